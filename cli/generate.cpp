@@ -2,14 +2,15 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "analysis/profile/stats.h"
 #include "base/text.h"
-#include "cli/add_option.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/generate/generate.h"
-#include "trnsim/job/settings.h"
+#include "trnsim/generation.h"
 
 namespace cli {
 
@@ -17,11 +18,20 @@ using namespace trnsim;
 namespace {
 
 struct GenerateOptions {
-  GenerateSettings settings;
-  std::string format = "table";
+  std::string model;
+  Settings settings = defaults();
+
+  static Settings defaults() {
+    Settings s = generation_settings();
+    s.machine.stack = "transformers-neuronx";
+    s.numerics.auto_cast = "none";  // weights of fp32 are computed with as they are
+    return s;
+  }
 };
 
-base::Table figures_of(const GenerationJob& job, const GenerationTime& t) {
+base::Table figures_of(const Generated& g) {
+  const GenerationTime& t = g.projection.generation.value();
+  const double total = g.projection.time.total;
   base::Table table{{{"figure", ""}, {"value", ""}, {"unit", ""}}};
   const auto row = [&](const char* name, double value, std::string shown, const char* unit) {
     table.add_row({name, base::Cell{value, std::move(shown)}, unit});
@@ -35,16 +45,17 @@ base::Table figures_of(const GenerationJob& job, const GenerationTime& t) {
     ms("time_per_output_token_p50", t.per_token);
     for (const analysis::TimeItem& part : step.parts)
       if (part.seconds > 0) ms(("last_token_" + part.name).c_str(), part.seconds);
-    ms("last_token_collectives", hw::seconds(step.device.collective_exposed), "ms of the device's");
-    const auto read = static_cast<double>(step.device.dma.read_bytes);
-    const double rate = read / hw::seconds(step.device.total);
+    ms("last_token_collectives", hw::seconds(step.stage.device().collective_exposed), "ms of the device's");
+    const auto read = static_cast<double>(step.stage.device().dma.read_bytes);
+    const double rate = read / hw::seconds(step.stage.device().total);
     row("last_token_read", read, base::readable(read, base::Dimension::kBytes), "per core");
-    row("last_token_mbu", 100 * rate / step.device.peaks.hbm_bandwidth,
-        fmt::format("{:.1f}", 100 * rate / step.device.peaks.hbm_bandwidth), "% of HBM's bandwidth");
+    row("last_token_mbu", 100 * rate / step.stage.device().peaks.hbm_bandwidth,
+        fmt::format("{:.1f}", 100 * rate / step.stage.device().peaks.hbm_bandwidth), "% of HBM's bandwidth");
   }
   row("tokens_per_second", t.tokens_per_second, fmt::format("{:.1f}", t.tokens_per_second), "1/s, all sequences");
-  row("total", t.total, fmt::format("{:.3f}", t.total),
-      fmt::format("s for {}", base::counted(job.spec.batch * job.new_tokens, "token")).c_str());
+  row("total", total, fmt::format("{:.3f}", total),
+      fmt::format("s for {}", base::counted(g.job.step.plan.micro_batch * g.job.generation->new_tokens, "token"))
+          .c_str());
   return table;
 }
 
@@ -60,28 +71,30 @@ GenerateObserver observer_of(const std::string& model) {
   observer.grown = [](std::size_t, std::size_t sequences, const std::string& text) {
     if (sequences == 1) print(text), flush();
   };
-  observer.written = [model](const Generation& g) {
+  observer.written = [model](const Generated& g) {
     for (std::size_t b = 0; b < g.texts.size() && g.texts.size() > 1; ++b)
       print(fmt::format("[{}] {}\n", b + 1, g.texts[b].text));
     if (g.texts.size() == 1) print("\n");
     if (g.texts.empty()) print("time alone: no weights are computed with\n");
-    print(fmt::format("\n{}: {} of {} of {}, {}, {} x ({} + {})\n\n", model, g.job.spec.tensor_parallel,
-                      base::counted(g.machine.core_count(), "core"), g.machine.name, g.job.spec.numerics.name,
-                      g.job.spec.batch, g.job.prompt_tokens, base::counted(g.job.new_tokens, "token")));
+    print(fmt::format("\n{}: {} of {} of {}, {}, {} x ({} + {})\n\n", model, g.job.step.plan.tensor,
+                      base::counted(g.job.machine.core_count(), "core"), g.job.machine.name,
+                      g.job.step.plan.numerics.name, g.job.step.plan.micro_batch, g.job.generation->prompt_tokens,
+                      base::counted(g.job.generation->new_tokens, "token")));
     flush();
   };
   return observer;
 }
 
 void generate(const GenerateOptions& options) {
-  const base::Format form = base::parse_format(options.format);
+  const base::Format form = base::parse_format(options.settings.output.format);
   const bool people = form == base::Format::kTable || form == base::Format::kMarkdown;
-  const std::string& model = options.settings.model;
-  const Generation g = trnsim::generate(options.settings, people ? observer_of(model) : GenerateObserver{});
+  const std::string& model = options.model;
+  const Generated g = trnsim::generate(model, options.settings, people ? observer_of(model) : GenerateObserver{});
   if (form == base::Format::kJson) return print(to_json(g, model).dump(2) + "\n");
-  print(figures_of(g.job, g.time).render(form, columns()));
+  print(figures_of(g).render(form, columns()));
   if (const std::string experts = experts_text(g.job); people && !experts.empty()) print(paragraph(experts));
-  if (people) print(bounds_text(g.time) + "\n" + memory_table(g.time.memory).render(form, columns()));
+  if (people)
+    print(bounds_text(*g.projection.generation) + "\n" + memory_table(g.projection.memory).render(form, columns()));
 }
 
 }  // namespace
@@ -89,15 +102,14 @@ void generate(const GenerateOptions& options) {
 void add_generate(CLI::App& app) {
   auto options = std::make_shared<GenerateOptions>();
   app.add_option(
-         "MODEL", options->settings.model,
+         "MODEL", options->model,
          "a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name (llama2-7b): time alone")
       ->required();
-  for (const OptionRow<GenerateSettings>& row : generate_table()) add_option(app, options->settings, row);
-  app.add_option("--format", options->format, "form of the result")
-      ->type_name("table|json|csv|md")
-      ->capture_default_str()
-      ->group("Output");
-  app.final_callback([options] { generate(*options); });
+  add_settings(app, "generate", options->settings);
+  app.final_callback([options, &app] {
+    finish_settings(app, "generate", options->settings);
+    generate(*options);
+  });
 }
 
 }  // namespace cli

@@ -57,11 +57,12 @@ trnsim::Memory memory_of(const TriedPlan& plan) {
 
 /// Programs get each plan's memory in the compiler's words too.
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
+  const bool writes = !plans.empty() && plans.front().job.generation.has_value();
   const bool for_programs = form == base::Format::kJson || form == base::Format::kCsv;
   std::vector<base::Column> head{{"rank", ""},
                                  {"plan", ""},
-                                 {"step_seconds", "step s"},
-                                 {"sequences_per_second", "sequences/s"},
+                                 {"step_seconds", writes ? "token s" : "step s"},
+                                 {"sequences_per_second", writes ? "tokens/s" : "sequences/s"},
                                  {"device_mfu_percent", "device MFU %"},
                                  {"hbm_bytes", "HBM GiB"},
                                  {"verdict", ""},
@@ -125,6 +126,11 @@ int processes_of(const trnsim::Settings& s) {
 
 /// What all plans have in common.
 std::string heading(const PlanOptions& options, const trnsim::Job& job) {
+  if (job.generation)
+    return fmt::format("{} on {} with {}, {} and {}, {}, stack {}", options.model, job.machine.name,
+                       base::counted(job.machine.instance_cores(), "core"),
+                       base::counted(job.generation->prompt_tokens, "token") + " of a prompt",
+                       base::counted(job.generation->new_tokens, "new one"), job.step.plan.numerics.name, job.stack);
   return fmt::format("{} on {} x {}, {}, {:.0f} sequences of {} tokens a step, {}, stack {}", options.model,
                      job.instances(), job.machine.name, base::counted(job.cores(), "core"), job.sequences_per_step(),
                      job.step.kind.length, flags_in(trnsim::describe(job.step.plan.numerics)), job.stack);

@@ -51,11 +51,21 @@ struct Sizes {
   bool operator==(const Sizes&) const = default;
 };
 
+/// A job that writes text instead of training: each of step.plan.micro_batch prompts is read, then tokens are added to
+/// it one by one, on step.plan.tensor cores.
+struct PromptAndTokens {
+  std::int64_t prompt_tokens = 128;  // of each prompt, before it is padded
+  std::int64_t new_tokens = 128;     // of each sequence
+  std::int64_t length = 128;         // tokens that caches hold of each sequence
+  bool operator==(const PromptAndTokens&) const = default;
+};
+
 struct Job {
   hw::MachineParams machine;  // all of its instances
   workloads::ModelPtr model{};
   workloads::Step step{};  // of one rank; step.plan.world() cores work on it
   Sizes sizes{};
+  std::optional<PromptAndTokens> generation{};  // none: a training
   std::string stack = "torch-xla";
   std::vector<analysis::StackChange> stack_changes{};  // what-ifs on its numbers
   runtime::Passes passes{};
@@ -67,10 +77,10 @@ struct Job {
   std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }
   double sequences_per_step() const { return static_cast<double>(step.plan.sequences_per_step()); }
   double parameters() const;  // of the whole model
-  /// Tokens of a sequence with its padding, on average over the lengths.
+  /// Tokens of a sequence with its padding, on average over the lengths; of a generation those of a step: one.
   double mean_length() const;
   double tokens_per_step() const { return sequences_per_step() * mean_length(); }
-  /// Optimizer steps of the whole job, and the sequences that they train on.
+  /// Optimizer steps of the whole job, and the sequences that they train on; of a generation new tokens and sequences.
   double steps() const;
   double samples() const;
   /// Whole evaluations in it: after each epoch that is begun.
@@ -102,6 +112,9 @@ Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, 
 /// buckets_of().
 Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
            const workloads::TokenLengths& lengths);
+
+/// The settings with those of a generation where they say nothing else: 128 new tokens on a trn1.32xlarge.
+Settings generation_settings(Settings given = {});
 
 /// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
 runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine);

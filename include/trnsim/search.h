@@ -28,7 +28,7 @@ struct TriedPlan {
 /// All mixes of degrees, ZeRO, recomputation and micro-batches that use all of the job's cores and make the batch; of
 /// its own plan only the chunks per stage are read. Those that the model or the machine does not allow, and those that
 /// cannot fit, have a reason already: nothing compiles them. Errors: Fault::kUsage for a model whose cores share
-/// nothing but data.
+/// nothing but data; of a generation the degrees of tensor parallelism, and micro-batches are sequences side by side.
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space);
 
 /// Gives each that has no reason a time or a reason, in `processes` child processes: pipelines with all of their stages

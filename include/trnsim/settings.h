@@ -59,6 +59,16 @@ struct LoraSettings {
   std::string target_modules = "all-linear";
 };
 
+/// Text that is written instead of a training: with `max_new_tokens` a job is a generation. Names of sampling are those
+/// of Hugging Face's GenerationConfig.
+struct GenerationSettings {
+  std::vector<std::string> prompt;  // texts to go on with; several are a batch
+  std::int64_t max_new_tokens = 0, batch_size = 0, prompt_length = 128;
+  double temperature = 0, top_p = 1;
+  std::int64_t top_k = 0;
+  bool ignore_eos = false;
+};
+
 /// The simulated machine and its software, and how it is simulated.
 struct MachineSettings {
   std::string instance_type = "trn1.2xlarge", mode, passes, stack, compile_cache;
@@ -85,6 +95,7 @@ struct Settings {
   NumericsSettings numerics;
   PlanSettings plan;
   LoraSettings lora;
+  GenerationSettings generation;
   MachineSettings machine;
   OutputSettings output;
 

@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/units.h"
 #include "python/api/settings.h"
-#include "trnsim/generate/generate.h"
+#include "trnsim/generation.h"
 #include "trnsim/job/listing.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/machine.h"
@@ -117,24 +117,15 @@ constexpr std::array kQuestions = {
 }  // namespace
 
 Json generate(const Json& arguments, const Listener& hear) {
-  trnsim::GenerateSettings settings;
-  settings.model = text_in(arguments, "model");
-  settings.set = arguments.value("set", std::vector<std::string>{});
-  settings.prompt = arguments.value("prompt", std::vector<std::string>{});
-  const auto rows = trnsim::generate_table();
-  for (const auto& [name, value] : arguments.value("settings", std::map<std::string, std::string>{})) {
-    const auto found = std::ranges::find(rows, name, &trnsim::OptionRow<trnsim::GenerateSettings>::name);
-    if (found == rows.end())
-      throw Error{Fault::kUsage, "keyword arguments", "unknown option '" + name + "'",
-                  "see help(trnsim.generate) for those that there are"};
-    set_option(settings, *found, value);
-  }
+  const std::string model = text_in(arguments, "model");
+  trnsim::Settings settings = trnsim::generation_settings(settings_of(arguments));
+  settings.generation.prompt = arguments.value("prompt", std::vector<std::string>{});
   trnsim::GenerateObserver observer;
   if (hear)
     observer.grown = [&hear](std::size_t sequence, std::size_t sequences, const std::string& text) {
       hear({{"event", "text"}, {"sequence", sequence}, {"sequences", sequences}, {"text", text}});
     };
-  return to_json(trnsim::generate(settings, observer), settings.model);
+  return to_json(trnsim::generate(model, settings, observer), model);
 }
 
 Json validate(const Json& arguments, const Listener& hear) {

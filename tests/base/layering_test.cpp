@@ -48,7 +48,7 @@ const std::map<std::string, Names, std::less<>> kLayers = {
 /// single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
     {"fmt", {"base", "isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli"}},
-    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "validation", "cli", "python"}},
+    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "include", "validation", "cli", "python"}},
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
     {"xxhash.h", {"base"}},

@@ -10,6 +10,7 @@
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/ablate.h"
 #include "trnsim/plans/answer.h"
+#include "trnsim/plans/possible.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/run/run.h"
 #include "workloads/jobs/workload.h"
@@ -233,6 +234,25 @@ TEST(Advice, TheAnswerSaysWhatWasAskedForAlone) {
   EXPECT_THAT(with.time, HasSubstr(job.stack));
   EXPECT_THAT(with.memory, HasSubstr("fits"));
   EXPECT_THAT(with.bound, HasSubstr("MFU of the job"));
+}
+
+// A generation is advised like a training: what is read for one sequence serves several.
+TEST(Advice, MoreSequencesSideBySideAreCheaper) {
+  Settings given = generation_settings();
+  given.machine.instance_type = "trn1.2xlarge", given.data.max_length = 64;
+  given.generation.prompt_length = 16, given.generation.max_new_tokens = 8;
+  const workloads::ModelPtr model = load_model_config("llama-small");
+  const auto job = [&](const Settings& s) { return job_of(s, model, 0); };
+  const std::vector<trnsim::Change> changes = advise(given, job, project(job(given)));
+  ASSERT_FALSE(changes.empty());
+  EXPECT_EQ(changes.front().settings.front().first, "batch_size");
+  EXPECT_GT(changes.front().saving, 0.5);
+  EXPECT_FALSE(possible(job(given)));
+  given.plan.tensor_parallel_size = 64;
+  const auto problem = possible(job(given));
+  ASSERT_TRUE(problem);
+  EXPECT_FALSE(problem->too_large);
+  EXPECT_THAT(problem->text, testing::HasSubstr("`tensor_parallel_size`"));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "hw/params.h"
 #include "tests/fails.h"
-#include "trnsim/generate/generate.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/projection.h"
 #include "trnsim/search.h"
@@ -130,23 +129,18 @@ TEST_P(Families, AdaptersTakeLessMemoryAndTheSameBase) {
 
 TEST_P(Families, DecodersWriteTextAndOthersSayWhyNot) {
   const auto time = [&] {
-    const GenerationJob job{.config = model_,
-                            .spec = {.batch = 1,
-                                     .prompt = 8,
-                                     .length = 12,
-                                     .tensor_parallel = model_->pairs() ? 1 : settings_.plan.tensor_parallel_size,
-                                     .numerics = workloads::generation_numerics("bf16")},
-                            .prompt_tokens = 8,
-                            .new_tokens = 4};
-    return generation_time(job, hw::load_machine("trn1.2xlarge", {}));
+    Settings given = settings_;
+    given.generation.prompt_length = 8, given.generation.max_new_tokens = 4, given.data.max_length = 0;
+    if (model_->pairs()) given.plan.tensor_parallel_size = 1;
+    return project(job_of(given, model_, 0));
   };
   if (!decodes()) {
     EXPECT_TRUE(tests::fails(base::Fault::kUsage, time, {"encoder"}));
     return;
   }
-  const GenerationTime t = time();
-  EXPECT_GT(t.per_token, 0);
-  EXPECT_LT(t.per_token, t.total);
+  const Projection p = time();
+  EXPECT_GT(p.generation->per_token, 0);
+  EXPECT_LT(p.generation->per_token, p.time.total);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Families, testing::ValuesIn(kMembers), [](const auto& info) {

@@ -74,6 +74,8 @@ void each_value(T& x, const auto& f) {
     return;
   else if constexpr (requires { change(x); })
     f([&x] { change(x); });
+  else if constexpr (requires { x.emplace(); })
+    f([&x] { x.emplace(); }), each_value(*x, f);
   else
     std::apply([&](auto&... member) { (each_value(member, f), ...); }, base::fields(x));
 }
@@ -95,7 +97,7 @@ TEST(Job, EveryValueOfItAndOfItsPartsMakesAnotherJob) {
 template <class... Group>
 constexpr bool kShort = ((base::kFieldCount<Group> <= 20) && ...);
 static_assert(kShort<Settings, DataSettings, TrainingSettings, NumericsSettings, PlanSettings, LoraSettings,
-                     MachineSettings, OutputSettings>);
+                     GenerationSettings, MachineSettings, OutputSettings>);
 
 /// Values of a setting to try: its choices, or a few of its type. Of a text without choices none is known.
 std::vector<std::string> values_of(const Setting& setting) {
@@ -133,8 +135,9 @@ TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
     EXPECT_TRUE(!changes || setting.effect == Effect::kJob) << setting.name();
     // Adapters need a rank too, experts a mixture of them, samples and lengths data, a cast fp32 weights.
     const std::set<std::string_view> need_more{
-        "lora_alpha",       "lora_dropout", "capacity_factor", "virtual_pipeline_size", "packing", "max_train_samples",
-        "max_eval_samples", "bf16",         "auto_cast",       "auto_cast_type"};
+        "lora_alpha", "lora_dropout",      "capacity_factor",  "virtual_pipeline_size",
+        "packing",    "max_train_samples", "max_eval_samples", "bf16",
+        "auto_cast",  "auto_cast_type",    "batch_size",       "prompt_length"};
     const bool tried = !values_of(setting).empty() && !need_more.contains(setting.name());
     EXPECT_TRUE(changes || !tried || setting.effect == Effect::kRun) << setting.name();
   }

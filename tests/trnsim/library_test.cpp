@@ -9,9 +9,9 @@
 #include "tests/tale.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
-#include "trnsim/generate/generate.h"
-#include "trnsim/job/listing.h"
+#include "trnsim/generation.h"
 #include "trnsim/job/devices.h"
+#include "trnsim/job/listing.h"
 #include "trnsim/machine.h"
 #include "trnsim/run/checkpoints.h"
 #include "trnsim/run/tokenize.h"
@@ -90,10 +90,9 @@ TEST(Checkpoints, ShardsBecomeOneModel) {
 
 // What an observer hears, put together, is what the caller gets; the time is that of the same programs.
 TEST(GenerateInProcess, TextsGrowUnderTheEyesOfAnObserver) {
-  GenerateSettings settings;
-  settings.model = tests::tale().string();
-  settings.prompt = {"One day", "Tom"};
-  settings.max_new_tokens = 4;
+  Settings settings = generation_settings();
+  settings.generation.prompt = {"One day", "Tom"};
+  settings.generation.max_new_tokens = 4;
   std::vector<std::string> heard(2);
   bool written = false;
   GenerateObserver observer;
@@ -101,18 +100,18 @@ TEST(GenerateInProcess, TextsGrowUnderTheEyesOfAnObserver) {
     EXPECT_EQ(sequences, 2u);
     heard.at(sequence) += text;
   };
-  observer.written = [&](const Generation& g) {
+  observer.written = [&](const Generated& g) {
     written = true;
     EXPECT_EQ(g.texts.size(), 2u);
-    EXPECT_EQ(g.time.total, 0);
+    EXPECT_EQ(g.projection.time.total, 0);
   };
-  const Generation g = generate(settings, observer);
+  const Generated g = generate(tests::tale().string(), settings, observer);
   EXPECT_TRUE(written);
   for (std::size_t b = 0; b < 2; ++b) {
     EXPECT_EQ(g.texts[b].text, heard[b]);
-    EXPECT_THAT(heard[b], testing::StartsWith(settings.prompt[b]));
+    EXPECT_THAT(heard[b], testing::StartsWith(settings.generation.prompt[b]));
   }
-  EXPECT_GT(g.time.total, g.time.first_token);
+  EXPECT_GT(g.projection.time.total, g.projection.generation->first_token);
   const auto json = to_json(g, "tale");
   EXPECT_EQ(json["model"], "tale");
   EXPECT_EQ(json["texts"][1]["text"], heard[1]);
@@ -121,46 +120,47 @@ TEST(GenerateInProcess, TextsGrowUnderTheEyesOfAnObserver) {
 
 // What is read is no part of what is written, and may be longer than its caches.
 TEST(GenerateInProcess, AnEncodersTextIsReadOnce) {
-  GenerateSettings settings;
-  settings.model = "t5-small", settings.instance_type = "trn1.2xlarge";
-  settings.prompt_length = 512, settings.max_new_tokens = 40;
-  const Generation g = generate(settings);
-  EXPECT_EQ(g.job.spec.prompt, 512);
-  EXPECT_EQ(g.job.spec.length, 40);
-  ASSERT_EQ(g.time.tokens.size(), 1U);
-  EXPECT_EQ(g.time.tokens.front().tokens, 39);
+  Settings settings = generation_settings();
+  settings.machine.instance_type = "trn1.2xlarge";
+  settings.generation.prompt_length = 512, settings.generation.max_new_tokens = 40;
+  const Generated g = generate("t5-small", settings);
+  const GenerationTime& time = g.projection.generation.value();
+  EXPECT_EQ(g.job.generation->prompt_tokens, 512);
+  EXPECT_EQ(g.job.generation->length, 40);
+  ASSERT_EQ(time.tokens.size(), 1U);
+  EXPECT_EQ(time.tokens.front().tokens, 39);
   // Decoder and head, 41.7 million parameters in bf16, cannot be read faster than 0.1 ms at 820 GB/s.
-  EXPECT_GT(g.time.per_token, 1e-4);
-  EXPECT_GT(g.time.first_token, g.time.per_token);
+  EXPECT_GT(time.per_token, 1e-4);
+  EXPECT_GT(time.first_token, time.per_token);
 }
 
 struct GenerateMistake {
   const char* name;
-  void (*make)(GenerateSettings&);
+  void (*make)(Settings&);
   const char* where;
+  const char* model = "gpt-small";
 };
 const GenerateMistake kGenerateMistakes[] = {
-    {"Tokens", [](GenerateSettings& s) { s.max_new_tokens = 0; }, "`max_new_tokens`"},
-    {"Batch", [](GenerateSettings& s) { s.batch_size = -1; }, "`batch_size`"},
-    {"Format", [](GenerateSettings& s) { s.numerics = "bf61"; }, "`numerics`"},
-    {"Sampling", [](GenerateSettings& s) { s.top_k = 5; }, "`top_k`"},
-    {"Temperature", [](GenerateSettings& s) { s.temperature = NAN; }, "`temperature`"},
-    {"Probability", [](GenerateSettings& s) { s.temperature = 1, s.top_p = 2; }, "`top_p`"},
-    {"Text", [](GenerateSettings& s) { s.prompt = {"x"}; }, "`prompt`"},
-    {"Positions", [](GenerateSettings& s) { s.max_new_tokens = 100'000; }, "`max_new_tokens`"},
-    {"Cores", [](GenerateSettings& s) { s.tensor_parallel_size = 64; }, "`tensor_parallel_size`"},
-    {"Model", [](GenerateSettings& s) { s.model = "llama2-8b"; }, "llama2-7b"},
-    {"Folder", [](GenerateSettings& s) { s.model = "no/where"; }, "no/where"},
-    {"Stack", [](GenerateSettings& s) { s.stack = "jax"; }, "stack"},
+    {"Tokens", [](Settings& s) { s.generation.max_new_tokens = 0; }, "`max_new_tokens`"},
+    {"Batch", [](Settings& s) { s.generation.batch_size = -1; }, "`batch_size`"},
+    {"Format", [](Settings& s) { s.numerics.name = "bf61"; }, "`numerics`"},
+    {"Sampling", [](Settings& s) { s.generation.top_k = 5; }, "`top_k`"},
+    {"Temperature", [](Settings& s) { s.generation.temperature = NAN; }, "`temperature`"},
+    {"Probability", [](Settings& s) { s.generation.temperature = 1, s.generation.top_p = 2; }, "`top_p`"},
+    {"Text", [](Settings& s) { s.generation.prompt = {"x"}; }, "`prompt`"},
+    {"Positions", [](Settings& s) { s.generation.max_new_tokens = 100'000; }, "`max_new_tokens`"},
+    {"Cores", [](Settings& s) { s.plan.tensor_parallel_size = 64; }, "`tensor_parallel_size`"},
+    {"Model", [](Settings&) {}, "llama2-7b", "llama2-8b"},
+    {"Folder", [](Settings&) {}, "no/where", "no/where"},
+    {"Stack", [](Settings& s) { s.machine.stack = "jax"; }, "stack"},
 };
 class GenerateRefuses : public testing::TestWithParam<GenerateMistake> {};
 
 TEST_P(GenerateRefuses, InTheLibrarysWords) {
-  GenerateSettings settings;
-  settings.model = "gpt-small";
+  Settings settings = generation_settings();
   GetParam().make(settings);
   try {
-    generate(settings);
+    generate(GetParam().model, settings);
     FAIL() << "nothing was refused";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.fault(), Fault::kUsage);

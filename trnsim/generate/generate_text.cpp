@@ -11,8 +11,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "hw/params.h"
-#include "trnsim/generate/generate.h"
+#include "trnsim/generate/generation_time.h"
+#include "trnsim/generation.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/project/memory.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/generation/generation.h"
 #include "workloads/generation/generator.h"
@@ -36,27 +38,27 @@ struct Source {
   std::unique_ptr<workloads::Tokenizer> tokenizer;
 };
 
-Source open_source(const GenerateSettings& o) {
-  if (!fs::exists(o.model)) {
-    if (o.model.find('/') != std::string::npos)
-      throw Error{Fault::kUsage, o.model, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
-    workloads::ModelPtr config = workloads::model_preset(o.model);
-    if (!o.prompt.empty())
-      throw Error{Fault::kUsage, "`prompt`", fmt::format("{} is a name: it has no weights and no tokenizer", o.model),
+Source open_source(const std::string& name, const Settings& o) {
+  if (!fs::exists(name)) {
+    if (name.find('/') != std::string::npos)
+      throw Error{Fault::kUsage, name, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
+    workloads::ModelPtr config = workloads::model_preset(name);
+    if (!o.generation.prompt.empty())
+      throw Error{Fault::kUsage, "`prompt`", fmt::format("{} is a name: it has no weights and no tokenizer", name),
                   "give `prompt_length` and see the time, or the model's folder"};
     return {.config = std::move(config), .weights = {}, .tokenizer = {}};
   }
   Source source;
-  if (o.numerics == "off") {
-    source.config = workloads::load_model_config(o.model)->with_lora(std::nullopt);
+  if (o.numerics.name == "off") {
+    source.config = workloads::load_model_config(name)->with_lora(std::nullopt);
   } else {
-    workloads::LoadedModel model = workloads::load_model(o.model, static_cast<std::uint64_t>(o.seed));
+    workloads::LoadedModel model = workloads::load_model(name, static_cast<std::uint64_t>(o.training.seed));
     source.weights = workloads::merged(model.config, std::move(model.weights));
     source.config = model.config->with_lora(std::nullopt);
   }
-  if (o.numerics == "off" && o.prompt.empty()) return source;
-  const fs::path folder = fs::is_directory(o.model) ? fs::path{o.model} : fs::path{o.model}.parent_path();
-  source.tokenizer = workloads::load_tokenizer(workloads::tokenizer_path(o.vocab, folder));
+  if (o.numerics.name == "off" && o.generation.prompt.empty()) return source;
+  const fs::path folder = fs::is_directory(name) ? fs::path{name} : fs::path{name}.parent_path();
+  source.tokenizer = workloads::load_tokenizer(workloads::tokenizer_path(o.data.vocab, folder));
   const auto there = source.config->sizes().vocabulary;
   if (static_cast<std::int64_t>(source.tokenizer->vocab_size()) > there)
     throw Error{Fault::kUsage, "`vocab`",
@@ -67,11 +69,11 @@ Source open_source(const GenerateSettings& o) {
 }
 
 /// The tokens of each sequence's prompt.
-std::vector<Ids> prompts_of(const GenerateSettings& o, const Source& source) {
-  const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(o.batch_size, 1));
-  if (!source.tokenizer) return std::vector<Ids>(batch, Ids(static_cast<std::size_t>(o.prompt_length)));
+std::vector<Ids> prompts_of(const Settings& o, const Source& source) {
+  const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(o.generation.batch_size, 1));
+  if (!source.tokenizer) return std::vector<Ids>(batch, Ids(static_cast<std::size_t>(o.generation.prompt_length)));
   std::vector<Ids> out;
-  for (const std::string& text : o.prompt.empty() ? std::vector<std::string>{""} : o.prompt) {
+  for (const std::string& text : o.generation.prompt.empty() ? std::vector<std::string>{""} : o.generation.prompt) {
     const workloads::TextPairs* pairs = source.config->pairs();
     Ids ids = pairs ? source.tokenizer->tokenize(text, "`prompt`") : source.tokenizer->encode(text, 0, "`prompt`").ids;
     if (pairs) ids.push_back(static_cast<std::int32_t>(pairs->end));
@@ -82,38 +84,12 @@ std::vector<Ids> prompts_of(const GenerateSettings& o, const Source& source) {
     }
     out.push_back(std::move(ids));
   }
-  if (o.batch_size > 0 && out.size() == 1) out.resize(batch, out.front());
-  if (o.batch_size > 0 && out.size() != batch)
+  if (o.generation.batch_size > 0 && out.size() == 1) out.resize(batch, out.front());
+  if (o.generation.batch_size > 0 && out.size() != batch)
     throw Error{Fault::kUsage, "`batch_size`",
                 fmt::format("is {}, but there are {}", batch, base::counted(out.size(), "prompt")),
                 "give one prompt, or as many as sequences"};
   return out;
-}
-
-GenerationJob job_of(const GenerateSettings& o, const Source& source, const std::vector<Ids>& prompts) {
-  const auto longest =
-      static_cast<std::int64_t>(std::ranges::max(prompts, {}, [](const Ids& ids) { return ids.size(); }).size());
-  workloads::require_generator(source.config);
-  const bool apart = source.config->pairs() != nullptr;  // what is written has caches of its own
-  const std::int64_t positions = source.config->sizes().positions;
-  const std::int64_t wanted = (apart ? 0 : longest) + o.max_new_tokens;
-  if (wanted > positions)
-    throw Error{Fault::kUsage, longest >= positions ? "`prompt`" : "`max_new_tokens`",
-                fmt::format("a prompt of {} and {} new ones, the model has {}", base::counted(longest, "token"),
-                            o.max_new_tokens, base::counted(positions, "position")),
-                longest >= positions ? std::string{"give a shorter prompt"}
-                                     : fmt::format("use `max_new_tokens` {} or less", positions - longest)};
-  const std::int64_t length = std::min(positions, std::max(wanted, o.max_length));
-  const std::string type = o.numerics.empty() || o.numerics == "off" ? source.weights ? "fp32" : "bf16" : o.numerics;
-  GenerationJob job{.config = source.config, .spec = {}};
-  job.spec = {.batch = static_cast<std::int64_t>(prompts.size()),
-              .length = workloads::cache_length(length),
-              .tensor_parallel = o.tensor_parallel_size,
-              .numerics = workloads::generation_numerics(type)};
-  job.spec.prompt = workloads::prompt_bucket(longest, apart ? positions : std::min(job.spec.length, positions));
-  job.prompt_tokens = longest, job.new_tokens = o.max_new_tokens;
-  job.stack = o.stack, job.exact = o.exact;
-  return job;
 }
 
 /// One sequence as it grows.
@@ -132,13 +108,13 @@ bool ends_text(const workloads::ModelPtr& config, const workloads::Tokenizer& to
 /// The sequences of a batch, with their prompts as text.
 class Writer {
  public:
-  Writer(const GenerateSettings& settings, const Source& source, const std::vector<Ids>& prompts,
+  Writer(const Settings& settings, const Source& source, const std::vector<Ids>& prompts,
          const GenerateObserver& observer)
       : settings_{settings}, source_{source}, observer_{observer} {
-    const workloads::SamplingOptions sampling{.temperature = settings.temperature,
-                                              .top_k = settings.top_k,
-                                              .top_p = settings.top_p,
-                                              .seed = static_cast<std::uint64_t>(settings.seed)};
+    const workloads::SamplingOptions sampling{.temperature = settings.generation.temperature,
+                                              .top_k = settings.generation.top_k,
+                                              .top_p = settings.generation.top_p,
+                                              .seed = static_cast<std::uint64_t>(settings.training.seed)};
     const bool apart = source.config->pairs() != nullptr;  // the prompt is no part of the text
     for (std::size_t b = 0; b < prompts.size(); ++b)
       sequences_.push_back({{apart ? Ids{} : prompts[b], ""}, {sampling, b}, {*source.tokenizer, true}});
@@ -155,7 +131,7 @@ class Writer {
       next.push_back(s.ended ? s.out.ids.back() : s.sampler.next(logits.subspan(b * all, all)));
       if (s.ended) continue;
       s.out.ids.push_back(next.back());
-      s.ended = !settings_.ignore_eos && ends_text(source_.config, *source_.tokenizer, next.back());
+      s.ended = !settings_.generation.ignore_eos && ends_text(source_.config, *source_.tokenizer, next.back());
       grow(b, s.stream.push(next.back()));
     }
     return next;
@@ -178,53 +154,58 @@ class Writer {
     sequences_[b].out.text += text;
   }
 
-  const GenerateSettings& settings_;
+  const Settings& settings_;
   const Source& source_;
   const GenerateObserver& observer_;
   std::vector<Sequence> sequences_;
 };
 
-std::vector<GeneratedText> write_texts(const GenerateSettings& o, const Source& source, const Generation& generation,
+std::vector<GeneratedText> write_texts(const Settings& o, const Source& source, const Generated& generated,
                                        const std::vector<Ids>& prompts, const GenerateObserver& observer) {
   Writer writer{o, source, prompts, observer};
-  const GenerationJob& job = generation.job;
-  workloads::Generator generator{job.config,
-                                 job.spec,
+  const Job& job = generated.job;
+  workloads::Generator generator{job.model,
+                                 generation_spec(job),
                                  *source.weights,
-                                 generation.machine.target(),
+                                 job.machine.target(),
                                  isa::make_numeric_device(),
-                                 static_cast<int>(o.host_threads)};
+                                 static_cast<int>(o.machine.host_threads)};
   std::vector<float> logits = generator.begin(prompts);
-  for (std::int64_t step = 0; step < o.max_new_tokens; ++step) {
+  for (std::int64_t step = 0; step < o.generation.max_new_tokens; ++step) {
     const Ids next = writer.choose(logits);
-    if (writer.all_ended() || step + 1 == o.max_new_tokens) break;
+    if (writer.all_ended() || step + 1 == o.generation.max_new_tokens) break;
     logits = generator.next(next);
   }
   return writer.finish();
 }
 
-void require_sampling(const GenerateSettings& o) {
-  workloads::check(workloads::SamplingOptions{.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p});
-  if (o.temperature == 0 && (o.top_k != 0 || o.top_p != 1))
-    throw Error{Fault::kUsage, o.top_k != 0 ? "`top_k`" : "`top_p`", "changes nothing: the likeliest token is taken",
-                "give a `temperature` above 0 too"};
+void require_sampling(const Settings& o) {
+  workloads::check(workloads::SamplingOptions{
+      .temperature = o.generation.temperature, .top_k = o.generation.top_k, .top_p = o.generation.top_p});
+  if (o.generation.temperature == 0 && (o.generation.top_k != 0 || o.generation.top_p != 1))
+    throw Error{Fault::kUsage, o.generation.top_k != 0 ? "`top_k`" : "`top_p`",
+                "changes nothing: the likeliest token is taken", "give a `temperature` above 0 too"};
 }
 
 }  // namespace
 
-Generation generate(const GenerateSettings& settings, const GenerateObserver& observer) {
-  check_options(settings, generate_table());
-  require_sampling(settings);
-  const Source source = open_source(settings);
-  const std::vector<Ids> prompts = prompts_of(settings, source);
-  Generation out{.job = job_of(settings, source, prompts),
-                 .machine = hw::load_machine(settings.instance_type, settings.set),
-                 .texts = {},
-                 .time = {}};
-  check(out.job, out.machine);
+Generated generate(const std::string& model, const Settings& given, const GenerateObserver& observer) {
+  check_options(given, settings_table());
+  require_range("`max_new_tokens`", static_cast<double>(given.generation.max_new_tokens), 1, 1 << 30);
+  require_sampling(given);
+  const Source source = open_source(model, given);
+  const std::vector<Ids> prompts = prompts_of(given, source);
+  Settings settings = given;
+  if (source.weights && settings.numerics.name.empty()) settings.numerics.name = "fp32";
+  settings.generation.batch_size = static_cast<std::int64_t>(prompts.size());
+  settings.generation.prompt_length =
+      static_cast<std::int64_t>(std::ranges::max(prompts, {}, [](const Ids& ids) { return ids.size(); }).size());
+  Generated out{.job = job_of(settings, source.config, 0), .texts = {}, .projection = {}};
+  require_legal_generation(out.job);
+  require_fit(out.job, least_generation_memory(out.job));
   if (source.weights) out.texts = write_texts(settings, source, out, prompts, observer);
   if (observer.written) observer.written(out);
-  out.time = generation_time(out.job, out.machine);
+  out.projection = project(out.job, {.exact = settings.machine.exact});
   return out;
 }
 

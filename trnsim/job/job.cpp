@@ -21,6 +21,7 @@
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/data/lengths.h"
 #include "workloads/jobs/workload.h"
+#include "workloads/models/decoder/generation_graph.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 
@@ -71,6 +72,12 @@ std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& mode
 
 }  // namespace
 
+Settings generation_settings(Settings given) {
+  if (!given.given.contains("instance_type")) given.machine.instance_type = "trn1.32xlarge";
+  if (!given.given.contains("max_new_tokens")) given.generation.max_new_tokens = 128;
+  return given;
+}
+
 runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
   const std::int64_t cores = cores_of(s, machine), share = s.plan.tensor_parallel_size * s.plan.pipeline_parallel_size;
   if (cores % share != 0)
@@ -95,6 +102,7 @@ runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
 double Job::parameters() const { return static_cast<double>(workloads::parameter_count(model->weights())); }
 
 double Job::mean_length() const {
+  if (generation) return 1;
   if (sizes.lengths.empty()) return static_cast<double>(step.kind.length);
   double sum = 0;
   for (const LengthShare& one : sizes.lengths) sum += one.share * static_cast<double>(one.length);
@@ -109,6 +117,7 @@ double Job::evaluations() const {
 }
 
 double Job::steps() const {
+  if (generation) return static_cast<double>(generation->new_tokens);
   double steps = 0;  // of each length those that its samples fill
   for (std::size_t i = 0; i < sizes.lengths.size(); ++i) steps += of_length(*this, i).steps();
   if (!sizes.lengths.empty()) return steps;
@@ -118,6 +127,7 @@ double Job::steps() const {
 }
 
 double Job::samples() const {
+  if (generation) return sequences_per_step();
   if (sizes.max_steps >= 0 || sizes.samples <= 0) return steps() * sequences_per_step();
   return sizes.samples * sizes.epochs;
 }
@@ -153,6 +163,9 @@ std::uint64_t hash_of(const Job& job) { return base::hash64(JobContent{job}.take
 
 std::string describe(const Job& job) {
   const runtime::Plan& p = job.step.plan;
+  if (job.generation)
+    return fmt::format("TP {}, {} x ({} + {})", p.tensor, p.micro_batch, job.generation->prompt_tokens,
+                       base::counted(job.generation->new_tokens, "token"));
   const std::string chunks = p.chunks > 1 ? fmt::format(" x {} chunks", p.chunks) : "";
   const auto lora = job.model->lora();
   const std::string written = job.model->pairs() ? fmt::format(" to {}", job.step.kind.target_length) : "";
@@ -172,6 +185,8 @@ std::string describe(const runtime::Numerics& n) {
 
 std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
   const runtime::Plan& p = job.step.plan;
+  if (job.generation)
+    return {{"tensor_parallel_size", std::to_string(p.tensor)}, {"batch_size", std::to_string(p.micro_batch)}};
   std::vector<std::pair<std::string, std::string>> out{{"tensor_parallel_size", std::to_string(p.tensor)},
                                                        {"pipeline_parallel_size", std::to_string(p.pipeline)}};
   if (p.micro_batch > 1) out.emplace_back("per_device_train_batch_size", std::to_string(p.micro_batch));
@@ -220,6 +235,49 @@ runtime::Passes passes_of(const Job& job, const Settings& s, std::int64_t length
   return runtime::parse_passes(analysis::passes_of(job.load_stack(), static_cast<double>(length), s.machine.passes));
 }
 
+/// The job's software and price, as the settings have them.
+void set_host(Job& job, const Settings& s) {
+  if (!s.machine.stack.empty()) job.stack = s.machine.stack;
+  job.stack_changes = s.machine.stack_changes;
+  job.programs = s.machine.programs;
+  job.purchase = analysis::parse_purchase(s.machine.price, "`price`");
+  job.price_per_hour = analysis::price_per_hour(job.machine.name, {.purchase = job.purchase, .set = s.machine.set});
+  if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)
+    throw Error{Fault::kUsage, "`price`", fmt::format("{} has no {} price", job.machine.name, s.machine.price),
+                "add it to analysis/cost/prices/aws.toml, or choose another `instance_type`"};
+}
+
+/// Errors: Fault::kUsage for a prompt and new tokens that the model has no positions for, and for a plan that
+/// generation does not have.
+Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
+  workloads::require_generator(model);
+  if (s.plan.pipeline_parallel_size > 1 || s.machine.nnodes > 1)
+    throw Error{Fault::kUsage, s.machine.nnodes > 1 ? "`nnodes`" : "`pipeline_parallel_size`",
+                "a generation is tensor parallel on one instance alone", "leave it out"};
+  const std::int64_t positions = model->sizes().positions, prompt = s.generation.prompt_length;
+  const std::int64_t wanted = (model->pairs() ? 0 : prompt) + s.generation.max_new_tokens;  // a T5 writes apart
+  if (wanted > positions)
+    throw Error{Fault::kUsage, prompt >= positions ? "`prompt`" : "`max_new_tokens`",
+                fmt::format("a prompt of {} and {} new ones, the model has {}", base::counted(prompt, "token"),
+                            s.generation.max_new_tokens, base::counted(positions, "position")),
+                prompt >= positions ? std::string{"give a shorter prompt"}
+                                    : fmt::format("use `max_new_tokens` {} or less", positions - prompt)};
+  Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set), .model = model, .step = {}, .sizes = {}};
+  job.generation = {.prompt_tokens = prompt,
+                    .new_tokens = s.generation.max_new_tokens,
+                    .length = workloads::cache_length(std::min(positions, std::max(wanted, s.data.max_length)))};
+  // What the compiler would cast of a training's fp32 weights, a generation keeps.
+  const std::string type = s.numerics.name.starts_with("fp32+") ? "fp32" : s.numerics.name;
+  job.step = {.plan = {.tensor = s.plan.tensor_parallel_size,
+                       .micro_batch = std::max<std::int64_t>(1, s.generation.batch_size),
+                       .numerics = workloads::generation_numerics(type.empty() || type == "off" ? "bf16" : type)},
+              .kind = {.length = job.generation->length, .training = false},
+              .optimizer = {}};
+  job.stack = "transformers-neuronx";
+  set_host(job, s);
+  return job;
+}
+
 /// Models without a choice of heads have that of the step's default.
 workloads::Head step_head(const workloads::Model& model) {
   const workloads::Head head = model.head();
@@ -251,15 +309,8 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
                .max_steps = s.training.max_steps,
                .log_every = static_cast<double>(s.output.logging_steps),
                .loaders = static_cast<double>(s.training.dataloader_num_workers)};
-  if (!s.machine.stack.empty()) job.stack = s.machine.stack;
-  job.stack_changes = s.machine.stack_changes;
-  job.programs = s.machine.programs;
+  set_host(job, s);
   job.passes = passes_of(job, s, job.step.kind.length);
-  job.purchase = analysis::parse_purchase(s.machine.price, "`price`");
-  job.price_per_hour = analysis::price_per_hour(job.machine.name, {.purchase = job.purchase, .set = s.machine.set});
-  if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)
-    throw Error{Fault::kUsage, "`price`", fmt::format("{} has no {} price", job.machine.name, s.machine.price),
-                "add it to analysis/cost/prices/aws.toml, or choose another `instance_type`"};
   return job;
 }
 
@@ -275,6 +326,7 @@ std::pair<std::int64_t, std::string> longest_of(const Settings& s, const workloa
 }  // namespace
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
+  if (s.generation.max_new_tokens > 0) return generation_job(s, model);
   model = headed(s, model);
   require_lengths(s, *model);
   if (pads_to_lengths(s, *model))
@@ -285,6 +337,7 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
            const workloads::TokenLengths& data) {
+  if (s.generation.max_new_tokens > 0) return generation_job(s, model);
   model = headed(s, model);
   require_lengths(s, *model);
   Job job = job_of_one_length(s, std::move(model), samples, eval_samples);

@@ -136,7 +136,8 @@ std::string config_text(const Settings& settings) {
   const nlohmann::ordered_json all = to_json(settings), defaults = to_json(Settings{});
   std::string out;
   for (const auto& [name, value] : all.items()) {
-    if (name == "config" || (value == defaults.at(name) && !settings.given.contains(name))) continue;
+    if (name == "config" || (defaults.contains(name) && value == defaults.at(name) && !settings.given.contains(name)))
+      continue;
     out += fmt::format("{} = {}\n", name, value.dump());
   }
   return out;
@@ -155,8 +156,14 @@ void apply_workload(Settings& settings, const workloads::Workload& workload, Wor
 
 nlohmann::ordered_json to_json(const Settings& settings) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  const Settings defaults;
   for (const Setting& s : settings_table())
-    std::visit([&](auto member) { out[std::string{s.name()}] = member(settings); }, s.member);
+    std::visit(
+        [&](auto member) {
+          const bool of_generation = s.group == kTextGroup || s.group == kSamplingGroup;
+          if (!of_generation || member(settings) != member(defaults)) out[std::string{s.name()}] = member(settings);
+        },
+        s.member);
   return out;
 }
 

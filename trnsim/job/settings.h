@@ -31,7 +31,8 @@ const Setting* find_setting(std::string_view name);
 const Setting& find_setting(std::string_view name, std::string_view where);
 
 /// Groups of the settings in help.
-inline constexpr std::string_view kPlanGroup = "Parallel plan", kLoraGroup = "LoRA";
+inline constexpr std::string_view kPlanGroup = "Parallel plan", kLoraGroup = "LoRA", kTextGroup = "Text",
+                                  kSamplingGroup = "Sampling";
 
 /// The adapters that the settings ask for. Errors: Fault::kUsage for other settings of LoRA without a rank.
 std::optional<workloads::Lora> lora_of(const Settings& settings);
@@ -78,7 +79,7 @@ std::string config_text(const Settings& settings);
 /// the user's own model (`model_id`) those for it; a user who gives a plan or cores gives all of them.
 void apply_workload(Settings& settings, const workloads::Workload& workload, WorkloadPart part);
 
-/// The settings as names and values.
+/// The settings as names and values; those of a generation when they are not the defaults.
 nlohmann::ordered_json to_json(const Settings& settings);
 /// Those of a run as it resolved them; all count as given.
 Settings settings_from(const nlohmann::ordered_json& json);

@@ -27,6 +27,8 @@ constexpr auto kGroup<PlanSettings> = &Settings::plan;
 template <>
 constexpr auto kGroup<LoraSettings> = &Settings::lora;
 template <>
+constexpr auto kGroup<GenerationSettings> = &Settings::generation;
+template <>
 constexpr auto kGroup<MachineSettings> = &Settings::machine;
 template <>
 constexpr auto kGroup<OutputSettings> = &Settings::output;
@@ -40,12 +42,14 @@ using Train = TrainingSettings;
 using Numbers = NumericsSettings;
 using Plan = PlanSettings;
 using Lora = LoraSettings;
+using Text = GenerationSettings;
 using Machine = MachineSettings;
 using Output = OutputSettings;
 using enum Effect;
 
 constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNumerics = "Numerics", kMachine = "Machine",
-                           kPlan = kPlanGroup, kLora = kLoraGroup, kOutput = "Output";
+                           kPlan = kPlanGroup, kLora = kLoraGroup, kOutput = "Output", kText = kTextGroup,
+                           kSampling = kSamplingGroup;
 constexpr double kMax = 9e15;
 
 constexpr std::string_view kFormats = "table|json|csv|md";
@@ -75,7 +79,8 @@ const std::array kRows = {
     Setting{"test_file", in<&Data::test_file>, kRun, kModel, "evaluated at the end", "", "SM_CHANNEL_TEST"},
     Setting{"vocab", in<&Data::vocab>, kJob, kModel, "vocab.txt or tokenizer.json; default: the model folder's"},
     Setting{"max_length,max_seq_length,max_source_length", in<&Data::max_length>, kJob, kModel,
-         "tokens of a padded or cut sample; 0: the workload's", "", "", 0, 1 << 20},
+         "tokens of a padded or cut sample, or that a generation's caches hold; 0: the workload's, what is needed", "",
+         "", 0, 1 << 20},
     Setting{"buckets", in<&Data::buckets>, kJob, kModel,
          "lengths that samples are padded to, each to the least that holds it: 128,256,512; auto: fitted to the data; "
          "default: one length"},
@@ -148,7 +153,7 @@ const std::array kRows = {
     Setting{"stochastic_rounding_seed", in<&Numbers::stochastic_rounding_seed>, kRun, kNumerics,
          "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0},
 
-    Setting{"tensor_parallel_size", in<&Plan::tensor_parallel_size>, kJob, kPlan,
+    Setting{"tensor_parallel_size,tp_degree", in<&Plan::tensor_parallel_size>, kJob, kPlan,
          "cores that share each layer", "", "", 1, 1 << 20},
     Setting{"pipeline_parallel_size", in<&Plan::pipeline_parallel_size>, kJob, kPlan,
          "stages that share the layers", "", "", 1, 1 << 20},
@@ -174,6 +179,19 @@ const std::array kRows = {
          "share of an adapter's input that is dropped", "", "", 0, 0.999},
     Setting{"lora_target_modules", in<&Lora::target_modules>, kJob, kLora,
          "linear layers with adapters, with commas: q_proj,v_proj; or all-linear"},
+
+    Setting{"prompt", in<&Text::prompt>, kRun, kText,
+         "a text to go on with; several are a batch; default: the empty text"},
+    Setting{"max_new_tokens", in<&Text::max_new_tokens>, kJob, kText,
+         "tokens to add to each prompt; 0: nothing is written, a training", "", "", 0, 1 << 30},
+    Setting{"batch_size", in<&Text::batch_size>, kJob, kText,
+         "sequences at once, all from one prompt; 0: one per prompt", "", "", 0, 1 << 20},
+    Setting{"prompt_length", in<&Text::prompt_length>, kJob, kText,
+         "tokens of a prompt where there is no text to count", "", "", 1, 1 << 30},
+    Setting{"temperature", in<&Text::temperature>, kRun, kSampling, "0: always the likeliest token", "", "", 0},
+    Setting{"top_k", in<&Text::top_k>, kRun, kSampling, "draw from so many of the likeliest tokens; 0: all", "", "", 0},
+    Setting{"top_p", in<&Text::top_p>, kRun, kSampling, "draw from the likeliest tokens that reach this probability"},
+    Setting{"ignore_eos", in<&Text::ignore_eos>, kRun, kSampling, "go on behind the end of a text"},
 
     Setting{"mode", in<&Machine::mode>, kRun, kMachine,
          "timed: clock only; numeric: values only; full: both in one; default: the verb's", "timed|numeric|full"},

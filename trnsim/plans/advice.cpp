@@ -9,15 +9,14 @@
 #include "base/error.h"
 #include "hw/params.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {
-
-using base::Error;
-using base::Fault;
 
 constexpr double kWorthSaying = 0.02;  // less is within what a prediction can tell apart
 constexpr std::int64_t kShown = 2;     // micro-batches of a stage that show what the others take
@@ -35,6 +34,10 @@ void set(Settings& settings, const std::string& name, const std::string& value) 
 class Candidates {
  public:
   Candidates(const Settings& settings, const Job& job) : settings_{settings}, job_{job}, plan_{job.step.plan} {
+    if (job.generation) {
+      generation();
+      return;
+    }
     batches();
     lengths();
     stacks();
@@ -52,6 +55,15 @@ class Candidates {
 
   void add(Values values, std::string text) {
     out_.push_back({.settings = std::move(values), .text = std::move(text)});
+  }
+
+  /// More or fewer cores, more sequences at once.
+  void generation() {
+    for (const std::int64_t factor : {4, 2})
+      add({{"batch_size", std::to_string(plan_.micro_batch * factor)}}, "more sequences side by side");
+    if (2 * plan_.tensor <= job_.machine.instance_cores())
+      add({{"tensor_parallel_size", std::to_string(2 * plan_.tensor)}}, "more cores share a layer");
+    instances();
   }
 
   void batches() {
@@ -90,15 +102,20 @@ class Candidates {
     return true;
   }
 
+  void add_plans(const PlanMoves& moves, const char* text) {
+    for (const Job& other : plans_near(job_, moves)) add(plan_changes(job_, other), text);
+  }
+
   void plans() {
-    if (plan_.recompute != runtime::Recompute::kNone) add({{"recompute", "none"}}, "keeps all, computes nothing twice");
-    if (plan_.recompute == runtime::Recompute::kFull)
-      add({{"recompute", "selective"}}, "keeps more, computes less twice");
-    if (!plan_.zero1 && plan_.data > 1) add({{"zero_1", "true"}}, "shards the optimizer's state");
-    Values narrower{{"tensor_parallel_size", std::to_string(plan_.tensor / 2)}};
-    if (plan_.tensor % 2 == 0 && share_data(narrower, 2, 1)) add(narrower, "fewer cores share a layer");
-    Values wider{{"tensor_parallel_size", std::to_string(plan_.tensor * 2)}};
-    if (plan_.data % 2 == 0 && share_data(wider, 1, 2)) add(wider, "more cores share a layer");
+    using runtime::Recompute;
+    if (plan_.recompute != Recompute::kNone)
+      add_plans({.recompute = {Recompute::kNone}}, "keeps all, computes nothing twice");
+    if (plan_.recompute == Recompute::kFull)
+      add_plans({.recompute = {Recompute::kSelective}}, "keeps more, computes less twice");
+    if (!plan_.zero1) add_plans({.zero1 = {true}}, "shards the optimizer's state");
+    if (plan_.tensor % 2 == 0)
+      add_plans({.degrees = {{plan_.tensor / 2, plan_.pipeline}}}, "fewer cores share a layer");
+    if (plan_.data % 2 == 0) add_plans({.degrees = {{2 * plan_.tensor, plan_.pipeline}}}, "more cores share a layer");
   }
 
   void passes() {
@@ -151,16 +168,15 @@ class Candidates {
 /// Nothing when the job cannot be.
 std::optional<Projection> try_job(const Job& job, const Job& before, const Projection& now,
                                   const ProjectOptions& options) {
-  try {
-    if (same_on_the_device(job, before)) return with_host_of(job, now);
-    if (!least_memory(job).fits()) return {};
-    Projection p = project_if_it_fits(job, options);
-    if (!p.memory.fits()) return {};
-    return p;
-  } catch (const Error& e) {
-    if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return {};
-    throw;
-  }
+  std::optional<Projection> out;
+  const auto problem = problem_of([&] {
+    if (same_on_the_device(job, before))
+      out = with_host_of(job, now);
+    else if (least_memory(job).fits())
+      out = project_if_it_fits(job, options);
+  });
+  if (problem || !out || !out->memory.fits()) return {};
+  return out;
 }
 
 std::optional<double> dollars_of_sample(const Projection& p) {
@@ -192,12 +208,7 @@ class Scales {
   /// Fills the change's gain, from so many micro-batches of each stage (0: all). False: it does not help.
   bool weigh(Change& change, std::int64_t micro_batches) {
     std::optional<Job> job;
-    try {
-      job = job_of_(changed(settings_, change));
-    } catch (const Error& e) {
-      if (e.fault() != Fault::kUsage) throw;
-      return false;
-    }
+    if (problem_of([&] { job = job_of_(changed(settings_, change)); })) return false;
     const auto p = try_job(*job, before_, now_,
                            {.micro_batches = micro_batches * job->step.plan.pipeline,
                             .shared = job->machine.hash == before_.machine.hash ? &shared_ : nullptr,

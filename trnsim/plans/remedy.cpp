@@ -2,22 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analysis/cost/prices.h"
-#include "base/error.h"
 #include "base/progress.h"
 #include "base/units.h"
 #include "hw/params.h"
 #include "trnsim/plans/advice.h"
 #include "trnsim/plans/answer.h"
+#include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/possible.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {
 
-using base::Error;
-using base::Fault;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::int64_t kMostInstances = 64;
@@ -47,12 +45,6 @@ std::vector<Values> more_cores(const Settings& settings, const Job& job) {
   return out;
 }
 
-std::map<std::string, std::string> plan_of(const Job& job) {
-  std::map<std::string, std::string> out{{"per_device_train_batch_size", "1"}};
-  for (const auto& [name, value] : plan_settings(job)) out[name] = value.empty() ? "true" : value;
-  return out;
-}
-
 /// As many sequences in an optimizer step as `job` has, or as near above as the plan allows.
 void keep_batch(Job& other, const Job& job) {
   runtime::Plan& plan = other.step.plan;
@@ -61,7 +53,7 @@ void keep_batch(Job& other, const Job& job) {
   plan.micro_batches = std::max((all + at_once - 1) / at_once, plan.pipeline);
 }
 
-std::string what_it_takes(const Projection& p) {
+std::string needs_text(const Projection& p) {
   const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
   std::string out = fmt::format("{} of {} per core, {:.1f} ms a step", bytes(p.memory.total), bytes(p.memory.capacity),
                                 p.time.step * 1e3);
@@ -73,30 +65,29 @@ std::string what_it_takes(const Projection& p) {
 /// The change `more` with the plan that then fits; nothing when there is none.
 std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, const Values& more) {
   Change change{.settings = more, .text = ""};
-  try {
+  bool fits = false;
+  const auto problem = problem_of([&] {
     const Job before = job_of(settings), wider = job_of(changed(settings, change));
     std::optional<Job> near = nearest_that_fits(wider);
-    if (!near) return {};
+    if (!near) return;
     if (!more.empty()) keep_batch(*near, before);
-    const auto had = plan_of(before);
-    for (const auto& [name, value] : plan_of(*near))
-      if (const auto old = had.find(name); old == had.end() || old->second != value)
-        change.settings.emplace_back(name, value);
+    Values values = plan_changes(before, *near);
+    std::ranges::sort(values);
+    change.settings.insert(change.settings.end(), values.begin(), values.end());
     const Projection p = project_if_it_fits(job_of(changed(settings, change)));
-    if (!p.memory.fits()) return {};
-    change.seconds = p.time.total, change.dollars = p.dollars, change.text = what_it_takes(p);
-    return change;
-  } catch (const Error& e) {
-    if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return {};
-    throw;
-  }
+    fits = p.memory.fits();
+    if (fits) change.seconds = p.time.total, change.dollars = p.dollars, change.text = needs_text(p);
+  });
+  if (problem || !fits) return {};
+  return change;
 }
 
 }  // namespace
 
 std::optional<Change> remedy(const Settings& settings, const JobOf& job_of) {
-  if (auto change = fitted(settings, job_of, {})) return change;
   const Job job = job_of(settings);
+  if (job.generation) return {};  // its error names the cores that hold it
+  if (auto change = fitted(settings, job_of, {})) return change;
   if (!job.model->splits()) return {};  // its cores hold the same, however many there are
   for (const Values& more : more_cores(settings, job))
     if (auto change = fitted(settings, job_of, more)) return change;

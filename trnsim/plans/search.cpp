@@ -10,8 +10,9 @@
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "hw/params.h"
+#include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "trnsim/projection.h"
@@ -27,49 +28,28 @@ using base::Fault;
 
 constexpr std::int64_t kTimedMicroBatches = 3;  // that show what the others take
 
-std::string readable(std::uint64_t bytes) {
-  return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
-}
-
-std::string too_much(std::uint64_t memory, std::uint64_t there) {
-  return fmt::format("needs {} of HBM per core at least, there are {}", readable(memory), readable(there));
-}
-
-/// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
-void require_legal(const Job& job) {
-  Job layers = job;  // one in each chunk: they are all alike
-  layers.model = job.model->with_sizes({.layers = job.step.plan.pipeline * job.step.plan.chunks});
-  layers.step.plan.micro_batches = job.step.plan.pipeline;
-  layers.model->step(layers.step);
-  require_groups(job);
-  workloads::pipeline_turns(job.step.plan.pipeline, 0, job.step.plan.chunks, job.step.plan.micro_batches);
-}
-
 /// What is known of a plan before anything is compiled.
 TriedPlan looked_at(Job job, std::int64_t batch) {
   runtime::Plan& plan = job.step.plan;
   const std::int64_t samples = plan.micro_batch * static_cast<std::int64_t>(plan.data);
-  plan.micro_batches = std::max<std::int64_t>(1, batch / samples);
+  if (!job.generation) plan.micro_batches = std::max<std::int64_t>(1, batch / samples);
   job.sizes = {};
   TriedPlan tried{.job = std::move(job)};
-  try {
-    tried.memory = least_memory(tried.job).total;
-    require_legal(tried.job);
-  } catch (const Error& e) {
-    if (e.fault() != Fault::kUsage && e.fault() != Fault::kProgram) throw;
-    tried.refused = fmt::format("{}: {}", e.where(), e.problem());
+  const auto problem = possible(tried.job);
+  if (problem && !problem->too_large) {
+    tried.refused = problem->text;
     return tried;
   }
+  tried.memory = problem ? problem->memory : least_memory(tried.job).total;
   const runtime::Plan& p = tried.job.step.plan;
-  const std::uint64_t there = tried.job.machine.hbm_bytes_per_core();
-  if (batch % samples != 0)
+  if (!tried.job.generation && batch % samples != 0)
     tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {}", batch, p.micro_batch,
                                 base::counted(p.data, "data-parallel rank"));
   else if (p.micro_batches < p.pipeline)
     tried.refused =
         fmt::format("{} micro-batches never keep {} at work", p.micro_batches, base::counted(p.pipeline, "stage"));
-  else if (tried.memory > there)
-    tried.too_large = true, tried.refused = too_much(tried.memory, there);
+  else if (problem)
+    tried.too_large = true, tried.refused = problem->text;
   return tried;
 }
 
@@ -84,29 +64,36 @@ std::vector<std::int64_t> stages_of(const workloads::ModelPtr& model) {
 }
 
 /// Degrees that use all cores, with and without what costs or spares memory alone.
-std::vector<Job> jobs_of(const Job& job, std::int64_t micro_batch, std::int64_t tensor, std::int64_t pipeline) {
-  std::vector<Job> out;
-  if (job.cores() % (tensor * pipeline) != 0) return out;  // leaves cores without work
-  const bool split = job.step.plan.sequence || job.step.plan.tensor == 1;
-  std::vector<std::int64_t> chunks{1};
-  if (pipeline > 1 && job.step.plan.chunks > 1) chunks.push_back(job.step.plan.chunks);
-  for (const std::int64_t of_stage : chunks)
-    for (const bool zero : {true, false})
-      for (const auto again : {runtime::Recompute::kNone, runtime::Recompute::kSelective, runtime::Recompute::kFull}) {
-        Job other = job;
-        runtime::Plan& plan = other.step.plan;
-        plan.tensor = tensor, plan.pipeline = pipeline, plan.chunks = of_stage;
-        plan.data = static_cast<std::uint32_t>(job.cores() / (tensor * pipeline));
-        plan.sequence = tensor > 1 && split;
-        plan.micro_batch = micro_batch, plan.zero1 = zero, plan.recompute = again;
-        if (!zero || plan.data > 1) out.push_back(std::move(other));
-      }
+PlanMoves moves_of(const Job& job, const PlanSpace& space) {
+  using runtime::Recompute;
+  PlanMoves moves{.micro_batch = space.micro_batches,
+                  .chunks = {1},
+                  .zero1 = {true, false},
+                  .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull},
+                  .any_batch = true};
+  if (job.step.plan.chunks > 1) moves.chunks.push_back(job.step.plan.chunks);
+  for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
+    for (const std::int64_t pipeline : stages_of(job.model)) moves.degrees.push_back({tensor, pipeline});
+  return moves;
+}
+
+/// Degrees of tensor parallelism, up to all cores of an instance, with each batch.
+std::vector<TriedPlan> generation_plans(const Job& job, const PlanSpace& space) {
+  std::vector<TriedPlan> out;
+  for (const std::int64_t batch : space.micro_batches)
+    for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2) {
+      Job other = job;
+      other.step.plan.tensor = tensor, other.step.plan.micro_batch = batch;
+      out.push_back(looked_at(std::move(other), batch));
+    }
   return out;
 }
 
-/// What decides most of a plan's blocks.
-using Kin = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
-Kin kin_of(const Job& job) { return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute}; }
+/// Most of a plan's blocks depend on these.
+using BlockKey = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
+BlockKey block_key(const Job& job) {
+  return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
+}
 
 /// Names of what a child process says of plan `i`.
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
@@ -114,15 +101,16 @@ constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory", 
 
 void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
   Projection p;
-  try {
+  const auto problem = problem_of([&] {
     p = project_if_it_fits(job, {.exact = exact,
                                  .in_child = false,  // this process is one already
                                  .micro_batches = kTimedMicroBatches,
                                  .shared = &shared,
                                  .give_up = true});
-  } catch (const Error& e) {
-    if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
-    out[name_of(i, kMemory)] = 0;
+  });
+  if (problem) {
+    base::ensure(problem->too_large, describe(job), problem->text);
+    out[name_of(i, kMemory)] = 0;  // a tile is too large for SBUF
     return;
   }
   out[name_of(i, kMemory)] = static_cast<double>(p.memory.total);
@@ -143,17 +131,16 @@ void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
     return;
   }
   plan.too_large = true;
-  plan.refused =
-      plan.memory == 0 ? "a tile does not fit in SBUF" : too_much(plan.memory, plan.job.machine.hbm_bytes_per_core());
+  plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF" : too_large(plan.memory, plan.job).text;
 }
 
-/// Numbers of the plans without a reason by kin, the kin with most plans first: they take longest.
+/// Numbers of the plans without a reason by the key of their blocks, the key with most plans first: they take longest.
 std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& plans) {
-  std::map<Kin, std::vector<std::size_t>> families;
+  std::map<BlockKey, std::vector<std::size_t>> families;
   for (std::size_t i = 0; i < plans.size(); ++i)
-    if (plans[i].refused.empty()) families[kin_of(plans[i].job)].push_back(i);
+    if (plans[i].refused.empty()) families[block_key(plans[i].job)].push_back(i);
   std::vector<std::vector<std::size_t>> out;
-  for (auto& [kin, members] : families) out.push_back(std::move(members));
+  for (auto& [key, members] : families) out.push_back(std::move(members));
   std::ranges::stable_sort(out, std::greater{}, &std::vector<std::size_t>::size);
   return out;
 }
@@ -161,15 +148,14 @@ std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& 
 }  // namespace
 
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
+  if (job.generation) return generation_plans(job, space);
   if (!job.model->splits())
     throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
                 "use trnsim run with `mode` timed, or name a decoder"};
+  Job plain = job;  // a state that there is once is not shared, whatever the job says
+  plain.step.plan.zero1 = false;
   std::vector<TriedPlan> out;
-  for (const std::int64_t micro : space.micro_batches)
-    for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
-      for (const std::int64_t pipeline : stages_of(job.model))
-        for (Job& other : jobs_of(job, micro, tensor, pipeline))
-          out.push_back(looked_at(std::move(other), space.batch));
+  for (Job& other : plans_near(plain, moves_of(job, space))) out.push_back(looked_at(std::move(other), space.batch));
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/host/stack.h"
 #include "runtime/compiler/compile.h"
 #include "runtime/compiler/memory_plan.h"
+#include "trnsim/generate/generation_time.h"
 #include "workloads/checkpoints/shards.h"
 #include "workloads/models/model.h"
 #include "workloads/models/weights.h"
@@ -89,6 +90,7 @@ Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machi
 }
 
 Memory least_memory(const Job& job) {
+  if (job.generation) return least_generation_memory(job);
   const runtime::Plan& p = job.step.plan;
   const double shards = p.zero1 ? static_cast<double>(p.data) : 1;
   const std::int64_t layers = job.model->sizes().layers / p.pipeline;
@@ -126,6 +128,10 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
 }
 
 void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
+  if (memory.fits()) return;
+  if (job.generation)
+    return runtime::require_fit("trnsim generate", memory.by_kind, memory.total, memory.capacity,
+                                fix.empty() ? generation_fix(job) : fix);
   const char* general = job.model->splits() ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
                                               "smaller `per_device_train_batch_size`"
                                             : "use a smaller `per_device_train_batch_size` or `max_length`";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -12,7 +13,10 @@
 #include "hw/params.h"
 #include "hw/trace.h"
 #include "runtime/compiler/program_cache.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/job/lengths.h"
+#include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "workloads/models/decoder/decoder_graph.h"
@@ -20,9 +24,6 @@
 
 namespace trnsim {
 namespace {
-
-using base::Error;
-using base::Fault;
 
 /// Of a step, all cores.
 double flops_of(const Job& job) { return job.model->flops(job.step); }
@@ -122,58 +123,41 @@ void time_job(const Job& job, Projection& p) {
                     .run;
 }
 
-/// The job with its ranks shared otherwise, the same batch for the optimizer.
-Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
-  Job to = from;
-  runtime::Plan& plan = to.step.plan;
-  const std::int64_t factor = tensor * pipeline;
-  plan.data /= static_cast<std::uint32_t>(factor);
-  plan.micro_batches *= factor;
-  plan.tensor *= tensor;
-  plan.pipeline *= pipeline;
-  plan.sequence = plan.tensor > 1;
-  return to;
-}
-
-std::vector<Job> other_plans(const Job& job) {
+/// Plans with less memory on a core: recomputation first, then ZeRO, then more cores that share a layer or the layers.
+PlanMoves less_memory(const runtime::Plan& plan) {
   using runtime::Recompute;
-  std::vector<Job> out;
-  for (const auto& [tensor, pipeline] : {std::pair{1, 1},
-                                         {2, 1},
-                                         {4, 1},
-                                         {1, 2},
-                                         {2, 2},
-                                         {8, 1},
-                                         {1, 4},
-                                         {4, 2},
-                                         {8, 2},
-                                         {8, 4},
-                                         {32, 1},
-                                         {32, 2},
-                                         {32, 4},
-                                         {32, 8}}) {
-    if (job.step.plan.data % (tensor * pipeline) != 0) continue;
-    for (const bool zero : {job.step.plan.zero1, true})
-      for (const Recompute again : {job.step.plan.recompute, Recompute::kSelective, Recompute::kFull}) {
-        out.push_back(narrower(job, tensor, pipeline));
-        out.back().step.plan.zero1 = zero;
-        out.back().step.plan.recompute = again;
-      }
-  }
-  return out;
+  PlanMoves moves{.zero1 = {plan.zero1, true}, .recompute = {plan.recompute, Recompute::kSelective, Recompute::kFull}};
+  constexpr std::array<PlanMoves::Degrees, 14> kFactors = {{{1, 1},
+                                                            {2, 1},
+                                                            {4, 1},
+                                                            {1, 2},
+                                                            {2, 2},
+                                                            {8, 1},
+                                                            {1, 4},
+                                                            {4, 2},
+                                                            {8, 2},
+                                                            {8, 4},
+                                                            {32, 1},
+                                                            {32, 2},
+                                                            {32, 4},
+                                                            {32, 8}}};
+  for (const auto [tensor, pipeline] : kFactors)
+    if (plan.data % (tensor * pipeline) == 0) moves.degrees.push_back({plan.tensor * tensor, plan.pipeline * pipeline});
+  return moves;
 }
 
-/// For cores that only share data: smaller micro-batches, the same batch for the optimizer.
-std::vector<Job> smaller_batches(const Job& job) {
-  std::vector<Job> out;
-  const std::int64_t all = job.step.plan.micro_batch;
-  for (std::int64_t parts = 2; parts <= all; ++parts) {
-    if (all % parts != 0) continue;
-    out.push_back(job);
-    out.back().step.plan.micro_batch = all / parts;
-    out.back().step.plan.micro_batches *= parts;
+std::vector<Job> smaller_plans(const Job& job) {
+  if (job.model->splits()) {
+    Job split = job;
+    split.step.plan.sequence = job.step.plan.tensor > 1;
+    return plans_near(split, less_memory(job.step.plan));
   }
-  return out;
+  // Cores that share data alone: smaller micro-batches.
+  PlanMoves moves;
+  const std::int64_t all = job.step.plan.micro_batch;
+  for (std::int64_t parts = 2; parts <= all; ++parts)
+    if (all % parts == 0) moves.micro_batch.push_back(all / parts);
+  return moves.micro_batch.empty() ? std::vector<Job>{} : plans_near(job, moves);
 }
 
 /// Whether `cores` of one instance take the same time on the devices of both.
@@ -226,6 +210,7 @@ void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
 }  // namespace
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
+  if (job.generation) return project_generation(job, given);
   // To compile what cannot fit by far takes longer than to see that it does not.
   Projection p;
   if (!given.any_memory) {
@@ -276,7 +261,7 @@ std::uint64_t device_hash(const Job& job) {
 }
 
 Projection with_host_of(const Job& job, Projection device) {
-  time_job(job, device);
+  job.generation ? time_generation(job, device) : time_job(job, device);
   return device;
 }
 
@@ -299,15 +284,14 @@ std::map<std::string, double> runtime_elsewhere(const Job& job, const Projection
 std::optional<Job> nearest_that_fits(const Job& job) {
   SharedBlocks shared{job.machine.target()};
   const auto fits = [&](const Job& candidate) {
-    try {
-      const std::uint64_t there = candidate.machine.hbm_bytes_per_core();
-      return least_memory(candidate).fits() && compile_stages(candidate, shared, {.give_up_at = there}).memory.fits();
-    } catch (const Error& e) {
-      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return false;
-      throw;
-    }
+    bool compiled = false;
+    const auto problem = problem_of([&] {
+      const CompileStages options{.give_up_at = candidate.machine.hbm_bytes_per_core()};
+      compiled = least_memory(candidate).fits() && compile_stages(candidate, shared, options).memory.fits();
+    });
+    return !problem && compiled;
   };
-  for (const Job& candidate : job.model->splits() ? other_plans(job) : smaller_batches(job))
+  for (const Job& candidate : smaller_plans(job))
     if (fits(candidate)) return candidate;
   return std::nullopt;
 }

@@ -34,7 +34,9 @@ void require_free(const Settings& settings) {
                 "choose another one, or add `overwrite_output_dir`"};
 }
 
-bool trains(const Settings& s) { return s.numerics.name != "off" && s.machine.mode != "timed"; }
+bool trains(const Settings& s) {
+  return s.numerics.name != "off" && s.machine.mode != "timed" && s.generation.max_new_tokens == 0;
+}
 
 /// The settings of the projected job. The user's own model that is trained is also the one that is projected; without
 /// numbers to compute the format is the workload's all the same.
@@ -65,6 +67,7 @@ Job job_on(const workloads::Workload& workload, const Settings& settings, const 
   const workloads::ModelPtr model = data && !settings.data.model_id.empty()
                                         ? data->config
                                         : model_of(workload, workload.model, settings.data.model_id);
+  if (timed.generation.max_new_tokens > 0) return job_of(timed, model, 0);
   const DataSize size = data_size(timed, model, data, {&workload, note});
   return job_of(timed, size.of_words ? model->with_head(workloads::Head::kTokens) : model, size.samples,
                 size.eval_samples, size.lengths);

@@ -21,6 +21,7 @@
 #include "isa/check.h"
 #include "runtime/compiler/compile.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/possible.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/project/stages.h"
 #include "trnsim/run/run.h"
@@ -65,8 +66,8 @@ Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
   return metrics;
 }
 
-/// What a point asks for: the workload, or another model of its kind, and what is said of its job.
-struct Asked {
+/// The job of a point: the workload, or another model of its kind, and the settings of its job.
+struct JobAtPoint {
   workloads::Workload workload;
   Settings given;
 
@@ -75,7 +76,7 @@ struct Asked {
 
 /// A workload with the settings, the model and the machine parameters of a point. Errors: Fault::kUsage for a value
 /// that no point could have.
-Asked asked_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
+JobAtPoint job_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
   std::map<std::string, std::string> changed;
   std::string model = workload.model;
   Settings given;
@@ -105,13 +106,10 @@ Asked asked_at(const workloads::Workload& workload, const std::string& machine, 
 /// A plan that this point's cores do not allow has an error for a result: the other points go on.
 std::uint64_t hash_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point,
                       std::uint64_t (*of)(const Job&) = hash_of) {
-  const Asked asked = asked_at(workload, machine, point);
-  try {
-    return of(asked.job());
-  } catch (const base::Error& e) {
-    if (e.fault() != base::Fault::kUsage) throw;
-    return base::hash64(std::string_view{e.what()});
-  }
+  const JobAtPoint at = job_at(workload, machine, point);
+  std::uint64_t hash = 0;
+  const auto problem = problem_of([&] { hash = of(at.job()); });
+  return problem ? base::hash64(std::string_view{problem->text}) : hash;
 }
 
 /// A sweep over a setting that is no part of the job would show the same point again and again. Errors: Fault::kUsage.
@@ -152,6 +150,11 @@ class Projections {
 Metrics job_metrics(const Job& job, const Projection& p) {
   Metrics metrics = analysis::projected_figures(figures_of(job, p));
   add_busy(metrics, p.stage().device());
+  if (p.generation) {
+    metrics["time_to_first_token_seconds"] = p.generation->first_token;
+    metrics["time_per_output_token_p50_seconds"] = p.generation->per_token;
+    metrics["tokens_per_second"] = p.generation->tokens_per_second;
+  }
   if (p.time.step > 0) metrics["busy.host"] = std::min(100.0, p.time.host_step / p.time.step * 100);
   return metrics;
 }
@@ -189,7 +192,7 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
               },
           .evaluate =
               [jobs, machine, projections = std::make_shared<Projections>()](const SweepPoint& point) {
-                const Job job = asked_at(*jobs, machine, point).job();
+                const Job job = job_at(*jobs, machine, point).job();
                 return job_metrics(job, projections->of(job));
               },
           .kin = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};

@@ -1,10 +1,11 @@
 // Rows of kind "generate": tokens per second of a decoder on tensor-parallel cores.
 #include <fmt/format.h>
 
-#include "trnsim/generate/generate.h"
+#include "trnsim/generation.h"
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/stack_of_row.h"
+#include "workloads/models/decoder/generation_graph.h"
 #include "workloads/models/model.h"
 
 namespace validation {
@@ -25,11 +26,11 @@ void pad_heads(workloads::ModelPtr& config, std::int64_t ranks, std::vector<std:
     assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
 }
 
-std::vector<TimePart> time_shares(const trnsim::GenerationTime& time) {
-  std::vector<TimePart> parts{{"prompt", time.prompt.seconds / time.total}};
+std::vector<TimePart> time_shares(const trnsim::GenerationTime& time, double total) {
+  std::vector<TimePart> parts{{"prompt", time.prompt.seconds / total}};
   for (const trnsim::GenerationStep& step : time.tokens)
     for (const analysis::TimeItem& part : step.parts) {
-      const double share = part.seconds * static_cast<double>(step.tokens) / time.total;
+      const double share = part.seconds * static_cast<double>(step.tokens) / total;
       const auto at = std::ranges::find(parts, part.name, &TimePart::name);
       if (at != parts.end())
         at->share += share;
@@ -40,31 +41,29 @@ std::vector<TimePart> time_shares(const trnsim::GenerationTime& time) {
 }
 
 /// The job of a row; `type`: of its weights, as generation_numerics() takes it.
-trnsim::GenerationJob job_of(const Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
-                             const std::string& type, const PredictContext& context,
-                             std::vector<std::string>& assumed) {
+trnsim::Job job_of(const Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
+                   const std::string& type, const PredictContext& context, std::vector<std::string>& assumed) {
   const auto& r = std::get<TrainingRow>(row.job);
-  trnsim::GenerationJob job{.config = config, .spec = {}};
+  trnsim::Job job{.machine = machine, .model = config, .step = {}, .sizes = {}};
   const std::int64_t cores = r.cores.value_or(machine.instance_cores());
   const std::int64_t ranks = r.tp.value_or(static_cast<int>(cores / r.dp.value_or(1)));
   if (!r.tp) assumed.push_back(fmt::format("tensor parallel over {} cores", ranks));
   if (!r.micro_batch) assumed.push_back("a batch of 1");
   const std::int64_t length = *r.seq_len;
-  job.prompt_tokens = r.prompt_tokens ? *r.prompt_tokens : length / 2;
-  job.new_tokens = r.new_tokens ? *r.new_tokens : length - job.prompt_tokens;
-  if (!r.prompt_tokens) assumed.push_back(fmt::format("prompts of {} tokens", job.prompt_tokens));
-  if (!r.new_tokens) assumed.push_back(fmt::format("{} new tokens", job.new_tokens));
-  job.spec = {.batch = r.micro_batch.value_or(1),
-              .length = workloads::cache_length(std::max(length, job.prompt_tokens + job.new_tokens)),
-              .tensor_parallel = ranks,
-              .numerics = workloads::generation_numerics(type)};
-  job.spec.prompt = workloads::prompt_bucket(job.prompt_tokens, job.spec.length);
-  job.config = job.config->with_sizes({.positions = std::max(job.config->sizes().positions, job.spec.length)});
-  pad_heads(job.config, ranks, assumed);
-  job.exact = context.exact;
+  trnsim::PromptAndTokens& g = job.generation.emplace();
+  g.prompt_tokens = r.prompt_tokens ? *r.prompt_tokens : length / 2;
+  g.new_tokens = r.new_tokens ? *r.new_tokens : length - g.prompt_tokens;
+  if (!r.prompt_tokens) assumed.push_back(fmt::format("prompts of {} tokens", g.prompt_tokens));
+  if (!r.new_tokens) assumed.push_back(fmt::format("{} new tokens", g.new_tokens));
+  g.length = workloads::cache_length(std::max(length, g.prompt_tokens + g.new_tokens));
+  job.step.plan = {
+      .tensor = ranks, .micro_batch = r.micro_batch.value_or(1), .numerics = workloads::generation_numerics(type)};
+  job.model = job.model->with_sizes({.positions = std::max(job.model->sizes().positions, g.length)});
+  pad_heads(job.model, ranks, assumed);
   job.stack_changes = context.stack_changes;
   job.programs = context.programs;
-  if (const std::string stack = stack_for(r.stack); !stack.empty()) job.stack = stack;
+  const std::string stack = stack_for(r.stack);
+  job.stack = stack.empty() ? "transformers-neuronx" : stack;
   assumed.push_back("stack " + job.stack);
   return job;
 }
@@ -84,20 +83,22 @@ Prediction predict_generate(const Row& row, const PredictContext& context) {
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
   const hw::MachineParams machine = machine_of(r.instance, context, assumed);
-  const trnsim::GenerationJob job = job_of(row, config, machine, type, context, assumed);
-  const trnsim::GenerationTime time = trnsim::generation_time(job, machine);
+  const trnsim::Job job = job_of(row, config, machine, type, context, assumed);
+  const trnsim::Projection projection = project(job, {.exact = context.exact});
+  const trnsim::GenerationTime& time = projection.generation.value();
   assumed.push_back("each token reads a bucket of its caches: the next power of two");
   assumed.push_back(
       fmt::format("first token {:.1f} ms, then {:.2f} ms (median)", time.first_token * 1e3, time.per_token * 1e3));
   const double replicas = std::max(1.0, static_cast<double>(r.dp.value_or(1)));
-  return in_row_metric(row,
-                       {.seconds = time.total,
-                        .samples = static_cast<double>(job.spec.batch) * replicas,
-                        .tokens = static_cast<double>(job.spec.batch * job.new_tokens) * replicas,
-                        .job_seconds = time.total,
-                        .first_token = time.first_token,
-                        .token_interval = time.per_token},
-                       std::move(assumed), time_shares(time));
+  return in_row_metric(
+      row,
+      {.seconds = projection.time.total,
+       .samples = static_cast<double>(job.step.plan.micro_batch) * replicas,
+       .tokens = static_cast<double>(job.step.plan.micro_batch * job.generation->new_tokens) * replicas,
+       .job_seconds = projection.time.total,
+       .first_token = time.first_token,
+       .token_interval = time.per_token},
+      std::move(assumed), time_shares(time, projection.time.total));
 }
 
 }  // namespace validation

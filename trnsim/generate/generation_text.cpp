@@ -1,0 +1,64 @@
+// A generation in words and in JSON.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/profile/stats.h"
+#include "hw/trace.h"
+#include "trnsim/generate/generation_time.h"
+#include "trnsim/generation.h"
+#include "workloads/models/model.h"
+
+namespace trnsim {
+
+std::string experts_text(const Job& job) {
+  const std::int64_t experts = job.model->sizes().experts;
+  if (experts == 0) return "";
+  return fmt::format(
+      "of each layer's {} experts the prompt reads {}, a token of each sequence {}: as many as are expected to be "
+      "chosen by a router that prefers none; all tokens of a program pass through each of them",
+      experts, workloads::expected_experts(job.model, job.step.plan.micro_batch * generation_spec(job).prompt),
+      workloads::expected_experts(job.model, job.step.plan.micro_batch));
+}
+
+std::string bound_of(const GenerationStep& step) {
+  const double device = step.parts.front().seconds;
+  if (2 * device < step.seconds)
+    return fmt::format("the host ({:.0f} % of the time)", 100 * (1 - device / step.seconds));
+  const analysis::Resource most = analysis::resources(step.stage.device()).front();
+  return fmt::format("{} ({:.0f} % of the device's time)", most.name, most.busy);
+}
+
+nlohmann::ordered_json to_json(const Generated& generated, const std::string& model) {
+  const auto& [job, texts, p] = generated;
+  const GenerationTime& t = p.generation.value();
+  nlohmann::ordered_json out{{"model", model},
+                             {"cores", job.step.plan.tensor},
+                             {"batch_size", job.step.plan.micro_batch},
+                             {"numerics", job.step.plan.numerics.name},
+                             {"prompt_tokens", job.generation->prompt_tokens},
+                             {"new_tokens", job.generation->new_tokens},
+                             {"texts", nlohmann::ordered_json::array()}};
+  for (const GeneratedText& s : texts) out["texts"].push_back({{"text", s.text}, {"ids", s.ids}});
+  out["time_to_first_token_seconds"] = t.first_token;
+  out["time_per_output_token_p50_seconds"] = t.per_token;
+  out["tokens_per_second"] = t.tokens_per_second;
+  out["total_seconds"] = p.time.total;
+  out["prompt_bound_by"] = bound_of(t.prompt);
+  if (const std::string experts = experts_text(job); !experts.empty()) out["experts"] = experts;
+  out["buckets"] = nlohmann::ordered_json::array();
+  for (const GenerationStep& step : t.tokens) {
+    nlohmann::ordered_json bucket{{"positions", step.read}, {"tokens", step.tokens}, {"seconds", step.seconds}};
+    for (const analysis::TimeItem& part : step.parts) bucket["parts"][part.name] = part.seconds;
+    bucket["collectives_seconds"] = hw::seconds(step.stage.device().collective_exposed);
+    bucket["read_bytes"] = step.stage.device().dma.read_bytes;
+    bucket["bound_by"] = bound_of(step);
+    out["buckets"].push_back(std::move(bucket));
+  }
+  for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
+  out["memory"]["total"] = p.memory.total;
+  out["memory"]["capacity"] = p.memory.capacity;
+  return out;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,33 @@
+// The plans near a job's own: search, advice and what fits instead all look there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trnsim/job.h"
+
+namespace trnsim {
+
+/// Values to try; of an empty list the job's own.
+struct PlanMoves {
+  struct Degrees {
+    std::int64_t tensor = 1, pipeline = 1;
+  };
+  std::vector<std::int64_t> micro_batch{};  // sequences of a micro-batch
+  std::vector<Degrees> degrees{};
+  std::vector<std::int64_t> chunks{};  // of layers on a stage, of plans with stages
+  std::vector<bool> zero1{};
+  std::vector<runtime::Recompute> recompute{};
+  bool any_batch = false;  // also plans whose micro-batches do not make the job's batch of the optimizer
+};
+
+/// All mixes of them on the job's cores with its batch of the optimizer, in the lists' order, the last list fastest;
+/// without those that leave cores idle, or share an optimizer's state that there is once.
+std::vector<Job> plans_near(const Job& job, const PlanMoves& moves);
+
+/// The settings of `after`'s plan that are not those of `before`, in the order of plan_settings().
+std::vector<std::pair<std::string, std::string>> plan_changes(const Job& before, const Job& after);
+
+}  // namespace trnsim

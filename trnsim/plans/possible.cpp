@@ -1,0 +1,60 @@
+#include "trnsim/plans/possible.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "trnsim/generate/generation_time.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
+#include "workloads/models/model.h"
+#include "workloads/step/pipeline.h"
+
+namespace trnsim {
+namespace {
+
+/// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
+void require_legal(const Job& job) {
+  if (job.generation) return require_legal_generation(job);
+  Job layers = job;  // one in each chunk: they are all alike
+  layers.model = job.model->with_sizes({.layers = job.step.plan.pipeline * job.step.plan.chunks});
+  layers.step.plan.micro_batches = job.step.plan.pipeline;
+  layers.model->step(layers.step);
+  require_groups(job);
+  workloads::pipeline_turns(job.step.plan.pipeline, 0, job.step.plan.chunks, job.step.plan.micro_batches);
+}
+
+}  // namespace
+
+std::optional<Problem> problem_of(const std::function<void()>& ask) {
+  try {
+    ask();
+    return {};
+  } catch (const base::Error& e) {
+    const base::Fault fault = e.fault();
+    if (fault != base::Fault::kUsage && fault != base::Fault::kProgram && fault != base::Fault::kCapacity) throw;
+    return Problem{.text = fmt::format("{}: {}", e.where(), e.problem()), .too_large = fault == base::Fault::kCapacity};
+  }
+}
+
+Problem too_large(std::uint64_t memory, const Job& job) {
+  const auto readable = [](std::uint64_t bytes) {
+    return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
+  };
+  return {.text = fmt::format("needs {} of HBM per core at least, there are {}", readable(memory),
+                              readable(job.machine.hbm_bytes_per_core())),
+          .too_large = true,
+          .memory = memory};
+}
+
+std::optional<Problem> possible(const Job& job) {
+  Memory least;
+  const auto problem = problem_of([&] {
+    least = least_memory(job);
+    require_legal(job);
+  });
+  if (problem || least.fits()) return problem;
+  return too_large(least.total, job);
+}
+
+}  // namespace trnsim

@@ -1,0 +1,30 @@
+// Whether a job can be, as a value: plans and changes are tried by the hundred, and most of them cannot.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "trnsim/job.h"
+
+namespace trnsim {
+
+/// Why a job cannot be: the model or the machine does not allow it, or it is too large.
+struct Problem {
+  std::string text;
+  bool too_large = false;
+  std::uint64_t memory = 0;  // of a core, that it needs at least; 0: not known
+};
+
+/// The problem that `ask` finds: an error that says so of the job. All others are thrown on.
+std::optional<Problem> problem_of(const std::function<void()>& ask);
+
+/// The problem of a job as far as it shows before anything is compiled: by the model, its graph, the machine's groups
+/// of cores, and the least memory that any compiler needs. None: it may be.
+std::optional<Problem> possible(const Job& job);
+
+/// "needs 19 GiB of HBM per core at least, there are 16 GiB".
+Problem too_large(std::uint64_t memory, const Job& job);
+
+}  // namespace trnsim
