@@ -208,6 +208,7 @@ TEST_F(Files, DataIsFoundInTheSourceTreeAndInTrnsimHome) {
   write_file(folder_ / "only_here.toml", "");
   setenv("TRNSIM_HOME", folder_.c_str(), 1);
   EXPECT_EQ(data_path("only_here.toml"), folder_ / "only_here.toml");
+  fs::create_directories(folder_ / "hw/params");
   write_file(folder_ / "hw/params/own.toml", "");
   write_file(folder_ / "hw/params/trn1.2xlarge.toml", "");
   const std::vector<fs::path> machines = data_files("hw/params", ".toml");

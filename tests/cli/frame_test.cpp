@@ -177,7 +177,7 @@ TEST(Frame, AFullDiskIsAnError) {
 TEST(Version, JsonHasVersionAndSchema) {
   const auto json = nlohmann::json::parse(run("version --json").out);
   EXPECT_EQ(json["name"], "trnsim");
-  EXPECT_EQ(json["result_schema"], 1);
+  EXPECT_EQ(json["result_schema"], 2);
   EXPECT_EQ(run("--version").out, "trnsim " + json["version"].get<std::string>() + "\n");
 }
 

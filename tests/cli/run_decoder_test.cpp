@@ -58,7 +58,7 @@ TEST_F(RunDecoder, OwnDataAndWeightsAreProjectedAndTrained) {
   const Ran ran = run(own() + "--num_train_epochs 2 --output_dir " + at("out"));
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, Not(HasSubstr("31:46")));  // that is another job's
-  EXPECT_THAT(ran.out, HasSubstr("cores                 4"));
+  EXPECT_THAT(ran.out, HasSubstr("cores                        4"));
   const Json metrics = result("out")["metrics"];
   ASSERT_EQ(metrics["epochs"].size(), 3u);  // before the first step, and after each epoch
   EXPECT_EQ(metrics["epochs"][0]["epoch"], 0.0);

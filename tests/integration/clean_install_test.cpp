@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 TEST(CleanInstall, EverythingThatIsInstalledIsBuiltFirst) {
-  EXPECT_THAT(base::read_file(kSource / "dev"), HasSubstr("build trnsim_installed"));
+  EXPECT_THAT(base::read_file(kSource / "dev"), HasSubstr("build_without_tests trnsim_installed"));
   const TemporaryFolder folder{"trnsim_clean"};
   const fs::path clean = folder.path() / "build";
   const Ran ran = shell(folder.path(), "cmake -G Ninja -S '" + kSource.string() + "' -B '" + clean.string() +

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "analysis/cost/cost.h"
 #include "base/error.h"
@@ -117,7 +118,7 @@ TEST_P(Families, EstimateProjectionAndPlansAgree) {
 TEST_P(Families, AdaptersTakeLessMemoryAndTheSameBase) {
   Settings lora = settings_;
   lora.lora.r = 4;
-  if (model_->task() != workloads::Task::kNextToken || model_->family() == "GPT") {
+  if (!model_->info().takes_adapters) {
     EXPECT_TRUE(tests::fails(base::Fault::kUsage, [&] { job_of(lora, model_, 1000); }, {"`lora_r`", "no adapters"}));
     return;
   }

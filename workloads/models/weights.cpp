@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -23,6 +24,9 @@ struct Matched {
   std::map<std::string, std::string> copies;  // the same, for a second time that a tied tensor is in the file
 };
 
+/// "bert.pooler.dense" of "bert.pooler.dense.bias".
+std::string_view layer_of(std::string_view tensor) { return tensor.substr(0, tensor.rfind('.')); }
+
 Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const std::vector<WeightSpec>& specs,
                     std::vector<std::string>& notes) {
   std::vector<std::string> known;
@@ -31,6 +35,8 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const 
     for (const FilePiece& piece : spec.pieces) known.push_back(piece.name);
   }
   std::ranges::sort(known);
+  std::set<std::string_view> layers;  // an unknown tensor in one of them is misspelt, not another task's
+  for (const std::string& name : known) layers.insert(layer_of(name));
   const TensorNames& names = config->info().names;
   Matched matched;
   std::size_t left_out = 0;
@@ -39,7 +45,7 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const 
     const bool is_known = std::ranges::binary_search(known, canonical);
     if (const auto original = names.tied_to(canonical)) {
       matched.copies.emplace(*original, name);
-    } else if (!is_known && names.leaves_out(canonical)) {
+    } else if (!is_known && names.leaves_out(canonical) && !layers.contains(layer_of(canonical))) {
       ++left_out;
     } else if (!is_known) {
       throw Error{Fault::kData, checkpoint.file_of(name).string(),
