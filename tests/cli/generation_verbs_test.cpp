@@ -51,7 +51,7 @@ TEST_F(GenerationVerbs, SweepVariesItsCoresAndItsBatch) {
     EXPECT_GT(row["dollars"], 0);
     EXPECT_GT(row["time_to_first_token_seconds"], 0);
     EXPECT_GT(row["time_per_output_token_p50_seconds"], 0);
-    EXPECT_LT(row["time_per_output_token_p50_seconds"], row["seconds"]);
+    EXPECT_LT(row["time_per_output_token_p50_seconds"], row["train_runtime"]);
   }
   EXPECT_GT(rows[1]["tokens_per_second"], 2 * rows[0]["tokens_per_second"].get<double>());  // weights are read once
   EXPECT_LT(rows[2]["hbm_bytes"], rows[0]["hbm_bytes"]);                                    // two cores share them
