@@ -10,7 +10,7 @@
 #include "workloads/models/config.h"
 #include "workloads/models/layers/arch.h"
 #include "workloads/models/lora.h"
-#include "workloads/models/model.h"
+#include "workloads/models/weights.h"
 #include "workloads/step/step.h"
 
 namespace workloads {
