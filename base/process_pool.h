@@ -40,11 +40,11 @@ class ProcessPool {
   /// Items under way.
   std::size_t busy() const;
   bool has_room() const { return busy() < most_; }
-  /// Begins with an item; there must be room. `kin`: of an idle child that had one of the same kin last it goes to that
-  /// one, which may have kept something. Errors: Fault::kEnvironment when no process can be started.
-  void order(std::size_t item, std::uint64_t kin = 0);
-  /// Whether an item of that kin is under way.
-  bool busy_with(std::uint64_t kin) const;
+  /// Starts an item; there must be room. It goes to an idle child whose last item had the same `affinity`, if there is
+  /// one: that child may have kept something. Errors: Fault::kEnvironment when no process can be started.
+  void order(std::size_t item, std::uint64_t affinity = 0);
+  /// Whether an item of that affinity is under way.
+  bool busy_with(std::uint64_t affinity) const;
   /// Waits until an item is done, or for so long, and takes all that are done. Nothing under way: returns at once.
   std::vector<Answer> wait(std::optional<std::chrono::milliseconds> patience = {});
 

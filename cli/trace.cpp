@@ -37,10 +37,10 @@ void tell(const analysis::TraceSummary& summary, const analysis::Record& record,
   if (options.format != "chakra" && record.result.events.empty())
     base::log_info("the run recorded no instructions; trnsim run ... --trace_steps 1 does");
   const analysis::TraceCover cover = analysis::cover_of(record);
-  if (cover.asked <= 0) return;
+  if (cover.requested <= 0) return;
   const auto time = [](double seconds) { return base::readable(seconds, base::Dimension::kTime); };
-  base::log_info("instructions of {} of the {} that were asked for", time(cover.recorded), time(cover.asked));
-  if (cover.recorded < 0.999 * cover.asked)
+  base::log_info("instructions of {} of the {} that were asked for", time(cover.recorded), time(cover.requested));
+  if (cover.recorded < 0.999 * cover.requested)
     base::log_warning(
         "the record is full: the other calls are drawn whole; ask for less, with --trace_layer or "
         "--trace_until of trnsim run");

@@ -65,7 +65,7 @@ struct TimeFigures {
   std::string stack;
   bool overlapped = false;
   std::vector<TimeItem> parts;
-  Named<double> elsewhere;  // train_runtime on other instances whose cores are the same, with the host there
+  Named<double> other_instances;  // train_runtime on other instances whose cores are the same, with the host there
 };
 
 struct CompileFigures {

@@ -40,8 +40,9 @@ struct JsonFields<TimeItem> {
 template <>
 struct JsonFields<TimeFigures> {
   using S = TimeFigures;
-  static constexpr auto kList = std::tuple(Key{"overlapped", &S::overlapped}, Key{"stack", &S::stack},
-                                           Key{"train_runtime_elsewhere", &S::elsewhere}, Key{"parts", &S::parts});
+  static constexpr auto kList =
+      std::tuple(Key{"overlapped", &S::overlapped}, Key{"stack", &S::stack},
+                 Key{"train_runtime_elsewhere", &S::other_instances}, Key{"parts", &S::parts});
 };
 template <>
 struct JsonFields<PlanFigures> {

@@ -127,13 +127,13 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
   const std::int64_t squares = a.cols / dst.partitions;
   need(instr, a.cols % dst.partitions == 0 && dst.cols == a.partitions * squares,
        "dst is not the transposed shape of a", "give dst the shape [F, P]");
-  auto& [converted, turned, unused] = context.memory.scratch();
+  auto& [converted, transposed, unused] = context.memory.scratch();
   View from = a, to = dst;
   if (a.dtype != dst.dtype || !a.contiguous()) {  // convert first: the transposition is of equal types
     from = packed_like(dst, a.partitions, a.cols, converted);
     copy_rows(from, a, how, context);
   }
-  if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, turned);
+  if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, transposed);
   constexpr std::int64_t kStrip = 32;  // rows that fill cache lines of dst
   for (std::int64_t m = 0; m < squares; ++m) {
     const View part = squares == 1 ? from : columns(from, m * dst.partitions, dst.partitions);

@@ -168,13 +168,13 @@ TEST(Exports, EachFileOfTheirFolderIsAnExporter) {
   EXPECT_TRUE(exported("parquet").empty()) << "nothing was projected";
 }
 
-TEST(Exports, NamesThatNobodyWritesAreTold) {
-  std::vector<std::string> elsewhere;
-  EXPECT_EQ(analysis::exports_of("tensorboard,wandb,none", elsewhere), std::vector<std::string>{"tensorboard"});
-  EXPECT_EQ(elsewhere, std::vector<std::string>{"wandb"});
-  EXPECT_EQ(analysis::exports_of("all", elsewhere), analysis::exporter_names());
-  EXPECT_TRUE(analysis::exports_of("", elsewhere).empty());
-  EXPECT_THROW(analysis::exports_of("tensorbord", elsewhere), base::Error);
+TEST(Exports, NamesWithoutAnExporterAreReported) {
+  std::vector<std::string> trackers;
+  EXPECT_EQ(analysis::exports_of("tensorboard,wandb,none", trackers), std::vector<std::string>{"tensorboard"});
+  EXPECT_EQ(trackers, std::vector<std::string>{"wandb"});
+  EXPECT_EQ(analysis::exports_of("all", trackers), analysis::exporter_names());
+  EXPECT_TRUE(analysis::exports_of("", trackers).empty());
+  EXPECT_THROW(analysis::exports_of("tensorbord", trackers), base::Error);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(NumericsStudy, AYesExcludesALossOfAPoint) {
                         "the seeds alone spread by 1.00 in fp32). A loss of a point is excluded."));
 }
 
-TEST(NumericsStudy, WhatTheSeedsHideIsNotCalledAYes) {
+TEST(NumericsStudy, DifferencesWithinSeedNoiseAreNotCalledAYes) {
   EXPECT_EQ(answers(runs_with({-1, 0, 1})).front().verdict, Verdict::kUnsettled);
   EXPECT_THAT(numerics_text(runs_with({-1, 0, 1}), "table"), HasSubstr("whether up to 2.48 points are lost"));
 }

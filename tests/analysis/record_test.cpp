@@ -43,7 +43,7 @@ TEST(Record, ComesBackToTheLastFemtosecond) {
   }
 }
 
-TEST(Record, KeepsWhatTheProgramAloneKnows) {
+TEST(Record, KeepsFactsOfTheProgram) {
   const auto folder = recorded::folder();
   const isa::Program program = recorded::layers();
   const hw::SimResult result = recorded::simulated(program);

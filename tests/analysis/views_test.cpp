@@ -52,7 +52,7 @@ TEST(Compare, ARunDoesNotDifferFromItself) {
   for (const Difference& d : compare(record, record)) EXPECT_EQ(d.percent(), 0) << d.name;
 }
 
-TEST(Compare, FindsWhatASlowerMachineSlowsDown) {
+TEST(Compare, FindsTheOpsThatASlowerMachineSlowsDown) {
   const isa::Program program = recorded::layers();
   const hw::MachineParams slow = tiny::trn1({"tensor.clock=0.5x"});
   const auto before = recorded::record(false);
@@ -67,7 +67,7 @@ TEST(Compare, FindsWhatASlowerMachineSlowsDown) {
   EXPECT_EQ(op->name, "layer.mlp.matmul");
 }
 
-TEST(Compare, WhatIsNewHasNoPercentage) {
+TEST(Compare, NewEntriesHaveNoPercentage) {
   const Difference d{"op", "new", 0, 1, "s"};
   EXPECT_TRUE(std::isnan(d.percent()));
   EXPECT_THAT(analysis::difference_table({d}, 0).render(Format::kJson), HasSubstr("null"));
@@ -82,7 +82,7 @@ TEST(Compare, LimitsTheOpsAloneAndLeavesOutThoseThatDidNotChange) {
   EXPECT_EQ(analysis::difference_table(list, 0).rows(), 5u);
 }
 
-TEST(Compare, SaysWhatEnginesWaitedFor) {
+TEST(Compare, NamesTheWaitsOfEngines) {
   const hw::MachineParams slow = tiny::trn1({"dma.start=20x"});
   const auto before = recorded::record(false);
   const auto list = compare(before, make_record(recorded::simulated(recorded::layers(), false, slow),

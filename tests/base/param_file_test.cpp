@@ -76,7 +76,7 @@ TEST(ParamFile, ReadsValuesInBaseUnitsWithTheirSource) {
   EXPECT_EQ(file.parameter("tensor.clock").text, "of the PE array");
 }
 
-TEST(ParamFile, AnExplanationFillsWhatTheFileLeavesOut) {
+TEST(ParamFile, AnExplanationFillsMissingKeys) {
   ParamFile file = machine();
   const std::uint64_t before = file.hash();
   file.explain("tensor.clock", "another");

@@ -110,9 +110,8 @@ Breaches long_file(const Source& source, const Scopes&) {
 
 /// Names of tensors in the files that all families share.
 Breaches tensor_names(const Source& source, const Scopes&) {
-  static const Pattern shared{
-      R"(^(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|)"
-      R"((?!workloads/models/).*)$)"};
+  static const Pattern shared{R"(^(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|)"
+                              R"((?!workloads/models/).*)$)"};
   static const Pattern names{
       R"(\b(lm_head|embed_(tokens|in|out)|self_attn|[qkv]_proj\.|c_attn|w[pt]e|ln_f|SelfAttention|)"
       R"(EncDecAttention|word_embeddings|query_key_value|cls\.predictions)\b)"};
@@ -208,7 +207,7 @@ class Rules : public testing::Test {
   static inline std::map<std::string, Breaches> found_;
 };
 
-TEST_F(Rules, NobodyBreaksThemAnew) {
+TEST_F(Rules, NoNewBreach) {
   const Counts allowed = read_exceptions();
   std::string all;
   for (const auto& [key, found] : found_) {
@@ -243,7 +242,7 @@ struct PlantedText {
 
 class RulesFind : public testing::TestWithParam<PlantedText> {};
 
-TEST_P(RulesFind, WhatIsPlanted) {
+TEST_P(RulesFind, PlantedBreaches) {
   const PlantedText& plant = GetParam();
   const Source source = split_source(plant.path, plant.text);
   const Scopes scopes{source};

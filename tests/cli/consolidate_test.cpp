@@ -51,7 +51,7 @@ class Consolidate : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Consolidate, MergesAndSaysWhat) {
+TEST_F(Consolidate, MergesAndReports) {
   const Ran ran = run(verb());
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("21 tensors"));

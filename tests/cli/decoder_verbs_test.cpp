@@ -108,7 +108,7 @@ TEST_F(DecoderVerbs, InterleavedStagesWaitLess) {
   EXPECT_THAT(ran.out, HasSubstr("PP 1, DP"));
 }
 
-TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
+TEST_F(DecoderVerbs, AJobThatDoesNotFitNamesAPlanThatDoes) {
   const std::string flags = "estimate " + model() + " --max_length 512 --set 'hbm.bytes=2200 MiB' ";
   const Ran ran = run(flags + "--tensor_parallel_size 1");
   EXPECT_EQ(ran.code, 3);
@@ -134,7 +134,7 @@ TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
 
 // A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. What differs is the
 // end of the first micro-batches' backward passes beside the next forward: less than a thousandth.
-TEST_F(DecoderVerbs, PlanRanksWhatFitsAndTimesItAsItsEstimateDoes) {
+TEST_F(DecoderVerbs, PlanRanksFittingPlansAndTimesThemLikeEstimate) {
   const Ran ran = run("plan " + model() + " --max_length 512 --global_batch_size 32 --format json --limit 100");
   EXPECT_EQ(ran.code, 0) << ran.err;
   const json plans = json::parse(ran.out);

@@ -72,7 +72,7 @@ std::string in_full(std::string printed) {
 }
 
 // What a change replaces must not be given twice.
-TEST_F(FirstSight, AChangeOfWhatWasTypedIsPastedInFull) {
+TEST_F(FirstSight, ASuggestedChangeIsAWholeCommand) {
   const Ran ran = run("run bert_emotion --mode timed --per-device-train-batch-size 4 --output_dir " + at("a"),
                       "COLUMNS=60 TRNSIM_SUGGESTIONS=1");
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -164,7 +164,7 @@ TEST_F(FirstSight, AnOwnModelKeepsThePlanAndTheLengthOfTheJob) {
   EXPECT_EQ(result("a")["machine"]["cores"], 32);
 }
 
-TEST_F(FirstSight, TheCompilersGainSaysWhatItIsOf) {
+TEST_F(FirstSight, TheCompilersGainNamesItsBaseline) {
   const Ran ran = run("run bert_training_compiler --mode timed --output_dir " + at("a"));
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("by the passes, the rest by the batch that then fits"));
@@ -189,7 +189,7 @@ TEST_F(FirstSight, DollarsAreHeldAgainstDollarsOfTheSameTime) {
   EXPECT_GE(a["memory"]["gradients"], a["memory"]["weights"]);
 }
 
-TEST_F(FirstSight, WhateverPartOfAStepIsAskedForIsRecorded) {
+TEST_F(FirstSight, AnyRequestedPartOfAStepIsRecorded) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const std::string job =
       "run llama2_7b_dolly --mode timed --model_id " + llama() + " --gradient_accumulation_steps 4 ";
@@ -202,8 +202,8 @@ TEST_F(FirstSight, WhateverPartOfAStepIsAskedForIsRecorded) {
     ASSERT_EQ(run(job + flags + " --overwrite_output_dir --output_dir " + at("a")).code, 0) << flags;
     const analysis::Record record = analysis::read_record(folder_ / "a");
     const analysis::TraceCover cover = analysis::cover_of(record);
-    EXPECT_GT(cover.asked, 0) << flags;
-    EXPECT_DOUBLE_EQ(cover.recorded, cover.asked) << flags;
+    EXPECT_GT(cover.requested, 0) << flags;
+    EXPECT_DOUBLE_EQ(cover.recorded, cover.requested) << flags;
     const Ran trace = run("trace " + at("a"));
     EXPECT_EQ(trace.code, 0) << trace.err;
     EXPECT_THAT(trace.err, HasSubstr("instructions of "));
@@ -324,7 +324,7 @@ TEST_F(FirstSight, NumbersAreNumbersWhereProgramsRead) {
   EXPECT_EQ(json["schema_version"], 2);
 }
 
-TEST_F(FirstSight, ListsOfNumbersAndFewerSamplesDoWhatTheySay) {
+TEST_F(FirstSight, ListsOfNumbersAndFewerSamplesTakeEffect) {
   std::ofstream{folder_ / "s.toml"} << "workload = \"bert_tweets\"\n[set]\nper_device_train_batch_size = [4, 8]\n";
   const Ran ran = run("sweep " + at("s.toml") + " --output_dir " + at("sweep"));
   EXPECT_EQ(ran.code, 0) << ran.err;

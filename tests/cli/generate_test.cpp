@@ -117,7 +117,7 @@ TEST_F(GenerateTime, OneCoreSpeaksForAll) {
   EXPECT_NEAR(token(timed(flags)) / token(timed(flags + " --exact")), 1, 0.01);
 }
 
-TEST_F(GenerateTime, WhatCannotBeIsRefusedWithAFix) {
+TEST_F(GenerateTime, ImpossibleSettingsAreRefusedWithAFix) {
   const auto refused = [&](const std::string& arguments, const std::string& words, int code = 2) {
     const Ran ran = run("generate " + arguments);
     EXPECT_EQ(ran.code, code) << arguments << ran.out;

@@ -40,7 +40,7 @@ TEST_P(OldHosts, TrainToTheSameWeights) {
   }
 }
 
-TEST_P(OldHosts, SayWhatTheyLack) {
+TEST_P(OldHosts, NameTheirMissingInstructions) {
   const auto ran = train_on("TRNSIM_HOST_ISA=avx512 " + processor(), "bf16");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, testing::HasSubstr("environment error: TRNSIM_HOST_ISA: this host has no avx512\n  fix: set "));

@@ -90,7 +90,7 @@ TEST(PredictTraining, ModelsOfImages) {
   EXPECT_NE(rows.at("length")["skip_reason"].dump().find("sequences of 17, not of 128"), std::string::npos);
 }
 
-TEST(PredictTraining, WhatIsNotModelledCostsItsOwnRow) {
+TEST(PredictTraining, AnUnsupportedFeatureSkipsItsRowOnly) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const std::string hf = "bf16,bf16,adamw,HF Trainer on torch-xla,samples/s,100,100,100,1,-,\n";
   const Rows rows = predictions(

@@ -94,7 +94,7 @@ constexpr const char* kBert =
 /// 32 cores.
 constexpr const char* kLlama = "llama2_7b_dolly --mode timed";
 
-TEST_F(ReportSections, OfAJobThatTrainsAreAllFilled) {
+TEST_F(ReportSections, ATrainingJobFillsAll) {
   const std::string title = shown(job("bert_emotion", kBert));
   EXPECT_THAT(title, HasSubstr(kAllSections));
   EXPECT_THAT(title, HasSubstr("empty no; says none whatif;"));  // the tests ask for no suggestions
@@ -117,7 +117,7 @@ TEST_F(ReportSections, AreThePicturesOfTheTutorial) {
 }
 
 // Projected: only the curves of a training have nothing to show.
-TEST_F(ReportSections, OfALlamaOn32CoresAreAllFilledButTheCurves) {
+TEST_F(ReportSections, ALlamaOn32CoresFillsAllButTheCurves) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const std::filesystem::path llama = job("llama2_7b_dolly", kLlama);
   const std::string title = shown(llama);
@@ -138,7 +138,7 @@ addEventListener("load", function () { document.title = Math.round(performance.n
 </script></body>)js";
 
 // As many cores as the largest published jobs have.
-TEST_F(ReportSections, OfAThousandCoresIsTwoMegabytesAtMostAndOpensInASecond) {
+TEST_F(ReportSections, AThousandCoresTakeTwoMegabytesAtMostAndOpenInASecond) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const std::filesystem::path large = job("thousand", std::string{kLlama} + " --nnodes 32");
   EXPECT_THAT(base::read_file(large / "result.json"), HasSubstr("\"cores\": 1024"));

@@ -26,7 +26,7 @@ class RunStopped : public cli_test::SmallJob {
   }
 };
 
-TEST_F(RunStopped, WhatStopsARunSavesIt) {
+TEST_F(RunStopped, InterruptsSaveTheRun) {
   for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
     const std::string out = "out" + std::to_string(signal);
     EXPECT_EQ(cli_test::interrupted(job(out, 100'000), folder_ / out / "steps.jsonl", signal), 130) << signal;

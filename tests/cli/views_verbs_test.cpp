@@ -104,7 +104,7 @@ TEST_F(ViewsVerbs, CostOfARunKnowsTheLargestBatchThatFits) {
   EXPECT_EQ(run("cost --runtime 1h --largest_batch").code, 2);
 }
 
-TEST_F(ViewsVerbs, CostRefusesWhatItCannotPrice) {
+TEST_F(ViewsVerbs, CostRefusesUnpricedInstances) {
   for (const char* bad : {"", "--runtime 8:70", "--runtime 8:30:1:1", "--runtime 5GHz", "--runtime 1h --instances 0",
                           "--runtime 1h --instance_type trn9", "--runtime 1h --efficiency 2"})
     EXPECT_EQ(run(std::string{"cost "} + bad).code, 2) << bad;

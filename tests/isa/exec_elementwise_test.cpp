@@ -166,7 +166,7 @@ TEST_F(ElementWise, TensorScalarReduceAndSelects) {
   });
 }
 
-TEST_F(ElementWise, RefusesWhatDoesNotFit) {
+TEST_F(ElementWise, RefusesMismatchedShapes) {
   const Tile a = on(kSbuf, 4, 100), b = on(kSbuf, 4, 99, Dtype::kFp32, 1024);
   const auto refused = [&](const Instr& instr, const std::string& text) {
     return throws(instr, base::Fault::kProgram, text);

@@ -20,7 +20,7 @@ TEST(Instrs, AreSharedByCopiesAndChangedAlone) {
   EXPECT_TRUE(copy.instrs == block.instrs);
 }
 
-TEST(Instrs, NoneAreAnEmptyList) {
+TEST(Instrs, AnEmptyListHasNone) {
   isa::Instrs none;
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(none.begin(), none.end());
@@ -42,7 +42,7 @@ isa::Instrs::List mixed_instrs() {
   return all;
 }
 
-TEST(Instrs, PackedOnesAreWhatTheyWereAndAreTheSameOnes) {
+TEST(Instrs, PackingKeepsInstructionsAndSharesEqualOnes) {
   const isa::Instrs instrs{mixed_instrs()}, copy = instrs;
   const auto identity = instrs.identity();
   instrs.pack();

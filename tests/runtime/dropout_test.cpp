@@ -55,7 +55,7 @@ TEST(Dropout, DropsTheSameInForwardAndBackwardFusedOrNot) {
   EXPECT_TRUE(same(unfused.behind, fused.behind));
 }
 
-TEST(Dropout, ScalesWhatItKeepsAndDropsItsShare) {
+TEST(Dropout, ScalesKeptElementsAndDropsItsShare) {
   const Tensor y = masks("").alone;
   double dropped = 0;
   for (const float x : y.data) {

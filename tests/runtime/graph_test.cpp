@@ -127,7 +127,7 @@ TEST(Compile, PrintsTheMemoryWhenItDoesNotFit) {
 }
 
 // What the tensors need is seen before any instruction is made, and is never more than the whole plan.
-TEST(Compile, GivesUpWhatCannotFit) {
+TEST(Compile, GivesUpEarlyWhenNothingFits) {
   const auto build = [](std::int64_t width) {
     Graph g = fp32();
     ValueId x = g.tensor("x", 256, width, Dtype::kFp32, Kind::kInput);

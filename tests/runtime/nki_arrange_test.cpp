@@ -65,7 +65,7 @@ std::size_t loads_in(const Arranged& arranged) {
       arranged.block.instrs, [](const isa::Instr& i) { return i.op == Opcode::kDmaCopy && i.a.space == Space::kHbm; }));
 }
 
-TEST(NkiArrange, WhatIsLoadedAgainIsKeptWhileSbufHoldsIt) {
+TEST(NkiArrange, RepeatedLoadsStayInSbufWhileThereIsRoom) {
   EXPECT_EQ(loads_in(read_twice(20)), 20);  // 80 KiB of 192
   const Arranged large = read_twice(60);    // 240 KiB
   EXPECT_EQ(loads_in(large), 120);
@@ -101,7 +101,7 @@ TEST(NkiArrange, LoadsLeaveRoomForTheChainThatUsesThem) {
   EXPECT_EQ(arranged.spills, 0);
 }
 
-TEST(NkiArrange, WhatDoesNotFitIsAMistakeOfItsLine) {
+TEST(NkiArrange, AnOverflowIsReportedAtItsLine) {
   Kernel kernel;
   kernel.trace().label(kernel.trace().add_label("kernel.py:7"));
   const View a = kernel.trace().tensor({.sizes = {128, 30000}, .fill = 1.0F});

@@ -133,7 +133,7 @@ TEST(Sgd, UpdatesInPlace) {
     }
 }
 
-TEST(SumSquares, OfAllElementsOfAllOperands) {
+TEST(SumSquares, SumsAllElementsOfAllOperands) {
   const Inputs in{random_normal(130, 192, 1),
                   random_normal(1, 7919, 2),
                   {random_normal(257, 600, 3), Dtype::kBf16},

@@ -101,7 +101,7 @@ void expect_near(const std::map<std::string, Tensor>& a, const std::map<std::str
   }
 }
 
-TEST(Passes, ThatOnlyMoveDataKeepEveryBit) {
+TEST(Passes, DataMovementPassesKeepEveryBit) {
   for (const char* numerics : {"fp32", "bf16"}) {
     const Layer layer{numerics};
     const auto all = run(layer, "");

@@ -83,7 +83,7 @@ TEST(Signature, KnowsAttributesOfEqualBytesApart) {
             OneNode{runtime::EmbeddingGradAttrs{.rows = 3}}.signature());
 }
 
-TEST(Signature, KnowsSizesScopesAndWhatLeaves) {
+TEST(Signature, KnowsSizesScopesAndResultsThatLeave) {
   const std::string plain = OneNode{Attrs{}}.signature();
   EXPECT_EQ(plain, OneNode{Attrs{}}.signature());
   EXPECT_NE(plain, (OneNode{Attrs{}, 5}.signature()));

@@ -51,7 +51,7 @@ TEST(Listings, NamesAreThoseOfTheRegistries) {
   EXPECT_TRUE(fails(Fault::kInternal, [] { names_in("planets"); }, {"planets"}));
 }
 
-TEST(Tokens, OfATextWithItsSpecialOnes) {
+TEST(Tokens, ATextGetsItsSpecialTokens) {
   const Scratch scratch;
   const auto vocab = scratch.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ni\nfeel\nhappy\n");
   const auto tokenizer = load_tokenizer(vocab);

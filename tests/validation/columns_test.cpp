@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// What is compiled.
 class GuessedGraphs : public testing::TestWithParam<Guess> {};
-TEST_P(GuessedGraphs, AreAPresetAndWhatItDoes) {
+TEST_P(GuessedGraphs, AreAPresetWithItsOptions) {
   expect_guess(tests::kCompileHeader, fmt::format("id,compile,\"{}\",,1,trn1,yes,1,s,here,", GetParam().text),
                GetParam());
 }
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Guess{"4 decoder blocks, SwiGLU;torch-xla;ms;-;", {{"like", "blocks"}, {"block", "swiglu"}}}));
 
 /// What is there is a person's word: it stays.
-TEST(Columns, OfTablesThatHaveThemAreLeftAlone) {
+TEST(Columns, TablesThatHaveThemAreLeftAlone) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   for (const auto& entry : std::filesystem::directory_iterator{TRNSIM_SOURCE_DIR "/validation/tables"})
     if (entry.path().extension() == ".csv") {

@@ -101,7 +101,7 @@ TEST_F(PublishedModels, SizesThatContradictEachOtherAreRefused) {
   wrong({"vit-base, image 225 patch 16"}, "patch_size");
 }
 
-TEST_F(PublishedModels, WhatNoFamilyComputesHasAReason) {
+TEST_F(PublishedModels, UnsupportedModelsHaveAReason) {
   const auto why = [&](const Said& said) { return std::get<std::string>(model_of(said, assumed_)); };
   for (const char* name : {"t5-large", "deberta-v3", "MobileViT-S", "swin-base"})
     EXPECT_THAT(why({name, "", kBase, "128"}), HasSubstr("is not modelled"));

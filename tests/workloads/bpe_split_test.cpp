@@ -35,7 +35,7 @@ TEST(BpeSplit, AnExpressionByCategoriesOfLetters) {
   EXPECT_THAT(split(kCamel, "camelCase1234 École"), ElementsAre("camel", "Case", "123", "4", " ", "École"));
 }
 
-TEST(BpeSplit, WhatNothingMatchesIsAPieceToo) { EXPECT_THAT(split("b", "abca"), ElementsAre("a", "b", "ca")); }
+TEST(BpeSplit, UnmatchedTextIsAPieceToo) { EXPECT_THAT(split("b", "abca"), ElementsAre("a", "b", "ca")); }
 
 TEST(BpeSplit, AnEmptyMatchCutsNothing) { EXPECT_THAT(split("x*", "äxß"), ElementsAre("ä", "x", "ß")); }
 
@@ -52,7 +52,7 @@ TEST(BpeSplit, WhiteSpaceIsUnicodes) {
   EXPECT_THAT(split(R"(\\s)", R"(a\sb)"), ElementsAre("a", R"(\s)", "b"));  // a backslash and an s
 }
 
-TEST(BpeSplit, WhatIsNoExpressionIsRefused) {
+TEST(BpeSplit, InvalidExpressionsAreRefused) {
   EXPECT_TRUE(tests::fails(base::Fault::kData, [] { split_pattern("[a"); }, {"[a"}));
 }
 

@@ -14,7 +14,7 @@ FrameworkOps ops_of(const char* preset, const workloads::Step& spec) {
   return workloads::model_preset(preset)->traced_ops(spec);
 }
 
-TEST(FrameworkOps, OfBertAreLayersEmbeddingsAndHead) {
+TEST(FrameworkOps, BertHasLayersEmbeddingsAndHead) {
   const FrameworkOps classifier = ops_of("bert-base", {});
   EXPECT_DOUBLE_EQ(classifier.forward, 12 * 70 + 33 + 18);
   EXPECT_DOUBLE_EQ(classifier.backward, 12 * 118 + 19 + 38);

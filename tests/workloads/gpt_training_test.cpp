@@ -70,7 +70,7 @@ TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
   EXPECT_EQ(model.weights.values.at("transformer.h.0.attn.c_attn.weight").size(), 64u * 3 * 64);
 }
 
-TEST_F(GptTraining, RanksMayNotDropDifferentlyWhatAllOfThemHave) {
+TEST_F(GptTraining, DropoutNeedsSequenceParallelism) {
   TrainerOptions o = gpt_options(1, 2, 1, 1);
   o.step.plan.sequence = false;
   EXPECT_EQ(losses(o).size(), 6u);

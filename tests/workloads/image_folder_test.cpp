@@ -78,7 +78,7 @@ TEST(Pictures, AJpegIsReadWithinItsLoss) {
   for (const std::uint8_t x : picture.rgb) EXPECT_NEAR(x, 90, 2);  // one rounding of the mean, one of the colours
 }
 
-TEST(Pictures, WhatIsNoWholePictureIsNamed) {
+TEST(Pictures, TruncatedPicturesAreNamed) {
   const Scratch s;
   std::vector<std::uint8_t> noise;
   for (std::uint32_t i = 0; i < 3 * 32 * 32; ++i) noise.push_back(static_cast<std::uint8_t>(i * 2654435761U >> 24));

@@ -85,7 +85,7 @@ TEST(Lora, FrozenWeightsHaveNoGradientAndNoState) {
   }
 }
 
-TEST(Lora, FlopsLeaveOutWhatFrozenWeightsDoNotCost) {
+TEST(Lora, FlopsLeaveOutGradientsOfFrozenWeights) {
   const ModelPtr base = workloads::model_preset("llama-small"), lora = small_lora();
   workloads::Step step{.plan = {.numerics = runtime::numerics("bf16")}, .kind = {.length = 32}};
   EXPECT_LT(lora->flops(step), 0.8 * base->flops(step));
@@ -202,7 +202,7 @@ TEST(LoraFiles, AnotherBaseOrRankIsOneError) {
   EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "other", 0); }, {"beside this base"}));
 }
 
-TEST(Lora, WhatAModelHasNotIsRefused) {
+TEST(Lora, UnknownTargetsAreRefused) {
   EXPECT_TRUE(
       fails(Fault::kUsage, [] { small_lora({.rank = 4, .targets = {"c_attn"}}); }, {"no linear layers 'c_attn'"}));
   EXPECT_TRUE(fails(Fault::kUsage, [] { small_lora({.rank = 0}); }, {"lora_r"}));

@@ -138,7 +138,7 @@ TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
   }
 }
 
-TEST(RelativesFolder, WhatWouldChangeTheNumbersIsRefused) {
+TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   const Scratch s;
   const auto reading = [&](const char* name, const char* key, const json& value) {
     json file = read_json_file(golden(name) / "config.json");
@@ -173,7 +173,7 @@ TEST(Recipes, EverySettingThatATrajectoryStatesIsRepeated) {
   expect_pytorch("qwen2_recipe_tiny", {.name = "ZeRO-1 over DP 2, TP 2", .data = 2, .tensor = 2, .zero = true});
 }
 
-TEST(Recipes, WhatIsNotRepeatedIsRefusedByName) {
+TEST(Recipes, UnsupportedSettingsAreRefusedByName) {
   const Scratch s;
   const auto reading = [&](const char* key, const json& value) {
     json file = read_json_file(golden("qwen2_recipe_tiny") / "expected.json");

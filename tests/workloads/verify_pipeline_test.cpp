@@ -62,7 +62,7 @@ std::int64_t follow(std::int64_t stages, std::int64_t chunks, std::int64_t micro
   return most;
 }
 
-TEST(Pipeline, EveryTurnComesOnceAndNobodyWaitsForEver) {
+TEST(Pipeline, EveryTurnComesOnceWithoutDeadlock) {
   for (const std::int64_t stages : {1, 2, 3, 4, 8})
     for (const std::int64_t micro : {1, 2, 3, 8, 17}) {
       EXPECT_EQ(follow(stages, 1, micro), std::min(stages, micro));
@@ -189,7 +189,7 @@ TEST(Pipeline, TheClockChangesNoBitAndNothingRaces) {
   EXPECT_EQ(workloads::verify(golden("llama_tiny"), options).losses, want);
 }
 
-TEST(Pipeline, WhatDoesNotDivideIsRefused) {
+TEST(Pipeline, IndivisiblePlansAreRefused) {
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_gqa"), plan(2, 1)); },
                     {"`pipeline_parallel_size`", "do not divide the 3 layers", "1, 3"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_tiny"), plan(2, 2, 2)); },

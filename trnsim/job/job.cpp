@@ -345,12 +345,12 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
   auto [longest, limit] = longest_of(s, *job.model);
   if (s.data.buckets.empty()) longest = job.step.kind.length;
   const auto count = static_cast<double>(data.count());
-  for (const workloads::Bucket& b : dealt(data, buckets_of(s.data.buckets, data, longest, limit)))
+  for (const workloads::Bucket& b : bucketed(data, buckets_of(s.data.buckets, data, longest, limit)))
     job.sizes.lengths.push_back({.length = b.length,
                                  .share = static_cast<double>(b.samples) / count,
                                  .tokens = static_cast<double>(b.tokens) / static_cast<double>(b.samples),
                                  .passes = passes_of(job, s, b.length)});
-  const workloads::Bucket one = dealt(data, {std::max(s.data.max_length, job.sizes.lengths.back().length)}).front();
+  const workloads::Bucket one = bucketed(data, {std::max(s.data.max_length, job.sizes.lengths.back().length)}).front();
   job.sizes.one_length = {.length = one.length,
                           .share = 1,
                           .tokens = static_cast<double>(one.tokens) / count,

@@ -39,12 +39,12 @@ Settings changed(Settings settings, const Change& change);
 /// projection's time for each.
 std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most = 2);
 
-/// With what a job that does not fit does: another plan or smaller micro-batches on its cores, else more cores, the
-/// batch of the optimizer as near as may be; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing when none
-/// of them fits. Takes a few compilations.
-std::optional<Change> remedy(const Settings& settings, const JobOf& job_of);
-/// The remedy as the fix of an Error: its settings, and the whole command where these stand in it already.
-std::string fix_text(const std::optional<Change>& remedy, const std::vector<std::string>& typed = {});
+/// The change with which a job that does not fit does: another plan or smaller micro-batches on its cores, else more
+/// cores, the batch of the optimizer as near as may be; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing
+/// when none of them fits. Takes a few compilations.
+std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of);
+/// The fitting change as the fix of an Error: its settings, and the whole command where these stand in it already.
+std::string fix_text(const std::optional<Change>& fitting_change, const std::vector<std::string>& typed = {});
 
 /// What a command finds at its `output_dir`: the results of the one before it, or nothing.
 enum class FolderIs : std::uint8_t { kTaken, kFree };

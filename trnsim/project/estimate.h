@@ -19,11 +19,11 @@ Settings estimate_settings(Settings given);
 
 struct Estimate {
   Job job;
-  Projection projection;                       // of what does not fit: the memory alone
+  Projection projection;                       // for a job that does not fit: the memory alone
   std::optional<std::vector<Change>> changes;  // that would help most; none: not asked for (`suggestions` 0)
 
-  std::optional<Change> remedy;      // of what does not fit
-  std::vector<std::string> typed{};  // words of the command that asks, for a change of it
+  std::optional<Change> fitting_change;  // for a job that does not fit
+  std::vector<std::string> typed{};      // words of the command that asks, for a change of it
 
   bool fits() const { return projection.memory.fits(); }
 };

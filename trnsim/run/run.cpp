@@ -87,10 +87,10 @@ class Run {
   RunResult run() {
     const auto begin = Clock::now();
     require_free(request_.given);
-    std::vector<std::string> elsewhere;
-    analysis::exports_of(out_.settings.output.report_to, elsewhere);
-    if (!elsewhere.empty() && observer_.note)
-      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(elsewhere, ","),
+    std::vector<std::string> trackers;
+    analysis::exports_of(out_.settings.output.report_to, trackers);
+    if (!trackers.empty() && observer_.note)
+      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(trackers, ","),
                                  fmt::join(analysis::exporter_names(), ", ")));
     if (trains(out_.settings)) load();
     if (out_.settings.machine.mode != "numeric") project_job();
@@ -145,7 +145,7 @@ class Run {
   Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }
 
   [[noreturn]] void refuse() const {
-    const auto change = remedy(out_.settings, [this](const Settings& s) { return job_with(s); });
+    const auto change = fitting_change(out_.settings, [this](const Settings& s) { return job_with(s); });
     require_fit(*out_.job, out_.projection->memory, fix_text(change, out_.typed));
     throw Error{Fault::kInternal, workload_.name, "fits and does not fit", "report it with the command"};
   }

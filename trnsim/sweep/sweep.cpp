@@ -140,7 +140,8 @@ class Projections {
 
  private:
   static constexpr std::size_t kInstructions = 1'000'000;  // of blocks, kept by each process: 0.4 GB
-  static constexpr std::size_t kMost = 2;                  // kin come one after the other; a projection has megabytes
+  static constexpr std::size_t kMost =
+      2;  // points of one affinity come one after the other; a projection has megabytes
   using Kept = std::pair<std::uint64_t, Projection>;
   std::deque<Kept> kept_;
   std::optional<SharedBlocks> blocks_;
@@ -195,7 +196,7 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
                 const Job job = job_at(*jobs, machine, point).job();
                 return job_metrics(job, projections->of(job));
               },
-          .kin = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};
+          .affinity = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};
 }
 
 }  // namespace trnsim

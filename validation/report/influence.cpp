@@ -39,7 +39,7 @@ constexpr std::array kOwners = {Owner{"TensorE", {"tensor", "power.utilisation"}
                                 Owner{"launch", {"program"}, {"launch"}},
                                 Owner{"host software", {}, {"host"}}};  // the last: what no other owns of a stack
 /// Times and rates that no prediction of a row reads.
-constexpr std::array<std::string_view, 2> kElsewhere = {"power.window", "host"};
+constexpr std::array<std::string_view, 2> kUnread = {"power.window", "host"};
 /// A plain ratio that must not exceed 1.
 constexpr std::string_view kShareOfOne = "power.utilisation";
 
@@ -60,7 +60,7 @@ bool decided(const base::Parameter& p) { return !p.fitted_on.empty() || !p.read_
 std::optional<std::size_t> owner_of(const base::Parameter& p, bool stack) {
   for (std::size_t i = 0; i < kOwners.size(); ++i)
     if (belongs(p.key, stack ? kOwners[i].stack : kOwners[i].machine)) return i;
-  if (belongs(p.key, kElsewhere)) return std::nullopt;
+  if (belongs(p.key, kUnread)) return std::nullopt;
   if (stack && !p.source.empty()) return kOwners.size() - 1;
   const auto quantity = base::try_quantity(p.values.front());
   const bool counts = !p.source.empty() && quantity &&

@@ -27,7 +27,7 @@ struct Bucket {
 };
 
 /// Deals samples to buckets; one without samples is left out. `lengths` rise.
-std::vector<Bucket> dealt(const TokenLengths& data, const std::vector<std::int64_t>& lengths);
+std::vector<Bucket> bucketed(const TokenLengths& data, const std::vector<std::int64_t>& lengths);
 
 /// At most `most_buckets` multiples of 32, of at most `longest` tokens, with the least padding; one more is taken only
 /// when it saves a twentieth of the tokens, since each has to be compiled. The last holds the longest sample.

@@ -76,7 +76,7 @@ void require_plain(const json& config, const std::string& where) {
 
 }  // namespace
 
-Lora settled(Lora lora, const std::vector<WeightSpec>& specs) {
+Lora resolved(Lora lora, const std::vector<WeightSpec>& specs) {
   constexpr std::int64_t kMostRank = 4096;
   if (lora.rank < 1 || lora.rank > kMostRank)
     throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} is not from 1 to {}", lora.rank, kMostRank),

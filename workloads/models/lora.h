@@ -28,7 +28,7 @@ inline constexpr std::string_view kAllLinear = "all-linear";
 /// With its targets by their names, in the order of the model, for a model of these weights. Errors: Fault::kUsage for
 /// a rank below 1, an alpha that is not positive, a probability outside [0, 1), or a target that the model has not; the
 /// fix lists those that it has.
-Lora settled(Lora lora, const std::vector<WeightSpec>& specs);
+Lora resolved(Lora lora, const std::vector<WeightSpec>& specs);
 
 /// The weights frozen, and behind each that is adapted its factors "...lora_A.weight" and "...lora_B.weight". Of a
 /// weight whose outputs ranks split, B is split likewise and each rank has A; of one whose inputs they split, A is

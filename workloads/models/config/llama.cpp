@@ -143,7 +143,7 @@ void check_chosen(const Rules& rules, const LlamaConfig& c) {
 }
 
 void read_lora(const Keys& keys, LlamaConfig& c) {
-  if (keys.has("lora")) c.lora = settled(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
+  if (keys.has("lora")) c.lora = resolved(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
 }
 
 /// What scores are multiplied by, as transformers reads it.

@@ -120,9 +120,9 @@ class Layers {
   // ---- norm.cpp
 
   ValueId norm(const std::string& label, ValueId x, const NormArch& arch, const std::string& name);
-  /// Of few rows. `x` becomes its sum with `owed` and `bias`, if they are there.
+  /// The norm of few rows. `x` becomes its sum with `pending` and `bias`, if they are there.
   ValueId skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
-                      ValueId owed = runtime::kNoValue, ValueId bias = runtime::kNoValue);
+                      ValueId pending = runtime::kNoValue, ValueId bias = runtime::kNoValue);
 
   // ---- embedding.cpp
 
