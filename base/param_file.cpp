@@ -236,7 +236,7 @@ void ParamFile::explain(std::string_view key, std::string_view text) {
   if (own.empty()) own = text;
 }
 
-void ParamFile::leave(std::string_view prefix) {
+void ParamFile::ignore(std::string_view prefix) {
   for (auto& [key, p] : parameters_) p.read = p.read || is_below(key, prefix);
 }
 

@@ -76,7 +76,7 @@ class ParamFile {
   /// The entry of a key, not counted as read. Errors: missing key.
   const Parameter& parameter(std::string_view key) const;
   /// Declares that the keys below `prefix` belong to another reader.
-  void leave(std::string_view prefix);
+  void ignore(std::string_view prefix);
   /// Errors: the first key that was never read, with the nearest name that was asked for.
   void reject_unread() const;
 

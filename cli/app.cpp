@@ -78,7 +78,7 @@ constexpr std::array kOtherWords = {
 };
 
 /// The flag that was meant, of those that the verb has.
-std::optional<std::string> meant(const std::string& typed, const std::vector<std::string>& flags) {
+std::optional<std::string> closest_flag(const std::string& typed, const std::vector<std::string>& flags) {
   const auto has = [&](std::string_view ours) {
     return std::ranges::find(flags, ours.substr(0, ours.find(' '))) != flags.end();
   };
@@ -101,7 +101,7 @@ Error unknown(const CLI::App& app) {
     return {Fault::kUsage, where, fmt::format("unexpected argument '{}'", typed), fmt::format("see {} --help", where)};
   }
   typed = typed.substr(0, typed.find('='));
-  const auto near = meant(typed, flag_names_of(verb));
+  const auto near = closest_flag(typed, flag_names_of(verb));
   return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed),
           near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
 }
@@ -126,7 +126,7 @@ void require_known_flags(const CLI::App& app, const std::vector<std::string>& ar
       if (apart && option->get_items_expected_max() > 0) ++i;
       continue;
     }
-    const auto near = meant(flag, flag_names_of(verb));
+    const auto near = closest_flag(flag, flag_names_of(verb));
     throw Error{Fault::kUsage, where, fmt::format("unknown flag '{}'", flag),
                 near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
   }

@@ -25,7 +25,7 @@ struct CompareOptions {
 };
 
 /// Two runs of other machines or workloads may be compared, but nobody should do so without noticing.
-void tell_what_differs(const analysis::Record& before, const analysis::Record& after) {
+void log_differences(const analysis::Record& before, const analysis::Record& after) {
   const auto differs = [](std::string_view what, const std::string& a, const std::string& b) {
     if (a != b) base::log_info("the runs have another {}: {} and {}", what, a, b);
   };
@@ -75,7 +75,7 @@ void compare(const CompareOptions& options) {
   if (is_profile(options.after)) return compare_profile(options, format, most);
   const analysis::Record before = analysis::read_record(options.before);
   const analysis::Record after = analysis::read_record(options.after);
-  tell_what_differs(before, after);
+  log_differences(before, after);
   const std::vector<analysis::Difference> steps = analysis::compare(before, after);
   std::vector<analysis::Difference> differences = jobs(options.before, options.after);
   differences.insert(differences.end(), steps.begin(), steps.end());

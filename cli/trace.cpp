@@ -30,7 +30,7 @@ std::filesystem::path default_path(const TraceOptions& options) {
   return folder / ("trace." + ending);
 }
 
-void tell(const analysis::TraceSummary& summary, const analysis::Record& record, const TraceOptions& options) {
+void report(const analysis::TraceSummary& summary, const analysis::Record& record, const TraceOptions& options) {
   base::log_info("{}: {}, {}, {}, detail {}, {}", options.format, base::counted(summary.slices, "slice"),
                  base::counted(summary.flows, "flow"), base::counted(summary.counter_values, "counter value"),
                  summary.detail, base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
@@ -61,7 +61,7 @@ void trace(TraceOptions options) {
   const analysis::TraceSummary summary = options.format == "chakra"
                                              ? analysis::write_chakra(record, path)
                                              : write_trace(record, path, options.format, options.trace);
-  tell(summary, record, options);
+  report(summary, record, options);
   print(path.string() + "\n");
 }
 

@@ -99,7 +99,7 @@ std::vector<PathShare> ranked(const std::map<std::string, hw::Fs>& times, hw::Fs
 }
 
 /// Cuts overlaps (an engine may begin before its predecessor's result is out) and names the gaps.
-void settle(CriticalPath& path) {
+void cut_overlaps(CriticalPath& path) {
   std::map<std::string, hw::Fs> lanes, ops;
   hw::Fs at = path.begin;
   for (PathStep& step : path.steps) {
@@ -142,7 +142,7 @@ CriticalPath critical_path(const hw::SimResult& result, const isa::Program& prog
     at = cause;
   }
   std::ranges::reverse(path.steps);
-  settle(path);
+  cut_overlaps(path);
   return path;
 }
 

@@ -45,7 +45,7 @@ std::string owner_name() {
 }
 
 /// Certain only on this host; elsewhere its signs of life count.
-bool surely_dead(const std::string& owner) {
+bool owner_has_died(const std::string& owner) {
   const std::string host = host_name() + " ";
   if (!owner.starts_with(host)) return false;
   const auto pid = static_cast<pid_t>(std::strtol(owner.c_str() + host.size(), nullptr, 10));
@@ -67,7 +67,7 @@ Metrics unpacked(std::string_view bytes) {
 
 /// Whether an error would come again on any host: what a machine refuses or cannot hold. A host that lacks memory, disk
 /// or threads says nothing of the point, and neither does a bug of ours that the next version may not have.
-bool true_of_point(Fault fault) { return fault != Fault::kEnvironment && fault != Fault::kInternal; }
+bool belongs_to_point(Fault fault) { return fault != Fault::kEnvironment && fault != Fault::kInternal; }
 
 /// Works on the points in `waiting` until all are done, by us or by others.
 class Shift {
@@ -119,7 +119,7 @@ class Shift {
       const auto at = next(pool);
       const std::size_t index = *at;
       waiting_.erase(at);
-      if (mine(index)) pool.order(index, affinity_of(index));
+      if (try_claim(index)) pool.order(index, affinity_of(index));
     }
   }
 
@@ -144,7 +144,7 @@ class Shift {
   }
 
   /// Claims a point; one that is done or that others work on is put aside.
-  bool mine(std::size_t index) {
+  bool try_claim(std::size_t index) {
     SweepResult& result = run_.results[index];
     const auto held = store_.claim_of(result.hash);
     if (held && held->died && held->job == team_.job) {
@@ -161,7 +161,7 @@ class Shift {
   }
 
   bool dead(std::size_t index, const Claim& claim) {
-    if (surely_dead(claim.owner)) return true;
+    if (owner_has_died(claim.owner)) return true;
     const auto seen = others_.find(index);
     if (seen == others_.end()) return false;
     Watched& watched = seen->second;
@@ -171,8 +171,8 @@ class Shift {
 
   void take(base::ProcessPool::Answer& answer) {
     SweepResult& result = run_.results[answer.item];
-    if (!answer.death.empty() || (answer.error && !true_of_point(answer.error->fault()))) {
-      store_.bury(result.hash);  // the point is tried again by the next sweep
+    if (!answer.death.empty() || (answer.error && !belongs_to_point(answer.error->fault()))) {
+      store_.mark_failed(result.hash);  // the point is tried again by the next sweep
       return finish(answer.item, answer.error ? answer.error->what() : kDied);
     }
     if (answer.error)

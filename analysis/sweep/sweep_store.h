@@ -39,7 +39,7 @@ class SweepStore {
   /// Tells the others that our claims are worked on.
   void beat();
   /// Tells the others of our job that a child died of the point.
-  void bury(std::uint64_t hash);
+  void mark_failed(std::uint64_t hash);
   /// Keeps the result, and ends the claim.
   void put(const SweepResult& result);
 
@@ -47,7 +47,7 @@ class SweepStore {
   const std::string job_, owner_;
   Database database_;
   Statement find_point_, find_metrics_, put_point_, drop_metrics_, put_metric_;
-  Statement find_claim_, claim_, beat_, bury_, drop_claim_;
+  Statement find_claim_, claim_, beat_, mark_failed_, drop_claim_;
 };
 
 }  // namespace analysis

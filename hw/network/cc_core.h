@@ -71,7 +71,7 @@ class CcCores {
   using Channel = std::array<std::uint32_t, 3>;         // sender, receiver, group
 
   std::uint32_t set_of(const isa::Instr& instr, std::uint32_t rank) const;
-  bool alone(const isa::Instr& instr, const std::vector<std::uint32_t>& set) const;
+  bool separate_sides(const isa::Instr& instr, const std::vector<std::uint32_t>& set) const;
   void release(Lane lane);
   bool issue(std::uint32_t rank, const Arrival& arrival);
   void meet(std::uint32_t rank, const Key& key, const Arrival& arrival);
@@ -83,8 +83,8 @@ class CcCores {
   void launch(const Key& key, Meeting& meeting);
   void send(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
   bool receive(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
-  void alone_from(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin, Fs data_begin,
-                  Fs end);
+  void record_side(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin, Fs data_begin,
+                   Fs end);
   Fs arrival(const isa::Instr& receive, const std::vector<std::uint32_t>& pair);
 
   CollectivePlanner& planner_;

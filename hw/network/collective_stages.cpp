@@ -35,7 +35,7 @@ class Builder {
   std::vector<Stage> take() { return std::move(stages_); }
 
   void all_reduce(std::int64_t elements) {
-    if (static_cast<double>(elements) < ranks_) return everybody_reduces();
+    if (static_cast<double>(elements) < ranks_) return all_ranks_reduce();
     reduce_scatter();
     gather_network();
     gather_local();
@@ -82,7 +82,7 @@ class Builder {
   }
 
   /// Everybody gets everything: too little to be divided.
-  void everybody_reduces() {
+  void all_ranks_reduce() {
     Stage& stage = add({.sent = (ranks_ - 1) * bytes_,
                         .read = (2 * ranks_ - 1) * bytes_,
                         .written = ranks_ * bytes_,

@@ -65,7 +65,7 @@ class Streams {
 };
 
 /// One line per engine that cannot go on.
-std::string who_waits(const Streams& streams, const Block& block) {
+std::string waiting_text(const Streams& streams, const Block& block) {
   std::string out;
   for (std::size_t e = 0; e < kEngineCount; ++e) {
     const Instr* instr = streams.stuck(e);
@@ -89,7 +89,7 @@ std::string who_waits(const Streams& streams, const Block& block) {
             "lower the count, or let one more instruction signal"},
            program, block, index);
   const Streams streams{block};
-  const std::string waiting = who_waits(streams, block);
+  const std::string waiting = waiting_text(streams, block);
   if (!waiting.empty())
     refuse({fmt::format("the engines wait for each other:{}", waiting), "issue first what the others wait for"},
            program, block, index);

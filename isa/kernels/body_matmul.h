@@ -44,7 +44,7 @@ class FlushSubnormals {
 #endif
 
 /// A NaN as TensorE gives it: hosts differ in sign and payload.
-inline float settled(float x) { return x != x ? float_of(0x7fc00000u) : x; }
+inline float canonical_nan(float x) { return x != x ? float_of(0x7fc00000u) : x; }
 
 /// Steps of the chain of even (0) or odd (1) k in a group that begins `left` before the end. One that is not full has a
 /// product of zeros at its end, as if it were filled with them: what adds up to -0 becomes +0.
@@ -90,7 +90,7 @@ struct Target {
   void put(int r, int v, typename Simd::Vector sum) const {
     if (r >= rows) return;
     float* to = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + r * stride) + v * Simd::kWidth;
-    Simd::store(to, Simd::settled(accumulate ? Simd::add(Simd::load(to), sum) : sum));
+    Simd::store(to, Simd::canonical_nan(accumulate ? Simd::add(Simd::load(to), sum) : sum));
   }
 };
 

@@ -29,7 +29,7 @@ struct Scalar {
   static float multiply_add(float a, float b, float sum) { return static_cast<float>(fused_to_odd(a, b, sum)); }
   static float load(const float* p) { return *p; }
   static float add(float a, float b) { return a + b; }
-  static float settled(float v) { return kernels::settled(v); }
+  static float canonical_nan(float v) { return kernels::canonical_nan(v); }
   static void store(float* p, float v) { *p = v; }
 };
 

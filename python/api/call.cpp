@@ -115,7 +115,7 @@ class PendingAnswer {
 };
 
 /// `lines` to the callback, then what signals say. Errors: what either raises.
-void tell(const std::string& lines, const py::object& callback) {
+void deliver(const std::string& lines, const py::object& callback) {
   for (std::size_t begin = 0; begin < lines.size();) {
     const std::size_t end = lines.find('\n', begin);
     if (!callback.is_none()) callback(lines.substr(begin, end - begin));
@@ -138,7 +138,7 @@ std::string call(const std::string& question, const std::string& arguments, cons
       lines = pending->wait();
     }
     try {
-      tell(stopped ? "" : lines, callback);
+      deliver(stopped ? "" : lines, callback);
     } catch (py::error_already_set& error) {
       if (stopped || !orderly) throw;
       stopped.emplace(error);

@@ -37,15 +37,15 @@ class Ready {
  public:
   void insert(std::uint32_t i, const Need& need) {
     all_.insert(i);
-    come(i, need);
+    add(i, need);
   }
   void erase(std::uint32_t i, const Need& need) {
     all_.erase(i);
-    go(i, need);
+    remove(i, need);
   }
   void change(std::uint32_t i, const Need& before, const Need& after) {
-    go(i, before);
-    come(i, after);
+    remove(i, before);
+    add(i, after);
   }
 
   /// visit(i) for those of the `most` smallest that are not larger than `last` and whose need is still `open` when it
@@ -76,12 +76,12 @@ class Ready {
     return out;
   }
 
-  void come(std::uint32_t i, const Need& need) {
+  void add(std::uint32_t i, const Need& need) {
     auto kind = std::ranges::find(kinds_, need, &Kind::need);
     if (kind == kinds_.end()) kind = kinds_.insert(kind, {.need = need, .numbers = {}});
     kind->numbers.insert(i);
   }
-  void go(std::uint32_t i, const Need& need) {
+  void remove(std::uint32_t i, const Need& need) {
     const auto kind = std::ranges::find(kinds_, need, &Kind::need);
     kind->numbers.erase(i);
     if (kind->numbers.size() > 0 || kinds_.size() <= kFew) return;

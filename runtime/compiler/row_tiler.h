@@ -52,7 +52,7 @@ class RowTiler {
   /// Makes `tile` the current one.
   void at(std::int64_t tile);
   /// Whether the operands that row tiles share stay in SBUF for all of them; else they pass by once for each block.
-  bool shared_stay() const { return resident_; }
+  bool shared_resident() const { return resident_; }
   /// Of the node's shared operand, for all row tiles; empty until its lowering fills it.
   Panels& shared(const Node& node) { return shared_[graph_.value(node.out[0]).producer]; }
   /// Of `v` in `type` as TensorE takes it, for all nodes that multiply the current tile; empty until one fills it.

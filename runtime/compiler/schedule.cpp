@@ -234,7 +234,7 @@ class Scheduler {
     if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
   }
   Budget& budget(std::uint32_t b) { return facts_.on_chip[b] ? sbuf_ : psum_; }
-  void no_longer_early(std::uint32_t b) {
+  void unmark_early(std::uint32_t b) {
     if (early_[b]) early_[b] = 0, budget(b).ahead -= facts_.size[b];
   }
 
@@ -247,7 +247,7 @@ class Scheduler {
   std::uint32_t choose() {
     while (done_[oldest_]) {
       for (const std::uint32_t b : facts_.buffers[oldest_])
-        if (facts_.first[b] == oldest_) no_longer_early(b);
+        if (facts_.first[b] == oldest_) unmark_early(b);
       ++oldest_;
     }
     Choice best{.instr = oldest_};
@@ -288,7 +288,7 @@ class Scheduler {
     ready_[e].erase(i, needs_[i]);
     for (const std::uint32_t b : facts_.buffers[i]) {
       if (!open_[b]) open(b);
-      if (--users_[b] == 0) no_longer_early(b);
+      if (--users_[b] == 0) unmark_early(b);
     }
     for (const std::uint32_t n : facts_.after[i]) {
       ready_at_[n] = std::max(ready_at_[n], end + facts_.steps[n].duration.wake);

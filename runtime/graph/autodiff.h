@@ -44,12 +44,12 @@ class Backward {
 
  private:
   void find_needs();
-  Node once_more(NodeId n);
+  Node recomputed(NodeId n);
   void repeat_segment(NodeId last);
   std::vector<NodeId> behind(const std::vector<ValueId>& losses) const;
   void find_ahead(const std::vector<NodeId>& nodes);
-  void come_again(NodeId n);
-  void ask_ahead(NodeId last);
+  void add_recomputation(NodeId n);
+  void recompute_ahead(NodeId last);
   /// The value that `v` repeats, or itself.
   ValueId first(ValueId v) const {
     const auto found = first_.find(v);
@@ -67,8 +67,8 @@ class Backward {
   std::int32_t repeated_ = -1;                          // the segment whose nodes run again now
   std::unordered_map<ValueId, ValueId> again_, first_;  // of a value: what repeats it, and what it repeats
   Repeats repeats_;
-  std::vector<NodeId> ahead_;          // of this walk: nodes that are repeated and not yet asked for, in order
-  std::map<ValueId, ValueId> coming_;  // of their results: what comes again
+  std::vector<NodeId> ahead_;              // of this walk: nodes that are repeated and not yet asked for, in order
+  std::map<ValueId, ValueId> recomputed_;  // of their results: what comes again
 };
 
 /// Adds the nodes that compute the gradients of all weights. `loss` must come from cross_entropy (whose own gradient it

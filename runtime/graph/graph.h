@@ -48,7 +48,7 @@ struct Scope {
   std::int32_t instance = -1;  // which of several like it; -1: the only one
   isa::Phase phase = isa::Phase::kOther;
   std::uint32_t rng = 0;    // random streams of the call: backward repeats the dropout of its forward
-  bool again = false;       // forward once more, for a backward that did not keep its results
+  bool recomputed = false;  // a forward node run again for a backward pass that did not keep its results
   std::int32_t layer = -1;  // of the model, whichever micro-batch and pass; -1: outside of its layers
   bool operator==(const Scope&) const = default;
 };

@@ -116,7 +116,7 @@ struct Op {
   RowSums (*row_sums)(const Graph&, const Node&, const Budgets&) = nullptr;
   /// Makes the node return the sums over the rows of its operand `of` as its last result, nearly for free since it
   /// reads that operand anyway: the pass `bias_gradient`. Returns false, and changes nothing, when the node cannot.
-  bool (*sum_rows_too)(Node&, ValueId of) = nullptr;
+  bool (*absorb_row_sums)(Node&, ValueId of) = nullptr;
   /// Turns the node into its variant for the pass `flash_attention`. Returns whether it keeps less for its gradient
   /// now, which computes the rest again.
   bool (*use_flash)(Graph&, NodeId) = nullptr;

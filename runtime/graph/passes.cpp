@@ -63,9 +63,9 @@ std::size_t join_bias_gradients(Graph& graph) {
     if (!sum.op || !sum.op->row_sums) continue;
     for (const NodeId m : graph.users(sum.in[0])) {
       Node& product = graph.node(m);
-      const bool fits = product.op->sum_rows_too && product.scope == sum.scope &&
+      const bool fits = product.op->absorb_row_sums && product.scope == sum.scope &&
                         graph.value(product.out[0]).dtype == graph.value(sum.out[0]).dtype;
-      if (!fits || !product.op->sum_rows_too(product, sum.in[0])) continue;
+      if (!fits || !product.op->absorb_row_sums(product, sum.in[0])) continue;
       graph.adopt(m, sum.out[0]);
       ++joined;
       break;

@@ -187,7 +187,7 @@ class AttentionGrad {
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
     ds_.push_back(e_.sbuf(h_.type, parts, seen));
     e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
-    if (a_.soft_cap > 0) through_cap(ds_.back(), capped(q, seen));
+    if (a_.soft_cap > 0) cap_gradient(ds_.back(), capped(q, seen));
     if (a_.biased) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
   }
 
@@ -205,7 +205,7 @@ class AttentionGrad {
   }
 
   /// The gradient of capped scores as that of the scores; `t` becomes 1 - t^2.
-  void through_cap(const Tile& ds, const Tile& t) {
+  void cap_gradient(const Tile& ds, const Tile& t) {
     e_.tensor_tensor(t, t, Alu::kMul, t);
     e_.tensor_scalar(t, t, Alu::kMul, -1.0F, Alu::kAdd, 1.0F);
     e_.tensor_tensor(ds, ds, Alu::kMul, t);
@@ -262,7 +262,7 @@ class AttentionGrad {
       }
       e_.scalar_tensor_tensor(columns(ds, c, width), dp, Alu::kSub, dot, Alu::kMul, columns(p, c, width));
     }
-    if (a_.soft_cap > 0) through_cap(ds, tanhs_);
+    if (a_.soft_cap > 0) cap_gradient(ds, tanhs_);
     ds_.push_back(ds);
   }
 

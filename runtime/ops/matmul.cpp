@@ -72,7 +72,7 @@ class Matmul {
         depth_{r.cols_of(node.in[0])},
         cols_{r.cols_of(node.out[0])} {}
 
-  void run() { r_.shared_stay() ? run_resident() : run_streamed(); }
+  void run() { r_.shared_resident() ? run_resident() : run_streamed(); }
 
  private:
   void run_resident() {
@@ -195,8 +195,8 @@ class Matmul {
   const Panels& transposed() {
     Panels& panels = r_.staged(node_.in[0], type_);
     if (!panels.empty()) return panels;
-    constexpr std::int64_t kBank = kChunk;                            // columns whose squares fill a PSUM bank
-    const std::int64_t wide = r_.shared_stay() ? depth_ : 4 * kBank;  // columns in one load
+    constexpr std::int64_t kBank = kChunk;                                // columns whose squares fill a PSUM bank
+    const std::int64_t wide = r_.shared_resident() ? depth_ : 4 * kBank;  // columns in one load
     for (std::int64_t begin = 0; begin < depth_; begin += wide) {
       const Tile rows = operand_piece({begin, std::min(wide, depth_ - begin)});
       for (std::int64_t first = 0; first < rows.cols(); first += kBank)

@@ -31,7 +31,7 @@ void collective(Emitter& e, const Node& node, Opcode op, Alu alu) {
           .a = whole(e, node.in[0])});
 }
 
-Tensors as_it_is(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
+Tensors identity(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
 
 /// Partial sums become their sum over the ranks of attrs.group, or what attrs.alu makes of them, on every rank. The
 /// gradient is what it was. Shapes: [R, C] -> [R, C]. Source: Shoeybi et al., arXiv:1909.08053, section 3, "g".
@@ -270,7 +270,7 @@ const Op kRankSum{.name = "rank_sum",
                   .text = "sum (or maximum) over tensor-parallel ranks",
                   .attrs = CollectiveAttrs{},
                   .infer = same_infer,
-                  .forward = as_it_is,
+                  .forward = identity,
                   .backward = sum_backward,
                   .lower_whole = sum_lower,
                   .collective = Collective::kInStep};
@@ -278,7 +278,7 @@ const Op kRankFork{.name = "rank_fork",
                    .text = "read by all tensor-parallel ranks; its gradient is their sum",
                    .attrs = CollectiveAttrs{},
                    .infer = fork_infer,
-                   .forward = as_it_is,
+                   .forward = identity,
                    .backward = fork_backward,
                    .lower_whole = fork_lower};
 const Op kRankGather{.name = "rank_gather",

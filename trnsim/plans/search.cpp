@@ -29,7 +29,7 @@ using base::Fault;
 constexpr std::int64_t kTimedMicroBatches = 3;  // that show what the others take
 
 /// What is known of a plan before anything is compiled.
-TriedPlan looked_at(Job job, std::int64_t batch) {
+TriedPlan screened(Job job, std::int64_t batch) {
   runtime::Plan& plan = job.step.plan;
   const std::int64_t samples = plan.micro_batch * static_cast<std::int64_t>(plan.data);
   if (!job.generation) plan.micro_batches = std::max<std::int64_t>(1, batch / samples);
@@ -84,7 +84,7 @@ std::vector<TriedPlan> generation_plans(const Job& job, const PlanSpace& space) 
     for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2) {
       Job other = job;
       other.step.plan.tensor = tensor, other.step.plan.micro_batch = batch;
-      out.push_back(looked_at(std::move(other), batch));
+      out.push_back(screened(std::move(other), batch));
     }
   return out;
 }
@@ -155,7 +155,7 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   Job plain = job;  // a state that there is once is not shared, whatever the job says
   plain.step.plan.zero1 = false;
   std::vector<TriedPlan> out;
-  for (Job& other : plans_near(plain, moves_of(job, space))) out.push_back(looked_at(std::move(other), space.batch));
+  for (Job& other : plans_near(plain, moves_of(job, space))) out.push_back(screened(std::move(other), space.batch));
   return out;
 }
 

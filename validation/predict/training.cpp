@@ -19,11 +19,11 @@
 namespace validation {
 namespace {
 
-bool is_untold(const std::string& cell) { return cell.empty() || cell == "unknown"; }
+bool is_unstated(const std::string& cell) { return cell.empty() || cell == "unknown"; }
 
 /// What the table's word for the weights' type means here; empty when nobody knows the word.
 std::string numerics_of(const TrainingRow& row) {
-  if (is_untold(row.weights)) return "bf16";
+  if (is_unstated(row.weights)) return "bf16";
   if (row.weights == "bf16") return "bf16";
   if (row.weights == "bf16+SR") return "bf16+sr";
   if (row.weights == "bf16 (fp32 softmax)") return "bf16+fp32-softmax";
@@ -158,7 +158,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                             const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   const bool lamb = job.optimizer == "lamb";
-  if (!lamb && !job.optimizer.starts_with("adam") && !is_untold(job.optimizer))
+  if (!lamb && !job.optimizer.starts_with("adam") && !is_unstated(job.optimizer))
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(job);
   const bool clips = stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
@@ -241,7 +241,7 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   if (model->splits()) return predict_decoder(row, model, std::move(assumed), context);
   if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   const auto& job = std::get<TrainingRow>(row.job);
-  if (is_untold(job.weights)) assumed.emplace_back("bf16 weights");
+  if (is_unstated(job.weights)) assumed.emplace_back("bf16 weights");
   if (is_pretraining(job, *model))
     return predict_pretraining(row, runtime::numerics(numerics_of(job)), model, std::move(assumed), context);
   return train_classifier(row, model, std::move(assumed), context);

@@ -212,7 +212,7 @@ std::string answer_of(const ValidationReport& report) {
 }
 
 /// The rows that speak of a job whose sizes were not all published, and the mean of the others.
-std::string untold_text(const ValidationReport& report) {
+std::string unpublished_text(const ValidationReport& report) {
   std::string rows, means;
   for (const Comparison& row : report.rows)
     if (row.untold && row.error_percent)
@@ -233,7 +233,7 @@ std::string untold_text(const ValidationReport& report) {
 std::string markdown(const ValidationReport& report) {
   constexpr auto kForm = base::Format::kMarkdown;
   return fmt::format("{}{}{}{}\n{}{}\n{}{}", answer_of(report), kRegimes, summary_table(report).render(kForm),
-                     untold_text(report), kBaselines, baseline_table(report).render(kForm), kRows,
+                     unpublished_text(report), kBaselines, baseline_table(report).render(kForm), kRows,
                      rows_table(report, true).render(kForm));
 }
 

@@ -195,7 +195,7 @@ double gemma2_or_none(const L& c, double value) { return c.kind == LlamaKind::kG
 bool has_window(const L& c) { return dialect_of(c.kind).window; }
 bool has_no_window(const L& c) { return !has_window(c); }
 bool is_gemma(const L& c) { return dialect_of(c.kind).gemma; }
-bool is_no_gemma(const L& c) { return !is_gemma(c); }
+bool is_not_gemma(const L& c) { return !is_gemma(c); }
 bool is_granite(const L& c) { return dialect_of(c.kind).multipliers; }
 bool is_mixtral(const L& c) { return c.kind == LlamaKind::kMixtral; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
@@ -238,7 +238,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     // Old files of Gemma say "gelu" under "hidden_act" where transformers computes the tanh formula all the same.
     {.key = "hidden_activation", .member = &L::hidden_act, .choices = kGeluTanhOnly, .when = is_gemma},
     {.key = "hidden_act", .when = is_gemma, .write = [](const L& c) { return json(name_of(c.hidden_act)); }},
-    {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = is_no_gemma},
+    {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = is_not_gemma},
     {.key = "attention_bias", .only = false},
     {.key = "mlp_bias", .only = false},
     {.key = "partial_rotary_factor", .only = 1.0, .written = kNever},
