@@ -68,7 +68,7 @@ trnsim::TraceWindow trace_window(const RunOptions& options) {
   return window;
 }
 
-/// Whether stdout is for readable, not for programs.
+/// Whether stdout is to be read by people, not by programs.
 bool human_readable(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
 
 /// What each step leaves on the terminal.
