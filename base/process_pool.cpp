@@ -85,7 +85,7 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
 
 /// Life of a child: an item in, an answer out, until the parent closes its end.
 [[noreturn]] void serve(int fd, const ProcessPool::Work& work, const std::string& name) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);                                            // nobody would read the answers
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);                                            // no process would read the answers
   for (const int signal : {SIGINT, SIGHUP, SIGTERM}) ::signal(signal, SIG_IGN);  // the parent decides
   std::uint64_t item = 0;
   while (receive_all(fd, &item, sizeof item)) {
@@ -111,7 +111,7 @@ class ProcessPool::Child {
     int pair[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
       throw Error{Fault::kEnvironment, name, std::strerror(errno), "close some files or raise ulimit -n"};
-    ::malloc_trim(0);  // a child, and what it forks in turn, copies the page tables of all that is held
+    ::malloc_trim(0);  // a child, and what it forks in turn, copies the page tables of all memory held
     pid_ = ::fork();
     if (pid_ == 0) {
       ::close(pair[0]);

@@ -1,4 +1,4 @@
-// Work in child processes: each has its own memory, may run out of it, and takes nobody along when it dies.
+// Work in child processes: each has its own memory, may run out of it, and dies without taking others along.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ namespace base {
 /// group of processes, is left to the parent to decide; children do not outlive it.
 class ProcessPool {
  public:
-  /// Computes an item in a child, which was forked when the item, or one before it, was ordered: of what the parent
-  /// changes later it sees nothing.
+  /// Computes an item in a child, which was forked when this item or an earlier one was ordered: it does not see
+  /// later changes of the parent.
   using Work = std::function<std::string(std::size_t item)>;
 
-  /// What became of an item: bytes, unless there is one of the two others.
+  /// The outcome of an item: bytes, unless one of the other two is set.
   struct Answer {
     std::size_t item = 0;
     std::string bytes{};

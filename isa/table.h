@@ -1,4 +1,4 @@
-// The one table of NeuronCore-v2 instructions: who runs each, what it computes, what it costs, what it may be given.
+// The one table of NeuronCore-v2 instructions: engine, semantics, cost and limits of each.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ struct Row {
   void (*rule)(const Instr&);  // shapes and types that fit each other (isa/check/rules.h)
   int flops;                   // element-wise arithmetic per element of a
   std::string_view limits;     // form and rule in words
-  std::string_view source;     // who says it costs that
+  std::string_view source;     // the source of the cost
   std::string_view note;       // reasons and doubts; for a row that this machine lacks: why it is refused
 };
 
@@ -281,7 +281,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
 
 namespace columns {
 
-/// What NeuronCore-v3 does otherwise. Its faster modes are numbers of its machine file that the cost column reads.
+/// The rows that differ on NeuronCore-v3. Its faster modes are numbers of its machine file that the cost column reads.
 constexpr std::array<Row, kOpcodeCount> v3_rows() {
   constexpr std::string_view kV3 = "NKI architecture guide v3; AWS Neuron SDK 2.26.1, nki.isa";
   std::array<Row, kOpcodeCount> rows = kRows;
@@ -324,7 +324,7 @@ constexpr const Row* find_row(std::string_view name) {
   return found == kTable.end() ? nullptr : found;
 }
 
-/// What one instruction costs its engine on NeuronCore-v2: the cost column of its row.
+/// The cost of one instruction on NeuronCore-v2: the cost column of its row.
 inline Cost cost_of(const Instr& instr, const Timing& timing) { return row(instr.op).cost(instr, timing); }
 
 }  // namespace isa

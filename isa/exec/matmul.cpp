@@ -48,7 +48,7 @@ Rows stage(const View& v, Dtype as, std::vector<std::byte>& buffer, const Contex
   return {packed.base, packed.pstep};
 }
 
-/// What is accumulated to, for the kernel to add to.
+/// Loads the values to accumulate to, for the kernel to add to.
 void fetch(const View& dst, float* sums, Context& context) {
   for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) float old[kBlock];
@@ -56,7 +56,7 @@ void fetch(const View& dst, float* sums, Context& context) {
   });
 }
 
-/// What the kernel left in `sums` [M, N], stored, cast.
+/// Casts and stores the kernel's `sums` [M, N].
 void evict(const View& dst, const float* sums, const Rounder& how, Context& context) {
   for_strips(context, dst.partitions, dst.cols,
              [&](const Strip& strip) { write(dst, strip, sums + strip.p * dst.cols + strip.first, how); });
