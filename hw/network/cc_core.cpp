@@ -82,7 +82,7 @@ void CcCores::meet(std::uint32_t rank, const Key& key, const Arrival& arrival) {
   if (complete) launch(key, meeting);
 }
 
-/// One side of a pair: the record, and who hears of it.
+/// Records one side of a pair, and notifies listeners.
 void CcCores::record_side(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin,
                           Fs data_begin, Fs end) {
   const std::uint8_t queue = arrival.instr->queue;
@@ -139,7 +139,7 @@ Fs CcCores::arrival(const isa::Instr& receive, const std::vector<std::uint32_t>&
   return end;
 }
 
-/// In the order of the group. Who is not simulated does as the first one that is.
+/// In the order of the group. Ranks that are not simulated behave as the first one that is.
 std::vector<Member> CcCores::members_of(const Meeting& meeting) {
   std::vector<Member> out;
   for (const auto rank : *meeting.ranks) {

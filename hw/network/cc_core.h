@@ -17,7 +17,7 @@ namespace hw {
 
 /// Meets the ranks of a group and lets their data move. A queue runs its collectives in order; the queues of a core
 /// share one way out of it, so that only the floors overlap. Ranks that are not simulated are taken to arrive with the
-/// last one that is. Of a pair that runs two programs one rank sends without waiting for the other; a receive holds up
+/// last one that is. In a pair that runs two programs, one rank sends without waiting for the other; a receive holds up
 /// its queue until the message is there.
 class CcCores {
  public:
@@ -45,9 +45,9 @@ class CcCores {
   /// `rank` issues `instr`, number `index` of its block, in call `call` at `when`.
   void submit(std::uint32_t rank, std::uint32_t call, const isa::Instr& instr, std::uint32_t index, Fs when);
 
-  /// Of the collectives that `rank` took part in.
+  /// The collectives of `rank`.
   std::vector<CollectiveTime> records(std::uint32_t rank) const;
-  /// The rank that waits for the others, and for whom; empty when nobody does.
+  /// The rank that waits, and the ranks that it waits for; empty when none does.
   std::string stuck() const;
 
  private:

@@ -76,12 +76,12 @@ class Builder {
 
  private:
   Stage& add(Stage stage) { return stages_.emplace_back(stage); }
-  /// From everybody to everybody at once.
+  /// The latency of one step from every rank to every other.
   double one_step() const {
     return std::max(at_.mesh_hops * machine_.link_hop.value, at_.crosses ? machine_.efa_latency.value : 0);
   }
 
-  /// Everybody gets everything: too little to be divided.
+  /// Every rank sends everything to every other: too little to be divided.
   void all_ranks_reduce() {
     Stage& stage = add({.sent = (ranks_ - 1) * bytes_,
                         .read = (2 * ranks_ - 1) * bytes_,

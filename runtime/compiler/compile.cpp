@@ -338,7 +338,7 @@ class Compiler {
   std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on
   std::array<std::uint32_t, isa::kCcQueues> collectives_{};
   std::uint64_t spill_base_ = 0;
-  double flops_ = 0;  // of the mathematics, with what is computed again
+  double flops_ = 0;  // of the mathematics, with recomputation
   std::size_t fused_ = 0, waits_ = 0, spills_ = 0, dropped_ = 0, moved_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which instructions of an engine can be scheduled next, and what they need.
+// The instructions of an engine that can be scheduled next, and the space that they need.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Numbers {
   std::vector<std::uint32_t> all_;
 };
 
-/// Ready instructions by what they need: where one is refused, those that need as much are not looked at.
+/// Ready instructions grouped by their needs: when one is refused, others with the same need are skipped.
 class Ready {
  public:
   void insert(std::uint32_t i, const Need& need) {

@@ -28,7 +28,7 @@ Scope recompute_scope(Scope scope) {
 
 Backward::Backward(Graph& graph) : graph_{graph} {}
 
-/// Of what has come since the last walk: nodes do not change the needs of those before them.
+/// Only for nodes added since the last walk: nodes do not change the needs of those before them.
 void Backward::find_needs() {
   for (auto v = static_cast<ValueId>(needs_.size()); v < graph_.value_count(); ++v)
     needs_.push_back(graph_.value(v).kind == Kind::kWeight && !graph_.value(v).frozen);
@@ -80,7 +80,7 @@ void Backward::repeat_segment(NodeId last) {
   }
 }
 
-/// Node n, or what repeats it: its backward reads what that computes.
+/// Node n, or its recomputation: its backward reads the recomputed values.
 Node Backward::recomputed(NodeId n) {
   const Node node = graph_.node(n);  // by value: adding nodes moves the others
   const std::int32_t segment = segment_ && node.op ? segment_(node) : -1;
@@ -157,7 +157,7 @@ void Backward::run(const std::vector<ValueId>& losses) {
   for (const ValueId loss : losses) from.insert(graph_.value(loss).producer);
   find_needs();
   base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is not a result of a node");
-  // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
+  // Drop gradients that an earlier walk found for non-parameters: only those of parameters add up over walks.
   others_.clear();
   const std::vector<NodeId> nodes = behind(losses);
   find_ahead(nodes);

@@ -20,7 +20,7 @@ using NodeId = std::size_t;
 inline constexpr ValueId kNoValue = ~ValueId{0};
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
-/// What a tensor is for: where it lives, and how long.
+/// The purpose of a tensor decides its memory region and lifetime.
 enum class Kind : std::uint8_t { kActivation, kWeight, kOptimizer, kGradient, kInput, kOutput, kCache };
 std::string_view name_of(Kind kind);
 
@@ -77,7 +77,7 @@ class Graph {
   /// Adds a node in the current scope. Without `attrs` it has the op's defaults. Errors: Fault::kProgram from the op's
   /// contract, naming the node; Fault::kInternal for attributes of another op.
   std::vector<ValueId> add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});
-  /// The same for ops with one result.
+  /// As above, for ops with one result.
   ValueId add1(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});
 
   void enter(Scope scope);
@@ -115,7 +115,7 @@ class Graph {
   void remove(NodeId id);
   /// Makes `value` a further result of `node`, and removes the node that computed it before.
   void adopt(NodeId node, ValueId value);
-  /// Removes nodes whose results nobody needs. Returns how many.
+  /// Removes nodes whose results are not needed. Returns their number.
   std::size_t remove_dead();
 
  private:

@@ -34,7 +34,7 @@ struct Sizes {
         tiles{length / keys},
         type{operand_type(graph, node)} {}
 
-  /// A head's elements lie in so many tiles, this deep.
+  /// The number of tiles that a head's elements take, and their depth.
   std::size_t panels() const { return static_cast<std::size_t>(ceil_div(d, kPartitions)); }
   std::int64_t depth(std::size_t panel) const {
     return std::min(kPartitions, d - static_cast<std::int64_t>(panel) * kPartitions);
@@ -176,7 +176,7 @@ class CachedAttention {
     tile.free[2] = dim(1, n_.ratio);
     return tile;
   }
-  /// The same with the tiles innermost.
+  /// The same view with the tiles innermost.
   Tile by_head(Tile tile) const {
     tile = by_tile(tile, n_.tiles, n_.ratio);
     std::swap(tile.free[1], tile.free[2]);
@@ -187,7 +187,7 @@ class CachedAttention {
     return view(tile, g * n_.ratio, dim(n_.heads, count), dim(1, n_.ratio));
   }
 
-  /// Scores of sequence b to what its cache has; of what comes behind its position, less than any other.
+  /// Scores of sequence b to its cached keys; keys after its position get a score below any other.
   void score(std::int64_t b, const Tile& scores) {
     const Tile mask = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
     e_.tensor_scalar(mask, key_numbers_, Alu::kGe, columns(places_, b, 1), Alu::kMul, kHiddenScore);
@@ -353,7 +353,7 @@ double cached_pieces(const Node& node) {
   return static_cast<double>(a.batch * a.heads);
 }
 
-/// q k^T and p v over all rows of the caches, the same with the new rows of all sequences, and the sums over keys.
+/// q k^T and p v over all rows of the caches, then with the new rows of all sequences, and the sums over keys.
 double cached_flops(const Graph& g, const Node& node) {
   const Sizes n{g, node};
   return 2.0 * static_cast<double>(n.batch * n.heads) *

@@ -11,7 +11,7 @@ bool sums_rows(const Node& node) { return node.attrs.as<MatmulTnAttrs>().row_sum
 
 /// y = alpha * a^T b, and with attrs.row_sums also the sums of b over its rows: the gradients of a weight and of its
 /// bias in one pass over b. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N]).
-/// Lowering: both operands lie with the contracted rows on the partitions; PSUM adds up over all rows.
+/// Lowering: both operands have the contracted rows on the partitions; PSUM adds up over all rows.
 std::vector<Shape> matmul_tn_infer(const Contract& c) {
   const Value &a = c.in(0), &b = c.in(1);
   c.need(1, a.rows, b.cols, "b");
