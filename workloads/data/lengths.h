@@ -36,8 +36,8 @@ std::vector<std::int64_t> fitted_buckets(const TokenLengths& data, std::int64_t 
 /// "128,256,512". Errors: as buckets_of().
 std::vector<std::int64_t> listed_buckets(std::string_view text);
 
-/// What the setting `buckets` says: lengths with commas, or "auto"; empty: one bucket of `longest`. Errors:
-/// Fault::kUsage for what is no number, does not rise, or is longer than `longest`, which `limit` names ("bert's
+/// The lengths of the setting `buckets`: lengths with commas, or "auto"; empty: one bucket of `longest`. Errors:
+/// Fault::kUsage for text that is not a number, does not rise, or exceeds `longest`, which `limit` names ("bert's
 /// positions").
 std::vector<std::int64_t> buckets_of(std::string_view text, const TokenLengths& data, std::int64_t longest,
                                      std::string_view limit);

@@ -52,7 +52,7 @@ constexpr auto kRopeFields = std::to_array<Field<R>>({
      .check = check_high},
     {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .required = true,
      .when = is_llama3},
-    // Those of Phi-3; what it was trained for stands beside the scaling in files that are written.
+    // Keys of Phi-3; written files have the length it was trained for beside the scaling.
     {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .when = is_long,
      .written = kNever},
     {.key = "factor", .member = &R::factor, .when = is_long, .written = kNever},
@@ -110,7 +110,7 @@ void check_rope(const Rules& rules, const LlamaConfig& c) {
 
 json rope_json(const LlamaConfig& c) { return c.rope_scaling ? write_fields<R>(kRopeFields, *c.rope_scaling) : json(); }
 
-/// The original positions stand beside the scaling in Phi-3's files.
+/// In Phi-3's files the original positions are beside the scaling.
 void read_original_positions(const Keys& keys, LlamaConfig& c) {
   if (!keys.has("original_max_position_embeddings")) return;
   keys.optional("original_max_position_embeddings", c.rope_scaling->original_max_position_embeddings);
@@ -146,7 +146,7 @@ void read_lora(const Keys& keys, LlamaConfig& c) {
   if (keys.has("lora")) c.lora = resolved(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
 }
 
-/// What scores are multiplied by, as transformers reads it.
+/// The factor of the scores, as transformers reads it.
 json score_multiplier(const LlamaConfig& c) {
   return json(c.attention_multiplier > 0 ? c.attention_multiplier : 1 / std::sqrt(static_cast<double>(c.head_dim)));
 }

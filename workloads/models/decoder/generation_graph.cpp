@@ -79,7 +79,7 @@ class Generation : Places {
                   .layer = layer});
   }
 
-  /// Of a prompt only its last token is asked for what comes next.
+  /// Only the last token of a prompt predicts the next one.
   void head(Residual& x) {
     enter("head");
     for (ValueId* rows : {&x.sum, &x.pending})

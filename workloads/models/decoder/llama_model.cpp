@@ -84,7 +84,7 @@ BlockArch block_of(const LlamaConfig& c) {
           .names = names_of(dialect)};
 }
 
-/// Of a classifier modeling_llama's LlamaForSequenceClassification: one layer without a bias.
+/// For a classifier as modeling_llama's LlamaForSequenceClassification: one layer without a bias.
 HeadArch head_of(const LlamaConfig& c) {
   if (c.classes)
     return {.norm = "model.norm", .name = "score", .classes = static_cast<std::int64_t>(c.classes->names.size())};

@@ -14,7 +14,7 @@ struct Block::Part {
   std::string name;
   const char *norm, *share, *sum, *behind_place;
   std::string BlockNames::*before;  // its norm,
-  std::string BlockNames::*behind;  // and with NormPlace::kAround the one of what it gives
+  std::string BlockNames::*behind;  // and with NormPlace::kAround the norm of its output
 };
 const Block::Part Block::kAttention{
     true, "attention", "norm1", "share1", "sum1", "behind1", &BlockNames::norm1, &BlockNames::behind1};
@@ -43,7 +43,7 @@ void Block::part(Residual& x, const Part& part) {
   const NormPlace norms = arch_.residual.norms;
   const bool before = norms == NormPlace::kBefore || norms == NormPlace::kAround;
   ValueId h = before ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false) : add_pending(x);
-  // Where a collective is nothing else may be, such as the sum of the gradients of what it and the residual read.
+  // A collective's scope holds nothing else, such as the sum of the gradients of its input and the residual's.
   if (!before && trains() && net_.program().split()) h = net_.graph().add1(runtime::kAffine, part.name + ".input", {h});
   if (trains() && !part.attends && mixture_) {  // which brings its rows to ranks and back
     x.pending = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
@@ -96,7 +96,7 @@ ValueId Block::body(const Part& part, ValueId h) {
   return net_.mlp(h, arch_.mlp, {.gate = name(names.gate), .up = name(names.up), .down = name(names.down)});
 }
 
-/// What a part adds to x, summed over the ranks; the biases of its row-split layers are added once.
+/// Makes a part's output, summed over the ranks, pending in x; the biases of its row-split layers are added once.
 void Block::defer(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs) {
   x.scale = arch_.residual.scale;
   if (!trains() && !behind())  // before the sum, whose place holds nothing else

@@ -15,7 +15,7 @@ namespace workloads {
 /// way through HBM and, between ranks, a call.
 struct Residual {
   runtime::ValueId sum = runtime::kNoValue;
-  // What is still to be added to it:
+  // Still to be added to `sum`:
   runtime::ValueId pending = runtime::kNoValue;
   std::vector<std::string> biases{};  // that go with it, once for all ranks
   double scale = 1;                   // of both
@@ -23,7 +23,7 @@ struct Residual {
   std::string norm{};                 // of the sum then; empty: none
 };
 
-/// What a layer reads beside the sum.
+/// Inputs of a layer besides the sum.
 struct LayerInputs {
   Caches caches{};                            // its own, when text is written
   runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key
