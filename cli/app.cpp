@@ -90,7 +90,7 @@ std::optional<std::string> closest_flag(const std::string& typed, const std::vec
   return base::closest(typed, flags);
 }
 
-/// What the parser did not know, as an error with the nearest thing it does know.
+/// The word that the parser did not know, as an error with the nearest known one.
 Error unknown(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   const CLI::App& verb = chosen.empty() ? app : *chosen.front();
@@ -106,7 +106,7 @@ Error unknown(const CLI::App& app) {
           near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
 }
 
-/// CLI11 prints a bound that is none as 308 digits.
+/// CLI11 prints an absent bound as 308 digits.
 std::string plain(std::string text) {
   const std::size_t range = text.find(" not in range 0.000000 to 1797");
   if (range != std::string::npos) text.replace(range, std::string::npos, " is not above 0");

@@ -1,4 +1,4 @@
-// `trnsim compare A B`: what changed from one run to another, or what a profile of the device says otherwise.
+// `trnsim compare A B`: the changes from one run to another, or to a profile of the device.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct CompareOptions {
   std::size_t ops = 20;
 };
 
-/// Two runs of other machines or workloads may be compared, but nobody should do so without noticing.
+/// Two runs of other machines or workloads may be compared, but not without notice.
 void log_differences(const analysis::Record& before, const analysis::Record& after) {
   const auto differs = [](std::string_view what, const std::string& a, const std::string& b) {
     if (a != b) base::log_info("the runs have another {}: {} and {}", what, a, b);

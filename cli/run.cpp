@@ -71,7 +71,7 @@ trnsim::TraceWindow trace_window(const RunOptions& options) {
 /// Whether stdout is to be read by people, not by programs.
 bool human_readable(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
 
-/// What each step leaves on the terminal.
+/// The output of each step on the terminal.
 class StepView {
  public:
   StepView(const workloads::Trainer& trainer, double step_seconds)
@@ -145,7 +145,7 @@ void print_training(const Training& t) {
   flush();
 }
 
-/// What is shown of a run in progress.
+/// The output of a run in progress.
 trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& steps) {
   const bool readable = human_readable(form);
   trnsim::RunObserver observer;
@@ -171,7 +171,7 @@ trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& st
   return observer;
 }
 
-/// What the flags, the environment, a file and the workload together say, as a file for --config.
+/// The combined settings of flags, environment, file and workload, as a file for --config.
 void dump_config(const RunOptions& options) {
   trnsim::Settings settings = options.settings;
   apply_workload(settings, workloads::load_workload(options.workload), trnsim::WorkloadPart::kProjected);

@@ -119,7 +119,7 @@ std::map<std::string, double> times_on_others(const std::string& where, const Na
   return {other_instances.begin(), other_instances.end()};
 }
 
-/// What a core holds and how the plan shares it.
+/// Adds the memory of a core, and how the plan shares it.
 void add_memory(JobToPrice& job, const Figures& f) {
   const auto option = [&]<class Value>(std::string_view name, Value otherwise) {
     const auto found = std::ranges::find(f.workload.options, name, &std::pair<std::string, SettingValue>::first);

@@ -16,7 +16,7 @@ using base::Dimension;
 using base::Error;
 using base::Fault;
 
-/// Of the file, or of an instance that says otherwise.
+/// The value of an instance, or else of the whole file.
 std::string read_inherited(base::ParamFile& file, const std::string& prefix, const std::string& key) {
   if (file.has(prefix + key)) return file.read_string(prefix + key).value;
   return file.read_string(key).value;

@@ -13,7 +13,7 @@
 namespace analysis {
 namespace {
 
-/// Other places that `report_to` of Hugging Face's Trainer knows: a name of them is no mistake. Source: transformers,
+/// Other places that `report_to` of Hugging Face's Trainer knows: their names are not errors. Source: transformers,
 /// integrations/integration_utils.py, INTEGRATION_TO_CALLBACK.
 constexpr std::array kTrackers = {"azure_ml", "clearml", "codecarbon", "comet_ml", "dagshub", "dvclive",
                                   "flyte",    "mlflow",  "neptune",    "swanlab",  "trackio", "wandb"};

@@ -255,7 +255,7 @@ void take_figures(Json& body, const JsonPlace& place, Figures& out) {
   }
 }
 
-/// An empty list or object for what is null or absent.
+/// An empty list or object for a null or absent value.
 template <class T>
 void read_section(const Json& body, const JsonPlace& place, std::string_view key, T& out) {
   const auto found = body.find(key);

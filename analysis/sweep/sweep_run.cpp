@@ -29,7 +29,7 @@ using base::Fault;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll{200};  // how late Ctrl-C may be noticed
-constexpr std::chrono::milliseconds kLook{20};   // between looks at what other processes do
+constexpr std::chrono::milliseconds kLook{20};   // between checks of the other processes
 constexpr const char* kDied = "its process died";
 
 std::string host_name() {
@@ -133,7 +133,7 @@ class Shift {
     std::ranges::stable_sort(waiting_, {}, [&](std::size_t index) { return first.at(affinities_[index]); });
   }
 
-  /// The next point whose affinity no process is busy with; the first when there is none.
+  /// The next point whose affinity no process is busy with; the first when all are busy.
   std::deque<std::size_t>::iterator next(const base::ProcessPool& pool) {
     constexpr std::ptrdiff_t kLookAt = 1000;
     if (affinities_.empty()) return waiting_.begin();
@@ -190,7 +190,7 @@ class Shift {
     store_.beat();
   }
 
-  /// Fetches what others finished, and takes over what dead ones left.
+  /// Fetches results of other processes, and takes over points of dead ones.
   void look() {
     const auto now = SteadyClock::now();
     if (!team_.waits || !waiting_.empty() || now - looked_ < kLook) return;

@@ -25,7 +25,7 @@ std::string first_value(Database& db, std::string_view sql) {
 }
 
 /// A write-ahead log spares a process the wait for the disk, but its users must share memory: it ends at the host. A
-/// file that has one gives it up when nobody else has it open, so that processes of a team may have to take turns.
+/// file that has one gives it up when no other process has it open, so that processes of a team may have to take turns.
 Database without_log(const std::filesystem::path& path) {
   constexpr int kTries = 600;
   constexpr std::chrono::milliseconds kPause{100};

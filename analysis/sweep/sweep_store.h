@@ -1,4 +1,4 @@
-// The results of sweeps in a file, by content hash, and who is at work on which point.
+// The results of sweeps in a file, by content hash, and the processes that work on each point.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class SweepStore {
   SweepStore(const SweepStore&) = delete;
   SweepStore& operator=(const SweepStore&) = delete;
 
-  /// Fills in what is known; false when nothing is.
+  /// Fills in a known result; false when there is none.
   bool find(SweepResult& result);
   std::optional<Claim> claim_of(std::uint64_t hash);
-  /// Makes a point ours: one that nobody claims, or that `from` claims still. False when another process was faster, or
-  /// when its result is there.
+  /// Claims a point for this process: one that is unclaimed, or still claimed by `from`. False when another process was
+  /// faster, or when its result is there.
   bool claim(std::uint64_t hash, const std::optional<Claim>& from);
   /// Tells the others that our claims are worked on.
   void beat();

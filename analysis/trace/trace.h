@@ -21,7 +21,7 @@ struct TraceOptions {
   std::uint64_t limit_bytes = 50'000'000;
 };
 
-/// What was written.
+/// Totals of the written trace.
 struct TraceSummary {
   std::string detail;
   std::uint64_t slices = 0, flows = 0, counter_values = 0, bytes = 0;

@@ -69,7 +69,7 @@ class PendingAnswer {
  public:
   PendingAnswer(const std::string& question, const std::string& arguments, bool listens)
       : pool_{1, "trnsim." + question, [this, question, arguments, listens](std::size_t) {
-                ::setpgid(0, 0);           // a terminal's Ctrl-C is for us, who pass it on
+                ::setpgid(0, 0);           // a terminal's Ctrl-C goes to the parent, which passes it on
                 base::catch_interrupts();  // the first asks a training for its checkpoint
                 Listener hear;
                 if (listens) hear = [this](const Json& event) { events_.put(dump(event)); };

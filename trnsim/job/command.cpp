@@ -1,4 +1,4 @@
-// The command that somebody typed, with a change of it.
+// The typed command, with a change applied.
 #include <algorithm>
 #include <array>
 #include <string_view>

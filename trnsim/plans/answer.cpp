@@ -16,7 +16,7 @@
 namespace trnsim {
 namespace {
 
-/// Without samples or steps a job is one step, and what is asked for is its time.
+/// Without samples or steps a job is one step, and the question is its time.
 bool is_one_step(const Projection& p) { return p.steps <= 1; }
 
 std::string dollars_text(const Projection& p, const std::optional<double>& dollars) {

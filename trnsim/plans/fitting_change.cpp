@@ -1,4 +1,4 @@
-// What a job that does not fit could be instead.
+// The nearest job that fits, for one that does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::string needs_text(const Projection& p) {
   return out;
 }
 
-/// The change `more` with the plan that then fits; nothing when there is none.
+/// The change `more` with the plan that then fits; nothing when no plan fits.
 std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, const Values& more) {
   Change change{.settings = more, .text = ""};
   bool fits = false;

@@ -28,7 +28,7 @@ using base::Fault;
 
 constexpr std::int64_t kTimedMicroBatches = 3;  // that show what the others take
 
-/// What is known of a plan before anything is compiled.
+/// A plan as far as it can be judged before anything is compiled.
 TriedPlan screened(Job job, std::int64_t batch) {
   runtime::Plan& plan = job.step.plan;
   const std::int64_t samples = plan.micro_batch * static_cast<std::int64_t>(plan.data);
@@ -63,7 +63,7 @@ std::vector<std::int64_t> stages_of(const workloads::ModelPtr& model) {
   return out;
 }
 
-/// Degrees that use all cores, with and without what costs or spares memory alone.
+/// Degrees that use all cores, with and without options that cost or save only memory.
 PlanMoves moves_of(const Job& job, const PlanSpace& space) {
   using runtime::Recompute;
   PlanMoves moves{.micro_batch = space.micro_batches,
@@ -95,7 +95,7 @@ BlockKey block_key(const Job& job) {
   return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
 }
 
-/// Names of what a child process says of plan `i`.
+/// The name of a child process's metric of plan `i`.
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
 constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory", *kKind = "memory of ";
 
@@ -159,7 +159,7 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   return out;
 }
 
-/// A sweep whose points are families of plans by number, and whose results nobody keeps.
+/// A sweep whose points are families of plans by number, and whose results are not kept.
 void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const analysis::SweepWatch& watch) {
   const std::vector<std::vector<std::size_t>> families = families_of(plans);
   if (families.empty()) return;

@@ -29,7 +29,7 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
   workloads::ModelPtr model = load_model_config(name);
   DataSize data;
   if (!settings.data.dataset_path.empty()) {
-    Settings own = settings;  // the tokenizer may lie beside the model
+    Settings own = settings;  // the tokenizer may be beside the model
     if (own.data.vocab.empty() && std::filesystem::exists(name)) own.data.model_id = name;
     data = data_size(own, model, nullptr, {.workload = nullptr, .note = note});
     if (data.of_words) model = model->with_head(workloads::Head::kTokens);

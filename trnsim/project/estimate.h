@@ -13,7 +13,7 @@
 
 namespace trnsim {
 
-/// `given` with what such a training begins with where nobody said otherwise: a trn1.32xlarge, one sequence in a
+/// `given` with defaults for settings that were not given: a trn1.32xlarge, one sequence in a
 /// micro-batch, one epoch.
 Settings estimate_settings(Settings given);
 
@@ -33,7 +33,7 @@ struct Estimate {
 /// sentence each. Errors: as data_size(), job_of() and project_if_it_fits().
 Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0,
                   const std::function<void(const std::string&)>& note = {});
-/// Errors: Fault::kCapacity with the memory by kind and what would fit, unless it fits.
+/// Errors: Fault::kCapacity with the memory by kind and a fitting change, unless it fits.
 void require_fit(const Estimate& estimate);
 
 /// As `trnsim estimate` in JSON prints it; of one that fits.

@@ -98,8 +98,9 @@ class Run {
     const base::HoldInterrupts hold;
     base::make_output_folder(request_.folder, out_.settings.output.overwrite_output_dir);
     const base::FolderLock lock{request_.folder};
-    base::make_output_folder(request_.folder,
-                             out_.settings.output.overwrite_output_dir);  // who had it before us may have written
+    base::make_output_folder(
+        request_.folder,
+        out_.settings.output.overwrite_output_dir);  // an earlier holder of the lock may have written
     remove_run_files(request_.folder, out_.settings.output.resume_from_checkpoint);
     if (observer_.projected) observer_.projected(out_);
     if (trainer_) train_model();
@@ -157,8 +158,8 @@ class Run {
         advise(out_.settings, job, *out_.projection, static_cast<std::size_t>(out_.settings.output.suggestions));
   }
 
-  /// All files. When one cannot be written, a projection leaves none: made again, it is the same. What a training made
-  /// stays.
+  /// All files. When one cannot be written, a projection leaves none: made again, it is the same. The results of a
+  /// training stay.
   void write_results() {
     try {
       write_run_files(request_.folder, out_);

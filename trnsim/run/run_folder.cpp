@@ -1,4 +1,4 @@
-// The folder of a run: result.json, the records of its stages, and what is made from them in memory.
+// The folder of a run: result.json, the records of its stages, and the views made from them in memory.
 
 #include <fmt/format.h>
 
