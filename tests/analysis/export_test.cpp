@@ -1,5 +1,5 @@
-// What a run leaves for other tools, read back: by protobuf's decoder, by Apache's reader of Parquet where npm has
-// installed it, else by what their forms say.
+// Exports of a run, read back: by protobuf's decoder, by Apache's reader of Parquet where npm has
+// installed it, else by their specifications.
 #include "analysis/export/export.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ analysis::Figures figures() {
   return f;
 }
 
-/// What an exporter makes of a run.
+/// An exporter's files for a run.
 std::vector<analysis::ExportFile> exported(std::string_view name, const analysis::Record* record = nullptr) {
   const analysis::Figures f = figures();
   std::vector<analysis::StepFigures> steps(2);

@@ -1,4 +1,4 @@
-// The table of figures, and result.json: what is written is read back, and what earlier versions wrote too.
+// The table of figures, and result.json: written files are read back, and those of earlier versions too.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

@@ -129,7 +129,7 @@ TEST_F(TrainedFolder, IsReadFromItsResult) {
   write(false);
   const TrainedRun run = analysis::read_trained_run(folder_);
   EXPECT_EQ(run.seed, 7u);
-  EXPECT_EQ(run.dataset, "emotion/train.txt");  // not where it lies on this host
+  EXPECT_EQ(run.dataset, "emotion/train.txt");  // not its place on this host
   EXPECT_EQ(run.split, "eval + test");
   EXPECT_EQ(run.evaluated, 4000);
   EXPECT_NEAR(run.accuracy, 0.89, 1e-12);  // after the last step, by samples

@@ -1,4 +1,5 @@
-// Several processes that sweep into one database: nobody computes a point twice, and the dead cost their points only.
+// Several processes that sweep into one database: no point is computed twice, and dead processes cost their points
+// only.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -29,7 +29,7 @@ TEST(Views, GroupsAddUpToTheEngines) {
   EXPECT_NEAR(ops, busy, busy * 1e-12);
   EXPECT_EQ(analysis::table_by("op", record).rows(), 6u);
   EXPECT_EQ(analysis::table_by("op", record, 2).rows(), 2u);
-  EXPECT_EQ(analysis::table_by("layer", record).rows(), 5u);  // with what lies between calls
+  EXPECT_EQ(analysis::table_by("layer", record).rows(), 5u);  // with the time between calls
 }
 
 TEST(Views, CollectivesAreGroupedByKind) {

@@ -1,7 +1,6 @@
-// Rules that one sees in the text of a source in C++, each with the folders that it holds for (Python's:
-// tests/python/rules_test.py). What breaks a rule today stands
-// in layering_exceptions.txt, by file and number, and only gets less: TRNSIM_UPDATE_EXCEPTIONS=1 takes out what is
-// mended.
+// Rules that can be checked in the text of a C++ source, each with its folders (Python's: tests/python/rules_test.py).
+// Present breaches are listed in layering_exceptions.txt, by file and number, which may only shrink:
+// TRNSIM_UPDATE_EXCEPTIONS=1 removes mended ones.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +51,7 @@ struct SourceRule {
   }
 };
 
-/// Every match of the pattern, in the code or in what stands in quotes.
+/// Every match of the pattern, in the code or in quoted text.
 Breaches matches(const std::string& text, const Pattern& pattern) {
   Breaches found;
   std::istringstream lines{text};
@@ -342,7 +341,7 @@ INSTANTIATE_TEST_SUITE_P(
             "  static constexpr int kF = 1;\n private:\n  int c_{}, d_;\n};\n",
             ""}));
 
-/// The scanner's own mistakes: what looks like a function and is none, and the other way round.
+/// Hard cases for the scanner: text that looks like a function and is not one, and the reverse.
 TEST(Scopes, FindsFunctionsByTheirBraces) {
   const Source source =
       split_source("a.cpp",

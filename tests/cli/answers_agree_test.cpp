@@ -1,5 +1,5 @@
-// One question, one answer, whichever verb is asked; and the first list of what misled newcomers where money, memory
-// and pictures are concerned (tests/cli/first_sight_test.cpp has the rest).
+// One question, one answer, from every verb; and the pitfalls of newcomers about money, memory
+// and pictures (tests/cli/first_sight_test.cpp has the rest).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ TEST_F(AnswersAgree, LengthsAreNamedForTextsThatAreMostlyPadding) {
   EXPECT_NEAR((*lengths)["speed_up_percent"].get<double>(), gain, 3);
 }
 
-// The published rate is that of the whole job, with its evaluations: so is ours, whoever asks.
+// The published rate is that of the whole job, with its evaluations: so is ours, from every verb.
 TEST_F(AnswersAgree, RunAndValidateOfThePublishedJob) {
   const Json row = json_of("validate " TRNSIM_SOURCE_DIR "/validation/tables/training.csv --only emotion_512").at(0);
   const double rate = ran("a", "bert_emotion")["job"]["train_samples_per_second"];
@@ -236,7 +236,7 @@ TEST_F(AnswersAgree, NeuronLsShowsRunningProcesses) {
   EXPECT_TRUE(chips[2]["neuron_processes"].empty());
 }
 
-// What its exporters index, by name.
+// The fields that its exporters index, by name.
 TEST_F(AnswersAgree, NeuronMonitorSaysWhichInstanceItIs) {
   ran("a", "bert_tweets");
   const Json report = Json::parse(run("monitor " + at("a")).out);

@@ -1,6 +1,6 @@
-// Every call that changes a file fails once, is interrupted, writes half, or is the last before kill -9: then there is
-// what was there before, or what was to be written; one error that says whose fault it is; and the next run is as any
-// other. All calls with TRNSIM_FAULTS=all (./dev nightly), some of them otherwise.
+// Every call that changes a file fails once, is interrupted, writes half, or is the last before kill -9: the file then
+// has its old or its new content; one error says whose fault it is; and the next run is as any other. All calls with
+// TRNSIM_FAULTS=all (./dev nightly), some of them otherwise.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -28,7 +28,7 @@ class Faults : public cli_test::SmallJob {
     SmallJob::SetUp();
   }
 
-  /// Of a few calls alone, so that every run of the tests has them.
+  /// Fails a few calls only, so that every run of the tests has them.
   virtual bool quick() const { return false; }
 
   std::string fail_io(int n, const std::string& how) const {

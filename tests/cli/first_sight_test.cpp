@@ -1,4 +1,4 @@
-// What misled people who tried trnsim for the first time, one test each.
+// Pitfalls for first-time users of trnsim, one test each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST_F(FirstSight, TheAnswerComesFirstAndItsChangesArePasted) {
   }
 }
 
-/// The command behind "in full: " of what trnsim printed, after its name, the lines of a terminal put together.
+/// The command behind "in full: " in trnsim's output, after its name, the lines of a terminal put together.
 std::string in_full(std::string printed) {
   const std::string mark = "in full: ", goes_on = " \\\n";
   const std::size_t begin = printed.find(mark);
@@ -71,7 +71,7 @@ std::string in_full(std::string printed) {
   return printed.substr(0, printed.find('\n'));
 }
 
-// What a change replaces must not be given twice.
+// A setting that a change replaces must not be given twice.
 TEST_F(FirstSight, ASuggestedChangeIsAWholeCommand) {
   const Ran ran = run("run bert_emotion --mode timed --per-device-train-batch-size 4 --output_dir " + at("a"),
                       "COLUMNS=60 TRNSIM_SUGGESTIONS=1");
@@ -215,7 +215,7 @@ struct Slice {
   bool instruction = false;
 };
 
-/// Of each track of a trace in Chrome's form.
+/// The slices of each track of a trace in Chrome's form.
 std::map<std::string, std::vector<Slice>> slices_of(const Json& trace) {
   std::map<int, std::string> names;
   std::map<std::string, std::vector<Slice>> out;
@@ -242,7 +242,7 @@ bool nest(std::vector<Slice> slices) {
   return true;
 }
 
-// What the instructions of a layer's calls do is what the calls say of themselves.
+// The instructions of a layer's calls add up to the calls' own figures.
 TEST_F(FirstSight, ATraceOfALayerIsThatLayer) {
   ASSERT_EQ(run("run llama2_7b_dolly --mode timed --model_id " + llama() +
                 " --gradient_accumulation_steps 4 --trace_layer 1 --output_dir " + at("a"))
@@ -349,7 +349,7 @@ TEST_F(FirstSight, SettingsComeFromAFileAndGoIntoOne) {
           .code,
       0);
   EXPECT_EQ(result("a")["job"], result("b")["job"]);
-  // What is given as it is by default stands against the workload.
+  // A flag with its default value still overrides the workload.
   const Ran alone = run("run llama2_7b_dolly --dump_config --tensor_parallel_size 1");
   EXPECT_THAT(alone.out, HasSubstr("tensor_parallel_size = 1\n"));
   std::ofstream{folder_ / "wrong.toml"} << "per_device_batch_size = 4\n";

@@ -149,7 +149,7 @@ TEST(Frame, AClosedPipeEndsSilently) {
   int out[2], err[2];
   ASSERT_EQ(pipe(out), 0);
   ASSERT_EQ(pipe(err), 0);
-  close(out[0]);  // nobody will read
+  close(out[0]);  // no reader is left
   const pid_t child = fork();
   if (child == 0) {
     dup2(out[1], STDOUT_FILENO);

@@ -34,7 +34,7 @@ void expect_within(const std::string& ids, double percent, std::size_t count) {
   }
 }
 
-/// A table of rows that nobody published.
+/// A table of unpublished rows.
 class Table {
  public:
   explicit Table(const std::string& rows)

@@ -71,7 +71,7 @@ class ReportSections : public testing::Test {
     return browser::title(folder_ / "probe.html", size);
   }
 
-  /// What the probe says of the job's report; a picture on request.
+  /// The probe's findings in the job's report; a picture on request.
   std::string shown(const std::filesystem::path& job) const {
     const std::filesystem::path page = folder_ / "probe.html";
     const std::string report = base::read_file(job / "report.html");
@@ -88,7 +88,7 @@ class ReportSections : public testing::Test {
       std::filesystem::path{testing::TempDir()} / ("report_sections_" + std::to_string(getpid()));
 };
 
-/// Two epochs, so that scores have a curve; few samples, as what is looked at is the page.
+/// Two epochs, so that scores have a curve; few samples, as only the page matters.
 constexpr const char* kBert =
     "bert_emotion --max_train_samples 128 --max_eval_samples 64 --num_train_epochs 2 --logging_steps 1";
 /// 32 cores.

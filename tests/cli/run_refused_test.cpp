@@ -1,4 +1,4 @@
-// What `trnsim run` refuses, before it writes anything: exit 2 for mistakes, 3 for what does not fit.
+// Input that `trnsim run` refuses, before it writes anything: exit 2 for mistakes, 3 for jobs that do not fit.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

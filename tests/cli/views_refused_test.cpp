@@ -1,4 +1,4 @@
-// What report, stats, cost and sweep do with folders, files and disks that will not do: one error, a fix, nothing lost.
+// report, stats, cost and sweep on unusable folders, files and disks: one error, a fix, nothing lost.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -216,7 +216,7 @@ TEST_F(ViewsVerbs, SweepRefusesUnknownKeysAndWrongUnitsBeforeItBegins) {
   EXPECT_EQ(key.code, 2);
   EXPECT_THAT(key.err, HasSubstr("hbm.bandwidth"));
   EXPECT_EQ(run(program + "--set \"hbm.bandwidth=1 GHz\"").code, 2);
-  EXPECT_EQ(run(program + "--set max_length=32").code, 2);  // of a workload, which there is none
+  EXPECT_EQ(run(program + "--set max_length=32").code, 2);  // a setting of a workload, and none is given
   EXPECT_EQ(run(program).code, 2);
   EXPECT_FALSE(std::filesystem::exists(at("out/sweep.sqlite")));
   EXPECT_EQ(run("sweep --set hbm.bandwidth=1x").code, 2);

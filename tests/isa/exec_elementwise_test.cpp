@@ -203,7 +203,7 @@ TEST_F(ElementWise, RangeSelectKeepsPlacesBetweenTheBounds) {
     for (std::int64_t i = 0; i < 700; ++i) largest = std::max(largest, want(p, i));
     return largest;
   });
-  EXPECT_EQ(get(most, 2, 0), -1e30F);  // no place of the last row lies between its bounds
+  EXPECT_EQ(get(most, 2, 0), -1e30F);  // no place of the last row is between its bounds
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ TEST(Instrs, AreSharedByCopiesAndChangedAlone) {
   EXPECT_FALSE(copy.instrs == block.instrs);
   const isa::Instr* const alone = copy.instrs.begin();
   copy.instrs.own()[1].queue = 0;
-  EXPECT_EQ(copy.instrs.begin(), alone);  // nobody else has them
+  EXPECT_EQ(copy.instrs.begin(), alone);  // not shared
   EXPECT_TRUE(copy.instrs == block.instrs);
 }
 

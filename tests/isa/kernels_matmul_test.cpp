@@ -105,7 +105,7 @@ struct Problem {
     }
   }
 
-  /// Of the definition; before the kernel has run.
+  /// The result of the definition; called before the kernel has run.
   std::vector<std::uint32_t> defined(bool accumulate) const {
     std::vector<std::uint32_t> out;
     std::vector<float> left(static_cast<std::size_t>(k)), right(left);

@@ -1,4 +1,4 @@
-// GpSimdE, DMA, TensorE and what moves elements, as nki.isa documents them.
+// GpSimdE, DMA, TensorE and instructions that move elements, as nki.isa documents them.
 #include <limits>
 
 #include "tests/isa/exec_fixture.h"

@@ -1,4 +1,4 @@
-// Programs that run together: messages between them, collectives over them, who waits for whom.
+// Programs that run together: messages between them, collectives over them, deadlocks.
 #include <gmock/gmock.h>
 
 #include "isa/check.h"

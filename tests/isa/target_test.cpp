@@ -1,4 +1,4 @@
-// What a program is compiled for: which machines differ for the compiler, which it refuses, what the checker reads.
+// Targets: the machines that differ for the compiler, those that it refuses, the numbers that the checker reads.
 #include "isa/target.h"
 
 #include <gtest/gtest.h>

@@ -42,7 +42,7 @@ VirtualBlock much_in_flight(const Graph& graph, ValueId x, ValueId y, std::int64
 struct Spilled {
   Allocation allocation;
   isa::Program program;
-  std::uint64_t y = 0;  // where the result lies
+  std::uint64_t y = 0;  // the address of the result
 };
 
 Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
@@ -168,7 +168,7 @@ isa::Program product() {
   return runtime::compile(std::move(g), trn1_target(), {.name = "product"}).program;
 }
 
-/// What HBM holds after a run in full mode, or what the checker says.
+/// The content of HBM after a run in full mode, or the checker's error.
 std::string outcome(const isa::Program& program) {
   hw::SimOptions options;
   options.check_races = true;

@@ -65,7 +65,7 @@ TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
   EXPECT_TRUE(close(back[0], x, {.ulps = 4, .floor = 2, .dtype = type}));
 }
 
-// What is not rotated is as it was.
+// Columns that are not rotated stay unchanged.
 TEST_P(DecoderOps, RopeTurnsThePartOfEachHeadThatHasAngles) {
   const auto [rows, cols, type] = GetParam();
   const std::int64_t head = cols % 8 == 0 ? cols / 4 : cols, half = std::max<std::int64_t>(1, head / 8);

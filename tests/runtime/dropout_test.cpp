@@ -1,4 +1,4 @@
-// Dropout drops by place, not by who asks: forward and backward agree, fused or not.
+// Dropout depends on the place, not on the caller: forward and backward agree, fused or not.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/run_op.h"

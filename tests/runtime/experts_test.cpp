@@ -40,7 +40,7 @@ TEST(Route, RefusesImpossibleCapacities) {
   EXPECT_TRUE(fails(base::Fault::kProgram, route({.top_k = 2, .capacity = 9}), {"route", "capacity"}));
 }
 
-/// What a router of these sizes gives.
+/// The outputs of a router of these sizes.
 Tensors routed(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, std::int64_t capacity) {
   return runtime::kRoute.forward(RouteAttrs{.top_k = top_k, .capacity = capacity},
                                  std::vector<Tensor>{router_logits(tokens, experts)});

@@ -1,5 +1,5 @@
-// What the compiler's part does to kernels: loads that are there already, room for chains of instructions, what does
-// not fit.
+// The compiler's treatment of kernels: repeated loads, room for chains of instructions,
+// overflows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ TEST(NkiArrange, LoadsLeaveRoomForTheChainThatUsesThem) {
   }
   const Arranged arranged = kernel.arranged();
   const std::vector<isa::Instr> all(arranged.block.instrs.begin(), arranged.block.instrs.end());
-  std::size_t overlapped = 0;  // VectorE has something to do between what ScalarE reads and who reads its result
+  std::size_t overlapped = 0;  // VectorE works between ScalarE's operand and the reader of its result
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].engine != Engine::kScalar) continue;
     const auto here = all.begin() + static_cast<std::ptrdiff_t>(i);

@@ -132,7 +132,7 @@ TEST(Passes, ChangeRoundingOnlyInBf16) {
   expect_near(run(layer, "-fusion"), run(layer, ""), 0.03);
 }
 
-/// x up + bias, GELU, down; 2500 columns in between, of which only chunks are kept unless somebody reads whole rows.
+/// x up + bias, GELU, down; 2500 columns in between, of which only chunks are kept unless a node reads whole rows.
 Graph wide_mlp(std::int64_t k) {
   Graph g{runtime::numerics("fp32")};
   const ValueId x = g.tensor("x", 300, k, Dtype::kFp32, Kind::kInput);

@@ -1,4 +1,4 @@
-// Compiled programs in a folder: the same bytes come back, and only for what decides the same program.
+// Compiled programs in a folder: the same bytes come back, and only for the same inputs.
 #include "runtime/compiler/program_cache.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What decides a block is in its signature: each member of each op's attributes, the tensors, and who reads them.
+// A signature has everything that decides a block: each member of each op's attributes, the tensors, and their readers.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// One answer to one question: bounds hold, parts add up, and who asks beside whom changes nothing.
+// One answer to one question: bounds hold, parts add up, and concurrent callers change nothing.
 #include "trnsim/projection.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST_P(Project, KeepsItsBoundsAndItsPartsAddUp) {
   const auto sum = std::accumulate(p.memory.by_kind.begin(), p.memory.by_kind.end(), std::uint64_t{0},
                                    [](std::uint64_t total, const auto& kind) { return total + kind.second; });
   EXPECT_LE(least_memory(job).total, p.memory.total);
-  EXPECT_GE(sum + (64u << 10) * p.memory.by_kind.size(), p.memory.total);  // but for what lies between regions
+  EXPECT_GE(sum + (64u << 10) * p.memory.by_kind.size(), p.memory.total);  // except for gaps between regions
   EXPECT_TRUE(p.memory.fits());
   // Time: no step is faster than its FLOPs at the peak of all cores, none than its host.
   EXPECT_GT(p.mfu, 0);
@@ -141,7 +141,7 @@ TEST(Projections, AJobThatDoesNotFitNamesAPlanThatDoes) {
   EXPECT_TRUE(project_if_it_fits(*near).memory.fits());
 }
 
-// What one point leaves for the next is the device's part alone.
+// One point leaves only the device's part to the next.
 TEST(Sweep, APointIsTheSameBehindAnotherAsAlone) {
   const analysis::SweepModel points = job_model("vit_mnist", "");
   const std::vector<analysis::SweepPoint> all{{{"stack", "torch-xla"}},

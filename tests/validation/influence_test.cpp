@@ -1,4 +1,4 @@
-// Baselines, and what decides a prediction: mechanisms and fitted constants.
+// Baselines, and the influences on a prediction: mechanisms and fitted constants.
 #include "validation/report/influence.h"
 
 #include <gmock/gmock.h>

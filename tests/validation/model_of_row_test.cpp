@@ -18,7 +18,8 @@ using testing::HasSubstr;
 using workloads::ModelPtr;
 using Found = std::variant<ModelPtr, std::string>;
 
-/// What a table says of a model: its name, the notes, "layers,hidden,heads,kv_heads,ffn,vocab", tokens of a sequence.
+/// A table's description of a model: its name, the notes, "layers,hidden,heads,kv_heads,ffn,vocab", tokens of a
+/// sequence.
 struct Said {
   std::string name, notes{};
   std::string sizes = ",,,,,";

@@ -45,7 +45,7 @@ TEST(BpeSplit, TheNextPatternCutsThePiecesOfTheOneBefore) {
               ElementsAre("ab", "123", "4", "cd", "-"));
 }
 
-/// White space as Oniguruma has it: U+180E is none, a no-break space is.
+/// White space as Oniguruma has it: U+180E is not included, a no-break space is.
 TEST(BpeSplit, WhiteSpaceIsUnicodes) {
   EXPECT_THAT(split(R"(\s+)", "a\u180eb\u00a0c"), ElementsAre("a\u180eb", "\u00a0", "c"));
   EXPECT_THAT(split(R"([^\s]+)", "a\u180eb\u00a0c"), ElementsAre("a\u180eb", "\u00a0", "c"));

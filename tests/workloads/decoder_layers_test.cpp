@@ -1,4 +1,4 @@
-// What a decoder's program says of its calls: which layer each works for, and which FLOPs are the model's.
+// The calls of a decoder's program: the layer of each, and the FLOPs that are the model's.
 #include <gmock/gmock.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// What a host traces follows from layers, heads, plan and recomputation.
+// The operations that a host traces follow from layers, heads, plan and recomputation.
 #include "workloads/models/blocks/block_graph.h"
 #include "workloads/models/model.h"
 
@@ -44,7 +44,7 @@ TEST(FrameworkOps, RanksAddCollectives) {
   EXPECT_DOUBLE_EQ(one.tensors, two.tensors);
 }
 
-// Router, slots and experts beside what a dense layer dispatches; how many experts does not matter.
+// Router, slots and experts in addition to a dense layer's operations; the number of experts does not matter.
 TEST(FrameworkOps, ExpertsAreCounted) {
   const auto llama = workloads::model_preset("llama3-8b");
   const auto mixtral = workloads::model_preset("mixtral-8x7b");  // as many layers and heads

@@ -204,7 +204,7 @@ TEST_P(Family, APromptAndItsTokensOneByOneEndInTheSameLogits) {
   }
 }
 
-// What is beside it in the batch is nothing to a sequence.
+// A sequence does not depend on others in its batch.
 TEST_P(Family, ASequenceIsTheSameAloneAndInABatch) {
   const Weights weights = initial_weights(config(), 7);
   const std::vector<Ids> prompts{tokens(5, 1), tokens(11, 2)};

@@ -50,7 +50,7 @@ TEST_F(GptTraining, LearnsFromScratchUnderEveryPlan) {
   }
 }
 
-// What is dropped depends on seed, step and rank: a resumed run drops the same.
+// Dropout depends on seed, step and rank: a resumed run drops the same elements.
 TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
   const Scratch s;
   set_dropout(0.1);

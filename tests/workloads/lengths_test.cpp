@@ -21,7 +21,7 @@ TokenLengths some_lengths() { return {.samples = {{5, 3}, {32, 2}, {33, 1}, {100
 
 TEST(Buckets, HoldTheSamplesThatNoShorterOneHolds) {
   const auto buckets = bucketed(some_lengths(), {32, 64, 80, 128});
-  ASSERT_EQ(buckets.size(), 3u);  // nobody needs 80
+  ASSERT_EQ(buckets.size(), 3u);  // no sample needs 80
   EXPECT_EQ(buckets[0].samples, 5);
   EXPECT_EQ(buckets[0].tokens, 3 * 5 + 2 * 32);
   EXPECT_EQ(buckets[1].length, 64);

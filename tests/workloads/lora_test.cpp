@@ -1,4 +1,4 @@
-// Adapters beside frozen weights: against PyTorch, as files of PEFT, merged, and what is refused.
+// Adapters beside frozen weights: against PyTorch, as files of PEFT, merged, and refused input.
 #include "workloads/models/lora.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ struct LoraPlan {
   std::int64_t pipeline = 1;
 };
 
-// Of B, of A, and of factors that ranks split or share; in fp32 a plan changes the order of sums alone.
+// Gradients of B, of A, and of factors that ranks split or share; in fp32 a plan changes the order of sums alone.
 TEST(LoraGolden, EachPlanFollowsPyTorch) {
   for (const LoraPlan& c :
        {LoraPlan{.name = "one core"}, LoraPlan{.name = "TP 2", .tensor = 2},

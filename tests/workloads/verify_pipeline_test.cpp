@@ -81,7 +81,7 @@ TEST(Pipeline, OneForwardOneBackward) {
   EXPECT_EQ(names(1), "F0B0F1B1F2B2");
 }
 
-/// A model that PyTorch has not trained: four layers, the embeddings also the head. What one core computes is the
+/// A model that PyTorch has not trained: four layers, the embeddings also the head. One core's result is the
 /// reference; expected.safetensors has the right shapes alone.
 class TiedModel : public testing::Test {
  protected:
@@ -166,7 +166,7 @@ TEST_F(TiedModel, RanksThatShareAHeadAddTheirGradientsUp) {
 
 TEST_F(TiedModel, InterleavedStagesComputeTheSame) { expect_near(losses(plan(2, 4, 2)), losses(plan(1, 4))); }
 
-// Rounding stochastically: random bits depend on rank, call and element, not on who came first.
+// Rounding stochastically: random bits depend on rank, call and element, not on the order of threads.
 TEST_F(TiedModel, TheBitsAreThoseOfAnyNumberOfHostThreads) {
   VerifyOptions options = plan(2, 4);
   options.plan.numerics = runtime::numerics("bf16+sr");

@@ -139,7 +139,7 @@ base::Table baseline_table(const ValidationReport& report) {
   return table;
 }
 
-/// For a terminal the assumptions stand below the table: in it they would make every line too long to read. Rows with
+/// For a terminal the assumptions are below the table: in it they would make every line too long to read. Rows with
 /// the same note share a line.
 std::string notes(const ValidationReport& report) {
   std::vector<std::pair<std::string, std::string>> lines;  // note, ids
@@ -189,7 +189,7 @@ struct Errors {
   }
 };
 
-/// What a buyer asks: how far off, for what kind of job. Empty for a table without training.
+/// The summary for a buyer: the error by kind of job. Empty for a table without training.
 std::string answer_of(const ValidationReport& report) {
   const auto metric = [](const char* word) {
     return [word](const Comparison& row) { return row.metric.find(word) != std::string::npos; };
