@@ -37,8 +37,8 @@ isa::Block block(std::string name, std::vector<Instr> instrs) {
   return block;
 }
 
-/// `layers` times: compute, a tensor-parallel all-reduce that the next layer awaits, a data-parallel one that nobody
-/// awaits before the end.
+/// `layers` times: compute, a tensor-parallel all-reduce that the next layer awaits, a data-parallel one that is
+/// not awaited before the end.
 isa::Program training(std::uint32_t ranks, std::uint32_t tensor_parallel, int layers) {
   isa::Program program = tiny::program(compute(12), 1, ranks);
   program.groups = {strided(tensor_parallel, 1, ranks), strided(ranks / tensor_parallel, tensor_parallel, ranks)};

@@ -48,7 +48,7 @@ TEST(ReplicaGroups, OthersAreRefusedWithTheLegalOnes) {
   EXPECT_THAT(refusal({{0, 1, 2, 3}}, one, Opcode::kSend), HasSubstr("use a replica group of pairs"));
 }
 
-/// Every operation over every kind of group: what nobody can beat.
+/// Every operation over every kind of group: checked against lower bounds.
 TEST(Collective, NothingBeatsTheLowerBounds) {
   const auto one = instances(1), four = instances(4);
   const auto check = [](Opcode op, std::uint64_t bytes, const ReplicaGroups& table, const hw::MachineParams& machine) {

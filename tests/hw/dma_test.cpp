@@ -21,7 +21,7 @@ TEST(Transfer, CutsContiguousPiecesIntoPackets) {
   EXPECT_DOUBLE_EQ(rows.width, 16);
   EXPECT_EQ(rows.read_bytes, 1u << 20);
   EXPECT_EQ(rows.written_bytes, 0u);
-  // An engine alone, and what all share: (bytes + 472 per descriptor).
+  // An engine alone, and the shared path: (bytes + 472 per descriptor).
   EXPECT_NEAR(rows.work, ((1 << 20) / 27.2e9 + 256 * 17.6e-9) * 1e15, 1e3);
   EXPECT_NEAR(rows.shared, ((1 << 20) + 256 * 472) / (16 * 19.03e9) * 1e15, 1e3);
 

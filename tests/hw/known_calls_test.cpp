@@ -1,4 +1,4 @@
-// What one simulation tells of a block is true in others.
+// Times of a block from one simulation hold in others.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -32,7 +32,7 @@ isa::Program of(const std::vector<isa::Block>& blocks, const std::vector<std::ui
   return out;
 }
 
-// The second block draws more power than lasts: what it takes depends on what the calls before it have left.
+// The second block draws more power than can be sustained: its time depends on the budget that earlier calls have left.
 TEST(KnownCalls, AreThoseThatWouldBeSimulated) {
   isa::Block reduce{.name = "reduce", .instrs = {}, .registers = 1, .labels = {"sum"}};
   reduce.instrs = {all_reduce(hbm(1, 1 << 20, 1 << 26), hbm(1, 1 << 20, 1 << 27))};

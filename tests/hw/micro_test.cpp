@@ -84,7 +84,7 @@ double all_reduce_time(std::uint32_t bytes) {
 }
 
 TEST(Micro, AllReduceOfTwoCores) {
-  EXPECT_LT(all_reduce_time(1024), 58);  // ar2_1024 is what a benchmark needs to launch the next one
+  EXPECT_LT(all_reduce_time(1024), 58);  // ar2_1024 includes a benchmark's launch of the next one
   expect_within(all_reduce_time(1048576), 68, 0.15, "ar2_1048576");
   expect_within(all_reduce_time(16777216), 332, 0.10, "ar2_16777216");
   expect_within(all_reduce_time(268435456), 4750, 0.10, "ar2_268435456");

@@ -77,7 +77,7 @@ TEST(Params, Trn2IsAsPublished) {
   EXPECT_TRUE(target == instance.target());  // one program runs on both
 }
 
-/// Nothing of Trn2 was fitted, and what nobody publishes says so.
+/// Nothing of Trn2 was fitted, and unpublished numbers say so.
 TEST(Params, NothingOfTrn2IsFitted) {
   for (const char* name : {"trn2.3xlarge", "trn2.48xlarge"}) {
     auto file =

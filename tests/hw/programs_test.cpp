@@ -1,4 +1,4 @@
-// Programs that run together on the clock: when messages arrive, and who waits.
+// Programs that run together on the clock: arrival of messages, and waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@ using hw::seconds;
 using hw::SimResult;
 
 constexpr double kTensorHz = 2.8e9, kVectorHz = 1.12e9, kScalarHz = 1.4e9;
-constexpr double kSemaphore = 38e-9;  // from a visible result to who waits for it
+constexpr double kSemaphore = 38e-9;  // from a visible result to the waiting engine
 
 hw::Fs busy(const SimResult& result, Engine engine) { return result.engines[static_cast<int>(engine)].busy; }
 hw::Fs held(const SimResult& result, Engine engine, Hold hold) {

@@ -139,7 +139,7 @@ inline hw::SimResult run(const isa::Program& program, const hw::MachineParams& m
                          const hw::SimOptions& options = {}) {
   return hw::simulate_in_child(program, machine, options);
 }
-/// Of the body: without the lead-in.
+/// Seconds of the body: without the lead-in.
 inline double body(const hw::SimResult& result) { return hw::seconds(result.total - result.lead_in); }
 
 }  // namespace tiny

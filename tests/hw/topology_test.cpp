@@ -1,4 +1,4 @@
-// The torus, its ways, and what groups put on its links.
+// The torus, its paths, and the loads that groups put on its links.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

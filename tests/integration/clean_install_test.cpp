@@ -1,4 +1,4 @@
-// What ./dev install copies is built by what it builds: on a clean build folder nothing else is there.
+// ./dev install builds everything that it copies: a clean build folder has nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(CleanInstall, EverythingThatIsInstalledIsBuiltFirst) {
   EXPECT_GT(files, 8);
 }
 
-/// What packagers and ./dev run want: the libraries of tests are not even looked for.
+/// For packagers and ./dev run: the libraries of tests are not even searched for.
 TEST(CleanInstall, WithoutTestsTheirLibrariesAreNotNeeded) {
   const TemporaryFolder folder{"trnsim_without_tests"};
   std::string disabled;  // a REQUIRED package that is disabled is an error

@@ -1,6 +1,6 @@
 // The commands that README, CONTRIBUTING and the pages of docs/ show, run in the order of each page, in a folder of
-// their own. What takes minutes or wants the reader's own files is not run as it stands: the list below says why, and
-// what is run instead. A flag must exist in any case.
+// their own. Commands that take minutes or need the reader's own files are not run literally: the list below gives the
+// reason and the command run instead. A flag must exist in any case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ std::vector<fs::path> pages() {
   return found;
 }
 
-/// A folder with `trnsim` on the path, the tests' data and published tables, and what was made in it so far.
+/// A folder with `trnsim` on the path, the tests' data and published tables, and the files made in it so far.
 class Reader {
  public:
   Reader() {
@@ -134,7 +134,7 @@ class Reader {
   }
 
   Ran bash(const std::string& command) const {
-    // Looking for what would help takes as long as a few jobs; a command that asks for it by a flag gets it.
+    // Searching for advice takes as long as a few jobs; a command with a flag for it still gets it.
     return shell(folder_.path(), "export PATH=\"$PWD/bin:$PATH\" TRNSIM_SUGGESTIONS=0\n" + command);
   }
 
@@ -142,7 +142,7 @@ class Reader {
     if (command.verb() == "VERB") return;
     const auto exception = std::ranges::find(kExceptions, command.text, &Exception::command);
     if (exception == kExceptions.end() && !command.is_form()) return run(command.text);
-    // Of what does not run help must have the flags; of what runs it need not: trainers' flags that mean nothing here.
+    // Help must have the flags of commands that are not run; others may have trainers' flags without a meaning here.
     const std::string& help = help_of(command.verb());
     static const std::regex kFlag{R"(--[a-zA-Z][\w-]*)"};
     for (std::sregex_iterator at{command.text.begin(), command.text.end(), kFlag}, end; at != end; ++at)
@@ -234,7 +234,7 @@ TEST(DocsPages, LinksLeadSomewhere) {
   }
 }
 
-/// In backquotes, from the root; "*" for any name. A page must not send its reader to what has moved.
+/// In backquotes, from the root; "*" for any name. A page must not send its reader to files that have moved.
 TEST(DocsPages, FilesThatTheyNameExist) {
   static const std::regex kFile{
       "`((base|isa|hw|runtime|workloads|analysis|trnsim|cli|tests|docs|examples|cmake)/[^` ]*)`"};

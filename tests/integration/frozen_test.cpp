@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// What `trnsim ARGUMENTS` answers in JSON; of a run, what stands in its result.json.
+/// The JSON output of `trnsim ARGUMENTS`; for a run, its result.json.
 struct Frozen {
   std::string name;
   std::string arguments;
@@ -28,7 +28,7 @@ struct Frozen {
   friend void PrintTo(const Frozen& frozen, std::ostream* out) { *out << frozen.name; }
 };
 
-/// What differs from host to host, from version to version, or names a folder.
+/// Members that differ between hosts or versions, or name a folder.
 const std::vector<std::string> kOfTheHost = {"/host", "/command", "/trnsim", "/workload/options/output_dir",
                                              "/machine/hash"};
 

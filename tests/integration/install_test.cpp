@@ -86,7 +86,7 @@ std::set<std::string> read_by(const fs::path& source) {
   return found;
 }
 
-// What a program must read, and its compiler with it: the API, not the compiler and the simulator behind it.
+// A client's compiler reads the API, not our compiler and the simulator behind it.
 TEST(Install, AClientReadsFewHeaders) {
   EXPECT_LE(files_below(prefix() / "include/trnsim", ".h").size(), 40u);
   std::ptrdiff_t lines = 0;

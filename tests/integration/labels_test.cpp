@@ -1,4 +1,4 @@
-// What ./dev test --changed goes by: labels of tests, and which tests a folder touches.
+// The basis of ./dev test --changed: labels of tests, and the tests that a folder touches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

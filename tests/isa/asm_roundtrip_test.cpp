@@ -16,7 +16,7 @@ using isa::Instr;
 using isa::Program;
 using isa::Tile;
 
-/// Any value of any field, legal or not, but none in what the instruction does not use.
+/// Any value of any field, legal or not, but none in unused fields.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : random_{seed} {}

@@ -130,7 +130,7 @@ TEST(CheckProgram, HbmOperandsStayInside) {
   EXPECT_EQ(error_of(p), "");
 }
 
-/// What is known of a block's instructions spares reading them, not the rules of the program that has them.
+/// Known facts about a block save reading its instructions again, but not the rules of its program.
 TEST(Checker, KnowsBlocksNotPrograms) {
   isa::Checker checker{trn1_target()};
   const Program good = program({collective(Opcode::kAllReduce, 64, 64)});
