@@ -70,6 +70,10 @@ std::function<Breaches(const Source&, const Scopes&)> in_strings(const char* pat
   return [expression = Pattern{pattern}](const Source& s, const Scopes&) { return matches(s.strings, expression); };
 }
 
+std::function<Breaches(const Source&, const Scopes&)> in_comments(const char* pattern) {
+  return [expression = Pattern{pattern}](const Source& s, const Scopes&) { return matches(s.comments, expression); };
+}
+
 Breaches mutable_globals(const Source&, const Scopes& scopes) {
   Breaches found;
   for (const FoundVariable& variable : scopes.globals) found.push_back({variable.line, variable.text});
@@ -120,6 +124,7 @@ Breaches tensor_names(const Source& source, const Scopes&) {
 const std::string kLibrary = "isa hw runtime workloads analysis trnsim validation";
 const std::string kAboveHardware = "runtime workloads analysis trnsim validation cli";
 const std::string kEverywhere = kLibrary + " base cli python tests";
+const char* const kRewritten = "python/nki/";  // until its sources are rewritten
 
 const std::vector<SourceRule>& rules() {
   static const std::vector<SourceRule> all = {
@@ -155,6 +160,17 @@ const std::vector<SourceRule>& rules() {
       {"virtuals", "an interface has 12 functions at most", kEverywhere, "",
        classes_above(kMostVirtuals, [](const FoundClass& c) { return c.virtuals; })},
       {"files", "a file has 400 lines at most", kEverywhere, "", long_file},
+      // Comments are English that a native reader takes in at once.
+      {"noun", "a comment names its subject: no \"what ...\" as a noun", kEverywhere + " include", kRewritten,
+       in_comments(
+           R"((^[/<\s]*|[.:;(] )\KWhat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-))")},
+      {"fragment", "a sentence of a comment does not begin with \"Of\"", kEverywhere + " include", kRewritten,
+       in_comments(R"((^[/<\s]*|[.;:] )\KOf (?!the \d))")},
+      {"actor", "a comment names the part that acts: nobody is in a program", kEverywhere + " include", kRewritten,
+       in_comments(
+           R"(\b([Nn]o|[Ss]ome|[Ee]very)body\b|\b[Ww]ho(ever|m)\b|(?<!user|people|["{])(^[/<\s]*| )\K[Ww]ho\b)")},
+      {"place", "data is in a place, text is in a line: neither lies or stands", kEverywhere + " include", kRewritten,
+       in_comments(R"(\b(lies?|lay|stands?|stood)\b(?!-| (for|alone)\b))")},
   };
   return all;
 }
@@ -318,6 +334,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "struct A {\n  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;\n};\n", ""},
         PlantedText{"virtuals", "isa/a.h", "class A {\n  virtual ~A() = default;\n" + thirteen_virtuals() + "};\n",
                     "1: 13: class A "},
+        PlantedText{"noun", "isa/a.cpp", "/// What it reads.\n// Made of what is there.\n", "1: What 2: of what"},
+        PlantedText{"noun", "isa/a.cpp", "f(\"What it is\");  // says what changed\n// What is it?\n", ""},
+        PlantedText{"fragment", "isa/a.cpp", "int a;  // Of each.\n// A sum. Of the 12 bytes 4 count.\n", "1: Of "},
+        PlantedText{"actor", "isa/a.cpp", "/* nobody\n who waits */ f();  // a user who waits\n", "1: nobody2: who"},
+        PlantedText{"place", "isa/a.cpp", "// It lies there.\n// It stands for x.\n", "1: lies"},
         PlantedText{"files", "isa/a.cpp", std::string(401, '\n'), "401: 401 lines"},
         PlantedText{"files", "isa/a.cpp", std::string(400, '\n'), ""}));
 

@@ -12,11 +12,11 @@
 
 namespace base {
 
-/// A file taken apart, without comments and preprocessor directives. Each part is as long as the text, has its lines,
-/// and blanks for the other: quoted text (`strings`), and the `code` around it.
+/// A file taken apart, without preprocessor directives. Each part is as long as the text, has its lines, and blanks for
+/// the others: quoted text (`strings`), `comments` without their first two characters, and the `code` around them.
 struct Source {
   std::string path;  // from the root: "hw/memory/dma.cpp"
-  std::string code, strings;
+  std::string code, strings, comments;
 
   std::string_view folder() const { return std::string_view{path}.substr(0, path.find('/')); }
 };
@@ -26,18 +26,18 @@ inline std::size_t line_at(std::string_view text, std::size_t position) {
   return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, position), '\n'));
 }
 
-/// Splits a text into code and quoted text, character by character.
+/// Splits a text into code, quoted text and comments, character by character.
 class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_{text}, code_(text.size(), ' ') {
     for (std::size_t i = 0; i < text.size(); ++i)
       if (text[i] == '\n') code_[i] = '\n';
-    strings_ = code_;
+    strings_ = comments_ = code_;
   }
 
   Source split(std::string path) {
     while (at_ < text_.size()) step();
-    return {std::move(path), std::move(code_), std::move(strings_)};
+    return {std::move(path), std::move(code_), std::move(strings_), std::move(comments_)};
   }
 
  private:
@@ -50,9 +50,9 @@ class Splitter {
 
   void step() {
     if (here("//"))
-      skip_to("\n", 0);
+      comment("\n", 0);
     else if (here("/*"))
-      skip_to("*/", 2);
+      comment("*/", 2);
     else if (here("#") && first_of_line())
       skip_directive();
     else if (here("R\"") && !after_word())
@@ -65,8 +65,11 @@ class Splitter {
       code_[at_] = text_[at_], ++at_;
   }
 
-  void skip_to(std::string_view end, std::size_t behind) {
-    const std::size_t found = text_.find(end, at_ + behind);
+  /// To the `end`, and `behind` characters further.
+  void comment(std::string_view end, std::size_t behind) {
+    const std::size_t found = text_.find(end, at_ + 2);
+    const std::size_t last = std::min(found, text_.size());
+    for (std::size_t i = at_ + 2; i < last; ++i) comments_[i] = text_[i];
     at_ = found == std::string_view::npos ? text_.size() : found + behind;
   }
 
@@ -96,7 +99,7 @@ class Splitter {
   }
 
   std::string_view text_;
-  std::string code_, strings_;
+  std::string code_, strings_, comments_;
   std::size_t at_ = 0;
 };
 

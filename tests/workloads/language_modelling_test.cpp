@@ -54,7 +54,7 @@ TEST(SyntheticInstructions, DependOnSeedSplitAndIndexAlone) {
   EXPECT_GT((std::set<std::string>{many.texts.begin(), many.texts.end()}.size()), 350u);
 }
 
-// The answer to a "who has the X" question is a sentence of the context, to a sum the sum.
+// The answer to "Who has the X?" is a sentence of the context, to a sum the sum.
 TEST(SyntheticInstructions, AnswersAreRight) {
   int sums = 0, owners = 0;
   for (std::uint64_t i = 0; i < 400; ++i) {
