@@ -80,7 +80,7 @@ class Flattener {
     fill_values(parameter, *table.get("value"));
     parameter.source = text_of(key + ".source", *table.get("source"));
     if (parameter.source.empty())
-      fail(table, fmt::format("the source of \"{}\" is empty", key), "say who gives the value");
+      fail(table, fmt::format("the source of \"{}\" is empty", key), "name the source of the value");
     if (const toml::node* text = table.get("text")) parameter.text = text_of(key + ".text", *text);
     if (const toml::node* ids = table.get("fitted_on")) parameter.fitted_on = measurements(key + ".fitted_on", *ids);
     if (const toml::node* ids = table.get("read_off")) parameter.read_off = measurements(key + ".read_off", *ids);
@@ -178,7 +178,7 @@ bool has_short_keys(std::string_view toml) {
 
 toml::table parsed(std::string_view toml, std::string_view name) {
   if (!has_short_keys(toml))
-    throw Error{Fault::kUsage, name, "has a key of more than 100 parts", "give a file that is what its name says"};
+    throw Error{Fault::kUsage, name, "has a key of more than 100 parts", "give a file that matches its name"};
   try {
     return toml::parse(toml, name);
   } catch (const toml::parse_error& error) {

@@ -62,7 +62,7 @@ bool is_shallow_json(std::string_view json) {
 
 void require_shallow_json(std::string_view json, std::string_view where) {
   if (!is_shallow_json(json))
-    throw Error{Fault::kData, where, "is JSON with more than 200 levels", "give a file that is what its name says"};
+    throw Error{Fault::kData, where, "is JSON with more than 200 levels", "give a file that matches its name"};
 }
 
 bool LineReader::next(std::string& line) {

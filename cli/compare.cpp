@@ -88,7 +88,7 @@ void compare(const CompareOptions& options) {
 void add_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->before, "folder of the run before")->required();
-  app.add_option("B", options->after, "folder of the run after, or what neuron-profile view --output-format json wrote")
+  app.add_option("B", options->after, "folder of the run after, or output of neuron-profile view --output-format json")
       ->required();
   app.add_option("--fail_above,--fail-above", options->fail_above,
                  "exit 1 when the device's step got slower by more, as in 5%");

@@ -74,7 +74,7 @@ void add_compile(CLI::App& app) {
   app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
   app.add_option("--emit", options->emit, "what to print: the program, the graph, the memory plan")
       ->type_name("asm|graph|memory");
-  app.add_option("--output", options->output, "file for what --emit makes; default: stdout");
+  app.add_option("--output", options->output, "file for the output of --emit; default: stdout");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0")->capture_default_str();
   app.add_flag("--explain", options->explain, "what each pass changed, the time and the bytes that it saved");
   add_settings(app, "compile", options->settings);

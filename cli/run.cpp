@@ -220,7 +220,7 @@ void add_run(CLI::App& app) {
                  "record the instructions of this layer of the model alone, from 0, in every pass over it")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--trace_from,--trace-from", options->trace_from,
-                 "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
+                 "beginning of the recorded part of the step, as in \"1.5 ms\" [0]");
   app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
   app.add_flag("--dump_config,--dump-config", options->dump_config,
                "print the settings of the projected job as a file for --config, and end");

@@ -47,7 +47,7 @@ std::string slurm_script(const std::vector<std::string>& arguments, std::size_t 
       "#SBATCH --cpus-per-task={}\n"
       "# Computes the points of a sweep, in a folder that all nodes share. A task that dies costs the points it was "
       "at:\n"
-      "# whatever is missing is computed by the command that writes the results from what is known:\n"
+      "# missing points are computed by the command that writes the results:\n"
       "#   id=$(sbatch --parsable THIS_FILE) && sbatch --dependency=afterany:$id --chdir={} --wrap={}\n"
       "set -euo pipefail\n"
       "cd {}\n"

@@ -40,9 +40,9 @@ constexpr std::array kFields = {
     M::Field{"sync.clock", &M::sync_clock, Dimension::kFrequency, "clock of the Sync sequencer"},
     M::Field{"engine.min_interval", &M::min_interval, Dimension::kCycles, "least time between two issues, any engine"},
     M::Field{"engine.semaphore", &M::semaphore, Dimension::kTime,
-             "from a visible result to the start of who waits for it"},
+             "from a visible result to the start of the waiting instruction"},
     M::Field{"engine.semaphore_clear", &M::semaphore_clear, Dimension::kTime, "of all semaphores, between two calls"},
-    M::Field{"engine.register", &M::register_step, Dimension::kTime, "of what a sequencer does in its registers alone"},
+    M::Field{"engine.register", &M::register_step, Dimension::kTime, "of a sequencer's step in its registers alone"},
     M::Field{"tensor.latency", &M::tensor_latency, Dimension::kCycles, "from the last column to the visible result"},
     M::Field{"vector.latency", &M::vector_latency, Dimension::kCycles, "from the last element to the visible result"},
     M::Field{"scalar.latency", &M::scalar_latency, Dimension::kCycles, "from the last element to the visible result"},
@@ -68,7 +68,7 @@ constexpr std::array kFields = {
     M::Field{"power.window", &M::power_window, Dimension::kTime, "over which the use is averaged"},
     M::Field{"program.lead_in", &M::lead_in, Dimension::kTime, "from the start of a program to its first instruction"},
     M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount,
-             "stacks per chip; a core's memory lies in one, which cores share evenly"},
+             "stacks per chip; a core's memory is in one, which cores share evenly"},
     M::Field{"hbm.bytes", &M::hbm_bytes, Dimension::kBytes, "device memory per chip"},
     M::Field{"hbm.bandwidth", &M::hbm_bandwidth, Dimension::kBandwidth, "per chip, read and write together"},
     M::Field{"dma.rings", &M::dma_rings, Dimension::kCount, "rings per core, each in order"},
@@ -78,9 +78,10 @@ constexpr std::array kFields = {
     M::Field{"dma.engine_rate", &M::dma_engine_rate, Dimension::kBandwidth, "one engine alone, reading or writing"},
     M::Field{"dma.setup", &M::dma_setup, Dimension::kTime, "of a descriptor, before its data moves"},
     M::Field{"dma.overlap", &M::dma_overlap, Dimension::kBytes,
-             "descriptors of so many are written while they are read"},
+             "descriptors of at least this size are written while they are read"},
     M::Field{"dma.completion", &M::dma_completion, Dimension::kTime, "of the descriptor that raises a semaphore"},
-    M::Field{"dma.rate", &M::dma_rate, Dimension::kBandwidth, "one engine's part of what all of a core share"},
+    M::Field{"dma.rate", &M::dma_rate, Dimension::kBandwidth,
+             "one engine's part of the path that all engines of a core share"},
     M::Field{"dma.descriptor_overhead", &M::dma_descriptor_overhead, Dimension::kBytes,
              "time of a descriptor there, in bytes at that rate: b bytes run at b / (b + this)"},
     M::Field{"dma.packet", &M::dma_packet, Dimension::kBytes, "longest descriptor"},
@@ -166,7 +167,7 @@ void check_fabric(const MachineParams& p) {
 /// Checks the properties that programs need of any core.
 void check_target(const MachineParams& p) {
   require(isa::instructions(static_cast<int>(p.generation.value)) != nullptr, p.name,
-          fmt::format("core.generation is {}, whose instructions nobody wrote down", p.generation.value),
+          fmt::format("core.generation is {}, whose instructions are not documented", p.generation.value),
           "add them to isa/table.h");
   if (const auto problem = isa::problem_of(p.target())) require(false, p.name, problem->what, problem->fix);
 }

@@ -143,7 +143,7 @@ constexpr std::array kFigures = {
                                                      "the same with all FLOPs that the tensor engine executes",
                                                      "HFU of the device's time"),
     held<kCore, &CoreFigures::mbu_estimated_percent>("utilisation", "mbu_estimated_percent", "%",
-                                                     "HBM bytes of a core over what it could move in the device's time",
+                                                     "HBM bytes of a core over its peak in the device's time",
                                                      "MBU of the device's time"),
     held<kCore, &CoreFigures::mfu_max_achievable_estimated_percent>(
         "utilisation", "mfu_max_achievable_estimated_percent", "%", "MFU that the HBM bytes allow"),

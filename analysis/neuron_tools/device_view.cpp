@@ -295,7 +295,7 @@ Json monitor_report(const Record& record, const Devices& devices, double period,
 std::string top_frame(const Record& record, double from, double until, int width) {
   const hw::SimResult& r = record.result;
   if (!(until > from))
-    throw base::Error{base::Fault::kUsage, "top", "the window holds no time", "give an end behind the begin"};
+    throw base::Error{base::Fault::kUsage, "top", "the window holds no time", "give an end after the beginning"};
   std::array<double, isa::kEngineCount> busy{};
   double dma = 0, bytes = 0, collective = 0;
   std::size_t current = r.calls.size();

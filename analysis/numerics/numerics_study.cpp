@@ -76,7 +76,7 @@ void check(std::span<const TrainedRun> runs) {
                     "give another `seed` to one of them"};
   }
   if (values_of(runs, kReference, &TrainedRun::accuracy).empty())
-    throw Error{Fault::kUsage, "trnsim numerics", "none of the runs is in fp32, which the others are held against",
+    throw Error{Fault::kUsage, "trnsim numerics", "none of the runs is in fp32, the baseline of the others",
                 "add a run with `numerics` fp32"};
 }
 
@@ -124,8 +124,8 @@ std::string in_words(const Answer& a, const Spread& reference) {
       points, base::counted(a.difference.count, "seed"), points - half, points + half, reference.deviation * 100,
       kReference);
   switch (a.verdict) {
-    case Verdict::kWorse: return fmt::format("{}No: {}. The interval lies below zero.", question, figures);
-    case Verdict::kBetter: return fmt::format("{}Yes: {}. The interval lies above zero.", question, figures);
+    case Verdict::kWorse: return fmt::format("{}No: {}. The interval is below zero.", question, figures);
+    case Verdict::kBetter: return fmt::format("{}Yes: {}. The interval is above zero.", question, figures);
     case Verdict::kSame: return fmt::format("{}Yes: {}. A loss of a point is excluded.", question, figures);
     default:
       return fmt::format(

@@ -29,7 +29,7 @@ constexpr int kPatienceMs = 60'000;  // for another process that writes
     case SQLITE_NOTADB: throw Error{Fault::kData, file, what, "make the file again: it is not a whole database"};
     case SQLITE_NOMEM: throw Error{Fault::kEnvironment, file, what, "end other processes: the host has no memory left"};
     // Only trnsim queries here: a missing table is one that trnsim wrote or should have written.
-    default: throw Error{Fault::kData, file, what, "make the file again: it is none of this trnsim's, or damaged"};
+    default: throw Error{Fault::kData, file, what, "make the file again: it is not of this trnsim's, or damaged"};
   }
 }
 

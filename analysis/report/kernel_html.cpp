@@ -81,7 +81,7 @@ std::string kernel_roofline(const KernelReport& kernel) {
   const double knee = peaks.matmul_flops / peaks.hbm_bandwidth, at = kernel.matmul_flops / kernel.hbm_bytes;
   const double from = std::min(at, knee / 10);
   return scatter_chart(
-      "matmul rate of the kernel against what its HBM bytes allow",
+      "matmul rate of the kernel against the limit of its HBM bytes",
       {{.name = kernel.name, .x = at, .y = kernel.matmul_flops / hw::seconds(kernel.result.total), .weight = 1}},
       {{from, from * peaks.hbm_bandwidth}, {knee, peaks.matmul_flops}, {std::max(at, knee * 10), peaks.matmul_flops}},
       {"matmul FLOPs per HBM byte", "", true}, {"FLOP/s", "FLOP/s", true}, 1);

@@ -86,10 +86,10 @@ std::string machine_html(const ReportRun& run) {
 std::string words_html() {
   constexpr std::pair<const char*, const char*> kWords[] = {
       {"MFU",
-       "model FLOPs utilisation: the model's arithmetic over what the matrix engines could do; of the job in all of "
+       "model FLOPs utilisation: the model's arithmetic over the peak of the matrix engines; of the job in all of "
        "its time, of the device in the device's alone"},
       {"HFU", "hardware FLOPs utilisation: the same with everything that the matrix engine executes"},
-      {"MBU", "memory bandwidth utilisation: bytes at HBM over what it could move"},
+      {"MBU", "memory bandwidth utilisation: bytes at HBM over its peak"},
       {"TP, PP, DP",
        "cores that share each layer (tensor parallel), stages of layers (pipeline), copies of the model that see "
        "other samples (data parallel)"},

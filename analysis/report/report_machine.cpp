@@ -99,10 +99,10 @@ std::string roofline_html(const ReportRun& run, std::string_view id) {
             {std::max(high->x, knee * 10), peaks.matmul_flops}};
   }
   return question(
-             "how near is each operation to what the machine allows? Left of the bend its HBM bytes bind, right of it "
+             "how near is each operation to the machine's limits? Left of the bend its HBM bytes bind, right of it "
              "the "
              "FLOPs: below the line the machine waits for something else") +
-         scatter_chart("matmul rate of each op against what its HBM bytes allow", marks, roof,
+         scatter_chart("matmul rate of each op against the limit of its HBM bytes", marks, roof,
                        {"matmul FLOPs per HBM byte", "", true}, {"FLOP/s", "FLOP/s", true}, kNamedMarks) +
          fmt::format(
              "<p>A larger circle took more of the engines' time; ops with less than {:g} % of it, and those "
@@ -135,8 +135,7 @@ std::string memory_html(const ReportRun& run) {
                     hw::seconds(run.record.result.total), limit, {"simulated time of one step", "s"}, {"bytes", "B"}) +
          fmt::format(
              "<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"), readable(capacity, "B"),
-             needed > memory.peak ? "; the chart has the tensors of the program, without what the software holds"
-                                  : "") +
+             needed > memory.peak ? "; the chart has the tensors of the program, without the software's share" : "") +
          peak_html(run, memory) + folded("HBM of a core by kind", memory_kinds_table(run, memory));
 }
 

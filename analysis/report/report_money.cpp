@@ -65,7 +65,7 @@ std::string published_html(const ReportRun& run) {
                     .text = fmt::format("{} ({})", text(row.predicted), error)});
   }
   if (table.rows() == 0) return "";
-  return question("how near was the prediction where somebody measured this very job?") +
+  return question("how near was the prediction to the measurement of this very job?") +
          bars_html("published and predicted, each pair on a scale of its own", bars) +
          folded("this very job as it was published", table);
 }
@@ -112,7 +112,7 @@ std::string cost_html(const ReportRun& run) {
     if (row.too_small) small += fmt::format("{}{} x {}", small.empty() ? "" : ", ", row.instances, row.instance_type);
   return question(
              "what does the job cost elsewhere? On demand, from the first step to the last; estimates are what the "
-             "accelerator's peaks allow, and are not held against simulated ones") +
+             "accelerator's peaks allow, and are not compared with simulated ones") +
          bars_html("dollars of the job on each instance", bars) +
          (small.empty() ? "" : fmt::format("<p>Too small for it: {}.</p>\n", escape(small))) +
          folded("the job on every instance type", cost_table(run.costs, run.efficiency));

@@ -175,7 +175,7 @@ void check_region(const Region& region, std::uint64_t hbm_bytes) {
 }  // namespace
 
 void require_together(const Programs& programs) {
-  base::ensure(!programs.empty(), "programs", "there is none");
+  base::ensure(!programs.empty(), "programs", "the list is empty");
   const Program& first = *programs.front();
   std::vector<const Program*> runs(first.ranks);
   for (const Program* program : programs) {

@@ -53,7 +53,8 @@ constexpr std::string_view kIntroduction =
     "The column \"v3\" says what is otherwise on NeuronCore-v3; all others are NeuronCore-v2's. Numbers of v3 are in "
     "its "
     "machine files.\n\n"
-    "Operands: `dst`, `dst2` are written; `a`, `b`, `c` are read. What each instruction computes is said at `Opcode` "
+    "Operands: `dst`, `dst2` are written; `a`, `b`, `c` are read. The semantics of each instruction are documented at "
+    "`Opcode` "
     "in "
     "`isa/instr.h`.\n\n";
 

@@ -97,7 +97,7 @@ unsigned char Cursor::escaped() {
       return static_cast<unsigned char>(value);
     }
   }
-  fail_here("an escape is none of \\\" \\\\ \\xHH", "write the character as \\xHH");
+  fail_here("an escape must be \\\", \\\\ or \\xHH", "write the character as \\xHH");
 }
 
 std::string Cursor::string(std::string_view what) {

@@ -158,7 +158,7 @@ std::string ask(const std::string& question, const std::string& arguments) {
 
 void bind_api(py::module_& m) {
   m.def("call", &call, "the answer of a child process, as JSON; `callback` hears each event as JSON");
-  m.def("ask", &ask, "the answer of this process, as JSON: for what takes no time");
+  m.def("ask", &ask, "the answer of this process, as JSON: for quick questions");
 }
 
 }  // namespace trnsim_python

@@ -176,7 +176,7 @@ void Backward::run(const std::vector<ValueId>& losses) {
       if (const auto found = recomputed_.find(v); found != recomputed_.end()) v = found->second;
     if (!node.op->backward)
       throw base::Error{base::Fault::kProgram, fmt::format("{} {}", node.op->name, node.label),
-                        "has no gradient, but a parameter lies behind it", "compute its parameters another way"};
+                        "has no gradient, but a parameter needs one through it", "compute its parameters another way"};
     Scope scope = graph_.scope_of(node);  // of its forward, also when it runs again
     scope.name += ".bwd";
     scope.phase = isa::Phase::kBackward;

@@ -81,7 +81,7 @@ TEST(Pairs, BelongToModelsThatWriteApart) {
     };
   };
   EXPECT_TRUE(fails(Fault::kUsage, with("t5-tiny", 0), {"max_target_length", "writes a text of its own"}));
-  EXPECT_TRUE(fails(Fault::kUsage, with("llama-small", 24), {"max_target_length", "goes on with what it reads"}));
+  EXPECT_TRUE(fails(Fault::kUsage, with("llama-small", 24), {"max_target_length", "continues its own text"}));
 }
 
 class T5Training : public testing::Test {

@@ -148,7 +148,7 @@ const std::array kRows = {
     Setting{"xla_use_bf16", in<&Numbers::xla_use_bf16>, kJob, kNumerics,
          "torch-xla makes every float bf16, rounded stochastically", "", "XLA_USE_BF16"},
     Setting{"xla_downcast_bf16", in<&Numbers::xla_downcast_bf16>, kJob, kNumerics,
-         "the same of float, not of double", "",
+         "the same for float, not for double", "",
          "XLA_DOWNCAST_BF16"},
     Setting{"stochastic_rounding_seed", in<&Numbers::stochastic_rounding_seed>, kRun, kNumerics,
          "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0},
@@ -189,7 +189,7 @@ const std::array kRows = {
     Setting{"prompt_length", in<&Text::prompt_length>, kJob, kText,
          "tokens of a prompt where there is no text to count", "", "", 1, 1 << 30},
     Setting{"temperature", in<&Text::temperature>, kRun, kSampling, "0: always the likeliest token", "", "", 0},
-    Setting{"top_k", in<&Text::top_k>, kRun, kSampling, "draw from so many of the likeliest tokens; 0: all", "", "", 0},
+    Setting{"top_k", in<&Text::top_k>, kRun, kSampling, "draw from this many of the likeliest tokens; 0: all", "", "", 0},
     Setting{"top_p", in<&Text::top_p>, kRun, kSampling, "draw from the likeliest tokens that reach this probability"},
     Setting{"ignore_eos", in<&Text::ignore_eos>, kRun, kSampling, "go on behind the end of a text"},
 
@@ -230,7 +230,7 @@ const std::array kRows = {
          "files for other tools in the run folder, with commas, as `trnsim list exporters` names them; all"},
     Setting{"config", in<&Output::config>, kRun, kOutput,
          "file of settings: name = value a line, TOML; flags come first"},
-    Setting{"format", in<&Output::format>, kRun, kOutput, "form of what goes to stdout", kFormats},
+    Setting{"format", in<&Output::format>, kRun, kOutput, "format of the output on stdout", kFormats},
 };
 // clang-format on
 

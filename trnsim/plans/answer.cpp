@@ -38,7 +38,7 @@ std::string time_text(const Job& job, const Projection& p) {
 }
 
 std::string cost_text(const Job& job, const Projection& p) {
-  if (!p.dollars) return fmt::format("nobody published a price of {}", job.machine.name);
+  if (!p.dollars) return fmt::format("no price of {} is published", job.machine.name);
   if (is_one_step(p))
     return fmt::format(
         "${:.3g} for a thousand samples: {} x {} at ${:.2f} an hour; compiling takes {} more, once, while no cache has "

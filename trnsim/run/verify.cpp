@@ -15,7 +15,7 @@ using base::Fault;
 workloads::VerifyReport verify(const std::filesystem::path& folder, const Settings& settings,
                                const std::function<void(std::int64_t step)>& step_done) {
   if (settings.machine.mode == "timed" || settings.numerics.name == "off")
-    throw Error{Fault::kUsage, "trnsim verify", "compares numbers, and there would be none",
+    throw Error{Fault::kUsage, "trnsim verify", "compares numbers, and timed mode has none",
                 "use `mode` numeric or full, and `numerics`"};
   Settings s = settings;
   if (s.numerics.name.empty()) s.numerics.name = "fp32";

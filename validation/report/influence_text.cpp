@@ -214,18 +214,19 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
   const PageSection sections[] = {
       {"What decides the predicted time",
        "Share of the predicted time in per cent that a mechanism decides: how much longer the row takes when every "
-       "number of the mechanism is slower. What is hidden behind something longer has no share. What is missing from "
+       "number of the mechanism is slower. Time hidden behind something longer has no share. The difference from "
        "100 changes hands between mechanisms, or is no time of any (counts of cycles follow their clock).",
        shares(report, influence)},
       {"Error budget",
        "A mechanism's own error is the mean error of the micro rows, weighted with its share of each; that error times "
-       "its share of a regime is what it can be blamed for there. The rest lies in what no micro row tells: the "
+       "its share of a regime is what it can be blamed for there. The rest is in parts that no micro row covers: the "
        "schedule of the real compiler, and the software around the device.",
        budget(report, influence)},
       {"Fitted constants", count, constants(report, influence)},
       {"Sensitivity",
        "Change of each prediction in per cent, in its metric, for 10 % more of each of these constants; one that is "
-       "0 or 1 is a switch, and turned over. What is read off is varied on the rows of the micro schema alone.",
+       "0 or 1 is a switch, and turned over. Constants that are read off are varied on the rows of the micro schema "
+       "alone.",
        changes(report, influence)}};
   std::string out;
   for (const PageSection& section : sections)

@@ -31,7 +31,7 @@ Prediction ask(const Row& row, const Predictor& predict) {
 
 Comparison compare(const Row& row, Prediction prediction) {
   base::ensure(prediction.value.has_value() == prediction.skip_reason.empty(), row.id,
-               "a prediction needs either a value or a reason why there is none");
+               "a prediction needs either a value or a reason for its absence");
   Comparison out{.id = row.id,
                  .kind = row.kind,
                  .metric = row.metric,

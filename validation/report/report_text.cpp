@@ -162,7 +162,7 @@ std::string notes(const ValidationReport& report) {
 constexpr std::string_view kRegimes =
     "## Errors\n\nAbsolute errors of the predicted figures, in per cent of the published ones. `in low..high`: rows "
     "that "
-    "several releases published with different figures, and how many of the predictions lie between the least and the "
+    "several releases published with different figures, and how many of the predictions are between the least and the "
     "largest.\n\n";
 constexpr std::string_view kBaselines =
     "## Beside simple baselines\n\nFrom the work of the same programs, over the rows that have device work. One "
@@ -172,7 +172,7 @@ constexpr std::string_view kBaselines =
     "other. Busiest engine: the longest of them hides the rest. Both leave out the host.\n\n";
 constexpr std::string_view kRows =
     "## Rows\n\n`published`: the median over the releases, `low` and `high` their range. Where the time goes: of the "
-    "predicted time; for jobs the device is booked in full and the host with what it exceeds the device by.\n\n";
+    "predicted time; for jobs the device is booked in full and the host only by its excess over the device.\n\n";
 
 /// Mean absolute error of the predicted rows that `is` is true of, and the worst.
 struct Errors {
@@ -207,7 +207,7 @@ std::string answer_of(const ValidationReport& report) {
       "collectives {:.0f} %. Two chips and repeated runs differ by 2.4 % and two releases of the same software by 10 "
       "to 30 %, so the first is the best that anything can do, and the second what a new release may cost or bring",
       training.mean, training.worst, inference.mean, next.mean, first.mean, micro.mean);
-  if (untold.rows > 0) text += fmt::format("; a job whose sizes nobody published may be {:.0f} % off", untold.worst);
+  if (untold.rows > 0) text += fmt::format("; a job whose sizes are not published may be {:.0f} % off", untold.worst);
   return text + ".**\n\n";
 }
 

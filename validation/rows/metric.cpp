@@ -94,7 +94,7 @@ std::variant<double, std::string> in_metric(std::string_view metric, const Measu
   const auto row = std::ranges::find(kMetrics, name, &Metric::name);
   if (row == kMetrics.end()) return fmt::format("metric '{}' is unknown", metric);
   if (const Measure value = row->value(measured)) return *value;
-  return fmt::format("'{}' is not a figure of such a job, or what it counts is not published", metric);
+  return fmt::format("'{}' is not a figure of such a job, or its count is not published", metric);
 }
 
 bool is_time(std::string_view metric) {

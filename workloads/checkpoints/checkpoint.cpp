@@ -74,7 +74,7 @@ const Checkpoint::Place& Checkpoint::place(const std::string& name) const {
   if (const auto at = places_.find(name); at != places_.end()) return at->second;
   const auto near = base::closest(name, names());
   throw Error{Fault::kData, path_.string(), fmt::format("has no tensor \"{}\"", name),
-              near ? fmt::format("rename \"{}\", if that is what it is", *near) : "use the checkpoint of that model"};
+              near ? fmt::format("rename \"{}\", if it is that one", *near) : "use the checkpoint of that model"};
 }
 
 std::vector<std::string> Checkpoint::names() const {

@@ -66,7 +66,7 @@ class CorpusReader {
       read_table(ending == ".tsv");
     else
       throw Error{Fault::kUsage, corpus_.source, "has an ending that names no known format of text",
-                  options_.pairs ? "give .jsonl (one object a line), .csv or .tsv with what is read and what is written"
+                  options_.pairs ? "give .jsonl (one object a line), .csv or .tsv with columns for input and output"
                                  : "rename it to .jsonl (one object a line) or .txt (plain text)"};
     if (!corpus_.texts.empty()) return std::move(corpus_);
     const std::string first = corpus_.problems.empty() ? std::string{}

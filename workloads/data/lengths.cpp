@@ -113,8 +113,7 @@ std::vector<std::int64_t> listed_buckets(std::string_view text) {
       refuse_buckets(fmt::format("'{}' is no length", part),
                      "give lengths in tokens with commas, as 128,256,512, or auto");
     if (!out.empty() && length <= out.back())
-      refuse_buckets(fmt::format("{} stands behind {}", length, out.back()),
-                     "give each length once, the shortest first");
+      refuse_buckets(fmt::format("{} follows {}", length, out.back()), "give each length once, the shortest first");
     out.push_back(length);
     if (end == text.size()) return out;
     text.remove_prefix(end + 1);

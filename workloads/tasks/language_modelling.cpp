@@ -134,10 +134,9 @@ void load_model_of(const DataOptions& o, LanguageModelling& out) {
   if (out.config->task() == Task::kClassification)
     throw Error{Fault::kUsage, name, "is an encoder, not a decoder", "use trnsim run bert_emotion for it"};
   if ((out.config->pairs() != nullptr) != (o.target_length > 0))
-    throw Error{
-        Fault::kUsage, "`max_target_length`",
-        fmt::format("{} {}", name, out.config->pairs() ? "writes a text of its own" : "goes on with what it reads"),
-        out.config->pairs() ? "say how long it may be" : "leave it out"};
+    throw Error{Fault::kUsage, "`max_target_length`",
+                fmt::format("{} {}", name, out.config->pairs() ? "writes a text of its own" : "continues its own text"),
+                out.config->pairs() ? "say how long it may be" : "leave it out"};
   if (o.lora) {
     out.config = out.config->with_lora(o.lora);
     draw_adapters(out.config, out.weights, o.seed);

@@ -24,7 +24,7 @@ void require_computable(const ModelPtr& config, const Step& spec) {
   const DecoderArch arch = decoder_arch(config);
   if (spec.kind.training && !spec.plan.sequence && (arch.block.residual.dropout > 0 || arch.embedding.dropout > 0))
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
-                "each tensor-parallel rank would drop other elements of what all of them have",
+                "each tensor-parallel rank would drop other elements of a replicated tensor",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
 }
 
