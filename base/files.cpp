@@ -112,7 +112,7 @@ std::string read_file(const fs::path& path) {
   if (!in) throw Error{Fault::kData, path.string(), reason(errno), "check the path and its permissions"};
   const std::uintmax_t known = fs::file_size(path, error);  // a pipe has none, /proc says 0
   std::string content;
-  // One byte more than a file has shows its end; what grows meanwhile is read in parts.
+  // One byte more than a file has shows its end; a file that grows while it is read is read in parts.
   for (std::size_t part = error ? kReadPart : known + 1; in; part = kReadPart) {
     const std::size_t had = content.size();
     content.resize(had + part);

@@ -31,7 +31,7 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
-  /// Replaces what was written `at` bytes from the begin.
+  /// Replaces text written earlier, `at` bytes from the start.
   void write_at(std::size_t at, std::string_view text);
   /// fsync, rename, fsync of the folder.
   void commit();

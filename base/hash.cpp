@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL  // the header alone, no library; how xxHash wants it asked for
+#define XXH_INLINE_ALL  // header only, no library: xxHash's own switch
 #include <xxhash.h>
 
 #include "base/files.h"

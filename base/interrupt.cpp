@@ -24,7 +24,7 @@ void on_signal(int) {
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;  // half-done reads and writes go on; the loops poll
+  action.sa_flags = SA_RESTART;  // interrupted reads and writes continue; the loops poll
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     ensure(sigaction(signal, nullptr, &before) == 0, "catch_interrupts", "sigaction failed");

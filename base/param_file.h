@@ -77,7 +77,7 @@ class ParamFile {
   const Parameter& parameter(std::string_view key) const;
   /// Declares that the keys below `prefix` belong to another reader.
   void ignore(std::string_view prefix);
-  /// Errors: the first key that was never read, with the nearest name that was asked for.
+  /// Errors: the first key that was never read, with the nearest requested name.
   void reject_unread() const;
 
   /// Everything as resolved, as a file that load() reads back to the same values, sources and fits.
@@ -93,7 +93,7 @@ class ParamFile {
 
   std::string name_;
   std::map<std::string, Parameter, std::less<>> parameters_;
-  std::set<std::string, std::less<>> asked_;  // names that readers asked for: what a misspelt key may have meant
+  std::set<std::string, std::less<>> asked_;  // names that readers requested: candidates for a misspelt key
 };
 
 }  // namespace base

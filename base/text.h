@@ -1,4 +1,4 @@
-// Small things that are done to text.
+// Small text functions.
 #pragma once
 
 #include <cstddef>

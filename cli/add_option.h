@@ -26,7 +26,7 @@ std::string shown_choices(const OptionRow<Options>& row) {
 }
 
 /// Adds a CLI11 option for the row; its value lands in `options`, which must outlive the parse. The environment is left
-/// to the caller: CLI11 would read and check it for verbs that were not asked for.
+/// to the caller: CLI11 would read and check it for other verbs, too.
 template <class Options>
 CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row) {
   const bool flag = row.template is<bool>();

@@ -113,7 +113,7 @@ std::string plain(std::string text) {
   return text;
 }
 
-/// A mistyped flag is told before an argument is missed.
+/// A mistyped flag is reported before a missing argument.
 void require_known_flags(const CLI::App& app, const std::vector<std::string>& args) {
   if (args.front().starts_with("-")) return;
   const CLI::App& verb = *app.get_subcommand(args.front());
@@ -122,7 +122,7 @@ void require_known_flags(const CLI::App& app, const std::vector<std::string>& ar
     const std::string flag = args[i].substr(0, args[i].find('='));
     if (flag.size() < 3 || !flag.starts_with("--")) continue;
     if (const CLI::Option* option = verb.get_option_no_throw(flag)) {
-      const bool apart = args[i].size() == flag.size();  // its value is the next word, whatever that looks like
+      const bool apart = args[i].size() == flag.size();  // its value is the next word, of any form
       if (apart && option->get_items_expected_max() > 0) ++i;
       continue;
     }

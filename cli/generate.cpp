@@ -24,7 +24,7 @@ struct GenerateOptions {
   static Settings defaults() {
     Settings s = generation_settings();
     s.machine.stack = "transformers-neuronx";
-    s.numerics.auto_cast = "none";  // weights of fp32 are computed with as they are
+    s.numerics.auto_cast = "none";  // fp32 weights are used unchanged
     return s;
   }
 };

@@ -14,7 +14,7 @@ namespace cli {
 using namespace trnsim;
 namespace {
 
-/// Text that troff prints as it is.
+/// Text that troff prints literally.
 std::string troff(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -31,7 +31,7 @@ struct Line {
   bool passes() const { return !tolerance || error <= *tolerance; }  // so written that NaN fails
 };
 
-/// Losses of numbers of 16 bits may be off by so many times what PyTorch's own are in bf16: two ways of rounding add
+/// Losses in 16-bit formats may be off by this multiple of the error of PyTorch's own in bf16: two ways of rounding add
 /// up.
 constexpr double kSpreads = 2;
 

@@ -28,7 +28,7 @@ struct CollectivePlan {
   std::uint64_t link_bytes = 0;  // that one rank sends
   double hbm_bandwidth = 0;      // B/s of each core's HBM while data moves
   double dma_width = 0;          // DMA engines of each core in use while data moves
-  std::vector<LinkLoad> links;   // what the set asked for puts on them
+  std::vector<LinkLoad> links;   // load that the set puts on them
   /// The extra time when a benchmark launches this collective alone, again and again: not part of `floor`.
   Fs standalone = 0;
 };

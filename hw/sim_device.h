@@ -61,7 +61,7 @@ class SimDevice : public isa::Device {
   /// The result of the last run().
   virtual const SimResult& result() const = 0;
 };
-/// `options.execute` is implied. HBM stays from run to run, whatever is simulated in between. Errors: as
+/// `options.execute` is implied. HBM persists from run to run, even with other simulations in between. Errors: as
 /// isa::require_host().
 std::unique_ptr<SimDevice> make_sim_device(const MachineParams& machine, const SimOptions& options = {});
 

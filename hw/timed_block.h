@@ -93,7 +93,7 @@ class BlockTimes {
 
  private:
   struct Entry {
-    isa::Instrs::Identity instrs;  // keeps them as they were
+    isa::Instrs::Identity instrs;  // keeps them unchanged
     std::shared_ptr<const TimedBlock> timed;
   };
   std::uint64_t machine_ = 0;  // the hash of its parameters

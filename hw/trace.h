@@ -97,7 +97,7 @@ struct CollectiveTime {
   bool operator==(const CollectiveTime&) const = default;
 };
 
-/// One thing on one line of the time chart; recorded only when asked for.
+/// One interval on one line of the time chart; recorded on request only.
 struct TraceEvent {
   enum class Track : std::uint8_t { kEngine, kDmaRing, kCollectiveQueue };
   Fs begin = 0;
@@ -112,7 +112,7 @@ struct TraceEvent {
   bool operator==(const TraceEvent&) const = default;
 };
 
-/// The machine's limits per core that the result is held against.
+/// The machine's limits per core that the result is compared with.
 struct Peaks {
   double matmul_flops = 0;                        // FLOP/s, one pass (bf16)
   double advertised_flops = 0;                    // FLOP/s that the vendor publishes, one pass

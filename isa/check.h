@@ -17,7 +17,7 @@ struct BlockFacts;
 void check(const Instr& instr, const Target& target);
 
 /// Also registers, labels, and waits: each must be fulfilled by earlier instructions in program order. A wait that
-/// never ends is told apart from a deadlock, for which the error lists every waiting engine and its semaphore.
+/// never ends is distinguished from a deadlock, for which the error lists every waiting engine and its semaphore.
 void check(const Block& block, const Target& target);
 
 /// Also calls, replica groups, element counts of collectives, regions, and that no HBM operand of any call leaves the

@@ -63,7 +63,7 @@ double stationary_load_cycles(const Instr& instr, const Timing& timing);
 std::optional<Fn> activation_table(const Instr& instr);
 
 /// How the DMA engines move an instruction (a DMA). A descriptor holds its engine until it is read; a short one is
-/// written only then, which is latency: the engine reads the next one meanwhile. All engines of a core together also
+/// written only then, which is latency: the engine already reads the next one. All engines of a core together also
 /// share a path to memory, which limits them when all are at work.
 /// Source: profiles of NeuronCore-v2 (v2_nm297 to v2_nm310), bandwidths of busy queues (hbm_read_1, hbm_read_1k).
 struct DmaCost {

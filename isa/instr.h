@@ -62,7 +62,7 @@ enum class Opcode : std::uint8_t {
   kLocalGather,      // dst[p, k * e + j] = a[p, index[k] + j], j < e = imm0 (0: one); index: b [P, n] uint16, shared by
                      // 16 partitions: the k-th in the (k % 16)-th of them
   kPartitionReduce,  // dst [1, N] = alu0-reduction of a over the partitions
-  kSequenceBounds,   // dst [1, 2, N] = begin and end of the run of equal ids around each element of a [1, N]; N and -1
+  kSequenceBounds,   // dst [1, 2, N] = start and end of the run of equal ids around each element of a [1, N]; N and -1
                      // for id 0, which is padding
   kNGather,          // dst[p, i] = a[p, index[p, i]]; index: b [P, N] uint32, a's free axes as one
   kCustomOp,         // a library call on GpSimdE: refused by the checker (nothing published)
@@ -70,7 +70,7 @@ enum class Opcode : std::uint8_t {
   kDmaCopy,       // dst = a (+= with accumulate), converted; HBM, SBUF or PSUM on either side
   kDmaGather,     // dst[p] = a[index[p]]: rows of HBM tile a (a.partitions rows, a.pstep apart); index: b [P, 1] int32
   kDmaScatter,    // dst[index[p]] = a[p] (+= with accumulate, in the order of p); dst HBM rows, index: b [P, 1] int32
-                  // both with `skip`: rows whose index is out of range stay as they are
+                  // both with `skip`: rows whose index is out of range stay unchanged
   kDmaTranspose,  // dst = a^T; of a [P, M..., F] with dst [F, M..., P] the outer and the inner axis change places
   // Collectives: issued by any sequencer, run by a CC-core on HBM; ranks of replica group `group`
   kAllReduce,      // dst = alu0-reduction of a over the ranks

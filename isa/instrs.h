@@ -24,7 +24,7 @@ class Instrs {
   using Identity = std::shared_ptr<const void>;
 
   Instrs() = default;
-  Instrs(List all) : body_{std::make_shared<Body>(std::move(all))} {}  // NOLINT: the same thing
+  Instrs(List all) : body_{std::make_shared<Body>(std::move(all))} {}  // NOLINT: implicit on purpose
   Instrs(std::initializer_list<Instr> all) : Instrs{List{all}} {}
 
   std::size_t size() const { return body_ ? body_->size() : 0; }
@@ -40,7 +40,7 @@ class Instrs {
     return body_ == other.body_ || std::equal(begin(), end(), other.begin(), other.end());
   }
 
-  /// To change them; other copies stay as they are.
+  /// For changes; other copies stay unchanged.
   List& own() {
     if (!body_) body_ = std::make_shared<Body>(List{});
     if (body_.use_count() > 1) body_ = std::make_shared<Body>(body_->list());
@@ -50,7 +50,7 @@ class Instrs {
   Identity identity() const { return body_; }
 
   /// Keeps them in a fifth of the memory until they are read again, which takes as long as copying them. For all
-  /// copies that share: none of them may be in use meanwhile, and pointers to instructions no longer hold.
+  /// copies that share: none of them may be in use at that time, and pointers to instructions no longer hold.
   void pack() const {
     if (body_) body_->pack();
   }

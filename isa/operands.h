@@ -24,7 +24,7 @@ class Operands {
 };
 
 /// The operands whose bytes the result depends on: a, b, c, and dst where the instruction adds to it or leaves part of
-/// it as it was.
+/// it unchanged.
 constexpr Operands reads(const Instr& instr) {
   Operands out;
   out.add(instr.a);

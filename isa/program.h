@@ -12,7 +12,7 @@ namespace isa {
 
 /// A layer forward, a layer backward, an optimizer chunk. `instrs` is in program order, which is a correct sequential
 /// order; each engine runs its own instructions of the block in that order, held by their waits only.
-/// A call ends when all engines, DMA rings have finished it (collectives may go on); then the next call begins.
+/// A call ends when all engines, DMA rings have finished it (collectives may continue); then the next call begins.
 struct Block {
   std::string name;
   Instrs instrs;

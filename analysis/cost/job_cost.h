@@ -18,7 +18,7 @@ namespace analysis {
 /// Share of its peaks that a roofline grants an accelerator, unless the user says another.
 inline constexpr double kRooflineEfficiency = 0.4;
 
-/// A job as it ran, or as it was projected. Figures that are unknown are 0.
+/// A job as run or as projected. Figures that are unknown are 0.
 struct JobToPrice {
   std::string instance_type;
   int instances = 1;
@@ -37,7 +37,7 @@ struct JobToPrice {
   bool sharded = false;  // the optimizer's state is on all cores together (ZeRO)
 
   double state_bytes() const { return weight_bytes + optimizer_bytes; }
-  /// Memory of each of so many cores: by the job's plan where they suffice for it, else all share one copy.
+  /// Memory of each of `cores` cores: by the job's plan where they suffice for it, else all share one copy.
   double core_bytes(double cores) const;
 };
 

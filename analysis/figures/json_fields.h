@@ -151,7 +151,7 @@ void take(Json& rest, const JsonPlace& place, S& out, const Rest<S, V>& field) {
 
 }  // namespace json_detail
 
-/// Unlisted keys are ignored; null leaves a member as it is. Errors: Fault::kData with the place of a value of
+/// Unlisted keys are ignored; null leaves a member unchanged. Errors: Fault::kData with the place of a value of
 /// another type.
 template <class T>
 void read_json(const Json& json, const JsonPlace& place, T& out) {

@@ -37,10 +37,10 @@ struct JobShape {
   bool started = false;         // `total` begins before the first step: its graphs are lowered, found and loaded
   double samples_per_step = 0;  // that this process loads
   double bytes_in_per_step = 0;
-  bool prefetch = false;                   // data loading runs beside the loop
-  double loaders = 1;                      // processes that load, each its share of the samples
-  bool blocking = false;                   // the loop reads a result in every step, whatever the stack allows in flight
-  double log_every = 0;                    // steps between two read-backs of the loss; 0: never
+  bool prefetch = false;  // data loading runs beside the loop
+  double loaders = 1;     // processes that load, each its share of the samples
+  bool blocking = false;  // the loop reads a result in every step, even if the stack allows more in flight
+  double log_every = 0;   // steps between two read-backs of the loss; 0: never
   double eval_passes = 0, eval_steps = 0;  // whole evaluations in the job, steps of each
   double eval_device_step_seconds = 0, eval_traced_ops = 0;
   double checkpoints = 0, checkpoint_bytes = 0;  // copied to the host; the disk is not modelled

@@ -151,7 +151,7 @@ constexpr std::array kDmaFields = {SummaryField{"dma_transfer_count", "1"},
 constexpr std::array kBusyFields = {"tensor_engine", "vector_engine", "scalar_engine",
                                     "gpsimd_engine", "sync_engine",   "dma"};
 
-/// The share of the whole, whatever a profile calls a per cent.
+/// The share of the whole, in any unit that profiles use for per cent.
 std::optional<double> busy_share(const NeuronProfile& p, const std::string& what) {
   const auto active = p.summary.find(what + "_active_time"), total = p.summary.find("total_time");
   if (active == p.summary.end() || total == p.summary.end()) return std::nullopt;

@@ -9,8 +9,8 @@
 
 namespace analysis {
 
-/// One instruction of the chain; `gap` is the time between the end of the one before (or the begin of the call) and its
-/// own begin: start-up latency, a port, the issue interval.
+/// One instruction of the chain; `gap` is the time between the end of the previous one (or the start of the call) and
+/// its own start: start-up latency, a port, the issue interval.
 struct PathStep {
   std::uint32_t instr = 0;  // index into the block
   std::string lane;         // "tensor", "dma3", "cc0"
@@ -35,7 +35,7 @@ struct CriticalPath {
 };
 
 /// Walks back from the last event of `call` through waits and lane order. Needs the events of that call, recorded.
-/// Errors: Fault::kUsage when the call was not recorded (replayed, or no events were asked for).
+/// Errors: Fault::kUsage when the call was not recorded (replayed, or no events were requested).
 CriticalPath critical_path(const hw::SimResult& result, const isa::Program& program, std::uint32_t call);
 
 }  // namespace analysis

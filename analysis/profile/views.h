@@ -45,7 +45,7 @@ struct Difference {
 std::vector<Difference> compare(const Record& before, const Record& after);
 /// Figures of the job that both runs have: those with a title, and all others that differ.
 std::vector<Difference> compare_jobs(const Figures& before, const Figures& after);
-/// `ops`: at most so many ops, and only those that changed; 0: all.
+/// `ops`: at most this many ops, and only those that changed; 0: all.
 base::Table difference_table(const std::vector<Difference>& differences, std::size_t ops);
 
 /// "1.31 us", "15.9 GiB", "41.2 %": a figure with one of the units above, for people.

@@ -35,7 +35,7 @@ struct RecordInfo {
   std::uint32_t stage = 0, stages = 1;  // whose core this is, and of how many stages of a pipeline
   /// Micro-batches of a step, and those in this record: the others take as long as the last of these.
   std::int64_t micro_batches = 1, recorded_micro_batches = 1;
-  /// Whose instructions were asked for, fs of the step and a layer (-1: all); nothing when the ends are equal.
+  /// The requested instructions: fs of the step and a layer (-1: all); nothing when the ends are equal.
   hw::Fs trace_from = 0, trace_until = 0;
   std::int32_t trace_layer = -1;
   bool operator==(const RecordInfo&) const = default;

@@ -12,7 +12,7 @@ namespace analysis {
 std::string question(std::string_view text);
 /// A library's sentence: settings in backquotes become flags.
 std::string sentence_html(std::string_view text);
-/// Settings of a change as they are pasted: "--a 1 --b 2".
+/// Settings of a change, ready to paste: "--a 1 --b 2".
 std::string flags_of(const Named<std::string>& settings);
 
 /// Where the time of the job and of a device step goes; tables by phase, layer, block, instruction and op.

@@ -23,7 +23,7 @@ struct SweepAxis {
 };
 
 /// kCartesian: all combinations. kList: the first values of all axes, then the second ones, ... kOneAtATime: the
-/// machine as it is, then each value of each axis alone. kRandom: `samples` draws, from lists evenly, from ranges
+/// unchanged machine, then each value of each axis alone. kRandom: `samples` draws, from lists evenly, from ranges
 /// logarithmically.
 enum class Design { kCartesian, kList, kOneAtATime, kRandom };
 
@@ -93,8 +93,8 @@ struct SweepTeam {
 using SweepWatch = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Computes the points that `database` does not know yet, in `processes` child processes, and keeps each result as soon
-/// as it is there: a sweep that is killed resumes where it was. A child that dies loses only its point. A point is
-/// computed by one process at a time, however many sweep into the same database.
+/// as it is there: a sweep that is killed resumes where it stopped. A child that dies loses only its point. A point is
+/// computed by one process at a time, however many processes share the database.
 /// Errors: Fault::kUsage without points or processes; Fault::kEnvironment.
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
                    const std::filesystem::path& database, int processes, const SweepTeam& team = {},
@@ -111,7 +111,8 @@ struct Condition {
 };
 /// Errors: Fault::kUsage.
 Condition parse_condition(std::string_view text);
-/// The metric of the run that people may call "cost" or "time", or by a figure's earlier name; any other name as it is.
+/// The metric of the run that people may call "cost" or "time", or by a figure's earlier name; any other name
+/// unchanged.
 std::string metric_of(const SweepRun& run, std::string_view name);
 /// Errors: Fault::kUsage with a suggestion when no point has that metric.
 void require_metric(const SweepRun& run, const std::string& metric);

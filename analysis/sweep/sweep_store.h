@@ -18,7 +18,7 @@ struct Claim {
   bool died = false;       // the owner's child died of the point
 };
 
-/// Each result is there as soon as put() returns, whatever becomes of the process. Any number of processes, on any
+/// Each result is durable as soon as put() returns, even if the process dies. Any number of processes, on any
 /// number of hosts that share the file (`many_hosts`), may use it at the same time. Tables: points(hash, settings,
 /// error), metrics(hash, name, value), claims(hash, job, owner, beats, died).
 class SweepStore {

@@ -42,7 +42,7 @@ TimelineWindow window_of(const Record& record, const TraceOptions& options) {
   return window;
 }
 
-/// The asked detail; for "auto" the finest that stays below the limit.
+/// The requested detail; for "auto" the finest that stays below the limit.
 Detail choose_detail(const Record& record, std::string_view format, const TraceOptions& options,
                      const TimelineWindow& window) {
   const bool events = !record.result.events.empty();

@@ -297,7 +297,7 @@ class Timeline {
     sink_.value(track, when, value);
   }
 
-  /// A figure that holds from the begin of each call to the begin of the next.
+  /// A figure that holds from the start of each call to the start of the next.
   template <class Of>
   void write_call_counter(int line, std::string_view name, std::string_view unit, Of of) {
     const std::uint64_t track = track_of(result_.rank, kCounterLine + line);

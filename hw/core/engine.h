@@ -64,7 +64,7 @@ class TensorEngine final : public Engine {
     Fs begin = std::max(ready, loaded) + (instr.load > 0 ? swap_ : 0);
     time.waiting[static_cast<int>(Hold::kStationary)] += begin - ready;
     const Fs occupied = free_in(instr.squares);
-    if (occupied > begin) {  // the array works meanwhile
+    if (occupied > begin) {  // the array works until then
       time.busy += occupied - begin;
       begin = occupied;
     }

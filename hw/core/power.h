@@ -14,7 +14,7 @@ class PowerLimit {
  public:
   struct State {
     double tokens = 0;
-    Fs at = 0;  // when there were so many: at the last start
+    Fs at = 0;  // the time of that count: the last start
   };
 
   /// `limit`: highest sustained utilisation, 0..1; `window`: over which it is averaged.

@@ -12,7 +12,7 @@ namespace hw {
 
 /// On NeuronCore-v2 VectorE and GpSimdE reach SBUF through one port, VectorE and ScalarE PSUM (NKI architecture guide
 /// v2, parallel access): sbuf.shared_port and psum.shared_port of the machine file. Everything else runs at full rate
-/// and asks for no port.
+/// and needs no port.
 enum PortMask : std::uint8_t { kNoPort = 0, kSbufPort = 1, kPsumPort = 2 };
 
 /// First come, first served, and VectorE first of those that come at the same time; an instruction holds its ports for
@@ -21,7 +21,7 @@ enum PortMask : std::uint8_t { kNoPort = 0, kSbufPort = 1, kPsumPort = 2 };
 class Ports {
  public:
   void claim(isa::Engine engine) { vector_claims_ |= engine == isa::Engine::kVector; }
-  /// True when `engine`, which has claimed, lets another one go first and asks again a delta cycle later.
+  /// True when `engine`, which has claimed, lets another one go first and tries again a delta cycle later.
   bool yields(isa::Engine engine) const { return vector_claims_ && engine != isa::Engine::kVector; }
   /// Begins at `now` or when all ports in `mask` are free, and takes them for `duration`. Calls come in order of time.
   Fs reserve(std::uint8_t mask, Fs now, Fs duration) {

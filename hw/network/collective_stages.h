@@ -45,7 +45,7 @@ double barrier_latency(const Placement& placement, const MachineParams& machine)
 /// Bytes of the larger operand, per rank.
 double collective_bytes(const isa::Instr& instr);
 
-/// Bytes that a rank must send on average, whatever the algorithm, in a collective of `ranks` ranks whose larger
+/// Bytes that a rank must send on average, with any algorithm, in a collective of `ranks` ranks whose larger
 /// operand has `bytes`: 2 (r - 1) / r of them in an all-reduce. A transfer counts for its sender alone.
 double least_sent(isa::Opcode op, std::uint32_t ranks, double bytes);
 

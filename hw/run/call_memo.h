@@ -14,8 +14,8 @@ namespace hw {
 /// of it represents all that begin with the same tokens while no collective moves data: calls of a core, cores of a
 /// pipeline's stages, and other programs with the block.
 struct KnownCall {
-  Replay::Record record;            // its times count from its begin
-  double tokens = 0;                // of the power limit, at its begin
+  Replay::Record record;            // its times count from its start
+  double tokens = 0;                // of the power limit, at its start
   bool matmuls = false;             // it has taken some
   PowerLimit::State power_after{};  // what it left, and when, by the same clock
 };
@@ -23,7 +23,7 @@ struct KnownCall {
 /// The known calls of one block on one machine.
 class KnownCalls {
  public:
-  /// Nothing when no call began with so many tokens.
+  /// Nothing when no call began with this number of tokens.
   const KnownCall* find(double tokens) const;
   void add(KnownCall call);
 

@@ -1,4 +1,4 @@
-// Does things at their simulated time, in order: what the full mode hangs its instructions on.
+// Runs actions at their simulated time, in order: the full mode schedules its instructions here.
 #pragma once
 
 #include <functional>

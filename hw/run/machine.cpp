@@ -44,8 +44,9 @@ Kernel& kernel() {
   return the_kernel;
 }
 
-/// SystemC elaborates once per simulation context, and refuses to go on after an error: another machine needs another
-/// context. In the old one nothing lives any more; but an event of the library itself lives in the first one.
+/// SystemC elaborates once per simulation context, and refuses to continue after an error: another machine needs
+/// another context. The old one has no live objects left, except that an event of the library itself lives in the first
+/// one.
 void begin_another_context() {
   if (!std::exchange(kernel().in_first_context, false)) delete sc_core::sc_curr_simcontext;
   sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = new sc_core::sc_simcontext;

@@ -25,8 +25,8 @@ class Machine : public sc_core::sc_module {
   /// the core that took longest with it. Errors: as simulate().
   std::vector<SimResult> run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer);
 
-  /// The machine of this process: there is one at a time. Another one than before, or one after an error, is built
-  /// anew, and references to the one before end.
+  /// The machine of this process: there is one at a time. A different one, or one after an error, is built
+  /// from scratch, and references to the previous one become invalid.
   static Machine& instance(const MachineParams& params, const Ranks& ranks);
 
   const MachineParams& params() const { return params_; }

@@ -23,7 +23,7 @@ struct Generated {
   Projection projection;
 };
 
-/// Hears of a generation while it goes on; each may be empty.
+/// Callbacks during a generation; each may be empty.
 struct GenerateObserver {
   /// New text of a sequence, the prompt first; `sequences` of them grow side by side.
   std::function<void(std::size_t sequence, std::size_t sequences, const std::string& text)> grown;

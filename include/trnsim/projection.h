@@ -82,7 +82,7 @@ struct GenerationTime {
 
 struct Projection {
   Memory memory;                           // of the core that needs most
-  std::vector<Stage> stages;               // in their order, as they were simulated
+  std::vector<Stage> stages;               // in their order, as simulated
   std::size_t slowest = 0;                 // which of them sets the time of a step
   std::int64_t micro_batches = 0;          // of a step that were simulated; the others take micro_seconds each
   double device_seconds = 0;               // of a step
@@ -103,7 +103,7 @@ struct Projection {
   /// Set for a generation: its only stage is the last token's program, and its steps are tokens.
   std::optional<GenerationTime> generation{};
 
-  /// The slowest stage: its record speaks for the step.
+  /// The slowest stage: its record represents the step.
   const Stage& stage() const { return stages.at(slowest); }
   double samples_per_second() const { return samples / time.total; }
 };

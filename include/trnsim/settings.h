@@ -62,7 +62,7 @@ struct LoraSettings {
 /// Text that is written instead of a training: with `max_new_tokens` a job is a generation. Names of sampling are those
 /// of Hugging Face's GenerationConfig.
 struct GenerationSettings {
-  std::vector<std::string> prompt;  // texts to go on with; several are a batch
+  std::vector<std::string> prompt;  // texts to continue; several are a batch
   std::int64_t max_new_tokens = 0, batch_size = 0, prompt_length = 128;
   double temperature = 0, top_p = 1;
   std::int64_t top_k = 0;

@@ -64,7 +64,7 @@ class Streams {
   Counts counts_{};
 };
 
-/// One line per engine that cannot go on.
+/// One line per engine that is blocked.
 std::string waiting_text(const Streams& streams, const Block& block) {
   std::string out;
   for (std::size_t e = 0; e < kEngineCount; ++e) {

@@ -166,7 +166,7 @@ bool rows_have_special(const View& v, std::int64_t begin, std::int64_t end) {
 
 /// Whether an element is infinite or NaN.
 bool has_special(const View& v, Context& context) {
-  constexpr std::int64_t kRows = 8, kLine = 64;  // rows that are asked for while as many are looked at
+  constexpr std::int64_t kRows = 8, kLine = 64;  // rows that are prefetched while as many are scanned
   std::atomic<bool> special = false;
   split(context.team, v.partitions, v.elements() >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
     bool here = false;

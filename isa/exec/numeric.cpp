@@ -55,7 +55,7 @@ class Crew {
   std::deque<Team> teams_;
 };
 
-/// How far the ranks of one program have come. They go on together, so one place serves them all.
+/// The progress of one program's ranks. They advance together, so one place serves them all.
 struct Progress {
   const Program* program = nullptr;
   std::vector<std::vector<Segment>> segments;  // of each block
@@ -146,7 +146,7 @@ void NumericDevice::run(const RunOptions& options) {
   base::ensure(!programs_.empty(), "numeric device", "run before load");
   const int host = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int threads = options.host_threads > 0 ? options.host_threads : host;
-  std::uint32_t at_once = 0;  // ranks that go on together
+  std::uint32_t at_once = 0;  // ranks that advance together
   for (const Progress& p : programs_) at_once = std::max(at_once, p.program->end_rank() - p.program->first_rank);
   if (!crew_ || crew_->threads() != threads || crew_->workers() != std::min<int>(threads, static_cast<int>(at_once)))
     crew_ = std::make_unique<Crew>(at_once, threads);
@@ -168,7 +168,7 @@ void NumericDevice::run(const RunOptions& options) {
   if (!std::ranges::all_of(programs_, &Progress::finished)) report_deadlock();
 }
 
-/// Goes on until the end, or until another program has to go on first. Returns whether it came any further.
+/// Advances to the end, or until another program has to advance first. Returns whether there was any progress.
 bool NumericDevice::advance(Progress& at) {
   bool moved = false;
   while (!at.finished()) {

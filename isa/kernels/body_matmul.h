@@ -249,7 +249,7 @@ template <class Simd, class Sum, class Packer>
   }
 }
 
-/// Copies numbers as they are.
+/// Copies numbers unchanged.
 struct PackFp32 {
   static constexpr int kBytes = 4;
   static int rows(int k) { return k; }

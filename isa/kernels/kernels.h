@@ -35,7 +35,7 @@ struct Rows {
   std::int64_t in_stride = 0, out_stride = 0;
 };
 
-/// Random bits: of rows `row` and after, of columns from the begin of the block of 128 that `first` is in; see
+/// Random bits: of rows `row` and after, of columns from the start of the block of 128 that contains `first`; see
 /// random16() in isa/exec/random.h.
 struct Draw {
   Stream stream;
@@ -139,7 +139,7 @@ struct Kernels {
 /// unknown, Fault::kEnvironment when the host lacks it.
 const Kernels& best_kernels();
 [[gnu::always_inline]] inline const Kernels& kernels() {
-  static const Kernels& kChosen = best_kernels();  // asked for with each row: no call
+  static const Kernels& kChosen = best_kernels();  // needed for each row: avoids a call
   return kChosen;
 }
 /// The table of one level. Errors: Fault::kEnvironment when the host lacks it.
@@ -151,7 +151,7 @@ std::string_view name_of(Level level);  // "generic", "avx2", "avx512", "avx512b
 Kernels generic_table();
 Kernels avx2_table();
 Kernels avx512_table();
-/// Leaves the table as it is where VDPBF16PS does not add as defined.
+/// Leaves the table unchanged where VDPBF16PS does not add as defined.
 void add_avx512bf16(Kernels& table);
 void add_amx(Kernels& table);
 

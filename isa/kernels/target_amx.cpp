@@ -1,4 +1,4 @@
-// AMX BF16: Intel from Sapphire Rapids. The operating system grants the tile registers (dispatch.cpp asks).
+// AMX BF16: Intel from Sapphire Rapids. The operating system grants the tile registers (dispatch.cpp requests them).
 #include <immintrin.h>
 
 #include "isa/kernels/body_amx.h"

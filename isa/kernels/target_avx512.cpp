@@ -16,8 +16,8 @@ struct Avx512Chains : Avx512 {
   }
 };
 
-/// Products of the lower halves of 64-bit lanes, and numbers of 16 bits as of 32. All lanes are asked for, because GCC
-/// 12 warns of the plain intrinsics.
+/// Products of the lower halves of 64-bit lanes, and numbers of 16 bits as of 32. All lanes are selected by a mask,
+/// because GCC 12 warns of the plain intrinsics.
 struct Wide {
   using Vector [[gnu::vector_size(64)]] = std::uint64_t;
   static Vector multiply(Vector a, Vector b) { return (Vector)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); }

@@ -31,7 +31,7 @@ struct BuiltBlock {
   std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // what the passes did
 };
 
-/// `nodes` in an order in which they can run. `room`: memory for the instructions as they are first written, which
+/// `nodes` in an order in which they can run. `room`: memory for the instructions as first written, which
 /// blocks that are built one after the other share. Errors: Fault::kCapacity when an instruction needs more than SBUF.
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                        const isa::Target& target, const BlockPasses& passes, std::vector<isa::Instr>& room);
@@ -40,7 +40,7 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
 /// alike have the same. Another target's are forgotten.
 class BlockCache {
  public:
-  /// Keeps the most recently used blocks, up to so many instructions in total (a single block may have more).
+  /// Keeps the most recently used blocks, up to this many instructions in total (a single block may have more).
   explicit BlockCache(std::size_t most_instructions) : most_{most_instructions} {}
 
   /// The block as build_block() makes it, its instructions packed: most are read twice, to be checked and to be timed,

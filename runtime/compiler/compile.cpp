@@ -22,9 +22,9 @@ using base::Fault;
 bool runs_beside(const Node& node) { return node.op->collective == Collective::kBeside; }
 bool is_ahead(const Node& node) { return node.op->collective == Collective::kAhead; }
 
-/// Scopes with each behind those that it waits for. Unless they stay as they are, backward of a micro-batch runs as
+/// Scopes, each after those that it waits for. Unless the order is kept, backward of a micro-batch runs as
 /// soon as it can, before the next one's forward: its activations are free by then. Scopes that wait for each other
-/// come last, as they are.
+/// come last, in their order.
 std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<std::size_t>& order,
                                         const std::vector<std::vector<NodeId>>& nodes, bool as_it_is) {
   std::vector<std::set<std::size_t>> waits(nodes.size()), next(nodes.size());
@@ -42,7 +42,7 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
     const Scope& scope = graph.scopes()[order[i]];
     const bool ahead = is_ahead(graph.node(nodes[order[i]].front()));
     rank[order[i]] = {as_it_is || scope.phase != isa::Phase::kBackward || (scope.recomputed && !ahead), i};
-    if (!ahead || i == 0) continue;  // no sooner than the graph asks for it
+    if (!ahead || i == 0) continue;  // no sooner than in the graph
     waits[order[i]].insert(order[i - 1]);
     next[order[i - 1]].insert(order[i]);
   }
@@ -124,8 +124,8 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph, bool as_it_is) {
   return calls;
 }
 
-/// Joins neighbouring calls while they are small and nothing tells them apart: loads of the next layer's weights then
-/// run beside this layer. Only without random streams, which are told apart by call. Returns how many joined.
+/// Joins neighbouring calls while they are small and indistinguishable: loads of the next layer's weights then
+/// run beside this layer. Only without random streams, which differ by call. Returns how many joined.
 std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& calls) {
   constexpr double kMostTiles = 2000;  // row tiles of all nodes: some 20,000 instructions
   const auto work = [&](const std::vector<NodeId>& nodes) {

@@ -60,7 +60,7 @@ enum class ConstantKind : std::uint8_t { kIdentity, kNumber, kOnes, kZeros, kRam
 template <class Made>
 class Constants {
  public:
-  /// The one with so many columns that is there, or `make()`.
+  /// The existing one with that many columns, or `make()`.
   const Made& get(ConstantKind kind, isa::Dtype dtype, std::int64_t cols, const auto& make) {
     const std::tuple key{kind, dtype, cols};
     const auto found = all_.find(key);

@@ -86,7 +86,7 @@ class Fuser {
     return none;
   }
 
-  /// The last group with a product of the same row tiles: both use them as they are staged for TensorE.
+  /// The last group with a product of the same row tiles: both use the tiles staged for TensorE.
   std::size_t same_operand(const Node& node) const {
     for (std::size_t d = drafts_.size(); d-- > 0;)
       for (const NodeId n : drafts_[d].group.nodes)

@@ -199,7 +199,7 @@ class Planner {
   const std::vector<std::vector<NodeId>>& calls_;
   std::map<std::string, const isa::Region*> taken_;
   std::vector<Life> lives_;
-  std::vector<ValueId> ahead_;  // of results that were asked for ahead: what they are gathered from
+  std::vector<ValueId> ahead_;  // of results that are gathered ahead: their sources
   MemoryPlan plan_;
 };
 

@@ -34,7 +34,7 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::vector<bool>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
 
-/// The memory that calls need whatever their blocks look like: all that stays, and activations that one call leaves to
+/// The memory that calls need with any blocks: everything persistent, and activations that one call leaves to
 /// another, as if they had no gaps between them. Its activations have no addresses. Never more than plan_memory()
 /// takes.
 MemoryPlan least_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,

@@ -22,7 +22,7 @@ class ProgramCache {
   /// Errors: Fault::kEnvironment when the folder cannot be made.
   explicit ProgramCache(std::filesystem::path folder);
 
-  /// The program from the folder, or from `compile`. A damaged file is compiled anew, a folder that cannot be written
+  /// The program from the folder, or from `compile`. A damaged file is compiled again, a folder that cannot be written
   /// to keeps nothing; both with a warning.
   Compiled get(const Graph& graph, const isa::Target& target, const CompileOptions& options,
                const std::function<Compiled()>& compile);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kNoScope = std::numeric_limits<std::uint32_t>::max();
 
-/// Where nodes of `scope` run once more, for the backward pass.
+/// The scope in which nodes of `scope` run again, for the backward pass.
 Scope recompute_scope(Scope scope) {
   scope.name += ".again";
   scope.phase = isa::Phase::kBackward;
@@ -64,7 +64,7 @@ std::vector<ValueId> Backward::ops(const Op& op, const Node& node, const char* w
   return graph_.add(op, fmt::format("{}.{}", node.label, what), std::move(in), std::move(attrs));
 }
 
-/// Adds the nodes of the segment that ends with node `last` once more.
+/// Adds the nodes of the segment that ends with node `last` again.
 void Backward::repeat_segment(NodeId last) {
   again_.clear();
   NodeId begin = last;
@@ -130,8 +130,8 @@ void Backward::add_recomputation(NodeId n) {
   for (std::size_t o = 0; o < out.size(); ++o) recomputed_[node.out[o]] = out[o], first_[out[o]] = node.out[o];
 }
 
-/// Before the backward of the scope that ends with node `last`: what it reads comes again, and so does what will be
-/// read next, meanwhile.
+/// Before the backward of the scope that ends with node `last`: adds the recomputation of its operands, and of those
+/// read next, which overlaps with it.
 void Backward::recompute_ahead(NodeId last) {
   if (ahead_.empty()) return;
   const std::uint32_t scope = graph_.node(last).scope;

@@ -19,9 +19,9 @@ class Backward {
   using Segment = std::function<std::int32_t(const Node&)>;
   void recompute(Segment segment) { segment_ = std::move(segment); }
 
-  /// The op that repeats a forward node, whose results are then not kept for the backward: they come again from its
-  /// operands, asked for one such node before they are read. nullptr: kept. Source: Korthikanti et al.,
-  /// arXiv:2205.05198, section 4.2.2: what sequence parallelism gathers is gathered again.
+  /// The op that repeats a forward node, whose results are then not kept for the backward: they are recomputed from its
+  /// operands, one such node before they are read. nullptr: kept. Source: Korthikanti et al.,
+  /// arXiv:2205.05198, section 4.2.2: values gathered by sequence parallelism are gathered again.
   using Repeats = std::function<const Op*(const Node&)>;
   void repeat_ahead(Repeats repeats) { repeats_ = std::move(repeats); }
 
@@ -67,7 +67,7 @@ class Backward {
   std::int32_t repeated_ = -1;                          // the segment whose nodes run again now
   std::unordered_map<ValueId, ValueId> again_, first_;  // of a value: its recomputation; the value that it recomputes
   Repeats repeats_;
-  std::vector<NodeId> ahead_;              // of this walk: nodes that are repeated and not yet asked for, in order
+  std::vector<NodeId> ahead_;              // of this walk: nodes that are repeated and not yet recomputed, in order
   std::map<ValueId, ValueId> recomputed_;  // of their results: what comes again
 };
 

@@ -49,7 +49,7 @@ struct Scope {
   isa::Phase phase = isa::Phase::kOther;
   std::uint32_t rng = 0;    // random streams of the call: backward repeats the dropout of its forward
   bool recomputed = false;  // a forward node run again for a backward pass that did not keep its results
-  std::int32_t layer = -1;  // of the model, whichever micro-batch and pass; -1: outside of its layers
+  std::int32_t layer = -1;  // of the model, in any micro-batch and pass; -1: outside of its layers
   bool operator==(const Scope&) const = default;
 };
 

@@ -33,7 +33,7 @@ void append_tile(std::string& key, const Tile& t, std::uint64_t value) {
     append(key, t.free[static_cast<std::size_t>(d)].step, t.free[static_cast<std::size_t>(d)].size);
 }
 
-/// Whether it only moves numbers. Arithmetic is repeated as it is written: compilers of kernels leave it alone.
+/// Whether it only moves numbers. Arithmetic is repeated as written: compilers of kernels do not change it.
 bool moves(const Instr& instr) {
   return instr.op == Opcode::kDmaCopy || instr.op == Opcode::kPeTranspose || instr.op == Opcode::kVectorTranspose ||
          instr.op == Opcode::kTensorCopy;

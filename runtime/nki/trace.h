@@ -1,4 +1,4 @@
-// An NKI kernel as it is traced: each call of its language adds instructions on virtual buffers.
+// An NKI kernel during tracing: each call of its language adds instructions on virtual buffers.
 #pragma once
 
 #include <array>

@@ -112,7 +112,7 @@ struct Storage {
   std::optional<float> fill;
   std::uint32_t reg = 0;  // HBM
   bool temporary = false, read = false;
-  /// The instructions that wrote it, until it is read: `result = instruction()` may still be told to write elsewhere.
+  /// The instructions that wrote it, until it is read: `result = instruction()` may still be redirected.
   struct Producer {
     std::uint32_t instr = 0;
     bool second = false;  // its dst2

@@ -314,7 +314,7 @@ class AttentionGrad {
     const std::int64_t together = width_ == h_.size ? kChunk / h_.size : 1;
     for (std::int64_t k = 0; k < tiles; k += together) {
       const std::int64_t count = std::min(together, tiles - k), rows = h_.key_rows(k + count - 1);
-      // A shorter last tile of keys leaves rows of its bank untouched: it goes by itself.
+      // A shorter last tile of keys leaves rows of its bank untouched: it is processed alone.
       if (count > 1 && rows < kPartitions) {
         add_some(k, count - 1, q, dy, kv_col);
         add_some(k + count - 1, 1, q, dy, kv_col);
@@ -358,7 +358,7 @@ class AttentionGrad {
 
 void attention_grad_lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
 
-/// The mask of the forward pass is read once more, where it has one.
+/// The mask of the forward pass is read again, if it has one.
 bool attention_grad_flash(Graph& graph, NodeId n) {
   if (graph.node(n).attrs.as<AttentionAttrs>().biased) return false;
   graph.node(n).attrs.as<AttentionAttrs>().flash = true;

@@ -64,8 +64,8 @@ isa::Dim dim(std::int64_t step, std::int64_t size) {
   return {.step = static_cast<std::int32_t>(step), .size = static_cast<std::uint32_t>(size)};
 }
 
-/// Column b * heads + h of whatever has one for each sequence and head; scores have `tiles` for each of them, those of
-/// a group's heads side by side.
+/// Tiles with one column for each sequence and head have it at b * heads + h; scores have `tiles` for each of them,
+/// those of a group's heads side by side.
 class CachedAttention {
  public:
   CachedAttention(Emitter& e, const Node& node)

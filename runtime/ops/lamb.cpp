@@ -13,7 +13,7 @@ namespace {
 /// `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/ops/optimizer_inputs.h); clip [1, 1] -> w, m, v in place.
 /// Settings: OptimizerAttrs; b1 and b2 are its betas.
 /// Lowering: two walks over the tensor. The first updates the moments and sums the squares of w and lr u; the second
-/// makes lr u again from the moments as they were stored, which costs three reads, and no tensor more in HBM.
+/// makes lr u again from the stored moments, which costs three reads, and no further tensor in HBM.
 /// Source: You et al., arXiv:1904.00962, algorithm 2, phi the identity.
 Tensors lamb_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<OptimizerAttrs>();

@@ -24,7 +24,7 @@ class Session {
   void write(std::uint32_t rank, std::string_view name, std::span<const float> values);
   void write(std::uint32_t rank, std::string_view name, std::span<const std::int32_t> values);
   std::vector<float> read(std::uint32_t rank, std::string_view name);
-  /// The bytes as they are, to save and restore a state bit for bit.
+  /// The raw bytes, to save and restore a state bit for bit.
   std::span<std::byte> bytes(std::uint32_t rank, std::string_view name);
   const isa::Region& region(std::uint32_t rank, std::string_view name) const;
   const isa::Region& region(std::string_view name) const { return region(0, name); }

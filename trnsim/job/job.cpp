@@ -31,7 +31,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// Cores of the job over all instances. Errors: Fault::kUsage when an instance has not so many.
+/// Cores of the job over all instances. Errors: Fault::kUsage when an instance has fewer.
 std::int64_t cores_of(const Settings& s, const hw::MachineParams& machine) {
   const std::int64_t most = machine.instance_cores();
   const std::int64_t cores = s.machine.nproc_per_node > 0 ? s.machine.nproc_per_node : most;

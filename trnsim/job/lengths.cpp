@@ -9,7 +9,7 @@
 namespace trnsim {
 namespace {
 
-/// A job of one length, whatever its share of the samples.
+/// A job of one length, with any share of the samples.
 Job with_length(const Job& job, const LengthShare& of) {
   Job one = job;
   one.sizes.lengths = {}, one.sizes.one_length = {};

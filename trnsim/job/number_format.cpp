@@ -45,7 +45,7 @@ void resolve_numerics(Settings& settings) {
     if (n.name.empty()) n.name = "bf16";
     settings.given.insert("numerics");
   }
-  // The switch speaks of casts to 16 bits, so it leaves fp32 as it is, as on the machine.
+  // The switch is about casts to 16 bits, so it leaves fp32 unchanged, as on the machine.
   if (n.stochastic_rounding_enabled && (n.name == "bf16" || n.name == "fp16")) n.name += "+sr";
   const bool switched_off = settings.given.contains("stochastic_rounding_enabled") && !n.stochastic_rounding_enabled;
   if (switched_off && !settings.given.contains("numerics") && n.name.ends_with("+sr")) n.name.resize(n.name.size() - 3);

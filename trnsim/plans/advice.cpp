@@ -205,7 +205,7 @@ class Scales {
 
   const Job& before() const { return before_; }
 
-  /// Fills the change's gain, from so many micro-batches of each stage (0: all). False: it does not help.
+  /// Fills the change's gain, from this many micro-batches of each stage (0: all). False: it does not help.
   bool weigh(Change& change, std::int64_t micro_batches) {
     std::optional<Job> job;
     if (problem_of([&] { job = job_of_(changed(settings_, change)); })) return false;

@@ -1,4 +1,4 @@
-// A job's projection in five sentences: the first thing that a user reads, on the terminal, in the report, in
+// A job's projection in five sentences: the first lines that a user reads, on the terminal, in the report, in
 // result.json.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Answer {
 Answer answer(const Job& job, const Projection& projection, const std::optional<std::vector<Change>>& changes,
               const std::vector<std::string>& typed = {});
 
-/// A change as it is typed: "`per_device_train_batch_size` 32".
+/// A change as typed: "`per_device_train_batch_size` 32".
 std::string settings_text(const Change& change);
 
 }  // namespace trnsim

@@ -11,7 +11,7 @@ std::vector<T> values_or(const std::vector<T>& values, T own) {
   return values.empty() ? std::vector<T>{own} : values;
 }
 
-/// The job with so many sequences in a micro-batch and these degrees; false: its cores or its batch do not allow them.
+/// The job with this micro-batch and these degrees; false: its cores or its batch do not allow them.
 bool reshape(Job& job, std::int64_t micro_batch, PlanMoves::Degrees degrees, bool any_batch) {
   runtime::Plan& plan = job.step.plan;
   const std::int64_t cores = job.cores(), shared = degrees.tensor * degrees.pipeline;

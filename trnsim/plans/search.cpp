@@ -152,7 +152,7 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (!job.model->splits())
     throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
                 "use trnsim run with `mode` timed, or name a decoder"};
-  Job plain = job;  // a state that there is once is not shared, whatever the job says
+  Job plain = job;  // a state that exists once is not shared, even if the job says so
   plain.step.plan.zero1 = false;
   std::vector<TriedPlan> out;
   for (Job& other : plans_near(plain, moves_of(job, space))) out.push_back(screened(std::move(other), space.batch));

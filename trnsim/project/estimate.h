@@ -20,10 +20,10 @@ Settings estimate_settings(Settings given);
 struct Estimate {
   Job job;
   Projection projection;                       // for a job that does not fit: the memory alone
-  std::optional<std::vector<Change>> changes;  // that would help most; none: not asked for (`suggestions` 0)
+  std::optional<std::vector<Change>> changes;  // that would help most; absent: not requested (`suggestions` 0)
 
   std::optional<Change> fitting_change;  // for a job that does not fit
-  std::vector<std::string> typed{};      // words of the command that asks, for a change of it
+  std::vector<std::string> typed{};      // words of the command, for a change of it
 
   bool fits() const { return projection.memory.fits(); }
 };

@@ -88,7 +88,7 @@ void add_time(analysis::JobTime& to, const analysis::JobTime& more, double share
   }
 }
 
-/// Steps of each length one after the other, in whatever order: what a step takes is their mean.
+/// Steps of each length one after the other, in any order: the time of a step is their mean.
 void time_lengths(const Job& job, const analysis::Stack& stack, Projection& p) {
   p.steps = job.steps(), p.samples = job.samples();
   p.time = {}, p.model_flops = p.device_seconds = 0;

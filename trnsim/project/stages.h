@@ -58,7 +58,8 @@ struct StepTime {
 
 struct SimulateStages {
   bool exact = false, any_memory = false;
-  bool in_child = true;  // what SystemC takes goes with a child process, and other threads simulate meanwhile
+  bool in_child =
+      true;  // SystemC's memory is freed with a child process, and other threads can simulate at the same time
   TraceWindow trace{};
 };
 

@@ -176,7 +176,7 @@ class Run {
     }
   }
 
-  /// Whatever does not fit together is refused before the first file is written.
+  /// Conflicting settings are refused before the first file is written.
   void prepare() {
     if (!data_) return;
     out_.trained = training_job(*data_, trained_);

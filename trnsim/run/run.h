@@ -32,13 +32,13 @@ struct RunRequest {
 struct RunResult {
   TraceWindow trace{};                  // whose instructions were recorded
   std::string workload, text, command;  // text: what is trained, in a line
-  std::vector<std::string> typed;       // as asked for
+  std::vector<std::string> typed;       // as requested
   Settings settings;                    // of the projected job, as resolved
   hw::MachineParams machine;            // of the projected job, or of the one that is trained
   std::optional<Job> job;               // none: nothing was projected
   std::optional<Projection> projection;
   std::optional<CompilerGain> gain;  // of workloads that are about the compiler: then the job is its last case
-  std::optional<std::vector<Change>> changes;   // of the projected job, that would help most; none: not asked for
+  std::optional<std::vector<Change>> changes;   // of the projected job, that would help most; absent: not requested
   std::vector<workloads::Published> published;  // figures of this very job
   std::optional<workloads::Published> published_gain;
   std::optional<Job> trained;
@@ -70,7 +70,7 @@ analysis::Figures figures_of(const RunResult& run);
 /// The record of the slowest stage, which sets the time of a step, or of another stage.
 analysis::Record record_of(const RunResult& run);
 analysis::Record record_of(const RunResult& run, std::size_t stage);
-/// A job for a buyer: of a run's folder, or of a workload (by name or file) as it was published. Errors:
+/// A job for a buyer: from a run's folder, or from a workload (by name or file) as published. Errors:
 /// Fault::kUsage for a name of neither; as analysis::job_of_run() and projected_run().
 analysis::JobToPrice job_to_price(const std::string& run_or_workload);
 /// Removes what an earlier run left in `folder`, its result first: so that a run that dies is not taken for it. For a

@@ -17,7 +17,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// A workload's job as it was published.
+/// A workload's job as published.
 analysis::JobToPrice job_of_workload(const workloads::Workload& workload) {
   RunRequest request{.workload = workload, .given = {}, .command = "", .folder = {}, .trace = {}};
   request.given.machine.mode = "timed", request.given.output.suggestions = 0;

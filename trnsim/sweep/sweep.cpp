@@ -103,7 +103,7 @@ JobAtPoint job_at(const workloads::Workload& workload, const std::string& machin
   return {other, given};
 }
 
-/// A plan that this point's cores do not allow has an error for a result: the other points go on.
+/// A plan that this point's cores do not allow has an error for a result: the other points continue.
 std::uint64_t hash_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point,
                       std::uint64_t (*of)(const Job&) = hash_of) {
   const JobAtPoint at = job_at(workload, machine, point);

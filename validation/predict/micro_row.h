@@ -1,4 +1,4 @@
-// A row of the micro schema, taken apart, and the program that it asks for.
+// A row of the micro schema, taken apart, and the program that it describes.
 #pragma once
 
 #include <fmt/format.h>

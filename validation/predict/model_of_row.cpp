@@ -89,7 +89,7 @@ ModelPtr with_labels(const TrainingRow& row, const ModelPtr& model) {
   return model->with_labels(std::vector<std::string>(static_cast<std::size_t>(row.labels.value_or(usual)), ""));
 }
 
-/// Positions of an encoder of texts, at the least: they are all trained, whatever the length of the row.
+/// Positions of an encoder of texts, at the least: they are all trained, for any length of the row.
 constexpr std::int64_t kLeastPositions = 512;
 
 }  // namespace

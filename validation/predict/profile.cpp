@@ -121,7 +121,7 @@ double load_to_matmul(const Bench& b) {
   const auto& engine = profile.result().engines[static_cast<std::size_t>(Engine::kTensor)];
   return hw::seconds(engine.waiting[static_cast<std::size_t>(hw::Hold::kStationary)]);
 }
-/// The operand's way is half of a matmul's, which goes on to PSUM: assumed, nothing depends on it.
+/// The operand's path is half of a matmul's, which continues to PSUM: assumed, nothing depends on it.
 double load_duration(const Bench& b) {
   const double way = b.machine.tensor_latency.value / 2 / b.machine.tensor_clock.value;
   return 128 / b.machine.tensor_fast_load.value / b.machine.tensor_clock.value + way;

@@ -14,7 +14,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// Whether the error speaks of the row alone, so that the others can still be predicted.
+/// Whether the error concerns the row alone, so that the others can still be predicted.
 bool concerns_row(Fault fault) {
   return fault == Fault::kCapacity || fault == Fault::kProgram || fault == Fault::kData || fault == Fault::kUsage;
 }

@@ -1,4 +1,4 @@
-// to_text(): a validation report in the form that the user asked for.
+// to_text(): a validation report in the requested form.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -211,7 +211,7 @@ std::string answer_of(const ValidationReport& report) {
   return text + ".**\n\n";
 }
 
-/// The rows that speak of a job whose sizes were not all published, and the mean of the others.
+/// The rows of jobs whose sizes were not all published, and the mean of the others.
 std::string unpublished_text(const ValidationReport& report) {
   std::string rows, means;
   for (const Comparison& row : report.rows)

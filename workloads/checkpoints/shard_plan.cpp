@@ -17,7 +17,7 @@ using base::Fault;
 
 std::int64_t rows_of_vocabulary(std::int64_t size, std::int64_t ranks) { return (size + ranks - 1) / ranks; }
 
-/// Why the model cannot be split over so many tensor-parallel ranks; empty: it can.
+/// Why the model cannot be split over that many tensor-parallel ranks; empty: it can.
 std::string tensor_obstacle(const Sizes& sizes, const ShardPlan& plan, std::int64_t ranks) {
   const bool by_expert = sizes.experts > 0 && !plan.split_experts;
   if (ranks < 1) return "must be 1 or more";

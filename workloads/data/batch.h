@@ -1,4 +1,4 @@
-// One micro-batch of one data-parallel rank, whatever the task: what the host writes for a step.
+// One micro-batch of one data-parallel rank for any task: the host's inputs of a step.
 #pragma once
 
 #include <cstddef>

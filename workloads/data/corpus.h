@@ -28,7 +28,7 @@ struct Instruction {
 /// end-of-sequence token is not text and is added by pack(). Source: optimum-neuron, tutorial "Fine-tune Llama",
 /// format_dolly().
 std::string instruction_text(const Instruction& row);
-/// The same up to and including "### Answer\n": what a model is asked to go on from.
+/// The same up to and including "### Answer\n": the prompt that a model continues.
 std::string instruction_prompt(const Instruction& row);
 /// The input of a model that generates the response separately: instruction and context, a line each.
 std::string instruction_source(const Instruction& row);

@@ -60,7 +60,7 @@ struct ReadOptions {
   std::size_t max_rows = 0;                // 0: all
 };
 
-/// Reads one file. Labels are ids (0, 1, ...) or names, whichever most rows have. Names get ids in the order of
+/// Reads one file. Labels are ids (0, 1, ...) or names, by the majority of rows. Names get ids in the order of
 /// `options.label_names`; else in Hugging Face's order for `emotion` when they are exactly its six; else sorted.
 /// A row of JSON with a list of words ("tokens" or "words") and one of labels ("ner_tags", "tags", "labels"), or a
 /// sentence of .conll, has a label of each word; the names' ids are sorted alike.

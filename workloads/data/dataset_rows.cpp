@@ -28,7 +28,7 @@ std::optional<std::size_t> first_of(const std::vector<std::string>& row, const s
   return std::nullopt;
 }
 
-/// A column that was asked for by name must be there.
+/// A column that is requested by name must exist.
 std::optional<std::size_t> wanted(const std::vector<std::string>& row, const std::string& name, std::string_view flag,
                                   const RowSource& source) {
   if (name.empty()) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::size_t> wanted(const std::vector<std::string>& row, const std
               base::suggest_fix(name, row)};
 }
 
-/// Strings as they are, integers as digits; anything else is neither label nor text.
+/// Strings unchanged, integers as digits; anything else is neither label nor text.
 std::optional<std::string> as_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());

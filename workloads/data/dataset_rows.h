@@ -44,9 +44,9 @@ struct Columns {
   bool header = false;  // the first row was names, not data
 };
 
-/// Reads the names if `first_row` is a header: it holds the names asked for, or, if none were, a usual name for the
+/// Reads the names if `first_row` is a header: it holds the requested names, or, without any, a usual name for the
 /// text or for the label. Without a header a file must have two fields, text and label. Errors: Fault::kData when the
-/// columns asked for are not there or the roles are not clear.
+/// requested columns are missing or the roles are not clear.
 Columns find_columns(const std::vector<std::string>& first_row, const RowSource& source);
 
 /// The usual names of the two columns, in order of preference.

@@ -36,7 +36,7 @@ std::vector<std::int64_t> samples_within(const TokenLengths& data, const std::ve
   return out;
 }
 
-/// The least tokens when the first samples go into so many buckets of which the last is candidate `i`.
+/// The least tokens of the first samples in a given number of buckets of which the last is candidate `i`.
 struct Fit {
   double tokens = std::numeric_limits<double>::infinity();
   std::size_t before = 0;  // the bucket before the last

@@ -15,7 +15,7 @@ namespace workloads {
 /// Named and meant as in Hugging Face's GenerationConfig.
 struct SamplingOptions {
   double temperature = 1;  // 0: always the most likely token
-  std::int64_t top_k = 0;  // keep so many of the likeliest tokens; 0: all
+  std::int64_t top_k = 0;  // keep this many of the likeliest tokens; 0: all
   double top_p = 1;        // keep the likeliest tokens that together reach this probability
   std::uint64_t seed = 42;
 };
@@ -23,7 +23,7 @@ struct SamplingOptions {
 /// number.
 void check(const SamplingOptions& options);
 
-/// Picks tokens for one sequence; sequence `index` of a batch has random numbers of its own, whatever the batch.
+/// Picks tokens for one sequence; sequence `index` of a batch has random numbers of its own, in any batch.
 class TokenSampler {
  public:
   /// Errors: as check().
@@ -38,7 +38,7 @@ class TokenSampler {
   Random random_;
 };
 
-/// The text of a growing sequence, as soon as it is certain: half a character is kept back.
+/// The text of a growing sequence, as soon as it is final: half a character is kept back.
 class TextStream {
  public:
   TextStream(const Tokenizer& tokenizer, bool skip_special_tokens)

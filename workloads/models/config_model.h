@@ -32,7 +32,7 @@ class ConfigModel : public Model {
   const Config config_;
 };
 
-/// Gives `to` a size that is told.
+/// Sets `to` to a size that is given.
 inline void set_size(std::int64_t& to, std::int64_t size) {
   if (size > 0) to = size;
 }

@@ -22,7 +22,7 @@ namespace workloads {
 
 struct GenerationSpec;  // workloads/models/decoder/generation_graph.h
 
-/// 0: the family has no such size; given to Model::with_sizes(): as it is.
+/// 0: the family has no such size; in Model::with_sizes(): unchanged.
 struct Sizes {
   std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0;
   std::int64_t head = 0;  // elements of one

@@ -54,7 +54,7 @@ const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
 
 namespace {
 
-/// A decoder that is told by its keys and names.
+/// A decoder that is defined by its keys and names.
 template <const PlainFamily& (*family)()>
 constexpr FamilyRow plain(std::string_view name, std::string_view type, std::string_view architecture) {
   return {name, type, architecture, [](const Keys& keys) { return read_plain(keys, family()); },

@@ -18,7 +18,7 @@ struct TensorNames {
   std::vector<std::pair<std::string, std::string>> endings{};  // of old files, and those that they have now
   /// Tensors of other tasks, and buffers that are not weights; "*" matches anything.
   std::vector<std::string> left_out{};
-  /// Prefixes of the heads that a task adds to a pre-trained model: drawn anew when the file has none.
+  /// Prefixes of the heads that a task adds to a pre-trained model: drawn at random when the file has none.
   std::vector<std::string> drawn{};
   std::map<std::string, std::string> copies{};  // a tensor, and the one that it is a copy of
 

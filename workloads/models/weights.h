@@ -53,7 +53,7 @@ struct WeightSpec {
   std::string fused{};                 // on a device that has query, key and value apart: the file's tensor,
   std::int64_t third = 0;              // and which of them this is
   bool frozen = false;                 // not trained: it has no gradient and no optimizer state
-  std::int64_t stack = 0;              // not 0: on a device it is several tensors of so many rows; `third` says which
+  std::int64_t stack = 0;  // not 0: on a device it is several tensors of this many rows; `third` selects one
   TensorSplit stack_split = TensorSplit::kAxis0;  // of each of these, where ranks share each of them
   double deviation = 0;                           // of the first values; 0: as the model draws them
   bool table = false;                             // its rows are read by number: nothing is multiplied by it

@@ -44,7 +44,7 @@ Parts synthetic_parts(const DataOptions& o, LanguageModelling& out) {
           .validation = synthetic_corpus(SyntheticSplit::kValidation, held, o.seed, pairs)};
 }
 
-/// Takes every so many-th sequence out of the training data. Nothing when there are fewer.
+/// Takes every n-th sequence out of the training data. Nothing when there are fewer.
 std::optional<PackedDataset> held_out(PackedDataset& train) {
   if (train.size() < kHeldOutOneOf) return std::nullopt;
   PackedDataset held{.length = train.length, .answer_length = train.answer_length}, kept = held;

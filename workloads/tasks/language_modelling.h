@@ -12,7 +12,7 @@
 
 namespace workloads {
 
-/// One of so many packed sequences is held out.
+/// One in this many packed sequences is held out.
 inline constexpr std::size_t kHeldOutOneOf = 20;
 
 struct LanguageModelling : TrainingData {

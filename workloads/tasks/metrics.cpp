@@ -78,7 +78,7 @@ bool EntityCounts::tagged() const {
 
 std::vector<EntityCounts::Entity> EntityCounts::entities(std::span<const std::int32_t> tags) const {
   std::vector<Entity> out;
-  std::string_view open;  // the type that goes on
+  std::string_view open;  // the type of the open entity
   for (std::size_t i = 0; i < tags.size(); ++i) {
     const std::string_view name = names_.at(static_cast<std::size_t>(tags[i]));
     const bool inside = name.starts_with("B-") || name.starts_with("I-");

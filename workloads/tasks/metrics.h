@@ -47,8 +47,8 @@ class Confusion {
 std::vector<std::int32_t> predictions(std::span<const float> logits, std::span<const std::int32_t> labels,
                                       std::size_t number);
 
-/// Entities in sequences of B-TYPE, I-TYPE and O, found and right when type, begin and end are. As seqeval's default: a
-/// type also begins where the one before is another, whatever the prefix.
+/// Entities in sequences of B-TYPE, I-TYPE and O, correct when type, start and end are. As seqeval's default: a
+/// type also begins after a different one, with any prefix.
 class EntityCounts {
  public:
   explicit EntityCounts(std::vector<std::string> label_names) : names_{std::move(label_names)} {}

@@ -1,4 +1,4 @@
-// The samples of a split as a trainer sees them, whatever they are: texts, words, pictures, sequences of tokens.
+// The samples of a split as a trainer sees them, of any kind: texts, words, pictures, sequences of tokens.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ SamplesPtr token_sequences(const PackedDataset* data, std::int32_t pad_id);
 
 /// How tokens are hidden. Source: Devlin et al., arXiv:1810.04805, section 3.1, and transformers'
 /// DataCollatorForLanguageModeling: of the tokens kChosen are predicted, of these kHidden behind the mask, kReplaced
-/// replaced by any token, the others as they are.
+/// replaced by any token, the others unchanged.
 struct TokenMask {
   static constexpr double kChosen = 0.15, kHidden = 0.8, kReplaced = 0.1;
   std::int32_t id = 0;               // of the mask

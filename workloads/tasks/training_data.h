@@ -17,7 +17,7 @@
 
 namespace workloads {
 
-/// Rows of a new table for so many tokens: a number that ranks can share.
+/// Rows of a new table for `tokens` tokens: a number that ranks can share.
 constexpr std::int64_t shared_rows(std::int64_t tokens) { return (tokens + 63) / 64 * 64; }
 
 struct DataOptions {
@@ -51,7 +51,7 @@ struct TrainingData {
 
   /// Must not outlive this.
   virtual TrainerData data() const = 0;
-  /// Token lengths of the training samples, as they are trained on; empty for pictures.
+  /// Token lengths of the training samples, as used in training; empty for pictures.
   virtual TokenLengths lengths() const = 0;
   /// Texts that the training samples are made of, or pictures.
   virtual std::int64_t documents() const = 0;

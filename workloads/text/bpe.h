@@ -25,7 +25,7 @@ struct BpeStyle {
   bool prefix_once = false;    // no blank is put in front of one
   bool strip_prefix = false;   // decoding takes one blank away from the front
   bool nfc = false;            // text is normalised to composed characters first
-  bool ignore_merges = false;  // a word that is a token is that token, whatever the merges would make of it
+  bool ignore_merges = false;  // a word that is a token is that token, without merges
   bool byte_fallback = false;  // a character without token becomes its bytes, "<0x0A>"
   bool fuse_unknown = false;   // neighbouring unknown characters are one unknown token
   std::optional<std::int32_t> unknown{};

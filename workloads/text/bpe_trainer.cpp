@@ -47,7 +47,7 @@ class BpeTrainer {
     }
   }
 
-  /// Merges until there are so many pieces, or nothing occurs twice.
+  /// Merges until there are `pieces` pieces, or no pair occurs twice.
   void merge_up_to(std::size_t pieces) {
     while (names_.size() < pieces) {
       const auto best = most_frequent();

@@ -1,5 +1,5 @@
 // The checkpoint of a training: shards of every tensor-parallel rank and pipeline stage
-// (workloads/checkpoints/shards.h), from which a run goes on, to the same bits under the same plan, and from the same
+// (workloads/checkpoints/shards.h), from which a run resumes, to the same bits under the same plan, and from the same
 // state under another one.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The state of a training: weights, moments, master weights. Ranks share it in many ways; here it is taken apart and
-// put together, so that another plan can go on with it.
+// put together, so that another plan can continue with it.
 #pragma once
 
 #include <string>

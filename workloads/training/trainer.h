@@ -50,7 +50,7 @@ struct TrainerOptions {
   runtime::Passes passes;
   runtime::ProgramCache* cache = nullptr;  // of compiled programs
   std::filesystem::path checkpoint;        // folder that checkpoints are written to; empty: none
-  std::filesystem::path resume;            // folder of a checkpoint to go on from; empty: begin
+  std::filesystem::path resume;            // folder of a checkpoint to resume from; empty: start
   std::function<std::unique_ptr<isa::Device>()> make_device = isa::make_numeric_device;
 };
 
@@ -105,7 +105,7 @@ class Trainer {
   const TrainerOptions& options() const { return options_; }
 
   /// Trains until the end, Ctrl-C, or an error. Writes a checkpoint at the end, every save_steps, and on Ctrl-C, which
-  /// also ends an evaluation; that one is made up for by the run that goes on.
+  /// also ends an evaluation; the resumed run makes up for it.
   /// Errors: Fault::kNumerics when the loss is not finite.
   TrainOutcome run();
   EvalRecord evaluate(Split split);

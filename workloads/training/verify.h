@@ -33,7 +33,7 @@ struct VerifyOptions {
 /// (gradients, weights): what is zero by construction has only rounding in it. The gradient of a key's bias is: it adds
 /// the same to all scores of a query, and softmax does not see that. AdamW divides gradients by their own size and so
 /// moves such a weight by noise: when the expected gradient is below kSmallest^2 of the largest one, the final weight
-/// is held against the largest weight.
+/// is compared with the largest weight.
 inline constexpr double kSmallest = 1e-4;
 struct TensorError {
   std::string name;

@@ -4,7 +4,7 @@
     ./dev columns OLD.csv >NEW.csv
 
 ../README.md explains each column, and the meaning of an empty cell. A column that the table has already is left
-as it is. These are guesses: read the new columns row by row before you believe a prediction.
+unchanged. These are guesses: read the new columns row by row before you believe a prediction.
 """
 
 import csv

@@ -41,7 +41,7 @@ struct BertDialect {
   std::string_view projection{};  // from embeddings of embedding_size to hidden_size; empty: they are as wide
   isa::Fn pooled_fn = isa::Fn::kTanh;
   bool pooled_dropout = false;                // before that, too
-  bool masked_gelu = false;                   // the head for masked tokens has GELU, whatever the layers have
+  bool masked_gelu = false;                   // the head for masked tokens has GELU, independent of the layers
   bool token_types = true;                    // a table of them
   bool one_token_type = false;                // a table of a single one, that every token has
   bool places_after_pad = false;              // positions begin after pad_token_id

@@ -49,7 +49,7 @@ class Keys {
   /// Hugging Face's two.
   std::vector<std::string> label_names() const;
   [[noreturn]] void fail(std::string_view what, std::string_view fix) const;
-  /// A key that the file has, and that was not asked for.
+  /// A key of the file that was not read.
   std::optional<std::string> unread() const;
   const std::string& where() const { return where_; }
 

@@ -166,7 +166,7 @@ json architectures_of(const LlamaConfig& c) {
 }
 
 bool classifies(const L& c) { return c.classes.has_value(); }
-/// A list with an entry for each layer says that every so many layers one differs, as another key does.
+/// Checks that a list with an entry per layer follows the period that another key gives.
 void require_pattern(const Keys& keys, const char* key, std::int64_t layers, std::int64_t every,
                      const std::pair<json, json>& most_and_last) {
   if (!keys.has(key)) return;

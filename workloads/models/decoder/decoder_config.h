@@ -71,16 +71,16 @@ struct LlamaDialect {
   double eps = 1e-6;  // the same
   Activation activation = Activation::kSilu;
   double theta = 10000;         // of the rotary positions, the same
-  std::int64_t full_every = 0;  // every so many layers, one has no window; the same
+  std::int64_t full_every = 0;  // one in this many layers has no window; the same
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
 /// How the layers of a relative of Llama differ from each other.
 struct LlamaPattern {
   std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
-  std::int64_t full_every = 0;      // every so many layers, one sees all the same; 0: none does
+  std::int64_t full_every = 0;      // one in this many layers sees all nevertheless; 0: none
   double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
-  std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
+  std::int64_t no_rope_every = 0;   // one in this many layers rotates nothing; 0: all rotate
 };
 
 struct LlamaScales {
@@ -166,7 +166,7 @@ nlohmann::json to_json(const LlamaConfig& config);
 nlohmann::json to_json(const GptConfig& config);
 
 /// Radians per position of each of the head_dim / 2 rotated pairs (element j goes with j + head_dim / 2); `longer`: in
-/// sequences beyond the original positions of a model that knows such.
+/// sequences beyond the original positions of a model that has such.
 std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = false);
 /// The factor of cosines and sines.
 double rope_magnitude(const LlamaConfig& config);

@@ -20,7 +20,7 @@ struct GenerationSpec {
   std::int64_t batch = 1;     // sequences that grow side by side, at most 128
   std::int64_t prompt = 128;  // tokens of each prompt, padded behind its end
   std::int64_t length = 128;  // tokens that a cache holds of each sequence: at most 128, or a multiple of it
-  std::int64_t read = 0;      // of them a token's program reads the first so many; 0: all
+  std::int64_t read = 0;      // a token's program reads only the first rows, this many; 0: all
   std::int64_t tensor_parallel = 1;
   runtime::Numerics numerics;
   /// For a mixture: programs read as many experts of a layer as their tokens are expected to choose, to be timed.
@@ -29,10 +29,10 @@ struct GenerationSpec {
 
   /// Rows of the cache that a token's program reads.
   std::int64_t rows_read() const { return read > 0 ? read : length; }
-  /// Experts that a program of so many tokens reads in each layer of a mixture.
+  /// Experts that a program of `tokens` tokens reads in each layer of a mixture.
   std::int64_t experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const;
 };
-/// Experts of a layer that so many tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
+/// Experts of a layer that `tokens` tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
 std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
 /// As above, for a model; 0 without experts.
 std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens);
@@ -54,7 +54,7 @@ runtime::Numerics generation_numerics(std::string_view name);
 /// Tokens of a prompt's program: the next power of two from 128 on, at most `length`. Source: transformers-neuronx
 /// compiles one graph for each such bucket.
 std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length);
-/// Rows of a cache that hold so many tokens.
+/// Rows of a cache that holds `tokens` tokens.
 std::int64_t cache_length(std::int64_t tokens);
 /// The rows that tokens' programs read of a cache of `length`, from the first number that suffices for position `first`
 /// to the one that position `last` needs: powers of two from 128 on, the last one `length` itself. Source: as

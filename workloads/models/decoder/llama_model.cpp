@@ -153,7 +153,7 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
   }
 };
 
-/// transformers classifies texts with most of the relatives; the others stay as they are.
+/// transformers classifies texts with most of the relatives; the others stay unchanged.
 void change_head(const ModelChange& change, LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
   if (change.head == Head::kClassifier && !dialect.multipliers && !dialect.joint_norms && !c.classes)

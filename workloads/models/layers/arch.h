@@ -1,4 +1,4 @@
-// How the layers of a transformer are built, whatever its family and whether it is trained or writes text: plain
+// The architecture of a transformer's layers, for any family, in training and in generation: plain
 // values, which a family's own file fills from its configuration. Names of weights are those of Hugging Face's files.
 #pragma once
 
@@ -37,8 +37,8 @@ struct AttentionArch {
   double dropout = 0;                              // of the probabilities
   double soft_cap = 0;                             // scores s become cap * tanh(s / cap); 0: they do not
   std::int64_t window = 0;                         // tokens that a query sees, itself among them; 0: all
-  std::int64_t full_every = 0;  // every so many layers, one sees all tokens all the same; 0: none does
-  bool fp32_softmax = false;    // whatever the type of the activations
+  std::int64_t full_every = 0;                     // one in this many layers sees all tokens nevertheless; 0: none
+  bool fp32_softmax = false;                       // for any type of the activations
   bool qkv_bias = false, out_bias = false;
   bool joint_norms = false;  // norms of queries and keys are of all heads together, not of each
 
@@ -58,7 +58,7 @@ struct RotaryArch {
   std::int64_t long_from = 0;
   std::vector<double> windowed{};  // the same for layers that see only a window, if they differ
   double magnitude = 1;            // of cosines and sines
-  std::int64_t none_every = 0;     // every so many layers, one turns nothing; 0: all turn
+  std::int64_t none_every = 0;     // one in this many layers rotates nothing; 0: all rotate
 
   bool turns(std::int64_t layer) const {
     return !frequencies.empty() && (none_every == 0 || (layer + 1) % none_every != 0);

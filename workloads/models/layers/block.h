@@ -17,7 +17,7 @@ struct Residual {
   runtime::ValueId sum = runtime::kNoValue;
   // Still to be added to `sum`:
   runtime::ValueId pending = runtime::kNoValue;
-  std::vector<std::string> biases{};  // that go with it, once for all ranks
+  std::vector<std::string> biases{};  // that are added with it, once for all ranks
   double scale = 1;                   // of both
   std::string label{};                // of the addition
   std::string norm{};                 // of the sum then; empty: none

@@ -31,7 +31,7 @@ class Mixture {
   /// h [the rank's tokens, hidden] -> the same shape, complete: nothing is left to be summed over ranks. Leaves the
   /// layer's "expert_load.NUMBER".
   ValueId routed(ValueId h, std::int64_t number, const std::string& prefix);
-  /// Every expert on all rows, whatever they chose: partial sums.
+  /// Every expert on all rows, independent of their choices: partial sums.
   ValueId gated(ValueId h, const std::string& prefix);
   /// The router's loss of the layers since the last call; kNoValue without a weight or without such layers.
   ValueId loss(const MixtureLoss& loss);

@@ -82,7 +82,7 @@ class T5Generation : Places {
     const std::string table = fmt::format("{}.block.0.layer.0.SelfAttention.relative_attention_bias.weight", stack);
     return net_.matmul("distances", net_.w(table), distances, {.dtype = spec_.numerics.activation});
   }
-  /// `out`: the layer that its heads go through.
+  /// `out`: the output layer of its heads.
   ValueId attention(const std::string& label, ValueId x, const std::vector<ValueId>& qkv, const Seen& seen,
                     const std::string& out) {
     const ValueId context = net_.heads(label + ".heads", qkv, arch_.block.attention, seen);
