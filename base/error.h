@@ -1,4 +1,4 @@
-// One exception type for the whole product: whose fault, where, what, and how to mend it.
+// One exception type for the whole product: fault, place, problem and fix.
 #pragma once
 
 #include <cstddef>

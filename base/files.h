@@ -1,4 +1,4 @@
-// Files: read whole, write so that nothing half-written is left, find what belongs to the program.
+// Files: read whole, write so that nothing half-written is left, find the program's data.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ int synced(int fd);
 std::string read_file(const std::filesystem::path& path);
 
 /// Writes to a temporary file beside `path`, and puts it in place by commit() only: readers see the old file or the new
-/// one, never a part. An object that ends without commit() leaves nothing; what a killed process left of the same file
-/// is removed. All errors: Fault::kEnvironment.
+/// one, never a part. An object that ends without commit() leaves nothing; remnants of the same file from a killed
+/// process are removed. All errors: Fault::kEnvironment.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -68,7 +68,7 @@ class FolderLock {
 
 /// A folder that takes the place of another one as a whole: it is filled as `place`.new, and commit() exchanges the two
 /// in one step, so that a process that dies at any moment leaves the old folder or the new one in `place`. The next one
-/// clears what is left beside it. Errors: Fault::kEnvironment.
+/// clears the remnants beside it. Errors: Fault::kEnvironment.
 class ReplacedFolder {
  public:
   explicit ReplacedFolder(std::filesystem::path place);

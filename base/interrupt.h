@@ -1,4 +1,4 @@
-// Ctrl-C, SIGTERM, a terminal that hangs up, a reader that closes the pipe: what has something to save polls a flag,
+// Ctrl-C, SIGTERM, a terminal that hangs up, a reader that closes the pipe: code with something to save polls a flag,
 // saves it and ends with exit code 130; everything else ends at once.
 #pragma once
 
@@ -15,7 +15,7 @@ bool interrupt();
 /// True once a signal came. Cheap enough for inner loops; safe from any thread.
 bool interrupted();
 
-/// For what must come to an orderly end: a training that writes its checkpoint, a file that is half-written.
+/// For work that must end in order: a training that writes its checkpoint, a half-written file.
 class HoldInterrupts {
  public:
   HoldInterrupts();

@@ -24,7 +24,7 @@ bool is_below(std::string_view key, std::string_view prefix) {
   return prefix.empty() || key == prefix || (key.starts_with(prefix) && key[prefix.size()] == '.');
 }
 
-/// Only what has a source can be a number; "2.31" without one is a version.
+/// Only a value with a source can be a number; "2.31" without one is a version.
 bool is_number(const Parameter& parameter) {
   return !parameter.source.empty() && !parameter.values.empty() &&
          std::ranges::all_of(parameter.values, [](auto& text) { return try_quantity(text).has_value(); });
@@ -126,7 +126,7 @@ void ParamFile::set(std::string_view key, std::string_view value, std::string_vi
   p.values = std::move(values);
   p.source = by;
   p.where = where;
-  p.fitted_on.clear();  // what the user sets is not a fit
+  p.fitted_on.clear();  // a user's value is not a fit
   p.read_off.clear();
 }
 

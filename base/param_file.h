@@ -50,7 +50,7 @@ class ParamFile {
   /// The same from text; `name` stands for the path in errors, `folder` is where `inherits` looks.
   static ParamFile parse(std::string_view toml, std::string_view name, const std::filesystem::path& folder = {});
 
-  /// Overrides one key. A number keeps its dimension; "2x" multiplies what is there. Errors: an unknown key (with a
+  /// Overrides one key. A number keeps its dimension; "2x" multiplies the present value. Errors: an unknown key (with a
   /// suggestion), another dimension. `where` names the origin in errors; the source says what was set.
   void set(std::string_view key, std::string_view value, std::string_view where = "`set`");
   /// As above, from text: "hbm.bandwidth=1.6TB/s".

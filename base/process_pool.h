@@ -26,7 +26,7 @@ class ProcessPool {
   struct Answer {
     std::size_t item = 0;
     std::string bytes{};
-    std::optional<Error> error{};  // as `work` threw it; what is not a base::Error becomes Fault::kInternal
+    std::optional<Error> error{};  // as `work` threw it; other exceptions become Fault::kInternal
     std::string death{};           // "was killed by signal 9 (Killed)": how the child ended
     bool killed = false;           // by SIGKILL, as the system does that lacks memory: no fault of the work
   };

@@ -29,7 +29,7 @@ Progress::Progress(std::string_view what, std::string_view unit, std::uint64_t t
       total_{total},
       interval_{terminal_.tty() ? options.redraw : options.line_every},
       enabled_{!options.quiet && !quiet()} {
-  if (!terminal_.tty()) next_ += interval_;  // what is over within one interval needs no line in a log file
+  if (!terminal_.tty()) next_ += interval_;  // work that takes less than an interval needs no line in a log file
 }
 
 Progress::~Progress() { finish(); }

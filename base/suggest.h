@@ -13,7 +13,7 @@ namespace base {
 /// of the Damerau-Levenshtein distance, on bytes.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The name nearest to `typed` when it is near enough to be what was meant: at most a third of its length in edits,
+/// The name nearest to `typed` when it is near enough to be intended: at most a third of its length in edits,
 /// case ignored, or `typed` is the last or first dotted part of exactly one name.
 std::optional<std::string> closest(std::string_view typed, std::span<const std::string> names);
 

@@ -10,7 +10,7 @@
 
 namespace base {
 
-/// ASCII letters in small; what is not ASCII stays.
+/// Lowers ASCII letters; other characters stay.
 std::string lower(std::string_view text);
 
 /// Without blanks and tabs at both ends.

@@ -65,7 +65,7 @@ std::string bounds_text(const GenerationTime& t) {
   return text + "\n";
 }
 
-/// A single text as it grows; several when they are complete; then what runs where.
+/// A single text as it grows; several when they are complete; then the placement.
 GenerateObserver observer_of(const std::string& model) {
   GenerateObserver observer;
   observer.grown = [](std::size_t, std::size_t sequences, const std::string& text) {

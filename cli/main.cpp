@@ -27,7 +27,7 @@ void open_standard_streams() {
 }
 
 int report(const base::Error& error) {
-  std::fflush(stdout);  // what was printed before the error stays printed
+  std::fflush(stdout);  // output before the error stays printed
   std::fprintf(stderr, "%s\n", base::without_controls(cli::flags_in(error.what())).c_str());
   return base::exit_code(error.fault());
 }

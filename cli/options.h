@@ -15,7 +15,8 @@ namespace cli {
 /// Adds the settings that `verb` takes to `app`. `settings` must outlive the parse.
 void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
-/// After the parse: takes from the environment what no flag gave, fills `given`, makes one number format of --bf16,
+/// After the parse: takes settings without a flag from the environment, fills `given`, makes one number format of
+/// --bf16,
 /// --numerics and their like, and refuses settings that contradict each other. Errors: Fault::kUsage.
 void finish_settings(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
@@ -27,7 +28,7 @@ std::vector<std::string>& typed_command();
 
 /// "model_id,model_name_or_path" as "--model_id,--model_name_or_path".
 std::string flags_of(std::string_view names);
-/// "use a smaller `max_length`" as "use a smaller --max_length"; what is not a name, such as `trnsim run`, stays as it
+/// "use a smaller `max_length`" as "use a smaller --max_length"; other words, such as `trnsim run`, stay as they
 /// is, in quotes of its own.
 std::string flags_in(std::string_view text);
 

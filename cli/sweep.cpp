@@ -109,7 +109,7 @@ std::vector<std::string> arguments_of(const SweepOptions& options) {
 
 void print_slurm_script(const SweepOptions& options, const std::vector<analysis::SweepPoint>& points,
                         const analysis::SweepModel& model) {
-  for (const analysis::SweepPoint& point : points) model.hash(point);  // what is wrong shows now, not in the queue
+  for (const analysis::SweepPoint& point : points) model.hash(point);  // mistakes show now, not in the queue
   print(slurm_script(arguments_of(options), std::min(options.slurm, points.size()), options.processes.value_or(1)));
 }
 
@@ -138,7 +138,7 @@ void sweep(const SweepOptions& options) {
   base::parse_format(options.format);
   if (!options.subject_to.empty() && options.minimize.empty())
     throw Error{Fault::kUsage, "--subject_to", "is given without --minimize", "say what should be smallest"};
-  conditions_of(options);  // what is not a condition or a format shows before anything is computed
+  conditions_of(options);  // invalid conditions and formats show before anything is computed
   const analysis::SweepSpec spec = spec_of(options);
   const auto points = analysis::design_points(spec);
   const std::string machine = spec.machine.empty() && spec.workload.empty() ? "trn1.2xlarge" : spec.machine;

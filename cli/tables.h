@@ -27,7 +27,7 @@ base::Table memory_table(const trnsim::Memory& memory);
 std::string gain_text(const trnsim::CompilerGain& gain, const workloads::Published& published);
 base::Table compiler_table(const trnsim::CompilerGain& gain);
 
-/// A column of pass_table(): what a job with these passes is like.
+/// A column of pass_table(): the figures of a job with these passes.
 struct PassColumn {
   base::Column column;
   std::function<base::Cell(const trnsim::Job&)> cell;

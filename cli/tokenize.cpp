@@ -1,4 +1,4 @@
-// `trnsim tokenize`: what the model will see of a text.
+// `trnsim tokenize`: a text as the model will see it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

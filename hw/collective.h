@@ -42,7 +42,7 @@ class CollectivePlanner {
   void reset(const std::vector<ReplicaGroups>& groups);
   /// `instr` as set `set` of its table runs it. The plan stays until reset().
   /// Errors: Fault::kProgram when the machine cannot form the groups of the table; Fault::kInternal when the plan beats
-  /// what links, network or HBM need at the least.
+  /// the least time of links, network or HBM.
   const CollectivePlan& plan(const isa::Instr& instr, std::uint32_t set);
 
   const Topology& topology() const { return topology_; }

@@ -116,7 +116,7 @@ void require(bool good, std::string_view machine, std::string_view what, std::st
   if (!good) throw base::Error{base::Fault::kUsage, machine, what, fix};
 }
 
-/// Keys whose value may be zero: what a machine can lack or do in no time.
+/// Keys whose value may be zero: parts that a machine can lack or do in no time.
 bool may_be_zero(std::string_view key) {
   constexpr std::array kKeys = {"efa.bandwidth",
                                 "link.bandwidth",

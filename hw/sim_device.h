@@ -1,4 +1,4 @@
-// Runs programs on the simulated machine: their time, and on request (full mode) what they compute.
+// Runs programs on the simulated machine: their time, and on request (full mode) their results.
 #pragma once
 
 #include <memory>

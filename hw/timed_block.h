@@ -50,7 +50,7 @@ static_assert(sizeof(TimedInstr) <= 64);
 struct Stream {
   std::vector<TimedInstr> instrs;
   std::vector<isa::Wait> waits;
-  Fs min_busy = 0;  // what its instructions occupy at the very least
+  Fs min_busy = 0;  // the least time that its instructions occupy
 };
 
 /// Label, opcode and engine of a row of statistics.
@@ -68,7 +68,7 @@ struct TimedBlock {
   std::array<Stream, isa::kEngineCount> streams;
   std::vector<Transfer> transfers;
   std::vector<Slot> slots;
-  DmaTime dma;               // what one call moves; times are zero
+  DmaTime dma;               // traffic of one call; times are zero
   double matmul_flops = 0;   // of its kMatMul instructions, one call
   bool collectives = false;  // issues or waits for one
   std::shared_ptr<KnownCalls> known{};

@@ -107,7 +107,7 @@ struct TraceEvent {
   Track track = Track::kEngine;
   std::uint8_t lane = 0;  // engine, ring or queue
   std::uint16_t rank = 0;
-  Hold hold = Hold::kOwnEngine;  // what an engine waited for before it, and how long
+  Hold hold = Hold::kOwnEngine;  // cause and length of the engine's wait before it
   Fs waited = 0;
   bool operator==(const TraceEvent&) const = default;
 };

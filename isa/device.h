@@ -34,7 +34,7 @@ class Device {
 void require_host();
 
 /// Executes each rank's calls in program order on host threads, without time. Programs that run together take turns:
-/// each continues until it needs what another one has not sent yet. Errors of run(): Fault::kProgram when none can
+/// each continues until it needs a message that is not sent yet. Errors of run(): Fault::kProgram when none can
 /// (the error lists the waiting ranks). Errors of this function: as require_host().
 std::unique_ptr<Device> make_numeric_device();
 

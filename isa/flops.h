@@ -14,7 +14,7 @@ constexpr double matmul_macs(const Instr& instr) {
   return static_cast<double>(instr.a.partitions) * static_cast<double>(instr.a.cols()) *
          static_cast<double>(instr.b.cols());
 }
-/// 2 x MACs: what counts as model FLOPs on TensorE.
+/// 2 x MACs: model FLOPs on TensorE.
 constexpr double matmul_flops(const Instr& instr) { return 2 * matmul_macs(instr); }
 
 /// FLOPs that TensorE spends on a kPeTranspose (an identity matmul): work of the array, but none of the model's.

@@ -57,7 +57,7 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<Call> calls;
   std::vector<Region> regions;
-  std::uint64_t hbm_bytes = 0;                 // per core: what the regions span
+  std::uint64_t hbm_bytes = 0;                 // per core: span of the regions
   std::uint32_t ranks = 1;                     // of all programs that run together
   std::uint32_t first_rank = 0;                // that runs this one,
   std::uint32_t own_ranks = 0;                 // and how many from there on; 0: all of `ranks`

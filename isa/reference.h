@@ -10,7 +10,7 @@ namespace isa {
 /// One row per instruction: name, engines, cost in cycles of the engine, limits, source, note.
 base::Table reference();
 
-/// docs/isa.md: what the words of the cost column mean, then the table.
+/// docs/isa.md: the meaning of the cost column, then the table.
 std::string reference_markdown();
 
 }  // namespace isa

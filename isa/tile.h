@@ -10,7 +10,7 @@ namespace isa {
 
 enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 
-// The same in every generation: what the operand of an instruction may span.
+// The same in every generation: the limits of an instruction's operand.
 inline constexpr int kPartitions = 128;
 inline constexpr std::int64_t kMovingColumns = 512;  // of a matmul
 /// Sizes that simulated memories have room for; a core's own sizes are its target's (isa/target.h).

@@ -102,7 +102,7 @@ Cell dollars(const std::optional<double>& value) {
   return value ? Cell{*value, *value >= 0.1 ? fmt::format("${:.2f}", *value) : fmt::format("${:.3g}", *value)} : Cell{};
 }
 
-/// The record is of one core, of a pipeline of one stage, and of some of its micro-batches: the job says what all do.
+/// The record is of one core, of a pipeline of one stage, and of some of its micro-batches: the job has the totals.
 void add_job_work(JobToPrice& job, const Maybe& flops, const Record& record, double steps) {
   const double recorded = record.utilisation.model_flops;
   job.flops = flops && *flops > 0 ? *flops : recorded * steps * record.program.ranks;

@@ -24,7 +24,7 @@ struct JobToPrice {
   int instances = 1;
   double seconds = 0;
   std::map<std::string, double> other_instances{};  // seconds with as many cores on another instance, and its host
-  double fixed_seconds = 0;                         // of these, what more chips do not shorten: the host's part
+  double fixed_seconds = 0;                         // the part that more chips do not shorten: the host's
   double epochs = 0, samples = 0, tokens = 0;
   double flops = 0;      // model FLOPs of the whole job, all cores
   double hbm_bytes = 0;  // moved at HBM in the whole job, all cores

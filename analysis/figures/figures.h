@@ -1,4 +1,4 @@
-// All that a run answers, as values: what result.json holds, what every table, page and export of a run shows.
+// All results of a run, as values: the content of result.json and of every table, page and export.
 #pragma once
 
 #include <cstdint>

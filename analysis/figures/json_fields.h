@@ -1,4 +1,4 @@
-// A struct as a JSON object and back, by one list of its members: what is written can be read.
+// A struct as a JSON object and back, by one list of its members: written files can be read.
 #pragma once
 
 #include <fmt/format.h>

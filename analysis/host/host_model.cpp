@@ -137,7 +137,7 @@ JobTime job_time(const Stack& stack, const JobShape& shape) {
   job.parts.push_back({"start", shape.started ? job.start : 0});
   for (const TimeItem& part : step.parts) job.parts.push_back({part.name, part.seconds * shape.steps});
 
-  // A read-back drains what is in flight: the overlap of that step is lost.
+  // A read-back drains the steps in flight: the overlap of that step is lost.
   const double logs = shape.log_every > 0 ? std::floor(shape.steps / shape.log_every) : 0;
   job.parts.push_back({"logging", logs * (step.hidden + stack.read_back.value)});
 

@@ -1,4 +1,4 @@
-// From the device time of one step to the time of a job: what the host software around the device costs.
+// From the device time of one step to the time of a job: the cost of the host software around the device.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct TracedModel {
   double optimizer_ops = 0;  // more that the stack's optimizer dispatches for each tensor
 };
 
-/// Framework operations of one step: micro_steps * (forward + backward) + tensors * what the optimizer dispatches for
+/// Framework operations of one step: micro_steps * (forward + backward) + tensors * operations of the optimizer for
 /// each.
 /// Errors: Fault::kUsage for an optimizer that has no count.
 double traced_ops(const TracedModel& model);
@@ -53,7 +53,7 @@ struct TimeItem {
 
 /// `parts` add up to `total`; the device is booked in full, the host only by its excess over the device.
 struct JobTime {
-  double total = 0;         // what a trainer reports as train_runtime
+  double total = 0;         // the train_runtime that a trainer reports
   double step = 0;          // steady step, without logging, evaluation, checkpoints
   double host_step = 0;     // host work in it
   double device_step = 0;   // device work in it, with the lead-in of each launch

@@ -1,4 +1,4 @@
-// A software stack: what the host around the device costs. One small file each: analysis/host/stacks/NAME.toml.
+// A software stack: the costs of the host around the device. One small file each: analysis/host/stacks/NAME.toml.
 #pragma once
 
 #include <span>

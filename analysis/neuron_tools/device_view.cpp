@@ -262,7 +262,7 @@ Json monitor_report(const Record& record, const Devices& devices, double period,
                       "give `period`, as in 5s"};
   }
   const double step = std::max(step_seconds, hw::seconds(record.result.total));
-  // A simulation has neither a place nor a network: what its exporters index is there, and empty.
+  // A simulation has neither a place nor a network: fields that its exporters index are present, and empty.
   const Json instance = {{"instance_name", "trnsim"},
                          {"instance_id", "simulated"},
                          {"instance_type", devices.instance_type},

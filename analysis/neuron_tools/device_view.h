@@ -46,7 +46,7 @@ nlohmann::ordered_json ls_json(const Devices& devices, const Processes& processe
 nlohmann::ordered_json monitor_report(const Record& record, const Devices& devices, double period, double step_seconds,
                                       const HostLoad& host = {});
 
-/// A frame of neuron-top: what the slowest core did in [from, until) seconds of its step. Lines of at most `width`
+/// A frame of neuron-top: the slowest core in [from, until) seconds of its step. Lines of at most `width`
 /// columns, each with a newline. Errors: Fault::kUsage for an empty window.
 std::string top_frame(const Record& record, double from, double until, int width);
 /// The part of neuron-top below its engines: vCPUs, host memory, the model on its cores.

@@ -1,4 +1,4 @@
-// A profile of the real device beside a run: what `neuron-profile view --output-format json` (now neuron-explorer)
+// A profile of the real device beside a run: output of `neuron-profile view --output-format json` (now neuron-explorer)
 // writes, in the fields of its schema. Source: AWS Neuron documentation, profile schema reference: tables Summary and
 // Instruction.
 #pragma once

@@ -135,7 +135,7 @@ std::string in_words(const Answer& a, const Spread& reference) {
   }
 }
 
-/// Adds what a split says of the trained model to the means over the samples of all splits.
+/// Adds a split's scores of the trained model to the means over the samples of all splits.
 void add_evaluation(TrainedRun& run, const EvaluationFigures& e) {
   const std::int64_t samples = e.samples.value_or(0);
   const double weight = static_cast<double>(samples) / static_cast<double>(run.evaluated + samples);

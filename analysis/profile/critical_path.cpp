@@ -53,7 +53,7 @@ class Chain {
     return static_cast<int>(latest - events_.begin());
   }
 
-  /// The event whose end let event `i` begin: the latest of its lane's predecessor, what it waited for, and, for a
+  /// The event whose end let event `i` begin: the latest of its lane's predecessor, the event it waited for, and, for a
   /// transfer, the instruction that issued it. `by_wait` tells whether it was a wait.
   int cause(int i, bool& by_wait) const {
     int best = kNobody;

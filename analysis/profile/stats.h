@@ -1,4 +1,4 @@
-// From the records of a simulation to answers: how busy each engine is, where the time goes, what binds.
+// From the records of a simulation to answers: how busy each engine is, where the time goes, the binding resource.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ struct Utilisation {
   double hfu = 0;              // per cent: all work of the array, transposes included
   double mbu = 0;              // per cent: HBM bytes / (nominal bandwidth * time)
   double intensity = 0;        // matmul FLOPs per HBM byte
-  double mfu_achievable = 0;   // per cent: what the HBM bytes allow, at most 100
+  double mfu_achievable = 0;   // per cent: the limit by HBM bytes, at most 100
 };
 Utilisation utilisation(const hw::SimResult& result, const isa::Program& program);
 

@@ -94,7 +94,7 @@ std::vector<Group> time_by(By by, const hw::SimResult& result, const isa::Progra
     group.share = all > 0 ? group.busy / all * 100 : 0;
     list.push_back(group);
   }
-  if (by == By::kLayer) {  // "2" before "10", what is outside of layers last
+  if (by == By::kLayer) {  // "2" before "10", time outside of layers last
     std::ranges::stable_sort(list, [](const Group& a, const Group& b) {
       const auto rank = [](const Group& g) { return g.key.front() == '(' ? 1u << 30 : std::stoul(g.key); };
       return rank(a) < rank(b);

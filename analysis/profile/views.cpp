@@ -69,7 +69,7 @@ Seconds waiting_by_cause(const hw::SimResult& result) {
   return figures;
 }
 
-/// Both runs' figures by name; what only one has is 0 in the other.
+/// Both runs' figures by name; missing ones are 0.
 void pair_up(std::string_view part, const Seconds& before, const Seconds& after, std::vector<Difference>& out) {
   std::map<std::string, Difference> pairs;
   for (const auto& [name, value] : before) pairs[name] = {std::string{part}, name, value, 0, "s"};

@@ -1,4 +1,4 @@
-// Tables of a record: what `trnsim stats` and `trnsim compare` print.
+// Tables of a record, for `trnsim stats` and `trnsim compare`.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct Difference {
   double change() const;   // 0 for differences by rounding alone
   double percent() const;  // of `before`; NaN when that is 0 and `after` is not
 };
-/// Totals first, then phases, engines' busy time, what engines waited for and ops, each with the largest change first.
+/// Totals first, then phases, engines' busy time, causes of engines' waits and ops, each with the largest change first.
 /// Units: s, B and %.
 std::vector<Difference> compare(const Record& before, const Record& after);
 /// Figures of the job that both runs have: those with a title, and all others that differ.

@@ -1,4 +1,4 @@
-// The folder of a run: what it is, how it went, what came out. The schema is documented in docs/result_schema.md.
+// The folder of a run: its settings, steps and results. The schema is documented in docs/result_schema.md.
 #pragma once
 
 #include <filesystem>

@@ -10,7 +10,7 @@
 
 namespace analysis {
 
-/// One line of a kernel's source: what its instructions did.
+/// One line of a kernel's source: the work of its instructions.
 struct KernelLine {
   std::string place, source;  // "kernel.py:12", the text there
   std::string engine;

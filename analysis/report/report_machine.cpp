@@ -19,7 +19,7 @@ using base::Cell;
 
 constexpr std::size_t kAreaSteps = 400;
 constexpr std::size_t kNamedMarks = 9;
-constexpr double kDrawnShare = 0.005;  // of the busy time: what has less says nothing about the step
+constexpr double kDrawnShare = 0.005;  // of the busy time: smaller ones say nothing about the step
 
 base::Table roofline_table(const ReportRun& run) {
   base::Table table{{{"op", ""},

@@ -19,7 +19,7 @@ using base::Align;
 using base::Cell;
 
 constexpr std::size_t kColumns = 180;    // of the heat map
-constexpr double kDrawnPart = 0.005;     // of the whole: what is less is one part with its likes
+constexpr double kDrawnPart = 0.005;     // of the whole: smaller ones are joined
 constexpr std::size_t kLongestOps = 12;  // that are drawn
 constexpr double kDifferent = 0.01;      // of the time of layers and cores
 

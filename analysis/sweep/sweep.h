@@ -30,7 +30,7 @@ enum class Design { kCartesian, kList, kOneAtATime, kRandom };
 struct SweepSpec {
   std::string workload;  // name or file of a job, or:
   std::string program;   // assembler text of a program, a path
-  std::string machine;   // empty: what the workload says
+  std::string machine;   // empty: the workload's
   Design design = Design::kCartesian;
   std::size_t samples = 0;
   std::uint64_t seed = 0;
@@ -100,7 +100,7 @@ SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& mode
                    const std::filesystem::path& database, int processes, const SweepTeam& team = {},
                    const SweepWatch& watch = {});
 
-/// A row per point: parameters, metrics, what binds, error. `brief`: the metrics that people look at first.
+/// A row per point: parameters, metrics, binding resource, error. `brief`: the metrics that people look at first.
 base::Table sweep_table(const SweepRun& run, bool brief = false);
 
 /// "time<=2 ms": a metric as metric_of() takes it, <= or >=, a quantity.
@@ -133,7 +133,7 @@ std::vector<Sensitivity> sensitivities(const SweepRun& run, const std::string& m
 /// Numbers of the results that no other beats in both metrics, by the first one.
 std::vector<std::size_t> pareto_front(const SweepRun& run, const std::string& first, const std::string& second);
 
-/// A page with the Pareto front of seconds and dollars, the sensitivities, what binds, and all points.
+/// A page with the Pareto front of seconds and dollars, the sensitivities, the binding resources, and all points.
 std::string sweep_html(const SweepRun& run, std::string_view title);
 
 }  // namespace analysis

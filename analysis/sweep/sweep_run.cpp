@@ -65,8 +65,9 @@ Metrics unpacked(std::string_view bytes) {
   return metrics;
 }
 
-/// Whether an error would come again on any host: what a machine refuses or cannot hold. A host that lacks memory, disk
-/// or threads says nothing of the point, and neither does a bug of ours that the next version may not have.
+/// Whether an error would come again on any host: programs that a machine refuses or cannot hold. A host that lacks
+/// memory, disk or threads says nothing of the point, and neither does a bug of ours that the next version may not
+/// have.
 bool belongs_to_point(Fault fault) { return fault != Fault::kEnvironment && fault != Fault::kInternal; }
 
 /// Works on the points in `waiting` until all are done, by us or by others.
@@ -79,7 +80,7 @@ class Shift {
   }
 
   void work(std::size_t processes) {
-    const base::HoldInterrupts hold;  // what is done is kept, and the table of it printed
+    const base::HoldInterrupts hold;  // finished points are kept, and their table printed
     const std::size_t all = waiting_.size();
     base::ProcessPool pool{std::min(processes, all), "sweep",
                            [this](std::size_t i) { return packed(model_.evaluate(run_.results[i].point)); }};

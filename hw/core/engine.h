@@ -17,7 +17,7 @@ class Engine {
   explicit Engine(Ports& ports) : ports_{ports} {}
   virtual ~Engine() = default;
 
-  /// When an instruction begins, at or after `ready`; books what held it up in `time`. Results of an engine retire in
+  /// When an instruction begins, at or after `ready`; books its delays in `time`. Results of an engine retire in
   /// order. Calls come in program order; with ports, also in order of time over all engines.
   struct Issue {
     Fs begin = 0;

@@ -1,4 +1,4 @@
-// Errors thrown inside a SystemC process: the kernel would turn them into reports of its own and lose what they say.
+// Errors thrown inside a SystemC process: the kernel would turn them into reports of its own and lose their text.
 #pragma once
 
 #include <exception>

@@ -1,4 +1,4 @@
-// One in-order sequencer: holds each instruction on its waits, gives it to the engine, raises what it signals.
+// One in-order sequencer: holds each instruction on its waits, gives it to the engine, raises its semaphores.
 #pragma once
 
 #include <systemc>

@@ -48,7 +48,7 @@ void Dma::step() {
   if (const Fs next = next_event(now); next != Bookings::kNever) step_.notify(time_until(next));
 }
 
-/// Moves everything on to `now`; completes what has nothing left.
+/// Advances everything to `now`; completes jobs with nothing left.
 void Dma::advance(Fs now) {
   const auto elapsed = static_cast<double>(now - last_);
   if (moving_ != 0) active_ += now - last_;

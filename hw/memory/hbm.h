@@ -34,7 +34,7 @@ class Bookings {
   void forget_before(Fs now) {
     std::erase_if(bookings_, [&](const Booking& b) { return b.end <= now; });
   }
-  /// The same as change_after(). Forgets what is over.
+  /// As change_after(). Forgets past bookings.
   Fs next_change(Fs now) {
     forget_before(now);
     return change_after(now);

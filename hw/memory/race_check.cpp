@@ -46,8 +46,8 @@ bool writes_to(const isa::Instr& instr, const isa::Tile& tile, Bases bases) {
   return may_overlap(tile, instr.dst, bases) || may_overlap(tile, instr.dst2, bases);
 }
 
-/// The two checksums of `instr` in the shadow's present state. An engine and a ring accumulate in order, so what an
-/// earlier one of `lane` still has in flight counts as written for an addition to the same place.
+/// The two checksums of `instr` in the shadow's present state. An engine and a ring accumulate in order, so an addition
+/// that an earlier one of `lane` still has in flight counts as written for an addition to the same place.
 Expected::Reads checksums(Shadow& shadow, const isa::Instr& instr, Bases bases, const Expected& expected,
                           std::uint8_t lane) {
   Checksum begin, end;

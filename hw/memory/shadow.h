@@ -12,7 +12,7 @@
 namespace hw {
 
 /// One number per granule of SBUF, PSUM and HBM: the instruction that wrote it, 0 for none. Reserved as address space:
-/// only what a program touches costs host memory.
+/// only touched pages cost host memory.
 class Shadow {
  public:
   using Writer = std::uint32_t;

@@ -46,7 +46,7 @@ void CcCores::submit(std::uint32_t rank, std::uint32_t call, const isa::Instr& i
   if (lane.size() == 1) release({rank, instr.queue});
 }
 
-/// Issues what waits in a lane, up to a receive whose message is not there.
+/// Issues the collectives that wait in a lane, up to a receive without a message.
 void CcCores::release(Lane lane) {
   auto& waiting = lanes_[lane];
   while (!waiting.empty() && issue(lane.first, waiting.front())) waiting.pop_front();

@@ -93,7 +93,7 @@ class CcCores {
   const isa::Program* program_ = nullptr;  // one of them: ranks and groups are those of all
   std::vector<const isa::Program*> runs_;  // by rank
   std::vector<bool> simulated_;
-  std::map<Lane, std::deque<Arrival>> lanes_;  // what waits behind a receive, which is the first
+  std::map<Lane, std::deque<Arrival>> lanes_;  // collectives behind a waiting receive, which is the first
   std::map<Key, Meeting> meetings_;
   std::vector<std::array<Fs, isa::kCcQueues>> queue_free_;  // by rank
   std::vector<Fs> path_free_;                               // by rank

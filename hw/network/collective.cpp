@@ -101,7 +101,7 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
   plan.standalone = fs_of(crossed > 0 ? crossed * machine_.cc_network_sync.value
                           : far       ? machine_.cc_loop_sync.value
                                       : 0);
-  if (instr.op == Opcode::kRecv) {  // what it waits for is the send; then its sequencer sees the semaphore
+  if (instr.op == Opcode::kRecv) {  // it waits for the send; then its sequencer sees the semaphore
     plan.floor = fs_of(machine_.semaphore.value);
     return plan;
   }

@@ -15,7 +15,7 @@ double others(double ranks) { return (ranks - 1) / ranks; }
 
 double& flow(Stage& stage, Pattern pattern) { return stage.flow[static_cast<std::size_t>(pattern)]; }
 
-/// Steps in which `parts` members halve, or double, what they hold.
+/// Steps in which `parts` members halve or double their data.
 double steps(std::uint32_t parts) {
   return std::has_single_bit(parts) ? static_cast<double>(std::bit_width(parts)) - 1 : parts - 1.0;
 }
@@ -174,7 +174,7 @@ double least_sent(Opcode op, std::uint32_t ranks, double bytes) {
     case Opcode::kReduceScatter:
     case Opcode::kAllGather:
     case Opcode::kAllToAll:
-    case Opcode::kBroadcast: return others(ranks) * bytes;  // all but one must get what is broadcast
+    case Opcode::kBroadcast: return others(ranks) * bytes;  // all but one must receive the data
     case Opcode::kSend: return bytes / 2;                   // of two ranks, one sends
     default: return 0;
   }

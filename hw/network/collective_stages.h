@@ -1,4 +1,4 @@
-// The algorithms of collectives: what each rank sends, reads and writes, one stage after the other.
+// The algorithms of collectives: bytes that each rank sends, reads and writes, one stage after the other.
 #pragma once
 
 #include <array>

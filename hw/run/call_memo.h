@@ -17,7 +17,7 @@ struct KnownCall {
   Replay::Record record;            // its times count from its start
   double tokens = 0;                // of the power limit, at its start
   bool matmuls = false;             // it has taken some
-  PowerLimit::State power_after{};  // what it left, and when, by the same clock
+  PowerLimit::State power_after{};  // the state after it, by the same clock
 };
 
 /// The known calls of one block on one machine.

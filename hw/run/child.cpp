@@ -22,7 +22,7 @@ std::vector<SimResult> simulate_each_in_child(const isa::Programs& programs, con
   if (options.execute)
     throw Error{Fault::kUsage, programs.front()->name, "a child would lose the memory that the full mode computes",
                 "use simulate() or make_sim_device()"};
-  if (options.times) {  // what the child finds out of blocks it would forget
+  if (options.times) {  // the child's knowledge of blocks would be lost
     for (const isa::Program* program : programs) time_program(*program, machine, *options.times);
     options.times->mark();
   }

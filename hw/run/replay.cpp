@@ -114,7 +114,7 @@ std::optional<Replay::Record> Replay::repeat(std::uint32_t block, Fs begin, cons
 
 Replay::Record Replay::moved(std::uint32_t block, Fs begin, Fs end) const {
   const auto& paces = known_[block];
-  // The record that is no longer than the call: what a collective adds is time that the engines wait for their data.
+  // The record that is no longer than the call: the time that a collective adds is spent waiting for data.
   const Pace& pace = paces[kNothing].stable ? paces[kNothing] : paces[kCollective];
   Record record = pace.last;
   const Fs was = length(record.time), is = end - begin;

@@ -1,4 +1,4 @@
-// The one error that the library throws: a fault, a place, what is wrong, and a fix.
+// The one error that the library throws: a fault, a place, a problem and a fix.
 #pragma once
 
 #include "base/error.h"

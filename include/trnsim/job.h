@@ -47,7 +47,7 @@ struct Sizes {
   double loaders = 0;           // processes that load data; 0: a thread beside the loop
   /// By rising length, the last is step.kind.length; empty: all samples have that length, tokens were not counted.
   std::vector<LengthShare> lengths{};
-  LengthShare one_length{};  // what all samples would be padded to, if there were one length
+  LengthShare one_length{};  // the padding of all samples, if there were one length
   bool operator==(const Sizes&) const = default;
 };
 
@@ -97,7 +97,7 @@ std::uint64_t hash_of(const Job& job);
 
 /// "TP 8, PP 1, DP 4, sequence parallel, ZeRO-1, recompute full, 16 micro-batches of 1 x 2048".
 std::string describe(const Job& job);
-/// A number format, and of fp32 weights what the compiler casts.
+/// A number format, and for fp32 weights the compiler's casts.
 std::string describe(const runtime::Numerics& numerics);
 /// The settings that give this plan, as names and values: {"tensor_parallel_size", "8"}, {"zero_1", ""}, ...
 std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);

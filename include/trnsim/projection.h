@@ -29,7 +29,7 @@ struct Memory {
   std::map<std::string, std::uint64_t> by_kind{};
   std::uint64_t total = 0;
   std::uint64_t capacity = 0;
-  bool least = false;  // a lower bound, not what was compiled
+  bool least = false;  // a lower bound, not a compiled figure
 
   bool fits() const { return total <= capacity; }
   /// Adds "alignment": the part of `total` beyond the kinds, with which buckets divide among ranks.
@@ -87,7 +87,7 @@ struct Projection {
   std::int64_t micro_batches = 0;          // of a step that were simulated; the others take micro_seconds each
   double device_seconds = 0;               // of a step
   double micro_seconds = 0;                // from micro-batch to micro-batch
-  double bubble_seconds = 0;               // what the slowest stage waits for the others in a step
+  double bubble_seconds = 0;               // waits of the slowest stage for the others in a step
   double eval_seconds = 0;                 // of the device, an evaluation batch; 0: nothing is evaluated
   std::vector<LengthTime> lengths;         // of a job with several; the stages are of the last, times are means
   std::optional<LengthTime> one_length{};  // if all samples were padded to that; none: it does not fit
@@ -115,7 +115,7 @@ struct ProjectOptions {
   std::int64_t micro_batches = 0;  // simulated of a step when there are more; 0: all
   TraceWindow trace{};
   SharedBlocks* shared = nullptr;  // with other jobs on the machine: theirs take less time, to the same figures
-  bool give_up = false;            // what does not fit is compiled only until that is seen
+  bool give_up = false;            // stop compiling once a job is known not to fit
 };
 
 /// Errors: Fault::kCapacity when it does not fit; Fault::kUsage, Fault::kProgram for a plan that model or machine do

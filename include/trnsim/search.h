@@ -17,9 +17,9 @@ struct PlanSpace {
 
 struct TriedPlan {
   Job job;
-  std::string refused{};     // why it is out; empty: it has a time
-  bool too_large = false;    // that is why
-  std::uint64_t memory = 0;  // of the fullest core; of one that is too large by far what it needs at least
+  std::string refused{};                           // why it is out; empty: it has a time
+  bool too_large = false;                          // that is why
+  std::uint64_t memory = 0;                        // of the fullest core; for one far too large, the least it needs
   std::map<std::string, std::uint64_t> by_kind{};  // of one that was timed, as Memory has it
   double seconds = 0;                              // a step
   double mfu = 0;                                  // of the device's time

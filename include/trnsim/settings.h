@@ -21,7 +21,7 @@ struct DataSettings {
   std::string model_id, dataset_path, validation_file, test_file, vocab, text_column, label_column, label_names;
   std::int64_t max_length = 0, max_target_length = 0, max_train_samples = 0, max_eval_samples = 0;
   bool strict = false, backslash_escapes = false;
-  std::string task;  // empty: what the data has labels for
+  std::string task;  // empty: by the labels of the data
   std::string buckets;
   bool packing = true;
 };
@@ -38,7 +38,7 @@ struct TrainingSettings {
 };
 
 struct NumericsSettings {
-  std::string name;  // the setting `numerics`; empty: what the workload says
+  std::string name;  // the setting `numerics`; empty: the workload's
   bool bf16 = false, stochastic_rounding_enabled = false;
   std::int64_t stochastic_rounding_seed = 0;
   std::string auto_cast = "matmult", auto_cast_type = "bf16";  // of fp32 weights, by the compiler
@@ -77,7 +77,7 @@ struct MachineSettings {
   std::vector<std::string> set;
   std::string price = "on_demand";
 
-  std::shared_ptr<runtime::ProgramCache> programs{};   // open_compile_cache() opens what `compile_cache` names
+  std::shared_ptr<runtime::ProgramCache> programs{};   // open_compile_cache() opens the folder of `compile_cache`
   std::vector<analysis::StackChange> stack_changes{};  // what-ifs on numbers of the software stacks
 };
 

@@ -9,7 +9,7 @@ namespace trnsim {
 
 /// One run of a program from assembler text; the keys of a point are machine parameters.
 /// Metrics: seconds, dollars, mfu, hfu, mbu (per cent), collectives_exposed_seconds, busy.* (per cent).
-/// Errors: what the parser and the checker of programs refuse.
+/// Errors: as the parser and the checker of programs.
 analysis::SweepModel program_model(const std::string& path, const std::string& machine);
 
 /// The projection of a workload, compiled for each point. Keys of a point are machine parameters, options of `trnsim

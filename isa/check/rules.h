@@ -1,4 +1,4 @@
-// The rule column of the instruction table: what an instruction's operands must be to each other.
+// The rule column of the instruction table: the relations between an instruction's operands.
 #pragma once
 
 #include <string>

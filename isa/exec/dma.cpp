@@ -77,7 +77,7 @@ void check_index(const Instr& instr, const View& index, std::int64_t partitions)
        "the index b is not [P, 1] int32", "give it one row number per partition");
 }
 
-/// Row `from` of `v` as row `at`: what copies between different rows of two views.
+/// Row `from` of `v` as row `at`: for copies between different rows of two views.
 View shifted(const View& v, std::int64_t from, std::int64_t at) {
   View out = v;
   out.base += (from - at) * v.pstep;

@@ -110,7 +110,7 @@ void Fold::add(const float* x, std::int64_t n) {
     }
     return;
   }
-  while (n > 0 && (pending_ > 0 || n < 64)) {  // fill up what is held back
+  while (n > 0 && (pending_ > 0 || n < 64)) {  // fill up the pending block
     const std::int64_t take = std::min(n, 64 - pending_);
     std::memcpy(held_ + pending_, x, static_cast<std::size_t>(take) * 4);
     pending_ += take, x += take, n -= take;

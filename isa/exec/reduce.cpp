@@ -223,7 +223,7 @@ void match_replace8(const Instr& instr, std::uint32_t index, Context& context) {
     std::vector<float> row = whole_row(a, p);
     const std::vector<float> wanted = whole_row(b, p);
     std::uint32_t places[8] = {};
-    for (std::size_t i = 0; i < 8; ++i) {  // what was replaced may be found again, as the documented loop does
+    for (std::size_t i = 0; i < 8; ++i) {  // a replaced value may be found again, as the documented loop does
       const auto found = std::ranges::find(row, wanted[i]);
       if (found == row.end()) continue;
       places[i] = static_cast<std::uint32_t>(found - row.begin());

@@ -69,7 +69,7 @@ float* target(const View& view, const Strip& strip, float* scratch);
 inline float* target(const View& view, std::int64_t p, std::int64_t first, float* scratch) {
   return target(view, {p, first, 0}, scratch);
 }
-/// Casts and stores what was computed at target().
+/// Casts and stores the results at target().
 void write(const View& view, const Strip& strip, const float* in, const Rounder& how);
 inline void write(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const float* in,
                   const Rounder& how) {

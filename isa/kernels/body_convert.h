@@ -42,7 +42,7 @@ void from_bf16_loop(const std::uint16_t* in, float* out, const Rows& rows) {
   using Of = Lanes<Wide>;
   reads_rows_of(in, rows.in_stride, rows);
   writes_rows_of(out, rows.out_stride, rows);
-  const auto [count, n, in_stride, out_stride] = rows;  // what `out` does not change
+  const auto [count, n, in_stride, out_stride] = rows;  // never changed through `out`
   for (std::size_t r = 0; r < count; ++r) {
     const Half* from = row_of(in, in_stride, r);
     float* to = row_of(out, out_stride, r);

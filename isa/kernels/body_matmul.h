@@ -47,7 +47,7 @@ class FlushSubnormals {
 inline float canonical_nan(float x) { return x != x ? float_of(0x7fc00000u) : x; }
 
 /// Steps of the chain of even (0) or odd (1) k in a group that begins `left` before the end. One that is not full has a
-/// product of zeros at its end, as if it were filled with them: what adds up to -0 becomes +0.
+/// product of zeros at its end, as if it were filled with them: a sum of -0 becomes +0.
 inline int chain_steps(int left, int parity) {
   const int mine = (left + 1 - parity) / 2;
   return mine < kGroup / 2 ? mine + 1 : kGroup / 2;

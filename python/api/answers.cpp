@@ -28,7 +28,7 @@ using base::Fault;
 /// A list of objects, the numbers as they are.
 Json rows_of(const base::Table& table) { return Json::parse(table.render(base::Format::kJson)); }
 
-// ---- what takes no time
+// ---- quick questions
 
 Json list(const Json& arguments, const Listener&) {
   const std::string what = text_in(arguments, "what");

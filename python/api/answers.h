@@ -1,4 +1,4 @@
-// The library's questions and answers as JSON: what the Python module hands on. No logic of its own.
+// The library's questions and answers as JSON: for the Python module. No logic of its own.
 #pragma once
 
 #include <functional>

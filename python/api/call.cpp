@@ -114,7 +114,7 @@ class PendingAnswer {
   bool stops_ = false;  // stop() was called
 };
 
-/// `lines` to the callback, then what signals say. Errors: what either raises.
+/// `lines` to the callback, then handles signals. Errors: as either raises.
 void deliver(const std::string& lines, const py::object& callback) {
   for (std::size_t begin = 0; begin < lines.size();) {
     const std::size_t end = lines.find('\n', begin);
@@ -124,7 +124,7 @@ void deliver(const std::string& lines, const py::object& callback) {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set{};
 }
 
-/// `orderly`: after Ctrl-C, or an exception of the callback, the work may write what it has; a second one ends it.
+/// `orderly`: after Ctrl-C, or an exception of the callback, the work may save its state; a second one ends it.
 std::string call(const std::string& question, const std::string& arguments, const py::object& callback, bool orderly) {
   std::optional<PendingAnswer> pending;
   pending.emplace(question, arguments, !callback.is_none());

@@ -40,7 +40,7 @@ def _html_bars(title, items, unit="%"):
 
 class Table:
     """Rows with named columns. `table["seconds"]` is a column as a NumPy array (numbers: float64 or int64,
-    what is missing NaN; else object), `table[3]` a row as a dict, `table.columns` all columns:
+    missing values NaN; else object), `table[3]` a row as a dict, `table.columns` all columns:
     `pandas.DataFrame(table.columns)` takes them. Iterates over rows."""
 
     def __init__(self, rows, names=None):

@@ -13,7 +13,7 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kGrain = 64;     // bytes: what places begin at
+constexpr std::int64_t kGrain = 64;     // bytes: alignment of places
 constexpr std::uint32_t kStays = 1500;  // instructions from first to last use that make a buffer long-lived
 
 std::int64_t rounded(std::int64_t bytes, std::int64_t grain) { return (bytes + grain - 1) / grain * grain; }
@@ -191,7 +191,7 @@ class Allocator {
 
   void free(std::uint32_t b) {
     space(b).give_back(where_[b]);
-    if (!may_spill_) return;  // what had an address once has it for ever: it is written at the end
+    if (!may_spill_) return;  // addresses are final: they are written at the end
     where_[b] = kNowhere;
     live_.erase(std::ranges::find(live_, b));
   }

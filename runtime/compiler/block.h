@@ -28,7 +28,7 @@ struct BuiltBlock {
   isa::Block block;
   std::vector<std::uint32_t> registers;  // the signature's value that each addresses, or kSpills
   std::int64_t spill_bytes = 0;
-  std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // what the passes did
+  std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // effects of the passes
 };
 
 /// `nodes` in an order in which they can run. `room`: memory for the instructions as first written, which

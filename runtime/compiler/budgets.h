@@ -11,7 +11,7 @@ namespace runtime {
 struct Budgets {
   std::int64_t resident_weights;  // of a group: they stay for all row tiles; larger ones are streamed
   std::int64_t row_block;         // of a group with streamed weights: the row tiles that use each piece
-  std::int64_t group_rows;        // what the nodes of a group keep of each row tile
+  std::int64_t group_rows;        // kept by a group's nodes for each row tile
   std::int64_t head;              // attention's gradient: p and ds of all queries of a head
   std::int64_t streamed_tiles;    // row tiles that use each piece: their sums take half of PSUM
   std::int64_t sum_banks;         // banks of one node's sums over rows; longer sums add up in SBUF

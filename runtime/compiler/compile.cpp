@@ -98,7 +98,7 @@ std::vector<NodeId> in_order(const Graph& graph, const std::vector<NodeId>& node
   return out;
 }
 
-/// Nodes of one scope, in order: what one call computes.
+/// Nodes of one scope, in order: the content of one call.
 std::vector<std::vector<NodeId>> calls_of(const Graph& graph, bool as_it_is) {
   std::vector<std::vector<NodeId>> by_scope(graph.scopes().size());
   std::vector<std::size_t> order;
@@ -305,7 +305,7 @@ class Compiler {
       const double extra = node.op->extra_flops ? node.op->extra_flops(graph_, node) : 0;
       result_.program.model_flops += flops - extra;
     }
-    // Between tensor-parallel ranks nothing overlaps except what was requested ahead: what comes next may use the
+    // Between tensor-parallel ranks only operations requested ahead overlap: later ones may use the
     // memory that they read. The queue is in order: a wait for one is a wait for all before it.
     call.await[kActivationQueue] = awaited_;
     for (const NodeId n : nodes) {

@@ -40,8 +40,8 @@ struct Compiled {
 };
 
 /// A program for one core of `target`. Errors: Fault::kCapacity (with the memory by kind) when it does not fit into
-/// hbm_bytes; Fault::kProgram for a graph that breaks a contract; Fault::kInternal when TensorE's work is not what the
-/// mathematics needs.
+/// hbm_bytes; Fault::kProgram for a graph that breaks a contract; Fault::kInternal when TensorE's work differs from the
+/// mathematics.
 Compiled compile(Graph graph, const isa::Target& target, const CompileOptions& options);
 
 }  // namespace runtime

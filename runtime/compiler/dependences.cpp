@@ -22,8 +22,8 @@ struct Access {
   bool covers(const Access& o) const { return low <= o.low && o.high <= high; }
 };
 
-/// The instructions that touched a buffer: the first of each list. A write that covers an earlier access stands for it:
-/// what follows it follows that one too.
+/// The instructions that touched a buffer: the first of each list. A write that covers an earlier access represents it:
+/// later instructions follow both.
 struct BufferLog {
   std::uint32_t writes = kNone, reads = kNone;
 };

@@ -23,8 +23,8 @@ struct ByteRange {
   static ByteRange of(const Tile& tile);
 };
 
-/// For each instruction those before it that it must follow: it reads what they wrote, or writes what they read or
-/// wrote. Dependences that others imply through the same bytes are omitted.
+/// For each instruction those before it that it must follow: it reads their results, or overwrites their operands or
+/// results. Dependences that others imply through the same bytes are omitted.
 Lists dependences(const VirtualBlock& block);
 
 }  // namespace runtime

@@ -143,7 +143,8 @@ class Planner {
       for (const NodeId n : call) place_bucket(graph_.node(n));
   }
 
-  /// Side by side, each as long as in any other bucket of the same tensors, then what makes the ranks divide it.
+  /// Side by side, each as long as in any other bucket of the same tensors, then padding that makes it divisible by the
+  /// ranks.
   void place_bucket(const Node& node) {
     if (node.op->bucket_from < 0) return;
     std::vector<ValueId> members{node.in.begin() + node.op->bucket_from, node.in.end()};

@@ -14,11 +14,11 @@ namespace runtime {
 
 struct MemoryPlan {
   std::unordered_map<ValueId, std::uint64_t> address;  // of tensors that others live in, by root
-  std::vector<isa::Region> regions;                    // what stays, and one for all that comes and goes
+  std::vector<isa::Region> regions;                    // persistent ones, and one for all temporary tensors
   std::map<std::string, std::uint64_t> bytes_by_kind;
   std::uint64_t persistent_end = 0;
   std::uint64_t total = 0;
-  std::uint64_t activations_without_reuse = 0;  // what liveness saves is the difference to "activations"
+  std::uint64_t activations_without_reuse = 0;  // liveness saves the difference to "activations"
 };
 
 /// Errors: Fault::kCapacity at `where` with the memory by kind when it does not fit into `capacity` bytes per core;

@@ -37,7 +37,7 @@ void each_field(base::ArchiveReader& archive, Block& x) {
 namespace runtime {
 
 void each_field(auto& archive, base::Is<Compiled> auto& x) {
-  auto& [program, memory, notes, given_up] = x;  // what was given up is not kept
+  auto& [program, memory, notes, given_up] = x;  // aborted compilations are not kept
   archive(program, memory, notes);
 }
 
@@ -53,7 +53,7 @@ void each_field(base::ArchiveWriter& archive, const Graph& x) {
   for (ValueId v = 0; v < x.value_count(); ++v) archive(x.value(v));
 }
 void each_field(base::ArchiveWriter& archive, const CompileOptions& x) {
-  // Blocks from elsewhere are those that would be built; what may be given up is not kept.
+  // Blocks from elsewhere are those that would be built; compilations that may be aborted are not kept.
   const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up, blocks, shared, cache] = x;
   static_cast<void>(give_up), static_cast<void>(blocks), static_cast<void>(cache);
   archive(name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, shared != nullptr);

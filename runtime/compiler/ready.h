@@ -16,7 +16,7 @@ struct Need {
   bool operator==(const Need&) const = default;
 };
 
-/// Numbers of instructions from the largest to the smallest: what comes and goes is small, so that little moves.
+/// Numbers of instructions from the largest to the smallest: small numbers change most, so that little moves.
 class Numbers {
  public:
   void insert(std::uint32_t i) { all_.insert(place(i), i); }

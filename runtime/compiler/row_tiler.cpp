@@ -85,7 +85,7 @@ std::int64_t RowTiler::bytes_per_tile() const {
     for (std::size_t o = 0; o < node.in.size(); ++o) {
       const ValueId v = node.in[o];
       if (node.op->row_product && o == 1) continue;  // it passes by, however many rows it has
-      if (chained_.contains(nodes_[i])) continue;    // what chains read from HBM comes in chunks
+      if (chained_.contains(nodes_[i])) continue;    // chains read HBM in chunks
       if (graph_.value(v).rows == rows_) live.try_emplace(v, bytes(v));
     }
     if (node.op->row_product) {
@@ -99,7 +99,7 @@ std::int64_t RowTiler::bytes_per_tile() const {
       const auto found = last.find(entry.first);
       return found == last.end() || found->second <= i;
     };
-    // Other nodes finish one tile before they begin the next: what they alone use is there once.
+    // Other nodes finish one tile before they begin the next: their own tiles exist once.
     if (!node.op->row_product) std::erase_if(live, gone);
     std::int64_t sum = 0;
     for (const auto& [v, size] : live) sum += size;
@@ -224,7 +224,7 @@ bool RowTiler::in_row_buffer(ValueId v) const {
   });
 }
 
-/// Stores what lives in this chunk only.
+/// Stores values that live in this chunk only.
 void RowTiler::finish_chunk() {
   for (const auto& [v, tile] : std::map<ValueId, Tile>{chunk_.begin(), chunk_.end()}) {
     if (tile.space == isa::Space::kSbuf && escapes_.contains(v))

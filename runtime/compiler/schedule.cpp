@@ -170,13 +170,13 @@ class Sums {
   std::vector<std::int64_t> tree_;
 };
 
-/// A memory: instructions that run ahead may use its space only if the others still get what they need.
+/// A memory: instructions that run ahead may use its space only if the others still get their space.
 struct Budget {
   const Profile& needed;
   std::int64_t limit = 0;
   std::int64_t ahead = 0;        // opened before their turn
   std::int64_t refused = 0;      // to an earlier candidate of the same search: later ones leave no more room
-  const Sums* closed = nullptr;  // when room is kept: what instructions will open, where none of their users has come
+  const Sums* closed = nullptr;  // when room is kept: space that instructions will open whose users have not run
 
   bool has_room(std::uint32_t oldest, std::uint32_t i, std::int64_t more) {
     if (more == 0) return true;

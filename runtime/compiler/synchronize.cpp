@@ -38,7 +38,7 @@ struct Cell {
   std::array<std::uint32_t, kLanes> reader{};
 };
 
-/// A memory on the chip in pieces of equal state: what was written together is one, until a part of it is touched.
+/// A memory on the chip in pieces of equal state: bytes written together are one, until a part of it is touched.
 class Pieces {
  public:
   explicit Pieces(std::size_t grains) : piece_of_(grains, 0), pieces_{{0, static_cast<std::uint32_t>(grains), {}}} {}
@@ -243,7 +243,7 @@ class Synchronizer {
     hbm_[o.tile->reg].writes.push_back(r);
   }
 
-  /// Turns places in lanes into semaphore counts; what does not fit into four waits goes in front.
+  /// Turns places in lanes into semaphore counts; waits beyond four go in front.
   std::size_t write() {
     for (const isa::Wait& w : waits_)
       if (w.sem < isa::kEngineCount) instrs_[order_[w.sem][w.count - 1]].signal = true;

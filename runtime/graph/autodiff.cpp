@@ -122,7 +122,7 @@ void Backward::find_ahead(const std::vector<NodeId>& nodes) {
   }
 }
 
-/// Adds what repeats node n.
+/// Adds the recomputation of node n.
 void Backward::add_recomputation(NodeId n) {
   const Node node = graph_.node(n);
   graph_.enter(recompute_scope(graph_.scope_of(node)));

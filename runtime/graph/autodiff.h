@@ -68,7 +68,7 @@ class Backward {
   std::unordered_map<ValueId, ValueId> again_, first_;  // of a value: its recomputation; the value that it recomputes
   Repeats repeats_;
   std::vector<NodeId> ahead_;              // of this walk: nodes that are repeated and not yet recomputed, in order
-  std::map<ValueId, ValueId> recomputed_;  // of their results: what comes again
+  std::map<ValueId, ValueId> recomputed_;  // their results: the recomputed values
 };
 
 /// Adds the nodes that compute the gradients of all weights. `loss` must come from cross_entropy (whose own gradient it

@@ -58,7 +58,7 @@ struct Node {
   Attrs attrs;
   std::vector<ValueId> in, out;
   std::uint32_t scope = 0;
-  std::string label;  // "attention.query": what people read
+  std::string label;  // "attention.query": shown to people
 };
 
 /// Nodes are added in an order in which they can run; node numbers keep that order.

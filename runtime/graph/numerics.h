@@ -1,4 +1,4 @@
-// Which number format each kind of tensor has: what `--numerics` names.
+// The number format of each kind of tensor, as named by `--numerics`.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Numerics {
   std::string name;
   Dtype weight = Dtype::kFp32;      // parameters in HBM
   Dtype activation = Dtype::kFp32;  // tensors between operations
-  Dtype operand = Dtype::kFp32;     // what TensorE multiplies; it accumulates in fp32 always
+  Dtype operand = Dtype::kFp32;     // type that TensorE multiplies; it always accumulates in fp32
   Dtype softmax = Dtype::kFp32;     // scores and exponentials inside of attention
   Dtype gradient = Dtype::kFp32;    // of parameters
   Dtype optimizer = Dtype::kFp32;   // moments
@@ -25,8 +25,8 @@ struct Numerics {
 };
 
 /// "fp32", "tf32" (operands of matmuls alone), "bf16", "fp16" (with fp32 weights and moments, and a loss scale),
-/// "fp8_e4m3", "fp8_e5m2", "fp8_e3m4" (operands alone, the rest bf16), "fp32+bf16-matmul" (what neuronx-cc's default
-/// auto-cast makes of an fp32 model; also of fp16 and fp8_e4m3, and "-all" where all that is computed is cast),
+/// "fp8_e4m3", "fp8_e5m2", "fp8_e3m4" (operands alone, the rest bf16), "fp32+bf16-matmul" (neuronx-cc's default
+/// auto-cast of an fp32 model; also of fp16 and fp8_e4m3, and "-all" where all that is computed is cast),
 /// "bf16+fp32-softmax", "bf16+fp32-optimizer"; each also with "+sr" for stochastic rounding. Errors: Fault::kUsage with
 /// the nearest name.
 Numerics numerics(std::string_view name);

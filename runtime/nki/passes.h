@@ -8,8 +8,8 @@
 
 namespace runtime::nki {
 
-/// Instructions that compute what a tile in SBUF holds already are left out, their readers read that tile: what loops
-/// load or transpose again, as far as no more than `sbuf_bytes` of a partition are needed for it. Returns how many.
+/// Removes instructions whose result a tile in SBUF already holds, and redirects their readers to it: repeated loads
+/// and transposes of loops, as far as no more than `sbuf_bytes` of a partition are needed for it. Returns how many.
 std::size_t reuse(VirtualBlock& block, std::int64_t sbuf_bytes);
 
 /// Tiles that only a load writes are loaded again at later uses, so that no more than `sbuf_bytes` of a partition are

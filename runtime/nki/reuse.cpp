@@ -1,4 +1,4 @@
-// Value numbering over tiles: what loops load, transpose or compute again is there already, if SBUF holds it that long.
+// Value numbering over tiles: repeated loads, transposes and arithmetic of loops are reused while SBUF holds them.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -140,8 +140,8 @@ std::size_t reuse(VirtualBlock& block, std::int64_t sbuf_bytes) {
   std::vector<std::uint32_t> same = Numbering{block}.run();
   const std::vector<std::uint32_t> lines = lines_of(block);
   const Live before{block, std::vector<std::uint32_t>(same.size(), 0)};
-  // Where tiles leave SBUF anyway, what is kept longer must fit by itself; else it may not be the reason that some
-  // leave.
+  // Where tiles leave SBUF anyway, tiles that are kept longer must fit by themselves; else they must not cause others
+  // to leave.
   const bool overflows = peak(block, before).second > sbuf_bytes;
   Live live{block, same};
   while (true) {  // lines whose tiles would stay too long give up together

@@ -81,14 +81,14 @@ struct Claim {
   int axis = 0;  // of the tensor that was indexed
 };
 
-/// Part of a tensor: what `tensor[...]` gives.
+/// Part of a tensor: the value of `tensor[...]`.
 struct View {
   std::shared_ptr<Storage> storage;
   isa::Dtype dtype = isa::Dtype::kFp32;
   std::int64_t block = 0, part = 0, offset = 0;  // offset: elements
   int rank = 0;
   std::array<Axis, kMostAxes> axes{};
-  int apart = 0;  // an axis that is not joined with the one in front of it: what a reduction runs over
+  int apart = 0;  // an axis that is not joined with the one in front of it: the axis of a reduction
   std::optional<Indirect> indirect{};
   std::vector<Claim> claims{};
 

@@ -77,7 +77,7 @@ void wide_lower(Emitter& e, const Node& node) {
 
 double wide_flops(const Graph& g, const Node& n) { return 2.0 * static_cast<double>(g.value(n.in[0]).elements()); }
 
-/// sum = sum + x, in place: what a micro-step adds to the gradients of those before it. Shapes: sum, x [R, C] -> sum.
+/// sum = sum + x, in place: adds a micro-step's gradients to earlier ones. Shapes: sum, x [R, C] -> sum.
 /// Lowering: one VectorE pass.
 std::vector<Shape> accumulate_infer(const Contract& c) {
   const Value& sum = c.in(0);

@@ -59,7 +59,7 @@ class AdamW {
 
   void tile(std::int64_t c, std::int64_t cols) {
     const Tile w = get(0, c, cols), g = get(1, c, cols), m = get(2, c, cols), v = get(3, c, cols);
-    // The less a tile takes, the more tiles are under way: results overwrite what they are made of.
+    // The less a tile takes, the more tiles are under way: results overwrite their operands.
     const Tile step = e_.sbuf(Dtype::kFp32, flat_.parts, cols), root = e_.sbuf(Dtype::kFp32, flat_.parts, cols);
     const auto b1 = static_cast<float>(a_.beta1), b2 = static_cast<float>(a_.beta2);
     e_.tensor_scalar(step, g, Alu::kMul, grad_m());

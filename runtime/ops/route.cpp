@@ -105,8 +105,8 @@ void clear_column(Emitter& e, ValueId v) {
   }
 }
 
-/// Lowers a router, tile by tile: how many tokens before chose an expert is a matmul with ones above the diagonal, and
-/// what the tiles before have counted.
+/// Lowers a router, tile by tile: the number of earlier tokens that chose an expert is a matmul with ones above the
+/// diagonal, plus the count of earlier tiles.
 class Router {
  public:
   Router(Emitter& e, const Node& node)

@@ -128,7 +128,7 @@ class SkinnyNorm {
     return out;
   }
 
-  /// 1 where both partitions are of one row: adds up what its partitions have.
+  /// 1 where both partitions are of one row: a product with it sums over a row's partitions.
   Tile same_row_matrix() {
     if (same_row_) return same_row_;
     const std::int64_t all = rows_ * parts_;

@@ -25,7 +25,7 @@ struct Plan {
   std::int64_t pipeline = 1;    // stages, each of its own layers and a program of its own
   std::int64_t chunks = 1;      // of layers on each stage: the interleaved schedule
   std::uint32_t data = 1;       // replicas, each with its own samples
-  bool sequence = false;        // what is not split by heads or columns is split by tokens
+  bool sequence = false;        // values not split by heads or columns are split by tokens
   bool zero1 = false;           // optimizer state is shared by data-parallel ranks
   bool master_weights = false;  // fp32 copies of the weights, which the optimizer updates
   Recompute recompute = Recompute::kNone;

@@ -51,7 +51,7 @@ void time_step(const Job& job, const analysis::Stack& stack, std::int64_t rows, 
   for (const analysis::TimeItem& part : step.parts) step.seconds += part.seconds;
 }
 
-/// The physical lower bound: what a token must read cannot come faster than HBM gives it.
+/// The physical lower bound: a token's operands cannot arrive faster than HBM delivers them.
 void require_physical(const Job& job, const GenerationStep& step) {
   workloads::GenerationSpec spec = generation_spec(job);
   spec.expected_experts = true;

@@ -1,4 +1,4 @@
-// The memory and the time of a generation: what project() does for such a job.
+// The memory and the time of a generation: project() for such a job.
 #pragma once
 
 #include <string>

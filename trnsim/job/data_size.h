@@ -22,7 +22,7 @@ struct DataSize {
 /// Sources of the size besides the settings; each may be empty.
 struct DataSource {
   const workloads::Workload* workload = nullptr;
-  std::function<void(const std::string&)> note;  // what a user should know, one sentence each
+  std::function<void(const std::string&)> note;  // notes for the user, one sentence each
 };
 
 /// `loaded`: the data of a training of this model, or null: then files are read and counted. Packed texts

@@ -57,7 +57,7 @@ std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
   if (s.data.max_length > 0) return model->sequence_length(s.data.max_length);
   if (model->task() == workloads::Task::kTextToText) return 1024;  // run_summarization.py
   return model->sequence_length(model->task() == workloads::Task::kNextToken ? kDefaultTextLength
-                                                                             : 128);  // what HF cuts to
+                                                                             : 128);  // as HF truncates
 }
 
 /// The length of the generated text. Errors: Fault::kUsage when the model does not generate a text of its own.

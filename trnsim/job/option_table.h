@@ -82,7 +82,7 @@ bool parse_bool(std::string_view where, std::string_view text);
 template <class Options>
 void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where = "");
 
-/// Throws what set_option() would for a value that is not legal: for options that a program filled in itself. An empty
+/// Throws as set_option() for an illegal value: for options that a program filled in itself. An empty
 /// text is the default.
 template <class Options>
 void check_options(const Options& options, std::span<const OptionRow<Options>> rows);

@@ -10,7 +10,7 @@
 namespace trnsim {
 namespace {
 
-constexpr std::uint64_t kAlign = 4096;  // bytes: what tensors in HBM begin at
+constexpr std::uint64_t kAlign = 4096;  // bytes: alignment of tensors in HBM
 
 isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vector<NkiTensor>& tensors) {
   isa::Program out;

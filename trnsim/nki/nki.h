@@ -25,7 +25,7 @@ struct NkiTensor {
   bool input = false;
 };
 
-/// One line of the kernel: what its instructions did.
+/// One line of the kernel: the work of its instructions.
 struct NkiLine {
   std::string label;
   std::uint64_t instructions = 0;
@@ -52,7 +52,7 @@ std::vector<double> critical_lines(const isa::Block& block, const hw::SimResult&
 
 class NkiKernel {
  public:
-  /// Compiles what was traced. Errors: as runtime::nki::arrange().
+  /// Compiles the traced kernel. Errors: as runtime::nki::arrange().
   NkiKernel(runtime::VirtualBlock block, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
             bool as_written);
   ~NkiKernel();
@@ -65,7 +65,7 @@ class NkiKernel {
   std::span<std::byte> memory(std::size_t tensor);
   /// Executes the instructions. Errors: as isa::Device::run().
   void compute(int host_threads);
-  /// Simulates it; with `path` also what the critical path is. Errors: as hw::simulate().
+  /// Simulates it; with `path` also its critical path. Errors: as hw::simulate().
   NkiTime time(bool path) const;
 
  private:

@@ -85,7 +85,7 @@ JobOf at_largest_batch(JobOf job_of, const Job& known, std::int64_t most) {
 CompilerGain compiler_gain(const Job& job, double learning_rate, const TraceWindow& trace, std::int64_t most) {
   Job bare = job, same = job, large = job;
   for (const runtime::PassInfo& pass : runtime::kPasses) bare.passes.*pass.flag = false;
-  bare.sizes.eval_samples = same.sizes.eval_samples = 0;  // what is compared is training alone
+  bare.sizes.eval_samples = same.sizes.eval_samples = 0;  // only training is compared
   std::int64_t& batch = large.step.plan.micro_batch;
   batch = std::max(batch, batch_of(job, most));
   const double scaled = learning_rate * static_cast<double>(batch) /

@@ -25,7 +25,7 @@ PassFigures pass_figures(const Job& job, bool exact);
 /// The job as given, with each pass switched to the opposite, and without any.
 struct PassVariant {
   std::string name;  // as the setting `passes` would switch it: "-fusion"
-  std::string text;  // what the pass does
+  std::string text;  // the effect of the pass
   Job job;
 };
 std::vector<PassVariant> pass_variants(const Job& job);

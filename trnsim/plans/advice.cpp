@@ -18,8 +18,8 @@
 namespace trnsim {
 namespace {
 
-constexpr double kWorthSaying = 0.02;  // less is within what a prediction can tell apart
-constexpr std::int64_t kShown = 2;     // micro-batches of a stage that show what the others take
+constexpr double kWorthSaying = 0.02;  // less is below the resolution of a prediction
+constexpr std::int64_t kShown = 2;     // micro-batches of a stage that show the time of the others
 constexpr double kSlower = -0.005;     // of samples per second that still counts as no slower
 constexpr double kMuchSlower = -0.1;   // too slow to suggest, however cheap
 constexpr double kHalfPrice = 1;       // of samples per dollar: worth to be slower

@@ -16,7 +16,7 @@ namespace trnsim {
 /// A job with some settings changed.
 struct Change {
   std::vector<std::pair<std::string, std::string>> settings;  // {"per_device_train_batch_size", "32"}
-  std::string text;                                           // what that does, for people
+  std::string text;                                           // the effect, for people
   double speed_up = 0;                                        // samples per second with it over those without, less 1
   double saving = 0;                                          // samples per dollar, likewise
   double seconds = 0;                                         // of the whole job with it

@@ -20,7 +20,7 @@ struct Suggestion {
 /// The answer in sentences, with settings in backquotes.
 struct Answer {
   std::string time, dollars, memory, bound, sure;  // sure: the range around the time
-  std::vector<Suggestion> changes;                 // what helps most
+  std::vector<Suggestion> changes;                 // those that help most
 };
 
 /// `changes`: from advise(); absent: not requested. When none helps, a sentence says so. `typed`: the words of

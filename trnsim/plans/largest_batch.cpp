@@ -12,9 +12,9 @@
 namespace trnsim {
 namespace {
 
-constexpr std::int64_t kLeap = 16;         // times what is known to fit
+constexpr std::int64_t kLeap = 16;         // multiple of the batch known to fit
 constexpr std::size_t kOrdered = 300'000;  // instructions that are put in order in a few seconds
-constexpr double kSpills = 1.01;           // what the order may add to a larger program; measured: 0.7 %
+constexpr double kSpills = 1.01;           // growth of a larger program by its order; measured: 0.7 %
 constexpr auto kUnknown = std::numeric_limits<std::int64_t>::max();
 
 struct Need {

@@ -13,7 +13,7 @@
 namespace trnsim {
 namespace {
 
-/// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
+/// Throws the objection of the model, its graph or the machine to a plan, without compiling.
 void require_legal(const Job& job) {
   if (job.generation) return require_legal_generation(job);
   Job layers = job;  // one in each chunk: they are all alike

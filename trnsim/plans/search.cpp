@@ -26,7 +26,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-constexpr std::int64_t kTimedMicroBatches = 3;  // that show what the others take
+constexpr std::int64_t kTimedMicroBatches = 3;  // that show the time of the others
 
 /// A plan as far as it can be judged before anything is compiled.
 TriedPlan screened(Job job, std::int64_t batch) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kTight = 0.95;
 
-/// Which of the compiler's words a kind belongs to; the first word takes what is not listed.
+/// Which of the compiler's words a kind belongs to; the first word takes all others.
 struct CompilerWord {
   std::string_view name;
   std::array<std::string_view, 4> kinds;

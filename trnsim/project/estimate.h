@@ -29,7 +29,7 @@ struct Estimate {
 };
 
 /// `model`: a preset ("llama2-7b") or a Hugging Face folder; `settings` of estimate_settings(); `sequences` of the
-/// whole job, 0: those of the setting `dataset_path`, without it one step; `note`: what a user should know, one
+/// whole job, 0: those of the setting `dataset_path`, without it one step; `note`: notes for the user, one
 /// sentence each. Errors: as data_size(), job_of() and project_if_it_fits().
 Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0,
                   const std::function<void(const std::string&)>& note = {});

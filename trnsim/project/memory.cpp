@@ -46,7 +46,7 @@ std::vector<Parameters> parameters_of(const Job& job) {
 struct Link {
   std::vector<workloads::Turn> sender, receiver;
   bool forward = true;    // messages of forward passes, or of backward ones
-  std::int64_t next = 0;  // what the sender's chunk is at the receiver: that much further
+  std::int64_t next = 0;  // offset of the sender's chunk at the receiver
   std::int64_t chunks = 1;
 
   bool has(std::int64_t chunk) const { return chunk >= 0 && chunk < chunks; }

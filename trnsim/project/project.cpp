@@ -211,7 +211,7 @@ void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
   if (job.generation) return project_generation(job, given);
-  // To compile what cannot fit by far takes longer than to see that it does not.
+  // Compiling a job that cannot fit by far takes longer than detecting it.
   Projection p;
   if (!given.any_memory) {
     p.memory = least_memory(job);
@@ -249,7 +249,7 @@ Projection project(const Job& job, const ProjectOptions& options) {
 std::uint64_t device_hash(const Job& job) {
   const analysis::Stack stack = job.load_stack();
   Job device = job;
-  // Evaluation has a program of its own; of the software the device sees what it keeps in memory.
+  // Evaluation has a program of its own; of the software only its memory is on the device.
   device.sizes = {.eval_samples = std::min<std::int64_t>(job.sizes.eval_samples, 1),
                   .eval_batch = job.sizes.eval_batch,
                   .one_length = {.length = job.sizes.one_length.length, .passes = job.sizes.one_length.passes}};

@@ -18,7 +18,7 @@
 namespace trnsim {
 namespace {
 
-/// At least as many as show what the others take: with a pipeline two rounds through the stages, three of interleaved
+/// At least as many as show the time of the others: with a pipeline two rounds through the stages, three of interleaved
 /// ones.
 std::int64_t micro_batches_of(const Job& job, std::int64_t asked) {
   const runtime::Plan& p = job.step.plan;
@@ -62,7 +62,7 @@ hw::Fs waits_at_the_end(const runtime::Plan& plan, const Stage& stage) {
 }
 
 /// From micro-batch to micro-batch when all stages are at work: by the last two, or, of interleaved ones, by the last
-/// two rounds; when fewer run, what one takes by itself.
+/// two rounds; when fewer run, the time of one by itself.
 double period_of(const Job& job, const StagePasses& passes, std::int64_t run) {
   const runtime::Plan& p = job.step.plan;
   const bool interleaved = p.chunks > 1;
@@ -107,7 +107,8 @@ void require_groups(const Job& job) {
 CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const CompileStages& options) {
   require_groups(job);
   const runtime::Plan& plan = job.step.plan;
-  workloads::pipeline_turns(plan.pipeline, 0, plan.chunks, plan.micro_batches);  // refuses what has none
+  workloads::pipeline_turns(plan.pipeline, 0, plan.chunks,
+                            plan.micro_batches);  // refuses a pipeline without a schedule
   CompiledStages out{.stages = {}, .memory = {}, .micro_batches = micro_batches_of(job, options.micro_batches)};
   for (std::int64_t s = 0; s < plan.pipeline; ++s) {
     workloads::Step step = workloads::of_stage(job.step, s);

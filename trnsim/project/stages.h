@@ -35,7 +35,8 @@ struct CompiledStages {
 };
 
 struct CompileStages {
-  /// Micro-batches of the step that are compiled when there are more, or as many as show what the others take; 0: all.
+  /// Micro-batches of the step that are compiled when there are more, or as many as show the time of the others; 0:
+  /// all.
   std::int64_t micro_batches = 0;
   std::uint64_t give_up_at = 0;  // bytes: stages behind the first that is seen to need more are left out
 };
@@ -52,7 +53,7 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job, runtime::Block
 struct StepTime {
   double seconds = 0;         // of the whole step, without the program's lead-in
   double micro_seconds = 0;   // from micro-batch to micro-batch when all stages are at work
-  double bubble_seconds = 0;  // what the slowest stage waits for others in a step
+  double bubble_seconds = 0;  // waits of the slowest stage for the others in a step
   std::size_t slowest = 0;    // stage
 };
 

@@ -31,7 +31,7 @@ struct RunRequest {
 
 struct RunResult {
   TraceWindow trace{};                  // whose instructions were recorded
-  std::string workload, text, command;  // text: what is trained, in a line
+  std::string workload, text, command;  // text: the job in a line
   std::vector<std::string> typed;       // as requested
   Settings settings;                    // of the projected job, as resolved
   hw::MachineParams machine;            // of the projected job, or of the one that is trained
@@ -52,10 +52,10 @@ struct RunResult {
 struct RunObserver {
   std::function<void(const RunResult&)> projected;  // the folder is made, nothing is trained yet
   TrainObserver training;
-  std::function<void(const std::string&)> note;  // what a user should know, one sentence each
+  std::function<void(const std::string&)> note;  // notes for the user, one sentence each
 };
 
-/// Refuses what does not fit together before the first file is written. Errors: Fault::kUsage for a folder in use; as
+/// Refuses conflicting settings before the first file is written. Errors: Fault::kUsage for a folder in use; as
 /// project() and load_training().
 RunResult run(const RunRequest& request, const RunObserver& observer = {});
 
@@ -73,8 +73,8 @@ analysis::Record record_of(const RunResult& run, std::size_t stage);
 /// A job for a buyer: from a run's folder, or from a workload (by name or file) as published. Errors:
 /// Fault::kUsage for a name of neither; as analysis::job_of_run() and projected_run().
 analysis::JobToPrice job_to_price(const std::string& run_or_workload);
-/// Removes what an earlier run left in `folder`, its result first: so that a run that dies is not taken for it. For a
-/// run that resumes from `checkpoint` in the folder, steps and checkpoint stay; other files always do. Errors:
+/// Removes the files of an earlier run in `folder`, its result first: so that a run that dies is not taken for it. For
+/// a run that resumes from `checkpoint` in the folder, steps and checkpoint stay; other files always do. Errors:
 /// Fault::kEnvironment.
 void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint);
 /// result.json, stats.txt, machine.toml, summary.md; with a projection also run.sqlite, a record of each stage of a

@@ -17,8 +17,9 @@
 
 namespace trnsim {
 
-/// Reads what the settings name, or makes up the workload's own data. Errors: as workloads::load_classification() and
-/// load_language_modelling(); Fault::kCapacity when this host cannot hold the model.
+/// Reads the data and model of the settings, or makes up the workload's own data. Errors: as
+/// workloads::load_classification() and load_language_modelling(); Fault::kCapacity when this host cannot hold the
+/// model.
 workloads::TrainingDataPtr load_training(const workloads::Workload& workload, const Settings& settings);
 
 /// The job that is trained: the settings' plan on the loaded model.
@@ -41,7 +42,7 @@ struct Training {
 
 /// The observers of a training; each may be empty.
 struct TrainObserver {
-  std::function<void(const Training&, const workloads::Trainer&)> begin;  // what is known before the first step
+  std::function<void(const Training&, const workloads::Trainer&)> begin;  // called before the first step
   std::function<void(const workloads::StepRecord&)> step;
   std::function<void(std::int64_t done, std::int64_t all)> evaluating;  // batches of an evaluation under way
   std::function<void(const workloads::EvalRecord&)> evaluated;
@@ -61,7 +62,7 @@ std::string metrics_block(const Training& training);
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);
 
 /// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,
-/// trainer_state.json; of a model with adapters what PEFT leaves, and the base in "base".
+/// trainer_state.json; for a model with adapters PEFT's files, and the base in "base".
 void save_model(const std::filesystem::path& folder, const workloads::TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training);
 

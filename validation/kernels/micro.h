@@ -1,5 +1,5 @@
 // Programs of published micro-benchmarks: matmuls, memory traffic, kernels, instruction chains. Real programs that
-// compute what they say, for one core of `target`; what they take, the machine decides.
+// compute real values for one core of `target`; the machine decides their time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Streams of one instruction, dependent or not: what an instruction costs by itself.
+// Streams of one instruction, dependent or not: the cost of an instruction by itself.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Rows of kind "device memory": what a core's HBM holds while a decoder is trained, with all weights or by adapters.
+// Rows of kind "device memory": the content of a core's HBM while a decoder is trained, with all weights or by
+// adapters.
 #include <fmt/format.h>
 
 #include <algorithm>

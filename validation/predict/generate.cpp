@@ -18,7 +18,7 @@ std::string generation_type(const std::string& weights) {
   return weights.starts_with("bf16") ? "bf16" : "";
 }
 
-/// transformers-neuronx gives each rank as many heads: what is missing is padding that is computed like the rest.
+/// transformers-neuronx gives each rank as many heads: missing ones are padding that is computed like the rest.
 void pad_heads(workloads::ModelPtr& config, std::int64_t ranks, std::vector<std::string>& assumed) {
   const workloads::Sizes sizes = config->sizes();
   config = config->with_padded_heads(ranks);

@@ -205,7 +205,7 @@ MicroPlanned plan_gemm(MicroJob& job) {
     job.assumed.push_back("NKI kernel, left operand given as its transpose");
     return MicroPlan{.program = tuned_gemm(gemm, job.target()), .flops = flops(gemm)};
   }
-  if (nki || job.kernel.name.empty()) job.kernel = {.name = "matmul"};  // the kind says what it is
+  if (nki || job.kernel.name.empty()) job.kernel = {.name = "matmul"};  // implied by the kind
   return plan_chain(job);
 }
 

@@ -45,7 +45,7 @@ Prediction predict_infer(const Row& row, const PredictContext& context);
 /// Kind "generate": tokens of a decoder, by the programs of `trnsim generate`.
 Prediction predict_generate(const Row& row, const PredictContext& context);
 
-/// Kind "device memory": what a core's HBM holds of a decoder's training, adapters of LoRA too.
+/// Kind "device memory": the content of a core's HBM in a decoder's training, adapters of LoRA too.
 Prediction predict_device_memory(const Row& row, const PredictContext& context);
 /// Kind "compile": seconds of a graph's first compilation.
 Prediction predict_compile(const Row& row, const PredictContext& context);

@@ -23,7 +23,7 @@ DeviceWork operator+(DeviceWork a, const DeviceWork& b);
 Prediction in_row_metric(const Row& row, const Measured& measured, std::vector<std::string> assumptions,
                          std::vector<TimePart> time, DeviceWork work = {});
 
-/// Parts of a job's time, of 1: what the step is bound by, the host or the device.
+/// Parts of a job's time, of 1: the bound of the step, host or device.
 std::vector<TimePart> shares(const analysis::JobTime& job);
 
 }  // namespace validation

@@ -45,7 +45,7 @@ class Profile {
     base::ensure(found, "profile", "an instruction left no trace");
     return *found;
   }
-  /// From an instruction's beginning to its visible result: what the profiler prints of a matmul.
+  /// From an instruction's beginning to its visible result: as the profiler prints for a matmul.
   double latency(Opcode op) const {
     const isa::Instr& i = instr(event(op, Track::kEngine));
     return target_.seconds(isa::cost_of(i, target_).latency, i.engine);
@@ -89,7 +89,7 @@ struct Bench {
   double activation(std::int64_t cols) const { return activations(cols).interval(); }
 };
 
-// ---- what is asked, and the seconds that answer it
+// ---- profiled quantities, and their seconds
 
 /// The slope of durations over a range of columns: "n=8..120".
 double activation_element(const Bench& b) {

@@ -1,4 +1,4 @@
-// Simple baselines: what a published figure would be by the work of the program alone, without a simulation.
+// Simple baselines: a published figure predicted from the work of the program alone, without a simulation.
 #pragma once
 
 #include <optional>

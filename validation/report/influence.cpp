@@ -30,14 +30,15 @@ struct Owner {
   std::array<std::string_view, 4> machine, stack;
 };
 // The power limit stretches TensorE's work, so that a slower clock stands for both.
-constexpr std::array kOwners = {Owner{"TensorE", {"tensor", "power.utilisation"}, {}},
-                                Owner{"VectorE", {"vector"}, {}},
-                                Owner{"ScalarE", {"scalar"}, {}},
-                                Owner{"GpSimdE, SyncE", {"gpsimd", "sync", "engine"}, {}},
-                                Owner{"DMA and HBM", {"dma", "hbm"}, {}},
-                                Owner{"collectives", {"collective", "link", "efa"}, {}},
-                                Owner{"launch", {"program"}, {"launch"}},
-                                Owner{"host software", {}, {"host"}}};  // the last: what no other owns of a stack
+constexpr std::array kOwners = {
+    Owner{"TensorE", {"tensor", "power.utilisation"}, {}},
+    Owner{"VectorE", {"vector"}, {}},
+    Owner{"ScalarE", {"scalar"}, {}},
+    Owner{"GpSimdE, SyncE", {"gpsimd", "sync", "engine"}, {}},
+    Owner{"DMA and HBM", {"dma", "hbm"}, {}},
+    Owner{"collectives", {"collective", "link", "efa"}, {}},
+    Owner{"launch", {"program"}, {"launch"}},
+    Owner{"host software", {}, {"host"}}};  // the last: a stack's keys without another owner
 /// Times and rates that no prediction of a row reads.
 constexpr std::array<std::string_view, 2> kUnread = {"power.window", "host"};
 /// A plain ratio that must not exceed 1.
@@ -72,7 +73,7 @@ std::optional<std::size_t> owner_of(const base::Parameter& p, bool stack) {
   return std::nullopt;
 }
 
-/// By what the number is multiplied when its mechanism is slower; 1 when that does not follow from the number alone:
+/// The factor of the number when its mechanism is slower; 1 when that does not follow from the number alone:
 /// cycles follow their clock, counts and sizes stay.
 double slower(const base::Parameter& p) {
   if (p.source.empty() || p.list) return 1;
@@ -87,7 +88,7 @@ double slower(const base::Parameter& p) {
 /// "0" and "1" are choices: there is nothing between them.
 bool is_switch(const base::Parameter& p) { return p.values.front() == "0" || p.values.front() == "1"; }
 
-/// By what a fitted constant is multiplied; 0 for a switch. A share that 10 % more would lift above 1 is made smaller
+/// The factor of a fitted constant; 0 for a switch. A share that 10 % more would lift above 1 is made smaller
 /// instead: study() turns the change round.
 double larger(const base::Parameter& p) {
   if (is_switch(p)) return 0;

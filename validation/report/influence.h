@@ -47,7 +47,7 @@ struct Parameters {
 };
 
 /// From machine files (resolved) and the stacks of analysis::stack_names(). Every time, rate and clock belongs to one
-/// mechanism; a number that has no place is our bug (Fault::kInternal, which says what to add where).
+/// mechanism; a number that has no place is our bug (Fault::kInternal, which names the addition to make).
 Parameters influential_parameters(std::span<const base::ParamFile> machines);
 
 /// The changes of a study: one line for each row of the report, empty for a row without prediction.

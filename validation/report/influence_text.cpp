@@ -17,7 +17,7 @@ using base::Align;
 using base::Cell;
 using base::Table;
 
-constexpr double kShown = 0.05;  // per cent: what rounds to nothing stays empty
+constexpr double kShown = 0.05;  // per cent: values that round to zero stay empty
 
 Cell per_cent(double value, const char* sign = "") {
   if (std::abs(value) < kShown) return {};

@@ -75,7 +75,7 @@ struct KindSummary {
   double mean = 0, median = 0, worst = 0;
   std::string worst_id;
   int ranged = 0, in_range = 0;  // predicted rows with low < high, and the number of them inside
-  int with_work = 0;             // predicted rows with device work: what the baselines are about
+  int with_work = 0;             // predicted rows with device work: the basis of the baselines
   double mean_with_work = 0;     // of the model on those rows
   PerBaseline<double> baseline_mean{};
   std::optional<double> utilisation{};  // the fitted one, of 1

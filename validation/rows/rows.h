@@ -41,7 +41,7 @@ struct ModelCells {
   Known tied = Known::kUnknown;               // whether the output layer is the token table
   Known dropout = Known::kUnknown;
   Known causal = Known::kUnknown;  // of bare blocks
-  std::string block;               // what they have otherwise than LayerNorm and a GELU MLP
+  std::string block;               // their differences from LayerNorm and a GELU MLP
   std::string head;                // "classifier", "tokens", "pretraining"
   Words lora{};                    // rank, alpha, dropout, layers
 
@@ -97,10 +97,10 @@ struct Row {
   std::string id, kind;
   double published = 0, low = 0, high = 0;  // in `metric`; micro rows: low = high = published
   std::string metric;                       // "samples/s", "ms", "TFLOPS", ...
-  std::string assumed;                      // for people: what the cells take for granted
+  std::string assumed;                      // for people: the assumptions of the cells
   bool untold = false;                      // something of the job was not published
   int line = 0;
-  std::string defect;  // why the row cannot be predicted, when a cell of it is not what its column wants
+  std::string defect;  // why the row cannot be predicted, when a cell does not fit its column
   std::variant<TrainingRow, MicroRow> job;
 
   bool operator==(const Row&) const = default;
@@ -115,7 +115,7 @@ std::vector<Row> load_validation(const std::filesystem::path& path);
 std::vector<Row> parse_validation(std::string_view text, std::string name);
 
 /// A shape cell taken apart: "8192x8192x8192" and "784-120-84-10" give `sizes`; "M4096 K2048", "seq 64" give `named`;
-/// "8 GiB" gives `bytes`; what remains are `words`.
+/// "8 GiB" gives `bytes`; the rest are `words`.
 struct Shape {
   std::vector<double> sizes;
   std::map<std::string, double> named;

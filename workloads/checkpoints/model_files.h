@@ -15,10 +15,10 @@ struct LoadedModel {
   Weights weights;
 };
 
-/// Reads what it finds: an adapter as PEFT saves it (workloads/checkpoints/adapter.h) with its base, a folder with
+/// Reads any of: an adapter as PEFT saves it (workloads/checkpoints/adapter.h) with its base, a folder with
 /// shards.json (workloads/checkpoints/shards.h), one with config.json and safetensors as Hugging Face writes it, a
 /// llama2.c file, or a folder whose only model is one (stories260K.bin beside tok512.bin). `head`: of an encoder, for a
-/// task, if not the saved one; shards state theirs. `seed` draws what a checkpoint may lack. Errors: as
+/// task, if not the saved one; shards state theirs. `seed` draws weights that a checkpoint may lack. Errors: as
 /// load_weights(), read_shards() and read_llama2c(); Fault::kData when none of these is there.
 LoadedModel load_model(const std::filesystem::path& path, std::uint64_t seed, std::optional<Head> head = std::nullopt);
 

@@ -47,7 +47,7 @@ class SafetensorsFile {
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   std::span<const std::byte> bytes(const TensorInfo& tensor) const;
-  /// For files that say what their bytes add up to (write_safetensors() with metadata): reads all of them. Errors:
+  /// For files with a checksum of their bytes (write_safetensors() with metadata): reads all of them. Errors:
   /// Fault::kData when the checksum is missing or wrong.
   void require_whole() const;
 

@@ -31,7 +31,7 @@ std::string header_of(const std::vector<NewTensor>& tensors, const std::map<std:
   return text;
 }
 
-/// Hashes what it writes.
+/// Hashes all written bytes.
 class HashedFile {
  public:
   explicit HashedFile(const std::filesystem::path& path) : file_{path} {}

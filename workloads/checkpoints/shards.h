@@ -86,7 +86,7 @@ struct ShardIndex {
   ShardPlan plan{};
   std::vector<std::string> states{"model"};
   std::int64_t step = 0;                     // optimizer steps done
-  std::map<std::string, std::string> run{};  // what a training run wants to find again
+  std::map<std::string, std::string> run{};  // a training run's own entries
 };
 /// Writes config.json and, when every shard is there, shards.json. Errors: Fault::kInternal when one is not.
 void write_shard_index(const std::filesystem::path& folder, const ModelPtr& config, const ShardIndex& index);
@@ -105,7 +105,7 @@ Weights read_shards(const std::filesystem::path& folder, std::string_view state 
 void copy_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& out);
 
 /// Merges the weights into Hugging Face's layout in the folder `out`, created if need be: config.json and
-/// model.safetensors, of the shards' element type; of a model with adapters what save_adapter() writes. The tokenizer's
+/// model.safetensors, of the shards' element type; for a model with adapters, as save_adapter(). The tokenizer's
 /// files are copied if they are there.
 /// Errors: as read_shards(); Fault::kUsage when `out` has files already and `overwrite` is false; Fault::kEnvironment.
 void consolidate(const std::filesystem::path& folder, const std::filesystem::path& out, bool overwrite = false);

@@ -46,8 +46,8 @@ enum class CorpusFormat {
 struct Corpus {
   std::string source{};
   CorpusFormat format = CorpusFormat::kPlain;
-  std::vector<std::string> texts{};    // templates applied, valid UTF-8, none empty; of pairs what is read
-  std::vector<std::string> answers{};  // of pairs: what is written for each text
+  std::vector<std::string> texts{};    // templates applied, valid UTF-8, none empty; of pairs the inputs
+  std::vector<std::string> answers{};  // of pairs: the output for each text
   std::size_t skipped = 0;             // malformed rows
   std::vector<RowProblem> problems{};
 };

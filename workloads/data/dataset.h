@@ -1,4 +1,4 @@
-// Labelled text: what a classification job trains on, and the readers of its files.
+// Labelled text for classification jobs, and the readers of its files.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Dataset {
   std::vector<RowProblem> problems{};      // the first kKeptProblems of them
 
   static constexpr std::size_t kKeptProblems = 20;
-  /// Whether words have labels, not texts: what a model with a label of every token learns from.
+  /// Whether words have labels, not texts: for models that label every token.
   bool of_words() const { return !samples.empty() && !samples.front().words.empty(); }
 };
 

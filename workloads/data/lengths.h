@@ -20,7 +20,7 @@ struct TokenLengths {
   std::int64_t longest() const { return samples.empty() ? 0 : samples.rbegin()->first; }
 };
 
-/// Samples in one bucket: those that no shorter bucket holds; the last has what is cut to it, too.
+/// Samples in one bucket: those that no shorter bucket holds; the last also has those that are cut to it.
 struct Bucket {
   std::int64_t length = 0, samples = 0, cut = 0;  // cut: of them, those with more tokens than the bucket
   std::int64_t tokens = 0;                        // of its samples, as cut: the rest of samples * length is padding

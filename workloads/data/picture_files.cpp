@@ -37,7 +37,8 @@ Picture read_png(const std::string& bytes, const std::filesystem::path& file) {
   return out;
 }
 
-/// libjpeg's errors leave its functions by a jump. It only warns of data that ends early, and makes up what is missing.
+/// libjpeg's errors leave its functions by a jump. It only warns of data that ends early, and fills in the missing
+/// part.
 struct JpegErrors {
   jpeg_error_mgr manager;  // first: libjpeg hands out a pointer to it
   std::jmp_buf jump;

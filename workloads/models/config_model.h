@@ -12,7 +12,7 @@
 
 namespace workloads {
 
-/// A model whose family says by `apply(change, config)` what a change makes of its configuration.
+/// A model whose family applies changes to its configuration by `apply(change, config)`.
 template <class Config>
 class ConfigModel : public Model {
  public:

@@ -18,7 +18,7 @@ class EncoderGraph : protected Places {
  protected:
   using ValueId = runtime::ValueId;
 
-  /// `layers`: what names of a layer's weights begin with, before its number.
+  /// `layers`: the prefix of a layer's weights' names, before its number.
   EncoderGraph(const Step& step, const std::vector<WeightSpec>& weights, std::string_view layers, BlockArch arch);
   ~EncoderGraph() = default;
   EncoderGraph(const EncoderGraph&) = delete;

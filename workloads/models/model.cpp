@@ -49,7 +49,7 @@ double Model::kept_elements(const Plan& plan, std::int64_t length) const {
   const Sizes& c = sizes();
   if (splits()) {
     Plan least = plan;
-    if (lora()) least.recompute = Recompute::kFull;  // what enters a frozen matmul need not be kept
+    if (lora()) least.recompute = Recompute::kFull;  // the input of a frozen matmul need not be kept
     const double kept = decoder_kept_elements(c, least, length);
     return pairs() ? kept * static_cast<double>(c.layers - pairs()->layers) / static_cast<double>(c.layers) : kept;
   }

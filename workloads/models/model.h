@@ -53,7 +53,7 @@ enum class Task : std::uint8_t {
   kMaskedTokens,    // of those tokens of a text that are hidden
 };
 
-/// How a model that reads one text and writes another marks what it writes: the token before the first one, the one
+/// How a model that reads one text and writes another marks its output: the token before the first one, the one
 /// behind the last, and the one that fills rows.
 struct TextPairs {
   std::int64_t start = 0, end = 1, pad = 0;
@@ -80,7 +80,7 @@ struct StepGraph {
 /// Operations that a framework dispatches for one micro-batch on one rank, and the parameter tensors that the optimizer
 /// walks. Counted with PyTorch's dispatch mode (views and casts count: the host dispatches them too) on one layer
 /// written as the reference implementation writes it; embeddings, masks and heads likewise. Collectives of tensor and
-/// sequence parallelism cost what torch_xla's all_reduce, all_gather and reduce_scatter dispatch.
+/// sequence parallelism count as torch_xla's all_reduce, all_gather and reduce_scatter dispatch.
 struct FrameworkOps {
   double forward = 0;
   double backward = 0;  // with recomputation, and accumulation to earlier gradients
@@ -100,7 +100,7 @@ struct ModelInfo {
   bool free_heads = false;                 // the model's width does not follow from their number
   std::vector<std::string> label_names{};  // of a classifier
   std::optional<std::int64_t> pad_row{};   // of the token table: drawn as zeros
-  std::optional<ImageShape> image{};       // what it looks at
+  std::optional<ImageShape> image{};       // its input
   std::optional<TextPairs> pairs{};        // of a model that reads one text and writes another
   std::optional<DecoderArch> decoder{};    // of one that writes text
   TensorNames names{};
@@ -150,7 +150,7 @@ class Model : public std::enable_shared_from_this<Model> {
   /// Errors: Fault::kUsage for adapters or slots that the model does not take.
   virtual ModelPtr with(const ModelChange& change) const = 0;
 
-  // ---- what follows from these
+  // ---- derived from these
 
   std::string_view family() const { return info_.family; }
   const Sizes& sizes() const { return info_.sizes; }

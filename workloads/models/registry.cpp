@@ -27,7 +27,7 @@ using base::Fault;
 struct FamilyRow {
   std::string_view name;
   std::string_view type;          // "model_type" of config.json
-  std::string_view architecture;  // what "architectures" begins with, for old files that name no type
+  std::string_view architecture;  // prefix of "architectures", for old files that name no type
   ModelPtr (*read)(const Keys& keys);
   ModelPtr (*blank)();
 };

@@ -100,7 +100,7 @@ std::vector<float> transpose(std::span<const float> values, std::size_t rows, st
 /// The weights of a model, fp32, in the shapes of the specs (not transposed).
 struct Weights {
   std::map<std::string, std::vector<float>> values;
-  std::vector<std::string> notes;  // what a user should know, one sentence each
+  std::vector<std::string> notes;  // notes for the user, one sentence each
 
   /// The values as the device wants them: [in, out] for linear layers. Errors: Fault::kInternal for an unknown name.
   std::vector<float> for_device(const WeightSpec& spec) const;

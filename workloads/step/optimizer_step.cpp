@@ -60,7 +60,7 @@ class Update {
       for (std::size_t b = 0; b < shards_.size(); ++b) update_shard(b, clip);
       return std::move(buckets_);
     }
-    // Stochastic rounding counts instructions of a block: what two stages have stays the same in equal blocks alone.
+    // Stochastic rounding counts instructions of a block: tensors on two stages stay equal in equal blocks only.
     for (const bool tied : {false, true})
       for (const auto& [layer, members] : by_layer()) {
         enter(tied ? "optimizer.tied" : "optimizer", layer, isa::Phase::kOptimizer);
@@ -94,7 +94,7 @@ class Update {
   bool is_split(std::size_t i) const { return sets_.split.contains(weights_[i].weight); }
   bool is_shared(std::size_t i) const { return sets_.shared.contains(weights_[i].weight); }
   bool is_tied(std::size_t i) const { return sets_.tied.contains(weights_[i].weight); }
-  /// Whether its gradient counts in the norm here: what two stages have counts on the first.
+  /// Whether its gradient counts in the norm here: tensors on two stages count on the first.
   bool is_counted(std::size_t i) const { return spec_.stage == 0 || !is_tied(i); }
   bool decays(const runtime::Value& w) const {
     return spec_.optimizer.weight_decay > 0 && (spec_.optimizer.decay_all || !is_gain_or_bias(w));

@@ -1,4 +1,4 @@
-// One optimizer step as a graph: what is common to all model families, and how the host feeds it.
+// One optimizer step as a graph: the part common to all model families, and how the host feeds it.
 #pragma once
 
 #include <cstdint>

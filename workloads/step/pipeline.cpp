@@ -28,7 +28,7 @@ std::vector<Turn> pipeline_turns(std::int64_t stages, std::int64_t stage, std::i
                                   base::counted(micro_batches, "micro-batch")),
                       fmt::format("use a multiple of {}", stages)};
   const std::int64_t all = micro_batches * chunks;
-  // Passes before the first backward: what later stages need to get there.
+  // Passes before the first backward: needed by later stages.
   const std::int64_t ahead = chunks == 1 ? stages - 1 - stage : 2 * (stages - 1 - stage) + (chunks - 1) * stages;
   const std::int64_t warmup = std::min(all, ahead);
   std::vector<Turn> out;

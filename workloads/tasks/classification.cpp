@@ -37,7 +37,7 @@ void cut(Dataset& data, std::size_t most) {
   if (most > 0 && data.samples.size() > most) data.samples.resize(most);
 }
 
-/// The model's own names of its labels, when it knows all of the data's: what it has learnt keeps its meaning. Empty
+/// The model's own names of its labels, when it knows all of the data's: learned classes keep their meaning. Empty
 /// when it does not, or when the user gives the names.
 std::vector<std::string> names_of_model(const DataOptions& o, const std::vector<std::string>& data) {
   if (o.model_folder.empty() || !o.read.label_names.empty()) return {};

@@ -35,7 +35,7 @@ LanguageModelling load_language_modelling(const DataOptions& options);
 /// Empty for neither.
 std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesystem::path& model);
 
-/// assumed: about what a vocabulary of 32,000 pieces makes of English.
+/// assumed: typical of English with a vocabulary of 32,000 pieces.
 inline constexpr std::size_t kBytesPerToken = 4;
 
 /// Tokens of the texts of a training file, each with its end, as pack() would join them. `tokenizer`: what

@@ -16,7 +16,7 @@ struct TaskRow {
   Task task;
   TrainingDataPtr (*load)(const DataOptions& options);
   Dealing dealing;
-  bool scored_first;  // before the first step: what the training is worth is the difference
+  bool scored_first;  // before the first step: the difference is the effect of the training
   std::unique_ptr<Scores> (*scores)(const Model& model);
 };
 const TaskRow& task_row(Task task);

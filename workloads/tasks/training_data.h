@@ -21,7 +21,7 @@ namespace workloads {
 constexpr std::int64_t shared_rows(std::int64_t tokens) { return (tokens + 63) / 64 * 64; }
 
 struct DataOptions {
-  std::string model_folder{};  // what load_model() reads; empty: `preset` from scratch
+  std::string model_folder{};  // for load_model(); empty: `preset` from scratch
   std::string preset{};
   std::string dataset_path{};  // file or folder; empty: the embedded data set
   std::string validation_file{}, test_file{}, vocab{};
@@ -42,7 +42,7 @@ struct TrainingData {
   std::unique_ptr<Tokenizer> tokenizer;  // null for pictures
   std::string source;                    // where the data comes from
   bool synthetic = false;
-  std::vector<std::string> notes;  // skipped rows, missing heads, what is held out, a vocabulary made from the data
+  std::vector<std::string> notes;  // skipped rows, missing heads, held-out data, a vocabulary made from the data
 
   TrainingData() = default;
   TrainingData(TrainingData&&) = default;

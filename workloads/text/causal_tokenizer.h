@@ -28,7 +28,7 @@ struct CausalParts {
   std::vector<std::int32_t> after{};
   std::optional<std::int32_t> bos{}, eos{};
   std::int32_t pad = 0;
-  std::map<std::string, std::string> files{};  // what save() writes: name to content
+  std::map<std::string, std::string> files{};  // files of save(): name to content
 };
 
 class CausalTokenizer : public Tokenizer {

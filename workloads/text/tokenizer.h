@@ -58,7 +58,7 @@ class Tokenizer {
   std::vector<std::string> tokens(std::span<const std::int32_t> ids) const;
 };
 
-/// Reads what it finds in `path`: a folder, or one of these files itself: tokenizer.json (WordPiece or BPE),
+/// Reads the tokenizer in `path`: a folder, or one of these files itself: tokenizer.json (WordPiece or BPE),
 /// tokenizer.model or spiece.model (SentencePiece), vocab.txt (WordPiece), tokenizer.bin (llama2.c; in a folder also
 /// the only tok*.bin); and the tokenizer_config.json beside it. Errors: Fault::kData naming the file, the key and the
 /// supported values.

@@ -39,7 +39,7 @@ struct SamplerOptions {
   std::size_t batch_size = 8;  // per rank
   std::size_t ranks = 1;
   bool shuffle = true;
-  bool drop_last = false;      // leave out what does not fill a batch on every rank
+  bool drop_last = false;      // leave out samples that do not fill a batch on every rank
   bool repeat_to_fill = true;  // as torch's DistributedSampler: ranks get equally many, some samples twice
   std::uint64_t seed = 42;
 };

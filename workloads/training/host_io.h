@@ -1,4 +1,4 @@
-// How the host feeds a step and reads it: which rank holds what.
+// How the host feeds a step and reads it: the part of each rank.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How far a training has come, and with which settings: what a checkpoint says beside the state.
+// How far a training has come, and with which settings: a checkpoint's content besides the state.
 #pragma once
 
 #include <cstdint>

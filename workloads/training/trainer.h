@@ -59,7 +59,7 @@ struct StepRecord {
   double epoch = 0, loss = 0, learning_rate = 0, grad_norm = 0;
 };
 
-/// Held-out data: what is evaluated during training, and at its end.
+/// Held-out data: evaluated during training, and at its end.
 enum class Split : std::uint8_t { kValidation, kTest };
 
 struct EvalRecord {

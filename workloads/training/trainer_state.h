@@ -10,7 +10,7 @@
 
 namespace workloads {
 
-/// One line of log_history: what was logged at a step.
+/// One line of log_history: the values logged at a step.
 struct LogEntry {
   double epoch = 0;
   std::int64_t step = 0;

@@ -30,10 +30,10 @@ struct VerifyOptions {
 
 /// How far a tensor is from the expected one: ||got - want|| / ||want||, and the largest difference over the largest
 /// magnitude. Neither denominator is taken as less than kSmallest of the largest one among the tensors of the same kind
-/// (gradients, weights): what is zero by construction has only rounding in it. The gradient of a key's bias is: it adds
-/// the same to all scores of a query, and softmax does not see that. AdamW divides gradients by their own size and so
-/// moves such a weight by noise: when the expected gradient is below kSmallest^2 of the largest one, the final weight
-/// is compared with the largest weight.
+/// (gradients, weights): a value that is zero by construction is only rounding. The gradient of a key's bias is: it
+/// adds the same to all scores of a query, and softmax does not see that. AdamW divides gradients by their own size and
+/// so moves such a weight by noise: when the expected gradient is below kSmallest^2 of the largest one, the final
+/// weight is compared with the largest weight.
 inline constexpr double kSmallest = 1e-4;
 struct TensorError {
   std::string name;

@@ -125,7 +125,7 @@ def grid_of(length):
 
 
 def cut(image, patch, length, usual):
-    """Sizes of picture and patch: what is not told follows from the other and from the length, or is usual."""
+    """Sizes of picture and patch: missing ones follow from the other and from the length, or are the usual ones."""
     grid = grid_of(length)
     if grid and image and not patch and image % grid == 0:
         patch = image // grid

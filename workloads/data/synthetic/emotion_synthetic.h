@@ -18,7 +18,7 @@ enum class SyntheticSplit : std::uint8_t { kTrain, kValidation, kTest };
 
 struct SyntheticSample {
   std::string text;
-  std::int32_t meant = 0;    // what the sentence says
+  std::int32_t meant = 0;    // the meaning of the sentence
   std::int32_t written = 0;  // the label in the data set: `meant`, or another one in kMislabelled of the samples
   grammar::Construction construction = grammar::Construction::kPlain;
 };

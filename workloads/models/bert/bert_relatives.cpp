@@ -1,4 +1,4 @@
-// The relatives of BERT: what each has otherwise, and the words of its names.
+// The relatives of BERT: the differences of each, and its names.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The relatives of Llama: what each has otherwise, and the words of its names.
+// The relatives of Llama: the differences of each, and its names.
 #include <algorithm>
 #include <array>
 

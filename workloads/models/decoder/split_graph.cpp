@@ -135,7 +135,7 @@ ParameterSets SplitGraph::parameter_sets() const {
     if (spec.split != TensorSplit::kNone)
       sets.split.insert(v);
     else if (sequence_ || arch_.lora || arch_.head.name + ".weight" == spec.name ||
-             of_heads(spec))  // what a factor of all ranks adds to is one rank's columns or inputs
+             of_heads(spec))  // a factor on all ranks adds to one rank's columns or inputs
       sets.partial.insert(v);
   }
   return sets;

@@ -35,7 +35,7 @@ class SplitGraph : protected Places {
   /// Declares the tables that all micro-batches read.
   virtual void declare_tables() {}
   /// The forward pass of the present micro-batch through a chunk of layers. Returns where gradients begin: the loss, or
-  /// what the next stage gets, and others.
+  /// the output to the next stage, and others.
   virtual std::vector<ValueId> forward(std::int64_t chunk) = 0;
   /// Whether the weight is of single heads that every rank holds: each has the gradient of its own heads alone.
   virtual bool of_heads(const WeightSpec&) const { return false; }

@@ -85,10 +85,10 @@ struct MixtureArch {
   std::string router, prefix, gate, up, down;  // names: "mlp.gate", "mlp.experts.", "gate_proj", ...
 };
 
-/// How a layer adds up what its parts give.
+/// How a layer adds up the outputs of its parts.
 struct ResidualArch {
   NormPlace norms = NormPlace::kBefore;
-  bool parallel = false;  // both parts read what the layer gets, not the MLP what attention has made of it
+  bool parallel = false;  // both parts read the layer's input; else the MLP reads attention's output
   double scale = 1;       // of the added values
   double dropout = 0;     // of it
 };

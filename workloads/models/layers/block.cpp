@@ -63,7 +63,7 @@ void Block::end(Residual& x) {
   add_pending(x);
 }
 
-/// Both parts read what the layer gets. Without dropout of each, ranks add up both at once.
+/// Both parts read the layer's input. Without dropout of each, ranks add up both at once.
 void Block::parallel(Residual& x) {
   const BlockNames& names = arch_.names;
   net_.places().enter_part(trains() ? kAttention.norm : kAttention.name);

@@ -27,7 +27,7 @@ struct LayerProgram {
   std::int64_t batch = 1, length = 1;  // texts, and tokens of each
   std::int64_t ranks = 1;              // tensor-parallel
   std::uint8_t group = 0;              // of these
-  bool sequence = false;               // what they do not split by heads or columns they split by tokens
+  bool sequence = false;               // values not split by heads or columns are split by tokens
   bool training = false;               // with dropout, and gradients behind
   double smoothing = 0;                // of labels
   std::int64_t cached = 0;             // rows of a text's cache that a token reads

@@ -1,4 +1,4 @@
-// Linear layers, what works element by element, and sums between ranks.
+// Linear layers, element-wise operations, and sums between ranks.
 #include "runtime/ops/ops.h"
 #include "workloads/models/layers/layers.h"
 
@@ -55,7 +55,7 @@ ValueId Layers::row_split(const std::string& label, ValueId x, const std::string
   return program_.split() ? partial(label, x, name) : linear(label, x, name);
 }
 
-/// With what low rank adds to a frozen weight's product y. Between ranks a product of split inputs is a sum, and so
+/// Adds the low-rank product to a frozen weight's product y. Between ranks a product of split inputs is a sum, and so
 /// is this; one of split outputs has the same columns.
 ValueId Layers::adapted(const std::string& label, ValueId y, ValueId x, const std::string& name) {
   x = dropout(label + ".dropout", x, program_.lora->dropout);

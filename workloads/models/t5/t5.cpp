@@ -162,7 +162,8 @@ double T5Model::flops(const Step& step) const {
   return (step.kind.training ? 3 : 1) * sequence * static_cast<double>(step.plan.sequences_per_step());
 }
 
-/// modeling_t5 in bf16, with dropout, counted as FrameworkOps says; of the ends, what two decoders' do not have.
+/// modeling_t5 in bf16, with dropout, counted as FrameworkOps says; for both ends, only the part that two decoders' do
+/// not have.
 FrameworkOps T5Model::traced_ops(const Step& step) const {
   const DecoderOps encoder{
       .forward = config_.gated ? 104.0 : 92.0, .backward = config_.gated ? 160.0 : 138.0, .core = 34};

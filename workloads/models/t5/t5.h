@@ -54,17 +54,17 @@ std::int64_t t5_bucket(const T5Config& config, bool both_ways, std::int64_t dist
 /// Tokens of a text that the step writes.
 std::int64_t target_length(const StepKind& kind);
 
-/// The model's step reads, for each micro-batch m, what decoder_step() reads, with these differences. "input_ids.m" and
-/// "vocabulary.m" are of the texts that are read, [batch * length, 1]; "source_mask.m" [batch, length] is 1 where there
-/// is a token of them; "decoder_input_ids.m" and "decoder_vocabulary.m" are of those that are written, [batch *
+/// The model's step has, for each micro-batch m, the inputs of decoder_step(), with these differences. "input_ids.m"
+/// and "vocabulary.m" are of the texts that are read, [batch * length, 1]; "source_mask.m" [batch, length] is 1 where
+/// there is a token of them; "decoder_input_ids.m" and "decoder_vocabulary.m" are of those that are written, [batch *
 /// target_length(), 1], each token's predecessor; "labels.m" and "weights.m" are of these too. Model::tables() beside
-/// them. A pipeline has two stages, encoder and decoder: the first has what is read, the last the rest, and both the
+/// them. A pipeline has two stages, encoder and decoder: the first has the source, the last the rest, and both the
 /// mask. Errors: Fault::kUsage for another plan, or lengths that sequence parallelism does not divide.
 StepGraph t5_step(const ModelPtr& model, const T5Config& config, const Step& step);
 
-/// Generation reads and writes what prompt_graph() and token_graph() say, but all texts of a batch are written in step,
-/// the prompt's program writes their first token. Tensors that the host writes: in the prompt's program "input_ids"
-/// [batch
+/// Generation has the inputs and outputs of prompt_graph() and token_graph(), but all texts of a batch are written in
+/// step, the prompt's program writes their first token. Tensors that the host writes: in the prompt's program
+/// "input_ids" [batch
 /// * prompt, 1] int32 and "distances.encoder" (Model::tables()); in both "source_mask" [batch, prompt], 1 where there
 /// is a token, "decoder_input_ids" [batch, 1] int32, "positions" [batch, 1] int32, the place of these, "seen" [batch,
 /// length], 1 up to that place, and "distances" (Model::host_tables() of the place). One core. Errors: as

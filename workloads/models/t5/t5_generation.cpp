@@ -92,7 +92,7 @@ class T5Generation : Places {
     return plus("mlp", x, net_.mlp(norm(x, layer + "layer_norm"), arch_.block.mlp, t5_mlp(t5_, layer)));
   }
 
-  // ---- what is read
+  // ---- the source
 
   void read() {
     net_.program().mode = Mode::kPrompt;

@@ -121,7 +121,7 @@ class T5Graph final : public SplitGraph {
     return net_.add(label + ".residual", net_.dropout(label + ".dropout", h, arch_.block.residual.dropout), x);
   }
 
-  /// Partial sums of attention's output; `source`: what keys and values are made of.
+  /// Partial sums of attention's output; `source`: the input of keys and values.
   ValueId attention(const std::string& label, ValueId h, ValueId source, const std::string& name, const Seen& seen) {
     const ValueId q = net_.linear(label + ".query", h, name + "q");
     const ValueId k = net_.linear(label + ".key", source, name + "k");
