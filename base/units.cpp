@@ -112,7 +112,7 @@ std::size_t mantissa_length(std::string_view text) {
 struct Number {
   std::string mantissa;
   int exponent = 0;
-  std::string_view rest;  // what follows
+  std::string_view rest;  // the remaining text
 };
 
 std::optional<Number> split_number(std::string_view text) {

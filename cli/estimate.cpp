@@ -1,4 +1,4 @@
-// `trnsim estimate MODEL`: does a plan fit, how long does a step take, what does the job cost; nothing is trained.
+// `trnsim estimate MODEL`: fit of a plan, time of a step, cost of the job; nothing is trained.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A page in Debian's chromium without a window: what its scripts leave behind, and how it looks.
+// A page in Debian's chromium without a window: its content after scripts, and its look.
 #pragma once
 
 #include <cstdlib>

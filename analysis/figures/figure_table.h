@@ -1,5 +1,4 @@
-// Every figure of a run, with its one name: what result.json, tables, pages, exports, sweeps and Python call
-// it.
+// Every figure of a run, with its one name in result.json, tables, pages, exports, sweeps and Python.
 #pragma once
 
 #include <map>

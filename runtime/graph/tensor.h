@@ -1,4 +1,4 @@
-// A matrix of fp32 on the host: what the reference semantics of ops compute on.
+// A matrix of fp32 on the host: for the reference semantics of ops.
 #pragma once
 
 #include <cstdint>

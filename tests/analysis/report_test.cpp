@@ -73,7 +73,7 @@ std::string html(const std::filesystem::path& folder) {
   return report_html(runs);
 }
 
-/// Elements that are opened are closed, in order; what is not an element of ours fails.
+/// Elements that are opened are closed, in order; an unknown element fails.
 void expect_well_formed(const std::string& page) {
   const std::regex tag{R"(<(/?)([a-zA-Z0-9]+)((?:[^<>"]|"[^"]*")*)>)"};
   const std::set<std::string> empty = {"meta"};
@@ -141,7 +141,7 @@ TEST(Report, TheNumbersAreThoseOfTheRun) {
   EXPECT_THAT(page, HasSubstr("hbm.bandwidth"));
 }
 
-// Phases, what collectives expose and the rest are the whole step.
+// Phases, exposed collectives and the rest are the whole step.
 TEST(Report, ThePartsOfAStepAddUpToIt) {
   const auto folder = run_folder();
   const std::string page = html(folder);

@@ -303,7 +303,7 @@ TEST(Chakra, NodesDependOnEarlierNodesAndKeepTheTime) {
     if (node["type"] != 7) continue;
     ++collectives;
     EXPECT_EQ(node["name"], "all_reduce");
-    EXPECT_EQ(whole(node["data_deps"][0]), whole(node["id"]) - 1);  // what ran before it in its call
+    EXPECT_EQ(whole(node["data_deps"][0]), whole(node["id"]) - 1);  // earlier work of its call
   }
   EXPECT_EQ(collectives, 1);
   double calls = 0;

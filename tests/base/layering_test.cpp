@@ -32,7 +32,7 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"isa", {}},
     {"hw", {"isa"}},
     {"runtime", {"isa"}},
-    {"workloads", {"runtime", "isa/device.h", "isa/program.h", "isa/target.h", "isa/flops.h"}},  // what jobs run
+    {"workloads", {"runtime", "isa/device.h", "isa/program.h", "isa/target.h", "isa/flops.h"}},  // run by jobs
     {"analysis", {"isa", "hw/trace.h"}},
     {"trnsim", {"isa", "hw", "runtime", "workloads", "analysis"}},
     {"include", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},  // the headers of trnsim/'s API

@@ -41,7 +41,7 @@ using Breaches = std::vector<Breach>;
 struct SourceRule {
   std::string name, why;
   std::string folders;  // that it holds for
-  std::string except;   // what is below this path may
+  std::string except;   // files below this path are exempt
   std::function<Breaches(const Source&, const Scopes&)> find;
 
   bool holds_for(const Source& source) const {

@@ -1,4 +1,4 @@
-// `trnsim ablate` and `trnsim compile`: what each pass is worth.
+// `trnsim ablate` and `trnsim compile`: the effect of each pass.
 #include <gmock/gmock.h>
 
 #include <map>

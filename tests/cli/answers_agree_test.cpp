@@ -133,13 +133,13 @@ TEST_F(AnswersAgree, TheReportShowsPublishedFiguresAndAdvice) {
   const std::string page = cli_test::slurp(folder_ / "a/report.html");
   EXPECT_THAT(page, HasSubstr("HF optimum-neuron tutorial fine_tune_bert"));
   EXPECT_THAT(page, Not(HasSubstr("darker: busier")));  // in dark mode it was the other way round
-  const std::size_t change = page.find("% samples/s");  // what helps most
+  const std::size_t change = page.find("% samples/s");  // the most helpful
   EXPECT_LT(change, page.find("<table")) << "the answer is above the tables";
 }
 
 // ---- what does not fit
 
-/// The flags of the fix "this fits: FLAGS: what it takes".
+/// The flags of the fix "this fits: FLAGS: its needs".
 std::string fix_in(const std::string& error) {
   const std::string mark = "fix: this fits: ";
   const std::size_t at = error.find(mark);

@@ -1,4 +1,4 @@
-// Every number format under every way to share a decoder: what ranks send has the type in which they send it.
+// Every number format under every way to share a decoder: messages keep the sender's type.
 #include <gtest/gtest.h>
 
 #include <string>

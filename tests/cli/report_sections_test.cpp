@@ -143,7 +143,7 @@ TEST_F(ReportSections, AThousandCoresTakeTwoMegabytesAtMostAndOpenInASecond) {
   const std::filesystem::path large = job("thousand", std::string{kLlama} + " --nnodes 32");
   EXPECT_THAT(base::read_file(large / "result.json"), HasSubstr("\"cores\": 1024"));
   EXPECT_LE(std::filesystem::file_size(large / "report.html"), 2'000'000u);
-  // The best of three, on a host with nothing else to do: what it does beside is not the page's fault.
+  // The best of three, on a host with nothing else to do: other load is not the page's fault.
   double best = 1e9, load = 0;
   for (int i = 0; i < 3; ++i) {
     const std::string title = probed(large, kOpened, "1440,900");

@@ -140,7 +140,7 @@ TEST_F(Refused, ALengthOfPictures) {
   EXPECT_THAT(ran.err, HasSubstr("--max_length: the pictures of ViT have 16 patches each"));
 }
 
-// Not worth compiling: what each layer must keep is more than there is.
+// Not worth compiling: each layer's kept tensors exceed the memory.
 TEST_F(Refused, AHugeBatchAtOnce) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const auto begin = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// `trnsim run` from the command line to the folder of the run: what it prints, leaves, and continues.
+// `trnsim run` from the command line to the folder of the run: its output, files, and resumption.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// The tutorials that come along as workloads: what each has that others have not.
+// The tutorials that come along as workloads: the specialities of each.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ TEST_F(Tutorial, ImdbRunsAsSageMakerStartsIt) {
   EXPECT_NEAR(got["cost"]["dollars"].get<double>(), got["job"]["train_runtime"].get<double>() * 1.54 / 3600, 1e-9);
 }
 
-// A backslash before a quote does not end the field; what is broken is left out, and said.
+// A backslash before a quote does not end the field; broken rows are left out and reported.
 TEST_F(Tutorial, TweetsReadBackslashesAndCountBadLines) {
   std::string rows = "text,label\n";
   for (int i = 0; i < 24; ++i) rows += i % 2 ? "\"i \\\"feel\\\" fine, happy\",1\n" : "\"i feel sad, sad\",0\n";

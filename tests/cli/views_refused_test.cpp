@@ -44,7 +44,7 @@ TEST_F(ViewsRefused, AnIncompleteRunFolder) {
   std::filesystem::remove(folder_ / "result.json");
   for (const char* verb : {"report ", "cost "}) expect_refused(run(verb + folder_.string()), 2, "result.json");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "report.html"));
-  EXPECT_EQ(run("stats " + folder_.string()).code, 0);  // what is there can be looked at
+  EXPECT_EQ(run("stats " + folder_.string()).code, 0);  // the present part can be viewed
   std::filesystem::resize_file(folder_ / "run.sqlite", 5000);
   for (const char* verb : {"stats ", "trace ", "top ", "monitor "})
     expect_refused(run(verb + folder_.string()), 2, "run.sqlite");

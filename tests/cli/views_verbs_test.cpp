@@ -190,7 +190,7 @@ TEST_F(ViewsVerbs, SweepOfADecoderTakesItsPlanAndOtherModels) {
   const Json rows = Json::parse(ran.out);
   ASSERT_EQ(rows.size(), 6u);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(rows[i]["error"], "") << rows[i];
-  EXPECT_GT(rows[1]["device_step_seconds"], rows[0]["device_step_seconds"]);  // what is computed again takes time
+  EXPECT_GT(rows[1]["device_step_seconds"], rows[0]["device_step_seconds"]);  // recomputation takes time
   EXPECT_LT(rows[2]["hbm_bytes"], rows[0]["hbm_bytes"]);                      // two cores share a layer
   EXPECT_THAT(rows[4]["error"].get<std::string>(), HasSubstr("does not divide 8 cores"));
   const Ran none = run("sweep --workload llama2_7b_dolly --set tensor_parallel_size=5,7 --output_dir " + at("none"));

@@ -1,4 +1,4 @@
-// Every input that ever broke a reader, what is nested deep, and changes of the known ones at random: each is answered,
+// Every input that ever broke a reader, deeply nested input, and changes of the known ones at random: each is answered,
 // or refused with an error that is not our own fault.
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Plans of collectives over many chips: which groups there are, what they send, and how long.
+// Plans of collectives over many chips: their groups, traffic and times.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,7 +131,7 @@ TEST(Collective, TheAlgorithmFollowsSizeAndRanks) {
 }
 
 TEST(Collective, ASmallOneInsideAProgramTakesAboutSixtyMicroseconds) {
-  // 32 ranks, as a token of Llama has 64 of: 55 to 67 us each by published times of a token, what surrounds it
+  // 32 ranks, as a token of Llama has 64 of: 55 to 67 us each by published times of a token, the work around it
   // included.
   const auto plan = plan_collective(collective(Opcode::kAllReduce, 65536, 65536), 32, instances(1));
   EXPECT_NEAR(seconds(plan.floor + plan.moving), 60e-6, 1e-6);

@@ -1,4 +1,4 @@
-// The DMA engines and HBM: descriptors, rates, rings, what collectives leave over.
+// The DMA engines and HBM: descriptors, rates, rings, the rest beside collectives.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// One test per rule: what keeps it passes, what breaks it is refused with the instruction's text and a fix.
+// One test per rule: valid input passes, a breach is refused with the instruction's text and a fix.
 #include <gtest/gtest.h>
 
 #include <limits>

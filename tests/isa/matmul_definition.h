@@ -1,5 +1,5 @@
-// How TensorE adds, as isa/kernels/kernels.h says it, in plain C++ and without regard to speed: what every kernel must
-// give to the bit.
+// How TensorE adds, as defined by isa/kernels/kernels.h, in plain C++ and without regard to speed: every kernel must
+// match it to the bit.
 #pragma once
 
 #include <bit>

@@ -18,7 +18,7 @@ from trnsim.nki import language as nl
 
 MEAN, WORST, RANK, SHARES, BYTES = 15, 40, 0.9, 10, 10  # per cent, per cent, -, points, per cent
 SAMPLE = slice(5, None, 32)  # rows of the gemm ladder that are compared, four of each tile: NumPy takes minutes for all
-# Sources that lost text on their way and cannot run as they are, here or anywhere; what they must have said.
+# Sources that lost text on their way and cannot run as they are, here or anywhere; with corrections.
 DAMAGED = {"mamba_1": ("i_chann               # Load", "i_channel_tile * channel_psize  # Load"),
            "mamba_4": ("range(nchunks)", "range(n_full_chunks)")}
 
@@ -92,7 +92,7 @@ def rank_correlation(x, y):
 
 
 def measure(row, folder, numbers):
-    """One line of the table; what it says as a dict."""
+    """One line of the table as a dict."""
     path = os.path.join(folder, row["file"])
     kernel, note = kernel_of(row, path)
     args, reference = question(row, path)
@@ -121,7 +121,7 @@ def measure(row, folder, numbers):
 
 
 def summary(rows):
-    """Prints the figures over all rows; what misses its bound."""
+    """Prints the figures over all rows; rows that miss their bound."""
     missed = [f"{r['id']}: outputs differ by {r['differs']:.1e}" for r in rows if r.get("differs", 0) > r.get("most", 1)]
 
     def figure(name, value, good, unit=""):

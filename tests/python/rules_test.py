@@ -36,7 +36,7 @@ def parameters(function):
 
 
 def breaches(text, module=""):
-    """(line, what is wrong) of one source."""
+    """(line, breach) of one source."""
     lines, tree, found = text.splitlines(), ast.parse(text), []
     if len(lines) > FILE_LINES:
         found.append((len(lines), f"{len(lines)} lines"))

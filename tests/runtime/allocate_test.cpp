@@ -232,7 +232,7 @@ TEST(Synchronize, LeavesOutImpliedWaits) {
   e.fill(a, 1);                                   // GpSimdE
   e.tensor_tensor(b, a, Alu::kAdd, a);            // VectorE waits for GpSimdE
   e.activation(c, isa::Fn::kExp, b, 1.0F, 0.0F);  // ScalarE waits for VectorE
-  e.activation(c, isa::Fn::kExp, a, 1.0F, 0.0F);  // what GpSimdE did is known
+  e.activation(c, isa::Fn::kExp, a, 1.0F, 0.0F);  // GpSimdE's work is known
   VirtualBlock block = e.finish();
   runtime::allocate(block, trn1_target().geometry, false);
   EXPECT_EQ(runtime::synchronize(block.instrs, trn1_target().geometry), 2u);

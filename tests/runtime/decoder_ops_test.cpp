@@ -50,7 +50,7 @@ TEST_P(DecoderOps, RmsNormGrad) {
   expect_reference(kRmsNormGrad, in, {}, {within}, numerics());
 }
 
-// Two products and their sum; turning back gives what there was.
+// Two products and their sum; rotating back restores the input.
 TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
   const auto [rows, cols, type] = GetParam();
   const std::int64_t half = cols % 8 == 0 ? cols / 8 : cols / 2;

@@ -218,7 +218,7 @@ TEST(Gradient, SeveralLosses) {
   }
 }
 
-// Two losses that share a trunk: what both need of it is differentiated once.
+// Two losses that share a trunk: the shared part is differentiated once.
 TEST(Gradient, TwoHeadsOnOneTrunk) {
   Model m;
   const ValueId x = m.weight("x", random_normal(4, 3, 1)), w = m.weight("w", random_normal(3, 3, 2));
@@ -263,7 +263,7 @@ TEST(Gradient, RecomputationIsRequestedOneReaderAhead) {
   backward.run({loss});
   backward.finish();
   // Both activations come again before anything else of the backward: the second layer's is read at once, the first
-  // layer's asked for meanwhile. Weight gradients read what comes again.
+  // layer's asked for meanwhile. Weight gradients read recomputed values.
   std::vector<std::string> scopes;
   for (auto n = static_cast<runtime::NodeId>(forward); n < graph.node_count(); ++n) {
     const runtime::Scope& scope = graph.scope_of(graph.node(n));

@@ -114,7 +114,7 @@ TEST(Passes, DataMovementPassesKeepEveryBit) {
 }
 
 // In fp32 nothing is rounded on the way through HBM, and sums run over the same tiles in the same order: 1e-5 covers
-// what another engine rounds differently.
+// the different rounding of another engine.
 TEST(Passes, ChangeNoNumbersInFp32) {
   const Layer layer{"fp32"};
   const auto all = run(layer, "");

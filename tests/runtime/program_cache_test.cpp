@@ -94,7 +94,7 @@ TEST(ProgramCache, CachedProgramsAreNotCompiledAgain) {
   const Compiled second = runtime::compile(cached_graph(), trn1_target(), options);
   EXPECT_EQ(cache.use().found, 1u);
   EXPECT_EQ(second.program.blocks.at(0).instrs, first.program.blocks.at(0).instrs);
-  // It is only a cache: what is damaged is compiled again and put right, and a folder that is gone keeps nothing.
+  // It is only a cache: damaged entries are compiled again and replaced, and a folder that is gone keeps nothing.
   for (const auto& file : fs::directory_iterator{folder}) base::write_file(file.path(), "rubbish");
   EXPECT_EQ(runtime::compile(cached_graph(), trn1_target(), options).program.blocks.size(),
             first.program.blocks.size());

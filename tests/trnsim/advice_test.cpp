@@ -236,7 +236,7 @@ TEST(Advice, TheAnswerCoversTheRequestAlone) {
   EXPECT_THAT(with.bound, HasSubstr("MFU of the job"));
 }
 
-// A generation is advised like a training: what is read for one sequence serves several.
+// A generation is advised like a training: weights read for one sequence serve several.
 TEST(Advice, MoreSequencesSideBySideAreCheaper) {
   Settings given = generation_settings();
   given.machine.instance_type = "trn1.2xlarge", given.data.max_length = 64;

@@ -1,4 +1,4 @@
-// Answers that contradicted each other in version 0.1: what a workload file says counts for every family and caller,
+// Answers that contradicted each other in version 0.1: a workload file's values count for every family and caller,
 // and every entry of a registry is accepted wherever its kind is asked for.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -236,7 +236,7 @@ TEST(Job, ATextThatIsWrittenHasALengthOfItsOwn) {
 
 class JobMistake : public testing::TestWithParam<Mistake> {};
 
-// One error with where, what and how to mend it, in the library's words: it knows no flags.
+// One error with place, problem and fix, in the library's words: it knows no flags.
 TEST_P(JobMistake, IsRefusedWithAFix) {
   Settings given;
   given.machine.instance_type = "trn1.32xlarge", given.plan.tensor_parallel_size = 8, given.data.max_length = 256;

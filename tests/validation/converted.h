@@ -1,4 +1,4 @@
-// Tables in words, as people publish them, through validation/tables/columns: what its guesses become.
+// Tables in words, as people publish them, through validation/tables/columns: the results of its guesses.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Kernels of steps in a chain, and of attention: what they compute, beside the mathematics in double precision.
+// Kernels of steps in a chain, and of attention: their results, beside the mathematics in double precision.
 #include <gtest/gtest.h>
 
 #include "tests/target.h"

@@ -1,4 +1,4 @@
-// T5 writes what PyTorch's greedy search writes, and refuses what its programs cannot hold.
+// T5 generates the text of PyTorch's greedy search, and refuses requests beyond its programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

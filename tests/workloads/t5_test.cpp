@@ -1,4 +1,4 @@
-// T5: PyTorch's trajectories under every kind of plan, the folder, presets, FLOPs, what it refuses.
+// T5: PyTorch's trajectories under every kind of plan, the folder, presets, FLOPs, refusals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Stages of a pipeline: their turns, what they compute together, and that it is the same bits however they run.
+// Stages of a pipeline: their turns, their joint results, and that it is the same bits however they run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -142,7 +142,7 @@ TEST_F(TiedModel, GradientsAreClippedByTheNormOfAllStages) {
     options.plan.zero1 = data > 1;
     options.plan.tensor = tensor;
     options.plan.sequence = tensor > 1;
-    options.max_grad_norm = 1e-6;  // gradients below AdamW's epsilon: what the norm is off by, the update is off by
+    options.max_grad_norm = 1e-6;  // gradients below AdamW's epsilon: the update is off by the error of the norm
     return losses(options);
   };
   const std::vector<double> want = clipped(1, 1, 1);

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"GPT, PP 2", "gpt_tiny", 1, 1, 2, false, false, kNone, 2},
                     PlanCase{"GPT, TP 2 x PP 2 x DP 2, ZeRO-1", "gpt_tiny", 2, 2, 2, true, true, kNone, 2}));
 
-// Stochastic rounding, master weights, ZeRO, sequence parallelism: what a user would run.
+// Stochastic rounding, master weights, ZeRO, sequence parallelism: a user's typical run.
 TEST(Plans, Bf16WithMasterWeightsStaysNear) {
   VerifyOptions options = options_of({"", "llama_tiny", 2, 4, 2, true, true, kFull}, "bf16+sr");
   options.plan.master_weights = true;

@@ -143,7 +143,7 @@ TEST(Images, CifarsFilesAreRead) {
   EXPECT_TRUE(fails(Fault::kData, [&] { read_image_folder(s.path()); }, {"5 bytes"}));
 }
 
-// Chance is 0.1: what the model knows of held-out digits it has learnt from others.
+// Chance is 0.1: the model has learnt held-out digits from others.
 TEST(Vit, LearnsDigits) {
   const ImageDataset train = synthetic_digits(SyntheticSplit::kTrain, 2048),
                      test = synthetic_digits(SyntheticSplit::kTest, 256);

@@ -103,7 +103,7 @@ TEST(TokenizerFiles, SavedTokenizerLoadsAgain) {
   const std::string text = "Héllo CAFÉ 日本 [MASK] unaffable";
   const Ids want = small({.strip_accents = false}).encode(text).ids;
   EXPECT_EQ(load_tokenizer(scratch.path())->encode(text).ids, want);
-  std::filesystem::remove(scratch / "tokenizer.json");  // what is left: vocab.txt and tokenizer_config.json
+  std::filesystem::remove(scratch / "tokenizer.json");  // remaining files: vocab.txt and tokenizer_config.json
   EXPECT_EQ(load_tokenizer(scratch.path())->encode(text).ids, want);
 }
 

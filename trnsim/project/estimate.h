@@ -1,4 +1,4 @@
-// A model's training by its settings alone: does a plan fit, how long does a step take, what does the job cost; no
+// A model's training by its settings alone: fit of a plan, time of a step, cost of the job; no
 // workload file, nothing is trained.
 #pragma once
 

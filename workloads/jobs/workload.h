@@ -38,8 +38,8 @@ struct Workload {
   std::string file;
 };
 
-/// A bundled workload, by name, or a file of the same form. Errors: Fault::kUsage with the nearest name; what the
-/// file lacks or has too much.
+/// A bundled workload, by name, or a file of the same form. Errors: Fault::kUsage with the nearest name; for
+/// missing or unknown keys of the file.
 Workload load_workload(std::string_view name_or_file);
 std::vector<std::string> workload_names();
 

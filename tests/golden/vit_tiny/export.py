@@ -97,7 +97,7 @@ def forward(w, pixels):
 
 
 def batches():
-    """Noise over a texture of the class, the same in each patch: what attention near its mean can learn from."""
+    """Noise over a texture of the class, the same in each patch: so that attention near its mean can learn it."""
     repeats = IMAGE // PATCH
     pictures, out = torch.randn(LABELS, CHANNELS, PATCH, PATCH).repeat(1, 1, repeats, repeats), {}
     for step in range(STEPS):
