@@ -163,7 +163,7 @@ const std::vector<SourceRule>& rules() {
       // Comments are English that a native reader takes in at once.
       {"noun", "a comment names its subject: no \"what ...\" as a noun", kEverywhere + " include", kRewritten,
        in_comments(
-           R"((^[/<\s]*|[.:;(] )\KWhat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-))")},
+           R"((^[/<\s]*|[.:;(] )\K[Ww]hat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-))")},
       {"fragment", "a sentence of a comment does not begin with \"Of\"", kEverywhere + " include", kRewritten,
        in_comments(R"((^[/<\s]*|[.;:] )\KOf (?!the \d))")},
       {"actor", "a comment names the part that acts: nobody is in a program", kEverywhere + " include", kRewritten,
@@ -334,7 +334,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "struct A {\n  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;\n};\n", ""},
         PlantedText{"virtuals", "isa/a.h", "class A {\n  virtual ~A() = default;\n" + thirteen_virtuals() + "};\n",
                     "1: 13: class A "},
-        PlantedText{"noun", "isa/a.cpp", "/// What it reads.\n// Made of what is there.\n", "1: What 2: of what"},
+        PlantedText{"noun", "isa/a.cpp", "/// What it reads.\n// Made of what is there.\nint a;  // what it is\n",
+                    "1: What 2: of what3: what "},
         PlantedText{"noun", "isa/a.cpp", "f(\"What it is\");  // says what changed\n// What is it?\n", ""},
         PlantedText{"fragment", "isa/a.cpp", "int a;  // Of each.\n// A sum. Of the 12 bytes 4 count.\n", "1: Of "},
         PlantedText{"actor", "isa/a.cpp", "/* nobody\n who waits */ f();  // a user who waits\n", "1: nobody2: who"},
