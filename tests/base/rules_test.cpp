@@ -126,8 +126,8 @@ const std::string kAboveHardware = "runtime workloads analysis trnsim validation
 const std::string kEverywhere = kLibrary + " base cli python tests";
 const char* const kRewritten = "python/nki/";  // until its sources are rewritten
 
-const std::vector<SourceRule>& rules() {
-  static const std::vector<SourceRule> all = {
+std::vector<SourceRule> code_rules() {
+  return {
       {"printing", "only cli/ prints, through base/", kLibrary, "",
        in_code(R"(\bfmt::print\b|\bstd::(cout|cerr|clog|puts|printf)\b|\b(printf|puts|fputs|putchar)\()")},
       {"progress", "only cli/ shows progress", kLibrary, "", in_code(R"(\bbase::(Progress|Terminal)\b)")},
@@ -160,18 +160,32 @@ const std::vector<SourceRule>& rules() {
       {"virtuals", "an interface has 12 functions at most", kEverywhere, "",
        classes_above(kMostVirtuals, [](const FoundClass& c) { return c.virtuals; })},
       {"files", "a file has 400 lines at most", kEverywhere, "", long_file},
-      // Comments are English that a native reader takes in at once.
-      {"noun", "a comment names its subject: no \"what ...\" as a noun", kEverywhere + " include", kRewritten,
-       in_comments(
-           R"((^[/<\s]*|[.:;(] )\K[Ww]hat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-))")},
-      {"fragment", "a sentence of a comment does not begin with \"Of\"", kEverywhere + " include", kRewritten,
+  };
+}
+
+/// Comments are English that a native reader takes in at once.
+std::vector<SourceRule> comment_rules() {
+  const std::string folders = kEverywhere + " include";
+  return {
+      {"noun", "a comment names its subject: no \"what ...\" as a noun", folders, kRewritten,
+       in_comments(R"((^[/<\s]*|[.:;(] )\K[Ww]hat (?![^.]*\?)|)"
+                   R"(\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-))")},
+      {"fragment", "a sentence of a comment does not begin with \"Of\"", folders, kRewritten,
        in_comments(R"((^[/<\s]*|[.;:] )\KOf (?!the \d))")},
-      {"actor", "a comment names the part that acts: nobody is in a program", kEverywhere + " include", kRewritten,
-       in_comments(
-           R"(\b([Nn]o|[Ss]ome|[Ee]very)body\b|\b[Ww]ho(ever|m)\b|(?<!user|people|["{])(^[/<\s]*| )\K[Ww]ho\b)")},
-      {"place", "data is in a place, text is in a line: neither lies or stands", kEverywhere + " include", kRewritten,
+      {"actor", "a comment names the part that acts: nobody is in a program", folders, kRewritten,
+       in_comments(R"(\b([Nn]o|[Ss]ome|[Ee]very)body\b|\b[Ww]ho(ever|m)\b|)"
+                   R"((?<!user|people|["{])(^[/<\s]*| )\K[Ww]ho\b)")},
+      {"place", "data is in a place, text is in a line: neither lies or stands", folders, kRewritten,
        in_comments(R"(\b(lies?|lay|stands?|stood)\b(?!-| (for|alone)\b))")},
   };
+}
+
+const std::vector<SourceRule>& rules() {
+  static const std::vector<SourceRule> all = [] {
+    std::vector<SourceRule> out = code_rules();
+    for (SourceRule& rule : comment_rules()) out.push_back(std::move(rule));
+    return out;
+  }();
   return all;
 }
 
@@ -334,10 +348,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "struct A {\n  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;\n};\n", ""},
         PlantedText{"virtuals", "isa/a.h", "class A {\n  virtual ~A() = default;\n" + thirteen_virtuals() + "};\n",
                     "1: 13: class A "},
-        PlantedText{"noun", "isa/a.cpp", "/// What it reads.\n// Made of what is there.\nint a;  // what it is\n",
+        PlantedText{"noun", "isa/a.cpp", "/// What it reads.\n// Made of what is there.\nconst int a;  // what it is\n",
                     "1: What 2: of what3: what "},
         PlantedText{"noun", "isa/a.cpp", "f(\"What it is\");  // says what changed\n// What is it?\n", ""},
-        PlantedText{"fragment", "isa/a.cpp", "int a;  // Of each.\n// A sum. Of the 12 bytes 4 count.\n", "1: Of "},
+        PlantedText{"fragment", "isa/a.cpp", "const int a;  // Of each.\n// A sum. Of the 12 bytes 4 count.\n",
+                    "1: Of "},
         PlantedText{"actor", "isa/a.cpp", "/* nobody\n who waits */ f();  // a user who waits\n", "1: nobody2: who"},
         PlantedText{"place", "isa/a.cpp", "// It lies there.\n// It stands for x.\n", "1: lies"},
         PlantedText{"files", "isa/a.cpp", std::string(401, '\n'), "401: 401 lines"},

@@ -100,9 +100,9 @@ struct Sequence {
   bool ended = false;
 };
 
-bool ends_text(const workloads::ModelPtr& config, const workloads::Tokenizer& tokenizer, std::int32_t id) {
+bool ends_text(const workloads::ModelPtr& model, const workloads::Tokenizer& tokenizer, std::int32_t id) {
   if (tokenizer.eos_id() == id) return true;
-  return config->ends_text(id);
+  return model->ends_text(id);
 }
 
 /// The sequences of a batch, with their prompts as text.

@@ -19,10 +19,10 @@ std::string generation_type(const std::string& weights) {
 }
 
 /// transformers-neuronx gives each rank as many heads: missing ones are padding that is computed like the rest.
-void pad_heads(workloads::ModelPtr& config, std::int64_t ranks, std::vector<std::string>& assumed) {
-  const workloads::Sizes sizes = config->sizes();
-  config = config->with_padded_heads(ranks);
-  if (const std::int64_t padded = config->sizes().heads; padded != sizes.heads)
+void pad_heads(workloads::ModelPtr& model, std::int64_t ranks, std::vector<std::string>& assumed) {
+  const workloads::Sizes sizes = model->sizes();
+  model = model->with_padded_heads(ranks);
+  if (const std::int64_t padded = model->sizes().heads; padded != sizes.heads)
     assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
 }
 
@@ -41,10 +41,10 @@ std::vector<TimePart> time_shares(const trnsim::GenerationTime& time, double tot
 }
 
 /// The job of a row; `type`: of its weights, as generation_numerics() takes it.
-trnsim::Job job_of(const Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
+trnsim::Job job_of(const Row& row, const workloads::ModelPtr& model, const hw::MachineParams& machine,
                    const std::string& type, const PredictContext& context, std::vector<std::string>& assumed) {
   const auto& r = std::get<TrainingRow>(row.job);
-  trnsim::Job job{.machine = machine, .model = config, .step = {}, .sizes = {}};
+  trnsim::Job job{.machine = machine, .model = model, .step = {}, .sizes = {}};
   const std::int64_t cores = r.cores.value_or(machine.instance_cores());
   const std::int64_t ranks = r.tp.value_or(static_cast<int>(cores / r.dp.value_or(1)));
   if (!r.tp) assumed.push_back(fmt::format("tensor parallel over {} cores", ranks));

@@ -23,14 +23,14 @@ struct MicroSteps {
   DeviceWork work{};          // of a whole step
 };
 
-hw::SimResult on_device(const workloads::ModelPtr& config, workloads::Step spec, workloads::Part part,
+hw::SimResult on_device(const workloads::ModelPtr& model, workloads::Step step, workloads::Part part,
                         const hw::MachineParams& machine, const PredictContext& context) {
-  spec.kind.part = part;
-  spec.plan.micro_batches = 1;
+  step.kind.part = part;
+  step.plan.micro_batches = 1;
   const runtime::Compiled compiled =
-      runtime::compile(config->step(spec).graph, machine.target(),
+      runtime::compile(model->step(step).graph, machine.target(),
                        {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
-                        .ranks = spec.plan.data,
+                        .ranks = step.plan.data,
                         .hbm_bytes = machine.hbm_bytes_per_core(),
                         .cache = context.programs.get()});
   isa::check(compiled.program, machine.target());
@@ -84,7 +84,7 @@ std::vector<TimePart> shares_of(const analysis::JobTime& micro, const analysis::
 
 }  // namespace
 
-Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::ModelPtr config,
+Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::ModelPtr model,
                                std::vector<std::string> assumed, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   const int nodes = job.nodes.value_or(1);
@@ -93,21 +93,21 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const auto cores = static_cast<std::uint32_t>(job.cores.value_or(job.dp.value_or(1)));
   if (cores > machine.instance_cores() * static_cast<std::uint32_t>(nodes))
     return Prediction::skip(fmt::format("{} cores are more than {} x {} has", cores, nodes, machine.name));
-  config = config->with_head(workloads::Head::kPretraining);
+  model = model->with_head(workloads::Head::kPretraining);
   const workloads::Step spec{
       .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = numerics},
       .kind = {.length = *job.seq_len,
                .head = workloads::Head::kPretraining,
                .predictions = *job.seq_len <= 128 ? 20 : 80},
       .optimizer = {.name = job.optimizer, .weight_decay = 0.01, .decay_all = false, .max_grad_norm = 1}};
-  const hw::SimResult step = on_device(config, spec, workloads::Part::kMicroStep, machine, context),
-                      last = on_device(config, spec, workloads::Part::kUpdate, machine, context);
+  const hw::SimResult step = on_device(model, spec, workloads::Part::kMicroStep, machine, context),
+                      last = on_device(model, spec, workloads::Part::kUpdate, machine, context);
   const double micro_steps = micro_steps_of(job, assumed);
   const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in),
                           work_of(step, micro_steps) + work_of(last)};
   const std::string named = stack_of(job), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
-      host_times(context.stack(stack), device, job, micro_steps, config->traced_ops(spec),
+      host_times(context.stack(stack), device, job, micro_steps, model->traced_ops(spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())), machine.physical_cores());
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
   assumed.push_back(

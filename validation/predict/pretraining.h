@@ -9,7 +9,7 @@ namespace validation {
 
 /// A row that pre-trains `config`: masked-LM and next-sentence heads, gradients summed over micro-steps that are graphs
 /// of their own, reduced once in the update's graph.
-Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::ModelPtr config,
+Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::ModelPtr model,
                                std::vector<std::string> assumed, const PredictContext& context);
 
 }  // namespace validation

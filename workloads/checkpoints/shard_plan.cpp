@@ -39,7 +39,7 @@ struct AxisPart {
 
 bool splits_each(const WeightSpec& spec, const ShardPlan& plan) { return spec.stack > 0 && plan.split_experts; }
 
-AxisPart part_of(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t rank) {
+AxisPart part_of(const WeightSpec& spec, const ModelPtr& model, const ShardPlan& plan, std::int64_t rank) {
   const std::int64_t ranks = plan.tensor_parallel_size;
   const auto all = static_cast<std::int64_t>(element_count(spec.shape));
   const std::int64_t rows = spec.shape.at(0), row = all / rows;
@@ -59,7 +59,7 @@ AxisPart part_of(const WeightSpec& spec, const ModelPtr& config, const ShardPlan
       return {1, rows, row, begin, std::min(rows - begin, rows_of_vocabulary(rows, ranks))};
     }
     case TensorSplit::kKeyValue: {
-      const std::int64_t heads = config->sizes().kv_heads;
+      const std::int64_t heads = model->sizes().kv_heads;
       if (heads % ranks == 0) return equal(1, rows, row);
       return {1, heads, all / heads, rank * heads / ranks, 1};  // neighbours share a head
     }
@@ -122,36 +122,36 @@ std::optional<Problem> encoder_problem(const Plan& plan) {
                  "leave out tensor and pipeline parallelism, ZeRO-1 and recomputation, or take a decoder"};
 }
 
-void check(const ShardPlan& plan, const ModelPtr& config) {
-  if (const auto found = problem(plan, config->sizes()))
+void check(const ShardPlan& plan, const ModelPtr& model) {
+  if (const auto found = problem(plan, model->sizes()))
     throw Error{Fault::kUsage, found->where, found->what, found->fix};
 }
 
-bool is_on_stage(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t stage) {
+bool is_on_stage(const WeightSpec& spec, const ModelPtr& model, const ShardPlan& plan, std::int64_t stage) {
   const std::int64_t stages = plan.pipeline_parallel_size;
   if (spec.layer == WeightSpec::kBeforeLayers) return stage == 0;
   if (spec.layer == WeightSpec::kAfterLayers) return stage == stages - 1;
   if (spec.layer == WeightSpec::kBeforeAndAfterLayers) return stage == 0 || stage == stages - 1;
-  const std::int64_t per_chunk = config->sizes().layers / (stages * plan.virtual_pipeline_size);
+  const std::int64_t per_chunk = model->sizes().layers / (stages * plan.virtual_pipeline_size);
   return spec.layer / per_chunk % stages == stage;
 }
 
-std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& plan, ShardRank rank) {
-  check(plan, config);
+std::vector<WeightSpec> shard_specs(const ModelPtr& model, const ShardPlan& plan, ShardRank rank) {
+  check(plan, model);
   std::vector<WeightSpec> specs;
-  for (WeightSpec& spec : config->weights()) {
-    if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
-    spec.shape = part_shape(spec, plan, part_of(spec, config, plan, rank.tensor));
+  for (WeightSpec& spec : model->weights()) {
+    if (!is_on_stage(spec, model, plan, rank.pipeline)) continue;
+    spec.shape = part_shape(spec, plan, part_of(spec, model, plan, rank.tensor));
     if (splits_each(spec, plan) && spec.stack_split == TensorSplit::kAxis0) spec.stack /= plan.tensor_parallel_size;
     specs.push_back(std::move(spec));
   }
   return specs;
 }
 
-std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& config,
+std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& model,
                             const ShardPlan& plan, std::int64_t tensor_rank) {
   base::ensure(values.size() == element_count(whole.shape), whole.name, "has not as many values as its shape");
-  const AxisPart part = part_of(whole, config, plan, tensor_rank);
+  const AxisPart part = part_of(whole, model, plan, tensor_rank);
   std::vector<float> out(static_cast<std::size_t>(part.outer * part.count * part.inner));
   for_each_run(part, [&](std::int64_t in_whole, std::int64_t in_part, std::int64_t length) {
     std::copy_n(values.begin() + in_whole, length, out.begin() + in_part);
@@ -160,8 +160,8 @@ std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> valu
 }
 
 void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part_values,
-               const ModelPtr& config, const ShardPlan& plan, std::int64_t tensor_rank) {
-  const AxisPart part = part_of(whole, config, plan, tensor_rank);
+               const ModelPtr& model, const ShardPlan& plan, std::int64_t tensor_rank) {
+  const AxisPart part = part_of(whole, model, plan, tensor_rank);
   base::ensure(values.size() == element_count(whole.shape) &&
                    part_values.size() == static_cast<std::size_t>(part.outer * part.count * part.inner),
                whole.name, "has not as many values as its shape");
@@ -170,9 +170,9 @@ void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const
   });
 }
 
-std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& config, const ShardPlan& plan,
+std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& model, const ShardPlan& plan,
                           std::int64_t tensor_rank) {
-  return part_of(whole, config, plan, tensor_rank).begin;
+  return part_of(whole, model, plan, tensor_rank).begin;
 }
 
 std::vector<WeightSpec> of_state(std::vector<WeightSpec> specs, std::string_view state) {
@@ -180,15 +180,15 @@ std::vector<WeightSpec> of_state(std::vector<WeightSpec> specs, std::string_view
   return specs;
 }
 
-Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank,
+Weights shard_of(const Weights& weights, const ModelPtr& model, const ShardPlan& plan, ShardRank rank,
                  std::string_view state) {
-  check(plan, config);
+  check(plan, model);
   Weights part;
-  for (const WeightSpec& spec : of_state(config->weights(), state)) {
-    if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
+  for (const WeightSpec& spec : of_state(model->weights(), state)) {
+    if (!is_on_stage(spec, model, plan, rank.pipeline)) continue;
     const auto at = weights.values.find(spec.name);
     base::ensure(at != weights.values.end(), spec.name, "is not among the weights");
-    part.values[spec.name] = shard_of(spec, at->second, config, plan, rank.tensor);
+    part.values[spec.name] = shard_of(spec, at->second, model, plan, rank.tensor);
   }
   return part;
 }

@@ -59,16 +59,16 @@ class ShardSet {
  public:
   ShardSet(const fs::path& folder, std::string_view state)
       : index_{read_shard_index(folder)},
-        config_{read_shard_config(folder)},
-        specs_{of_state(config_->weights(), state)} {
+        model_{read_shard_config(folder)},
+        specs_{of_state(model_->weights(), state)} {
     if (std::ranges::find(index_.states, state) == index_.states.end())
       throw Error{Fault::kData, (folder / kShardIndex).string(), fmt::format("lists no state \"{}\"", state),
                   "use a checkpoint that was saved with it"};
-    check(index_.plan, config_);
+    check(index_.plan, model_);
     for_each_rank(index_.plan, [&](ShardRank rank) { open(folder, state, rank); });
   }
 
-  const ModelPtr& config() const { return config_; }
+  const ModelPtr& model() const { return model_; }
   const std::vector<WeightSpec>& specs() const { return specs_; }
 
   ElementType type_of(const WeightSpec& spec) const {
@@ -85,10 +85,10 @@ class ShardSet {
       if (at == shard->tensors.end()) continue;  // on another stage
       const std::vector<float> part = to_floats(at->second.type, shard->file.bytes(at->second));
       const std::int64_t rank = shard->rank.tensor;
-      const auto [first, fresh] = seen.emplace(shard_offset(spec, config_, index_.plan, rank), shard.get());
+      const auto [first, fresh] = seen.emplace(shard_offset(spec, model_, index_.plan, rank), shard.get());
       if (fresh)
-        put_shard(spec, values, part, config_, index_.plan, rank);
-      else if (shard_of(spec, values, config_, index_.plan, rank) != part)
+        put_shard(spec, values, part, model_, index_.plan, rank);
+      else if (shard_of(spec, values, model_, index_.plan, rank) != part)
         throw Error{Fault::kData, shard->file.path().string(),
                     fmt::format("tensor \"{}\" differs from that in {}", spec.name,
                                 first->second->file.path().filename().string()),
@@ -126,7 +126,7 @@ class ShardSet {
 
   void check_tensors(const Shard& shard, std::string_view state) const {
     const std::string path = shard.file.path().string();
-    const std::vector<WeightSpec> wanted = of_state(shard_specs(config_, index_.plan, shard.rank), state);
+    const std::vector<WeightSpec> wanted = of_state(shard_specs(model_, index_.plan, shard.rank), state);
     for (const WeightSpec& spec : wanted) {
       const auto at = shard.tensors.find(spec.name);
       const bool there = at != shard.tensors.end();
@@ -145,17 +145,17 @@ class ShardSet {
   }
 
   ShardIndex index_;
-  ModelPtr config_;
+  ModelPtr model_;
   std::vector<WeightSpec> specs_;
   std::vector<std::unique_ptr<Shard>> shards_;
 };
 
 }  // namespace
 
-void write_shard(const fs::path& folder, const ModelPtr& config, const ShardId& id, const Weights& part,
+void write_shard(const fs::path& folder, const ModelPtr& model, const ShardId& id, const Weights& part,
                  ElementType type) {
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : of_state(shard_specs(config, id.plan, id.rank), id.state)) {
+  for (const WeightSpec& spec : of_state(shard_specs(model, id.plan, id.rank), id.state)) {
     const auto at = part.values.find(spec.name);
     base::ensure(at != part.values.end(), spec.name, "is not in the shard");
     base::ensure(at->second.size() == element_count(spec.shape), spec.name, "has not the size of the shard's part");
@@ -165,18 +165,18 @@ void write_shard(const fs::path& folder, const ModelPtr& config, const ShardId& 
   write_safetensors(folder / file_name(id.state, id.rank), std::move(tensors), metadata_of(id));
 }
 
-void write_shard_index(const fs::path& folder, const ModelPtr& config, const ShardIndex& index) {
+void write_shard_index(const fs::path& folder, const ModelPtr& model, const ShardIndex& index) {
   for (const std::string& state : index.states)
     for_each_rank(index.plan, [&](ShardRank rank) {
       base::ensure(fs::exists(folder / file_name(state, rank)), file_name(state, rank), "was not written");
     });
-  write_config(config, folder);
+  write_config(model, folder);
   json file = {{"format", "trnsim shards"},
                {"version", kVersion},
                {"tensor_parallel_size", index.plan.tensor_parallel_size},
                {"pipeline_parallel_size", index.plan.pipeline_parallel_size},
                {"virtual_pipeline_size", index.plan.virtual_pipeline_size},
-               {"head", name_of(config->head())},
+               {"head", name_of(model->head())},
                {"states", index.states},
                {"step", index.step},
                {"run", index.run}};
@@ -242,9 +242,9 @@ void copy_tokenizer(const fs::path& folder, const fs::path& out) {
 
 void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
   const ShardSet set{folder, "model"};
-  if (set.config()->lora()) {
+  if (set.model()->lora()) {
     return write_model_folder(out, overwrite, [&](const fs::path& to) {
-      save_adapter(to, set.config(), read_shards(folder), set.type_of(set.specs().front()));
+      save_adapter(to, set.model(), read_shards(folder), set.type_of(set.specs().front()));
       copy_tokenizer(folder, to);
     });
   }
@@ -256,7 +256,7 @@ void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
                        }});
   write_model_folder(out, overwrite, [&](const fs::path& to) {
     write_safetensors(to / "model.safetensors", std::move(tensors));
-    write_config(set.config(), to);
+    write_config(set.model(), to);
     copy_tokenizer(folder, to);
   });
 }

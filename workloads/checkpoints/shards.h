@@ -44,27 +44,27 @@ std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes);
 /// Errors: Fault::kUsage naming the flag when a degree is below 1, does not divide the heads, the feed-forward size or
 /// the layers, does not fit the key-value heads, or leaves a rank without a row of the vocabulary; the fix lists the
 /// degrees that do. Also for several chunks of a single stage.
-void check(const ShardPlan& plan, const ModelPtr& config);
+void check(const ShardPlan& plan, const ModelPtr& model);
 
 /// The pipeline stage of a tensor: layer l of L is in chunk c = l / (L / (stages * chunks)), which is on stage c mod
 /// stages. Embeddings that are the head too are on the first stage and on the last.
-bool is_on_stage(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t stage);
+bool is_on_stage(const WeightSpec& spec, const ModelPtr& model, const ShardPlan& plan, std::int64_t stage);
 
 /// Those of `specs` that belong to a state: frozen ones are in "model" alone.
 std::vector<WeightSpec> of_state(std::vector<WeightSpec> specs, std::string_view state);
 
 /// The tensors of one rank with the shapes it holds, in the order of the model.
-std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& plan, ShardRank rank);
+std::vector<WeightSpec> shard_specs(const ModelPtr& model, const ShardPlan& plan, ShardRank rank);
 /// One rank's part of a tensor of the whole model, and the reverse: a rank's part put back into it.
-std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& config,
+std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& model,
                             const ShardPlan& plan, std::int64_t tensor_rank);
-void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part, const ModelPtr& config,
+void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part, const ModelPtr& model,
                const ShardPlan& plan, std::int64_t tensor_rank);
 /// Where a rank's part begins on the axis that is split: ranks with the same offset hold the same elements.
-std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& config, const ShardPlan& plan,
+std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& model, const ShardPlan& plan,
                           std::int64_t tensor_rank);
 /// All tensors of one rank, of a state of the model.
-Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank,
+Weights shard_of(const Weights& weights, const ModelPtr& model, const ShardPlan& plan, ShardRank rank,
                  std::string_view state = "model");
 
 /// Which file of a checkpoint it is; each says so of itself, so that one of another save is found out. Several sets of
@@ -78,7 +78,7 @@ struct ShardId {
 };
 /// Writes STATE_tpTT_ppPP.safetensors. Errors: Fault::kEnvironment; Fault::kInternal when a tensor of the rank is
 /// missing or has another size.
-void write_shard(const std::filesystem::path& folder, const ModelPtr& config, const ShardId& id, const Weights& part,
+void write_shard(const std::filesystem::path& folder, const ModelPtr& model, const ShardId& id, const Weights& part,
                  ElementType type = ElementType::kF32);
 
 /// The content of shards.json.
@@ -89,7 +89,7 @@ struct ShardIndex {
   std::map<std::string, std::string> run{};  // a training run's own entries
 };
 /// Writes config.json and, when every shard is there, shards.json. Errors: Fault::kInternal when one is not.
-void write_shard_index(const std::filesystem::path& folder, const ModelPtr& config, const ShardIndex& index);
+void write_shard_index(const std::filesystem::path& folder, const ModelPtr& model, const ShardIndex& index);
 /// Errors: Fault::kData when the folder has no index (an unfinished checkpoint), or the index is not understood.
 ShardIndex read_shard_index(const std::filesystem::path& folder);
 

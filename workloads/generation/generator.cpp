@@ -33,18 +33,18 @@ std::vector<float> in_blocks(const std::vector<float>& values, std::int64_t rows
 
 }  // namespace
 
-GenerationPrograms::GenerationPrograms(const ModelPtr& config, const GenerationSpec& spec, std::int64_t first,
+GenerationPrograms::GenerationPrograms(const ModelPtr& model, const GenerationSpec& spec, std::int64_t first,
                                        std::int64_t last, const isa::Target& target, runtime::ProgramCache* cache)
-    : prompt{runtime::compile(prompt_graph(config, spec), target, options_of("prompt", spec, cache))} {
+    : prompt{runtime::compile(prompt_graph(model, spec), target, options_of("prompt", spec, cache))} {
   runtime::CompileOptions options = options_of("token", spec, cache);
   options.shared = &prompt.program.regions;
   std::uint64_t bytes = prompt.program.hbm_bytes;
   const auto buckets =
-      config->pairs() ? std::vector{spec.length} : token_buckets(first, last, spec.length);  // caches are read whole
+      model->pairs() ? std::vector{spec.length} : token_buckets(first, last, spec.length);  // caches are read whole
   for (const std::int64_t read : buckets) {
     GenerationSpec bucket = spec;
     bucket.read = read;
-    tokens.push_back({read, runtime::compile(token_graph(config, bucket), target, options)});
+    tokens.push_back({read, runtime::compile(token_graph(model, bucket), target, options)});
     bytes = std::max(bytes, tokens.back().compiled.program.hbm_bytes);
   }
   // One device runs them in turn, so it needs room for the largest.
@@ -167,9 +167,9 @@ struct Generator::State {
   std::uint32_t step = 0;
 };
 
-Generator::Generator(const ModelPtr& config, const GenerationSpec& spec, const Weights& weights,
+Generator::Generator(const ModelPtr& model, const GenerationSpec& spec, const Weights& weights,
                      const isa::Target& target, std::unique_ptr<isa::Device> device, int host_threads)
-    : state_{std::make_unique<State>(config, spec, target, std::move(device), host_threads)} {
+    : state_{std::make_unique<State>(model, spec, target, std::move(device), host_threads)} {
   state_->use(state_->programs.prompt.program);
   state_->write_weights(weights);
 }

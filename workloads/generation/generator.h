@@ -22,7 +22,7 @@ struct GenerationPrograms {
   };
   /// For tokens at positions from `first` to `last`. `cache`: where programs are kept; none: nowhere. Errors: as
   /// check().
-  GenerationPrograms(const ModelPtr& config, const GenerationSpec& spec, std::int64_t first, std::int64_t last,
+  GenerationPrograms(const ModelPtr& model, const GenerationSpec& spec, std::int64_t first, std::int64_t last,
                      const isa::Target& target, runtime::ProgramCache* cache = nullptr);
   runtime::Compiled prompt;
   std::vector<Token> tokens;  // by rising `read`
@@ -33,7 +33,7 @@ struct GenerationPrograms {
 class Generator {
  public:
   /// Errors: as check(GenerationSpec).
-  Generator(const ModelPtr& config, const GenerationSpec& spec, const Weights& weights, const isa::Target& target,
+  Generator(const ModelPtr& model, const GenerationSpec& spec, const Weights& weights, const isa::Target& target,
             std::unique_ptr<isa::Device> device = isa::make_numeric_device(), int host_threads = 0);
   ~Generator();
 

@@ -27,7 +27,7 @@ struct Matched {
 /// "bert.pooler.dense" of "bert.pooler.dense.bias".
 std::string_view layer_of(std::string_view tensor) { return tensor.substr(0, tensor.rfind('.')); }
 
-Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const std::vector<WeightSpec>& specs,
+Matched match_names(const Checkpoint& checkpoint, const ModelPtr& model, const std::vector<WeightSpec>& specs,
                     std::vector<std::string>& notes) {
   std::vector<std::string> known;
   for (const WeightSpec& spec : specs) {
@@ -37,7 +37,7 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const 
   std::ranges::sort(known);
   std::set<std::string_view> layers;  // an unknown tensor in one of them is misspelt, not another task's
   for (const std::string& name : known) layers.insert(layer_of(name));
-  const TensorNames& names = config->info().names;
+  const TensorNames& names = model->info().names;
   Matched matched;
   std::size_t left_out = 0;
   for (const std::string& name : checkpoint.names()) {
@@ -49,7 +49,7 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const 
       ++left_out;
     } else if (!is_known) {
       throw Error{Fault::kData, checkpoint.file_of(name).string(),
-                  fmt::format("tensor \"{}\" is in no {} model of this config.json", name, config->family()),
+                  fmt::format("tensor \"{}\" is in no {} model of this config.json", name, model->family()),
                   base::suggest_fix(canonical, known)};
     } else if (!matched.found.emplace(canonical, name).second) {
       throw Error{
@@ -115,9 +115,9 @@ void require_same(const Checkpoint& checkpoint, const std::string& name, const s
               "set \"tie_word_embeddings\" to false in config.json, or export the model again"};
 }
 
-double deviation_of(Init init, const ModelPtr& config) {
-  const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(config->sizes().layers)) : 1;
-  return config->info().initializer_range / depth;
+double deviation_of(Init init, const ModelPtr& model) {
+  const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(model->sizes().layers)) : 1;
+  return model->info().initializer_range / depth;
 }
 
 std::size_t device_rows(const WeightSpec& spec) { return static_cast<std::size_t>(device_shape(spec)[0]); }
@@ -131,7 +131,7 @@ std::size_t parameter_count(const std::vector<WeightSpec>& specs) {
   return count;
 }
 
-std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config, std::uint64_t seed) {
+std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& model, std::uint64_t seed) {
   std::vector<float> values(element_count(spec.shape), spec.init == Init::kOnes ? 1.0f : 0.0f);
   if (spec.init == Init::kZeros || spec.init == Init::kOnes) return values;
   Random random{seed, stream_of(spec.name)};
@@ -140,10 +140,10 @@ std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config
     for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * bound);
     return values;
   }
-  const double deviation = spec.deviation > 0 ? spec.deviation : deviation_of(spec.init, config);
+  const double deviation = spec.deviation > 0 ? spec.deviation : deviation_of(spec.init, model);
   for (float& value : values) value = static_cast<float>(random.normal() * deviation);
   if (spec.init == Init::kNormalPadZero) {
-    const auto row = static_cast<std::ptrdiff_t>(config->info().pad_row.value() * spec.shape.at(1));
+    const auto row = static_cast<std::ptrdiff_t>(model->info().pad_row.value() * spec.shape.at(1));
     std::fill_n(values.begin() + row, spec.shape.at(1), 0.0f);
   }
   return values;
@@ -224,17 +224,17 @@ std::vector<float> stored_values(const StoredTensor& tensor,
   return out;
 }
 
-Weights initial_weights(const ModelPtr& config, std::uint64_t seed) {
+Weights initial_weights(const ModelPtr& model, std::uint64_t seed) {
   Weights weights;
-  for (const WeightSpec& spec : config->weights()) weights.values[spec.name] = initial_values(spec, config, seed);
+  for (const WeightSpec& spec : model->weights()) weights.values[spec.name] = initial_values(spec, model, seed);
   return weights;
 }
 
-Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr& config, std::uint64_t seed) {
+Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr& model, std::uint64_t seed) {
   const Checkpoint checkpoint = Checkpoint::open(file_or_folder);
-  const std::vector<WeightSpec> specs = config->weights();
+  const std::vector<WeightSpec> specs = model->weights();
   Weights weights;
-  const Matched matched = match_names(checkpoint, config, specs, weights.notes);
+  const Matched matched = match_names(checkpoint, model, specs, weights.notes);
   for (const WeightSpec& spec : specs) {
     const auto at = matched.found.find(spec.name), copy = matched.copies.find(spec.name);
     if (!spec.pieces.empty()) {
@@ -244,8 +244,8 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr
       if (copy != matched.copies.end()) require_same(checkpoint, at->second, copy->second, weights.values[spec.name]);
     } else if (copy != matched.copies.end()) {
       weights.values[spec.name] = read_checked(checkpoint, copy->second, spec.shape);
-    } else if (config->info().names.may_be_missing(spec.name)) {
-      weights.values[spec.name] = initial_values(spec, config, seed);
+    } else if (model->info().names.may_be_missing(spec.name)) {
+      weights.values[spec.name] = initial_values(spec, model, seed);
       weights.notes.push_back(
           fmt::format("{} is not in the checkpoint and was newly initialised: train before use", spec.name));
     } else {
@@ -257,9 +257,9 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr
   return weights;
 }
 
-void save_weights(const std::filesystem::path& folder, const ModelPtr& config, const Weights& weights,
+void save_weights(const std::filesystem::path& folder, const ModelPtr& model, const Weights& weights,
                   ElementType type) {
-  const std::vector<WeightSpec> specs = config->weights();
+  const std::vector<WeightSpec> specs = model->weights();
   for (const WeightSpec& spec : specs)
     base::ensure(weights.values.contains(spec.name), spec.name, "is not among the weights");
   const auto values = [&](const WeightSpec& spec) { return weights.values.at(spec.name); };

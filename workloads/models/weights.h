@@ -88,7 +88,7 @@ std::vector<float> stored_values(const StoredTensor& tensor,
 std::size_t parameter_count(const std::vector<WeightSpec>& specs);
 
 /// First values, as Hugging Face draws them. They depend on seed and name alone.
-std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config, std::uint64_t seed);
+std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& model, std::uint64_t seed);
 
 /// A tensor of the file as a matrix of the device: [in, out] of a linear layer, whose file has [out, ...]; of others
 /// all but the last axis are rows.
@@ -107,7 +107,7 @@ struct Weights {
   void set_from_device(const WeightSpec& spec, std::span<const float> values);
 };
 
-Weights initial_weights(const ModelPtr& config, std::uint64_t seed);
+Weights initial_weights(const ModelPtr& model, std::uint64_t seed);
 
 /// Reads a checkpoint of this configuration, of any floating type, one file or many. Names without the model's prefix
 /// ("bert.", "model.", "transformer.") and the old LayerNorm.gamma and .beta are understood. A missing pooler or head
@@ -115,10 +115,10 @@ Weights initial_weights(const ModelPtr& config, std::uint64_t seed);
 /// note. Errors: Fault::kData naming tensor, file, actual and required shape: wrong shape, no floats, missing,
 /// unknown, a head that config.json calls tied but that differs from the embeddings; Fault::kNumerics when a value is
 /// NaN or infinite.
-Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr& config, std::uint64_t seed);
+Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr& model, std::uint64_t seed);
 
 /// Writes model.safetensors into `folder`. Errors: Fault::kEnvironment.
-void save_weights(const std::filesystem::path& folder, const ModelPtr& config, const Weights& weights,
+void save_weights(const std::filesystem::path& folder, const ModelPtr& model, const Weights& weights,
                   ElementType type = ElementType::kF32);
 
 }  // namespace workloads

@@ -39,20 +39,20 @@ bool is_gain_or_bias(const runtime::Value& value) { return value.rows == 1; }
 
 class Update {
  public:
-  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& spec, std::string_view repeated,
+  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& step, std::string_view repeated,
          const ParameterSets& sets)
-      : graph_{graph}, spec_{spec}, repeated_{repeated}, sets_{sets} {
+      : graph_{graph}, step_{step}, repeated_{repeated}, sets_{sets} {
     for (const auto& [weight, gradient] : gradients) weights_.push_back({weight, gradient});
   }
 
   std::vector<ZeroBucket> run() {
-    if (!sets_.partial.empty()) reduce_set(sets_.partial, "all_reduce.tokens", tensor_group(spec_.plan));
-    if (!sets_.shared.empty()) reduce_set(sets_.shared, "all_reduce.heads", heads_group(spec_.plan));
+    if (!sets_.partial.empty()) reduce_set(sets_.partial, "all_reduce.tokens", tensor_group(step_.plan));
+    if (!sets_.shared.empty()) reduce_set(sets_.shared, "all_reduce.heads", heads_group(step_.plan));
     reduce_tied();
-    const bool zero = spec_.plan.zero1 && spec_.plan.data > 1;
+    const bool zero = step_.plan.zero1 && step_.plan.data > 1;
     if (zero)
       scatter();
-    else if (spec_.plan.data > 1)
+    else if (step_.plan.data > 1)
       reduce();
     const ValueId clip = clip_factor();
     hyper_ = graph_.tensor("hyper", 1, runtime::kOptimizerInputs, isa::Dtype::kFp32, Kind::kInput);
@@ -95,9 +95,9 @@ class Update {
   bool is_shared(std::size_t i) const { return sets_.shared.contains(weights_[i].weight); }
   bool is_tied(std::size_t i) const { return sets_.tied.contains(weights_[i].weight); }
   /// Whether its gradient counts in the norm here: tensors on two stages count on the first.
-  bool is_counted(std::size_t i) const { return spec_.stage == 0 || !is_tied(i); }
+  bool is_counted(std::size_t i) const { return step_.stage == 0 || !is_tied(i); }
   bool decays(const runtime::Value& w) const {
-    return spec_.optimizer.weight_decay > 0 && (spec_.optimizer.decay_all || !is_gain_or_bias(w));
+    return step_.optimizer.weight_decay > 0 && (step_.optimizer.decay_all || !is_gain_or_bias(w));
   }
 
   std::map<std::int32_t, std::vector<std::size_t>> by_layer() const {
@@ -121,7 +121,7 @@ class Update {
       auto& [bucket, bytes] = open[kind_of(i)];
       bucket.push_back(i);
       bytes += static_cast<double>(graph_.value(weights_[i].gradient).bytes());
-      if (bytes < spec_.optimizer.bucket_bytes) continue;
+      if (bytes < step_.optimizer.bucket_bytes) continue;
       out.push_back(std::exchange(bucket, {}));
       bytes = 0;
     }
@@ -151,7 +151,7 @@ class Update {
     const auto all = buckets([&](std::size_t i) {
       return sets_.partial.contains(weights_[i].weight) ? 1 : is_shared(i) ? 2 : is_tied(i) ? 3 : 0;
     });
-    for (std::size_t b = 0; b < all.size(); ++b) all_reduce(all[b], "all_reduce", b, data_group(spec_.plan));
+    for (std::size_t b = 0; b < all.size(); ++b) all_reduce(all[b], "all_reduce", b, data_group(step_.plan));
   }
 
   /// Gains of normalizations under sequence parallelism, of which each rank has seen some of the tokens; key-value
@@ -160,7 +160,7 @@ class Update {
     std::vector<std::size_t> members;
     for (std::size_t i = 0; i < weights_.size(); ++i)
       if (set.contains(weights_[i].weight)) members.push_back(i);
-    if (!members.empty()) all_reduce(members, scope, 0, group, static_cast<std::int64_t>(spec_.plan.data));
+    if (!members.empty()) all_reduce(members, scope, 0, group, static_cast<std::int64_t>(step_.plan.data));
   }
 
   /// Reduces the gradients of weights that the first and the last stage share. Other stages do not wait here: both have
@@ -171,7 +171,7 @@ class Update {
       if (!is_tied(i)) continue;
       enter_collective("all_reduce.tied", i);
       const ValueId sum = graph_.add1(runtime::kRankSum, "tied", {own},
-                                      runtime::CollectiveAttrs{.ranks = 2, .group = ends_group(spec_.plan)});
+                                      runtime::CollectiveAttrs{.ranks = 2, .group = ends_group(step_.plan)});
       graph_.set_kind(sum, Kind::kGradient);
       graph_.rename(sum, graph_.value(own).name);
       graph_.rename(own, "own." + graph_.value(own).name);
@@ -187,8 +187,8 @@ class Update {
     for (const auto& members : buckets(kind)) {
       enter_collective("reduce_scatter", shards_.size());
       const ValueId part = graph_.add1(runtime::kBucketScatter, "gradients", gradients_of(members),
-                                       runtime::CollectiveAttrs{.ranks = static_cast<std::int64_t>(spec_.plan.data),
-                                                                .group = data_group(spec_.plan)});
+                                       runtime::CollectiveAttrs{.ranks = static_cast<std::int64_t>(step_.plan.data),
+                                                                .group = data_group(step_.plan)});
       const std::size_t i = members.front();
       shards_.push_back(
           {members, part, is_split(i), is_shared(i), is_counted(i), decays(graph_.value(weights_[i].weight))});
@@ -215,7 +215,7 @@ class Update {
             {.name = "grad_norm.shard", .instance = static_cast<std::int32_t>(b), .phase = isa::Phase::kOptimizer});
         add_squares(parts, {shards_[b].gradient}, shards_[b].shared);
       }
-      if (!parts.empty()) sum_over(parts, split ? "norm.data.split" : "norm.data", data_group(spec_.plan));
+      if (!parts.empty()) sum_over(parts, split ? "norm.data.split" : "norm.data", data_group(step_.plan));
     } else {
       for (const auto& [layer, members] : by_layer()) {
         std::vector<ValueId> in, shared;
@@ -227,7 +227,7 @@ class Update {
         add_squares(parts, shared, true);
       }
     }
-    if (split && !parts.empty()) sum_over(parts, "norm.tensor", tensor_group(spec_.plan));
+    if (split && !parts.empty()) sum_over(parts, "norm.tensor", tensor_group(step_.plan));
     return parts;
   }
 
@@ -242,17 +242,17 @@ class Update {
     for (std::size_t i = 1; i < parts.size(); ++i) sum = graph_.add1(runtime::kAdd, "norm.sum", {sum, parts[i]});
     enter_collective("norm.stages", 0);
     return graph_.add1(runtime::kRankSum, "norm", {sum},
-                       runtime::CollectiveAttrs{.ranks = spec_.plan.pipeline, .group = stages_group(spec_.plan)});
+                       runtime::CollectiveAttrs{.ranks = step_.plan.pipeline, .group = stages_group(step_.plan)});
   }
 
   ValueId clip_factor() {
     std::vector<ValueId> parts = squares(false);
     for (const ValueId v : squares(true)) parts.push_back(v);
-    if (spec_.plan.pipeline > 1) parts = {over_stages(parts)};
+    if (step_.plan.pipeline > 1) parts = {over_stages(parts)};
     graph_.enter({.name = "clip", .instance = -1, .phase = isa::Phase::kOptimizer});
     const auto out = graph_.add(
         runtime::kClipScale, "clip", parts,
-        runtime::ClipAttrs{.max_norm = spec_.optimizer.max_grad_norm, .scale = 1 / spec_.plan.numerics.loss_scale});
+        runtime::ClipAttrs{.max_norm = step_.optimizer.max_grad_norm, .scale = 1 / step_.plan.numerics.loss_scale});
     graph_.output(out[0], "grad_norm");
     return out[1];
   }
@@ -272,16 +272,16 @@ class Update {
       bucket.weights.push_back(graph_.value(weights_[i].weight).name);
     }
     buckets_.push_back(std::move(bucket));
-    if (spec_.optimizer.name != "adamw")
-      throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", spec_.optimizer.name),
+    if (step_.optimizer.name != "adamw")
+      throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", step_.optimizer.name),
                         "use adamw, or `zero_1` false"};
     const runtime::Value like = graph_.value(shard.gradient);
     const isa::Dtype type = graph_.value(weights.front()).dtype;
     graph_.enter(
         {.name = "optimizer.shard", .instance = static_cast<std::int32_t>(b), .phase = isa::Phase::kOptimizer});
-    ValueId part = state(name, like, spec_.plan.master_weights ? isa::Dtype::kFp32 : type);
-    const ValueId m = state("exp_avg." + name, like, spec_.plan.numerics.optimizer);
-    const ValueId v = state("exp_avg_sq." + name, like, spec_.plan.numerics.optimizer);
+    ValueId part = state(name, like, step_.plan.master_weights ? isa::Dtype::kFp32 : type);
+    const ValueId m = state("exp_avg." + name, like, step_.plan.numerics.optimizer);
+    const ValueId v = state("exp_avg_sq." + name, like, step_.plan.numerics.optimizer);
     part = graph_.add(runtime::kAdamW, "shard", {part, shard.gradient, m, v, hyper_, clip}, factors(shard.decays))[0];
     if (graph_.value(part).dtype != type)
       part = graph_.add1(runtime::kAffine, "shard.rounded", {part}, runtime::AffineAttrs{.dtype = type});
@@ -290,36 +290,36 @@ class Update {
     in.insert(in.end(), weights.begin(), weights.end());
     graph_.add(
         runtime::kBucketGather, "parameters", in,
-        runtime::CollectiveAttrs{.ranks = static_cast<std::int64_t>(spec_.plan.data), .group = data_group(spec_.plan)});
+        runtime::CollectiveAttrs{.ranks = static_cast<std::int64_t>(step_.plan.data), .group = data_group(step_.plan)});
   }
 
   runtime::OptimizerAttrs factors(bool decays) const {
-    return {.beta1 = spec_.optimizer.beta1,
-            .beta2 = spec_.optimizer.beta2,
-            .eps = spec_.optimizer.epsilon,
+    return {.beta1 = step_.optimizer.beta1,
+            .beta2 = step_.optimizer.beta2,
+            .eps = step_.optimizer.epsilon,
             .decays = decays};
   }
 
   const runtime::Op& rule() const {
-    if (spec_.optimizer.name == "adamw") return runtime::kAdamW;
-    if (spec_.optimizer.name == "lamb") return runtime::kLamb;
-    throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' is not known", spec_.optimizer.name),
-                      base::suggest_fix(spec_.optimizer.name, std::vector<std::string>{"adamw", "lamb"})};
+    if (step_.optimizer.name == "adamw") return runtime::kAdamW;
+    if (step_.optimizer.name == "lamb") return runtime::kLamb;
+    throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' is not known", step_.optimizer.name),
+                      base::suggest_fix(step_.optimizer.name, std::vector<std::string>{"adamw", "lamb"})};
   }
 
   void update(ValueId weight, ValueId gradient, ValueId clip) {
     const runtime::Value w = graph_.value(weight);
     const std::string label = place_of(w.name, repeated_).label;
-    const ValueId m = state("exp_avg." + w.name, w, spec_.plan.numerics.optimizer);
-    const ValueId v = state("exp_avg_sq." + w.name, w, spec_.plan.numerics.optimizer);
-    const bool master = spec_.plan.master_weights && w.dtype != isa::Dtype::kFp32;
+    const ValueId m = state("exp_avg." + w.name, w, step_.plan.numerics.optimizer);
+    const ValueId v = state("exp_avg_sq." + w.name, w, step_.plan.numerics.optimizer);
+    const bool master = step_.plan.master_weights && w.dtype != isa::Dtype::kFp32;
     const ValueId target = master ? state("master." + w.name, w, isa::Dtype::kFp32) : weight;
     const ValueId updated = graph_.add(rule(), label, {target, gradient, m, v, hyper_, clip}, factors(decays(w)))[0];
     if (master) graph_.add(runtime::kAssign, label + ".rounded", {updated, weight});
   }
 
   Graph& graph_;
-  const Step& spec_;
+  const Step& step_;
   std::string_view repeated_;
   const ParameterSets& sets_;
   std::vector<Parameter> weights_;
@@ -330,9 +330,9 @@ class Update {
 
 }  // namespace
 
-std::vector<ZeroBucket> add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& spec,
+std::vector<ZeroBucket> add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& step,
                                    std::string_view repeated, const ParameterSets& sets) {
-  return Update{graph, gradients, spec, repeated, sets}.run();
+  return Update{graph, gradients, step, repeated, sets}.run();
 }
 
 void add_accumulation(Graph& graph, const std::map<ValueId, ValueId>& gradients, std::string_view repeated) {

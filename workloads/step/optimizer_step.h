@@ -45,7 +45,7 @@ struct ZeroBucket {
 /// front of a repeating number ("bert.encoder.layer."), so that equal layers share a block.
 /// Returns the buckets of ZeRO, whose shards the host fills before the first step.
 std::vector<ZeroBucket> add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
-                                   const Step& spec, std::string_view repeated, const ParameterSets& sets = {});
+                                   const Step& step, std::string_view repeated, const ParameterSets& sets = {});
 
 /// Adds each gradient to a tensor "sum.NAME" that outlives the program.
 void add_accumulation(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,

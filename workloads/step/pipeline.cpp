@@ -41,29 +41,29 @@ std::vector<Turn> pipeline_turns(std::int64_t stages, std::int64_t stage, std::i
   return out;
 }
 
-Chunk chunk_of(const Step& spec, std::int64_t chunk, std::int64_t layers) {
-  const std::int64_t stages = spec.plan.pipeline, all = stages * spec.plan.chunks;
-  const std::int64_t place = chunk * stages + spec.stage, size = layers / all;
+Chunk chunk_of(const Step& step, std::int64_t chunk, std::int64_t layers) {
+  const std::int64_t stages = step.plan.pipeline, all = stages * step.plan.chunks;
+  const std::int64_t place = chunk * stages + step.stage, size = layers / all;
   return {.begin = place * size,
           .end = (place + 1) * size,
           .first = place == 0,
           .last = place == all - 1,
-          .from_group = link_group(spec.plan, (spec.stage + stages - 1) % stages),
-          .to_group = link_group(spec.plan, spec.stage)};
+          .from_group = link_group(step.plan, (step.stage + stages - 1) % stages),
+          .to_group = link_group(step.plan, step.stage)};
 }
 
-Step of_stage(Step spec, std::int64_t stage) {
-  spec.stage = stage;
-  return spec;
+Step of_stage(Step step, std::int64_t stage) {
+  step.stage = stage;
+  return step;
 }
 
-runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes,
+runtime::CompileOptions compile_options(const Step& step, std::string name, const runtime::Passes& passes,
                                         runtime::ProgramCache* cache) {
-  const bool stages = spec.plan.pipeline > 1;
-  const std::uint32_t own = spec.plan.world() / static_cast<std::uint32_t>(spec.plan.pipeline);
-  return {.name = stages ? fmt::format("{}, stage {}", name, spec.stage) : std::move(name),
-          .ranks = spec.plan.world(),
-          .first_rank = own * static_cast<std::uint32_t>(spec.stage),
+  const bool stages = step.plan.pipeline > 1;
+  const std::uint32_t own = step.plan.world() / static_cast<std::uint32_t>(step.plan.pipeline);
+  return {.name = stages ? fmt::format("{}, stage {}", name, step.stage) : std::move(name),
+          .ranks = step.plan.world(),
+          .first_rank = own * static_cast<std::uint32_t>(step.stage),
           .own_ranks = stages ? own : 0,
           .in_order = stages,
           .passes = passes,

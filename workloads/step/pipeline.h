@@ -29,13 +29,13 @@ struct Chunk {
   bool first = true, last = true;             // of the model
   std::uint8_t from_group = 0, to_group = 0;  // replica groups of the pairs with the stages before and after
 };
-Chunk chunk_of(const Step& spec, std::int64_t chunk, std::int64_t layers);
+Chunk chunk_of(const Step& step, std::int64_t chunk, std::int64_t layers);
 
 /// The spec of another stage of the same step.
-Step of_stage(Step spec, std::int64_t stage);
+Step of_stage(Step step, std::int64_t stage);
 
 /// How a step's graph is compiled: its ranks and order. `cache`: where programs are kept; none: nowhere.
-runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes,
+runtime::CompileOptions compile_options(const Step& step, std::string name, const runtime::Passes& passes,
                                         runtime::ProgramCache* cache = nullptr);
 
 }  // namespace workloads

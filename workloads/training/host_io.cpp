@@ -14,15 +14,15 @@ namespace {
 using base::Error;
 using base::Fault;
 
-void require_computable(const ModelPtr& config, const Step& spec) {
-  const std::int64_t tensor = spec.plan.tensor, tokens = config->sizes().vocabulary;
+void require_computable(const ModelPtr& model, const Step& step) {
+  const std::int64_t tensor = step.plan.tensor, tokens = model->sizes().vocabulary;
   if (tensor == 1) return;
   if (tokens % tensor != 0)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use `numerics` off, or a degree that divides it"};
-  const DecoderArch arch = decoder_arch(config);
-  if (spec.kind.training && !spec.plan.sequence && (arch.block.residual.dropout > 0 || arch.embedding.dropout > 0))
+  const DecoderArch arch = decoder_arch(model);
+  if (step.kind.training && !step.plan.sequence && (arch.block.residual.dropout > 0 || arch.embedding.dropout > 0))
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "each tensor-parallel rank would drop other elements of a replicated tensor",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
@@ -52,39 +52,39 @@ std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, st
   return out;
 }
 
-HostIo::HostIo(const ModelPtr& config, const Step& spec) : config_{config}, spec_{spec} {
-  require_computable(config, spec);
+HostIo::HostIo(const ModelPtr& model, const Step& step) : model_{model}, step_{step} {
+  require_computable(model, step);
 }
 
 std::int64_t HostIo::predicted() const {
-  const StepKind& kind = spec_.kind;
-  return config_->pairs() && kind.target_length > 0 ? kind.target_length : kind.length;
+  const StepKind& kind = step_.kind;
+  return model_->pairs() && kind.target_length > 0 ? kind.target_length : kind.length;
 }
 
-std::int64_t HostIo::vocabulary_part() const { return config_->sizes().vocabulary / spec_.plan.tensor; }
+std::int64_t HostIo::vocabulary_part() const { return model_->sizes().vocabulary / step_.plan.tensor; }
 
 /// Places of a rank's tokens, where tensor-parallel ranks share those of a sequence.
 void HostIo::write_places(runtime::Session& session) const {
-  const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
-  const std::int64_t first = config_->decoder() ? config_->decoder()->embedding.first_position : 0;
-  for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
+  const std::int64_t rows = step_.plan.micro_batch * step_.kind.length / step_.plan.tensor;
+  const std::int64_t first = model_->decoder() ? model_->decoder()->embedding.first_position : 0;
+  for (std::int64_t t = 0; t < step_.plan.tensor; ++t) {
     std::vector<std::int32_t> places;
     for (std::int64_t i = 0; i < rows; ++i)
-      places.push_back(static_cast<std::int32_t>(first + (t * rows + i) % spec_.kind.length));
-    for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
-      if (const std::uint32_t rank = spec_.plan.rank_of(d, t, 0); session.has(rank, "places"))
+      places.push_back(static_cast<std::int32_t>(first + (t * rows + i) % step_.kind.length));
+    for (std::uint32_t d = 0; d < step_.plan.data; ++d)
+      if (const std::uint32_t rank = step_.plan.rank_of(d, t, 0); session.has(rank, "places"))
         session.write(rank, "places", places);
   }
 }
 
 void HostIo::write_tables(runtime::Session& session) const {
-  std::vector<HostTable> tables = config_->tables(spec_.kind);
-  if (const DecoderArch* arch = config_->decoder())
-    for (HostTable& one : rope_tables(arch->block.rotary, spec_.kind.length)) tables.push_back(std::move(one));
+  std::vector<HostTable> tables = model_->tables(step_.kind);
+  if (const DecoderArch* arch = model_->decoder())
+    for (HostTable& one : rope_tables(arch->block.rotary, step_.kind.length)) tables.push_back(std::move(one));
   for (const HostTable& one : tables)
-    for (std::uint32_t r = 0; r < spec_.plan.world(); ++r)
+    for (std::uint32_t r = 0; r < step_.plan.world(); ++r)
       if (session.has(r, one.name)) session.write(r, one.name, one.values);
-  if (places_by_rank(spec_.plan)) write_places(session);
+  if (places_by_rank(step_.plan)) write_places(session);
 }
 
 void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const TokenNames& names,
@@ -98,15 +98,15 @@ void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64
     is_mine.push_back(here ? 1.0F : 0.0F);
   }
   session.write(rank, micro_name(names.ids, micro_batch), counted);
-  if (spec_.plan.tensor > 1) session.write(rank, micro_name(names.mine, micro_batch), is_mine);
+  if (step_.plan.tensor > 1) session.write(rank, micro_name(names.mine, micro_batch), is_mine);
 }
 
 void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                           const Batch& batch, std::int64_t tensor) const {
-  const std::uint32_t first = spec_.plan.rank_of(data_rank, tensor, 0),
-                      last = spec_.plan.rank_of(data_rank, tensor, spec_.plan.last_stage());
+  const std::uint32_t first = step_.plan.rank_of(data_rank, tensor, 0),
+                      last = step_.plan.rank_of(data_rank, tensor, step_.plan.last_stage());
   write_ids(session, first, micro_batch, {"input_ids", "vocabulary"}, batch.input_ids, tensor);
-  if (const TextPairs* pairs = config_->pairs())
+  if (const TextPairs* pairs = model_->pairs())
     write_ids(session, last, micro_batch, {"decoder_input_ids", "decoder_vocabulary"},
               predecessors(batch.labels, predicted(), *pairs), tensor);
   const auto write_if_read = [&](std::uint32_t rank, const char* name, const auto& values) {
@@ -123,7 +123,7 @@ void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, st
 /// Tokens are counted from the first of the rank's part of the vocabulary.
 void HostIo::write_labels(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const Batch& batch,
                           std::int64_t tensor) const {
-  const bool tokens = config_->task() != Task::kClassification;
+  const bool tokens = model_->task() != Task::kClassification;
   const std::int64_t part = tokens ? vocabulary_part() : 0, begin = tensor * part;
   std::vector<std::int32_t> labels;
   for (const std::int32_t label : batch.labels)
@@ -134,45 +134,45 @@ void HostIo::write_labels(runtime::Session& session, std::uint32_t rank, std::in
   session.write(rank, micro_name("labels", micro_batch), labels);
   std::vector<float> weights = batch.weights;
   if (!tokens)  // tensor-parallel ranks all have the classes, and their gradients add up
-    for (float& weight : weights) weight /= static_cast<float>(spec_.plan.tensor);
+    for (float& weight : weights) weight /= static_cast<float>(step_.plan.tensor);
   session.write(rank, micro_name("weights", micro_batch), weights);
 }
 
 void HostIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                          const Batch& batch) const {
-  for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
+  for (std::int64_t t = 0; t < step_.plan.tensor; ++t) {
     if (!batch.patches.empty())
-      session.write(spec_.plan.rank_of(data_rank, t, 0), micro_name("patches", micro_batch), batch.patches);
+      session.write(step_.plan.rank_of(data_rank, t, 0), micro_name("patches", micro_batch), batch.patches);
     if (!batch.input_ids.empty()) write_tokens(session, data_rank, micro_batch, batch, t);
-    if (spec_.kind.training || spec_.kind.with_loss)
-      write_labels(session, spec_.plan.rank_of(data_rank, t, spec_.plan.last_stage()), micro_batch, batch, t);
+    if (step_.kind.training || step_.kind.with_loss)
+      write_labels(session, step_.plan.rank_of(data_rank, t, step_.plan.last_stage()), micro_batch, batch, t);
   }
 }
 
 void HostIo::write_hyper(runtime::Session& session, std::span<const float> values) const {
-  for (std::uint32_t r = 0; r < spec_.plan.world(); ++r) session.write(r, "hyper", values);
+  for (std::uint32_t r = 0; r < step_.plan.world(); ++r) session.write(r, "hyper", values);
 }
 
 double HostIo::loss(runtime::Session& session) const {
   double loss = 0;
-  for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m)
-    for (std::uint32_t d = 0; d < spec_.plan.data; ++d) {
+  for (std::int64_t m = 0; m < step_.plan.micro_batches; ++m)
+    for (std::uint32_t d = 0; d < step_.plan.data; ++d) {
       const std::vector<float> labels =
-          session.read(spec_.plan.rank_of(d, 0, spec_.plan.last_stage()), micro_name("loss", m));
+          session.read(step_.plan.rank_of(d, 0, step_.plan.last_stage()), micro_name("loss", m));
       loss += std::accumulate(labels.begin(), labels.end(), 0.0);
     }
-  return config_->task() == Task::kClassification ? loss * static_cast<double>(spec_.plan.tensor) : loss;
+  return model_->task() == Task::kClassification ? loss * static_cast<double>(step_.plan.tensor) : loss;
 }
 
 std::vector<float> HostIo::logits(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const {
-  if (spec_.plan.tensor == 1 || config_->task() == Task::kClassification)
-    return session.read(spec_.plan.rank_of(data_rank, 0, spec_.plan.last_stage()), micro_name("logits", micro_batch));
-  const std::int64_t part = vocabulary_part(), all = part * spec_.plan.tensor,
-                     rows = spec_.plan.micro_batch * predicted();
+  if (step_.plan.tensor == 1 || model_->task() == Task::kClassification)
+    return session.read(step_.plan.rank_of(data_rank, 0, step_.plan.last_stage()), micro_name("logits", micro_batch));
+  const std::int64_t part = vocabulary_part(), all = part * step_.plan.tensor,
+                     rows = step_.plan.micro_batch * predicted();
   std::vector<float> out(static_cast<std::size_t>(rows * all));
-  for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
+  for (std::int64_t t = 0; t < step_.plan.tensor; ++t) {
     const std::vector<float> some =
-        session.read(spec_.plan.rank_of(data_rank, t, spec_.plan.last_stage()), micro_name("logits", micro_batch));
+        session.read(step_.plan.rank_of(data_rank, t, step_.plan.last_stage()), micro_name("logits", micro_batch));
     for (std::int64_t r = 0; r < rows; ++r)
       std::copy_n(some.begin() + r * part, part, out.begin() + r * all + t * part);
   }

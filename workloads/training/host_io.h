@@ -21,7 +21,7 @@ class HostIo {
  public:
   /// Errors: Fault::kUsage for plans that can be timed, not computed: ranks would share a vocabulary that their number
   /// does not divide, or each would drop different elements of a replicated tensor.
-  HostIo(const ModelPtr& config, const Step& spec);
+  HostIo(const ModelPtr& model, const Step& step);
 
   /// Rotary angles, positions of tokens and other tables that stay the same from step to step, but not when programs
   /// take turns.
@@ -50,8 +50,8 @@ class HostIo {
   /// Tokens of a sequence whose next ones are predicted.
   std::int64_t predicted() const;
 
-  const ModelPtr config_;
-  const Step spec_;
+  const ModelPtr model_;
+  const Step step_;
 };
 
 }  // namespace workloads

@@ -21,15 +21,15 @@ ElementType element_type(isa::Dtype type) {
   }
 }
 
-ShardedState::ShardedState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero)
-    : config_{config}, spec_{spec}, zero_{std::move(zero)}, plan_{shard_plan(spec.plan)}, whole_{config->weights()} {
-  base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "training", "a stage has no buckets");
-  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
-    parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
+ShardedState::ShardedState(const ModelPtr& model, const Step& step, std::vector<std::vector<ZeroBucket>> zero)
+    : model_{model}, step_{step}, zero_{std::move(zero)}, plan_{shard_plan(step.plan)}, whole_{model->weights()} {
+  base::ensure(zero_.size() == static_cast<std::size_t>(step.plan.pipeline), "training", "a stage has no buckets");
+  for (std::int64_t stage = 0; stage < step.plan.pipeline; ++stage)
+    parts_.push_back(decoder_weights(model, of_stage(step, stage)));
 }
 
 bool ShardedState::has_masters() const {
-  return spec_.plan.master_weights && spec_.plan.numerics.weight != isa::Dtype::kFp32;
+  return step_.plan.master_weights && step_.plan.numerics.weight != isa::Dtype::kFp32;
 }
 
 std::vector<std::string> ShardedState::states() const {
@@ -39,8 +39,8 @@ std::vector<std::string> ShardedState::states() const {
 }
 
 ElementType ShardedState::type_of(const std::string& state) const {
-  if (state == "model") return element_type(spec_.plan.numerics.weight);
-  return state == "master" ? ElementType::kF32 : element_type(spec_.plan.numerics.optimizer);
+  if (state == "model") return element_type(step_.plan.numerics.weight);
+  return state == "master" ? ElementType::kF32 : element_type(step_.plan.numerics.optimizer);
 }
 
 /// "exp_avg.NAME"; the master weights of a bucket are the bucket itself.
@@ -65,7 +65,7 @@ const WeightSpec& ShardedState::part_of(ShardRank place, const std::string& name
 void ShardedState::take_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket,
                                ShardRank place, Weights& out) const {
   const std::vector<float> all =
-      read_bucket(session, spec_, {region_of(state, bucket.name), place.tensor, place.pipeline});
+      read_bucket(session, step_, {region_of(state, bucket.name), place.tensor, place.pipeline});
   std::size_t at = 0;
   for (const std::string& name : bucket.weights) {
     const WeightSpec& part = part_of(place, name);
@@ -83,7 +83,7 @@ Weights ShardedState::read(runtime::Session& session, const std::string& state, 
   }
   for (const WeightSpec& part : of_state(parts_of(place), state))
     put_device_values(out, part,
-                      session.read(spec_.plan.rank_of(0, place.tensor, place.pipeline), region_of(state, part.name)));
+                      session.read(step_.plan.rank_of(0, place.tensor, place.pipeline), region_of(state, part.name)));
   return out;
 }
 
@@ -91,20 +91,20 @@ void ShardedState::write_place(runtime::Session& session, const std::string& sta
                                const Weights& shard) const {
   if (is_shared(state)) {
     for (const ZeroBucket& bucket : zero_of(place))
-      write_bucket(session, spec_, bucket, {region_of(state, bucket.name), place.tensor, place.pipeline},
+      write_bucket(session, step_, bucket, {region_of(state, bucket.name), place.tensor, place.pipeline},
                    [&](const std::string& name) { return device_values(shard, part_of(place, name)); });
     return;
   }
   for (const WeightSpec& part : of_state(parts_of(place), state)) {
     const std::vector<float> values = device_values(shard, part);
-    for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
-      session.write(spec_.plan.rank_of(d, place.tensor, place.pipeline), region_of(state, part.name), values);
+    for (std::uint32_t d = 0; d < step_.plan.data; ++d)
+      session.write(step_.plan.rank_of(d, place.tensor, place.pipeline), region_of(state, part.name), values);
   }
 }
 
 void ShardedState::write(runtime::Session& session, const std::string& state, const Weights& whole) const {
   for_each_rank(plan_, [&](ShardRank place) {
-    write_place(session, state, place, shard_of(whole, config_, plan_, place, state));
+    write_place(session, state, place, shard_of(whole, model_, plan_, place, state));
   });
 }
 
@@ -117,11 +117,11 @@ void ShardedState::write_weights(runtime::Session& session, const Weights& weigh
 std::vector<float> ShardedState::read_part(runtime::Session& session, const WeightSpec& part, ShardRank place,
                                            bool gradient) const {
   const std::string name = (gradient ? "grad." : "") + part.name;
-  std::vector<float> out = session.read(spec_.plan.rank_of(0, place.tensor, place.pipeline), name);
+  std::vector<float> out = session.read(step_.plan.rank_of(0, place.tensor, place.pipeline), name);
   // ZeRO sums gradients on their way to the shards: each rank still has its own.
   if (gradient && !zero_of(place).empty())
-    for (std::uint32_t d = 1; d < spec_.plan.data; ++d) {
-      const std::vector<float> more = session.read(spec_.plan.rank_of(d, place.tensor, place.pipeline), name);
+    for (std::uint32_t d = 1; d < step_.plan.data; ++d) {
+      const std::vector<float> more = session.read(step_.plan.rank_of(d, place.tensor, place.pipeline), name);
       for (std::size_t i = 0; i < more.size(); ++i) out[i] += more[i];
     }
   return out;
@@ -130,11 +130,11 @@ std::vector<float> ShardedState::read_part(runtime::Session& session, const Weig
 std::vector<float> ShardedState::read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const {
   std::vector<float> out(element_count(tensor.shape));
   for_each_rank(plan_, [&](ShardRank place) {
-    if (!is_on_stage(tensor, config_, plan_, place.pipeline)) return;
+    if (!is_on_stage(tensor, model_, plan_, place.pipeline)) return;
     Weights shard;
     for (const WeightSpec& part : parts_of(place))
       if (part.in_file() == tensor.name) put_device_values(shard, part, read_part(session, part, place, gradient));
-    put_shard(tensor, out, shard.values.at(tensor.name), config_, plan_, place.tensor);
+    put_shard(tensor, out, shard.values.at(tensor.name), model_, plan_, place.tensor);
   });
   return out;
 }

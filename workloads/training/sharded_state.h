@@ -18,7 +18,7 @@ ElementType element_type(isa::Dtype type);
 class ShardedState {
  public:
   /// `zero`: the buckets of each stage. The step and the session's programs must be of the same step.
-  ShardedState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero = {{}});
+  ShardedState(const ModelPtr& model, const Step& step, std::vector<std::vector<ZeroBucket>> zero = {{}});
 
   const std::vector<WeightSpec>& tensors() const { return whole_; }
   /// Weights in the shapes of the file, and the copies of them that the optimizer keeps.
@@ -39,7 +39,7 @@ class ShardedState {
   void write(runtime::Session& session, const std::string& state, const Weights& whole) const;
 
  private:
-  bool is_shared(const std::string& state) const { return spec_.plan.zero1 && spec_.plan.data > 1 && state != "model"; }
+  bool is_shared(const std::string& state) const { return step_.plan.zero1 && step_.plan.data > 1 && state != "model"; }
   bool has_masters() const;
   std::string region_of(const std::string& state, const std::string& tensor) const;
   const std::vector<ZeroBucket>& zero_of(ShardRank place) const;
@@ -50,8 +50,8 @@ class ShardedState {
                    Weights& out) const;
   void write_place(runtime::Session& session, const std::string& state, ShardRank place, const Weights& shard) const;
 
-  const ModelPtr config_;
-  const Step spec_;
+  const ModelPtr model_;
+  const Step step_;
   const std::vector<std::vector<ZeroBucket>> zero_;  // by stage
   const ShardPlan plan_;
   const std::vector<WeightSpec> whole_;

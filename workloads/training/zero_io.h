@@ -18,10 +18,10 @@ struct BucketPlace {
 
 /// Gives each data-parallel rank its part of the bucket. `part_of`: the values of a weight of it on this place, in the
 /// order of the device.
-void write_bucket(runtime::Session& session, const Step& spec, const ZeroBucket& bucket, const BucketPlace& place,
+void write_bucket(runtime::Session& session, const Step& step, const ZeroBucket& bucket, const BucketPlace& place,
                   const std::function<std::vector<float>(const std::string&)>& part_of);
 
 /// The bucket put together from the parts, in its weights' order, each at a multiple of isa::kHbmAlign numbers.
-std::vector<float> read_bucket(runtime::Session& session, const Step& spec, const BucketPlace& place);
+std::vector<float> read_bucket(runtime::Session& session, const Step& step, const BucketPlace& place);
 
 }  // namespace workloads

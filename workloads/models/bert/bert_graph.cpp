@@ -164,35 +164,35 @@ class Bert : EncoderGraph {
 
 }  // namespace
 
-runtime::Graph bert_graph(const BertConfig& config, const Step& spec) {
-  require_positions(spec.kind.length, config.max_position_embeddings - config.first_position());
-  if (spec.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
+runtime::Graph bert_graph(const BertConfig& config, const Step& step) {
+  require_positions(step.kind.length, config.max_position_embeddings - config.first_position());
+  if (step.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
     throw base::Error{base::Fault::kUsage, "model", "has no pre-training head here", "pre-train a model of type bert"};
-  const auto differs = [&](Head head) { return (spec.kind.head == head) != (config.head == head); };
-  if ((differs(Head::kPretraining) || differs(Head::kMaskedTokens)) && spec.kind.head != Head::kNone)
+  const auto differs = [&](Head head) { return (step.kind.head == head) != (config.head == head); };
+  if ((differs(Head::kPretraining) || differs(Head::kMaskedTokens)) && step.kind.head != Head::kNone)
     throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};
-  return Bert{config, spec}.run();
+  return Bert{config, step}.run();
 }
 
-double bert_flops(const BertConfig& c, const Step& spec) {
+double bert_flops(const BertConfig& c, const Step& step) {
   const auto h = static_cast<double>(c.hidden_size), f = static_cast<double>(c.intermediate_size);
-  const auto tokens = static_cast<double>(spec.plan.micro_batch * spec.kind.length),
-             length = static_cast<double>(spec.kind.length);
+  const auto tokens = static_cast<double>(step.plan.micro_batch * step.kind.length),
+             length = static_cast<double>(step.kind.length);
   const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * length * h;
   double forward = layer * static_cast<double>(c.num_hidden_layers);
   if (has_projection(c)) forward += 2 * tokens * h * static_cast<double>(c.embedding_width());
   const auto labels = static_cast<double>(c.num_labels());
-  if (spec.kind.head == Head::kClassifier)
-    forward += 2 * static_cast<double>(spec.plan.micro_batch) * (h * h + h * labels);
-  if (spec.kind.head == Head::kTokens) forward += 2 * tokens * h * labels;
-  if (spec.kind.head == Head::kMaskedTokens)
+  if (step.kind.head == Head::kClassifier)
+    forward += 2 * static_cast<double>(step.plan.micro_batch) * (h * h + h * labels);
+  if (step.kind.head == Head::kTokens) forward += 2 * tokens * h * labels;
+  if (step.kind.head == Head::kMaskedTokens)
     forward += 2 * tokens * static_cast<double>(c.embedding_width()) * (h + static_cast<double>(c.vocab_size));
-  if (spec.kind.head == Head::kPretraining) {
-    const auto batch = static_cast<double>(spec.plan.micro_batch),
-               masked = batch * static_cast<double>(spec.kind.predictions);
+  if (step.kind.head == Head::kPretraining) {
+    const auto batch = static_cast<double>(step.plan.micro_batch),
+               masked = batch * static_cast<double>(step.kind.predictions);
     forward += 2 * masked * (h * h + h * static_cast<double>(c.vocab_size)) + 2 * batch * (h * h + 2 * h);
   }
-  return forward * (spec.kind.training ? 3 : 1) * static_cast<double>(spec.plan.micro_batches);
+  return forward * (step.kind.training ? 3 : 1) * static_cast<double>(step.plan.micro_batches);
 }
 
 }  // namespace workloads

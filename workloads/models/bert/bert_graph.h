@@ -17,10 +17,10 @@ namespace workloads {
 /// Head::kMaskedTokens (BertForMaskedLM) has a label of each token, and "logits.m" with kind.keep_logits.
 /// Part::kMicroStep adds to "sum.NAME" instead of updating; Part::kUpdate reads "grad.NAME".
 /// Errors: Fault::kUsage when the sequence is longer than the position table.
-runtime::Graph bert_graph(const BertConfig& config, const Step& spec);
+runtime::Graph bert_graph(const BertConfig& config, const Step& step);
 
 /// Matmul FLOPs of one rank's step by the textbook: 2 per weight of a linear layer and token, 4 * length * hidden for
 /// attention; backward twice that. Embeddings and element-wise work count nothing.
-double bert_flops(const BertConfig& config, const Step& spec);
+double bert_flops(const BertConfig& config, const Step& step);
 
 }  // namespace workloads

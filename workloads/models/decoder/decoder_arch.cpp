@@ -123,20 +123,20 @@ std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length
   return out;
 }
 
-double decoder_flops(const DecoderArch& f, const Step& spec) {
+double decoder_flops(const DecoderArch& f, const Step& step) {
   const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.block.mlp.size);
   const auto kv = static_cast<double>(f.block.attention.key_size()),
              q = static_cast<double>(f.block.attention.query_size());
   double mlp = (f.block.mlp.gated ? 3 : 2) * h * ffn;
   if (const auto& m = f.block.mixture) mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
   const double layer = h * (2 * q + 2 * kv) + mlp;
-  const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.kind.length);
+  const auto layers = static_cast<double>(f.layers), length = static_cast<double>(step.kind.length);
   const double head = f.head.classes > 0 ? static_cast<double>(f.head.classes) / length  // of one token of a text
                                          : static_cast<double>(f.vocabulary);
   const double linear = 2 * (layers * layer + h * head), others = 2 * f.adapter_parameters + 4 * layers * q * length;
   const double tokens =
-      static_cast<double>(spec.plan.micro_batch * spec.kind.length * spec.plan.micro_batches) * spec.plan.data;
-  if (!spec.kind.training) return (linear + others) * tokens;
+      static_cast<double>(step.plan.micro_batch * step.kind.length * step.plan.micro_batches) * step.plan.data;
+  if (!step.kind.training) return (linear + others) * tokens;
   return (linear * (f.lora ? 2 : 3) + others * 3) * tokens;  // frozen weights have no gradient
 }
 

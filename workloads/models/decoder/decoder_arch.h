@@ -37,6 +37,6 @@ Sizes sizes_of(const DecoderArch& arch);
 std::vector<WeightSpec> decoder_specs(const DecoderArch& arch);
 
 /// Errors: Fault::kUsage for a step that the decoder or its plan cannot have.
-void require_step(const DecoderArch& arch, const Step& spec);
+void require_step(const DecoderArch& arch, const Step& step);
 
 }  // namespace workloads

@@ -12,14 +12,14 @@ using runtime::ValueId;
 
 class Decoder final : public SplitGraph {
  public:
-  Decoder(const ModelPtr& config, const Step& spec)
-      : SplitGraph{config, spec, spec.plan.micro_batch * spec.kind.length}, block_{net_, arch_.block, arch_.layers} {}
+  Decoder(const ModelPtr& model, const Step& step)
+      : SplitGraph{model, step, step.plan.micro_batch * step.kind.length}, block_{net_, arch_.block, arch_.layers} {}
 
  private:
-  void declare_tables() override { net_.declare_rotary(arch_.block.rotary, spec_.kind.length, runtime::Kind::kInput); }
+  void declare_tables() override { net_.declare_rotary(arch_.block.rotary, step_.kind.length, runtime::Kind::kInput); }
 
   std::vector<ValueId> forward(std::int64_t number) override {
-    const Chunk chunk = chunk_of(spec_, number, arch_.layers);
+    const Chunk chunk = chunk_of(step_, number, arch_.layers);
     Residual x{.sum = chunk.first ? embed() : receive(number, rows_, chunk.from_group)};
     for (layer_ = chunk.begin; layer_ < chunk.end; ++layer_) block_.layer(x, layer_, arch_.layer_prefix(layer_));
     std::vector<ValueId> ends;
@@ -32,13 +32,13 @@ class Decoder final : public SplitGraph {
     layer_ = -1;
     net_.restart_stream();
     const ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", rows_);
-    return net_.with_positions(arch_.embedding, x, places_by_rank(spec_.plan));
+    return net_.with_positions(arch_.embedding, x, places_by_rank(step_.plan));
   }
 
   ValueId router_loss(std::int64_t chunk) {
-    const std::int64_t place = micro_ * spec_.plan.chunks + chunk;
+    const std::int64_t place = micro_ * step_.plan.chunks + chunk;
     const ValueId loss = block_.router_loss({.enter = [&](const char* name) { enter(name, place); },
-                                             .parts = static_cast<double>(spec_.plan.micro_batches) * spec_.plan.data});
+                                             .parts = static_cast<double>(step_.plan.micro_batches) * step_.plan.data});
     if (loss != runtime::kNoValue) graph_.output(loss, host_name(fmt::format("router_loss.{}", chunk)));
     return loss;
   }
@@ -54,9 +54,9 @@ class Decoder final : public SplitGraph {
 
 }  // namespace
 
-StepGraph decoder_step(const ModelPtr& config, const Step& spec) {
-  require_step(decoder_arch(config), spec);
-  return Decoder{config, spec}.run();
+StepGraph decoder_step(const ModelPtr& model, const Step& step) {
+  require_step(decoder_arch(model), step);
+  return Decoder{model, step}.run();
 }
 
 }  // namespace workloads

@@ -25,7 +25,7 @@ namespace workloads {
 /// labels, weights, logits and losses; compile_options() says how it is compiled. Errors: Fault::kUsage for a sequence
 /// that is longer than the model's positions, or a length that sequence parallelism does not divide; as
 /// check(ShardPlan).
-StepGraph decoder_step(const ModelPtr& config, const Step& spec);
+StepGraph decoder_step(const ModelPtr& model, const Step& step);
 
 /// Whether tensor-parallel ranks share the tokens of one sequence: then a token's place in it differs between them.
 bool places_by_rank(const Plan& plan);
@@ -36,6 +36,6 @@ std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length
 /// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of
 /// a linear layer and token (4 of a frozen one), 12 * layers * hidden * length per token for attention (all pairs
 /// counted, as MFU does).
-double decoder_flops(const DecoderArch& arch, const Step& spec);
+double decoder_flops(const DecoderArch& arch, const Step& step);
 
 }  // namespace workloads

@@ -12,14 +12,14 @@ using base::Fault;
 
 bool places_by_rank(const Plan& plan) { return plan.sequence && plan.micro_batch % plan.tensor != 0; }
 
-void require_step(const DecoderArch& arch, const Step& spec) {
-  require_positions(spec.kind.length, arch.positions);
-  if (spec.plan.sequence && spec.plan.micro_batch * spec.kind.length % spec.plan.tensor != 0)
+void require_step(const DecoderArch& arch, const Step& step) {
+  require_positions(step.kind.length, arch.positions);
+  if (step.plan.sequence && step.plan.micro_batch * step.kind.length % step.plan.tensor != 0)
     throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
-                            spec.plan.micro_batch * spec.kind.length, spec.plan.tensor),
+                            step.plan.micro_batch * step.kind.length, step.plan.tensor),
                 "choose a length that they divide, or `disable_sequence_parallel`"};
-  if (arch.block.mixture && spec.plan.tensor > 1 && !spec.plan.sequence)
+  if (arch.block.mixture && step.plan.tensor > 1 && !step.plan.sequence)
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "tensor-parallel ranks that share experts each route tokens of their own",
                 "leave sequence parallelism on"};

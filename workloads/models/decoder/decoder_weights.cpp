@@ -59,25 +59,25 @@ std::vector<WeightSpec> device_parts(WeightSpec spec) {
 
 namespace {
 
-std::vector<WeightSpec> parts_of_rank(const ModelPtr& config, const ShardPlan& plan, std::int64_t stage) {
+std::vector<WeightSpec> parts_of_rank(const ModelPtr& model, const ShardPlan& plan, std::int64_t stage) {
   std::vector<WeightSpec> out;
-  for (WeightSpec& whole : shard_specs(config, plan, {.pipeline = stage}))
+  for (WeightSpec& whole : shard_specs(model, plan, {.pipeline = stage}))
     for (WeightSpec& part : device_parts(std::move(whole))) out.push_back(std::move(part));
   return out;
 }
 
 }  // namespace
 
-std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const Step& spec) {
-  return parts_of_rank(config, shard_plan(spec.plan), spec.stage);
+std::vector<WeightSpec> decoder_weights(const ModelPtr& model, const Step& step) {
+  return parts_of_rank(model, shard_plan(step.plan), step.stage);
 }
 
-std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const ShardPlan& plan) {
-  return parts_of_rank(config, plan, 0);
+std::vector<WeightSpec> decoder_weights(const ModelPtr& model, const ShardPlan& plan) {
+  return parts_of_rank(model, plan, 0);
 }
 
-std::int64_t head_sharing(const ModelPtr& config, std::int64_t tensor_parallel) {
-  return std::max<std::int64_t>(1, tensor_parallel / decoder_arch(config).block.attention.kv_heads);
+std::int64_t head_sharing(const ModelPtr& model, std::int64_t tensor_parallel) {
+  return std::max<std::int64_t>(1, tensor_parallel / decoder_arch(model).block.attention.kv_heads);
 }
 
 std::vector<float> device_values(const Weights& shard, const WeightSpec& spec) {

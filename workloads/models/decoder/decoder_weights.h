@@ -12,10 +12,10 @@ namespace workloads {
 
 /// The tensors of tensor-parallel rank 0 of spec.stage as the graph has them; without stages, of the whole model. A
 /// fused query-key-value of GPT is three, each a WeightSpec::third of the file's.
-std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const Step& spec);
-std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const ShardPlan& plan);
+std::vector<WeightSpec> decoder_weights(const ModelPtr& model, const Step& step);
+std::vector<WeightSpec> decoder_weights(const ModelPtr& model, const ShardPlan& plan);
 /// Neighbours among tensor-parallel ranks that have the same key-value head: 1 when each rank has heads of its own.
-std::int64_t head_sharing(const ModelPtr& config, std::int64_t tensor_parallel);
+std::int64_t head_sharing(const ModelPtr& model, std::int64_t tensor_parallel);
 
 /// A tensor of the file as tensors of the device: itself, the thirds of a fused one, or the parts of a stack.
 std::vector<WeightSpec> device_parts(WeightSpec spec);

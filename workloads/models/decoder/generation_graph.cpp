@@ -30,12 +30,12 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
 
 class Generation : Places {
  public:
-  Generation(const ModelPtr& config, const GenerationSpec& spec, bool prompt)
-      : arch_{decoder_arch(config)},
+  Generation(const ModelPtr& model, const GenerationSpec& spec, bool prompt)
+      : arch_{decoder_arch(model)},
         spec_{spec},
         prompt_{prompt},
         graph_{spec.numerics},
-        net_{graph_, generation_tensors(graph_, config, spec), program_of(spec, arch_, prompt), *this},
+        net_{graph_, generation_tensors(graph_, model, spec), program_of(spec, arch_, prompt), *this},
         block_{net_, arch_.block, arch_.layers} {
     graph_.set_replica_groups(replica_groups(Plan{.tensor = spec.tensor_parallel}));
   }
@@ -103,20 +103,20 @@ class Generation : Places {
 
 }  // namespace
 
-std::map<std::string, ValueId> generation_tensors(Graph& graph, const ModelPtr& config, const GenerationSpec& spec) {
-  check(spec, config);
+std::map<std::string, ValueId> generation_tensors(Graph& graph, const ModelPtr& model, const GenerationSpec& spec) {
+  check(spec, model);
   std::map<std::string, ValueId> out;
-  for (const GenerationWeight& one : generation_weights(config, spec.tensor_parallel)) {
+  for (const GenerationWeight& one : generation_weights(model, spec.tensor_parallel)) {
     const auto [rows, cols] = device_shape(one.spec);
     out[one.spec.name] = graph.tensor(one.spec.name, rows, cols, spec.numerics.weight, Kind::kWeight);
   }
   return out;
 }
 
-std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel) {
-  const DecoderArch arch = decoder_arch(config);
+std::vector<GenerationWeight> generation_weights(const ModelPtr& model, std::int64_t tensor_parallel) {
+  const DecoderArch arch = decoder_arch(model);
   std::vector<GenerationWeight> out;
-  for (WeightSpec& spec : decoder_weights(config, generation_plan(tensor_parallel))) {
+  for (WeightSpec& spec : decoder_weights(model, generation_plan(tensor_parallel))) {
     const bool blocked = spec.shape.size() == 2 && !spec.table, once = spec.once;
     out.push_back({std::move(spec), blocked, once});
   }
@@ -133,8 +133,8 @@ Graph Model::generation(const GenerationSpec& spec, bool prompt) const {
   return Generation{shared_from_this(), spec, prompt}.run();
 }
 
-Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec) { return config->generation(spec, true); }
+Graph prompt_graph(const ModelPtr& model, const GenerationSpec& spec) { return model->generation(spec, true); }
 
-Graph token_graph(const ModelPtr& config, const GenerationSpec& spec) { return config->generation(spec, false); }
+Graph token_graph(const ModelPtr& model, const GenerationSpec& spec) { return model->generation(spec, false); }
 
 }  // namespace workloads

@@ -35,17 +35,17 @@ struct GenerationSpec {
 /// Experts of a layer that `tokens` tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
 std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
 /// As above, for a model; 0 without experts.
-std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens);
+std::int64_t expected_experts(const ModelPtr& model, std::int64_t tokens);
 /// How tensor-parallel ranks share weights: as in training, but each expert's feed-forward size instead of their
 /// number, so that all ranks work for every token.
 ShardPlan generation_plan(std::int64_t tensor_parallel);
 
 /// Errors: Fault::kUsage for a model that writes no text, or none that these programs write.
-void require_generator(const ModelPtr& config);
+void require_generator(const ModelPtr& model);
 /// Errors: as require_generator(); Fault::kUsage naming the flag: a length that the model has no positions for, a
 /// prompt longer than that, a batch that the programs cannot hold, or a degree of tensor parallelism that does not
 /// divide the model.
-void check(const GenerationSpec& spec, const ModelPtr& config);
+void check(const GenerationSpec& spec, const ModelPtr& model);
 
 /// "fp32", "bf16", "fp16": weights, activations and operands of that type, softmax in fp32 as Hugging Face computes it.
 /// Errors: Fault::kUsage for another name.
@@ -69,8 +69,8 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
 /// rope_tables() of `length` positions have the same addresses in both programs, as
 /// do the caches "cache.keys.L" and "cache.values.L" [batch * length, key-value heads of the rank * head_dim] of each
 /// layer L. Errors: as check().
-runtime::Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec);
-runtime::Graph token_graph(const ModelPtr& config, const GenerationSpec& spec);
+runtime::Graph prompt_graph(const ModelPtr& model, const GenerationSpec& spec);
+runtime::Graph token_graph(const ModelPtr& model, const GenerationSpec& spec);
 
 /// A tensor of rank 0; the last rank's part of a vocabulary may be smaller and is padded.
 struct GenerationWeight {
@@ -80,10 +80,10 @@ struct GenerationWeight {
 };
 /// As decoder_weights(), and the head "lm_head.weight", which is a copy when it is tied to the embeddings: a head is
 /// read by columns, embeddings by rows.
-std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel);
+std::vector<GenerationWeight> generation_weights(const ModelPtr& model, std::int64_t tensor_parallel);
 
 /// These as tensors of a graph, by their names. Errors: as check().
-std::map<std::string, runtime::ValueId> generation_tensors(runtime::Graph& graph, const ModelPtr& config,
+std::map<std::string, runtime::ValueId> generation_tensors(runtime::Graph& graph, const ModelPtr& model,
                                                            const GenerationSpec& spec);
 
 /// The least work of any implementation, per core: bytes of weights and caches that one run of token_graph() reads,
@@ -91,6 +91,6 @@ std::map<std::string, runtime::ValueId> generation_tensors(runtime::Graph& graph
 struct TokenWork {
   double weight_bytes = 0, cache_bytes = 0, flops = 0;
 };
-TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec);
+TokenWork token_work(const ModelPtr& model, const GenerationSpec& spec);
 
 }  // namespace workloads

@@ -16,17 +16,17 @@ namespace workloads {
 using base::Error;
 using base::Fault;
 
-void require_generator(const ModelPtr& config) {
-  if (decoder_arch(config).head.classes > 0)
+void require_generator(const ModelPtr& model) {
+  if (decoder_arch(model).head.classes > 0)
     throw Error{Fault::kUsage, "model", "classifies texts and writes none", "choose a model that predicts tokens"};
 }
 
-void check(const GenerationSpec& spec, const ModelPtr& config) {
-  const DecoderArch arch = decoder_arch(config);
-  if (config->pairs() && spec.tensor_parallel > 1)
+void check(const GenerationSpec& spec, const ModelPtr& model) {
+  const DecoderArch arch = decoder_arch(model);
+  if (model->pairs() && spec.tensor_parallel > 1)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
-                fmt::format("{} writes text on one core alone", config->family()), "use 1, or leave it out"};
-  check(generation_plan(spec.tensor_parallel), config);
+                fmt::format("{} writes text on one core alone", model->family()), "use 1, or leave it out"};
+  check(generation_plan(spec.tensor_parallel), model);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)
     throw Error{Fault::kUsage, "`batch_size`", fmt::format("{} at once", base::counted(spec.batch, "sequence")),
@@ -42,11 +42,11 @@ void check(const GenerationSpec& spec, const ModelPtr& config) {
                 fmt::format("a cache of {} is longer than the sliding window of {}",
                             base::counted(spec.length, "token"), window),
                 "use a shorter prompt and fewer new tokens"};
-  if (spec.prompt < 1 || (!config->pairs() && spec.prompt > spec.length))
+  if (spec.prompt < 1 || (!model->pairs() && spec.prompt > spec.length))
     throw Error{Fault::kUsage, "`prompt`",
                 fmt::format("{} do not fit in a cache of {}", base::counted(spec.prompt, "token"), spec.length),
                 "use a shorter prompt or more `max_length`"};
-  if (config->pairs() && spec.batch * spec.length > kMostTokens)
+  if (model->pairs() && spec.batch * spec.length > kMostTokens)
     throw Error{Fault::kUsage, "`batch_size`",
                 fmt::format("{} of up to {}", base::counted(spec.batch, "text"), base::counted(spec.length, "token")),
                 fmt::format("use a smaller one, or fewer `max_new_tokens`: {} tokens at most", kMostTokens)};
@@ -66,8 +66,8 @@ std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int
   return std::clamp<std::int64_t>(std::llround(chosen), top_k, experts);
 }
 
-std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens) {
-  const std::optional<MixtureArch> mixture = decoder_arch(config).block.mixture;
+std::int64_t expected_experts(const ModelPtr& model, std::int64_t tokens) {
+  const std::optional<MixtureArch> mixture = decoder_arch(model).block.mixture;
   return mixture ? expected_experts(mixture->experts, mixture->top_k, tokens) : 0;
 }
 
@@ -104,11 +104,11 @@ std::int64_t GenerationSpec::experts_read(std::int64_t experts, std::int64_t top
   return expected_experts ? workloads::expected_experts(experts, top_k, tokens) : experts;
 }
 
-TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
-  const DecoderArch arch = decoder_arch(config);
+TokenWork token_work(const ModelPtr& model, const GenerationSpec& spec) {
+  const DecoderArch arch = decoder_arch(model);
   TokenWork work;
   const auto batch = static_cast<double>(spec.batch), size = static_cast<double>(isa::size_of(spec.numerics.weight));
-  for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
+  for (const GenerationWeight& w : generation_weights(model, spec.tensor_parallel)) {
     if (!w.blocked || w.once) continue;  // of tables only rows are read
     auto elements = static_cast<double>(element_count(w.spec.shape));
     if (w.spec.stack > 0)
@@ -121,8 +121,8 @@ TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
   const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
   const double groups = std::max(1.0, static_cast<double>(arch.block.attention.kv_heads) / ranks);
   double rows = batch * static_cast<double>(spec.rows_read() * arch.block.attention.head) * layers;
-  if (config->pairs()) {  // each layer that writes has caches of both texts
-    const double written = static_cast<double>(config->pairs()->layers) / layers;
+  if (model->pairs()) {  // each layer that writes has caches of both texts
+    const double written = static_cast<double>(model->pairs()->layers) / layers;
     rows *= written * static_cast<double>(spec.length + spec.prompt) / static_cast<double>(spec.rows_read());
   }
   work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));

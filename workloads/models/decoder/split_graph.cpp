@@ -27,19 +27,19 @@ LayerProgram program_of(const Step& step, const DecoderArch& arch) {
 
 }  // namespace
 
-SplitGraph::SplitGraph(const ModelPtr& config, const Step& spec, std::int64_t rows)
-    : config_{config},
-      arch_{decoder_arch(config)},
-      spec_{spec},
-      graph_{spec.plan.numerics},
-      specs_{decoder_weights(config, spec)},
-      net_{graph_, declare_weights(graph_, specs_, spec.kind.fold_weights), program_of(spec, arch_), *this},
+SplitGraph::SplitGraph(const ModelPtr& model, const Step& step, std::int64_t rows)
+    : model_{model},
+      arch_{decoder_arch(model)},
+      step_{step},
+      graph_{step.plan.numerics},
+      specs_{decoder_weights(model, step)},
+      net_{graph_, declare_weights(graph_, specs_, step.kind.fold_weights), program_of(step, arch_), *this},
       rows_{rows},
-      split_{spec.plan.tensor > 1},
-      sequence_{split_ && spec.plan.sequence} {}
+      split_{step.plan.tensor > 1},
+      sequence_{split_ && step.plan.sequence} {}
 
 StepGraph SplitGraph::run() {
-  graph_.set_replica_groups(config_->groups(spec_.plan));
+  graph_.set_replica_groups(model_->groups(step_.plan));
   declare_tables();
   runtime::Backward backward{graph_};
   backward.recompute([this](const runtime::Node& node) { return segment_of(node); });
@@ -48,15 +48,15 @@ StepGraph SplitGraph::run() {
   // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<ValueId>> ends;
   for (const Turn& turn :
-       pipeline_turns(spec_.plan.pipeline, spec_.stage, spec_.plan.chunks, spec_.plan.micro_batches)) {
+       pipeline_turns(step_.plan.pipeline, step_.stage, step_.plan.chunks, step_.plan.micro_batches)) {
     micro_ = turn.micro_batch;
     if (turn.forward)
       ends[{turn.chunk, micro_}] = forward(turn.chunk);
-    else if (spec_.kind.training)
+    else if (step_.kind.training)
       backward.run(ends.at({turn.chunk, micro_}));
   }
   std::vector<ZeroBucket> zero;
-  if (spec_.kind.training) zero = add_update(graph_, backward.finish(), spec_, arch_.blocks, parameter_sets());
+  if (step_.kind.training) zero = add_update(graph_, backward.finish(), step_, arch_.blocks, parameter_sets());
   return {std::move(graph_), std::move(zero)};
 }
 
@@ -80,24 +80,24 @@ void SplitGraph::enter_part(const std::string& part, const char* layer) {
 /// The recomputed segment of a node: numbered by layer and micro-batch.
 std::int32_t SplitGraph::segment_of(const runtime::Node& node) const {
   const runtime::Scope& scope = graph_.scope_of(node);
-  if (spec_.plan.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;
-  if (spec_.plan.recompute == Recompute::kSelective && !node.op->recomputed_selectively) return -1;
+  if (step_.plan.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;
+  if (step_.plan.recompute == Recompute::kSelective && !node.op->recomputed_selectively) return -1;
   return scope.instance;
 }
 
 ValueId SplitGraph::receive(std::int64_t chunk, std::int64_t rows, std::uint8_t from) {
   layer_ = -1;
-  enter("stage.receive", micro_ * spec_.plan.chunks + chunk);
+  enter("stage.receive", micro_ * step_.plan.chunks + chunk);
   return graph_.add1(runtime::kStageReceive, "receive", {},
-                     runtime::ReceiveAttrs{.rows = sequence_ ? rows / spec_.plan.tensor : rows,
+                     runtime::ReceiveAttrs{.rows = sequence_ ? rows / step_.plan.tensor : rows,
                                            .cols = arch_.hidden,
                                            .group = from,
                                            .peer = 0,
-                                           .dtype = spec_.plan.numerics.activation});
+                                           .dtype = step_.plan.numerics.activation});
 }
 
 ValueId SplitGraph::send(std::int64_t chunk, ValueId x, std::uint8_t to) {
-  enter("stage.send", micro_ * spec_.plan.chunks + chunk);
+  enter("stage.send", micro_ * step_.plan.chunks + chunk);
   return graph_.add1(runtime::kStageSend, "send", {x}, runtime::SendAttrs{.group = to, .peer = 1});
 }
 
@@ -111,14 +111,14 @@ ValueId SplitGraph::head(ValueId x) {
   enter("head");
   if (head.classes > 0) x = last_tokens(x);
   const ValueId logits = net_.logits(x, head, arch_.embedding.name);
-  if (spec_.kind.keep_logits || head.classes > 0) graph_.output(logits, host_name("logits"));
-  if (!spec_.kind.training && !spec_.kind.with_loss) return logits;
-  return head.classes > 0 ? net_.class_loss(logits, spec_.plan.micro_batch)
+  if (step_.kind.keep_logits || head.classes > 0) graph_.output(logits, host_name("logits"));
+  if (!step_.kind.training && !step_.kind.with_loss) return logits;
+  return head.classes > 0 ? net_.class_loss(logits, step_.plan.micro_batch)
                           : net_.token_loss(logits, rows_, arch_.vocabulary);
 }
 
 ValueId SplitGraph::last_tokens(ValueId x) {
-  const ValueId places = net_.input("last_tokens", spec_.plan.micro_batch, 1, isa::Dtype::kInt32);
+  const ValueId places = net_.input("last_tokens", step_.plan.micro_batch, 1, isa::Dtype::kInt32);
   return graph_.add1(runtime::kEmbedding, "last_tokens", {x, places},
                      runtime::ResultAttrs{.dtype = net_.numerics().activation});
 }
@@ -126,9 +126,9 @@ ValueId SplitGraph::last_tokens(ValueId x) {
 ParameterSets SplitGraph::parameter_sets() const {
   ParameterSets sets;
   for (const WeightSpec& spec : specs_)
-    if (spec_.plan.pipeline > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers) sets.tied.insert(net_.w(spec.name));
+    if (step_.plan.pipeline > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers) sets.tied.insert(net_.w(spec.name));
   if (!split_) return sets;
-  sets.sharing = head_sharing(config_, spec_.plan.tensor);
+  sets.sharing = head_sharing(model_, step_.plan.tensor);
   for (const WeightSpec& spec : specs_) {
     const ValueId v = net_.w(spec.name);
     if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);

@@ -30,7 +30,7 @@ class SplitGraph : protected Places {
 
  protected:
   /// `rows`: tokens of a micro-batch whose next ones are predicted. Keeps references to model and spec.
-  SplitGraph(const ModelPtr& config, const Step& spec, std::int64_t rows);
+  SplitGraph(const ModelPtr& model, const Step& step, std::int64_t rows);
 
   /// Declares the tables that all micro-batches read.
   virtual void declare_tables() {}
@@ -58,9 +58,9 @@ class SplitGraph : protected Places {
   /// Logits of the last norm of x, or with labels their loss.
   ValueId head(ValueId x);
 
-  const ModelPtr& config_;
+  const ModelPtr& model_;
   const DecoderArch arch_;
-  const Step& spec_;
+  const Step& step_;
   runtime::Graph graph_;
   const std::vector<WeightSpec> specs_;
   Layers net_;

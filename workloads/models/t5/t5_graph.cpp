@@ -27,19 +27,19 @@ class T5Graph final : public SplitGraph {
   };
 
   void declare_tables() override {
-    encoder_.length = spec_.kind.length, decoder_.length = target_length(spec_.kind), decoder_.first = t5_.num_layers;
+    encoder_.length = step_.kind.length, decoder_.length = target_length(step_.kind), decoder_.first = t5_.num_layers;
     for (Stack* stack : {&encoder_, &decoder_})
       if (net_.has(table_of(*stack)))
         stack->distances = graph_.tensor(fmt::format("distances.{}", stack->name), t5_.relative_attention_num_buckets,
-                                         2 * stack->length - 1, spec_.plan.numerics.activation, Kind::kInput);
+                                         2 * stack->length - 1, step_.plan.numerics.activation, Kind::kInput);
   }
 
   std::vector<ValueId> forward(std::int64_t number) override {
-    const Chunk chunk = chunk_of(spec_, number, arch_.layers);
-    const std::int64_t batch = spec_.plan.micro_batch, rows = batch * spec_.kind.length;
+    const Chunk chunk = chunk_of(step_, number, arch_.layers);
+    const std::int64_t batch = step_.plan.micro_batch, rows = batch * step_.kind.length;
     layer_ = -1, mask_ = kNoValue;
     net_.restart_stream();
-    const ValueId mask = net_.input("source_mask", batch, spec_.kind.length, spec_.plan.numerics.activation);
+    const ValueId mask = net_.input("source_mask", batch, step_.kind.length, step_.plan.numerics.activation);
     const ValueId source = chunk.first ? encode(mask, rows) : receive(number, rows, chunk.from_group);
     return {chunk.last ? decode(source, mask) : send(number, source, chunk.to_group)};
   }
@@ -94,7 +94,7 @@ class T5Graph final : public SplitGraph {
     x = net_.dropout("dropout", x, arch_.embedding.dropout);
     if (mask_ == kNoValue) mask_ = net_.hidden("mask", mask, isa::Dtype::kFp32);
     const ValueId by_distance =
-        net_.matmul("distances", net_.w(table_of(stack)), stack.distances, {.dtype = spec_.plan.numerics.activation});
+        net_.matmul("distances", net_.w(table_of(stack)), stack.distances, {.dtype = step_.plan.numerics.activation});
     stack.biases =
         graph_.add1(runtime::kDiagonals, "biases", {by_distance}, runtime::DiagonalsAttrs{.rows = stack.length});
     return x;
