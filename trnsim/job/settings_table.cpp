@@ -168,7 +168,7 @@ const std::array kRows = {
          "activations that backward recomputes; full is gradient checkpointing", "none|selective|full"},
 
     Setting{"capacity_factor", in<&Plan::capacity_factor>, kJob, kPlan,
-         "an expert's slots over its even share of tokens, others are dropped; 0: none dropped; -1: the model's", "", "",
+         "an expert's slots over its even share of tokens; 0: no token is dropped; -1: the model's", "", "",
          -1, 1e6},
 
     Setting{"lora_r", in<&Lora::r>, kJob, kLora,
