@@ -65,7 +65,7 @@ namespace columns {  // short words for the table below
 
 inline constexpr EngineSet kT = set_of(Engine::kTensor), kV = set_of(Engine::kVector), kS = set_of(Engine::kScalar),
                            kG = set_of(Engine::kGpSimd), kVG = kV | kG, kVSG = kVG | kS,
-                           kAny = kVSG | kT | set_of(Engine::kSync), kNobody{};
+                           kAny = kVSG | kT | set_of(Engine::kSync), kNoEngine{};
 
 inline constexpr SpaceSet kSb = set_of(Space::kSbuf), kPs = set_of(Space::kPsum), kHb = set_of(Space::kHbm),
                           kOn = kSb | kPs, kAll = kOn | kHb, kOpt = kOn | set_of(Space::kNone);
@@ -200,7 +200,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    "one tile streams, as in tensor_scalar"},
   {Opcode::kSetRngSeed, "set_rng_seed", kV, exec::set_rng_seed, cost::one_input, kPlain,
    {.a = kOn}, rule::set_rng_seed, 0, "a: [1, 1], 32 bits", kDerived, "one element"},
-  {Opcode::kRangeSelect, "range_select", kNobody, exec::range_select, cost::one_input, kPlain,
+  {Opcode::kRangeSelect, "range_select", kNoEngine, exec::range_select, cost::one_input, kPlain,
    kUnary, rule::unsupported, 0, "", kNki,
    "range_select exists from NeuronCore-v3 on: use affine_select, or iota and select"},
   // ---- ScalarE
@@ -237,7 +237,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kNGather, "n_gather", kG, exec::n_gather, cost::n_gather, "START * ceil(N/512) + 8N",
    {.dst = kSb, .a = kSb, .b = kSb}, rule::n_gather, 0, "SBUF only; b: uint32; dst and a of one type", kDerived,
    "nc_n_gather: documented as one group of instructions per 512 elements; each element as in local_gather"},
-  {Opcode::kCustomOp, "custom_op", kNobody, exec::unsupported, cost::gpsimd_pattern, "START + N",
+  {Opcode::kCustomOp, "custom_op", kNoEngine, exec::unsupported, cost::gpsimd_pattern, "START + N",
    {.dst = kSb, .a = kSb}, rule::unsupported, 0, "", kDerived,
    "nothing is published about library calls on GpSimdE: write the operation with the other rows"},
   // ---- DMA: any sequencer issues; the transfer's time is hw/'s

@@ -37,7 +37,7 @@ struct JobShape {
   bool started = false;         // `total` begins before the first step: its graphs are lowered, found and loaded
   double samples_per_step = 0;  // that this process loads
   double bytes_in_per_step = 0;
-  bool prefetch = false;  // data loading runs beside the loop
+  bool prefetch = false;  // data loading runs alongside the loop
   double loaders = 1;     // processes that load, each its share of the samples
   bool blocking = false;  // the loop reads a result in every step, even if the stack allows more in flight
   double log_every = 0;   // steps between two read-backs of the loss; 0: never

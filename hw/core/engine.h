@@ -1,4 +1,4 @@
-// The compute engines: how long an instruction holds its engine, and when its result is there.
+// The compute engines: how long an instruction occupies its engine, and when its result is ready.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ class Engine {
   explicit Engine(Ports& ports) : ports_{ports} {}
   virtual ~Engine() = default;
 
-  /// When an instruction begins, at or after `ready`; books its delays in `time`. Results of an engine retire in
-  /// order. Calls come in program order; with ports, also in order of time over all engines.
+  /// Computes when an instruction starts, at or after `ready`, and when it retires; books its delays in `time`. Results
+  /// of an engine retire in order. Calls come in program order; with ports, also in order of time over all engines.
   struct Issue {
     Fs begin = 0;
     Fs done = 0;
@@ -29,7 +29,7 @@ class Engine {
     return {begin, done_};
   }
   Fs done() const { return done_; }
-  /// Until when it works at the least: later than the next instruction may begin when parts of it work on their own.
+  /// The earliest end of all its work: later than the next start when parts of the engine work independently.
   virtual Fs busy_until() const { return 0; }
   Ports& ports() { return ports_; }
 
@@ -46,10 +46,10 @@ class Engine {
   Fs done_ = 0;  // when the last issued instruction retires
 };
 
-/// TensorE: loads the next stationary tile while a matmul runs, and is throttled by the chip's power limit.
+/// TensorE: loads the next stationary tile while a matmul runs; the chip's power limit throttles it.
 class TensorEngine final : public Engine {
  public:
-  /// `swap`: from one stationary tile to the next one, which is loaded.
+  /// `swap`: the time to switch to the next, loaded stationary tile.
   TensorEngine(Ports& ports, double utilisation, Fs window, Fs swap)
       : Engine{ports}, power_{utilisation, window}, swap_{swap} {}
   PowerLimit& power() { return power_; }
@@ -57,8 +57,9 @@ class TensorEngine final : public Engine {
  protected:
   Fs begin(const TimedInstr& instr, Fs ready, EngineTime& time) override {
     if (instr.kind != TimedInstr::Kind::kMatMul) return ready;
-    // The load needs its operand, and the spare half of the weight buffer: free once the matmul before has begun. With
-    // both known, `ready` is when the sequencer let the instruction go, and `operands_` never precedes that matmul.
+    // The load needs its operand, and the spare half of the weight buffer: free once the previous matmul has started.
+    // With both known, `ready` is when the sequencer released the instruction, and `operands_` never precedes that
+    // matmul.
     const Fs load_begin = std::max(operands_, previous_begin_);
     const Fs loaded = instr.load > 0 ? load_begin + static_cast<Fs>(instr.load) : ready;
     Fs begin = std::max(ready, loaded) + (instr.load > 0 ? swap_ : 0);
@@ -77,11 +78,11 @@ class TensorEngine final : public Engine {
 
  public:
   Fs busy_until() const override { return busy_until_; }
-  /// When the waits of the next instruction were met: from then on its stationary tile may be loaded.
+  /// Sets when the waits of the next instruction were met: its stationary tile may be loaded from then on.
   void operands_at(Fs when) { operands_ = when; }
 
  private:
-  /// When all of these squares of the array are free.
+  /// The time when all of these squares of the array are free.
   Fs free_in(std::uint16_t squares) const {
     Fs free = 0;
     for (std::size_t s = 0; parted_ && s < squares_.size(); ++s)
@@ -100,8 +101,8 @@ class TensorEngine final : public Engine {
   const Fs swap_;
   Fs operands_ = 0;
   Fs previous_begin_ = 0;
-  Fs busy_until_ = 0;             // of the part of the array that works longest
-  std::array<Fs, 16> squares_{};  // until when each works; known since a matmul kept a part of the array
+  Fs busy_until_ = 0;             // of the part of the array that finishes last
+  std::array<Fs, 16> squares_{};  // when each becomes free; tracked once a matmul occupies a part of the array
   bool parted_ = false;
 };
 

@@ -16,8 +16,8 @@
 
 namespace hw {
 
-/// Moves transfers: in order within a ring, the rings beside each other. The engines are a pool: a transfer spreads its
-/// descriptors over as many as it has descriptors for, and engines take turns between rings packet by packet, which
+/// Moves transfers: in order within a ring, the rings alongside each other. The engines are a pool: a transfer spreads
+/// its descriptors over as many as it has descriptors for, and engines take turns between rings packet by packet, which
 /// amounts to equal shares. Above the rings, the path shared by all engines of the core slows them down together.
 /// Bookings of engines and HBM by collectives come first.
 class Dma : public sc_core::sc_module {

@@ -1,4 +1,4 @@
-// The CC-cores: collectives between the ranks, beside the compute.
+// The CC-cores: collectives between the ranks, alongside the compute.
 #pragma once
 
 #include <array>

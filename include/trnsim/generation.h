@@ -25,20 +25,21 @@ struct Generated {
 
 /// Callbacks during a generation; each may be empty.
 struct GenerateObserver {
-  /// New text of a sequence, the prompt first; `sequences` of them grow side by side.
+  /// New text of one of `sequences` sequences that grow side by side, the prompt first.
   std::function<void(std::size_t sequence, std::size_t sequences, const std::string& text)> grown;
   std::function<void(const Generated&)> written;  // the texts are complete, nothing is timed yet
 };
 
-/// `model`: a folder with weights and tokenizer, or a name: then the time alone; `settings` of generation_settings().
-/// Without `numerics` weights are computed with in fp32, and a name alone is timed in bf16. Errors: Fault::kUsage for
-/// settings that contradict each other or the model; as load_model(), load_tokenizer(), job_of() and project().
+/// `model`: a folder with weights and tokenizer, or a name, which gives only the time; `settings`: from
+/// generation_settings(). Without `numerics` weights compute in fp32, and a name is timed in bf16. Errors:
+/// Fault::kUsage for settings that contradict each other or the model; as load_model(), load_tokenizer(), job_of() and
+/// project().
 Generated generate(const std::string& model, const Settings& settings, const GenerateObserver& observer = {});
 
-/// As `trnsim generate` in JSON prints it; `model` as generate() was given it.
+/// The JSON output of `trnsim generate`; `model` as passed to generate().
 nlohmann::ordered_json to_json(const Generated& generated, const std::string& model);
 
-/// How many experts the programs read, in words; of a model without experts nothing.
+/// The number of experts that the programs read, in words; empty for a model without experts.
 std::string experts_text(const Job& job);
 /// The bound of a step in words: the host, or the busiest resource of the device.
 std::string bound_of(const GenerationStep& step);

@@ -1,4 +1,4 @@
-// A job: which model is trained how, on which machine, by which software. Every other question starts from one.
+// A job: a model, its training or generation, the machine and the software. Every other question starts from one.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct Workload;      // workloads/jobs/workload.h
 
 namespace trnsim {
 
-/// Samples of a job that are padded to one length, when they are not all: each length has programs of its own.
+/// The samples of a job that are padded to one of several lengths; each length has programs of its own.
 struct LengthShare {
   std::int64_t length = 0;
-  double share = 0;   // of the samples, of 1
-  double tokens = 0;  // of such a sample, on average
+  double share = 0;   // share of the samples, 0 to 1
+  double tokens = 0;  // mean tokens of such a sample
   runtime::Passes passes{};
   bool operator==(const LengthShare&) const = default;
 };
@@ -36,34 +36,34 @@ struct LengthShare {
 /// Default length of a decoder's sequences in tokens: optimum-neuron's tutorials pack to it.
 inline constexpr std::int64_t kDefaultTextLength = 2048;
 
-/// How much is trained and evaluated.
+/// The amount of training and evaluation.
 struct Sizes {
-  double samples = 0;             // of an epoch: sequences of step.kind.length tokens; 0: those of one step
+  double samples = 0;             // per epoch: sequences of step.kind.length tokens; 0: those of one step
   std::int64_t eval_samples = 0;  // evaluated after each epoch
-  std::int64_t eval_batch = 8;    // of one data-parallel rank
+  std::int64_t eval_batch = 8;    // per data-parallel rank
   double epochs = 1;
   std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
   double log_every = 10;        // steps between two read-backs of the loss
-  double loaders = 0;           // processes that load data; 0: a thread beside the loop
+  double loaders = 0;           // processes that load data; 0: a thread alongside the loop
   /// By rising length, the last is step.kind.length; empty: all samples have that length, tokens were not counted.
   std::vector<LengthShare> lengths{};
   LengthShare one_length{};  // the padding of all samples, if there were one length
   bool operator==(const Sizes&) const = default;
 };
 
-/// A job that writes text instead of training: each of step.plan.micro_batch prompts is read, then tokens are added to
-/// it one by one, on step.plan.tensor cores.
+/// A job that generates text instead of training: each of step.plan.micro_batch prompts is read, then tokens are added
+/// one by one, on step.plan.tensor cores.
 struct PromptAndTokens {
-  std::int64_t prompt_tokens = 128;  // of each prompt, before it is padded
-  std::int64_t new_tokens = 128;     // of each sequence
-  std::int64_t length = 128;         // tokens that caches hold of each sequence
+  std::int64_t prompt_tokens = 128;  // per prompt, before padding
+  std::int64_t new_tokens = 128;     // per sequence
+  std::int64_t length = 128;         // tokens per sequence that the caches hold
   bool operator==(const PromptAndTokens&) const = default;
 };
 
 struct Job {
   hw::MachineParams machine;  // all of its instances
   workloads::ModelPtr model{};
-  workloads::Step step{};  // of one rank; step.plan.world() cores work on it
+  workloads::Step step{};  // of one rank; step.plan.world() cores share the job
   Sizes sizes{};
   std::optional<PromptAndTokens> generation{};  // none: a training
   std::string stack = "torch-xla";
@@ -71,24 +71,25 @@ struct Job {
   runtime::Passes passes{};
   analysis::Purchase purchase = analysis::Purchase::kOnDemand;
   std::optional<double> price_per_hour{};             // dollars of one instance, bought so; none: no price is published
-  std::shared_ptr<runtime::ProgramCache> programs{};  // where compiled ones are kept; decides nothing
+  std::shared_ptr<runtime::ProgramCache> programs{};  // cache of compiled programs; does not affect results
 
   std::int64_t cores() const { return step.plan.world(); }
   std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }
   double sequences_per_step() const { return static_cast<double>(step.plan.sequences_per_step()); }
   double parameters() const;  // of the whole model
-  /// Tokens of a sequence with its padding, on average over the lengths; of a generation those of a step: one.
+  /// Mean tokens of a sequence with padding, over all lengths; for a generation those of a step: one.
   double mean_length() const;
   double tokens_per_step() const { return sequences_per_step() * mean_length(); }
-  /// Optimizer steps of the whole job, and the sequences that they train on; of a generation new tokens and sequences.
+  /// Optimizer steps of the whole job, and the sequences that they train on; for a generation, new tokens and
+  /// sequences.
   double steps() const;
   double samples() const;
-  /// Whole evaluations in it: after each epoch that is begun.
+  /// Whole evaluations: one after each started epoch.
   double evaluations() const;
   /// Errors: as analysis::load_stack().
   analysis::Stack load_stack() const { return analysis::load_stack(stack, stack_changes); }
 
-  /// Two jobs are the same when all is that decides their time, memory or price.
+  /// Two jobs are equal when everything that decides their time, memory or price is equal.
   bool operator==(const Job& other) const;
 };
 
@@ -104,8 +105,8 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
 
 // ---- jobs from settings
 
-/// The job that the settings describe for a model; `samples`: of an epoch, 0: one step. Instances, cores and plan are
-/// settings. Errors: Fault::kUsage for a plan that does not divide the cores, more cores than there are, or a plan of
+/// The job that the settings describe for a model; `samples`: per epoch, 0: one step. Instances, cores and plan are
+/// settings. Errors: Fault::kUsage for a plan that does not divide the cores, more cores than there are, or a plan for
 /// another family.
 Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples = 0);
 /// The same job with samples of many lengths, padded as the settings `buckets` and `packing` say. Errors: also as
@@ -113,7 +114,7 @@ Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, 
 Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
            const workloads::TokenLengths& lengths);
 
-/// The settings with those of a generation where they say nothing else: 128 new tokens on a trn1.32xlarge.
+/// `given` with defaults for a generation: 128 new tokens on a trn1.32xlarge.
 Settings generation_settings(Settings given = {});
 
 /// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
@@ -121,7 +122,7 @@ runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine
 
 /// The job that a workload publishes, changed by `given`.
 Job job_of(const workloads::Workload& workload, const Settings& given);
-/// The same by name, or a workload's file. Errors: as workloads::load_workload().
+/// As above, by the workload's name or file. Errors: as workloads::load_workload().
 Job load_job(std::string_view workload, const Settings& given = {});
 
 /// "llama2-7b", or a Hugging Face folder.
@@ -129,7 +130,7 @@ workloads::ModelPtr load_model_config(const std::string& name_or_folder);
 /// The model of a workload: the user's, or the preset, with the workload's labels.
 workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset, const std::string& folder);
 
-/// `set` on as many instances. Errors: as hw::load_machine().
+/// A machine of that many instances, with the overrides `set`. Errors: as hw::load_machine().
 hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances);
 
 }  // namespace trnsim

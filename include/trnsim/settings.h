@@ -1,5 +1,5 @@
 // The settings of a job and of a run, named as in Hugging Face TrainingArguments and torchrun: the words of flags,
-// workload files, sweeps and errors. Texts put a setting in backquotes: `max_length`.
+// workload files, sweeps and errors. Texts have settings in backquotes: `max_length`.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ struct LoraSettings {
   std::string target_modules = "all-linear";
 };
 
-/// Text that is written instead of a training: with `max_new_tokens` a job is a generation. Names of sampling are those
-/// of Hugging Face's GenerationConfig.
+/// Generation of text instead of a training: a job with `max_new_tokens` is a generation. The names are those of
+/// Hugging Face's GenerationConfig.
 struct GenerationSettings {
   std::vector<std::string> prompt;  // texts to continue; several are a batch
   std::int64_t max_new_tokens = 0, batch_size = 0, prompt_length = 128;
@@ -87,8 +87,7 @@ struct OutputSettings {
   bool overwrite_output_dir = false;
 };
 
-/// All that a user may ask for. The initial values are the defaults; a workload replaces those that were not given
-/// (apply_workload).
+/// All settings. The initial values are the defaults; a workload replaces those that were not given (apply_workload).
 struct Settings {
   DataSettings data;
   TrainingSettings training;

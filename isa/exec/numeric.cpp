@@ -16,7 +16,7 @@
 namespace isa {
 namespace {
 
-/// The instructions of a block up to the next collective, which all ranks meet at.
+/// The instructions of a block up to the next collective, where all ranks meet.
 struct Segment {
   std::uint32_t begin = 0, end = 0;  // instrs[end] is a collective unless it is the block's end
 };
@@ -78,7 +78,7 @@ struct Progress {
   }
 };
 
-/// Executes it; an error says where the program has the instruction from, when its block knows.
+/// Executes an instruction; an error names its label, if its block has one.
 void execute_at(const Block& block, std::uint32_t i, Context& context) {
   try {
     execute(block.instrs[i], i, context);

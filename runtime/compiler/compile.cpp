@@ -61,8 +61,8 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
   return out;
 }
 
-/// Collectives that run beside the compute move to where their last operand is ready, but not before the last message
-/// to another stage: that stage would wait behind data that are not urgent.
+/// Collectives that run alongside the compute move to where their last operand is ready, but not before the last
+/// message to another stage: that stage would wait behind data that are not urgent.
 std::vector<std::size_t> collectives_early(const Graph& graph, const std::vector<std::size_t>& order,
                                            const std::vector<std::vector<NodeId>>& nodes) {
   std::vector<std::size_t> out, late;
@@ -125,7 +125,7 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph, bool as_it_is) {
 }
 
 /// Joins neighbouring calls while they are small and indistinguishable: loads of the next layer's weights then
-/// run beside this layer. Only without random streams, which differ by call. Returns how many joined.
+/// run alongside this layer. Only without random streams, which differ by call. Returns how many joined.
 std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& calls) {
   constexpr double kMostTiles = 2000;  // row tiles of all nodes: some 20,000 instructions
   const auto work = [&](const std::vector<NodeId>& nodes) {

@@ -22,9 +22,9 @@ struct EnginePolicy {
 
 /// For the compiler of graphs, and for kernels that are written by hand on its emitter.
 inline constexpr EnginePolicy kGraphPolicy{.sbuf_fills_on_gpsimd = true};
-/// As NKI's compiler. Source: profiles of kernels on Trn1 (nkibench): copies from PSUM run on ScalarE, beside matmuls
-/// and VectorE; by the busy shares of adamw, silu and rmsnorm_matmul every tensor_scalar does, also where VectorE has
-/// less to do.
+/// As NKI's compiler. Source: profiles of kernels on Trn1 (nkibench): copies from PSUM run on ScalarE, alongside
+/// matmuls and VectorE; by the busy shares of adamw, silu and rmsnorm_matmul every tensor_scalar does, also where
+/// VectorE has less to do.
 inline constexpr EnginePolicy kNkiPolicy{.psum_copies_on_scalar = true, .tensor_scalars_on_scalar = true};
 
 class EngineBooks {

@@ -102,7 +102,7 @@ class Planner {
     for (std::size_t c = 0; c < calls_.size(); ++c)
       for (const NodeId n : calls_[c]) {
         const Node& node = graph_.node(n);
-        // Collectives beside the compute may still be at work long after its call.
+        // Collectives alongside the compute may still be at work long after its call.
         const bool beside = node.op->collective == Collective::kBeside;
         for (const auto* list : {&node.in, &node.out})
           for (const ValueId v : *list) {

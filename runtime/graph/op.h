@@ -45,7 +45,7 @@ enum class Collective : std::uint8_t {
   kNone,
   kInStep,  // on activations: later calls wait for it
   kAhead,   // on activations: requested early, where the graph has it; readers of its results wait
-  kBeside,  // on gradients and parameters: it runs beside the compute, and only readers of its results wait
+  kBeside,  // on gradients and parameters: it runs alongside the compute, and only readers of its results wait
 };
 
 /// A set of operands, by number.
@@ -66,8 +66,8 @@ class Operands {
   unsigned bits_ = 0;
 };
 
-/// How an op is lowered that multiplies each row tile of operand 0 by operand 1, which all row tiles share. Its result
-/// comes out of PSUM in chunks of columns; element-wise nodes that read it are computed on the chunk there.
+/// The lowering of an op that multiplies each row tile of operand 0 by operand 1, which all row tiles share. Its result
+/// leaves PSUM in chunks of columns; element-wise nodes that read it are computed on each chunk.
 struct RowProduct {
   /// Computes RowTiler::block(): loads operand 1, stages each tile, gives each chunk to RowTiler::take_chunk().
   void (*lower)(RowTiler&, const Node&) = nullptr;
@@ -101,39 +101,39 @@ struct Op {
   /// scores. Null: 0.
   double (*extra_flops)(const Graph&, const Node&) = nullptr;
   Collective collective = Collective::kNone;
-  /// It acts on another rank: no pass removes it or joins it with one like it. An op without operands has its operand
-  /// on that rank, and its gradient goes there.
+  /// The op acts on another rank: no pass removes it or joins it with an equal one. An op without operands has its
+  /// operand on that rank, and its gradient goes there.
   bool reaches_out = false;
 
   // Traits for the passes; no pass checks which op it is.
 
-  /// Operands of which a row tile reads other rows than its own: by index, or all. Fusion cannot hand such an operand
-  /// over tile by tile.
+  /// Operands of which a row tile reads rows other than its own: by index, or all. Fusion cannot pass such an operand
+  /// tile by tile.
   Operands not_by_row{};
   /// Operands that only TensorE reads: the pass `narrow` may store them in operand_type().
   Operands tensor_operands{};
-  /// Its result is the sum over all rows of operand 0, whose rows are therefore those it works on. Null: it is not.
+  /// Set when the result is the sum over all rows of operand 0, which are therefore the rows of its work.
   RowSums (*row_sums)(const Graph&, const Node&, const Budgets&) = nullptr;
   /// Makes the node return the sums over the rows of its operand `of` as its last result, nearly for free since it
   /// reads that operand anyway: the pass `bias_gradient`. Returns false, and changes nothing, when the node cannot.
   bool (*absorb_row_sums)(Node&, ValueId of) = nullptr;
-  /// Turns the node into its variant for the pass `flash_attention`. Returns whether it keeps less for its gradient
-  /// now, which computes the rest again.
+  /// Turns the node into its variant for the pass `flash_attention`. Returns whether it now keeps less for its
+  /// gradient, which recomputes the rest.
   bool (*use_flash)(Graph&, NodeId) = nullptr;
-  /// Units of work beside its row tiles, such as the heads of all sequences. Null: none.
+  /// Independent units of work besides row tiles, such as the heads of all sequences. Null: none.
   double (*pieces)(const Node&) = nullptr;
   /// Operands from this one on are adjacent in HBM: a bucket of a collective. -1: none do.
   int bucket_from = -1;
-  /// The op that repeats it in the backward pass ahead of the reader, where its result is not kept. Null: no op can.
+  /// The op that recomputes its result in the backward pass, ahead of the reader, when it is not kept. Null: none.
   const Op* repeated_ahead_by = nullptr;
   /// Its results take much memory for little work, so that selective recomputation repeats it instead of keeping them.
   /// Source: Korthikanti et al., arXiv:2205.05198, section 5.
   bool recomputed_selectively = false;
 };
 
-/// How much of its operands an op takes at once: "elements", "rows" or "whole".
+/// The part of its operands that an op takes at once: "elements", "rows" or "whole".
 std::string_view form_of(const Op& op);
-/// The type in which TensorE gets the operands of a node: attrs.operand(), by default that of operand 0.
+/// The type of a node's operands in TensorE: attrs.operand(), by default that of operand 0.
 Dtype operand_type(const Graph& graph, const Node& node);
 
 /// Errors: Fault::kProgram naming both shapes.

@@ -30,7 +30,7 @@ inline std::int64_t bucket_elements(const Value& value) {
 /// Elements of a bucket that `ranks` divide.
 std::int64_t bucket_elements(const Graph& graph, const std::vector<ValueId>& values, std::int64_t ranks);
 
-/// Collective queues: gradients and parameters, which run beside the compute, and activations, which it waits for.
+/// Collective queues: gradients and parameters, which run alongside the compute, and activations, which it waits for.
 inline constexpr std::uint8_t kGradientQueue = 0, kActivationQueue = 1;
 
 }  // namespace runtime

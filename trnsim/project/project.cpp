@@ -265,8 +265,8 @@ Projection with_host_of(const Job& job, Projection device) {
   return device;
 }
 
-std::map<std::string, double> runtime_elsewhere(const Job& job, const Projection& projection,
-                                                std::span<const std::string> set) {
+std::map<std::string, double> runtime_on_other_instances(const Job& job, const Projection& projection,
+                                                         std::span<const std::string> set) {
   std::map<std::string, double> out;
   if (job.instances() > 1) return out;
   Projection timed = projection;  // copied once: it holds the programs

@@ -105,7 +105,7 @@ analysis::Figures figures_of(const RunResult& run) {
     const Projection& p = *run.projection;
     out = figures_of(*run.job, p);
     out.answer = figures_of(answer(*run.job, p, run.changes, run.typed), run.changes);
-    for (const auto& [name, seconds] : runtime_elsewhere(*run.job, p, run.settings.machine.set))
+    for (const auto& [name, seconds] : runtime_on_other_instances(*run.job, p, run.settings.machine.set))
       out.time.other_instances.emplace_back(name, seconds);
   }
   out.version = version(), out.command = run.command;

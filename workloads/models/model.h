@@ -28,7 +28,7 @@ struct Sizes {
   std::int64_t head = 0;  // elements of one
   std::int64_t ffn = 0, vocabulary = 0, positions = 0;
   std::int64_t experts = 0;  // of a layer, each with an ffn of its own
-  bool joint_heads = false;  // all heads of a layer are normed as one: no rank can have some of them alone
+  bool joint_heads = false;  // all heads of a layer share one norm: ranks cannot split them
 };
 
 /// The special ids of a model's token table.
@@ -48,16 +48,15 @@ struct ImageShape {
 /// The labels that a model learns: data, loss and scores follow from it (workloads/tasks/task.h).
 enum class Task : std::uint8_t {
   kClassification,  // a label of each sample
-  kNextToken,       // of each token of a text, which the model can therefore write
-  kTextToText,      // of each token of a text that answers another one
-  kMaskedTokens,    // of those tokens of a text that are hidden
+  kNextToken,       // the next token, for each token of a text: the model can generate
+  kTextToText,      // the next token of a text that answers another one
+  kMaskedTokens,    // the hidden tokens of a text
 };
 
-/// How a model that reads one text and writes another marks its output: the token before the first one, the one
-/// behind the last, and the one that fills rows.
+/// The special tokens of a text-to-text model's output: before the first one, after the last, and padding.
 struct TextPairs {
   std::int64_t start = 0, end = 1, pad = 0;
-  std::int64_t layers = 0;  // that write
+  std::int64_t layers = 0;  // of the decoder
 };
 
 /// A tensor of a step that stays the same from step to step, for every rank that has it.
@@ -66,7 +65,7 @@ struct HostTable {
   std::vector<float> values;
 };
 
-/// Why something cannot be, in the words of an error.
+/// The reason why something is impossible, in the words of an error.
 struct Problem {
   std::string where, what, fix;
 };
@@ -78,8 +77,8 @@ struct StepGraph {
 };
 
 /// Operations that a framework dispatches for one micro-batch on one rank, and the parameter tensors that the optimizer
-/// walks. Counted with PyTorch's dispatch mode (views and casts count: the host dispatches them too) on one layer
-/// written as the reference implementation writes it; embeddings, masks and heads likewise. Collectives of tensor and
+/// visits. Counted with PyTorch's dispatch mode (with views and casts, which the host also dispatches) on one layer of
+/// the reference implementation; embeddings, masks and heads likewise. Collectives of tensor and
 /// sequence parallelism count as torch_xla's all_reduce, all_gather and reduce_scatter dispatch.
 struct FrameworkOps {
   double forward = 0;
@@ -94,15 +93,15 @@ struct ModelInfo {
   Task task = Task::kClassification;
   Head head = Head::kNone;
   double initializer_range = 0.02;  // standard deviation of the first values
-  /// Whether cores can hold parts of it: tensor-parallel, in stages of a pipeline, parts of the forward pass repeated.
+  /// Whether the model supports tensor parallelism, pipeline stages and recomputation.
   bool splits = false;
   bool takes_adapters = false;
-  bool free_heads = false;                 // the model's width does not follow from their number
+  bool free_heads = false;                 // the model's width does not depend on their number
   std::vector<std::string> label_names{};  // of a classifier
   std::optional<std::int64_t> pad_row{};   // of the token table: drawn as zeros
   std::optional<ImageShape> image{};       // its input
-  std::optional<TextPairs> pairs{};        // of a model that reads one text and writes another
-  std::optional<DecoderArch> decoder{};    // of one that writes text
+  std::optional<TextPairs> pairs{};        // of a text-to-text model
+  std::optional<DecoderArch> decoder{};    // of a model that generates text
   TensorNames names{};
 };
 
@@ -114,10 +113,10 @@ struct ModelChange {
   std::optional<Head> head{};
   bool own_head = false;  // an output layer of its own instead of the token table
   bool no_dropout = false;
-  std::optional<ImageShape> image{};  // that it looks at
-  /// Frozen, with adapters; of nullopt without them.
+  std::optional<ImageShape> image{};
+  /// Freezes the model and adds adapters; a contained nullopt removes them.
   std::optional<std::optional<Lora>> lora{};
-  /// Slots for this times an even share of the tokens in each expert, 0 for all.
+  /// Each expert's slots relative to an even share of the tokens; 0: for all tokens.
   std::optional<double> capacity_factor{};
 };
 
@@ -140,7 +139,7 @@ class Model : public std::enable_shared_from_this<Model> {
   /// Matmul FLOPs of an optimizer step by the textbook, over all ranks and micro-batches.
   virtual double flops(const Step& step) const = 0;
   virtual FrameworkOps traced_ops(const Step& step) const = 0;
-  /// Why the model cannot be trained on a plan, if it cannot.
+  /// The reason why the model cannot be trained with a plan, if it cannot.
   virtual std::optional<Problem> refuses(const Plan& plan) const = 0;
 
   /// The config.json that transformers' from_pretrained reads: architectures and every field. Ends with a newline.
@@ -165,16 +164,16 @@ class Model : public std::enable_shared_from_this<Model> {
   std::optional<Lora> lora() const { return info_.decoder ? info_.decoder->lora : std::nullopt; }
   /// Whether generation ends with this token.
   bool ends_text(std::int64_t id) const;
-  /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
+  /// Tokens of a sequence of the requested length; a picture has a fixed number.
   std::int64_t sequence_length(std::int64_t length) const { return image() ? 1 + image()->patches() : length; }
-  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, of pairs of
-  /// texts ids, mask and labels, or fp32 pixels.
+  /// Bytes that a framework's host copies in per sample: ids, types and mask of each token as int64; for pairs of texts
+  /// ids, mask and labels; or fp32 pixels.
   double input_bytes(const StepKind& kind) const;
-  /// Elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on one rank, at the
-  /// least: the inputs of its six linear layers, of which three are one, and the probabilities of attention. For pairs
-  /// of texts, of the encoder's layers.
+  /// The least number of elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on
+  /// one rank: the inputs of its six linear layers, three of which share one, and the probabilities of attention. For
+  /// pairs of texts, of the encoder's layers.
   double kept_elements(const Plan& plan, std::int64_t length) const;
-  /// Which ranks work together under a plan.
+  /// The replica groups of a plan.
   isa::GroupTables groups(const Plan& plan) const;
   std::vector<HostTable> tables(const StepKind& kind) const { return host_tables(kind, std::nullopt); }
 
@@ -185,7 +184,8 @@ class Model : public std::enable_shared_from_this<Model> {
   ModelPtr with_lora(const std::optional<Lora>& lora) const { return with({.lora = lora}); }
   ModelPtr with_capacity_factor(double factor) const { return with({.capacity_factor = factor}); }
   ModelPtr without_dropout() const { return with({.no_dropout = true}); }
-  /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
+  /// Pads the number of heads to a multiple of `ranks`, each as wide as before, if the model's width does not depend on
+  /// it.
   ModelPtr with_padded_heads(std::int64_t ranks) const;
 
  protected:
