@@ -13,7 +13,7 @@ namespace analysis {
 namespace {
 
 using hw::TraceEvent;
-constexpr int kNoEngine = -1;
+constexpr int kNoEvent = -1;
 
 int lane_of(const TraceEvent& event) {
   switch (event.track) {
@@ -32,7 +32,7 @@ class Chain {
     }
     std::ranges::stable_sort(events_, {}, [](const TraceEvent* e) { return e->begin; });
     std::array<int, isa::kSemaphores> last;
-    last.fill(kNoEngine);
+    last.fill(kNoEvent);
     before_.resize(events_.size());
     for (int i = 0; i < static_cast<int>(events_.size()); ++i) {
       const int lane = lane_of(*events_[i]);
@@ -56,11 +56,11 @@ class Chain {
   /// The event whose end let event `i` begin: the latest of its lane's predecessor, the event it waited for, and, for a
   /// transfer, the instruction that issued it. `by_wait` tells whether it was a wait.
   int cause(int i, bool& by_wait) const {
-    int best = kNoEngine;
+    int best = kNoEvent;
     by_wait = false;
     const auto consider = [&](int candidate, bool wait) {
-      if (candidate == kNoEngine || candidate == i || events_[candidate]->begin > events_[i]->begin) return;
-      if (best != kNoEngine && events_[candidate]->end <= events_[best]->end) return;
+      if (candidate == kNoEvent || candidate == i || events_[candidate]->begin > events_[i]->begin) return;
+      if (best != kNoEvent && events_[candidate]->end <= events_[best]->end) return;
       best = candidate;
       by_wait = wait;
     };
@@ -132,7 +132,7 @@ CriticalPath critical_path(const hw::SimResult& result, const isa::Program& prog
   }
   CriticalPath path{.steps = {}, .begin = time.begin, .end = time.end, .tail = 0, .by_lane = {}, .by_op = {}};
   bool by_wait = false;
-  for (int at = chain.last(); at != kNoEngine;) {
+  for (int at = chain.last(); at != kNoEvent;) {
     const TraceEvent& event = chain.event(at);
     const isa::Instr& instr = block.instrs[event.instr];
     const int cause = chain.cause(at, by_wait);
