@@ -69,7 +69,7 @@ def project(job, *, machine=None, sequences=None, note=None, **settings):
     job: a workload ("bert_emotion", or a workload file), the name of a model ("llama2-7b"), or a Hugging Face
     folder. machine: an instance type ("trn1.32xlarge"), or parameters to change ({"hbm.bandwidth": "2x"}), or
     (type, parameters). sequences: of the whole job, for a model or a folder; default: one step. note(text):
-    what a user should know. The rest are settings: batch (sequences of a core), max_length (tokens),
+    notes for the user. The rest are settings: batch (sequences of a core), max_length (tokens),
     tensor_parallel_size, zero_1, numerics, ... Answers a Projection. Raises trnsim.Error, with exit_code 3
     when it does not fit in memory."""
     hear = None if note is None else lambda event: note(event["text"])

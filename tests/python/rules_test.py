@@ -1,18 +1,26 @@
 """Rules that Python's sources keep, below python/ and tests/python/: functions of 40 lines, files of 400, lines of 120,
-at most 6 parameters, no modules that import each other in a circle, nothing imported that is not used.
+at most 6 parameters, no modules that import each other in a circle, nothing imported that is not used; comments and
+docstrings without idioms of a translation (those of C++: tests/base/rules_test.cpp).
 
 Public functions of `SURFACE` have the parameters that are documented elsewhere: those that mirror NKI's by NKI, those
 of `import trnsim`, where all but one or two are keywords, in docs/python.md.
 """
 import ast
+import io
 import pathlib
+import re
 import sys
+import tokenize
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python"
 FUNCTION_LINES, FILE_LINES, COLUMNS, PARAMETERS = 40, 400, 120, 6
 SURFACE = ("trnsim.nki._language.", "trnsim.nki._isa.", "trnsim._api")  # the first two: of nki.language and nki.isa
+IDIOMS = re.compile(r"(^|[.:;(] )[Ww]hat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-)|"
+                    r"(^|[.;:] )Of (?!the \d)|\b([Nn]o|[Ss]ome|[Ee]very)body\b|\b[Ww]ho(ever|m)\b|"
+                    r"\b(lies?|lay|stands?|stood)\b(?!-| (for|alone)\b)", re.MULTILINE)
+REWRITTEN = "trnsim.nki"  # until its sources are rewritten
 COMPILED = "trnsim._core"  # the module in C++, which imports none of these
 
 
@@ -62,6 +70,16 @@ def unused(text):
     return sorted((line, f"{name} is imported and not used") for name, line in imported.items() if name not in read)
 
 
+def idioms(text):
+    """(line, idiom) of comments and docstrings."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    prose = [(token.start[0], token.string.lstrip("#: ")) for token in tokens if token.type == tokenize.COMMENT]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+            prose.append((node.body[0].lineno, ast.get_docstring(node)))
+    return [(line, '"' + idiom[0].strip(" .:;(") + '"') for line, words in prose for idiom in IDIOMS.finditer(words)]
+
+
 def imports(text, module, modules):
     """The modules of `modules` that a source imports, in functions too."""
     out = set()
@@ -99,7 +117,7 @@ class Rules(unittest.TestCase):
         for path in sources("python", "tests/python"):
             text = path.read_text(encoding="utf-8")
             module = module_of(path) if path.is_relative_to(PACKAGE) else ""
-            wrong = breaches(text, module) + unused(text)
+            wrong = breaches(text, module) + unused(text) + ([] if module.startswith(REWRITTEN) else idioms(text))
             found += [f"{path.relative_to(ROOT)}:{line}: {what}" for line, what in wrong]
         self.assertEqual(found, [])
 
@@ -126,7 +144,12 @@ class Finds(unittest.TestCase):
         self.assertEqual(breaches(text, "trnsim.nki._isa.vector"), [])
         self.assertEqual(len(breaches(text.replace("def f", "def _f"), "trnsim.nki._isa.vector")), 1)
 
-    def test_what_is_imported_and_not_used(self):
+    def test_idioms_of_comments_and_docstrings(self):
+        text = 'def f():\n    """What it is. Of each."""\n    return "nobody"  # it lies there, as what-ifs do\n'
+        self.assertEqual(sorted(idioms(text)), [(2, '"Of"'), (2, '"What"'), (3, '"lies"')])
+        self.assertEqual(idioms('"""What is it? It stands for x."""\n'), [])
+
+    def test_unused_imports(self):
         self.assertEqual(unused("import os\nimport sys  # noqa: F401\nfrom a import b as c, d\nd()\n"),
                          [(1, "os is imported and not used"), (3, "c is imported and not used")])
 
