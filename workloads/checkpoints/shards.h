@@ -67,7 +67,7 @@ std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& model, const 
 Weights shard_of(const Weights& weights, const ModelPtr& model, const ShardPlan& plan, ShardRank rank,
                  std::string_view state = "model");
 
-/// Which file of a checkpoint it is; each says so of itself, so that one of another save is found out. Several sets of
+/// The identity of a checkpoint's file; each file states it, so that one of another save is detected. Several sets of
 /// tensors of the model's names and shapes may be saved side by side: "model" (the weights), "exp_avg", "exp_avg_sq",
 /// "master".
 struct ShardId {

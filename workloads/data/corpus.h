@@ -101,10 +101,10 @@ struct PackedDataset {
 };
 
 /// Tokenizes every text with its special tokens and an end-of-sequence token (unless the tokenizer adds one itself),
-/// joins all and cuts the row of tokens into sequences; the rest is dropped. Without `ends` texts have the special
-/// tokens alone that the tokenizer adds, as encoders read them. Errors: Fault::kUsage when `length` is below 2 (a label
-/// is the next token), Fault::kData when the tokenizer has no end-of-sequence token, or when there are too few tokens
-/// for one sequence.
+/// joins all and cuts the row of tokens into sequences; the rest is dropped. Without `ends` texts have only the
+/// tokenizer's own special tokens, as encoders read them. Errors: Fault::kUsage when `length` is below 2 (a label is
+/// the next token), Fault::kData when the tokenizer has no end-of-sequence token, or when there are too few tokens for
+/// one sequence.
 PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, bool ends = true);
 
 /// Each text with its end as a sequence of its own, cut to `length` or padded to it. Errors: as pack().

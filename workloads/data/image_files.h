@@ -7,8 +7,8 @@
 
 namespace workloads {
 
-/// MNIST and its like: "*images-idx3-ubyte" beside "*labels-idx1-ubyte" (Y. LeCun's page of the data set says the
-/// form). Pixels become (x / 255 - 0.1307) / 0.3081, the mean and deviation of MNIST. `most`: 0 for all. Errors:
+/// MNIST and its like: "*images-idx3-ubyte" beside "*labels-idx1-ubyte" (format: Y. LeCun's page of the data set)
+/// . Pixels become (x / 255 - 0.1307) / 0.3081, the mean and deviation of MNIST. `most`: 0 for all. Errors:
 /// Fault::kData for files that are not of the form, are cut off, or do not belong together.
 ImageDataset read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::size_t most = 0);
 

@@ -24,8 +24,8 @@ struct ClassFolders {
 /// Pictures of any size, resized and normalized as Hugging Face's ViTImageProcessor does: bilinear to shape.size, then
 /// (x / 255 - 0.5) / 0.5. Models of one channel see the luma (ITU-R 601, as Pillow's "L"). Labels are the classes of
 /// training in the order of their names, or their places in `names`, of a model that knows all of them. Classes take
-/// turns, so that the first `most` pictures (0: all) have each of them. Errors: Fault::kData naming the file that is no
-/// whole picture, a class that training does not have, a folder without pictures.
+/// turns, so that the first `most` pictures (0: all) have each of them. Errors: Fault::kData naming the file that is
+/// not a complete picture, a class that training does not have, a folder without pictures.
 ClassFolders read_class_folders(const std::filesystem::path& folder, const ImageShape& shape,
                                 const std::vector<std::string>& names = {}, std::size_t most_train = 0,
                                 std::size_t most_eval = 0);

@@ -31,7 +31,7 @@ struct Chunk {
 };
 Chunk chunk_of(const Step& step, std::int64_t chunk, std::int64_t layers);
 
-/// The spec of another stage of the same step.
+/// The step of another stage.
 Step of_stage(Step step, std::int64_t stage);
 
 /// How a step's graph is compiled: its ranks and order. `cache`: where programs are kept; none: nowhere.

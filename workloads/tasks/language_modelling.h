@@ -31,15 +31,15 @@ struct LanguageModelling : TrainingData {
 /// vocabulary has more tokens than the model's table.
 LanguageModelling load_language_modelling(const DataOptions& options);
 
-/// Where the tokenizer is: `vocab`, or without it the model's folder, which for a llama2.c file is its folder.
+/// Where the tokenizer is: `vocab`, or without it the model's folder, or a llama2.c file's folder.
 /// Empty for neither.
 std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesystem::path& model);
 
 /// assumed: typical of English with a vocabulary of 32,000 pieces.
 inline constexpr std::size_t kBytesPerToken = 4;
 
-/// Tokens of the texts of a training file, each with its end, as pack() would join them. `tokenizer`: what
-/// load_tokenizer() reads, or empty: kBytesPerToken each. Errors: as the readers.
+/// Tokens of the texts of a training file, each with its end, as pack() would join them. `tokenizer`: for
+/// load_tokenizer(), or empty: kBytesPerToken each. Errors: as the readers.
 TokenLengths token_lengths(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
                            std::size_t max_rows, bool strict);
 

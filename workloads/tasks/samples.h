@@ -54,8 +54,9 @@ struct TokenMask {
   std::vector<std::int32_t> kept{};  // special tokens, which are never predicted
   std::uint64_t seed = 42;
 };
-/// Sequences of which some tokens are predicted, from those on both sides. Which ones depends on seed, epoch and
-/// sequence alone.
+/// Sequences with some hidden tokens to predict from those on both sides. The choice depends only on seed, epoch and
+/// sequence.
+///
 SamplesPtr masked_sequences(const PackedDataset* data, std::int32_t pad_id, TokenMask mask);
 
 /// The samples that a model is trained on and scored by; a missing split is null.

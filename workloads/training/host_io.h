@@ -16,7 +16,7 @@ std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, st
                                        const TextPairs& pairs);
 
 /// Writes the inputs of a step on all ranks of all its stages and reads its outputs; its weights are ShardedState's.
-/// One rank alone is a case of it.
+/// A single rank is a special case.
 class HostIo {
  public:
   /// Errors: Fault::kUsage for plans that can be timed, not computed: ranks would share a vocabulary that their number

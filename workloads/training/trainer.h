@@ -33,8 +33,8 @@ struct Warmup {
 struct TrainerOptions {
   isa::Target target;  // the core that is trained on
   Step step;           // of training; evaluation uses the same length, ranks and numerics
-  /// That samples are padded to, each to the least that holds it, by rising length up to that of the step; empty: all
-  /// to that of the step. Evaluation has one length.
+  /// Lengths that samples are padded to, each to the least that holds it, rising up to that of the step; empty: only
+  /// that one. Evaluation has one length.
   std::vector<std::int64_t> lengths{};
   std::int64_t eval_batch = 8;  // samples of an evaluation batch on one data-parallel rank
   double epochs = 3;

@@ -10,7 +10,7 @@
 
 namespace workloads {
 
-/// The tensors of tensor-parallel rank 0 of spec.stage as the graph has them; without stages, of the whole model. A
+/// The tensors of tensor-parallel rank 0 of step.stage as the graph has them; without stages, of the whole model. A
 /// fused query-key-value of GPT is three, each a WeightSpec::third of the file's.
 std::vector<WeightSpec> decoder_weights(const ModelPtr& model, const Step& step);
 std::vector<WeightSpec> decoder_weights(const ModelPtr& model, const ShardPlan& plan);

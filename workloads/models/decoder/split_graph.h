@@ -25,11 +25,11 @@ class SplitGraph : protected Places {
   SplitGraph(const SplitGraph&) = delete;
   SplitGraph& operator=(const SplitGraph&) = delete;
 
-  /// The step of spec.stage, with its update. Once.
+  /// The step of step.stage, with its update. Once.
   StepGraph run();
 
  protected:
-  /// `rows`: tokens of a micro-batch whose next ones are predicted. Keeps references to model and spec.
+  /// `rows`: tokens of a micro-batch whose next ones are predicted. Keeps references to model and step.
   SplitGraph(const ModelPtr& model, const Step& step, std::int64_t rows);
 
   /// Declares the tables that all micro-batches read.
