@@ -119,7 +119,7 @@ struct Peaks {
   double hbm_bandwidth = 0;                       // B/s
   double link_bandwidth = 0;                      // B/s sent by one core to the other
   double dma_bandwidth = 0;                       // B/s of all DMA engines of a core, reading
-  double dma_engines = 0;                         // of a core
+  double dma_engines = 0;                         // per core
   std::array<double, isa::kEngineCount> clock{};  // Hz
   bool operator==(const Peaks&) const = default;
 };

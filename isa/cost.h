@@ -20,7 +20,7 @@ struct Cost {
 struct DmaTiming {
   double start = 0;                // seconds from the issue to the first descriptor
   double wake = 0;                 // seconds from a semaphore to the issue of the waiting instruction
-  double engines = 0;              // of a core
+  double engines = 0;              // per core
   double engine_rate = 0;          // bytes per second of one engine, reading or writing
   double setup = 0;                // seconds of a descriptor that no data moves in
   double overlap = 0;              // bytes from which a descriptor is written while it is read

@@ -19,7 +19,7 @@ struct Geometry {
   std::int64_t partitions = 0;                        // of SBUF and PSUM
   std::int64_t sbuf_partition_bytes = 0;              // bytes of one partition
   std::int64_t psum_partition_bytes = 0;              // the same
-  std::int64_t psum_bank_bytes = 0;                   // of one partition: the most that a matmul may write
+  std::int64_t psum_bank_bytes = 0;                   // per partition: the most that a matmul may write
   std::int64_t array_rows = 0, array_columns = 0;     // PE array: contracted axis, columns of the stationary operand
   std::int64_t moving_columns = 0;                    // columns of the moving operand, at most
   std::int64_t dma_rings = 0, collective_queues = 0;  // each in order

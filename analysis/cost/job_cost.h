@@ -69,7 +69,7 @@ struct CostRow {
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
   /// No other row is faster and cheaper on demand; nothing for rooflines, whose instances are not simulated.
   std::optional<bool> pareto{};
-  std::optional<std::int64_t> largest_batch{};  // of a core, if a search was made
+  std::optional<std::int64_t> largest_batch{};  // per core, if a search was made
 };
 
 /// `counts`: numbers of instances; the job's own number is always there. `efficiency` of the peaks in a roofline, 0..1.

@@ -11,8 +11,8 @@ namespace analysis {
 
 /// Decides how many framework operations the host dispatches in one optimizer step.
 struct TracedModel {
-  double forward_ops = 0;   // of one micro-step
-  double backward_ops = 0;  // of one micro-step; 0: forward only
+  double forward_ops = 0;   // per micro-step
+  double backward_ops = 0;  // per micro-step; 0: forward only
   double tensors = 0;      // weights, biases, gains that the optimizer walks: 199 for BERT-base with a token classifier
   double micro_steps = 1;  // gradient accumulation: forward and backward are traced in each
   std::string optimizer;   // "adamw"; empty: no update

@@ -21,7 +21,7 @@ struct Devices {
 
 /// The load of a job on the host of an instance.
 struct HostLoad {
-  double seconds = 0;  // of each process and step: tracing, launches
+  double seconds = 0;  // per process and step: tracing, launches
   double bytes = 0;
 };
 

@@ -208,7 +208,7 @@ class Shift {
   const SweepTeam& team_;
   const SweepWatch& watch_;
   std::deque<std::size_t> waiting_;
-  std::vector<std::uint64_t> affinities_;  // of each point; empty: each is on its own
+  std::vector<std::uint64_t> affinities_;  // per point; empty: each is on its own
   std::map<std::size_t, Watched> others_;
   SteadyClock::time_point beaten_ = SteadyClock::now(), looked_ = beaten_;
 };

@@ -161,7 +161,7 @@ class ChakraWriter {
   std::string out_;
   std::uint64_t next_ = 1, last_compute_ = 0;
   std::array<std::vector<std::size_t>, isa::kCcQueues> queues_;
-  std::vector<std::uint64_t> nodes_;  // of each collective
+  std::vector<std::uint64_t> nodes_;  // per collective
 };
 
 }  // namespace

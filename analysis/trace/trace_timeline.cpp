@@ -382,7 +382,7 @@ class Timeline {
   TraceSummary summary_;
   std::vector<std::size_t> order_;                              // events shown
   std::vector<Group> groups_;                                   // of order_
-  std::vector<std::size_t> group_of_;                           // of each event
+  std::vector<std::size_t> group_of_;                           // per event
   std::map<std::size_t, std::vector<std::uint64_t>> out_, in_;  // arrows of each node
   std::set<std::uint64_t> declared_, processes_;
   std::map<std::uint64_t, hw::Fs> line_end_;

@@ -48,7 +48,7 @@ class LinkLoads {
 
   const Topology& topology_;
   const MachineParams& machine_;
-  const std::uint32_t cores_;  // of a chip
+  const std::uint32_t cores_;  // per chip
   std::vector<double> bytes_;  // by instance and link
 };
 

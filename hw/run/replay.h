@@ -70,7 +70,7 @@ class Replay {
   std::size_t pattern(std::uint32_t block, const std::vector<DataWindows::Window>& windows, Fs length) const;
 
   std::vector<std::array<Pace, 2>> known_;
-  std::vector<std::vector<Pattern>> patterns_;  // of each block, the latest last
+  std::vector<std::vector<Pattern>> patterns_;  // per block, the latest last
 };
 
 }  // namespace hw

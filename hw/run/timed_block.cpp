@@ -263,7 +263,7 @@ class BlockTimer {
   TimedBlock out_;
   ActivationTable table_;
   Stationary stationary_;
-  std::vector<std::vector<std::uint32_t>> slots_;  // of each label: their numbers
+  std::vector<std::vector<std::uint32_t>> slots_;  // per label: their numbers
   bool sbuf_shared_ = false;
   bool psum_shared_ = false;
   double used_ = 0;  // part of the PE array that the last matmul keeps busy

@@ -85,7 +85,7 @@ struct Projection {
   std::vector<Stage> stages;               // in their order, as simulated
   std::size_t slowest = 0;                 // the stage that sets the time of a step
   std::int64_t micro_batches = 0;          // simulated per step; the others take micro_seconds each
-  double device_seconds = 0;               // of a step
+  double device_seconds = 0;               // per step
   double micro_seconds = 0;                // from micro-batch to micro-batch
   double bubble_seconds = 0;               // waits of the slowest stage for the others in a step
   double eval_seconds = 0;                 // of the device, an evaluation batch; 0: nothing is evaluated
@@ -96,7 +96,7 @@ struct Projection {
   std::optional<double> price_per_hour{};  // dollars of one instance; none: it has no price
   std::optional<double> dollars{};
   double end_to_end = 0;   // s: the job with copying its weights in and, once, out
-  double model_flops = 0;  // of a step, all cores
+  double model_flops = 0;  // per step, all cores
   double mfu = 0;          // model_flops over the peak of all cores in the device's time of a step
   double job_mfu = 0;      // the same over the whole time of a step, with the host's
 

@@ -58,7 +58,7 @@ class Crew {
 /// The progress of one program's ranks. They advance together, so one place serves them all.
 struct Progress {
   const Program* program = nullptr;
-  std::vector<std::vector<Segment>> segments;  // of each block
+  std::vector<std::vector<Segment>> segments;  // per block
   std::size_t call = 0, segment = 0;
   bool entered = false;   // the call's registers are set
   bool computed = false;  // the segment up to the collective is done

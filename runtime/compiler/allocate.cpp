@@ -250,7 +250,7 @@ class Allocator {
   const NextInstr& next_instr_;
   const bool may_spill_;
   std::vector<ValueId> registers_;
-  std::vector<Uses> uses_;  // of each buffer
+  std::vector<Uses> uses_;  // per buffer
   std::vector<std::uint32_t> order_, places_;
   std::vector<std::int64_t> where_, slot_;  // address; place in the spill area
   FreeSpace sbuf_, psum_;

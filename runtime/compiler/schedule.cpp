@@ -300,7 +300,7 @@ class Scheduler {
 
   const Facts& facts_;
   std::vector<std::uint32_t> missing_;  // instructions that must still come before
-  std::vector<std::uint32_t> users_;    // of each buffer: instructions to come
+  std::vector<std::uint32_t> users_;    // per buffer: instructions to come
   std::vector<Need> needs_;             // given the buffers that are open now
   std::vector<double> ready_at_;
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open

@@ -99,7 +99,7 @@ class Pieces {
     std::fill(piece_of_.begin() + part.begin, piece_of_.begin() + part.end, number);
   }
 
-  std::vector<std::uint32_t> piece_of_;  // of each grain
+  std::vector<std::uint32_t> piece_of_;  // per grain
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> unused_;  // numbers of pieces
 };
@@ -303,7 +303,7 @@ class Synchronizer {
   Clock need_{};
   std::uint32_t needed_ = 0;  // lanes of need_, a bit each
   std::vector<Clock> clocks_;
-  std::vector<Needs> needs_;  // of each instruction
+  std::vector<Needs> needs_;  // per instruction
   std::vector<isa::Wait> waits_, found_;
 };
 

@@ -60,7 +60,7 @@ class Backward {
 
   using Gradients = std::map<ValueId, ValueId>;
   Graph& graph_;
-  std::vector<char> needs_;   // of each value: whether it leads to a parameter
+  std::vector<char> needs_;   // per value: whether it leads to a parameter
   NodeId looked_at_ = 0;      // as many nodes have been, for that
   Gradients grads_, others_;  // of parameters; of other values of this walk
   Segment segment_;

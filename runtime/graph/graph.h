@@ -127,7 +127,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Value> values_;
   std::vector<ValueId> outside_;            // those that no node computes
-  std::vector<std::vector<NodeId>> users_;  // of each value: the edges from its producer
+  std::vector<std::vector<NodeId>> users_;  // per value: the edges from its producer
   std::vector<Scope> scopes_{Scope{}};
   std::uint32_t scope_ = 0;
 };

@@ -17,7 +17,7 @@ class Live {
  public:
   Live(const VirtualBlock& block, const std::vector<std::uint32_t>& same);
   std::vector<bool> keep;
-  std::vector<std::uint32_t> first, last;  // of each buffer: the instructions that name it
+  std::vector<std::uint32_t> first, last;  // per buffer: the instructions that name it
 
  private:
   void use(std::uint32_t reg, std::uint32_t i, std::vector<char>& wanted);

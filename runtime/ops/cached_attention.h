@@ -5,7 +5,7 @@
 
 namespace runtime {
 
-inline constexpr std::int64_t kMostCacheRows = 65535;  // of a sequence: that one indexed transfer reaches
+inline constexpr std::int64_t kMostCacheRows = 65535;  // per sequence: that one indexed transfer reaches
 
 std::vector<Shape> cached_infer(const Contract& c);
 Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in);

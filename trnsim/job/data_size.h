@@ -13,7 +13,7 @@
 namespace trnsim {
 
 struct DataSize {
-  double samples = 0;  // of an epoch
+  double samples = 0;  // per epoch
   std::int64_t eval_samples = 0;
   bool of_words = false;              // labels are of words
   workloads::TokenLengths lengths{};  // of training samples, where the settings pad them to lengths of their own

@@ -118,7 +118,7 @@ double Job::evaluations() const {
 
 double Job::steps() const {
   if (generation) return static_cast<double>(generation->new_tokens);
-  double steps = 0;  // of each length those that its samples fill
+  double steps = 0;  // per length those that its samples fill
   for (std::size_t i = 0; i < sizes.lengths.size(); ++i) steps += of_length(*this, i).steps();
   if (!sizes.lengths.empty()) return steps;
   if (sizes.max_steps >= 0) return static_cast<double>(sizes.max_steps);

@@ -22,7 +22,7 @@ struct LengthPlan {
   std::string name;                  // "one length of 512", "128, 256, 512", "packed to 512"
   double programs = 0;               // that are compiled, without further ones of the stack's loop
   double compile_seconds = 0;        // once, with an empty cache
-  double sequences = 0, tokens = 0;  // of an epoch; tokens with padding
+  double sequences = 0, tokens = 0;  // per epoch; tokens with padding
   double padding = 0;                // of these, of 1
   double epoch_seconds = 0;          // without start and evaluation
 };

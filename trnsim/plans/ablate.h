@@ -17,7 +17,7 @@ struct PassFigures {
   double seconds = 0;              // of the device, a step
   double hbm_bytes = 0;            // of the core that needs most
   double traffic = 0;              // bytes at HBM in a step, of the slowest stage's core
-  std::uint64_t instructions = 0;  // of a step, over the stages
+  std::uint64_t instructions = 0;  // per step, over the stages
 };
 /// The program may be larger than the machine's memory.
 PassFigures pass_figures(const Job& job, bool exact);

@@ -14,7 +14,7 @@ namespace trnsim {
 struct Problem {
   std::string text;
   bool too_large = false;
-  std::uint64_t memory = 0;  // of a core, that it needs at least; 0: not known
+  std::uint64_t memory = 0;  // per core, the least that it needs; 0: not known
 };
 
 /// The problem that `ask` finds: an error that says so of the job. All others are thrown on.

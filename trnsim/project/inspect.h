@@ -18,7 +18,7 @@ std::string graph_text(const Job& job, std::int64_t stage);
 struct BlockFigures {
   std::string name;
   std::size_t calls = 0, instructions = 0;
-  double matmul_flops = 0;      // of a call
+  double matmul_flops = 0;      // per call
   std::int64_t sbuf_bytes = 0;  // per partition, at most
 };
 std::vector<BlockFigures> blocks_of(const runtime::Compiled& compiled);

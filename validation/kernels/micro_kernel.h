@@ -38,7 +38,7 @@ class HandKernel {
   const isa::Target& target_;
   runtime::Graph graph_;
   isa::Program program_;
-  std::vector<std::vector<runtime::ValueId>> registers_;  // of each block
+  std::vector<std::vector<runtime::ValueId>> registers_;  // per block
   std::vector<Use> uses_;
 };
 

@@ -18,7 +18,7 @@ struct Batch {
   std::vector<float> attention_mask{};         // [rows, length]: 1 for tokens, 0 for padding
   std::vector<float> patches{};                // [rows * length, elements of a patch]
   std::vector<std::int32_t> labels{};          // of each row of the logits; kIgnoredLabel where nothing is learnt
-  std::vector<float> weights{};                // of each label: its share in the loss
+  std::vector<float> weights{};                // per label: its share in the loss
 };
 
 }  // namespace workloads

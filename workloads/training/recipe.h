@@ -11,7 +11,7 @@
 namespace workloads {
 
 struct Recipe {
-  std::vector<double> losses;       // of each step
+  std::vector<double> losses;       // per step
   std::vector<double> bf16_losses;  // the same from PyTorch in bf16, if available
   double rate = 0;
   std::string schedule = "linear";  // scheduled_rate()

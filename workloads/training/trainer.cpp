@@ -242,7 +242,7 @@ double Trainer::flops_per_step() const {
     step.kind.length = options_.lengths[i];
     flops += steps[i] * model_->flops(step), all += steps[i];
   }
-  return flops / all;  // of a step, on average
+  return flops / all;  // per step, on average
 }
 
 Weights Trainer::read_weights() {

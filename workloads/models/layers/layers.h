@@ -31,7 +31,7 @@ struct LayerProgram {
   bool training = false;               // with dropout, and gradients behind
   double smoothing = 0;                // of labels
   std::int64_t cached = 0;             // rows of a text's cache that a token reads
-  std::int64_t experts_read = 0;       // of each mixture, when text is written; 0: all
+  std::int64_t experts_read = 0;       // per mixture, when text is written; 0: all
   std::optional<Lora> lora{};
 
   bool split() const { return ranks > 1; }
@@ -52,7 +52,7 @@ class Places {
 
 /// Inputs of attention besides queries, keys and values.
 struct Seen {
-  std::int64_t queries = 0;  // of each text
+  std::int64_t queries = 0;  // per text
   bool causal = false;
   std::int64_t window = 0;
   runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key
