@@ -15,7 +15,7 @@
 
 namespace analysis {
 
-/// Share of its peaks that a roofline grants an accelerator, unless the user says another.
+/// Default share of its peaks that a roofline grants an accelerator.
 inline constexpr double kRooflineEfficiency = 0.4;
 
 /// A job as run or as projected. Figures that are unknown are 0.

@@ -32,7 +32,7 @@ struct Exporter {
   std::vector<ExportFile> (*files)(const ExportRun&);
 };
 
-/// All there are, by their names.
+/// All exporters, by their names.
 std::span<const Exporter> exporters();
 /// Errors: Fault::kInternal for a name that no exporter has.
 const Exporter& find_exporter(std::string_view name);

@@ -14,8 +14,8 @@ struct Stack {
   std::string name;
   base::Sourced<double> per_op;  // s to trace, hash and dispatch one framework operation, alone on the host
   base::Sourced<double> behind;  // share of per_op that waits for the device: a graph is hashed once it is idle
-  /// How much longer the host's work takes when there are as many processes as physical cores: 1 + contention x
-  /// processes / cores. A process has more threads than its main one: autograd, the runtime, the loader.
+  /// Slow-down of the host's work by other processes: 1 + contention x processes / physical cores. A process
+  /// has more threads than its main one: autograd, the runtime, the loader.
   base::Sourced<double> contention;
   base::Sourced<double> optimizer_ops;    // more of them that the stack's optimizer dispatches for each tensor
   base::Sourced<double> per_step;         // s that one turn of the training loop takes besides

@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-/// An instance as neuron-ls describes it. Chips form a torus of rows x columns; 1 x 1: a chip alone.
+/// An instance as neuron-ls describes it. Chips form a torus of rows x columns; 1 x 1: a single chip.
 struct Devices {
   std::string instance_type;
   int chips = 1, cores_per_chip = 2;
@@ -28,7 +28,7 @@ struct HostLoad {
 /// Chips with a link to `chip`, in ascending order.
 std::vector<int> neighbours(const Devices& devices, int chip);
 
-/// Whose processes are at work: one on each of the first `cores` cores.
+/// The running processes: one on each of the first `cores` cores.
 struct Processes {
   int cores = 0;
   std::string command, runtime;

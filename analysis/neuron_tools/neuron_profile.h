@@ -1,6 +1,6 @@
-// A profile of the real device beside a run: output of `neuron-profile view --output-format json` (now neuron-explorer)
-// writes, in the fields of its schema. Source: AWS Neuron documentation, profile schema reference: tables Summary and
-// Instruction.
+// A profile of the real device beside a run: output of `neuron-profile view --output-format json` (now
+// neuron-explorer), in the fields of its schema. Source: AWS Neuron documentation, profile schema reference: tables
+// Summary and Instruction.
 #pragma once
 
 #include <cstdint>

@@ -64,8 +64,8 @@ struct SweepResult {
 
 /// The computation that a sweep repeats: `hash` of everything that decides a point's metrics, and the metrics. Errors
 /// of `evaluate` (base::Error) become the result of the point; those of `hash` end the sweep before it begins. Points
-/// of one `affinity` have work in common: they are computed one after the other, by one process as far as may be, so
-/// that `evaluate` may keep what it needs again. Without it each point is on its own.
+/// of one `affinity` have work in common: they are computed one after the other, by one process if possible, so that
+/// `evaluate` can reuse work. Without it points are independent.
 struct SweepModel {
   std::function<std::uint64_t(const SweepPoint&)> hash;
   std::function<Metrics(const SweepPoint&)> evaluate;

@@ -11,7 +11,7 @@
 
 namespace analysis {
 
-/// A point that a process said it works on.
+/// A point that a process has claimed.
 struct Claim {
   std::string job, owner;
   std::int64_t beats = 0;  // rises while the owner lives
@@ -36,11 +36,11 @@ class SweepStore {
   /// Claims a point for this process: one that is unclaimed, or still claimed by `from`. False when another process was
   /// faster, or when its result is there.
   bool claim(std::uint64_t hash, const std::optional<Claim>& from);
-  /// Tells the others that our claims are worked on.
+  /// Shows the others that this process works on its claims.
   void beat();
-  /// Tells the others of our job that a child died of the point.
+  /// Shows the others of this job that a child died at the point.
   void mark_failed(std::uint64_t hash);
-  /// Keeps the result, and ends the claim.
+  /// Stores the result, and ends the claim.
   void put(const SweepResult& result);
 
  private:

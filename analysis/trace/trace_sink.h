@@ -1,4 +1,4 @@
-// Where a time line is written to. One implementation per file format.
+// The destination of a time line. One implementation per file format.
 #pragma once
 
 #include <cstdint>

@@ -11,13 +11,13 @@
 
 namespace trnsim {
 
-/// Those of the job's samples that are padded to its length number `i`, as a job of one length. It may have no steps
+/// The job's samples that are padded to its length number `i`, as a job of one length. It may have no steps
 /// when the job has few.
 Job of_length(const Job& job, std::size_t i);
 /// The same samples, all padded to one length.
 Job of_one_length(const Job& job);
 
-/// A way to bring samples to lengths.
+/// A way to pad or pack samples.
 struct LengthPlan {
   std::string name;                  // "one length of 512", "128, 256, 512", "packed to 512"
   double programs = 0;               // that are compiled, without further ones of the stack's loop

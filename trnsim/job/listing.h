@@ -17,7 +17,7 @@ struct Listing {
 };
 std::span<const Listing> listings();
 
-/// The names that a listing shows, in its order. Errors: Fault::kInternal when there is no such listing.
+/// The names that a listing shows, in its order. Errors: Fault::kInternal for an unknown listing.
 std::vector<std::string> names_in(std::string_view listing);
 
 }  // namespace trnsim

@@ -13,7 +13,7 @@
 
 namespace trnsim {
 
-/// A member of Options, or of a group of members that is one of Options.
+/// A member of Options, or of one of its groups.
 template <class Options, class T>
 struct MemberOf {
   T& (*of)(Options&);
@@ -42,7 +42,7 @@ inline constexpr auto at = [] {
   return MemberOf<Options, T>{follow<first, rest...>, follow<first, rest...>};
 }();
 
-/// Whether an option is a part of the job, whose time and price it may change, or of a run of it alone.
+/// Whether an option belongs to the job, whose time and price it may change, or only to a run of it.
 enum class Effect : std::uint8_t { kJob, kRun };
 
 /// The default of an option is the initial value of its member.

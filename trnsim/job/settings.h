@@ -23,7 +23,7 @@ namespace trnsim {
 
 using Setting = OptionRow<Settings>;
 
-/// All of them, in the order in which help prints them.
+/// All settings, in the order in which help prints them.
 std::span<const Setting> settings_table();
 /// The row of the setting; null for an unknown name.
 const Setting* find_setting(std::string_view name);
@@ -34,9 +34,9 @@ const Setting& find_setting(std::string_view name, std::string_view where);
 inline constexpr std::string_view kPlanGroup = "Parallel plan", kLoraGroup = "LoRA", kTextGroup = "Text",
                                   kSamplingGroup = "Sampling";
 
-/// The adapters that the settings ask for. Errors: Fault::kUsage for other settings of LoRA without a rank.
+/// The adapters of the settings. Errors: Fault::kUsage for other settings of LoRA without a rank.
 std::optional<workloads::Lora> lora_of(const Settings& settings);
-/// The model with them. Errors: as Model::with_lora(); Fault::kUsage when it has others.
+/// The model with these adapters. Errors: as Model::with_lora(); Fault::kUsage when it has other ones.
 workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr& model);
 
 /// Derives `numerics` from its other spellings: `bf16`, stochastic rounding, the switches of torch-xla, and "fp32" with
@@ -51,10 +51,10 @@ inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTa
 
 /// The head that `task` names, if it names one.
 std::optional<workloads::Head> head_of(const Settings& settings);
-/// The model with that head. Errors: Fault::kUsage when it has none for tokens.
+/// The model with that head. Errors: Fault::kUsage when it has no head for tokens.
 workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& model);
 
-/// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave a setting of another plan.
+/// Encoders are data parallel only. Errors: Fault::kUsage when the user gave a setting of another plan.
 void refuse_shared_model(const Settings& settings, std::string_view model);
 
 /// Whether samples are padded to lengths of their own. Packed texts, pictures and samples that all have one length are
@@ -63,16 +63,16 @@ bool pads_to_lengths(const Settings& settings, const workloads::Model& model);
 /// Errors: Fault::kUsage for buckets of packed texts or of pictures, and for an encoder that is to pack.
 void require_lengths(const Settings& settings, const workloads::Model& model);
 
-/// Values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown name,
-/// and for values that the setting refuses; `where` is the file.
+/// Applies values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown
+/// name, and for values that the setting refuses; `where` is the file.
 void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where);
 
-/// Which of a workload's jobs: the published one that is projected, or the one that is trained for real.
+/// A workload's jobs: the published one that is projected, and the one that is trained for real.
 enum class WorkloadPart { kProjected, kTrained };
 /// Applies a file of settings (TOML: `name = value` lines, under the flags' names) where the user gave nothing; its
 /// settings count as given. Errors: Fault::kUsage as apply_defaults().
 void apply_config(Settings& settings, const std::string& path);
-/// The settings that are not the defaults as such a file.
+/// The non-default settings as such a file.
 std::string config_text(const Settings& settings);
 
 /// Applies a workload file where the user gave nothing. For training the small model's settings come on top, or with

@@ -39,12 +39,12 @@ struct NkiTime {
   std::vector<NkiLine> lines;  // by time on the critical path, or with waiting, falling
 };
 
-/// Debian's Python: another one that comes first in PATH has neither Debian's NumPy nor its headers.
+/// Debian's Python: another one earlier in PATH has neither Debian's NumPy nor its headers.
 inline constexpr const char* kNkiPython = "/usr/bin/python3";
 /// The folder with the Python package, beside the binary or below its prefix; nothing when it was built without.
 std::optional<std::filesystem::path> nki_module();
 
-/// Bytes of a partition that the compiler keeps of a partition. Source: AWS Neuron docs, nki.compiler.sbuf.alloc.
+/// Bytes of each SBUF partition that the compiler reserves. Source: AWS Neuron docs, nki.compiler.sbuf.alloc.
 inline constexpr std::int64_t kCompilerSbuf = std::int64_t{16} * 1024;
 
 /// Seconds of the critical path that each label of the block holds. `result`: with the trace of all instructions.

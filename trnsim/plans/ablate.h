@@ -30,12 +30,12 @@ struct PassVariant {
 };
 std::vector<PassVariant> pass_variants(const Job& job);
 
-/// The largest micro-batch of one core that its HBM holds; 0 when not even one sample fits. Found by compiling; of
-/// programs that take long to put in order 1 % of the memory is kept free instead.
+/// The largest micro-batch of one core that its HBM holds; 0 when not even one sample fits. Found by compiling; for
+/// programs that take long to schedule, 1 % of the memory is kept free instead.
 std::int64_t largest_batch(const Job& job);
 
-/// `job_of` with each job at its largest batch, `most` of it at most (0: no limit): the batch is found, not given. Jobs
-/// that the device sees as it sees `known`, whose batch was found already, have that one; the others take a search.
+/// `job_of` with each job at its largest batch, at most `most` (0: no limit), found by a search. Jobs that are the
+/// same on the device as `known` have its batch without one.
 JobOf at_largest_batch(JobOf job_of, const Job& known, std::int64_t most);
 
 /// Loss and gradient norm of each of the first steps of a workload's small model, trained with these passes: numbers
@@ -51,7 +51,7 @@ struct CompilerCase {
   Projection projection;
   double learning_rate = 0;
 
-  /// Samples of all cores in a second of training alone.
+  /// Samples per second of training, over all cores.
   double samples_per_second() const { return job.sequences_per_step() / projection.time.step; }
 };
 /// The same training without passes, with them, and with them at the largest batch that fits.
@@ -61,7 +61,7 @@ struct CompilerGain {
 };
 /// `job` is the one without passes: its batch, and the learning rate for that batch, which grows with the batch.
 /// Errors: Fault::kCapacity when even that does not fit.
-/// `most`: of the largest batch; 0: no limit.
+/// `most`: limit of the batch; 0: none.
 CompilerGain compiler_gain(const Job& job, double learning_rate, const TraceWindow& trace, std::int64_t most = 0);
 
 }  // namespace trnsim

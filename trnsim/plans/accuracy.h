@@ -1,4 +1,4 @@
-// How far off predictions of published jobs were.
+// The errors of predictions of published jobs.
 #pragma once
 
 namespace trnsim {

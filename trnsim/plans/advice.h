@@ -30,17 +30,16 @@ using JobOf = std::function<Job(const Settings&)>;
 /// refuses.
 Settings changed(Settings settings, const Change& change);
 
-/// The changes that make the job faster without making it dearer, or cheaper without making it slower (half
-/// as dear by at most a tenth slower), the best first,
-/// at most `most`; of those that change the same setting the boldest that helps, of stacks and of instances the best.
-/// Looked at are larger micro-batches, less recomputation, other degrees of the plan, other stacks, attention without
-/// recomputation, cores that are paid and idle, fewer logs and other instance types; one that does not fit or that
-/// nothing allows is left out. `settings` describe the job, `job_of` makes it, `now` is its projection. Takes a
-/// projection's time for each.
+/// The changes that make the job faster at no higher price, or cheaper without making it slower (or half as dear and
+/// at most a tenth slower), the best first, at most `most`; among changes of one setting the largest that helps,
+/// among stacks and among instances the best. Candidates are larger micro-batches, less recomputation, other degrees of
+/// the plan, other stacks, attention without recomputation, paid but idle cores, fewer logs and other instance types;
+/// those that do not fit or are not allowed are left out. `settings` describe the job, `job_of` makes it, `now` is its
+/// projection. Takes a projection's time for each.
 std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most = 2);
 
-/// The change with which a job that does not fit does: another plan or smaller micro-batches on its cores, else more
-/// cores, the batch of the optimizer as near as may be; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing
+/// A change that makes a job fit: another plan or smaller micro-batches on its cores, else more cores, with the
+/// nearest possible batch of the optimizer; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing
 /// when none of them fits. Takes a few compilations.
 std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of);
 /// The fitting change as the fix of an Error: its settings, and the whole command where it has them already.

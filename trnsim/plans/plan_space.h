@@ -10,7 +10,7 @@
 
 namespace trnsim {
 
-/// Values to try; of an empty list the job's own.
+/// Values to try; an empty list means the job's own.
 struct PlanMoves {
   struct Degrees {
     std::int64_t tensor = 1, pipeline = 1;
@@ -23,8 +23,8 @@ struct PlanMoves {
   bool any_batch = false;  // also plans whose micro-batches do not make the job's batch of the optimizer
 };
 
-/// All mixes of them on the job's cores with its batch of the optimizer, in the lists' order, the last list fastest;
-/// without those that leave cores idle, or share an optimizer's state that there is once.
+/// All combinations on the job's cores with its batch of the optimizer, in the lists' order, the last list fastest;
+/// without those that leave cores idle, or shard an optimizer's state over a single data-parallel rank.
 std::vector<Job> plans_near(const Job& job, const PlanMoves& moves);
 
 /// The settings of `after`'s plan that are not those of `before`, in the order of plan_settings().

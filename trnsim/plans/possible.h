@@ -1,4 +1,4 @@
-// Whether a job can be, as a value: plans and changes are tried by the hundred, and most of them cannot.
+// Whether a job is possible, as a value: plans and changes are tried by the hundred, and most are impossible.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace trnsim {
 
-/// Why a job cannot be: the model or the machine does not allow it, or it is too large.
+/// The reason why a job is impossible: the model or the machine does not allow it, or it is too large.
 struct Problem {
   std::string text;
   bool too_large = false;
   std::uint64_t memory = 0;  // per core, the least that it needs; 0: not known
 };
 
-/// The problem that `ask` finds: an error that says so of the job. All others are thrown on.
+/// The problem that `ask` reports: an error about the job. Other errors are rethrown.
 std::optional<Problem> problem_of(const std::function<void()>& ask);
 
-/// The problem of a job as far as it shows before anything is compiled: by the model, its graph, the machine's groups
-/// of cores, and the least memory that any compiler needs. None: it may be.
+/// The problem of a job as far as it is known before compiling: from the model, its graph, the machine's groups of
+/// cores, and the least memory that any compiler needs. None: it may be possible.
 std::optional<Problem> possible(const Job& job);
 
 /// "needs 19 GiB of HBM per core at least, there are 16 GiB".

@@ -36,7 +36,7 @@ Estimate estimate(const std::string& model, const Settings& settings, double seq
 /// Errors: Fault::kCapacity with the memory by kind and a fitting change, unless it fits.
 void require_fit(const Estimate& estimate);
 
-/// As `trnsim estimate` in JSON prints it; of one that fits.
+/// The JSON output of `trnsim estimate`; for one that fits.
 analysis::Json to_json(const Estimate& estimate);
 
 }  // namespace trnsim

@@ -10,7 +10,7 @@
 
 namespace trnsim {
 
-/// All that follows from the job and its projection alone.
+/// All figures that follow from the job and its projection.
 analysis::Figures figures_of(const Job& job, const Projection& projection);
 /// Device memory by kind and in the compiler's words.
 analysis::MemoryFigures figures_of(const Memory& memory);

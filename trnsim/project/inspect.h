@@ -12,7 +12,7 @@ namespace trnsim {
 
 /// Assembler text (docs/asm.md) of a stage.
 std::string assembler_text(const runtime::Compiled& compiled);
-/// The graph of a stage before any pass: a line a node.
+/// The graph of a stage before any pass: one line per node.
 std::string graph_text(const Job& job, std::int64_t stage);
 
 struct BlockFigures {

@@ -1,4 +1,4 @@
-// Device memory of a job: of the core that needs most.
+// Device memory of a job, on its fullest core.
 #pragma once
 
 #include <cstdint>

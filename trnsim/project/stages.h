@@ -14,11 +14,11 @@
 
 namespace trnsim {
 
-/// Blocks that programs for one machine have in common, each compiled, checked and timed once. The programs and their
-/// figures are the same without.
+/// Blocks that programs for one machine have in common, each compiled, checked and timed once. They save time and do
+/// not change programs or figures.
 struct SharedBlocks {
-  /// So many instructions are kept: a 7B Llama's layers have 2 million, with two sequences of 2048 and no tensor
-  /// parallelism.
+  /// The number of instructions that are kept: a 7B Llama's layers have 2 million, with two sequences of 2048 and no
+  /// tensor parallelism.
   static constexpr std::size_t kKept = 4'000'000;
 
   explicit SharedBlocks(const isa::Target& target, std::size_t kept = kKept) : compiled{kept}, checker{target} {}
@@ -49,7 +49,7 @@ runtime::Compiled compile_stage(const Job& job, std::int64_t stage);
 /// The program of an evaluation batch for each stage: forward only, one batch for each so that all are at work.
 std::vector<runtime::Compiled> compile_evaluation(const Job& job, runtime::BlockCache* blocks = nullptr);
 
-/// A step on the clock, a core of every stage simulated.
+/// A simulated step, with one core of every stage.
 struct StepTime {
   double seconds = 0;         // of the whole step, without the program's lead-in
   double micro_seconds = 0;   // from micro-batch to micro-batch when all stages are at work

@@ -65,7 +65,7 @@ RunResult projected_run(const RunRequest& request, const RunObserver& observer =
 /// The published job of a workload, or one that the user's settings changed, as run() projects it.
 Job projected_job(const workloads::Workload& workload, const Settings& given);
 
-/// All that the run answers.
+/// All figures of the run.
 analysis::Figures figures_of(const RunResult& run);
 /// The record of the slowest stage, which sets the time of a step, or of another stage.
 analysis::Record record_of(const RunResult& run);

@@ -52,8 +52,8 @@ struct TrainObserver {
 Training train(workloads::Trainer& trainer, const workloads::TrainingData& data, std::string model_name,
                double simulated_step_seconds, const TrainObserver& observer);
 
-/// The blocks that Hugging Face's Trainer prints behind an evaluation and at the end of a training, whose times are the
-/// simulated ones (workloads::metrics_block()).
+/// The blocks that Hugging Face's Trainer prints after an evaluation and at the end of a training, with simulated
+/// times (workloads::metrics_block()).
 std::string metrics_block(const workloads::EvalRecord& evaluation);
 std::string metrics_block(const Training& training);
 
@@ -61,7 +61,7 @@ std::string metrics_block(const Training& training);
 /// groups of cores that the machine cannot form.
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);
 
-/// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,
+/// Writes the folder "model" in the layout of Hugging Face's Trainer: configuration, weights, tokenizer,
 /// trainer_state.json; for a model with adapters PEFT's files, and the base in "base".
 void save_model(const std::filesystem::path& folder, const workloads::TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training);
