@@ -27,7 +27,7 @@ struct CsvRecord {
   bool open = false;      // a quote in it never closes: all text behind it is lost
 };
 
-/// Records one after the other; blank lines are passed over. A record whose quoting is broken costs no other: reading
+/// Reads records in order and skips blank lines. A record with broken quoting does not affect others: reading
 /// continues on the next line.
 class CsvReader {
  public:

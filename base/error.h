@@ -8,7 +8,7 @@
 
 namespace base {
 
-/// Whose fault it is; decides the exit code (README, "Exit codes").
+/// The origin of a fault; decides the exit code (README, "Exit codes").
 enum class Fault {
   kUsage,        // a flag, key or value the user typed: exit 2
   kData,         // a file or data set the user brought: exit 2
@@ -30,10 +30,10 @@ class Error : public std::exception {
   const char* what() const noexcept override { return text_.c_str(); }
   Fault fault() const { return fault_; }
   std::string_view where() const { return std::string_view{text_}.substr(where_, problem_ - kColon.size() - where_); }
-  /// The sentence that says what is wrong.
+  /// The sentence that states the problem.
   std::string_view problem() const { return std::string_view{text_}.substr(problem_, fix_ - kFix.size() - problem_); }
   std::string_view fix() const { return std::string_view{text_}.substr(fix_); }
-  /// "WHERE: WHAT", for a place that has neither use for whose fault it is nor room for the fix.
+  /// "WHERE: WHAT", for places without room for fault and fix.
   std::string_view reason() const { return std::string_view{text_}.substr(where_, fix_ - kFix.size() - where_); }
 
  private:

@@ -53,8 +53,8 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 /// `overwrite` nothing is deleted: files of the same name are replaced as they are written.
 void make_output_folder(const std::filesystem::path& path, bool overwrite);
 
-/// Keeps others out of a folder that exists, until the object goes or the process dies. File systems that know no locks
-/// lock nothing. Errors: Fault::kUsage when another process has it; Fault::kEnvironment when it cannot be opened.
+/// Locks an existing folder until the object is destroyed or the process dies. File systems without locks lock
+/// nothing. Errors: Fault::kUsage when another process has it; Fault::kEnvironment when it cannot be opened.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& path);
@@ -66,7 +66,7 @@ class FolderLock {
   int fd_ = -1;
 };
 
-/// A folder that takes the place of another one as a whole: it is filled as `place`.new, and commit() exchanges the two
+/// A folder that replaces another one as a whole: it is filled as `place`.new, and commit() exchanges the two
 /// in one step, so that a process that dies at any moment leaves the old folder or the new one in `place`. The next one
 /// clears the remnants beside it. Errors: Fault::kEnvironment.
 class ReplacedFolder {
@@ -97,7 +97,7 @@ class NewFolder {
   std::filesystem::path parent_;  // made here; empty: it was there
 };
 
-/// A file that the program brings along, such as "hw/params/trn1.2xlarge.toml": beside the binary, in
+/// A data file of the program, such as "hw/params/trn1.2xlarge.toml": beside the binary, in
 /// ../share/trnsim of it, in $TRNSIM_HOME, in share/trnsim of the installed package that the program was built with, or
 /// in the source tree; the first that exists.
 /// Errors: Fault::kEnvironment naming every place looked at.

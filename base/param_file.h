@@ -39,7 +39,7 @@ struct Parameter {
 /// reject_unread(): a key that is never read is a mistake, not a comment. All errors are Fault::kUsage with file:line.
 ///
 /// A key is a dotted path. Its entry is `{ value = ..., source = "...", text = "...", fitted_on = [...], read_off =
-/// [...] }` (source obliged, the last three optional) or, for other values, plain text, a flag or a list of
+/// [...] }` (source required, the last three optional) or, for other values, plain text, a flag or a list of
 /// texts. A root key `inherits = "other.toml"` starts from that file (beside this one) and replaces its keys one by
 /// one; a value such as "2x" then multiplies the inherited one. Arrays of tables get their index as a part of the path:
 /// "layer.0.name".

@@ -45,7 +45,8 @@ class ProcessPool {
   void order(std::size_t item, std::uint64_t affinity = 0);
   /// Whether an item of that affinity is under way.
   bool busy_with(std::uint64_t affinity) const;
-  /// Waits until an item is done, or for so long, and takes all that are done. Nothing under way: returns at once.
+  /// Waits until an item is done or `patience` is over, and takes all finished items. Returns at once when none is
+  /// under way.
   std::vector<Answer> wait(std::optional<std::chrono::milliseconds> patience = {});
 
  private:

@@ -1,4 +1,4 @@
-// One live line on stderr: how far, how fast, how long yet.
+// One live line on stderr: progress, rate and time left.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,7 @@ class Progress {
   void update(std::uint64_t done, std::string_view note = {}) { update_at(Clock::now(), done, note); }
   /// True when update() would draw now: check first if the note is expensive to build.
   bool due() const { return enabled_ && Clock::now() >= next_; }
-  /// Takes the line away; the destructor does so too.
+  /// Removes the line; the destructor does so too.
   void finish();
 
   /// For tests: the same at a given time.

@@ -50,7 +50,7 @@ class Table {
 
   /// Ends with a newline. JSON is a list of objects; a number that is not finite is null there and empty in CSV.
   /// `width`: columns of the terminal that a table for people has to fit, 0: any number. Text is broken between words;
-  /// a table that is too wide even so is printed row by row, a line for each cell.
+  /// a table that is still too wide is printed row by row, a line for each cell.
   std::string render(Format format, int width = 0) const;
 
  private:

@@ -68,7 +68,7 @@ class Graph {
 
   const Numerics& numerics() const { return numerics_; }
 
-  /// Which ranks work together, by the group that a node's attributes name.
+  /// The replica groups, indexed by the group in a node's attributes.
   void set_replica_groups(isa::GroupTables groups) { replica_groups_ = std::move(groups); }
   const isa::GroupTables& replica_groups() const { return replica_groups_; }
 
@@ -90,7 +90,7 @@ class Graph {
   void output(ValueId value, std::string name);
   /// Makes `value` the gradient of a parameter: it stays in HBM.
   void set_kind(ValueId value, Kind kind) { values_[value].kind = kind; }
-  /// Makes `value` a weight that autodiff finds no gradient of.
+  /// Makes `value` a weight without a gradient.
   void freeze(ValueId value) { values_[value].frozen = true; }
   void set_dtype(ValueId value, Dtype dtype) { values_[value].dtype = dtype; }
   void rename(ValueId value, std::string name) { values_[value].name = std::move(name); }
@@ -108,9 +108,9 @@ class Graph {
   ValueId find(std::string_view name) const;
 
   void set_shape(ValueId value, const Shape& shape);
-  /// Gives `node` a further operand.
+  /// Adds an operand to `node`.
   void append_operand(NodeId node, ValueId value);
-  /// Lets all users of `from` read `to`.
+  /// Redirects all users of `from` to `to`.
   void replace(ValueId from, ValueId to);
   void remove(NodeId id);
   /// Makes `value` a further result of `node`, and removes the node that computed it before.

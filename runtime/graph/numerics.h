@@ -26,7 +26,7 @@ struct Numerics {
 
 /// "fp32", "tf32" (operands of matmuls alone), "bf16", "fp16" (with fp32 weights and moments, and a loss scale),
 /// "fp8_e4m3", "fp8_e5m2", "fp8_e3m4" (operands alone, the rest bf16), "fp32+bf16-matmul" (neuronx-cc's default
-/// auto-cast of an fp32 model; also of fp16 and fp8_e4m3, and "-all" where all that is computed is cast),
+/// auto-cast of an fp32 model; also of fp16 and fp8_e4m3, and "-all" where all computation is cast),
 /// "bf16+fp32-softmax", "bf16+fp32-optimizer"; each also with "+sr" for stochastic rounding. Errors: Fault::kUsage with
 /// the nearest name.
 Numerics numerics(std::string_view name);

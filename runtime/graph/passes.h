@@ -41,7 +41,8 @@ inline constexpr std::array kPasses = {
              "attention's probabilities are computed again in backward, tiles that a causal mask hides are left out"},
 };
 
-/// Those that decide the instructions of a block. The others change the graph before, or which nodes make a block.
+/// The passes that decide the instructions of a block. The others change the graph before that, or the nodes of a
+/// block.
 struct BlockPasses {
   bool fusion = true;
   bool reorder = true;
@@ -65,8 +66,8 @@ std::size_t eliminate_common_subexpressions(Graph& graph);
 std::size_t join_bias_gradients(Graph& graph);
 /// Attention becomes flash attention: see kAttention. Returns how many attentions.
 std::size_t use_flash_attention(Graph& graph);
-/// A tensor that is rounded before each of its uses anyway is rounded when it is written: the same bits, fewer bytes.
-/// Returns how many tensors.
+/// Rounds a tensor when it is written if each of its uses rounds it anyway: the same bits, fewer bytes. Returns the
+/// number of tensors.
 std::size_t narrow_operands(Graph& graph);
 
 }  // namespace runtime

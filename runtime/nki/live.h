@@ -1,4 +1,4 @@
-// Facts of a block for its passes: which instructions need which buffer, and how much of SBUF that takes.
+// Facts about a block for its passes: the buffers that instructions need, and the SBUF that they take.
 #pragma once
 
 #include <cstdint>

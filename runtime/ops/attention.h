@@ -12,7 +12,7 @@
 
 namespace runtime {
 
-/// The score of a key that may not be seen: below every other, so that exp(it - the largest) is exactly 0. Finite,
+/// The score of a hidden key: below every other, so that exp(score - maximum) is exactly 0. Finite,
 /// because TensorE transposes scores, and would spread an infinity.
 inline constexpr float kHiddenScore = std::numeric_limits<float>::lowest();
 

@@ -1,4 +1,4 @@
-// How a step is shared: by tensors, stages, micro-batches and replicas, and in which number formats.
+// The plan of a step: tensor parallelism, stages, micro-batches, replicas and number formats.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace runtime {
 
-/// Which results of the forward pass the backward pass computes again instead of finding them in memory.
+/// The results of the forward pass that the backward pass recomputes instead of reading them from memory.
 enum class Recompute : std::uint8_t {
   kNone,
   kSelective,  // attention's probabilities (Korthikanti et al., arXiv:2205.05198, section 5)

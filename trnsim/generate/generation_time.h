@@ -13,7 +13,7 @@ workloads::GenerationSpec generation_spec(const Job& job);
 
 /// The least memory of any compiler, per core: weights with the embeddings, and caches.
 Memory least_generation_memory(const Job& job);
-/// The number of cores on which weights and caches would fit, if any.
+/// The fix for a job that does not fit: more cores, if weights and caches would fit on them.
 std::string generation_fix(const Job& job);
 
 /// Errors: Fault::kUsage for a plan that the model refuses, or more cores than the machine has.
