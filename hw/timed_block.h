@@ -1,5 +1,4 @@
-// A block as the timed machine reads it: five streams of compact records, everything that never changes worked out
-// once.
+// A block as the timed machine reads it: five streams of compact records, with all constants precomputed.
 #pragma once
 
 #include <array>

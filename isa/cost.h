@@ -73,7 +73,7 @@ struct DmaCost {
   double shared = 0;             // seconds on the path that engines share, when it is otherwise idle
   double tail = 0;               // seconds from the end of the last descriptor's reading to the raised semaphore
 
-  /// Seconds without company.
+  /// Seconds without other transfers.
   double alone() const { return std::max(seconds / width + tail, shared); }
 };
 DmaCost dma_cost(const Instr& instr, const DmaTiming& dma);

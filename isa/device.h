@@ -14,7 +14,7 @@ struct RunOptions {
   std::uint64_t seed = 42;
   std::uint32_t step = 0;
   int host_threads = 0;  // 0: as many as the host has; never changes the result
-  /// Asked between calls: true ends the run there, and its output so far is invalid.
+  /// Called between calls: true ends the run there, and its output so far is invalid.
   bool (*give_up)() = nullptr;
 };
 

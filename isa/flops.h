@@ -1,4 +1,4 @@
-// How much work and how much data an instruction is. Nothing here knows of time.
+// The work and the data of an instruction. Nothing here knows of time.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ constexpr double matmul_macs(const Instr& instr) {
 /// 2 x MACs: model FLOPs on TensorE.
 constexpr double matmul_flops(const Instr& instr) { return 2 * matmul_macs(instr); }
 
-/// FLOPs that TensorE spends on a kPeTranspose (an identity matmul): work of the array, but none of the model's.
+/// FLOPs that TensorE spends on a kPeTranspose (an identity matmul): work of the array, not of the model.
 constexpr double transpose_flops(const Instr& instr) {
   if (instr.op != Opcode::kPeTranspose) return 0;
   const auto partitions = static_cast<double>(instr.a.partitions);

@@ -1,4 +1,4 @@
-// The instruction table as people read it: `trnsim list isa`, docs/isa.md.
+// The instruction table for readers: `trnsim list isa`, docs/isa.md.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The chip's power limit, as one core's TensorE feels it.
+// The chip's power limit, for one core's TensorE.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +31,12 @@ class PowerLimit {
     return at;
   }
 
-  /// Tokens at the last start, of those a burst may take: 0..1 (a little below 0 while throttled).
+  /// Tokens at the last start, relative to a full bucket: 0..1 (slightly below 0 while throttled).
   double level() const { return burst_ > 0 ? level_ / burst_ : 1; }
 
   State state() const { return {level_, at_}; }
   void set(const State& state) { level_ = state.tokens, at_ = state.at; }
-  /// Tokens that there are at `when`.
+  /// Tokens available at `when`.
   double tokens(Fs when) const {
     return when <= at_ ? level_ : std::min(burst_, level_ + limit_ * static_cast<double>(when - at_));
   }

@@ -22,9 +22,10 @@ class IssueSink {
   virtual ~IssueSink() = default;
   virtual void dma(const TimedInstr& instr, Fs when) = 0;
   virtual void collective(const TimedInstr& instr, Fs when) = 0;
-  /// Told of every issue when the core records or executes.
+  /// Called for every issue when the core records or executes.
   virtual void issued(isa::Engine engine, const TimedInstr& instr, const Issue& issue) = 0;
-  /// Everything is issued; the engine can take the next call at `free` and its last result is there at `done`.
+  /// Called when everything is issued; the engine can take the next call at `free`, and its last result is ready at
+  /// `done`.
   virtual void finished(isa::Engine engine, Fs free, Fs done) = 0;
 };
 
@@ -43,7 +44,7 @@ class Sequencer : public sc_core::sc_module {
   void run(const Stream& stream, Slots& slots, Fs begin, bool watched);
 
   EngineTime& time() { return time_; }
-  /// The instruction and wait it is held by; nothing when it is not.
+  /// The instruction and wait that block it; nothing when it is not blocked.
   struct Stuck {
     const TimedInstr* instr;
     isa::Wait wait;

@@ -34,13 +34,13 @@ class Link : public sc_core::sc_module {
   double bytes_ = 0;
 };
 
-/// The links of the first `instances` instances: of those with simulated cores. The others are alike and do the same.
+/// The links of the first `instances` instances, those with simulated cores. The others behave alike.
 class Fabric : public sc_core::sc_module {
  public:
   Fabric(sc_core::sc_module_name name, const Topology& topology, std::uint32_t instances);
 
   void reset();
-  /// Data that takes `moving` with `loads` on free links begins at `begin`. Takes the links; returns the end.
+  /// Starts data at `begin` that takes `moving` with `loads` on free links. Occupies the links; returns the end.
   Fs move(Fs begin, Fs moving, std::span<const LinkLoad> loads);
   /// Errors: Fault::kInternal when a link carried more than it can in `time`.
   void check_bounds(Fs time) const;

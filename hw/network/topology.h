@@ -1,4 +1,4 @@
-// The links of an instance and the ways between its chips.
+// The links of an instance and the paths between its chips.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ class Topology {
   std::uint32_t links() const { return 4 * chips_ + 2; }
   std::uint32_t network_out() const { return 4 * chips_; }
   std::uint32_t network_in() const { return 4 * chips_ + 1; }
-  /// B/s; 0 for a link that is not there.
+  /// B/s; 0 for a missing link.
   double bandwidth(std::uint32_t link) const { return link < 4 * chips_ ? port_ : network_; }
   std::string name(std::uint32_t link) const;
 
-  /// Hops of the shortest way.
+  /// Hops of the shortest path.
   int distance(std::uint32_t from, std::uint32_t to) const { return distance_[from * chips_ + to]; }
-  /// A flow spreads evenly over all shortest ways; nothing from a chip to itself.
+  /// A flow spreads evenly over all shortest paths; empty from a chip to itself.
   std::span<const Hop> route(std::uint32_t from, std::uint32_t to) const { return routes_[from * chips_ + to]; }
   /// Place of a chip on a closed walk through neighbours, row by row and back: the order of a ring.
   std::uint32_t place(std::uint32_t chip) const;

@@ -1,4 +1,4 @@
-// Calls that were simulated with nothing beside them: the same block, begun alike, ends alike.
+// Calls that were simulated without traffic beside them: equal blocks with equal starts end alike.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class KnownCalls {
   const KnownCall* find(double tokens) const;
   void add(KnownCall call);
 
-  /// Those that were added since mark().
+  /// The calls added since mark().
   void mark() { marked_ = calls_.size(); }
   std::vector<KnownCall> news() const { return {calls_.begin() + static_cast<std::ptrdiff_t>(marked_), calls_.end()}; }
 

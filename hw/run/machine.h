@@ -18,7 +18,7 @@ namespace hw {
 /// Some cores of a machine, and the links of their instances; runs any number of programs, one after the other.
 class Machine : public sc_core::sc_module {
  public:
-  /// `ranks`: which cores, rising.
+  /// `ranks`: the simulated cores, in rising order.
   Machine(sc_core::sc_module_name name, const MachineParams& params, const Ranks& ranks);
 
   /// Runs programs together from now on until nothing moves. Returns the records of each program, in their order: of

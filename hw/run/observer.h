@@ -8,7 +8,7 @@
 
 namespace hw {
 
-/// A rank of a collective, and the instruction that it issued: of which call, and its place in the block.
+/// A rank of a collective, and its instruction: the call, and the index in the block.
 struct Member {
   std::uint32_t rank, call, index;
 };

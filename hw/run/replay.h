@@ -33,9 +33,9 @@ class DataWindows {
 };
 
 /// Two simulated calls of a block in a row that took the same time, once without and once with a collective's data
-/// beside them, tell how long any later call takes: its progress runs at the one pace or the other. And two that had
-/// data beside them in the same part of their time, as a gather that was issued ahead has in each layer, tell how
-/// long a call with data in that part takes.
+/// beside them, tell how long any later call takes: its progress has one pace or the other. Likewise, two that had
+/// data beside them in the same part of their time, as a gather that was issued ahead has in each layer, tell the
+/// time of a call with data in that part.
 class Replay {
  public:
   struct Record {

@@ -15,7 +15,7 @@
 
 namespace isa::exec {
 
-/// Elements of work, some microsecond of it, that more host threads than one do faster: a fork and a join take about
+/// Elements of work, about a microsecond, from which several host threads are faster: a fork and a join take about
 /// 0.1 us.
 inline constexpr std::int64_t kWorthSplitting = 4096;
 

@@ -1,4 +1,4 @@
-// Which instructions must come after which, on virtual buffers.
+// The order that instructions on virtual buffers must keep.
 #pragma once
 
 #include <cstdint>

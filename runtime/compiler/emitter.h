@@ -104,7 +104,7 @@ class Emitter {
 
   // --- arithmetic
   void matmul(const Tile& dst, const Tile& stationary, const Tile& moving, bool accumulate);
-  /// A matmul with ones and zeros, which moves numbers: none of the mathematics.
+  /// A matmul with ones and zeros, which only moves numbers.
   void move(const Tile& dst, const Tile& stationary, const Tile& moving);
   void transpose(const Tile& dst, const Tile& src);
   void tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& b);

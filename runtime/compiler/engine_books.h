@@ -1,4 +1,4 @@
-// The work that a block has given to engines and DMA rings so far, by which it chooses among engines that could.
+// The work that a block has given to engines and DMA rings so far, used to choose among possible engines.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace runtime {
 
-/// Exceptions from the rule that, of several engines, the one that would be done first takes an instruction.
+/// Exceptions from the rule that, among several engines, the one that finishes first takes an instruction.
 struct EnginePolicy {
   bool psum_copies_on_scalar = false;     // copies from and to PSUM
   bool tensor_scalars_on_scalar = false;  // wherever ScalarE's factor and bias compute the same

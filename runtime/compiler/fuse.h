@@ -1,4 +1,4 @@
-// Which nodes of a block run together without a way through HBM: operator fusion.
+// Operator fusion: nodes of a block that run together without a detour through HBM.
 #pragma once
 
 #include <set>

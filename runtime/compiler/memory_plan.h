@@ -26,11 +26,10 @@ struct MemoryPlan {
 void require_fit(std::string_view where, const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
                  std::uint64_t capacity, std::string_view fix, bool least = false);
 
-/// `calls`: nodes of each call in order; `in_hbm`: of each value whether it is a
-/// tensor (a root) that any block touches in HBM, the others never
-/// leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the call that writes them to
-/// the last that reads them. Operands of one all_reduce are adjacent. Weights and caches that `shared` has by name
-/// keep its addresses; everything else is placed behind its persistent tensors.
+/// `calls`: nodes of each call in order; `in_hbm`: per value, whether it is a tensor (a root) that a block touches
+/// in HBM; others never leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the
+/// call that writes them to the last that reads them. Operands of one all_reduce are adjacent. Weights and caches that
+/// `shared` has by name keep its addresses; everything else is placed behind its persistent tensors.
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::vector<bool>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
 

@@ -1,4 +1,4 @@
-// Programs that were compiled before: a folder with a file for each, named by a hash of all that decides it.
+// Programs compiled earlier: a folder with one file each, named by a hash of everything that decides it.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class ProgramCache {
   Compiled get(const Graph& graph, const isa::Target& target, const CompileOptions& options,
                const std::function<Compiled()>& compile);
 
-  /// Since it was opened.
+  /// Counts since it was opened.
   CacheUse use() const { return {found_, compiled_}; }
 
  private:

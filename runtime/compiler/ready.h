@@ -66,7 +66,7 @@ class Ready {
     std::size_t seen = 0;  // by the search that runs
   };
 
-  /// That with the smallest number not seen yet.
+  /// The kind with the smallest number not seen yet.
   Kind* next(const auto& open) {
     Kind* out = nullptr;
     for (Kind& kind : kinds_)

@@ -1,4 +1,4 @@
-// Lowers a group of row-local nodes: tile by tile of 128 rows, without a way through HBM between them.
+// Lowers a group of row-local nodes: tile by tile of 128 rows, without a detour through HBM.
 #pragma once
 
 #include <set>
@@ -30,7 +30,7 @@ class RowTiler {
   bool first_tile() const { return tile_ == 0; }
   bool last_tile() const { return first_row() + parts_ == rows_; }
   std::int64_t cols_of(ValueId v) const { return emitter_.value(v).cols; }
-  /// Whether anybody does: results that are kept for a gradient have no reader where none follows.
+  /// Whether the result has a reader: results kept for a gradient have none where no gradient follows.
   bool is_read(ValueId v) const { return graph_.value(v).kind != Kind::kActivation || !graph_.users(v).empty(); }
   /// Operand i, columns `span`: [parts, span.size], or one row seen by all partitions when the operand has one row.
   Tile in(const Node& node, std::size_t i, Span span);
@@ -51,7 +51,7 @@ class RowTiler {
   Span block() const { return {block_first_, static_cast<std::int64_t>(buffers_.size())}; }
   /// Makes `tile` the current one.
   void at(std::int64_t tile);
-  /// Whether the operands that row tiles share stay in SBUF for all of them; else they pass by once for each block.
+  /// Whether the operands that row tiles share stay in SBUF for all of them; else they are streamed once per block.
   bool shared_resident() const { return resident_; }
   /// Panels of the node's shared operand, for all row tiles; empty until its lowering fills them.
   Panels& shared(const Node& node) { return shared_[graph_.value(node.out[0]).producer]; }

@@ -173,7 +173,7 @@ std::vector<SourceRule> comment_rules() {
       {"fragment", "a sentence of a comment does not begin with \"Of\"", folders, kRewritten,
        in_comments(R"((^[/<\s]*|[.;:] )\KOf (?!the \d))")},
       {"actor", "a comment names the part that acts: nobody is in a program", folders, kRewritten,
-       in_comments(R"(\b([Nn]o|[Ss]ome|[Ee]very)body\b|\b[Ww]ho(ever|m)\b|)"
+       in_comments(R"(\b([Nn]o|[Ss]ome|[Ee]very|[Aa]ny)body\b|\b[Ww]ho(ever|m)\b|)"
                    R"((?<!user|people|["{])(^[/<\s]*| )\K[Ww]ho\b)")},
       {"place", "data is in a place, text is in a line: neither lies or stands", folders, kRewritten,
        in_comments(R"(\b(lies?|lay|stands?|stood)\b(?!-| (for|alone)\b))")},

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "python"
 FUNCTION_LINES, FILE_LINES, COLUMNS, PARAMETERS = 40, 400, 120, 6
 SURFACE = ("trnsim.nki._language.", "trnsim.nki._isa.", "trnsim._api")  # the first two: of nki.language and nki.isa
 IDIOMS = re.compile(r"(^|[.:;(] )[Ww]hat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-)|"
-                    r"(^|[.;:] )Of (?!the \d)|\b([Nn]o|[Ss]ome|[Ee]very)body\b|\b[Ww]ho(ever|m)\b|"
+                    r"(^|[.;:] )Of (?!the \d)|\b([Nn]o|[Ss]ome|[Ee]very|[Aa]ny)body\b|\b[Ww]ho(ever|m)\b|"
                     r"\b(lies?|lay|stands?|stood)\b(?!-| (for|alone)\b)", re.MULTILINE)
 REWRITTEN = "trnsim.nki"  # until its sources are rewritten
 COMPILED = "trnsim._core"  # the module in C++, which imports none of these
