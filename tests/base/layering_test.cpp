@@ -80,7 +80,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"benchmark", {}},
 };
 
-/// POSIX and Linux: anybody's. The C++ library's headers have neither dot nor slash.
+/// POSIX and Linux: allowed everywhere. The C++ library's headers have neither dot nor slash.
 const Names kSystem = {"dlfcn.h", "fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
 
 /// Macros that a library wants to be asked with.
