@@ -1,8 +1,5 @@
 // Value numbering over tiles: what loops load, transpose or compute again is there already, if SBUF holds it that long.
 #include <algorithm>
-#include <array>
-#include <limits>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>

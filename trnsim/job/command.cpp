@@ -1,9 +1,6 @@
 // The command that somebody typed, with a change of it.
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <utility>
-#include <variant>
 
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/advice.h"

@@ -11,7 +11,6 @@
 #include "hw/trace.h"
 #include "trnsim/plans/accuracy.h"
 #include "trnsim/project/compiler_memory.h"
-#include "trnsim/version.h"
 
 namespace trnsim {
 namespace {
@@ -72,8 +71,8 @@ std::string bound_text(const Projection& p) {
 std::string sure_text(const Projection& p) {
   const double error = training_error();
   return fmt::format("{} to {}: published training jobs were off by {:.1f} % on average (docs/accuracy.md)",
-                     duration_text(p, p.time.total / (1 + error)),
-                     duration_text(p, p.time.total / (1 - error)), 100 * error);
+                     duration_text(p, p.time.total / (1 + error)), duration_text(p, p.time.total / (1 - error)),
+                     100 * error);
 }
 
 std::string faster_text(const Change& change) {

@@ -14,7 +14,6 @@
 #include "trnsim/project/memory.h"
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/data/lengths.h"
-#include "workloads/jobs/workload.h"
 #include "workloads/models/model.h"
 #include "workloads/tasks/task.h"
 

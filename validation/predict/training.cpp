@@ -15,6 +15,7 @@
 #include "validation/predict/stack_of_row.h"
 #include "workloads/models/blocks/block_graph.h"
 #include "workloads/models/model.h"
+#include "workloads/step/step_graph.h"
 
 namespace validation {
 namespace {
