@@ -40,6 +40,7 @@ inline constexpr std::int64_t kDefaultTextLength = 2048;
 struct Sizes {
   double samples = 0;             // of an epoch: sequences of step.kind.length tokens; 0: those of one step
   std::int64_t eval_samples = 0;  // evaluated after each epoch
+  bool eval_on_start = false;     // and before the first step
   std::int64_t eval_batch = 8;    // of one data-parallel rank
   double epochs = 1;
   std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
@@ -83,7 +84,7 @@ struct Job {
   /// Optimizer steps of the whole job, and the sequences that they train on; of a generation new tokens and sequences.
   double steps() const;
   double samples() const;
-  /// Whole evaluations in it: after each epoch that is begun.
+  /// Whole evaluations in it: after each epoch that is begun, perhaps one before them.
   double evaluations() const;
   /// Errors: as analysis::load_stack().
   analysis::Stack load_stack() const { return analysis::load_stack(stack, stack_changes); }

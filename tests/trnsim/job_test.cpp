@@ -143,6 +143,12 @@ TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
   }
 }
 
+TEST(Job, AnEvaluationBeforeTheFirstStepIsOneMore) {
+  Settings first;
+  first.training.eval_on_start = true;
+  EXPECT_EQ(load_job("bert_emotion", first).evaluations(), load_job("bert_emotion").evaluations() + 1);
+}
+
 // What describes a plan to the user makes it again.
 TEST(Job, PlanSettingsGiveThePlanBack) {
   Settings given;

@@ -149,6 +149,7 @@ const std::array kRows = {
          "processes that load data; 0: a thread beside the loop", "", "", 0, 256},
     Setting{"eval_strategy,evaluation_strategy", in<&Train::eval_strategy>, kJob, kTrain, kAnswers,
          "when to evaluate", "no|epoch"},
+    Setting{"eval_on_start", in<&Train::eval_on_start>, kJob, kTrain, kAnswers, "evaluate before the first step too"},
     Setting{"seed", in<&Train::seed>, kRun, kTrain, "run compile ablate verify generate",
          "of shuffling, dropout and initial weights", "", "", 0, 4294967295.0},
 
