@@ -47,7 +47,7 @@ std::string area_chart(std::string_view label, const Areas& areas, const std::op
 std::string heat_map(std::string_view label, const std::vector<std::string>& rows,
                      const std::vector<std::vector<double>>& values, double end, const Axis& x);
 
-/// A grid of one of several kinds each: `cells[row][column]` is a kind, or -1 for none.
+/// A grid of kinds: `cells[row][column]` is a kind, or -1 for none.
 struct Grid {
   std::vector<std::string> rows, columns;
   std::vector<std::vector<int>> cells;
@@ -66,7 +66,7 @@ std::string scatter_chart(std::string_view label, const std::vector<Mark>& marks
                           const std::vector<std::pair<double, double>>& roof, const Axis& x, const Axis& y,
                           std::size_t named = 0);
 
-/// A bar from the least to the most that something reaches, on both sides of where it stands.
+/// A bar from the least to the most that something reaches, on both sides of its present value.
 struct Reach {
   std::string name;
   double least = 0, most = 0;

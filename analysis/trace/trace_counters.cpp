@@ -29,7 +29,7 @@ class Counters {
     write_call_counter(3, "tensor busy", "%", [&](std::size_t c) {
       return seconds(c) > 0 ? hw::seconds(result_.calls[c].engines[0].busy) / seconds(c) * 100 : 0;
     });
-    // The machine limits power as sustained load of the PE array (power.utilisation); nobody publishes the watts.
+    // The machine limits power as sustained load of the PE array (power.utilisation); the watts are not published.
     write_call_counter(5, "power: load of the PE array", "%", [&](std::size_t c) {
       const double array = result_.peaks.matmul_flops * seconds(c);
       return array > 0 ? block(c).matmul_flops / array * 100 : 0;

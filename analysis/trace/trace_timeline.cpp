@@ -97,7 +97,7 @@ class Timeline {
     }
   }
 
-  /// What stands for a node in the file: itself, or the group of an event when instructions are not shown.
+  /// The node that represents `node` in the file: itself, or the group of an event when instructions are not shown.
   std::size_t drawn(std::size_t node) const {
     if (node >= nodes_.collectives) return node;
     if (group_of_[node] == kNoGroup) return kNoGroup;

@@ -33,7 +33,7 @@ std::string micro(const char* what, const char* unit = "us", const char* instanc
   return fmt::format("id,{},bf16,{},{},58,{},here,", what, cores, instance, unit);
 }
 
-/// A row of training: BERT-base in everything but what is given.
+/// A row of training: BERT-base in everything that is not given.
 struct TrainingCells {
   const char* kind = "train";
   const char* model = "bert-base";
