@@ -53,7 +53,7 @@ ModelInfo info_of(const PlainConfig& c) {
   return info;
 }
 
-/// What a file of the family calls a size.
+/// The key of a size in the files of the family.
 const char* key_of(const PlainFamily& family, std::int64_t PlainConfig::*size) {
   return std::ranges::find(family.fields, Member<PlainConfig>{size}, &Field<PlainConfig>::member)->key;
 }
