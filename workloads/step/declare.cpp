@@ -4,10 +4,13 @@
 #include "workloads/step/optimizer_step.h"
 
 namespace workloads {
+namespace {
 
 using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
+
+}  // namespace
 
 std::map<ValueId, ValueId> declare_gradients(Graph& graph, const std::map<std::string, ValueId>& weights) {
   std::map<ValueId, ValueId> out;
