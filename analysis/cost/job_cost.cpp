@@ -6,7 +6,6 @@
 #include <set>
 
 #include "analysis/cost/cost.h"
-#include "analysis/record/record.h"
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/progress.h"  // clock_text

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/figures/figure_table.h"
 #include "analysis/report/chart.h"

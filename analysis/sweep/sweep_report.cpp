@@ -160,7 +160,8 @@ std::string binding_map_html(const SweepRun& run, const std::vector<std::string>
     }
   }
   if (count.size() < columns.size() * rows.size() / 2) return "";  // no grid: designs that change one key at a time
-  return category_map(fmt::format("what binds, by {} and {}", x, y), rows, columns, cells, resources, {x, ""}, {y, ""});
+  return category_map(fmt::format("what binds, by {} and {}", x, y), {rows, columns, std::move(cells), resources},
+                      {x, ""}, {y, ""});
 }
 
 std::string binding_html(const SweepRun& run) {

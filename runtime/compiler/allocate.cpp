@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "isa/operands.h"

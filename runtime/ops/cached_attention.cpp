@@ -1,6 +1,5 @@
 // Generation: keys and values of earlier tokens stay in HBM; a step reads them and adds one row to each.
 #include <algorithm>
-#include <vector>
 
 #include "runtime/compiler/emitter.h"
 #include "runtime/compiler/row_tiler.h"

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/error.h"
 #include "runtime/ops/elementwise.h"
 
 namespace runtime {

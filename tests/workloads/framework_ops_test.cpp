@@ -1,9 +1,7 @@
 // The operations that a host traces follow from layers, heads, plan and recomputation.
-#include "workloads/models/blocks/block_graph.h"
-#include "workloads/models/model.h"
-
 #include <gtest/gtest.h>
 
+#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 
 namespace {

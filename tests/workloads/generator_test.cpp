@@ -16,6 +16,7 @@
 #include "workloads/generation/generator.h"
 #include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/presets.h"
+#include "workloads/step/step_graph.h"
 #include "workloads/text/tokenizer.h"
 #include "workloads/training/host_io.h"
 #include "workloads/training/sharded_state.h"
@@ -165,8 +166,8 @@ LlamaConfig small_llama() {
   return c;
 }
 
-GptConfig small_gpt() {
-  GptConfig c;
+PlainConfig small_gpt() {
+  PlainConfig c = blank(gpt_family());
   c.vocab_size = 266, c.hidden_size = 64, c.num_hidden_layers = 2, c.num_attention_heads = 8;
   c.intermediate_size = 256, c.max_position_embeddings = 64;
   c.initializer_range = 0.2;

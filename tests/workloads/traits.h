@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/models/decoder/decoder_model.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads_test {
 

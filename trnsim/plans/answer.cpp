@@ -11,7 +11,6 @@
 #include "hw/trace.h"
 #include "trnsim/plans/accuracy.h"
 #include "trnsim/project/compiler_memory.h"
-#include "trnsim/version.h"
 
 namespace trnsim {
 namespace {

@@ -14,7 +14,6 @@
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
-#include "workloads/jobs/workload.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {

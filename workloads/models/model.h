@@ -9,18 +9,22 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/graph/graph.h"
+#include "isa/program.h"
 #include "workloads/models/config.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/lora.h"
 #include "workloads/models/tensor_names.h"
 #include "workloads/models/weights.h"
-#include "workloads/step/optimizer_step.h"
 #include "workloads/step/step.h"
+
+namespace runtime {
+class Graph;
+}
 
 namespace workloads {
 
 struct GenerationSpec;  // workloads/models/decoder/generation_graph.h
+struct StepGraph;       // workloads/step/step_graph.h
 
 /// 0: the family has no such size; in Model::with_sizes(): unchanged.
 struct Sizes {
@@ -68,12 +72,6 @@ struct HostTable {
 /// The reason why something is impossible, in the words of an error.
 struct Problem {
   std::string where, what, fix;
-};
-
-/// One rank's step as a graph, and the buckets of ZeRO-1, whose shards the host fills before the first step.
-struct StepGraph {
-  runtime::Graph graph;
-  std::vector<ZeroBucket> zero;
 };
 
 /// Operations that a framework dispatches for one micro-batch on one rank, and the parameter tensors that the optimizer

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "runtime/ops/ops.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/models/layers/block.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 namespace {

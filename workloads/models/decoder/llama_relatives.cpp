@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
 #include "workloads/models/decoder/decoder_config.h"
 
 namespace workloads {

@@ -30,6 +30,7 @@ struct PlainConfig {
   double initializer_range = 0.02;
   double dropout = 0;  // of the outputs of attention and MLP
   double attention_dropout = 0;
+  double embedding_dropout = 0;
   double rotary_share = 0;  // of each head's elements; 0: learned positions
   double rope_theta = 10000;
   bool parallel = false;  // attention and MLP read the same
@@ -48,11 +49,15 @@ struct PlainFamily {
   EmbeddingArch embedding{};
   HeadArch head{};
   TensorNames names{};
-  DecoderOps layer{};  // counted as FrameworkOps says
+  DecoderOps layer{};                                                       // counted as FrameworkOps says
+  std::vector<WeightSpec> (*weights)(const PlainConfig& config) = nullptr;  // null: decoder_specs() says them
 };
 
+const PlainFamily& gpt_family();
+/// The family's configuration without sizes.
+PlainConfig blank(const PlainFamily& family);
+
 ModelPtr read_plain(const Keys& keys, const PlainFamily& family);
-ModelPtr blank_plain(const PlainFamily& family);
 void check(const PlainConfig& config, std::string_view where);
 void apply(const ModelChange& change, PlainConfig& config);
 nlohmann::json to_json(const PlainConfig& config);

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "runtime/ops/ops.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/encoder_graph.h"
 #include "workloads/models/spec_list.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 namespace {

@@ -2,10 +2,8 @@
 // Face's ViTForImageClassification).
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
