@@ -55,7 +55,7 @@ struct Row {
   void (*rule)(const Instr&);  // shapes and types that fit each other (isa/check/rules.h)
   int flops;                   // element-wise arithmetic per element of a
   std::string_view limits;     // form and rule in words
-  std::string_view source;     // who says it costs that
+  std::string_view source;     // the source of the cost
   std::string_view note;       // reasons and doubts; for a row that this machine lacks: why it is refused
 };
 

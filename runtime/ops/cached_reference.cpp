@@ -1,4 +1,4 @@
-// What attention to caches computes.
+// The reference of attention to caches.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -14,8 +14,8 @@ namespace runtime {
 /// H = attrs.heads, G = attrs.kv_heads -> context [B, H * d], both caches in place. Only the first attrs.seq rows of
 /// each sequence are read: at most 128 or a multiple of it, and p <= attrs.seq. Errors: Fault::kProgram for sizes that
 /// do not fit this; on a device, Fault::kData for p >= N. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer,
-/// arXiv:1911.02150, for what is kept. Lowering: keys are on the partitions, so that scores of all heads and sequences
-/// lie side by side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each
+/// arXiv:1911.02150, for the caches. Lowering: keys are on the partitions, so that scores of all heads and sequences
+/// are side by side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each
 /// partition reads one long stretch of HBM.
 std::vector<Shape> cached_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<CachedAttentionAttrs>();

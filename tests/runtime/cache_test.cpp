@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
                     CacheCase{4, 256, 8, 4, 128, Dtype::kBf16}, CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
                     CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16}));
 
-// What comes behind the rows that are read is neither seen nor changed, but for the new row.
+// Rows behind those that are read are neither seen nor changed, except for the new row.
 TEST(CachedAttention, AShorterBucketReadsTheFirstRowsOnly) {
   const CachedAttentionAttrs attrs{.scale = 0.25, .batch = 3, .seq = 128, .heads = 2, .kv_heads = 1};
   const Tensor positions = runtime::generate(3, 1, [](auto r, auto) { return r * 64; });  // the last at 128
