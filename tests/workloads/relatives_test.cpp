@@ -258,15 +258,6 @@ TEST(RelativesFolder, DropoutOfAttentionIsTheFiles) {
   EXPECT_EQ(decoder_arch(make_model(config)->without_dropout()).block.attention.dropout, 0);
 }
 
-TEST(RelativesFolder, ACacheIsNoLongerThanTheSlidingWindow) {
-  const ModelPtr model = read_config(golden("mistral_tiny"));
-  const auto spec = [](std::int64_t length) {
-    return GenerationSpec{.batch = 1, .prompt = 4, .length = length, .numerics = generation_numerics("fp32")};
-  };
-  check(spec(7), model);
-  EXPECT_TRUE(fails(Fault::kUsage, [&] { check(spec(8), model); }, {"sliding window of 7"}));
-}
-
 // Dynamic scaling changes nothing up to max_position_embeddings; linear slows every pair. Source: transformers,
 // modeling_rope_utils.py.
 TEST(RelativesFolder, LinearAndDynamicRotaryScaling) {

@@ -5,7 +5,9 @@ settings of the optimizer than the others; FAMILY_classifier gives texts a label
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
 modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_smollm3.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py,
 modeling_olmo2.py and modeling_rope_utils.py."""
+import json
 import math
+import pathlib
 import sys
 
 import torch
@@ -302,6 +304,22 @@ def labelled_batches(c):
     return out
 
 
+def write_generated(folder, weights, config, tokens=24):
+    """What greedy search writes behind two prompts, by a whole pass for each token, with the logits of each."""
+    weights = {name: tensor.double() for name, tensor in weights.items()}
+    prompts = [[(start + 37 * i + i * i) % VOCAB for i in range(length)] for start, length in ((5, 12), (26, 3))]
+    out = {"prompts": prompts, "ids": [], "logits": []}
+    for prompt in prompts:
+        ids, logits = list(prompt), []
+        while len(logits) <= tokens:
+            last = forward(weights, torch.tensor([ids]), config, [])[0, -1]
+            logits.append([round(x, 6) for x in last.tolist()])
+            ids.append(int(last.argmax()))
+        out["ids"].append(ids[:-1])
+        out["logits"].append(logits)
+    (pathlib.Path(folder) / "generated.json").write_text(json.dumps(out) + "\n")
+
+
 def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
     """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
     BATCH, SEQ, VOCAB."""
@@ -327,7 +345,10 @@ def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
     weights = common.draw(shapes(config), deviation)
     if is_gemma(config):
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
-    common.train(folder, config, weights, labelled_batches(config) if classifies else batches(), loss_of, chosen)
+    data = labelled_batches(config) if classifies else batches()
+    common.train(folder, config, weights, data, loss_of, chosen)
+    if config.get("sliding_window") and config["model_type"] != "qwen2":
+        write_generated(folder, weights, config)
 
 
 if __name__ == "__main__":

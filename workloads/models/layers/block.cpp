@@ -156,7 +156,7 @@ ValueId Block::attention(ValueId h) {
   const AttentionArch& arch = arch_.attention;
   const std::string label = "attention.heads";
   const Mode mode = net_.program().mode;
-  const ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches)
+  const ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
                                                : net_.heads(label, qkv, arch,
                                                             {.queries = net_.program().length,
                                                              .causal = arch.causal,
