@@ -51,11 +51,12 @@ constexpr std::array kTakes = {
     Takes{"run estimate plan", "price"},
     Takes{"run estimate", "suggestions config"},
     Takes{"run", "report_to"},
+    Takes{"generate run", "prompt batch_size temperature top_k top_p ignore_eos"},
     Takes{"generate",
-          "prompt batch_size temperature top_k top_p ignore_eos seed numerics tensor_parallel_size instance_type set "
+          "seed numerics tensor_parallel_size instance_type set "
           "stack "
           "exact host_threads vocab max_length format"},
-    Takes{"generate plan", "max_new_tokens prompt_length"},
+    Takes{"generate plan run", "max_new_tokens prompt_length"},
 };
 
 bool has_word(std::string_view text, std::string_view word) {

@@ -156,7 +156,7 @@ struct DiagonalsAttrs {
 
 /// Of ops on every stride-th row.
 struct StrideAttrs {
-  std::int64_t stride = 0;
+  std::int64_t stride = 0, first = 0;  // rows first, first + stride, ...
   OptionalType dtype{};
   bool operator==(const StrideAttrs&) const = default;
 };

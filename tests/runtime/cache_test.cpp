@@ -87,11 +87,14 @@ TEST(CachedAttention, AWindowSeesItsLastTokensWhereverTheRingHasThem) {
     Tensor positions = random_ids(batch, 5 * length, 6);
     positions.data = {0, static_cast<float>(window - 1), static_cast<float>(length), positions.data[3],
                       static_cast<float>(4 * length - 1)};
-    const Tensor slots =
-        runtime::generate(batch, 1, [&](auto r, auto) { return static_cast<std::int64_t>(positions.at(r, 0)) % length; });
-    const Inputs in{random_normal(batch, heads * d, 1),           random_normal(batch, groups * d, 2),
-                    random_normal(batch, groups * d, 3),          random_normal(batch * length, groups * d, 4),
-                    random_normal(batch * length, groups * d, 5), {positions, Dtype::kInt32},
+    const Tensor slots = runtime::generate(
+        batch, 1, [&](auto r, auto) { return static_cast<std::int64_t>(positions.at(r, 0)) % length; });
+    const Inputs in{random_normal(batch, heads * d, 1),
+                    random_normal(batch, groups * d, 2),
+                    random_normal(batch, groups * d, 3),
+                    random_normal(batch * length, groups * d, 4),
+                    random_normal(batch * length, groups * d, 5),
+                    {positions, Dtype::kInt32},
                     {slots, Dtype::kInt32}};
     const CachedAttentionAttrs attrs{
         .scale = 0.3, .batch = batch, .seq = length, .heads = heads, .kv_heads = groups, .window = window};

@@ -177,7 +177,8 @@ TEST(Windows, RingsOfSeveralTilesAreTheSameAsOneWholePass) {
   }
 }
 
-// Gemma 3 1B: of 26 layers four see all of 4096 tokens, the others keep 512; one key-value head of 256 numbers of 2 bytes.
+// Gemma 3 1B: of 26 layers four see all of 4096 tokens, the others keep 512; one key-value head of 256 numbers of 2
+// bytes.
 TEST(Windows, ACacheHasTheRowsOfItsWindow) {
   const GenerationSpec spec{.batch = 2, .prompt = 128, .length = 4096, .numerics = generation_numerics("bf16")};
   EXPECT_EQ(token_work(model_preset("gemma3-1b"), spec).cache_bytes, 2.0 * 2 * (4 * 4096 + 22 * 512) * 256 * 2);

@@ -91,6 +91,8 @@ constexpr std::array kFamilies = {
     plain<phi_family>("Phi-2", "phi", "PhiFor"),
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }},
+    FamilyRow{"DeiT", "deit", "DeiT", [](const Keys& keys) { return make_model(read_vit(keys, VitKind::kDeit)); },
+              [] { return make_model(VitConfig{.kind = VitKind::kDeit}); }},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
               [] { return make_model(T5Config{}); }},
 };

@@ -90,8 +90,11 @@ class Generation : Places {
       if (prompt_ && *rows != runtime::kNoValue)
         *rows = graph_.add1(runtime::kEmbedding, "last", {*rows, places_},
                             runtime::ResultAttrs{.dtype = spec_.numerics.activation});
-    const ValueId last = net_.times("logits.scale", block_.normed("norm", x, arch_.head.norm, true), arch_.head.scale);
-    graph_.output(net_.logits(last, arch_.head, arch_.embedding.name), "logits");
+    const HeadArch& head = arch_.head;
+    ValueId last = head.norm.empty() ? block_.settled(x) : block_.normed("norm", x, head.norm, true);
+    if (!head.projection.empty()) last = net_.linear("head.projection", last, head.projection);
+    last = net_.times("logits.scale", last, head.scale);
+    graph_.output(net_.logits(last, head, arch_.embedding.name), "logits");
   }
 
   const DecoderArch arch_;
