@@ -23,7 +23,7 @@ namespace workloads_test {
 inline constexpr const char* kWritingDecoders[] = {
     "qwen2_tiny",     "qwen3_tiny",        "gemma_tiny",    "granite_tiny",         "llama_linear_tiny",
     "qwen3_moe_tiny", "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny",
-    "phi_tiny",       "smollm3_tiny",      "opt_350m_tiny"};
+    "phi_tiny",       "smollm3_tiny",      "opt_350m_tiny", "stablelm_tiny"};
 
 /// The same with a sliding window, with what PyTorch writes.
 inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny", "gemma2_tiny", "gemma3_tiny"};

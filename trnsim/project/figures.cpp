@@ -33,7 +33,7 @@ Maybe evaluation_seconds(const Job& job, const Projection& p) {
   return {};
 }
 
-/// A generation has its time under another name.
+/// Figures that a generation does not have, or has under another name.
 Maybe of_training(const Job& job, double value) { return job.generation ? Maybe{} : value; }
 
 analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
@@ -56,9 +56,10 @@ analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
 
 analysis::CompileFigures compile_figures(const Job& job, const Projection& p) {
   const CompileCost compile = compile_cost(job, p);
-  return {.start_seconds = p.time.start,
-          .compile_seconds = p.time.compile,
-          .compile_first_seconds = p.time.compile_first,
+  // How long a generation's programs take to compile is not modelled.
+  return {.start_seconds = of_training(job, p.time.start),
+          .compile_seconds = of_training(job, p.time.compile),
+          .compile_first_seconds = of_training(job, p.time.compile_first),
           .largest_module = compile.instructions,
           .largest_module_limit = compile.limit,
           .host_memory_bytes = compile.host_bytes,

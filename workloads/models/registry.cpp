@@ -84,6 +84,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     relative<LlamaKind::kSmolLm3>("smollm3", "SmolLM3"),
+    relative<LlamaKind::kStableLm>("stablelm", "StableLm"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }},
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
