@@ -40,7 +40,7 @@ concept FixedList = requires {
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-/// Of a struct all members go, one after the other. One that is not a plain struct, or of which some do not go, has an
+/// Writes all members of a struct, in order. A struct that is not plain, or has members that are not written, has an
 /// each_field(archive, struct) of its own, in its namespace, which names them.
 class ArchiveWriter {
  public:
@@ -91,7 +91,7 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-/// Throws `cut_short` when the bytes end too early or are no value of the type.
+/// Throws `cut_short` when the bytes end too early or do not form a value of the type.
 class ArchiveReader {
  public:
   ArchiveReader(std::string_view bytes, Error cut_short) : rest_{bytes}, cut_short_{std::move(cut_short)} {}

@@ -23,7 +23,7 @@ enum class Fault {
 int exit_code(Fault fault);
 
 /// `where`: the file:line, flag, tensor or instruction; `what`: one sentence; `fix`: one imperative sentence.
-/// what() is all of it: "FAULT: WHERE: WHAT\n  fix: FIX". Nobody cuts that text up again: the parts are members.
+/// what() has all parts: "FAULT: WHERE: WHAT\n  fix: FIX". To read one part use its member, not that text.
 class Error : public std::exception {
  public:
   Error(Fault fault, std::string_view where, std::string_view what, std::string_view fix);

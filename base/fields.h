@@ -98,7 +98,7 @@ constexpr auto up_to_16(auto& x) {
 
 }  // namespace fields_detail
 
-/// How many members T has. They can be made from nothing and are no arrays of C.
+/// The number of members of T. They must be default constructible and not C arrays.
 template <Plainly T>
 inline constexpr std::size_t kFieldCount = fields_detail::count<std::remove_cv_t<T>>();
 

@@ -20,7 +20,7 @@
 
 namespace base {
 
-/// Where the data of the installed package lies: defined by programs that find_package(trnsim) builds, and by no other
+/// The data folder of the installed package: defined by programs that find_package(trnsim) builds, and by no other
 /// (cmake/data_folder.cpp).
 [[gnu::weak]] const char* installed_data_folder();
 
@@ -127,7 +127,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_{path} {
   static std::atomic<unsigned> counter{0};
   remove_left(path);
   struct stat status {};
-  do {  // once, but for somebody who takes the file for one that was left
+  do {  // once, unless another process removes the file as a leftover
     if (fd_ >= 0) close(fd_);
     temporary_ = fmt::format("{}.{}-{}{}", path.string(), getpid(), counter++, kTemporary);
     fd_ = opened(temporary_, O_RDWR | O_CREAT | O_EXCL);
@@ -242,7 +242,7 @@ NewFolder::NewFolder(const fs::path& path) {
   const fs::path parent = path.parent_path();
   if (!parent.empty() && fs::create_directories(parent, error)) parent_ = parent;
   path_ = path;
-  // mkdir says who was first; it fails with nothing but EEXIST for a name that is taken.
+  // mkdir decides which process was first; for a taken name it fails with EEXIST alone.
   for (int n = 2; mkdir(path_.c_str(), 0777) != 0; ++n) {
     if (errno != EEXIST)
       throw Error{Fault::kEnvironment, path_.string(), fmt::format("cannot be created: {}", reason(errno)),

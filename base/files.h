@@ -80,8 +80,8 @@ class ReplacedFolder {
   HoldInterrupts hold_;
 };
 
-/// A folder of a name that nobody else has: `path`, or `path`-2, -3 and on when it is taken; two processes that begin
-/// in one second get two. Goes again, with parents that it made, when nothing was written into it. Errors:
+/// A folder with a unique name: `path`, or `path`-2, -3 and so on when that is taken; two processes that start in the
+/// same second get two. Removed again, with the parents it created, when nothing was written into it. Errors:
 /// Fault::kEnvironment when it cannot be created.
 class NewFolder {
  public:

@@ -40,7 +40,7 @@ std::uint64_t hash_of_own_code() {
     Dl_info info{};
     const bool library = ::dladdr(reinterpret_cast<void*>(&hash_of_own_code), &info) != 0 && info.dli_fname &&
                          std::string_view{info.dli_fname}.find(".so") != std::string_view::npos;
-    // The program by what runs: its file may have been replaced meanwhile, and was named as its caller liked.
+    // Reads the running image: the program's file may have been replaced since, and argv[0] may be any name.
     return hash64(read_file(library ? info.dli_fname : "/proc/self/exe"));
   }();
   return hash;

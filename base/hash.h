@@ -16,7 +16,7 @@ std::uint64_t hash64(std::string_view text, std::uint64_t seed = 0);
 /// 16 lower-case hexadecimal digits.
 std::string hash_text(std::uint64_t hash);
 
-/// The hash of what comes in pieces; pieces are not separated: add their lengths where that matters.
+/// The hash of data that comes in pieces; pieces are not separated: add their lengths where that matters.
 class Hasher {
  public:
   Hasher();
@@ -34,8 +34,8 @@ class Hasher {
   std::unique_ptr<State> state_;
 };
 
-/// Of the program, or of the shared library, that this code is a part of: another build may answer otherwise, so what
-/// is kept for later has this in its key. Read once. Errors: as read_file().
+/// The hash of the program or shared library that contains this code. Another build may answer differently, so cached
+/// results have this hash in their keys. Computed once. Errors: as read_file().
 std::uint64_t hash_of_own_code();
 
 }  // namespace base

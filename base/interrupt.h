@@ -7,10 +7,10 @@ namespace base {
 inline constexpr int kExitInterrupted = 130;
 
 /// From now on SIGINT, SIGTERM and SIGHUP end the process with exit code 130; while a HoldInterrupts lives, the first
-/// of them raises the flag instead. Who began us with SIGHUP ignored (nohup) wants it ignored.
+/// of them raises the flag instead. A SIGHUP that was already ignored (nohup) stays ignored.
 void catch_interrupts();
-/// For what ends work without a signal, as a pipe whose reader is gone: raises the flag when somebody holds interrupts.
-/// False, and nothing done, when nobody does.
+/// For causes other than a signal, such as a pipe whose reader is gone: raises the flag while a HoldInterrupts lives.
+/// Otherwise does nothing and returns false.
 bool interrupt();
 /// True once a signal came. Cheap enough for inner loops; safe from any thread.
 bool interrupted();

@@ -231,12 +231,12 @@ const Parameter& ParamFile::parameter(std::string_view key) const {
 }
 
 void ParamFile::explain(std::string_view key, std::string_view text) {
-  parameter(key);  // throws when there is none
+  parameter(key);  // throws when the key is missing
   std::string& own = parameters_.find(key)->second.text;
   if (own.empty()) own = text;
 }
 
-void ParamFile::leave(std::string_view prefix) {
+void ParamFile::ignore(std::string_view prefix) {
   for (auto& [key, p] : parameters_) p.read = p.read || is_below(key, prefix);
 }
 

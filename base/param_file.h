@@ -15,14 +15,14 @@
 
 namespace base {
 
-/// A value and who says so.
+/// A value and its source.
 template <typename T>
 struct Sourced {
   T value{};
   std::string source;
 };
 
-/// One key as it stands after inheritance and overrides.
+/// One key after inheritance and overrides.
 struct Parameter {
   std::string key;                  // "hbm.bandwidth"
   std::vector<std::string> values;  // as written: one, or the items of a list
@@ -30,16 +30,16 @@ struct Parameter {
   std::string source;                  // may be empty for text, never for a number that is read
   std::string text;                    // optional explanation
   std::vector<std::string> fitted_on;  // measurements that a fitted constant was fitted on; empty: not fitted
-  std::vector<std::string> read_off;   // measurements whose figures state it: no prediction of ours lies in between
+  std::vector<std::string> read_off;   // measurements that state it directly, without a prediction of ours
   std::string where;                   // "trn1.2xlarge.toml:12", or "`set`"
   bool read = false;
 };
 
 /// A file of parameters. Load it, apply the user's overrides, read each key with the dimension you expect, then call
-/// reject_unread(): a key that nobody reads is a mistake, not a comment. All errors are Fault::kUsage with file:line.
+/// reject_unread(): a key that is never read is a mistake, not a comment. All errors are Fault::kUsage with file:line.
 ///
 /// A key is a dotted path. Its entry is `{ value = ..., source = "...", text = "...", fitted_on = [...], read_off =
-/// [...] }` (source obliged, the last three optional) or, for what is not a number, plain text, a flag or a list of
+/// [...] }` (source obliged, the last three optional) or, for other values, plain text, a flag or a list of
 /// texts. A root key `inherits = "other.toml"` starts from that file (beside this one) and replaces its keys one by
 /// one; a value such as "2x" then multiplies the inherited one. Arrays of tables get their index as a part of the path:
 /// "layer.0.name".
@@ -53,7 +53,7 @@ class ParamFile {
   /// Overrides one key. A number keeps its dimension; "2x" multiplies what is there. Errors: an unknown key (with a
   /// suggestion), another dimension. `where` names the origin in errors; the source says what was set.
   void set(std::string_view key, std::string_view value, std::string_view where = "`set`");
-  /// The same for "hbm.bandwidth=1.6TB/s".
+  /// As above, from text: "hbm.bandwidth=1.6TB/s".
   void set(std::string_view assignment);
 
   /// Explains a key whose file does not: the reader of the key knows what it means. Errors: missing key.
@@ -76,13 +76,13 @@ class ParamFile {
   /// The entry of a key, not counted as read. Errors: missing key.
   const Parameter& parameter(std::string_view key) const;
   /// Declares that the keys below `prefix` belong to another reader.
-  void leave(std::string_view prefix);
+  void ignore(std::string_view prefix);
   /// Errors: the first key that was never read, with the nearest name that was asked for.
   void reject_unread() const;
 
   /// Everything as resolved, as a file that load() reads back to the same values, sources and fits.
   std::string to_toml() const;
-  /// Of keys and values, not of sources and texts: two machines with the same hash behave the same.
+  /// The hash of keys and values, not of sources and texts: two machines with the same hash behave the same.
   std::uint64_t hash() const;
   const std::string& name() const { return name_; }
 

@@ -59,8 +59,8 @@ class Flattener {
     }
   }
 
-  /// Without a source: text, a flag, or a list of them. A number may stand for its text, as the value of a setting; who
-  /// reads it as a number misses its source.
+  /// Without a source: text, a flag, or a list of them. A bare number is kept as text, such as the value of a setting;
+  /// reading it as a number reports the missing source.
   void bare(const std::string& key, const toml::node& node) {
     Parameter& parameter = add(key, node);
     fill_values(parameter, node);

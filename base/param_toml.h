@@ -15,7 +15,7 @@ namespace base {
 using Parameters = std::map<std::string, Parameter, std::less<>>;
 
 struct ParsedToml {
-  std::string inherits;  // the root key, empty when there is none
+  std::string inherits;  // the root key, empty when absent
   std::string inherits_where;
   Parameters parameters;
 };

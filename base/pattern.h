@@ -12,7 +12,7 @@ namespace base {
 /// A compiled expression. Copies share it; threads may search with it at once.
 class Pattern {
  public:
-  /// Errors: Fault::kData, with the place in the expression, when it is none.
+  /// Errors: Fault::kData, with the place in the expression, when it is invalid.
   explicit Pattern(std::string_view expression);
 
   /// The first match that begins at `from` or behind it; a view into `text`. `text` must be valid UTF-8.

@@ -85,7 +85,7 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
 
 /// Life of a child: an item in, an answer out, until the parent closes its end.
 [[noreturn]] void serve(int fd, const ProcessPool::Work& work, const std::string& name) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);                                            // nobody would read the answers
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);                                            // no process would read the answers
   for (const int signal : {SIGINT, SIGHUP, SIGTERM}) ::signal(signal, SIG_IGN);  // the parent decides
   std::uint64_t item = 0;
   while (receive_all(fd, &item, sizeof item)) {
@@ -111,7 +111,7 @@ class ProcessPool::Child {
     int pair[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
       throw Error{Fault::kEnvironment, name, std::strerror(errno), "close some files or raise ulimit -n"};
-    ::malloc_trim(0);  // a child, and what it forks in turn, copies the page tables of all that is held
+    ::malloc_trim(0);  // a child, and what it forks in turn, copies the page tables of all memory held
     pid_ = ::fork();
     if (pid_ == 0) {
       ::close(pair[0]);
@@ -135,9 +135,9 @@ class ProcessPool::Child {
 
   int fd() const { return fd_; }
 
-  void order(std::size_t number, std::uint64_t of_kin) {
+  void order(std::size_t number, std::uint64_t affinity_of_item) {
     const std::uint64_t wide = number;
-    kin = of_kin;
+    affinity = affinity_of_item;
     send_all(fd_, {reinterpret_cast<const char*>(&wide), sizeof wide});  // a dead child shows when it is read
     item = number;
   }
@@ -155,7 +155,7 @@ class ProcessPool::Child {
   }
 
   std::optional<std::size_t> item;  // that it works on
-  std::uint64_t kin = 0;            // of that, or of its last one
+  std::uint64_t affinity = 0;       // of that, or of its last one
 
  private:
   /// Waits for its end.
@@ -179,16 +179,17 @@ std::size_t ProcessPool::busy() const {
   return static_cast<std::size_t>(std::ranges::count_if(children_, [](const auto& c) { return c->item.has_value(); }));
 }
 
-void ProcessPool::order(std::size_t item, std::uint64_t kin) {
+void ProcessPool::order(std::size_t item, std::uint64_t affinity) {
   ensure(has_room(), name_, "more was ordered than there are processes");
-  auto idle = std::ranges::find_if(children_, [kin](const auto& c) { return !c->item && c->kin == kin; });
+  auto idle =
+      std::ranges::find_if(children_, [affinity](const auto& c) { return !c->item && c->affinity == affinity; });
   if (idle == children_.end()) idle = std::ranges::find_if(children_, [](const auto& c) { return !c->item; });
   if (idle == children_.end()) idle = children_.insert(idle, std::make_unique<Child>(name_, work_));
-  (*idle)->order(item, kin);
+  (*idle)->order(item, affinity);
 }
 
-bool ProcessPool::busy_with(std::uint64_t kin) const {
-  return std::ranges::any_of(children_, [kin](const auto& c) { return c->item && c->kin == kin; });
+bool ProcessPool::busy_with(std::uint64_t affinity) const {
+  return std::ranges::any_of(children_, [affinity](const auto& c) { return c->item && c->affinity == affinity; });
 }
 
 std::vector<ProcessPool::Answer> ProcessPool::wait(std::optional<std::chrono::milliseconds> patience) {

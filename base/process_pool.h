@@ -1,4 +1,4 @@
-// Work in child processes: each has its own memory, may run out of it, and takes nobody along when it dies.
+// Work in child processes: each has its own memory, may run out of it, and dies without taking others along.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ namespace base {
 /// group of processes, is left to the parent to decide; children do not outlive it.
 class ProcessPool {
  public:
-  /// Computes an item in a child, which was forked when the item, or one before it, was ordered: of what the parent
-  /// changes later it sees nothing.
+  /// Computes an item in a child, which was forked when this item or an earlier one was ordered: it does not see
+  /// later changes of the parent.
   using Work = std::function<std::string(std::size_t item)>;
 
-  /// What became of an item: bytes, unless there is one of the two others.
+  /// The outcome of an item: bytes, unless one of the other two is set.
   struct Answer {
     std::size_t item = 0;
     std::string bytes{};
@@ -40,11 +40,11 @@ class ProcessPool {
   /// Items under way.
   std::size_t busy() const;
   bool has_room() const { return busy() < most_; }
-  /// Begins with an item; there must be room. `kin`: of an idle child that had one of the same kin last it goes to that
-  /// one, which may have kept something. Errors: Fault::kEnvironment when no process can be started.
-  void order(std::size_t item, std::uint64_t kin = 0);
-  /// Whether an item of that kin is under way.
-  bool busy_with(std::uint64_t kin) const;
+  /// Starts an item; there must be room. It goes to an idle child whose last item had the same `affinity`, if there is
+  /// one: that child may have kept something. Errors: Fault::kEnvironment when no process can be started.
+  void order(std::size_t item, std::uint64_t affinity = 0);
+  /// Whether an item of that affinity is under way.
+  bool busy_with(std::uint64_t affinity) const;
   /// Waits until an item is done, or for so long, and takes all that are done. Nothing under way: returns at once.
   std::vector<Answer> wait(std::optional<std::chrono::milliseconds> patience = {});
 

@@ -29,7 +29,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` of `total`; `note` is what the caller wants seen ("loss 1.234, simulated 412 ms/step"). Cheap when it is
+  /// `done` of `total`; `note` is shown beside it ("loss 1.234, simulated 412 ms/step"). Cheap when it is
   /// not yet time to draw.
   void update(std::uint64_t done, std::string_view note = {}) { update_at(Clock::now(), done, note); }
   /// True when update() would draw now: check first if the note is expensive to build.

@@ -1,4 +1,4 @@
-// Who may write to stderr, and when: messages scroll, one status line below them stays. Used by log and progress.
+// Shares stderr between messages, which scroll, and one status line that stays below them. Used by log and progress.
 #pragma once
 
 #include <cstdio>

@@ -22,8 +22,8 @@ std::vector<std::string> split(std::string_view text, char delimiter);
 /// "1 micro-batch", "3 micro-batches", "0 entries": a number with its noun, in the plural unless it is one.
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// Whether no more than 200 brackets are open at once. What is done with parsed JSON recurses, so text is asked this
-/// before it is parsed.
+/// Whether no more than 200 brackets are open at once. Code that walks parsed JSON recurses, so this is checked
+/// before parsing.
 bool is_shallow_json(std::string_view json);
 /// Errors: Fault::kData naming `where` when it is not.
 void require_shallow_json(std::string_view json, std::string_view where);
@@ -33,7 +33,7 @@ class LineReader {
  public:
   explicit LineReader(std::istream& in) : in_{in} {}
   bool next(std::string& line);
-  /// Of the line read last, from 1.
+  /// The number of the line read last, from 1.
   std::size_t number() const { return number_; }
 
  private:

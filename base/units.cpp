@@ -20,7 +20,7 @@ using enum Dimension;
 struct Unit {
   std::string_view symbol;
   Dimension dimension;
-  bool decimal_prefix = false;  // k, M, G... may stand before the symbol
+  bool decimal_prefix = false;  // k, M, G... may precede the symbol
   bool binary_prefix = false;   // Ki, Mi, Gi...
   int decimal = 0;
   double factor = 1;
@@ -154,7 +154,7 @@ std::optional<Scale> find_unit(std::string_view text) {
   return std::nullopt;
 }
 
-/// What is wrong with the text, or the quantity.
+/// The error in the text, or the quantity.
 struct Parsed {
   std::optional<Quantity> quantity;
   std::string problem;
@@ -219,7 +219,7 @@ const Unit* printed_unit(Dimension dimension) {
 /// The decimal exponent of the prefix that leaves one to three digits before the point.
 int choose_shift(const Unit& unit, int exponent) {
   if (!unit.decimal_prefix) return 0;
-  const int most = unit.dimension == kTime ? 0 : 18;  // nobody reads kiloseconds
+  const int most = unit.dimension == kTime ? 0 : 18;  // kiloseconds are not in use
   return std::clamp(static_cast<int>(std::floor(exponent / 3.0)) * 3, -15, most);
 }
 

@@ -9,7 +9,7 @@
 
 namespace base {
 
-/// What a number measures. In the code a value is always in the base unit named here, as a double.
+/// The dimension of a number. In the code a value is always in the base unit named here, as a double.
 enum class Dimension : std::uint8_t {
   kTime,              // seconds
   kFrequency,         // hertz
@@ -31,7 +31,7 @@ enum class Dimension : std::uint8_t {
 };
 inline constexpr std::size_t kDimensionCount = 17;
 
-/// What the dimension is and how to write it: "a bandwidth, for example 410 GB/s".
+/// The dimension's name and an example: "a bandwidth, for example 410 GB/s".
 std::string describe(Dimension dimension);
 /// The example alone: "410 GB/s".
 std::string_view example(Dimension dimension);
@@ -44,8 +44,8 @@ struct Quantity {
 
 /// Reads "2.8 GHz", "1.6TB/s", "16 GiB", "1.3 us", "64 cycles", "$1.34/h", "0.76", "50 %", "0.5x". Decimal prefixes
 /// (f p n u m k M G T P E) shift the decimal point, binary ones (Ki Mi Gi Ti Pi) multiply by a power of two: the result
-/// is the double nearest to what is written. A number without a unit is a ratio. `where` names the place in the error.
-/// Errors: Fault::kUsage for no number, a number that is not finite, an unknown unit.
+/// is the double nearest to the text. A number without a unit is a ratio. `where` names the place in the error.
+/// Errors: Fault::kUsage for text that is not a number, a number that is not finite, an unknown unit.
 Quantity parse_quantity(std::string_view text, std::string_view where = "quantity");
 
 /// The same without an error: nothing when the text is not a quantity ("bert-base", "fast").

@@ -13,8 +13,8 @@ namespace cli {
 
 using trnsim::OptionRow;
 
-/// The choices as help shows them. Those that lie in files may not be found; who only asks for help need not care, and
-/// who gives a value is told.
+/// The choices as help shows them. Those from files may be missing: help then shows none, and
+/// giving a value reports the error.
 template <class Options>
 std::string shown_choices(const OptionRow<Options>& row) {
   try {

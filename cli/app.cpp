@@ -78,7 +78,7 @@ constexpr std::array kOtherWords = {
 };
 
 /// The flag that was meant, of those that the verb has.
-std::optional<std::string> meant(const std::string& typed, const std::vector<std::string>& flags) {
+std::optional<std::string> closest_flag(const std::string& typed, const std::vector<std::string>& flags) {
   const auto has = [&](std::string_view ours) {
     return std::ranges::find(flags, ours.substr(0, ours.find(' '))) != flags.end();
   };
@@ -90,7 +90,7 @@ std::optional<std::string> meant(const std::string& typed, const std::vector<std
   return base::closest(typed, flags);
 }
 
-/// What the parser did not know, as an error with the nearest thing it does know.
+/// The word that the parser did not know, as an error with the nearest known one.
 Error unknown(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   const CLI::App& verb = chosen.empty() ? app : *chosen.front();
@@ -101,12 +101,12 @@ Error unknown(const CLI::App& app) {
     return {Fault::kUsage, where, fmt::format("unexpected argument '{}'", typed), fmt::format("see {} --help", where)};
   }
   typed = typed.substr(0, typed.find('='));
-  const auto near = meant(typed, flag_names_of(verb));
+  const auto near = closest_flag(typed, flag_names_of(verb));
   return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed),
           near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
 }
 
-/// CLI11 prints a bound that is none as 308 digits.
+/// CLI11 prints an absent bound as 308 digits.
 std::string plain(std::string text) {
   const std::size_t range = text.find(" not in range 0.000000 to 1797");
   if (range != std::string::npos) text.replace(range, std::string::npos, " is not above 0");
@@ -126,7 +126,7 @@ void require_known_flags(const CLI::App& app, const std::vector<std::string>& ar
       if (apart && option->get_items_expected_max() > 0) ++i;
       continue;
     }
-    const auto near = meant(flag, flag_names_of(verb));
+    const auto near = closest_flag(flag, flag_names_of(verb));
     throw Error{Fault::kUsage, where, fmt::format("unknown flag '{}'", flag),
                 near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
   }

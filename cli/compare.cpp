@@ -1,4 +1,4 @@
-// `trnsim compare A B`: what changed from one run to another, or what a profile of the device says otherwise.
+// `trnsim compare A B`: the changes from one run to another, or to a profile of the device.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -24,8 +24,8 @@ struct CompareOptions {
   std::size_t ops = 20;
 };
 
-/// Two runs of other machines or workloads may be compared, but nobody should do so without noticing.
-void tell_what_differs(const analysis::Record& before, const analysis::Record& after) {
+/// Two runs of other machines or workloads may be compared, but not without notice.
+void log_differences(const analysis::Record& before, const analysis::Record& after) {
   const auto differs = [](std::string_view what, const std::string& a, const std::string& b) {
     if (a != b) base::log_info("the runs have another {}: {} and {}", what, a, b);
   };
@@ -75,7 +75,7 @@ void compare(const CompareOptions& options) {
   if (is_profile(options.after)) return compare_profile(options, format, most);
   const analysis::Record before = analysis::read_record(options.before);
   const analysis::Record after = analysis::read_record(options.after);
-  tell_what_differs(before, after);
+  log_differences(before, after);
   const std::vector<analysis::Difference> steps = analysis::compare(before, after);
   std::vector<analysis::Difference> differences = jobs(options.before, options.after);
   differences.insert(differences.end(), steps.begin(), steps.end());

@@ -1,4 +1,4 @@
-// `trnsim compile WORKLOAD`: the program of a training step, and what each pass did to it.
+// `trnsim compile WORKLOAD`: the program of a training step, and the effect of each pass.
 #include <fmt/format.h>
 
 #include <memory>

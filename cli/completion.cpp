@@ -30,7 +30,7 @@ struct Flag {
 struct VerbFlags {
   std::string name, help;
   std::vector<Flag> flags;
-  std::vector<std::string> words{};  // what may stand without a flag, besides files
+  std::vector<std::string> words{};  // words that need no flag, besides files
 };
 
 std::vector<std::string> choices_of(const std::string& type_name) {

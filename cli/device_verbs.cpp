@@ -29,7 +29,7 @@ struct LsOptions {
   bool topology = false, json = false, wide = false, all = false;
 };
 
-/// `all` adds nothing: in a simulation nobody else uses the devices.
+/// `all` adds nothing: in a simulation the devices have no other users.
 void ls(const LsOptions& options) {
   const bool is_run = std::filesystem::is_directory(options.machine);
   const trnsim::RunDevices run =

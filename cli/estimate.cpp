@@ -33,7 +33,7 @@ void estimate(const EstimateOptions& options) {
                        [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
   e.typed = typed_command();
   require_fit(e);
-  const auto& [job, p, changes, remedy, typed] = e;
+  const auto& [job, p, changes, fitting_change, typed] = e;
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
   const base::Table table = figure_table(figures_of(job, p));
   if (form == base::Format::kCsv) return print(table.render(form, columns()));

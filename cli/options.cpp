@@ -19,7 +19,7 @@ using base::Fault;
 using trnsim::Setting;
 using trnsim::Settings;
 
-/// Which settings a verb takes. One that stands nowhere is a setting of workload files and of the library alone.
+/// Which settings a verb takes. One that is not listed is a setting of workload files and of the library alone.
 struct Takes {
   std::string_view verbs;
   std::string_view settings;

@@ -19,7 +19,7 @@ void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settin
 /// --numerics and their like, and refuses settings that contradict each other. Errors: Fault::kUsage.
 void finish_settings(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
-/// What the settings of this call opened, if they name one: the program says at its end how often it served.
+/// The cache that the settings of this call opened, if they name one: the program reports its hits at the end.
 std::shared_ptr<runtime::ProgramCache>& compile_cache();
 
 /// The words of the command, this program's name first, with flags as it spells them; empty before the parse.

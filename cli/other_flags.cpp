@@ -16,7 +16,7 @@ namespace cli {
 namespace {
 
 /// Flags of Hugging Face's TrainingArguments and of optimum-neuron's scripts, by what they are about. None of them
-/// changes the time, the memory or the numbers of what is simulated.
+/// changes the time, the memory or the numbers of a simulation.
 constexpr std::array kWithoutMeaning = {"do_train",
                                         "do_eval",
                                         "do_predict",

@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-/// Work that is under way for the disk is not thrown away because nobody reads its tables: it is told to come to an
+/// Work that is under way for the disk is not thrown away because the reader of its tables is gone: it is asked to
 /// end.
 void require(bool done) {
   if (done || base::interrupt() || base::interrupted()) return;

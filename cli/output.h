@@ -10,7 +10,7 @@ struct ClosedPipe {};
 
 /// Writes all of `text` to stdout. Errors: ClosedPipe; Fault::kEnvironment when stdout cannot take it (disk full).
 void print(std::string_view text);
-/// Columns of the terminal that shows stdout, or $COLUMNS where somebody exports it; 0: nobody says.
+/// Columns of the terminal that shows stdout, or $COLUMNS where it is exported; 0: unknown.
 int columns();
 
 /// Hands everything printed to the reader; the same errors.

@@ -1,4 +1,4 @@
-// `trnsim params MACHINE`: every number with its unit, its source and what it was fitted on.
+// `trnsim params MACHINE`: every number with its unit, its source and the rows that it was fitted on.
 #include <memory>
 
 #include "base/table.h"

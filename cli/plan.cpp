@@ -43,7 +43,7 @@ std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
 
 base::Cell with(double value, fmt::format_string<double&> form) { return {value, fmt::format(form, value)}; }
 
-/// Of a million tokens.
+/// Dollars of a million tokens.
 base::Cell dollars_of(const TriedPlan& plan) {
   const auto price = plan.job.price_per_hour;
   if (!price) return "no price";
@@ -99,7 +99,7 @@ void print_refused(const std::vector<TriedPlan>& plans, base::Format form) {
   print(table.render(form, columns()));
 }
 
-/// Errors when nothing is left: with the least that is needed, or what all plans lack.
+/// Errors when no plan is left: with the least memory needed, or the reason that all plans share.
 void require_some(const std::vector<TriedPlan>& plans, const PlanOptions& options) {
   const std::string where = "trnsim plan " + options.model;
   if (plans.empty())
@@ -124,7 +124,7 @@ int processes_of(const trnsim::Settings& s) {
                                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// What all plans have in common.
+/// The settings that all plans share.
 std::string heading(const PlanOptions& options, const trnsim::Job& job) {
   if (job.generation)
     return fmt::format("{} on {} with {}, {} and {}, {}, stack {}", options.model, job.machine.name,

@@ -1,4 +1,4 @@
-// What the library says of long work, as a live line on stderr.
+// Progress of long work in the library, as a live line on stderr.
 #pragma once
 
 #include <cstddef>

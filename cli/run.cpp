@@ -68,10 +68,10 @@ trnsim::TraceWindow trace_window(const RunOptions& options) {
   return window;
 }
 
-/// Whether stdout is for people, not for programs.
-bool for_people(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
+/// Whether stdout is to be read by people, not by programs.
+bool human_readable(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
 
-/// What each step leaves on the terminal.
+/// The output of each step on the terminal.
 class StepView {
  public:
   StepView(const workloads::Trainer& trainer, double step_seconds)
@@ -152,14 +152,14 @@ void print_training(const Training& t) {
   flush();
 }
 
-/// What is shown of a run in progress.
+/// The output of a run in progress.
 trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& steps) {
-  const bool people = for_people(form);
+  const bool readable = human_readable(form);
   trnsim::RunObserver observer;
   observer.note = [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); };
-  observer.projected = [people, form](const RunResult& run) {
-    if (people && run.projection) print_projection(run, form);
-    if (people && run.trained && run.trained->cores() > 1) {
+  observer.projected = [readable, form](const RunResult& run) {
+    if (readable && run.projection) print_projection(run, form);
+    if (readable && run.trained && run.trained->cores() > 1) {
       print(fmt::format("training for real: {}\n", setting_of(*run.trained)));
       flush();
     }
@@ -175,13 +175,13 @@ trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& st
   };
   observer.training.step = [&steps](const workloads::StepRecord& r) { steps->show(r); };
   observer.training.evaluating = [&steps](std::int64_t done, std::int64_t all) { steps->evaluating(done, all); };
-  observer.training.evaluated = [people](const workloads::EvalRecord& e) {
-    if (people) print(trnsim::metrics_block(e)), flush();
+  observer.training.evaluated = [readable](const workloads::EvalRecord& e) {
+    if (readable) print(trnsim::metrics_block(e)), flush();
   };
   return observer;
 }
 
-/// What the flags, the environment, a file and the workload together say, as a file for --config.
+/// The combined settings of flags, environment, file and workload, as a file for --config.
 void dump_config(const RunOptions& options) {
   trnsim::Settings settings = options.settings;
   apply_workload(settings, workloads::load_workload(options.workload), trnsim::WorkloadPart::kProjected);
@@ -204,8 +204,8 @@ void run(const RunOptions& options) {
   std::unique_ptr<StepView> steps;
   const RunResult result = trnsim::run(request, observer_of(form, steps));
   if (steps) steps->finish();
-  if (result.training && for_people(form)) print_training(*result.training);
-  if (for_people(form)) print_texts(result.texts);
+  if (result.training && human_readable(form)) print_training(*result.training);
+  if (human_readable(form)) print_texts(result.texts);
   if (form == base::Format::kJson)
     print(analysis::with_schema(to_json(figures_of(result)))
               .dump(2, ' ', false, analysis::Json::error_handler_t::replace) +

@@ -22,7 +22,7 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-/// A line break would end the comment or the line that a word stands in.
+/// A line break would end the comment or the line that contains the word.
 void require_one_line(std::string_view word) {
   if (std::ranges::none_of(word, [](unsigned char c) { return c < 0x20 || c == 0x7f; })) return;
   throw base::Error{base::Fault::kUsage, "slurm",

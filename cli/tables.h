@@ -11,19 +11,19 @@
 
 namespace cli {
 
-/// Time, samples/s and dollars; beside what was published, with the error of each, if it is that job.
+/// Time, samples/s and dollars; beside the published figures, with their errors, if it is that job.
 base::Table job_table(const trnsim::RunResult& run, const analysis::Figures& figures);
 /// Every figure of the model, the job, its plan and its cost.
 base::Table figure_table(const analysis::Figures& figures);
-/// Of a job whose samples are padded to several lengths: each of them, and what they are worth against one length and
-/// packing; of another nothing.
+/// For a job whose samples are padded to several lengths: each length, and the gain over one length and over
+/// packing; empty for other jobs.
 base::Table length_table(const trnsim::Job& job, const trnsim::Projection& projection);
 base::Table length_plan_table(const trnsim::Job& job, const trnsim::Projection& projection);
 std::string lengths_text(const trnsim::Job& job, const trnsim::Projection& projection, base::Format form);
 base::Table engine_table(const trnsim::Projection& projection);
 base::Table time_table(const trnsim::Projection& projection);
 base::Table memory_table(const trnsim::Memory& memory);
-/// What the gain is made of, and why the published one is of something else.
+/// The parts of the gain, and why the published one measures something else.
 std::string gain_text(const trnsim::CompilerGain& gain, const workloads::Published& published);
 base::Table compiler_table(const trnsim::CompilerGain& gain);
 

@@ -30,17 +30,17 @@ std::filesystem::path default_path(const TraceOptions& options) {
   return folder / ("trace." + ending);
 }
 
-void tell(const analysis::TraceSummary& summary, const analysis::Record& record, const TraceOptions& options) {
+void report(const analysis::TraceSummary& summary, const analysis::Record& record, const TraceOptions& options) {
   base::log_info("{}: {}, {}, {}, detail {}, {}", options.format, base::counted(summary.slices, "slice"),
                  base::counted(summary.flows, "flow"), base::counted(summary.counter_values, "counter value"),
                  summary.detail, base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
   if (options.format != "chakra" && record.result.events.empty())
     base::log_info("the run recorded no instructions; trnsim run ... --trace_steps 1 does");
   const analysis::TraceCover cover = analysis::cover_of(record);
-  if (cover.asked <= 0) return;
+  if (cover.requested <= 0) return;
   const auto time = [](double seconds) { return base::readable(seconds, base::Dimension::kTime); };
-  base::log_info("instructions of {} of the {} that were asked for", time(cover.recorded), time(cover.asked));
-  if (cover.recorded < 0.999 * cover.asked)
+  base::log_info("instructions of {} of the {} that were asked for", time(cover.recorded), time(cover.requested));
+  if (cover.recorded < 0.999 * cover.requested)
     base::log_warning(
         "the record is full: the other calls are drawn whole; ask for less, with --trace_layer or "
         "--trace_until of trnsim run");
@@ -61,7 +61,7 @@ void trace(TraceOptions options) {
   const analysis::TraceSummary summary = options.format == "chakra"
                                              ? analysis::write_chakra(record, path)
                                              : write_trace(record, path, options.format, options.trace);
-  tell(summary, record, options);
+  report(summary, record, options);
   print(path.string() + "\n");
 }
 

@@ -36,7 +36,7 @@ void add_version(CLI::App& app);
 /// `trnsim nki` with these arguments: the process becomes Python's. Errors: Fault::kEnvironment without the module.
 [[noreturn]] void exec_nki(int argc, const char* const* argv);
 
-/// `add` declares the verb's options and what to do after the parse; it must leave nothing behind but that.
+/// `add` declares the verb's options and the action after the parse; it must leave nothing else behind.
 struct Verb {
   std::string_view name;
   std::string_view help;

@@ -23,7 +23,7 @@ struct VerifyOptions {
   std::string folder, tolerance_loss, tolerance_gradient, tolerance_weight;
 };
 
-/// What is compared, how far off it is, and how far it may be (none: it is only reported).
+/// A compared quantity, its distance, and the bound (none: it is only reported).
 struct Line {
   std::string what, where;
   double error = 0;
@@ -36,7 +36,7 @@ struct Line {
 constexpr double kSpreads = 2;
 
 /// Tolerances: fp32 differs from PyTorch's by the order of sums. With 16 bits and fewer the losses alone are held to a
-/// bound: kSpreads times that of the trajectory which PyTorch computed in bf16; where there is none 8 %, as bf16
+/// bound: kSpreads times that of the trajectory which PyTorch computed in bf16; without one 8 %, as bf16
 /// emulated in PyTorch is off by 0.7 % and 4 % on the first trajectories.
 std::vector<Line> lines_of(const workloads::VerifyReport& report, const VerifyOptions& options) {
   const bool exact = options.settings.numerics.name.empty() || options.settings.numerics.name == "fp32";

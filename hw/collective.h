@@ -1,4 +1,4 @@
-// How long a collective takes, on which links, and what HBM and the DMA engines give to it.
+// The time of a collective, its links, and its share of HBM and the DMA engines.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct CollectivePlan {
   double hbm_bandwidth = 0;      // B/s of each core's HBM while data moves
   double dma_width = 0;          // DMA engines of each core in use while data moves
   std::vector<LinkLoad> links;   // what the set asked for puts on them
-  /// What a benchmark adds that launches this collective alone, again and again: no part of `floor`.
+  /// The extra time when a benchmark launches this collective alone, again and again: not part of `floor`.
   Fs standalone = 0;
 };
 
@@ -66,8 +66,8 @@ class CollectivePlanner {
   std::map<Key, CollectivePlan> plans_;
 };
 
-/// What no algorithm beats: each rank, each chip and each instance has to send its part, and HBM to give and take it.
-/// Every plan is held against it. Errors: Fault::kInternal when `plan` of `instr` beats one of these bounds.
+/// Lower bounds for any algorithm: each rank, chip and instance has to send its part, and HBM to read and write it.
+/// Every plan is checked against them. Errors: Fault::kInternal when `plan` of `instr` beats one of these bounds.
 void check_bounds(const isa::Instr& instr, const Placement& placement, const CollectivePlan& plan,
                   const MachineParams& machine);
 

@@ -1,4 +1,4 @@
-// The machine's parameters: every number with its unit and who says so.
+// The machine's parameters: every number with its unit and source.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace hw {
 
 struct Peaks;  // hw/trace.h
 
-/// One instance type, and how many of it stand together. Values are in base units: seconds, hertz, bytes, bytes per
+/// One instance type and the number of instances. Values are in base units: seconds, hertz, bytes, bytes per
 /// second, cycles of the engine named.
 struct MachineParams {
   using Number = base::Sourced<double>;
@@ -59,14 +59,14 @@ struct MachineParams {
   std::string toml;        // everything as resolved, see base::ParamFile::to_toml
   std::uint64_t hash = 0;  // two machines with the same hash behave the same
 
-  /// What programs for this machine are compiled for, and checked against.
+  /// The target that programs for this machine are compiled for and checked against.
   isa::Target target() const;
-  /// What isa/ cost functions read.
+  /// The numbers that cost functions of isa/ read.
   isa::Timing timing() const;
   double clock(isa::Engine engine) const;
-  /// Of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
+  /// Cores of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
   int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
-  /// Of an instance's host: the Ice Lake CPUs of Trn1 run two threads a core.
+  /// Physical cores of an instance's host: the Ice Lake CPUs of Trn1 run two threads per core.
   double physical_cores() const { return vcpus.value / 2; }
   int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
@@ -76,8 +76,8 @@ struct MachineParams {
 };
 
 /// The file of a machine: `name_or_path` is "trn1.2xlarge" (a file of hw/params) or the path of a file of that form.
-/// `overrides`: "key=value"; those of "price." do not change the machine: they are for who asks for a price
-/// (analysis::price_per_hour). Errors: Fault::kUsage for an unknown machine, with a suggestion, and for an unknown key.
+/// `overrides`: "key=value"; those of "price." do not change the machine: analysis::price_per_hour
+/// reads them. Errors: Fault::kUsage for an unknown machine, with a suggestion, and for an unknown key.
 base::ParamFile machine_file(std::string_view name_or_path, std::span<const std::string> overrides = {});
 
 /// The same as a machine. Errors: also Fault::kUsage for a missing or misspelt key, a number without unit or source,

@@ -146,7 +146,7 @@ bool may_be_zero(std::string_view key) {
   return key.ends_with("latency") || std::ranges::find(kKeys, key) != kKeys.end();
 }
 
-/// What joins the chips and the instances.
+/// Checks the network between chips and instances.
 void check_fabric(const MachineParams& p) {
   require(p.torus_rows.value * p.torus_columns.value == p.chips.value, p.name,
           "link.rows times link.columns is not chip.count", "make the torus hold every chip");
@@ -163,7 +163,7 @@ void check_fabric(const MachineParams& p) {
           "this instance has no EFA, it cannot be joined to others", "use trn1.32xlarge or trn1n.32xlarge");
 }
 
-/// What programs need of any core.
+/// Checks the properties that programs need of any core.
 void check_target(const MachineParams& p) {
   require(isa::instructions(static_cast<int>(p.generation.value)) != nullptr, p.name,
           fmt::format("core.generation is {}, whose instructions nobody wrote down", p.generation.value),
@@ -171,7 +171,7 @@ void check_target(const MachineParams& p) {
   if (const auto problem = isa::problem_of(p.target())) require(false, p.name, problem->what, problem->fix);
 }
 
-/// What the model needs of any machine; an override can break it.
+/// Checks the properties that the model needs of any machine; an override can break them.
 void check(const MachineParams& p) {
   for (const auto& field : kFields) {
     const double value = (p.*field.member).value;

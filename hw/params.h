@@ -1,4 +1,4 @@
-// The machine's parameters with what they make: targets of programs, and peaks of records.
+// Conversions of the machine's parameters: targets of programs, and peaks of records.
 #pragma once
 
 #include "hw/machine_params.h"

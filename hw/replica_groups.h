@@ -1,4 +1,4 @@
-// Where the ranks of a replica group lie on the machine, and which groups the machine can form.
+// The placement of a replica group's ranks on the machine, and the groups that the machine can form.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct GroupShape {
 /// NxD Llama tutorials form them (tensor parallel 8, data parallel 4 on one trn1.32xlarge).
 GroupShape shape_of(const ReplicaGroups& table, const MachineParams& machine, std::string_view where);
 
-/// The same for what runs between two ranks, wherever they are: a table whose pairs may differ.
+/// The same for messages between two ranks, wherever they are: a table whose pairs may differ.
 /// Errors: Fault::kProgram for a set that is not a pair.
 void require_pairs(const ReplicaGroups& table, const MachineParams& machine, std::string_view where);
 

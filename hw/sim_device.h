@@ -26,20 +26,21 @@ struct SimOptions {
   double trace_until = 0;
   std::int32_t trace_layer = -1;        // calls of this layer alone; -1: all
   std::size_t trace_limit = 2'000'000;  // events; more are counted, not kept
-  bool any_memory = false;              // time a program that HBM is too small for: its addresses lie behind the end
+  bool any_memory = false;              // time a program that HBM is too small for: its addresses are behind the end
   isa::RunOptions run{};                // full mode
-  /// Of earlier simulations on the machine, whose programs have blocks in common with these: the same in less time.
+  /// Times from earlier simulations on the machine; blocks in common are reused. The same results in less time.
   BlockTimes* times = nullptr;
 };
 
 /// Simulates one run of `program` in this process; one simulation at a time (SystemC's kernel is not for threads). With
 /// `execute`, HBM begins as zeros: to give it data use make_sim_device().
-/// Errors: Fault::kProgram for a deadlock (who waits for what), a race, an instruction that cannot run;
+/// Errors: Fault::kProgram for a deadlock (it lists the waits), a race, an instruction that cannot run;
 /// Fault::kCapacity when the program does not fit; Fault::kInternal when the result breaks a physical bound.
 SimResult simulate(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
 /// Programs that run together. The result has the records of the core that took longest; SimResult::rank says which.
 SimResult simulate(const isa::Programs& programs, const MachineParams& machine, const SimOptions& options = {});
-/// The same with the records of each program, in their order: of the core that took longest with it. Without `execute`.
+/// The same, one result per program, in their order: the records of the core that took longest with it. Without
+/// `execute`.
 std::vector<SimResult> simulate_each(const isa::Programs& programs, const MachineParams& machine,
                                      const SimOptions& options = {});
 /// The one that took longest; of equal ones that of the lowest rank.
@@ -57,7 +58,7 @@ std::vector<SimResult> simulate_each_in_child(const isa::Programs& programs, con
 /// The full mode as a device: memory as make_numeric_device() leaves it bit for bit, and the time of each run.
 class SimDevice : public isa::Device {
  public:
-  /// Of the last run().
+  /// The result of the last run().
   virtual const SimResult& result() const = 0;
 };
 /// `options.execute` is implied. HBM stays from run to run, whatever is simulated in between. Errors: as

@@ -30,7 +30,7 @@ struct TimedInstr {
   enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait };
   Fs occupy = 0;
   Fs latency = 0;             // >= occupy
-  Fs wake = 0;                // from a semaphore to the start of what waits for it
+  Fs wake = 0;                // from a semaphore to the start of the waiting instruction
   float load = 0;             // fs: kMatMul, to load the stationary tile; others: the activation table. 0: it is there
   float charge = 0;           // kMatMul: fs of a full PE array, for the power limit
   float apart = 0;            // kMatMul in part of the array: fs until one in another part may begin; 0: as occupy
@@ -78,7 +78,7 @@ struct TimedBlock {
 /// there.
 TimedBlock time_block(const isa::Block& block, const MachineParams& machine);
 
-/// Blocks as one machine reads them, with what is known of their calls: once for all programs that share their
+/// Blocks in one machine's terms, with the known times of their calls: shared by all programs with the same
 /// instructions.
 class BlockTimes {
  public:
@@ -101,7 +101,7 @@ class BlockTimes {
   std::size_t found_ = 0;
 };
 
-/// How the DMA engines move `instr` (a DMA): isa::dma_cost() in femtoseconds, and what it moves in HBM.
+/// How the DMA engines move `instr` (a DMA): isa::dma_cost() in femtoseconds, and its HBM traffic.
 Transfer plan_transfer(const isa::Instr& instr, const isa::DmaTiming& dma);
 
 }  // namespace hw

@@ -1,4 +1,4 @@
-// What a simulation tells: plain records, no SystemC. All times are simulated femtoseconds since the program began.
+// The records of a simulation: plain data, no SystemC. All times are simulated femtoseconds since the program began.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ using Fs = std::uint64_t;  // femtoseconds; 2^64 fs are 5 hours
 constexpr double seconds(Fs time) { return static_cast<double>(time) * 1e-15; }
 inline Fs fs_of(double seconds) { return static_cast<Fs>(std::llround(seconds * 1e15)); }
 
-/// What a sequencer waited for.
+/// The cause of a sequencer's wait.
 enum class Hold : std::uint8_t {
   kOwnEngine,    // the result of its own engine's earlier instruction: the cost of dependence
   kOtherEngine,  // the semaphore of another engine
@@ -59,7 +59,7 @@ struct DmaTime {
   bool operator==(const DmaTime&) const = default;
 };
 
-/// One call of a block. The step to it from the call before lies in front of `begin` and is in `engines`.
+/// One call of a block. The transition from the previous call is before `begin` and counted in `engines`.
 struct CallTime {
   std::uint32_t block = 0;
   std::int32_t layer = -1;

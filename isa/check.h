@@ -16,16 +16,16 @@ struct BlockFacts;
 /// NKI architecture guide v2; the table's limits column (isa/table.h) has them per instruction.
 void check(const Instr& instr, const Target& target);
 
-/// Also registers, labels, and waits: each must be fulfilled by what comes earlier in program order. A wait that never
-/// ends is told apart from a deadlock, for which the error says who waits for what.
+/// Also registers, labels, and waits: each must be fulfilled by earlier instructions in program order. A wait that
+/// never ends is told apart from a deadlock, for which the error lists every waiting engine and its semaphore.
 void check(const Block& block, const Target& target);
 
 /// Also calls, replica groups, element counts of collectives, regions, and that no HBM operand of any call leaves the
 /// program's HBM.
 void check(const Program& program, const Target& target);
 
-/// Checks programs for one target, and reads the blocks that they share once: of the stages of a pipeline, or of
-/// several plans. What is changed in place afterwards (Instrs::own) is not seen.
+/// Checks programs for one target, and reads shared blocks once: those of the stages of a pipeline or of
+/// several plans. Later changes in place (Instrs::own) are not seen.
 class Checker {
  public:
   explicit Checker(const Target& target) : target_{target} {}

@@ -1,4 +1,4 @@
-// What an instruction costs. Cost functions read the instruction's shape and Timing, never data.
+// Costs of instructions. Cost functions read the instruction's shape and Timing, never data.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ struct Cost {
 /// The DMA engines of a core.
 struct DmaTiming {
   double start = 0;                // seconds from the issue to the first descriptor
-  double wake = 0;                 // seconds from a semaphore to the issue of what waits for it
+  double wake = 0;                 // seconds from a semaphore to the issue of the waiting instruction
   double engines = 0;              // of a core
   double engine_rate = 0;          // bytes per second of one engine, reading or writing
   double setup = 0;                // seconds of a descriptor that no data moves in
   double overlap = 0;              // bytes from which a descriptor is written while it is read
   double completion = 0;           // seconds of the descriptor that raises the semaphore
-  double rate = 0;                 // bytes per second of one engine's share of what all of them share
+  double rate = 0;                 // bytes per second of one engine's share of the common path
   double descriptor_overhead = 0;  // time of a descriptor there, in bytes at that rate
   double packet = 0;               // bytes of the longest descriptor
   double transpose = 0;            // rate of a transpose, of that of a copy; 0: it takes descriptors of one element
@@ -35,10 +35,10 @@ struct DmaTiming {
 /// The numbers that cost functions may read; hw/ fills them from the machine's parameter file.
 struct Timing {
   double min_interval = 0;                   // MIN_II, cycles of the executing engine
-  double semaphore = 0;                      // seconds from a visible result to who waits for it
+  double semaphore = 0;                      // seconds from a visible result to the waiting engine
   std::array<double, kEngineCount> fixed{};  // result latency beyond `occupy`, cycles of that engine
   double fp32_passes = 0;                    // TensorE passes for fp32 operands
-  double fp32_transpose_passes = 0;          // the same of a transpose
+  double fp32_transpose_passes = 0;          // the same for a transpose
   double load_stationary_speedup = 0;        // fast load: columns per cycle
   double scalar_start = 0;                   // cycles that ScalarE is held before the first element
   double activation_read = 0;                // cycles to read the accumulator of activation_reduce
@@ -46,31 +46,31 @@ struct Timing {
   double dynamic_min = 0;                    // cycles of a register-addressed copy, at least
   double narrow_copy = 1;                    // VectorE: times faster with bf16 and fp16, from SBUF to SBUF
   double narrow_copy_part = 1;               // the same with gaps, or with PSUM on one side
-  double narrow_pair = 1;                    // the same of two tiles from SBUF
+  double narrow_pair = 1;                    // the same for two tiles from SBUF
   std::array<double, kEngineCount> clock{};  // Hz
   DmaTiming dma;
   bool operator==(const Timing&) const = default;
 };
 
 /// TensorE cycles to load the stationary operand of kMatMul or kPeTranspose (0 for all others). The next stationary
-/// loads in the background of the running matmul: it delays the engine only by what exceeds that one. Source: AWS
+/// loads in the background of the running matmul: it delays the engine only by the time that exceeds it. Source: AWS
 /// Neuron docs, NKI architecture guide v2 ("Background LoadStationary", "Fast LoadStationary": up to 4 columns per
 /// cycle).
 double stationary_load_cycles(const Instr& instr, const Timing& timing);
 
-/// The activation table that an instruction needs in ScalarE: none for those that only scale, square, compare or copy.
-/// Assumed: a table for each function, nobody publishes which ones share one.
+/// The activation table that an instruction needs in ScalarE: absent for those that only scale, square, compare or
+/// copy. Assumed: one table per function; no source says which functions share a table.
 std::optional<Fn> activation_table(const Instr& instr);
 
 /// How the DMA engines move an instruction (a DMA). A descriptor holds its engine until it is read; a short one is
 /// written only then, which is latency: the engine reads the next one meanwhile. All engines of a core together also
-/// share a path to memory, which is what limits them when all are at work.
+/// share a path to memory, which limits them when all are at work.
 /// Source: profiles of NeuronCore-v2 (v2_nm297 to v2_nm310), bandwidths of busy queues (hbm_read_1, hbm_read_1k).
 struct DmaCost {
   std::int64_t descriptors = 0;  // one per contiguous piece, at most a packet long
   double seconds = 0;            // of one DMA engine, all descriptors together; twice for a read-modify-write
   double width = 0;              // DMA engines that it can keep busy
-  double shared = 0;             // seconds of what the engines share, if nobody else uses it
+  double shared = 0;             // seconds on the path that engines share, when it is otherwise idle
   double tail = 0;               // seconds from the end of the last descriptor's reading to the raised semaphore
 
   /// Seconds without company.
@@ -78,7 +78,7 @@ struct DmaCost {
 };
 DmaCost dma_cost(const Instr& instr, const DmaTiming& dma);
 
-/// Elements of `tile` that lie one behind the other in its memory, from the first one on.
+/// Elements of `tile` that are contiguous in its memory, from the first one on.
 std::int64_t contiguous_run(const Tile& tile);
 
 /// The cost column of the instruction table (isa/table.h), which has the formula of each as text. N: elements per

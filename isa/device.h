@@ -1,4 +1,4 @@
-// What can run a program: host threads (isa/numeric.h) or the SystemC machine (hw/sim_device.h).
+// Devices that run a program: host threads (isa/numeric.h) or the SystemC machine (hw/sim_device.h).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct RunOptions {
   std::uint64_t seed = 42;
   std::uint32_t step = 0;
   int host_threads = 0;  // 0: as many as the host has; never changes the result
-  /// Asked between calls: true ends the run there, and what it has written so far is of no use.
+  /// Asked between calls: true ends the run there, and its output so far is invalid.
   bool (*give_up)() = nullptr;
 };
 
@@ -29,13 +29,13 @@ class Device {
   virtual Memory& memory(std::uint32_t rank) = 0;
 };
 
-/// What makes a device that computes asks first, so that nothing is written before. Errors: Fault::kUsage when
+/// Checked before a numeric device is made, so that nothing has been written yet. Errors: Fault::kUsage when
 /// TRNSIM_HOST_ISA is unknown, Fault::kEnvironment when the host lacks it.
 void require_host();
 
 /// Executes each rank's calls in program order on host threads, without time. Programs that run together take turns:
 /// each continues until it needs what another one has not sent yet. Errors of run(): Fault::kProgram when none can
-/// (who waits for whom). Errors of this function: as require_host().
+/// (the error lists the waiting ranks). Errors of this function: as require_host().
 std::unique_ptr<Device> make_numeric_device();
 
 }  // namespace isa

@@ -63,7 +63,7 @@ float decode_narrow(Layout layout, std::uint32_t bits) {
   return sign * std::ldexp(static_cast<float>(static_cast<int>(mantissa) + implicit), scale);
 }
 
-/// What is added before the lowest `drop` bits of a significand are cut off.
+/// The term to add before the lowest `drop` bits of a significand are cut off.
 std::uint64_t rounding_term(std::uint64_t significand, int drop, Rounding rounding, std::uint32_t random) {
   if (drop == 0) return 0;
   if (rounding == Rounding::kStochastic)

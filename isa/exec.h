@@ -1,4 +1,4 @@
-// What an instruction computes. exec never sees time.
+// The semantics of instructions. exec never sees time.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace isa {
 
 class Team;
 
-/// What an instruction sees when it executes: one core's memory, the registers of the call, and where random bits come
-/// from. Random streams are keyed by (seed, step, rank, call rng, instruction) and the element: the same bits for any
+/// The state that an instruction executes on: one core's memory, the registers of the call, and the source of random
+/// bits. Random streams are keyed by (seed, step, rank, call rng, instruction) and the element: the same bits for any
 /// number of host threads.
 struct Context {
   Memory& memory;
@@ -37,8 +37,8 @@ struct Participant {
 /// Executes a collective for all ranks of one group at once; `group` in its order. The sum runs in rank order in fp32,
 /// so that every rank gets the same bits. Errors: Fault::kProgram when shapes do not fit the group.
 void execute_collective(std::span<const Participant> group);
-/// The same with one instruction for all. kSend and kRecv work in groups of two: the member that is not `peer` sends to
-/// it or receives from it, messages in order. Errors: also when nothing was sent.
+/// As above, with one instruction for all. kSend and kRecv work in groups of two: the member that is not `peer` sends
+/// to it or receives from it, messages in order. Errors: also when nothing was sent.
 void execute_collective(const Instr& instr, std::span<Context*> contexts);
 
 /// One side of a pair alone. A message waits in the receiver's inbox until it is received.

@@ -30,8 +30,9 @@ double elementwise_flops(const Instr& instr);
 /// Bytes per memory, indexed by Space (kNone stays 0).
 using Traffic = std::array<std::int64_t, 4>;
 
-/// What the instruction reads. A gather counts the rows that it fetches, not the table; a collective's operand is
-/// counted once (its wire traffic belongs to hw/). A broadcast axis or partition counts as often as it is delivered.
+/// The bytes that the instruction reads. A gather counts the rows that it fetches, not the table; a collective's
+/// operand is counted once (its wire traffic belongs to hw/). A broadcast axis or partition counts as often as it is
+/// delivered.
 constexpr Traffic bytes_read(const Instr& instr) {
   Traffic out{};
   const bool gather = instr.op == Opcode::kDmaGather;
@@ -48,7 +49,7 @@ constexpr Traffic bytes_read(const Instr& instr) {
   return out;
 }
 
-/// What the instruction writes. A scatter counts the rows that it stores, not the table.
+/// The bytes that the instruction writes. A scatter counts the rows that it stores, not the table.
 constexpr Traffic bytes_written(const Instr& instr) {
   Traffic out{};
   if (instr.dst) {

@@ -8,7 +8,7 @@
 
 namespace isa {
 
-/// Who issues the instruction: one in-order sequencer each.
+/// The engine that issues the instruction, through an in-order sequencer of its own.
 enum class Engine : std::uint8_t { kTensor, kVector, kScalar, kGpSimd, kSync };
 inline constexpr int kEngineCount = 5;
 inline constexpr int kDmaQueues = 16;  // rings, each in order
@@ -48,8 +48,8 @@ enum class Opcode : std::uint8_t {
   kMatchReplace8,         // dst = a with the first occurrence of each of b [P, 8] replaced by imm0; dst2 [P, 8]: where
   kTensorCopyDynamicDst,  // dst[i + index * unit] = a[i], as kTensorCopyDynamic; the rest of dst stays
   kTensorScalarCumulative,  // dst[i] = register = (a[i] alu0 s0) alu1 register; s0: b [P, 1] or imm0; kLoadReduce
-                            // begins with c [P, 1] or imm1, kResetReduce with what changes nothing
-  kSetRngSeed,              // a [1, 1], 32 bits: what kRng of this core draws from now on
+                            // begins with c [P, 1] or imm1, kResetReduce with the identity
+  kSetRngSeed,              // a [1, 1], 32 bits: the seed of later kRng on this core
   kRangeSelect,             // v3 and later: dst = (i alu0 b) and (i alu1 c) ? a : imm1, i = imm0 + the flat free index;
                             // b, c [P, 1]; dst2 [P, 1] = max over the free axes
   // ScalarE
@@ -122,7 +122,7 @@ enum class Alu : std::uint8_t {
 inline constexpr std::size_t kAluCount = 26;
 
 constexpr bool is_bitwise(Alu op) { return op >= Alu::kAnd && op <= Alu::kNot; }
-/// Of a alone: whatever the other operand is.
+/// Whether the operation reads a alone and ignores the other operand.
 constexpr bool takes_one(Alu op) { return op == Alu::kNot || op >= Alu::kLogicalNot; }
 
 /// ScalarE functions (hardware_facts 3.4; AWS Neuron docs, nki.api.shared). kGeluGrad and the like are derivatives.
@@ -167,14 +167,14 @@ struct Wait {
 };
 inline constexpr int kMaxWaits = 4;  // more: kWait instructions in front
 
-/// What an instruction does with its engine's accumulator registers, one fp32 number per partition (lane). ScalarE's
+/// The command of an instruction to its engine's accumulator registers, one fp32 number per partition (lane). ScalarE's
 /// sum (kActivation, kActivationReduce), VectorE's take the maximum (kSelectReduce, kRangeSelect) or alu1
-/// (kTensorScalarCumulative); dst2 is what they hold in the end. Source: nki.isa.reduce_cmd, nki.isa.activation.
+/// (kTensorScalarCumulative); dst2 is their final content. Source: nki.isa.reduce_cmd, nki.isa.activation.
 enum class Registers : std::uint8_t {
   kDefault,      // as kIdle without dst2, as kResetReduce with it; kTensorScalarCumulative: as kResetReduce
   kIdle,         // left alone
   kReset,        // emptied
-  kReduce,       // accumulated over what is there
+  kReduce,       // accumulated onto the content
   kResetReduce,  // emptied, then accumulated
   kLoadReduce,   // set to imm1 or c, then accumulated: kTensorScalarCumulative
 };
@@ -194,11 +194,11 @@ struct Instr {
   Fn fn = Fn::kCopy;
   Alu alu0 = Alu::kNone;
   Alu alu1 = Alu::kNone;
-  bool accumulate = false;  // matmul: add to what PSUM holds; DMA: read-modify-write add
+  bool accumulate = false;  // matmul: add to the content of PSUM; DMA: read-modify-write add
   bool reverse0 = false;    // alu0 with its operands exchanged: s0 alu0 a
   bool reverse1 = false;
   bool negate = false;    // tensor_reduce: the result times -1
-  bool skip = false;      // gather, scatter: an index out of range is no error, its row stays
+  bool skip = false;      // gather, scatter: an index out of range leaves its row unchanged, without error
   bool integers = false;  // `ints` in place of imm0 to imm3: all 32 bits of them
   bool onezero = false;   // matmul: a or b holds ones and zeros only, which saves passes of fp32
   Registers registers = Registers::kDefault;

@@ -46,10 +46,10 @@ class Instrs {
     if (body_.use_count() > 1) body_ = std::make_shared<Body>(body_->list());
     return body_->change();
   }
-  /// The same for all copies that share, and for no other list while it is held.
+  /// Equal for all copies that share, and for no other list while it is held.
   Identity identity() const { return body_; }
 
-  /// Keeps them in a fifth of the memory until somebody reads them again, which takes as long as copying them. For all
+  /// Keeps them in a fifth of the memory until they are read again, which takes as long as copying them. For all
   /// copies that share: none of them may be in use meanwhile, and pointers to instructions no longer hold.
   void pack() const {
     if (body_) body_->pack();

@@ -16,7 +16,7 @@
 
 namespace isa {
 
-/// What VectorE and ScalarE keep from one instruction to the next.
+/// State that VectorE and ScalarE keep from one instruction to the next.
 struct EngineState {
   std::array<float, kPartitions> scalar{}, vector{};  // accumulator registers, see Registers
   std::optional<std::uint32_t> seed;                  // of kRng, once kSetRngSeed has set it
@@ -26,7 +26,7 @@ struct EngineState {
 /// Numbers that a program lost without an error, since the memory began.
 struct NumericEvents {
   std::uint64_t overflowed = 0;    // finite, and a cast made them infinite or the limit of an integer type
-  std::uint64_t out_of_range = 0;  // inputs of ScalarE outside of what its function is documented for
+  std::uint64_t out_of_range = 0;  // inputs of ScalarE outside its function's documented range
   std::uint64_t transposed = 0;    // Inf or NaN that reached a transpose of TensorE, which spreads them over rows
   std::uint64_t flushed = 0;       // subnormal bf16 operands of TensorE, which count as zero
 
@@ -54,11 +54,12 @@ class Memory {
   /// Host threads that share an instruction add to it by std::atomic_ref.
   NumericEvents& events() { return events_; }
   std::uint64_t hbm_bytes() const { return hbm_bytes_; }
-  /// What kSend of rank `sender` in replica group `group` has delivered and kRecv has not yet taken, oldest first.
+  /// Messages that kSend of rank `sender` in replica group `group` has delivered and kRecv has not yet taken, oldest
+  /// first.
   std::deque<std::vector<std::byte>>& inbox(std::uint32_t sender, std::uint8_t group) {
     return inbox_[{sender, group}];
   }
-  /// Of the host, for an instruction while it executes: a core executes one at a time.
+  /// Host memory for one instruction while it executes: a core executes one at a time.
   struct Scratch {
     std::vector<std::byte> first, second;
     std::vector<float> sums;

@@ -43,7 +43,7 @@ constexpr Operands writes(const Instr& instr) {
   return out;
 }
 
-/// What the instruction does with its engine's accumulator registers.
+/// The command to the engine's accumulator registers.
 constexpr Registers command_of(const Instr& instr) {
   if (instr.registers != Registers::kDefault) return instr.registers;
   const bool reduces = instr.dst2 && instr.op != Opcode::kMatchReplace8;

@@ -23,7 +23,7 @@ struct Block {
   double matmul_flops = 0;  // 2 x MACs of its kMatMul instructions (transposes excluded), for one call
 };
 
-/// What a call's time is booked under.
+/// The phase that a call's time is booked under.
 enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer, kCommunication, kOther };
 
 struct Call {
@@ -63,7 +63,7 @@ struct Program {
   std::uint32_t own_ranks = 0;                 // and how many from there on; 0: all of `ranks`
   GroupTables groups;                          // replica groups
   Rounding rounding = Rounding::kNearestEven;  // of every cast to fewer bits
-  double model_flops = 0;  // analytic matmul FLOPs per core of one run, without what is computed a second time
+  double model_flops = 0;                      // analytic matmul FLOPs per core of one run, without recomputation
 
   std::uint32_t end_rank() const { return own_ranks == 0 ? ranks : first_rank + own_ranks; }
   bool runs_on(std::uint32_t rank) const { return rank >= first_rank && rank < end_rank(); }

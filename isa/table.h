@@ -1,4 +1,4 @@
-// The one table of NeuronCore-v2 instructions: who runs each, what it computes, what it costs, what it may be given.
+// The one table of NeuronCore-v2 instructions: engine, semantics, cost and limits of each.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ struct Row {
   void (*rule)(const Instr&);  // shapes and types that fit each other (isa/check/rules.h)
   int flops;                   // element-wise arithmetic per element of a
   std::string_view limits;     // form and rule in words
-  std::string_view source;     // who says it costs that
+  std::string_view source;     // the source of the cost
   std::string_view note;       // reasons and doubts; for a row that this machine lacks: why it is refused
 };
 
@@ -93,8 +93,8 @@ inline constexpr std::string_view kSequencer = "derived: the issuing sequencer's
 inline constexpr std::string_view kPlain = "max(MIN_II, N)";
 inline constexpr std::string_view kActivated = "max(MIN_II, ACT_START + N)";
 inline constexpr std::string_view kProfiled = "AWS Neuron SDK 2.26.1, nki.isa; ACT_START: profiles of NeuronCore-v2";
-inline constexpr std::string_view kElsewhere = "MIN_II, then the DMA engines";
-inline constexpr std::string_view kCcElsewhere = "MIN_II, then the CC-cores";
+inline constexpr std::string_view kOnDma = "MIN_II, then the DMA engines";
+inline constexpr std::string_view kOnCcCores = "MIN_II, then the CC-cores";
 
 // clang-format off
 inline constexpr std::array<Row, kOpcodeCount> kRows = {{
@@ -241,37 +241,37 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    {.dst = kSb, .a = kSb}, rule::unsupported, 0, "", kDerived,
    "nothing is published about library calls on GpSimdE: write the operation with the other rows"},
   // ---- DMA: any sequencer issues; the transfer's time is hw/'s
-  {Opcode::kDmaCopy, "dma_copy", kAny, exec::dma_copy, cost::issued, kElsewhere,
+  {Opcode::kDmaCopy, "dma_copy", kAny, exec::dma_copy, cost::issued, kOnDma,
    {.dst = kAll, .a = kAll, .accumulate = true}, rule::dma_copy, 0, "as many elements on both sides, in flat order",
    kSequencer, ""},
-  {Opcode::kDmaGather, "dma_gather", kAny, exec::dma_gather, cost::issued, kElsewhere,
+  {Opcode::kDmaGather, "dma_gather", kAny, exec::dma_gather, cost::issued, kOnDma,
    {.dst = kAll, .a = kHb, .b = kSb | kHb, .skip = true}, rule::dma_gather, 0, "a: rows in HBM; b: [P, 1] int32",
    kSequencer, ""},
-  {Opcode::kDmaScatter, "dma_scatter", kAny, exec::dma_scatter, cost::issued, kElsewhere,
+  {Opcode::kDmaScatter, "dma_scatter", kAny, exec::dma_scatter, cost::issued, kOnDma,
    {.dst = kHb, .a = kAll, .b = kSb | kHb, .accumulate = true, .skip = true}, rule::dma_scatter, 0,
    "dst: rows in HBM; b: [P, 1] int32", kSequencer, ""},
-  {Opcode::kDmaTranspose, "dma_transpose", kAny, exec::dma_transpose, cost::issued, kElsewhere,
+  {Opcode::kDmaTranspose, "dma_transpose", kAny, exec::dma_transpose, cost::issued, kOnDma,
    {.dst = kAll, .a = kAll}, rule::dma_transpose, 0,
    "dst: [F, P] of a [P, F], [F, M, P] of a [P, M, F], [F, M, L, P] of a [P, M, L, F]", kSequencer,
    "descriptors of one element: far below copy bandwidth"},
   // ---- Collectives: any sequencer issues; HBM to HBM on the CC-cores
-  {Opcode::kAllReduce, "all_reduce", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kAllReduce, "all_reduce", kAny, exec::collective, cost::issued, kOnCcCores,
    {.dst = kHb, .a = kHb, .alu0 = kCollective}, rule::collective, 0, "dst as many elements as a", kSequencer, ""},
-  {Opcode::kReduceScatter, "reduce_scatter", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kReduceScatter, "reduce_scatter", kAny, exec::collective, cost::issued, kOnCcCores,
    {.dst = kHb, .a = kHb, .alu0 = kCollective}, rule::collective, 0, "a: ranks times the elements of dst", kSequencer,
    ""},
-  {Opcode::kAllGather, "all_gather", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kAllGather, "all_gather", kAny, exec::collective, cost::issued, kOnCcCores,
    kHbmUnary, rule::collective, 0, "dst: ranks times the elements of a", kSequencer, ""},
-  {Opcode::kAllToAll, "all_to_all", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kAllToAll, "all_to_all", kAny, exec::collective, cost::issued, kOnCcCores,
    kHbmUnary, rule::collective, 0, "dst as many elements as a, a multiple of the ranks", kSequencer, ""},
-  {Opcode::kBroadcast, "broadcast", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kBroadcast, "broadcast", kAny, exec::collective, cost::issued, kOnCcCores,
    kHbmUnary, rule::collective, 0, "dst as many elements as a; imm0 a rank of the group", kSequencer, ""},
-  {Opcode::kSend, "send", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kSend, "send", kAny, exec::collective, cost::issued, kOnCcCores,
    {.a = kHb}, rule::free, 0, "peer a rank of the group", kSequencer, ""},
-  {Opcode::kRecv, "recv", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kRecv, "recv", kAny, exec::collective, cost::issued, kOnCcCores,
    {.dst = kHb}, rule::free, 0, "peer a rank of the group", kSequencer, ""},
   // ---- Sequencers
-  {Opcode::kBarrier, "barrier", kAny, exec::collective, cost::issued, kCcElsewhere,
+  {Opcode::kBarrier, "barrier", kAny, exec::collective, cost::issued, kOnCcCores,
    {}, rule::free, 0, "", kSequencer, ""},
   {Opcode::kWait, "wait", kAny, exec::wait, cost::issued, "MIN_II",
    {}, rule::free, 0, "at least one wait, or a signal", kSequencer, ""},
@@ -281,7 +281,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
 
 namespace columns {
 
-/// What NeuronCore-v3 does otherwise. Its faster modes are numbers of its machine file that the cost column reads.
+/// The rows that differ on NeuronCore-v3. Its faster modes are numbers of its machine file that the cost column reads.
 constexpr std::array<Row, kOpcodeCount> v3_rows() {
   constexpr std::string_view kV3 = "NKI architecture guide v3; AWS Neuron SDK 2.26.1, nki.isa";
   std::array<Row, kOpcodeCount> rows = kRows;
@@ -324,7 +324,7 @@ constexpr const Row* find_row(std::string_view name) {
   return found == kTable.end() ? nullptr : found;
 }
 
-/// What one instruction costs its engine on NeuronCore-v2: the cost column of its row.
+/// The cost of one instruction on NeuronCore-v2: the cost column of its row.
 inline Cost cost_of(const Instr& instr, const Timing& timing) { return row(instr.op).cost(instr, timing); }
 
 }  // namespace isa

@@ -1,4 +1,4 @@
-// What a program is compiled for: the sizes, rates and instructions of one generation of NeuronCores. Compiler, checker
+// The target of a compilation: the sizes, rates and instructions of one generation of NeuronCores. Compiler, checker
 // and machine read the same numbers; hw::MachineParams::target() fills them from a machine file.
 #pragma once
 
@@ -42,18 +42,18 @@ struct Target {
 
 /// Whether the engine has such instructions on this target.
 bool runs_on(Engine engine, Opcode op, const Target& target);
-/// What an instruction costs its engine on this target: the cost column of its row.
+/// The cost of an instruction on this target: the cost column of its row.
 Cost cost_of(const Instr& instr, const Target& target);
 
 /// The instructions of a generation of NeuronCores, by opcode; null for one that the tables do not know. Names, formats
-/// and what an instruction computes are the same in all: kTable speaks for them.
+/// and semantics are the same in all generations: kTable has them.
 const Row* instructions(int generation);
 
 /// Every number of the target. Targets with equal texts are equal: a cache of programs has it in its key.
 std::string text_of(const Target& target);
 
-/// What keeps programs from being written for it: nobody filled it, or the instruction format or the simulated memory
-/// does not reach that far.
+/// The reason why programs cannot be written for the target: it was never filled in, or it exceeds the instruction
+/// format or the simulated memory.
 std::optional<rule::Breach> problem_of(const Target& target);
 
 }  // namespace isa

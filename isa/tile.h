@@ -13,7 +13,7 @@ enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 // The same in every generation: what the operand of an instruction may span.
 inline constexpr int kPartitions = 128;
 inline constexpr std::int64_t kMovingColumns = 512;  // of a matmul
-/// What simulated memories hold room for; how much a core has of it is its target's (isa/target.h).
+/// Sizes that simulated memories have room for; a core's own sizes are its target's (isa/target.h).
 inline constexpr std::int64_t kMostSbufPartitionBytes = std::int64_t{224} * 1024;
 inline constexpr std::int64_t kMostPsumPartitionBytes = std::int64_t{16} * 1024;
 
@@ -27,7 +27,7 @@ struct Dim {
   bool operator==(const Dim&) const = default;
 };
 
-/// `partitions` rows of up to four free axes (outermost first). Element (p, i0..i3) lies in SBUF and PSUM in partition
+/// `partitions` rows of up to four free axes (outermost first). Element (p, i0..i3) is in SBUF and PSUM in partition
 /// `start + p` at byte `offset + size_of(dtype) * sum(i*step)`; in HBM at byte
 /// `base[reg] + offset + p * pstep + size_of(dtype) * sum(i*step)`, where base[] are the registers of the block call.
 struct Tile {

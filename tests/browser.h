@@ -11,7 +11,7 @@ namespace browser {
 
 inline bool installed() { return std::system("command -v chromium >/dev/null 2>&1") == 0; }
 
-/// Runs chromium on `page` with `flags`, stdout to `out`; its profile lies beside the page. Returns the exit code.
+/// Runs chromium on `page` with `flags`, stdout to `out`; its profile is beside the page. Returns the exit code.
 inline int open(const std::filesystem::path& page, const std::string& flags, const std::string& out = "/dev/null") {
   const std::string command =
       "chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking " + flags +

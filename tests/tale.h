@@ -1,5 +1,5 @@
 // A small Llama as llama2.c writes one, made up: the shapes of karpathy's stories260K, drawn weights, a vocabulary of
-// syllables. Whoever has the real one names its folder in TRNSIM_STORIES260K, and the tests of its text run too.
+// syllables. With the folder of the real one in TRNSIM_STORIES260K, the tests of its text run too.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@
 
 namespace tests {
 
-/// 512 tokens: three special ones, 256 bytes, 95 characters, 158 syllables that merge from what comes before.
+/// 512 tokens: three special ones, 256 bytes, 95 characters, 158 syllables that merge from earlier tokens.
 inline std::vector<std::string> tale_tokens() {
   std::vector<std::string> tokens{"<unk>", "\n<s>\n", "\n</s>\n"};
   for (int b = 0; b < 256; ++b) {
@@ -85,7 +85,7 @@ inline const std::filesystem::path& tale() {
   return folder.path;
 }
 
-/// The real stories260K; empty when nobody names it.
+/// The real stories260K; empty when it is not set.
 inline std::string stories() {
   const char* folder = std::getenv("TRNSIM_STORIES260K");
   return folder ? folder : "";

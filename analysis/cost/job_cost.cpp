@@ -34,12 +34,12 @@ std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& ow
   const double chips = one.accelerators * count;
   if (one.simulated && own.simulated) {
     const double device = job.seconds - job.fixed_seconds, all = own.accelerators * job.instances;
-    // A job on some of its instance's cores has no use for more of them elsewhere.
+    // A job on some of its instance's cores gains nothing from the further cores of another instance.
     const double used = job.cores > 0 ? std::min(all, job.cores / job.cores_per_chip) : all;
     const double there = used < all ? std::min(used, chips) : chips;
     basis = Basis::kOwnCores;
     if (one.name == own.name && there == used) return job.seconds;
-    if (const auto found = job.elsewhere.find(one.name); found != job.elsewhere.end() && there == used)
+    if (const auto found = job.other_instances.find(one.name); found != job.other_instances.end() && there == used)
       return found->second;
     basis = Basis::kScaled;
     return job.fixed_seconds + device * used / there;
@@ -111,15 +111,15 @@ void add_job_work(JobToPrice& job, const Maybe& flops, const Record& record, dou
 }
 
 /// The job's seconds on other instances that have its cores; empty when it does not say.
-std::map<std::string, double> times_elsewhere(const std::string& where, const Named<double>& elsewhere) {
-  for (const auto& [name, seconds] : elsewhere)
+std::map<std::string, double> times_on_others(const std::string& where, const Named<double>& other_instances) {
+  for (const auto& [name, seconds] : other_instances)
     if (!(seconds > 0))
       throw Error{Fault::kData, where, fmt::format("the job's time elsewhere has no seconds for '{}'", name),
                   "run the job again with this trnsim"};
-  return {elsewhere.begin(), elsewhere.end()};
+  return {other_instances.begin(), other_instances.end()};
 }
 
-/// What a core holds and how the plan shares it.
+/// Adds the memory of a core, and how the plan shares it.
 void add_memory(JobToPrice& job, const Figures& f) {
   const auto option = [&]<class Value>(std::string_view name, Value otherwise) {
     const auto found = std::ranges::find(f.workload.options, name, &std::pair<std::string, SettingValue>::first);
@@ -152,7 +152,7 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
   job.seconds = needed(where, f.runtime(), "train_runtime");
-  job.elsewhere = times_elsewhere(where, f.time.elsewhere);
+  job.other_instances = times_on_others(where, f.time.other_instances);
   const double steps = f.generates()
                            ? needed(where, f.work.steps, "steps")
                            : needed(where, f.work.train_steps_per_second, "train_steps_per_second") * job.seconds;

@@ -23,13 +23,13 @@ struct JobToPrice {
   std::string instance_type;
   int instances = 1;
   double seconds = 0;
-  std::map<std::string, double> elsewhere{};  // the same with as many cores on another instance, and its host
-  double fixed_seconds = 0;                   // of these, what more chips do not shorten: the host's part
+  std::map<std::string, double> other_instances{};  // seconds with as many cores on another instance, and its host
+  double fixed_seconds = 0;                         // of these, what more chips do not shorten: the host's part
   double epochs = 0, samples = 0, tokens = 0;
   double flops = 0;      // model FLOPs of the whole job, all cores
   double hbm_bytes = 0;  // moved at HBM in the whole job, all cores
-  /// One copy of weights and gradients, and of the optimizer's state: what the accelerators together must hold, however
-  /// they share it; what a core holds beside its part of them; and what one simulated chip has.
+  /// One copy of weights and gradients, and of the optimizer's state: which all accelerators hold together, in any
+  /// split; the rest of a core's memory; and the memory of one simulated chip.
   double weight_bytes = 0, optimizer_bytes = 0, other_bytes = 0, chip_bytes = 0;
   double cores_per_chip = 2;
   double cores = 0;      // that work, on all instances; 0: every one
@@ -37,13 +37,13 @@ struct JobToPrice {
   bool sharded = false;  // the optimizer's state is on all cores together (ZeRO)
 
   double state_bytes() const { return weight_bytes + optimizer_bytes; }
-  /// Of each of so many cores: the job's plan where they are enough for it, else all share one copy.
+  /// Memory of each of so many cores: by the job's plan where they suffice for it, else all share one copy.
   double core_bytes(double cores) const;
 };
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
 JobToPrice job_of_run(const std::filesystem::path& folder);
-/// The same of a run in memory; `where` names it in errors.
+/// As above, for a run in memory; `where` names it in errors.
 JobToPrice job_to_price(const Figures& figures, const Record& record, const std::string& where);
 
 enum class Basis {
@@ -67,9 +67,9 @@ struct CostRow {
   std::optional<TooSmall> too_small{};  // then the job cannot run there, and the table shows neither time nor price
   std::array<std::optional<double>, kPurchaseCount> run{};                    // dollars
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
-  /// No other row is faster and cheaper on demand; nothing for rooflines, whose instances nobody simulates.
+  /// No other row is faster and cheaper on demand; nothing for rooflines, whose instances are not simulated.
   std::optional<bool> pareto{};
-  std::optional<std::int64_t> largest_batch{};  // of a core, when somebody searched it
+  std::optional<std::int64_t> largest_batch{};  // of a core, if a search was made
 };
 
 /// `counts`: numbers of instances; the job's own number is always there. `efficiency` of the peaks in a roofline, 0..1.

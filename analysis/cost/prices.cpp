@@ -16,8 +16,8 @@ using base::Dimension;
 using base::Error;
 using base::Fault;
 
-/// Of the file, or of an instance that says otherwise.
-std::string said(base::ParamFile& file, const std::string& prefix, const std::string& key) {
+/// The value of an instance, or else of the whole file.
+std::string read_inherited(base::ParamFile& file, const std::string& prefix, const std::string& key) {
   if (file.has(prefix + key)) return file.read_string(prefix + key).value;
   return file.read_string(key).value;
 }
@@ -34,8 +34,8 @@ void require_date(const base::ParamFile& file, const std::string& date) {
 PricedInstance read_instance(base::ParamFile& file, const std::string& prefix) {
   PricedInstance one;
   one.name = file.read_string(prefix + "name").value;
-  one.region = said(file, prefix, "region");
-  one.date = said(file, prefix, "date");
+  one.region = read_inherited(file, prefix, "region");
+  one.date = read_inherited(file, prefix, "date");
   require_date(file, one.date);
   const std::string kind = file.read_string(prefix + "kind").value;
   if (kind != "simulated" && kind != "roofline") {

@@ -1,4 +1,4 @@
-// What instances cost, from a file with date, region and source.
+// Prices of instances, from a file with date, region and source.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct PricedInstance {
 };
 
 /// The instances of a price file. Errors: Fault::kUsage for a file without date or region, a number without unit or
-/// source, a key that nobody reads.
+/// source, a key that is never read.
 std::vector<PricedInstance> load_prices(base::ParamFile file);
 /// `path`, or the bundled file (analysis/cost/prices/aws.toml) when it is empty.
 std::vector<PricedInstance> load_prices(std::string_view path);
@@ -39,13 +39,13 @@ Purchase parse_purchase(std::string_view name, std::string_view where);
 /// How a job's instances are paid for.
 struct PriceTerms {
   Purchase purchase = Purchase::kOnDemand;
-  /// Of these "key=value" the prices: "price.spot=$1/h", or a multiple of the list's price as in
+  /// The prices among the user's "key=value" overrides: "price.spot=$1/h", or a multiple of the list's price as in
   /// "price.on_demand=0.5x".
   std::vector<std::string> set{};
 };
 
-/// Dollars of an instance and hour, by the terms or by the bundled file; nothing when neither knows it, as of
-/// a machine of the user's own. Errors: Fault::kUsage for a price in `set` that is none.
+/// Dollars of an instance and hour, by the terms or by the bundled file; nothing when neither knows it, as for
+/// a machine of the user's own. Errors: Fault::kUsage for an invalid price in `set`.
 std::optional<double> price_per_hour(std::string_view instance, const PriceTerms& terms = {});
 
 /// Errors: Fault::kUsage with a suggestion.

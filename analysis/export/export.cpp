@@ -13,7 +13,7 @@
 namespace analysis {
 namespace {
 
-/// Other places that `report_to` of Hugging Face's Trainer knows: a name of them is no mistake. Source: transformers,
+/// Other places that `report_to` of Hugging Face's Trainer knows: their names are not errors. Source: transformers,
 /// integrations/integration_utils.py, INTEGRATION_TO_CALLBACK.
 constexpr std::array kTrackers = {"azure_ml", "clearml", "codecarbon", "comet_ml", "dagshub", "dvclive",
                                   "flyte",    "mlflow",  "neptune",    "swanlab",  "trackio", "wandb"};
@@ -32,7 +32,7 @@ std::vector<std::string> exporter_names() {
   return names;
 }
 
-std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& elsewhere) {
+std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& trackers) {
   const std::vector<std::string> own = exporter_names();
   std::vector<std::string> known = own, out;
   known.insert(known.end(), {"all", "none"});
@@ -45,7 +45,7 @@ std::vector<std::string> exports_of(std::string_view names, std::vector<std::str
                         base::suggest_fix(name, known)};
     all |= name == "all";
     if (std::ranges::find(own, name) != own.end()) out.push_back(name);
-    if (std::ranges::find(kTrackers, name) != kTrackers.end()) elsewhere.push_back(name);
+    if (std::ranges::find(kTrackers, name) != kTrackers.end()) trackers.push_back(name);
   }
   return all ? own : out;
 }

@@ -1,4 +1,4 @@
-// What a run leaves for the tools where people already look. An exporter is a file of analysis/export/to/, a pure
+// Exports of a run for other tools. An exporter is a file of analysis/export/to/, a pure
 // function of the run; the build makes the list of them from the names of the files.
 #pragma once
 
@@ -38,9 +38,9 @@ std::span<const Exporter> exporters();
 const Exporter& find_exporter(std::string_view name);
 std::vector<std::string> exporter_names();
 
-/// Of `names` (with commas) those of exporters; those that only the Trainer's callbacks serve are put into `elsewhere`.
-/// "all": all, "none": none. Errors: Fault::kUsage, with the nearest name, for one that nobody knows.
-std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& elsewhere);
+/// The exporters among `names` (comma-separated); names that only the Trainer's callbacks serve go into `trackers`.
+/// "all": all, "none": none. Errors: Fault::kUsage, with the nearest name, for an unknown one.
+std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& trackers);
 
 /// Writes the files of one exporter below `folder`. Errors: Fault::kEnvironment.
 void export_run(const std::filesystem::path& folder, std::string_view name, const ExportRun& run);

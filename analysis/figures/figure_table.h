@@ -22,7 +22,7 @@ struct Figure {
 };
 
 std::span<const Figure> figure_table();
-/// By its name or one that it had earlier ("samples_per_second", "cost"); null when there is none.
+/// By its name or one that it had earlier ("samples_per_second", "cost"); null for an unknown name.
 const Figure* find_figure(std::string_view name);
 /// Those of the sections of a projection: what a sweep compares and Python shows.
 std::map<std::string, double> projected_figures(const Figures& figures);

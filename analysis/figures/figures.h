@@ -23,7 +23,7 @@ using Maybe = std::optional<double>;
 /// Values by name, in their order; an object in JSON.
 template <class Value>
 using Named = std::vector<std::pair<std::string, Value>>;
-/// Of a setting.
+/// The value of a setting.
 using SettingValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
 struct ModelFigures {
@@ -44,7 +44,7 @@ struct MachineFigures {
   Maybe instances, cores;
 };
 
-/// A change that would help, and what the job takes with it.
+/// A change that would help, and the job's time and cost with it.
 struct ChangeFigures {
   Named<std::string> settings;
   std::string text, command;
@@ -55,7 +55,7 @@ struct ChangeFigures {
 /// Sentences, with settings in backquotes.
 struct AnswerFigures {
   std::string time, dollars, memory, bound_by, sure;
-  std::optional<std::vector<ChangeFigures>> changes;  // none: nobody asked for any
+  std::optional<std::vector<ChangeFigures>> changes;  // absent: not requested
 };
 
 /// Seconds.
@@ -66,7 +66,7 @@ struct TimeFigures {
   std::string stack;
   bool overlapped = false;
   std::vector<TimeItem> parts;
-  Named<double> elsewhere;  // the job's time on other instances whose cores are the same, with the host there
+  Named<double> other_instances;  // the job's time on other instances whose cores are the same, with the host there
 };
 
 struct CompileFigures {
@@ -122,7 +122,7 @@ struct EngineFigures {
 
 /// HBM of the core that needs most.
 struct MemoryFigures {
-  Named<std::int64_t> kinds;     // "weights", "activations", ...: with what the software holds
+  Named<std::int64_t> kinds;     // "weights", "activations", ...: with the software's share
   Named<std::int64_t> compiler;  // the same in the compiler's words
   std::string verdict;
   Maybe hbm_bytes, hbm_capacity_bytes;
@@ -237,18 +237,18 @@ CoreFigures core_figures(const Utilisation& utilisation);
 /// "none", or "3 casts overflowed, 120 subnormal operands of TensorE taken for zero".
 std::string numeric_events_text(const isa::NumericEvents& events);
 
-/// result.json without its schema version. Sections of what was not projected or trained are left out or null.
+/// result.json without its schema version. Sections that were not projected or trained are left out or null.
 Json to_json(const Figures& figures);
 /// The sections of a projection alone, as flat as `trnsim estimate` prints them: every figure by its name.
 Json flat_json(const Figures& figures);
-/// Of result.json's schema `version`; `file` names it in errors. What is not there stays empty. Errors: Fault::kData
+/// Reads result.json of schema `version`; `file` names it in errors. Missing members stay empty. Errors: Fault::kData
 /// for a value of another type.
 Figures figures_from(Json body, int version, const std::string& file);
 /// Errors: as above.
 StepFigures step_from(const Json& line, const std::string& file);
 Json to_json(const StepFigures& step);
 
-/// The named value; nothing when there is none.
+/// The named value; nothing for an unknown name.
 template <class Value>
 Maybe find_named(const Named<Value>& values, std::string_view name) {
   for (const auto& [key, value] : values)

@@ -40,8 +40,9 @@ struct JsonFields<TimeItem> {
 template <>
 struct JsonFields<TimeFigures> {
   using S = TimeFigures;
-  static constexpr auto kList = std::tuple(Key{"overlapped", &S::overlapped}, Key{"stack", &S::stack},
-                                           Key{"train_runtime_elsewhere", &S::elsewhere}, Key{"parts", &S::parts});
+  static constexpr auto kList =
+      std::tuple(Key{"overlapped", &S::overlapped}, Key{"stack", &S::stack},
+                 Key{"train_runtime_elsewhere", &S::other_instances}, Key{"parts", &S::parts});
 };
 template <>
 struct JsonFields<PlanFigures> {
@@ -285,7 +286,7 @@ void take_figures(Json& body, const JsonPlace& place, Figures& out) {
   }
 }
 
-/// An empty list or object for what is null or absent.
+/// An empty list or object for a null or absent value.
 template <class T>
 void read_section(const Json& body, const JsonPlace& place, std::string_view key, T& out) {
   const auto found = body.find(key);

@@ -72,7 +72,7 @@ void put(Json& out, const S& from, const Rest<S, V>& rest) {
 
 }  // namespace json_detail
 
-/// What is absent is null, and so is a number that is not finite.
+/// Absent values and numbers that are not finite are null.
 template <class T>
 Json json_of(const T& value) {
   if constexpr (json_detail::Listed<T>) {
@@ -96,7 +96,7 @@ Json json_of(const T& value) {
   }
 }
 
-/// Where a value stands: the file, and the place in it.
+/// The location of a value: the file, and the place in it.
 struct JsonPlace {
   std::string file, path;
 
@@ -151,7 +151,7 @@ void take(Json& rest, const JsonPlace& place, S& out, const Rest<S, V>& field) {
 
 }  // namespace json_detail
 
-/// Keys that nobody lists are ignored; null leaves a member as it is. Errors: Fault::kData with the place of a value of
+/// Unlisted keys are ignored; null leaves a member as it is. Errors: Fault::kData with the place of a value of
 /// another type.
 template <class T>
 void read_json(const Json& json, const JsonPlace& place, T& out) {

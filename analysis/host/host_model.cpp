@@ -55,7 +55,7 @@ struct HostWork {
   std::vector<TimeItem> behind;  // once it is idle
 };
 
-/// What the loop's own thread does for one step.
+/// The work of the loop's own thread for one step.
 HostWork host_work(const Stack& stack, const JobShape& shape, double ops) {
   const double slow = slow_down(stack, shape), traced = ops * stack.per_op.value * slow, share = stack.behind.value;
   return {{{"tracing", traced * (1 - share)},

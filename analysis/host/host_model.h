@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-/// What decides how many framework operations the host dispatches in one optimizer step.
+/// Decides how many framework operations the host dispatches in one optimizer step.
 struct TracedModel {
   double forward_ops = 0;   // of one micro-step
   double backward_ops = 0;  // of one micro-step; 0: forward only
@@ -33,7 +33,7 @@ struct JobShape {
   double compiled_ops = 0;      // of the distinct graphs; 0: all of a step's
   double launches = 1;          // graphs per step
   int cores = 1;                // that one launch starts together: processes of the instance
-  double physical_cores = 0;    // of the instance; 0: as many as nobody disturbs another on
+  double physical_cores = 0;    // of the instance; 0: enough for all processes
   bool started = false;         // `total` begins before the first step: its graphs are lowered, found and loaded
   double samples_per_step = 0;  // that this process loads
   double bytes_in_per_step = 0;
@@ -51,7 +51,7 @@ struct TimeItem {
   double seconds = 0;
 };
 
-/// `parts` add up to `total`; the device is booked in full, the host with what it exceeds the device by.
+/// `parts` add up to `total`; the device is booked in full, the host only by its excess over the device.
 struct JobTime {
   double total = 0;         // what a trainer reports as train_runtime
   double step = 0;          // steady step, without logging, evaluation, checkpoints

@@ -35,8 +35,8 @@ struct Stack {
   base::Sourced<double> runtime_bytes;         // of a core's HBM that code and runtime take
   base::Sourced<double> start_per_op;          // s per operation until cached graphs are lowered, found and loaded
 
-  // What a published run of this stack did where its row does not say, as the reference scripts do it; and what its
-  // compiler did. Plain text: the files say why in comments.
+  // Defaults of a published run of this stack for columns that its row leaves open, as the reference scripts have them,
+  // and those of its compiler. Plain text: comments in the files give the reasons.
   std::string passes;                // switches as of --passes
   std::string sequence_parallel;     // "yes", "no"
   std::string recompute;             // "none", "selective", "full"
@@ -61,7 +61,7 @@ struct StackChange {
   bool operator==(const StackChange&) const = default;
 };
 
-/// Of the bundled stacks: "bare", "torch-xla", "hf-trainer". A change holds wherever the number comes from its file, in
+/// Loads a bundled stack: "bare", "torch-xla", "hf-trainer". A change holds wherever the number comes from its file, in
 /// the stack itself or in one that inherits it. Errors: Fault::kUsage with a suggestion, also for a change of a file
 /// that does not exist.
 Stack load_stack(std::string_view name, std::span<const StackChange> changes = {});

@@ -1,4 +1,4 @@
-// Where the numbers of a software stack stand.
+// The location of a software stack's numbers.
 #pragma once
 
 #include <string>

@@ -85,7 +85,7 @@ int cores_in_use(const Record& record, const Devices& devices) {
   return std::min(devices.chips * devices.cores_per_chip, static_cast<int>(record.program.ranks));
 }
 
-/// Of all vCPUs, in per cent: a process of each core, on one vCPU at a time.
+/// Usage of all vCPUs, in per cent: one process per core, on one vCPU at a time.
 double vcpu_percent(const Record& record, const Devices& devices, double step_seconds, const HostLoad& host) {
   if (devices.vcpus <= 0) return 0;
   const double busy = std::min(1.0, host.seconds / step_seconds) * cores_in_use(record, devices);

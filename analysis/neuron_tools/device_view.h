@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-/// What neuron-ls tells of an instance. Chips form a torus of rows x columns; 1 x 1: a chip alone.
+/// An instance as neuron-ls describes it. Chips form a torus of rows x columns; 1 x 1: a chip alone.
 struct Devices {
   std::string instance_type;
   int chips = 1, cores_per_chip = 2;
@@ -19,7 +19,7 @@ struct Devices {
   double vcpus = 0, host_memory = 0;  // of the instance's host; bytes
 };
 
-/// What a job asks of the host of an instance.
+/// The load of a job on the host of an instance.
 struct HostLoad {
   double seconds = 0;  // of each process and step: tracing, launches
   double bytes = 0;
@@ -49,7 +49,7 @@ nlohmann::ordered_json monitor_report(const Record& record, const Devices& devic
 /// A frame of neuron-top: what the slowest core did in [from, until) seconds of its step. Lines of at most `width`
 /// columns, each with a newline. Errors: Fault::kUsage for an empty window.
 std::string top_frame(const Record& record, double from, double until, int width);
-/// What neuron-top shows below its engines: vCPUs, host memory, the model on its cores.
+/// The part of neuron-top below its engines: vCPUs, host memory, the model on its cores.
 std::string top_host(const Record& record, const Devices& devices, double step_seconds, const HostLoad& host,
                      int width);
 

@@ -26,10 +26,10 @@ struct NeuronProfile {
 };
 
 /// Tables as lists of objects under their names ("summary" or "Summary", "instruction", ...), or a summary alone.
-/// Errors: Fault::kData naming file and field: no JSON, no table of the two, a number that is none, an instruction
-/// without engine, opcode or duration.
+/// Errors: Fault::kData naming file and field: invalid JSON, neither of the two tables, an invalid number, an
+/// instruction without engine, opcode or duration.
 NeuronProfile read_neuron_profile(const std::filesystem::path& file);
-/// What that reader finds in what write_neuron_profile() writes.
+/// The profile that the reader above gets from the output of write_neuron_profile().
 NeuronProfile neuron_profile_of(const Record& record);
 /// In that format: the summary, and every instruction that the record has events of. Errors: Fault::kUsage when it has
 /// none; Fault::kEnvironment.

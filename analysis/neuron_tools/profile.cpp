@@ -32,7 +32,7 @@ std::string plain_name(std::string_view text) {
 struct ToolName {
   std::string_view theirs, ours;
 };
-/// What the tools call engines. Source: AWS Neuron documentation, NKI profiling guide.
+/// The tools' names of engines. Source: AWS Neuron documentation, NKI profiling guide.
 constexpr std::array kEngineNamesThere = {ToolName{"pe", "tensor"},         ToolName{"act", "scalar"},
                                           ToolName{"activation", "scalar"}, ToolName{"dve", "vector"},
                                           ToolName{"pool", "gpsimd"},       ToolName{"sp", "sync"}};
@@ -124,7 +124,8 @@ class ProfileReader {
   json file_;
 };
 
-/// Calls visit(event, instruction, label) for each instruction of the record's core; a wait is no instruction there.
+/// Calls visit(event, instruction, label) for each instruction of the record's core; a wait does not count as an
+/// instruction there.
 template <class Visit>
 void for_each_instruction(const Record& record, const Visit& visit) {
   for (const hw::TraceEvent& e : record.result.events) {
@@ -137,7 +138,7 @@ void for_each_instruction(const Record& record, const Visit& visit) {
 
 double nanoseconds(hw::Fs time) { return static_cast<double>(time) * 1e-6; }
 
-/// What of a summary is compared, and in which unit.
+/// A field of a summary to compare, and its unit.
 struct SummaryField {
   const char *name, *unit;
 };
@@ -173,7 +174,7 @@ void by_change(std::vector<Difference>& all, std::vector<Difference> part) {
   all.insert(all.end(), part.begin(), part.end());
 }
 
-/// Of each name that one of the two has.
+/// Pairs of values for each name in either of the two.
 std::vector<Difference> pairs_of(const char* part, const std::map<std::string, Done>& before,
                                  const std::map<std::string, Done>& after, bool time) {
   std::map<std::string, std::pair<Done, Done>> both;

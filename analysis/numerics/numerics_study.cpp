@@ -169,7 +169,7 @@ TrainedRun read_trained_run(const std::filesystem::path& folder) {
   if (!t || !t->score("eval_accuracy") || t->epochs.empty()) throw refuse("has no evaluation of a trained model");
   if (t->interrupted) throw refuse("was interrupted");
   TrainedRun run{.numerics = t->numerics, .model = t->model, .dataset = "", .split = ""};
-  // The folder of the data and its file: where it lies on this host is nobody's business.
+  // The folder of the data and its file: its place on this host does not matter.
   const std::filesystem::path data = t->dataset;
   run.dataset = data.has_parent_path() ? (data.parent_path().filename() / data.filename()).string() : data.string();
   run.seed = static_cast<std::uint64_t>(figures.seed.value_or(0));

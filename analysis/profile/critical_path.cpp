@@ -23,7 +23,7 @@ int lane_of(const TraceEvent& event) {
   }
 }
 
-/// The events of one call, and who comes before whom. Lanes have the numbers of the semaphores that they raise.
+/// The events of one call, and their predecessors. Lanes have the numbers of the semaphores that they raise.
 class Chain {
  public:
   Chain(const hw::SimResult& result, const isa::Block& block, std::uint32_t call) : block_{block} {
@@ -42,7 +42,7 @@ class Chain {
       if (lane >= isa::kEngineCount || instr.signal) raisers_[lane].push_back(i);
       if (lane < isa::kEngineCount) issued_[events_[i]->instr] = i;
     }
-    // A semaphore counts completions, so its raisers stand in the order of their ends.
+    // A semaphore counts completions, so its raisers are in the order of their ends.
     for (auto& [lane, list] : raisers_) std::ranges::stable_sort(list, {}, [&](int i) { return events_[i]->end; });
   }
 
@@ -99,7 +99,7 @@ std::vector<PathShare> ranked(const std::map<std::string, hw::Fs>& times, hw::Fs
 }
 
 /// Cuts overlaps (an engine may begin before its predecessor's result is out) and names the gaps.
-void settle(CriticalPath& path) {
+void cut_overlaps(CriticalPath& path) {
   std::map<std::string, hw::Fs> lanes, ops;
   hw::Fs at = path.begin;
   for (PathStep& step : path.steps) {
@@ -142,7 +142,7 @@ CriticalPath critical_path(const hw::SimResult& result, const isa::Program& prog
     at = cause;
   }
   std::ranges::reverse(path.steps);
-  settle(path);
+  cut_overlaps(path);
   return path;
 }
 

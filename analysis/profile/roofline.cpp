@@ -24,7 +24,7 @@ double hbm(const isa::Traffic& traffic) {
   return static_cast<double>(traffic[static_cast<std::size_t>(isa::Space::kHbm)]);
 }
 
-/// What the instructions of a block do, `calls` times.
+/// Adds the work of a block's instructions, `calls` times.
 void add_work(const isa::Block& block, double calls, Works& works) {
   for (const isa::Instr& instr : block.instrs) {
     RoofPoint& point = works[label_of(block, instr.label)].point;

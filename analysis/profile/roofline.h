@@ -1,4 +1,4 @@
-// How far each operation is from what its FLOPs and its bytes allow.
+// The distance of each operation from the limits of its FLOPs and its bytes.
 #pragma once
 
 #include <string>

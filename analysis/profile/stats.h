@@ -23,7 +23,7 @@ struct EngineShare {
 /// Errors: Fault::kInternal when an engine's records do not cover the whole time.
 std::vector<EngineShare> engine_shares(const hw::SimResult& result);
 
-/// What time is grouped by. kOp: "layer.attention.softmax"; kPart: its last word; kEngine, kOpcode; of calls: kLayer,
+/// The groups of time. kOp: "layer.attention.softmax"; kPart: its last word; kEngine, kOpcode; of calls: kLayer,
 /// kPhase, kBlock.
 enum class By { kOp, kPart, kEngine, kOpcode, kLayer, kPhase, kBlock };
 /// "op", "part", "engine", "opcode", "layer", "phase", "block". Errors: Fault::kUsage with a suggestion.
@@ -36,18 +36,18 @@ struct Group {
   double waiting = 0;       // s: of the engines
   double share = 0;         // of all groups, per cent
 };
-/// Longest first; layers in their order. Layers, phases and blocks add up to the step: what lies between calls is a
+/// Longest first; layers in their order. Layers, phases and blocks add up to the step: the time between calls is a
 /// group of its own.
 std::vector<Group> time_by(By by, const hw::SimResult& result, const isa::Program& program);
 
-/// FLOPs of one core in the run, and what they make of its peak.
+/// FLOPs of one core in the run, and their share of its peak.
 struct Utilisation {
   double seconds = 0;
   double model_flops = 0;      // analytic, by the program
   double matmul_flops = 0;     // executed for matmuls
   double transpose_flops = 0;  // executed for transposes
   double mfu = 0;              // per cent: model FLOPs / (peak * time)
-  double mfu_advertised = 0;   // the same with the advertised peak
+  double mfu_advertised = 0;   // relative to the advertised peak
   double hfu = 0;              // per cent: all work of the array, transposes included
   double mbu = 0;              // per cent: HBM bytes / (nominal bandwidth * time)
   double intensity = 0;        // matmul FLOPs per HBM byte

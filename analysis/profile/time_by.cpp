@@ -46,7 +46,7 @@ Group& at(std::map<std::string, Group>& groups, const std::string& key) {
   return group;
 }
 
-/// Calls end when their engines do. What lies between them is waiting for collectives, and the launch; with it the
+/// Calls end when their engines do. The time between them is waiting for collectives, and the launch; with it the
 /// groups add up to the step.
 void add_between_calls(std::map<std::string, Group>& groups, const hw::SimResult& result) {
   double rest = hw::seconds(result.total);

@@ -60,7 +60,7 @@ Seconds seconds_by(By by, const Record& record) {
   return figures;
 }
 
-/// Of all engines together.
+/// The waits of all engines together.
 Seconds waiting_by_cause(const hw::SimResult& result) {
   Seconds figures;
   for (const hw::EngineTime& engine : result.engines)

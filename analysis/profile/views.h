@@ -37,7 +37,7 @@ struct Difference {
   std::string name;
   double before = 0, after = 0;
   std::string unit;        // "s", "%", "B"
-  double change() const;   // 0 for what differs by rounding alone
+  double change() const;   // 0 for differences by rounding alone
   double percent() const;  // of `before`; NaN when that is 0 and `after` is not
 };
 /// Totals first, then phases, engines' busy time, what engines waited for and ops, each with the largest change first.

@@ -101,7 +101,7 @@ InstrWork work_of(const isa::Instr& instr) {
           .operands = operands_of(instr)};
 }
 
-/// What critical_path() and the trace read of an instruction.
+/// The parts of an instruction that critical_path() and the trace read.
 isa::Instr outline(const isa::Instr& instr) {
   isa::Instr out;
   out.op = instr.op;

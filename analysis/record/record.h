@@ -1,5 +1,5 @@
-// Everything that one simulation told, in one file that needs no program beside it: what stats, trace, report and
-// compare read, and what a user queries with sqlite3. The tables are documented in docs/run_record.md.
+// The whole record of one simulation, in one file that needs no program beside it: stats, trace, report and
+// compare read it, and users query it with sqlite3. The tables are documented in docs/run_record.md.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::string_view kRecordFile = "run.sqlite";
 /// The file of one stage of a pipeline: "stage-2.sqlite". run.sqlite is of the slowest.
 std::string record_name(std::size_t stage);
 
-/// What the simulation does not know of itself.
+/// Facts about a simulation that it does not know itself.
 struct RecordInfo {
   std::string trnsim;    // version of the binary
   std::string workload;  // "bert_emotion"
@@ -33,7 +33,7 @@ struct RecordInfo {
   std::uint64_t machine_hash = 0;
   std::string machine_toml;             // hw::MachineParams::toml
   std::uint32_t stage = 0, stages = 1;  // whose core this is, and of how many stages of a pipeline
-  /// Of a step, and of those the ones in this record: the others are as long as the last of them.
+  /// Micro-batches of a step, and those in this record: the others take as long as the last of these.
   std::int64_t micro_batches = 1, recorded_micro_batches = 1;
   /// Whose instructions were asked for, fs of the step and a layer (-1: all); nothing when the ends are equal.
   hw::Fs trace_from = 0, trace_until = 0;
@@ -47,7 +47,7 @@ struct RegionUse {
   std::int64_t first_call = -1, last_call = -1;
 };
 
-/// Work of one instruction: bytes at HBM, FLOPs of its engine, and what it works on: "dst <- a, b".
+/// Work of one instruction: bytes at HBM, FLOPs of its engine, and its operands: "dst <- a, b".
 struct InstrWork {
   double hbm_bytes = 0, flops = 0;
   std::string operands;
@@ -77,7 +77,7 @@ void write_record(const std::filesystem::path& folder, const hw::SimResult& resu
 
 /// `path`: the folder or the file. Errors: Fault::kData when it is missing, damaged or of a newer schema.
 Record read_record(const std::filesystem::path& path);
-/// Of a stage of the pipeline that the folder is about; below 0: of the slowest. Errors: as above; Fault::kUsage when
+/// The record of a stage of the folder's pipeline; below 0: of the slowest. Errors: as above; Fault::kUsage when
 /// the job has no such stage.
 Record read_record(const std::filesystem::path& folder, std::int64_t stage);
 

@@ -1,4 +1,4 @@
-// What a record that was read must keep to, so that no view of it indexes outside of a list.
+// Checks a record that was read, so that no view of it indexes outside of a list.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace analysis {
 
-/// Errors: Fault::kData naming `file` and the first thing that is wrong: an index of what is not there, a queue or ring
+/// Errors: Fault::kData naming `file` and the first defect: an index out of range, a queue or ring
 /// that no core has, a time that ends before it begins, an engine whose times do not add up to the whole.
 void check_record(const Record& record, std::string_view file);
 

@@ -40,7 +40,7 @@ class Meta {
   const std::string& text(const std::string& key) const { return at(key).text; }
   std::uint64_t whole(const std::string& key) const { return static_cast<std::uint64_t>(at(key).whole); }
   double real(const std::string& key) const { return at(key).real; }
-  /// Of a key that older records lack.
+  /// The value of a key that older records lack.
   std::int64_t whole_or(const std::string& key, std::int64_t otherwise) const {
     const auto found = values_.find(key);
     return found == values_.end() ? otherwise : found->second.whole;

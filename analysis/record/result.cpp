@@ -30,7 +30,7 @@ Json with_schema(const Json& body) {
 }
 
 void write_result(const std::filesystem::path& folder, const Json& body) {
-  // A path that is no UTF-8 is shown with U+FFFD; the results matter more.
+  // A path that is not UTF-8 is shown with U+FFFD; the results matter more.
   base::write_file(folder / "result.json",
                    with_schema(body).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -28,7 +28,7 @@ constexpr int kPatienceMs = 60'000;  // for another process that writes
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: throw Error{Fault::kData, file, what, "make the file again: it is not a whole database"};
     case SQLITE_NOMEM: throw Error{Fault::kEnvironment, file, what, "end other processes: the host has no memory left"};
-    // Nobody but trnsim asks here: a table that is not there is one that trnsim wrote or should have written.
+    // Only trnsim queries here: a missing table is one that trnsim wrote or should have written.
     default: throw Error{Fault::kData, file, what, "make the file again: it is none of this trnsim's, or damaged"};
   }
 }

@@ -97,7 +97,7 @@ namespace {
 
 constexpr double kLetter = 13;
 
-/// Below what stands there already.
+/// A free place below earlier labels.
 std::pair<double, double> free_place(std::vector<std::pair<double, double>>& taken, double x, double y) {
   const auto there = [&](const auto& place) {
     return std::abs(place.first - x) < kLetter && std::abs(place.second - y) < kLetter;

@@ -42,7 +42,7 @@ std::string area_chart(std::string_view label, const std::vector<std::string>& k
 std::string heat_map(std::string_view label, const std::vector<std::string>& rows,
                      const std::vector<std::vector<double>>& values, double end, const Axis& x);
 
-/// A grid of what is one of several kinds: `cells[row][column]` is a kind, or -1 for none.
+/// A grid of kinds: `cells[row][column]` is a kind, or -1 for none.
 std::string category_map(std::string_view label, const std::vector<std::string>& rows,
                          const std::vector<std::string>& columns, const std::vector<std::vector<int>>& cells,
                          const std::vector<std::string>& kinds, const Axis& x, const Axis& y);
@@ -58,7 +58,7 @@ std::string scatter_chart(std::string_view label, const std::vector<Mark>& marks
                           const std::vector<std::pair<double, double>>& roof, const Axis& x, const Axis& y,
                           std::size_t named = 0);
 
-/// A bar from the least to the most that something reaches, on both sides of where it stands.
+/// A bar from the least to the most that something reaches, on both sides of its present value.
 struct Reach {
   std::string name;
   double least = 0, most = 0;

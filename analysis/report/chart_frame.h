@@ -1,4 +1,4 @@
-// What the charts share: the place that they are drawn on, scales, axes. Each chart is drawn twice, for a wide window
+// Shared by the charts: the area that they are drawn on, scales, axes. Each chart is drawn twice, for a wide window
 // and for a phone, and the page's style shows one of them: letters keep their size.
 #pragma once
 
@@ -55,12 +55,12 @@ struct Extent {
   bool empty() const { return !(low <= high); }
 };
 
-/// What is drawn on a frame: its height and the elements of its picture.
+/// The content of a frame: its height and the elements of its picture.
 struct Picture {
   double height = 0;
   std::string body;
 };
-/// A figure with its caption, the picture for both widths, and what stands below it.
+/// A figure with its caption, the picture for both widths, and the text below it.
 std::string figure(std::string_view label, const std::function<Picture(const Frame&)>& draw, std::string_view below);
 
 std::string tick_text(double value, const Axis& axis);

@@ -24,7 +24,7 @@ std::string heat_row(const Frame& f, const std::vector<double>& shares, double t
   return out;
 }
 
-/// What the colours mean, at the right end.
+/// The legend of the colours, at the right end.
 std::string heat_scale(const Frame& f, double top) {
   constexpr double kBox = 18;
   constexpr int kBoxes = 5;
@@ -36,7 +36,7 @@ std::string heat_scale(const Frame& f, double top) {
   return out + fmt::format(R"(<text class="tick" x="{}" y="{}">100 %</text>)", f.end(), top + 11);
 }
 
-/// The cells of a map, each with what it is as its tooltip.
+/// The cells of a map, each with a tooltip.
 std::string cells_of(const Frame& f, double cell, const std::vector<std::string>& rows,
                      const std::vector<std::string>& columns, const std::vector<std::vector<int>>& cells,
                      const std::vector<std::string>& kinds) {

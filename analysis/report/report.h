@@ -13,7 +13,7 @@
 
 namespace analysis {
 
-/// What is known of a run.
+/// The available parts of a run.
 struct RunParts {
   Record record;
   Figures figures;
@@ -37,7 +37,7 @@ ReportRun load_report_run(const std::filesystem::path& folder, const std::vector
 /// The job and one device step of `other` against `first`.
 std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other);
 
-/// One HTML page. With several runs the first is what the others are compared with.
+/// One HTML page. With several runs the others are compared with the first.
 std::string report_html(std::span<const ReportRun> runs);
 std::string report_markdown(std::span<const ReportRun> runs);
 

@@ -1,4 +1,4 @@
-// What a report says, whatever its form.
+// The content of a report, in any form.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -146,7 +146,7 @@ std::string question(std::string_view text) {
   return fmt::format("<p class=\"question\">{}{}</p>\n", escape(out), text.ends_with('?') ? "" : ".");
 }
 
-/// A library's sentence: settings stand in backquotes, and so do commands, which have several words.
+/// A library's sentence: settings are in backquotes, and so are commands, which have several words.
 std::string sentence_html(std::string_view text) {
   std::string out;
   bool inside = false;

@@ -1,4 +1,4 @@
-// What the machine allows: roofline, memory, collectives; and the curves of a training.
+// The machine's limits: roofline, memory, collectives; and the curves of a training.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ base::Table memory_kinds_table(const ReportRun& run, const MemoryUse& memory) {
   return table;
 }
 
-/// When the memory is fullest, and with what.
+/// The peak of the memory: its time and contents.
 std::string peak_html(const ReportRun& run, const MemoryUse& memory) {
   const hw::CallTime& call = run.record.result.calls[memory.peak_call];
   std::string parts;

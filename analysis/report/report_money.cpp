@@ -1,4 +1,4 @@
-// Held against what was published, against what else could be done, and against other instances.
+// Comparisons with published figures, with other settings, and with other instances.
 #include <fmt/format.h>
 
 #include <algorithm>

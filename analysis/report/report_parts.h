@@ -10,7 +10,7 @@
 
 namespace analysis {
 
-/// What the first cell of a row is: a target ("op") of links, or a link to such a target. Empty: neither.
+/// The role of a row's first cell: a target ("op") of links, or a link to such a target. Empty: neither.
 struct Links {
   std::string target, to;
 };
@@ -33,8 +33,8 @@ struct Bar {
 /// Bars on one scale, in the order given: HTML, legible on a phone.
 std::string bars_html(std::string_view label, const std::vector<Bar>& bars);
 
-/// HBM of a core that the run's job needs: the run's one figure, with what the software holds beside the program's
-/// tensors; `otherwise` of a record without a run.
+/// HBM of a core that the run's job needs: the run's one figure, with the software's share besides the program's
+/// tensors; `otherwise` for a record without a run.
 double hbm_needed(const ReportRun& run, double otherwise);
 
 /// `body` is HTML.

@@ -8,7 +8,7 @@
 
 namespace analysis {
 
-/// What a picture answers, and the words that it needs.
+/// The question that a picture answers, with the words that it needs.
 std::string question(std::string_view text);
 /// A library's sentence: settings in backquotes become flags.
 std::string sentence_html(std::string_view text);
@@ -26,7 +26,7 @@ std::string roofline_html(const ReportRun& run, std::string_view id);
 std::string memory_html(const ReportRun& run);
 std::string collectives_html(const ReportRun& run);
 std::string curves_html(const ReportRun& run);
-/// Figures that somebody measured beside the predicted ones; empty when nobody published this very job.
+/// Measured figures beside the predicted ones; empty when this very job was not published.
 std::string published_html(const ReportRun& run);
 std::string what_if_html(const ReportRun& run);
 std::string cost_html(const ReportRun& run);

@@ -109,8 +109,8 @@ Json call_json(const ReportRun& run, std::size_t first, std::size_t last, std::m
   return row;
 }
 
-/// Of collectives that are drawn as one: begin and length in us, name, bytes, and which share of that time one of them
-/// is under way, in per cent.
+/// Groups of collectives that are drawn as one: begin and length in us, name, bytes, and the share of that time, in per
+/// cent, in which one of them is under way.
 Json collectives_json(std::span<const hw::CollectiveTime> list, std::map<std::string, int>& names) {
   const auto micro = [](hw::Fs time) { return std::round(hw::seconds(time) * 1e8) / 100; };
   std::string name = fmt::format("{} of {} ranks", isa::name_of(list.front().op), list.front().ranks);

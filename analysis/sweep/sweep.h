@@ -1,4 +1,4 @@
-// Many simulations of one thing under other parameters: which points, where their results are kept, who computes them.
+// Many simulations with different parameters: the points, the store of their results, and the team that computes them.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ SweepAxis parse_axis(std::string_view text);
 /// A point: "key", "value" for each parameter that it changes.
 using SweepPoint = std::vector<std::pair<std::string, std::string>>;
 /// In the order of the design. Errors: Fault::kUsage for an axis without values or given twice, lists of different
-/// lengths, a range that is none, more than a million points.
+/// lengths, an invalid range, more than a million points.
 std::vector<SweepPoint> design_points(const SweepSpec& spec);
 
 using Metrics = std::map<std::string, double>;
@@ -62,14 +62,14 @@ struct SweepResult {
   Metrics metrics{};
 };
 
-/// What a sweep computes: `hash` of everything that decides the metrics of a point, and the metrics. Errors of
-/// `evaluate` (base::Error) become the result of the point; those of `hash` end the sweep before it begins. Points of
-/// one `kin` have work in common: they are computed one after the other, by one process as far as may be, so that
-/// `evaluate` may keep what it needs again. Without it each point is on its own.
+/// The computation that a sweep repeats: `hash` of everything that decides a point's metrics, and the metrics. Errors
+/// of `evaluate` (base::Error) become the result of the point; those of `hash` end the sweep before it begins. Points
+/// of one `affinity` have work in common: they are computed one after the other, by one process as far as may be, so
+/// that `evaluate` may keep what it needs again. Without it each point is on its own.
 struct SweepModel {
   std::function<std::uint64_t(const SweepPoint&)> hash;
   std::function<Metrics(const SweepPoint&)> evaluate;
-  std::function<std::uint64_t(const SweepPoint&)> kin{};
+  std::function<std::uint64_t(const SweepPoint&)> affinity{};
 };
 
 struct SweepRun {
@@ -82,10 +82,10 @@ struct SweepRun {
 
 /// Processes that share the points of a sweep, on one host or on many, through the database alone.
 struct SweepTeam {
-  std::string job{};     // the same for all of them, another one for each sweep; empty: this process alone
+  std::string job{};     // equal in all processes of a sweep, unique to the sweep; empty: this process alone
   std::size_t rank = 0;  // it begins at another part of the points than the others
   std::size_t size = 1;
-  bool waits = true;       // for what the others compute; else the points that others work on are left to them
+  bool waits = true;       // for points that other processes compute; else these are left to them
   double patience_s = 60;  // after this time without a sign of life a process counts as dead: its point is done again
 };
 

@@ -36,7 +36,7 @@ struct Range {
   Quantity low, high;
   std::size_t count = 0;
 
-  /// 0..1, logarithmically; to four figures, as somebody would write it down.
+  /// 0..1, logarithmically; rounded to four figures for readability.
   std::string at(double share) const {
     const double value = low.value * std::pow(high.value / low.value, share);
     return base::exact_text({std::stod(fmt::format("{:.4g}", value)), low.dimension});

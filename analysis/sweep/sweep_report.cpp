@@ -1,4 +1,4 @@
-// What a sweep answers: tables, the best point, what moves what, a page.
+// Results of a sweep: tables, the best point, sensitivities, a page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOthers =
      {"train_runtime", "generate_runtime"},
      {"device_mfu_percent", "mfu_estimated_percent"},
      {"collectives_exposed_seconds", "cc_op_exposed_time"}}};
-constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of what binds
-constexpr std::string_view kBusy = "busy.";  // metrics of what may bind, per cent
+constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of binding resources
+constexpr std::string_view kBusy = "busy.";  // metrics of resources that may bind, per cent
 
 std::vector<std::string> metric_names(const SweepRun& run) {
   std::set<std::string> names;
@@ -78,7 +78,7 @@ std::string name_of(const SweepPoint& point) {
   return name.empty() ? "as it is" : name;
 }
 
-/// The resource that is busiest, of the metrics "busy.*"; empty when there is none.
+/// The resource that is busiest, of the metrics "busy.*"; empty without such metrics.
 std::string binding(const SweepResult& result) {
   std::string name;
   double most = -1;
@@ -144,8 +144,8 @@ std::vector<std::string> axis_values(const SweepRun& run, const std::string& key
   return list;
 }
 
-/// What binds where, over the two keys with the most values; of several points in one place the resource that binds
-/// most of them. Empty when fewer than two keys are varied together, or a list of that length says nothing.
+/// A map of binding resources over the two keys with the most values; for several points in one place, the resource
+/// that binds most of them. Empty when fewer than two keys are varied together, or a list of that length says nothing.
 std::string binding_map_html(const SweepRun& run, const std::vector<std::string>& resources) {
   std::vector<std::pair<std::string, std::vector<std::string>>> keys;
   for (const std::string& key : keys_of(run)) keys.emplace_back(key, axis_values(run, key));

@@ -29,7 +29,7 @@ using base::Fault;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll{200};  // how late Ctrl-C may be noticed
-constexpr std::chrono::milliseconds kLook{20};   // between looks at what other processes do
+constexpr std::chrono::milliseconds kLook{20};   // between checks of the other processes
 constexpr const char* kDied = "its process died";
 
 std::string host_name() {
@@ -45,7 +45,7 @@ std::string owner_name() {
 }
 
 /// Certain only on this host; elsewhere its signs of life count.
-bool surely_dead(const std::string& owner) {
+bool owner_has_died(const std::string& owner) {
   const std::string host = host_name() + " ";
   if (!owner.starts_with(host)) return false;
   const auto pid = static_cast<pid_t>(std::strtol(owner.c_str() + host.size(), nullptr, 10));
@@ -67,7 +67,7 @@ Metrics unpacked(std::string_view bytes) {
 
 /// Whether an error would come again on any host: what a machine refuses or cannot hold. A host that lacks memory, disk
 /// or threads says nothing of the point, and neither does a bug of ours that the next version may not have.
-bool true_of_point(Fault fault) { return fault != Fault::kEnvironment && fault != Fault::kInternal; }
+bool belongs_to_point(Fault fault) { return fault != Fault::kEnvironment && fault != Fault::kInternal; }
 
 /// Works on the points in `waiting` until all are done, by us or by others.
 class Shift {
@@ -75,7 +75,7 @@ class Shift {
   Shift(SweepRun& run, const SweepModel& model, SweepStore& store, const SweepTeam& team, const SweepWatch& watch,
         std::deque<std::size_t> waiting)
       : run_{run}, model_{model}, store_{store}, team_{team}, watch_{watch}, waiting_{std::move(waiting)} {
-    if (model_.kin) bring_kin_together();
+    if (model_.affinity) group_by_affinity();
   }
 
   void work(std::size_t processes) {
@@ -89,7 +89,7 @@ class Shift {
         break;
       }
       order(pool);
-      if (pool.busy() == 0 && (elsewhere_.empty() || !team_.waits)) break;
+      if (pool.busy() == 0 && (others_.empty() || !team_.waits)) break;
       if (pool.busy() == 0) std::this_thread::sleep_for(kLook);
       for (base::ProcessPool::Answer& answer : pool.wait(kPoll)) take(answer);
       beat();
@@ -99,7 +99,7 @@ class Shift {
   }
 
  private:
-  /// Somebody else's point, and when the claim was last seen to change.
+  /// A point that another process has claimed, and when the claim was last seen to change.
   struct Watched {
     Claim claim;
     SteadyClock::time_point changed;
@@ -110,59 +110,60 @@ class Shift {
     if (!error.empty()) result.error = std::move(error);
     result.done = true;
     ++run_.computed;
-    elsewhere_.erase(index);
+    others_.erase(index);
   }
 
-  /// Keeps the processes at work on points that nobody else has.
+  /// Keeps the processes busy with points that are not claimed by others.
   void order(base::ProcessPool& pool) {
     while (pool.has_room() && !waiting_.empty()) {
       const auto at = next(pool);
       const std::size_t index = *at;
       waiting_.erase(at);
-      if (mine(index)) pool.order(index, kin_of(index));
+      if (try_claim(index)) pool.order(index, affinity_of(index));
     }
   }
 
-  std::uint64_t kin_of(std::size_t index) const { return kin_.empty() ? 0 : kin_[index]; }
+  std::uint64_t affinity_of(std::size_t index) const { return affinities_.empty() ? 0 : affinities_[index]; }
 
-  /// Points of one kin stand behind the first of them.
-  void bring_kin_together() {
+  /// Moves points of one affinity behind the first of them.
+  void group_by_affinity() {
     std::map<std::uint64_t, std::size_t> first;
-    for (const SweepResult& result : run_.results) kin_.push_back(model_.kin(result.point));
-    for (const std::size_t index : waiting_) first.emplace(kin_[index], first.size());
-    std::ranges::stable_sort(waiting_, {}, [&](std::size_t index) { return first.at(kin_[index]); });
+    for (const SweepResult& result : run_.results) affinities_.push_back(model_.affinity(result.point));
+    for (const std::size_t index : waiting_) first.emplace(affinities_[index], first.size());
+    std::ranges::stable_sort(waiting_, {}, [&](std::size_t index) { return first.at(affinities_[index]); });
   }
 
-  /// The next point whose kin nobody works on; where all have somebody, the first.
+  /// The next point whose affinity no process is busy with; the first when all are busy.
   std::deque<std::size_t>::iterator next(const base::ProcessPool& pool) {
     constexpr std::ptrdiff_t kLookAt = 1000;
-    if (kin_.empty()) return waiting_.begin();
+    if (affinities_.empty()) return waiting_.begin();
     const auto end = waiting_.begin() + std::min<std::ptrdiff_t>(kLookAt, std::ssize(waiting_));
-    const auto free = std::find_if(waiting_.begin(), end, [&](std::size_t i) { return !pool.busy_with(kin_[i]); });
+    const auto free =
+        std::find_if(waiting_.begin(), end, [&](std::size_t i) { return !pool.busy_with(affinities_[i]); });
     return free == end ? waiting_.begin() : free;
   }
 
   /// Claims a point; one that is done or that others work on is put aside.
-  bool mine(std::size_t index) {
+  bool try_claim(std::size_t index) {
     SweepResult& result = run_.results[index];
     const auto held = store_.claim_of(result.hash);
     if (held && held->died && held->job == team_.job) {
       finish(index, kDied);
     } else if ((!held || held->died || dead(index, *held)) && store_.claim(result.hash, held)) {
-      elsewhere_.erase(index);
+      others_.erase(index);
       return true;
     } else if (store_.find(result)) {
       finish(index);
-    } else if (!elsewhere_.contains(index)) {
-      elsewhere_[index] = {held.value_or(Claim{}), SteadyClock::now()};
+    } else if (!others_.contains(index)) {
+      others_[index] = {held.value_or(Claim{}), SteadyClock::now()};
     }
     return false;
   }
 
   bool dead(std::size_t index, const Claim& claim) {
-    if (surely_dead(claim.owner)) return true;
-    const auto seen = elsewhere_.find(index);
-    if (seen == elsewhere_.end()) return false;
+    if (owner_has_died(claim.owner)) return true;
+    const auto seen = others_.find(index);
+    if (seen == others_.end()) return false;
     Watched& watched = seen->second;
     if (claim.owner != watched.claim.owner || claim.beats != watched.claim.beats) watched = {claim, SteadyClock::now()};
     return SteadyClock::now() - watched.changed > std::chrono::duration<double>{team_.patience_s};
@@ -170,8 +171,8 @@ class Shift {
 
   void take(base::ProcessPool::Answer& answer) {
     SweepResult& result = run_.results[answer.item];
-    if (!answer.death.empty() || (answer.error && !true_of_point(answer.error->fault()))) {
-      store_.bury(result.hash);  // the point is tried again by the next sweep
+    if (!answer.death.empty() || (answer.error && !belongs_to_point(answer.error->fault()))) {
+      store_.mark_failed(result.hash);  // the point is tried again by the next sweep
       return finish(answer.item, answer.error ? answer.error->what() : kDied);
     }
     if (answer.error)
@@ -189,12 +190,12 @@ class Shift {
     store_.beat();
   }
 
-  /// Fetches what others finished, and takes over what dead ones left.
+  /// Fetches results of other processes, and takes over points of dead ones.
   void look() {
     const auto now = SteadyClock::now();
     if (!team_.waits || !waiting_.empty() || now - looked_ < kLook) return;
     looked_ = now;
-    for (const auto& [index, watched] : elsewhere_) {
+    for (const auto& [index, watched] : others_) {
       const auto held = store_.claim_of(run_.results[index].hash);
       if (!held || held->died || dead(index, *held)) waiting_.push_back(index);
     }
@@ -206,8 +207,8 @@ class Shift {
   const SweepTeam& team_;
   const SweepWatch& watch_;
   std::deque<std::size_t> waiting_;
-  std::vector<std::uint64_t> kin_;  // of each point; empty: each is on its own
-  std::map<std::size_t, Watched> elsewhere_;
+  std::vector<std::uint64_t> affinities_;  // of each point; empty: each is on its own
+  std::map<std::size_t, Watched> others_;
   SteadyClock::time_point beaten_ = SteadyClock::now(), looked_ = beaten_;
 };
 

@@ -25,7 +25,7 @@ std::string first_value(Database& db, std::string_view sql) {
 }
 
 /// A write-ahead log spares a process the wait for the disk, but its users must share memory: it ends at the host. A
-/// file that has one gives it up when nobody else has it open, so that processes of a team may have to take turns.
+/// file that has one gives it up when no other process has it open, so that processes of a team may have to take turns.
 Database without_log(const std::filesystem::path& path) {
   constexpr int kTries = 600;
   constexpr std::chrono::milliseconds kPause{100};
@@ -86,7 +86,7 @@ SweepStore::SweepStore(const std::filesystem::path& path, std::string job, std::
                                "(SELECT 1 FROM points WHERE hash = ?1) ON CONFLICT(hash) DO UPDATE SET job = ?2, "
                                "owner = ?3, beats = 0, died = 0 WHERE owner = ?4 AND beats = ?5")},
       beat_{database_.prepare("UPDATE claims SET beats = beats + 1 WHERE owner = ? AND died = 0")},
-      bury_{database_.prepare("UPDATE claims SET died = 1 WHERE hash = ? AND owner = ?")},
+      mark_failed_{database_.prepare("UPDATE claims SET died = 1 WHERE hash = ? AND owner = ?")},
       drop_claim_{database_.prepare("DELETE FROM claims WHERE hash = ? AND owner = ?")} {}
 
 SweepStore::~SweepStore() {
@@ -125,7 +125,7 @@ bool SweepStore::claim(std::uint64_t hash, const std::optional<Claim>& from) {
 
 void SweepStore::beat() { beat_.run(owner_); }
 
-void SweepStore::bury(std::uint64_t hash) { bury_.run(base::hash_text(hash), owner_); }
+void SweepStore::mark_failed(std::uint64_t hash) { mark_failed_.run(base::hash_text(hash), owner_); }
 
 void SweepStore::put(const SweepResult& result) {
   const std::string hash = base::hash_text(result.hash);

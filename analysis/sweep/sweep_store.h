@@ -1,4 +1,4 @@
-// The results of sweeps in a file, by content hash, and who is at work on which point.
+// The results of sweeps in a file, by content hash, and the processes that work on each point.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@ class SweepStore {
   SweepStore(const SweepStore&) = delete;
   SweepStore& operator=(const SweepStore&) = delete;
 
-  /// Fills in what is known; false when nothing is.
+  /// Fills in a known result; false when there is none.
   bool find(SweepResult& result);
   std::optional<Claim> claim_of(std::uint64_t hash);
-  /// Makes a point ours: one that nobody claims, or that `from` claims still. False when another process was faster, or
-  /// when its result is there.
+  /// Claims a point for this process: one that is unclaimed, or still claimed by `from`. False when another process was
+  /// faster, or when its result is there.
   bool claim(std::uint64_t hash, const std::optional<Claim>& from);
   /// Tells the others that our claims are worked on.
   void beat();
   /// Tells the others of our job that a child died of the point.
-  void bury(std::uint64_t hash);
+  void mark_failed(std::uint64_t hash);
   /// Keeps the result, and ends the claim.
   void put(const SweepResult& result);
 
@@ -47,7 +47,7 @@ class SweepStore {
   const std::string job_, owner_;
   Database database_;
   Statement find_point_, find_metrics_, put_point_, drop_metrics_, put_metric_;
-  Statement find_claim_, claim_, beat_, bury_, drop_claim_;
+  Statement find_claim_, claim_, beat_, mark_failed_, drop_claim_;
 };
 
 }  // namespace analysis

@@ -29,7 +29,7 @@ constexpr std::array kTypes = {
     CollectiveType{isa::Opcode::kBroadcast, 5},     CollectiveType{isa::Opcode::kAllToAll, 6},
     CollectiveType{isa::Opcode::kReduceScatter, 7}, CollectiveType{isa::Opcode::kBarrier, 9}};
 
-/// Of a message, under `field`: its value is to be added.
+/// An attribute of a message under `field`; its value is still to be added.
 Message attribute(Message& of, protozero::pbf_tag_type field, const char* name) {
   Message a{of, field};
   a.add_string(kName, name);
@@ -65,7 +65,7 @@ class ChakraWriter {
   std::uint64_t nodes() const { return next_ - 1; }
 
  private:
-  /// A call is cut at each collective that it issues, so that these depend on what ran before them only.
+  /// A call is cut at each collective that it issues, so that these depend only on earlier work.
   void write_call(std::size_t index, hw::Fs before) {
     const hw::CallTime& call = result_.calls[index];
     std::vector<std::uint64_t> data = awaited(index);

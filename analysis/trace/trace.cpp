@@ -81,7 +81,7 @@ TraceCover cover_of(const Record& record) {
     const hw::Fs from = std::max(call.begin, info.trace_from), until = std::min(call.end, info.trace_until);
     if (until <= from || (info.trace_layer >= 0 && call.layer != info.trace_layer)) continue;
     const double seconds = hw::seconds(until - from);
-    cover.asked += seconds;
+    cover.requested += seconds;
     if (recorded[c]) cover.recorded += seconds;
   }
   return cover;

@@ -21,7 +21,7 @@ struct TraceOptions {
   std::uint64_t limit_bytes = 50'000'000;
 };
 
-/// What was written.
+/// Totals of the written trace.
 struct TraceSummary {
   std::string detail;
   std::uint64_t slices = 0, flows = 0, counter_values = 0, bytes = 0;
@@ -33,9 +33,9 @@ struct TraceSummary {
 TraceSummary write_trace(const Record& record, const std::filesystem::path& path, std::string_view format,
                          const TraceOptions& options);
 
-/// How much of the asked window has its instructions, in s of the recorded core's calls.
+/// How much of the requested window has its instructions, in s of the recorded core's calls.
 struct TraceCover {
-  double asked = 0, recorded = 0;
+  double requested = 0, recorded = 0;
 };
 TraceCover cover_of(const Record& record);
 

@@ -1,4 +1,4 @@
-// Who released whom: the arrows of a trace.
+// The arrows of a trace, from each signal to its waiter.
 #pragma once
 
 #include <cstddef>

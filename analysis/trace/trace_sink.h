@@ -20,7 +20,7 @@ struct Arg {
 };
 
 /// An interval on a track. Slices of a track arrive in order of time, the outer one before those inside it; a slice
-/// begins after the end of the one before, or lies inside it.
+/// begins after the end of the one before, or is inside it.
 struct Slice {
   std::uint64_t track = 0;
   hw::Fs begin = 0, end = 0;

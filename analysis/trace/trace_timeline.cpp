@@ -111,7 +111,7 @@ class Timeline {
     }
   }
 
-  /// What stands for a node in the file: itself, or the group of an event when instructions are not shown.
+  /// The node that represents `node` in the file: itself, or the group of an event when instructions are not shown.
   std::size_t drawn(std::size_t node) const {
     if (node >= nodes_.collectives) return node;
     if (group_of_[node] == kNoGroup) return kNoGroup;
@@ -324,7 +324,7 @@ class Timeline {
     write_call_counter(3, "tensor busy", "%", [&](std::size_t c) {
       return seconds(c) > 0 ? hw::seconds(result_.calls[c].engines[0].busy) / seconds(c) * 100 : 0;
     });
-    // The machine limits power as sustained load of the PE array (power.utilisation); nobody publishes the watts.
+    // The machine limits power as sustained load of the PE array (power.utilisation); the watts are not published.
     write_call_counter(5, "power: load of the PE array", "%", [&](std::size_t c) {
       const double array = result_.peaks.matmul_flops * seconds(c);
       return array > 0 ? block(c).matmul_flops / array * 100 : 0;

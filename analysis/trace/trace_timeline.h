@@ -11,7 +11,7 @@ namespace analysis {
 
 enum class Detail { kCalls, kOps, kInstructions };
 
-/// What of the record is shown. Times in femtoseconds.
+/// The part of the record to show. Times in femtoseconds.
 struct TimelineWindow {
   hw::Fs from = 0, until = 0;
   std::set<std::string> lanes;  // "tensor", ..., "dma", "collective"

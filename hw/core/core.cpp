@@ -244,7 +244,7 @@ void Core::end_simulated(const Replay::Record& record) {
   close_call(record);
 }
 
-/// What the engines did from the end of the call before to `begin`.
+/// The engines' times from the end of the previous call to `begin`.
 EngineTimes Core::gap_times(Fs begin) const {
   const Fs gap = begin - end_;
   const Fs step = call_ == 0 ? 0 : std::min(gap, barrier_);

@@ -54,7 +54,7 @@ class Core : public sc_core::sc_module, private IssueSink {
   void report(SimResult& result, Fs origin) const;
   Fs total(Fs origin) const { return end_ - origin; }
   std::uint64_t simulated() const { return simulated_; }
-  /// Who waits for what; empty when the core has finished.
+  /// The waiting engines and their semaphores; empty when the core has finished.
   std::string stuck() const;
 
  private:

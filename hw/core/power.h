@@ -7,8 +7,8 @@
 
 namespace hw {
 
-/// A token bucket in femtoseconds of a fully used PE array. It fills at `limit` per femtosecond up to what a burst may
-/// take, so that the average over a window stays below the limit and a short burst runs at full speed. A matmul is
+/// A token bucket in femtoseconds of a fully used PE array. It fills at `limit` per femtosecond up to the size of a
+/// burst, so that the average over a window stays below the limit and a short burst runs at full speed. A matmul is
 /// charged for the part of the array that it uses: idle PEs draw little.
 class PowerLimit {
  public:

@@ -13,7 +13,7 @@
 namespace hw {
 
 /// An engine knows at issue when its instruction will retire, so the raise is entered ahead of time and a waiter that
-/// arrives later needs no event: it reads the time. Only a wait for a raise that nobody has entered yet blocks.
+/// arrives later needs no event: it reads the time. Only a wait for a raise that is not entered yet blocks.
 class Semaphores {
  public:
   /// A block call begins: all counts are zero again.

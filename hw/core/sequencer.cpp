@@ -74,7 +74,7 @@ bool Sequencer::resolve(const TimedInstr& instr) {
   return true;
 }
 
-/// Who competes for a port must ask in order of time. False when it is not the instruction's turn: step() runs again.
+/// Engines must request a port in order of time. False when it is not the instruction's turn: step() runs again.
 bool Sequencer::owns_ports() {
   if (ready_ > time_now()) {
     next_trigger(time_until(ready_));

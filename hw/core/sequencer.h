@@ -9,14 +9,14 @@
 
 namespace hw {
 
-/// An instruction's issue, and what its engine waited for before.
+/// An instruction's issue, and the cause of its engine's wait before it.
 struct Issue {
   Fs begin = 0, done = 0;
   Hold hold = Hold::kOwnEngine;
   Fs waited = 0;
 };
 
-/// What a sequencer hands on: implemented by the core.
+/// Receives a sequencer's instructions: implemented by the core.
 class IssueSink {
  public:
   virtual ~IssueSink() = default;
@@ -29,7 +29,7 @@ class IssueSink {
 };
 
 /// Runs ahead of the simulation's clock wherever the future is known: it meets the clock only where engines compete for
-/// a port, and where it waits for a semaphore that nobody has raised yet.
+/// a port, and where it waits for a semaphore that is not raised yet.
 class Sequencer : public sc_core::sc_module {
  public:
   struct Slots {

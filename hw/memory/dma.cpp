@@ -82,13 +82,13 @@ void Dma::start_ready(Fs now) {
   });
 }
 
-/// Gives out the engines: equal shares, nobody more than it can use; then everything slows down by what the engines'
-/// common path or HBM lack.
+/// Divides the engines into equal shares, none larger than it can use; then slows everything down to the bandwidth of
+/// the engines' common path and of HBM.
 void Dma::share(Fs now) {
   if (moving_ == 0) return;
   const Free there{.engines = std::max(engines_ - collectives_.booked(now), engines_ * kLeftByCollectives),
                    .hbm = hbm_.available(now) * 1e-15};
-  if (!std::exchange(changed_, false) && there == free_) return;  // everybody keeps its width
+  if (!std::exchange(changed_, false) && there == free_) return;  // every job keeps its width
   free_ = there;
   std::array<Job*, isa::kDmaQueues> open;  // the narrowest first, of equal ones the lowest ring
   std::size_t count = 0;

@@ -50,7 +50,7 @@ class Dma : public sc_core::sc_module {
     Fs begin = 0;
     double work = 0;   // fs of one engine, its latency included
     double left = 0;   // of that
-    double width = 0;  // engines at work on it now, after what is shared
+    double width = 0;  // engines at work on it now, after sharing
     bool moving = false;
   };
 
@@ -74,7 +74,7 @@ class Dma : public sc_core::sc_module {
   std::uint32_t filled_ = 0, moving_ = 0;  // a bit for each ring with jobs, and for those whose first one moves
   Bookings collectives_;
   sc_core::sc_event step_;
-  /// What jobs have at a time: engines, and bytes per femtosecond of HBM.
+  /// The resources that jobs share at a time: engines, and bytes per femtosecond of HBM.
   struct Free {
     double engines = 0, hbm = 0;
     bool operator==(const Free&) const = default;

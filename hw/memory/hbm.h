@@ -1,4 +1,4 @@
-// A core's part of an HBM stack: what collectives have booked of its bandwidth, and what is left for the core that owns
+// A core's part of an HBM stack: the bandwidth that collectives have booked, and the rest for the core that owns
 // it.
 #pragma once
 

@@ -20,7 +20,7 @@ std::uint8_t lane_of(const isa::Instr& instr) {
   return static_cast<std::uint8_t>(instr.engine);
 }
 
-/// What the instruction adds to or leaves in part as it was.
+/// Whether the instruction adds to `tile` or overwrites only a part of it.
 bool rewrites(const isa::Tile* tile, const isa::Instr& instr) { return tile == &instr.dst; }
 
 /// Order-dependent, cheap, and good enough that two histories never meet by chance in practice.
@@ -64,8 +64,8 @@ Expected::Reads checksums(Shadow& shadow, const isa::Instr& instr, Bases bases, 
   return {begin.sum, end.sum};
 }
 
-/// Whether what `instr` reads was overwritten by nobody but later ones of its lane. An engine streams its operands
-/// through one pipeline, and a ring moves its transfers one behind the other: the next one's first result comes behind
+/// Whether the operands of `instr` were overwritten by later ones of its lane alone. An engine streams its operands
+/// through one pipeline, and a ring moves its transfers one after the other: the next one's first result comes behind
 /// the last operand of this one, although it begins before this one has retired. Compilers rely on it and set no wait.
 bool overwritten_in_order(Shadow& shadow, const isa::Instr& instr, Bases bases, const Expected& expected,
                           std::uint8_t lane, Writer writer) {

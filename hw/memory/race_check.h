@@ -1,5 +1,5 @@
 // Finds bytes that are read before they are written, or overwritten before they are read. Knows nothing of how the
-// compiler tracked dependencies: it compares what happens with what happens in program order.
+// compiler tracked dependencies: it compares the simulated order with program order.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace hw {
 
-/// What each instruction of each call finds when everything runs in program order: a checksum of who last wrote the
-/// bytes that it reads.
+/// The operands of each instruction of each call when everything runs in program order: a checksum of the last writers
+/// of the bytes that it reads.
 struct Expected {
   struct Reads {
     std::uint64_t at_begin = 0;

@@ -1,4 +1,4 @@
-// Who wrote each byte of a core's memory last.
+// The last writer of each byte of a core's memory.
 #pragma once
 
 #include <cstddef>

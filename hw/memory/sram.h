@@ -26,7 +26,7 @@ class Ports {
   /// Begins at `now` or when all ports in `mask` are free, and takes them for `duration`. Calls come in order of time.
   Fs reserve(std::uint8_t mask, Fs now, Fs duration) {
     Fs start = now;
-    vector_claims_ = false;  // nobody else is served while VectorE claims
+    vector_claims_ = false;  // no other engine is served while VectorE claims
     for (int p = 0; p < 2; ++p) {
       if (mask & (1 << p)) start = std::max(start, free_at_[p]);
     }

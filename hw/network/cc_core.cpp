@@ -53,14 +53,14 @@ void CcCores::release(Lane lane) {
 }
 
 /// Whether the two ranks of a pair run two programs, so that each has its own instruction.
-bool CcCores::alone(const isa::Instr& instr, const std::vector<std::uint32_t>& set) const {
+bool CcCores::separate_sides(const isa::Instr& instr, const std::vector<std::uint32_t>& set) const {
   return isa::between_two(instr.op) && set.size() == 2 && runs_.at(set[0]) != runs_.at(set[1]);
 }
 
 bool CcCores::issue(std::uint32_t rank, const Arrival& arrival) {
   const isa::Instr& instr = *arrival.instr;
   const std::uint32_t set = set_of(instr, rank);
-  if (!alone(instr, program_->groups[instr.group][set])) {
+  if (!separate_sides(instr, program_->groups[instr.group][set])) {
     meet(rank, {instr.queue, instr.group, set}, arrival);
     return true;
   }
@@ -82,9 +82,9 @@ void CcCores::meet(std::uint32_t rank, const Key& key, const Arrival& arrival) {
   if (complete) launch(key, meeting);
 }
 
-/// One side of a pair: the record, and who hears of it.
-void CcCores::alone_from(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin,
-                         Fs data_begin, Fs end) {
+/// Records one side of a pair, and notifies listeners.
+void CcCores::record_side(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin,
+                          Fs data_begin, Fs end) {
   const std::uint8_t queue = arrival.instr->queue;
   queue_free_[rank][queue] = end;
   records_.push_back({{{rank, arrival.call, arrival.index}},
@@ -111,7 +111,7 @@ void CcCores::send(std::uint32_t rank, std::uint32_t set, const Arrival& arrival
   const Fs end = fabric_.move(data_begin, plan.moving, plan.links);
   if (plan.moving > 0) path_free_[rank] = end;
   sent_[{rank, receiver, instr.group}].push_back(end);
-  alone_from(rank, arrival, plan, begin, data_begin, end);
+  record_side(rank, arrival, plan, begin, data_begin, end);
   for (std::uint8_t queue = 0; queue < isa::kCcQueues; ++queue) release({receiver, queue});
 }
 
@@ -123,7 +123,7 @@ bool CcCores::receive(std::uint32_t rank, std::uint32_t set, const Arrival& arri
   const Fs begin = std::max(arrival.when, queue_free_[rank][instr.queue]);
   const Fs end = std::max(begin + plan.floor, messages.front());
   messages.pop_front();
-  alone_from(rank, arrival, plan, begin, end, end);
+  record_side(rank, arrival, plan, begin, end, end);
   return true;
 }
 
@@ -139,7 +139,7 @@ Fs CcCores::arrival(const isa::Instr& receive, const std::vector<std::uint32_t>&
   return end;
 }
 
-/// In the order of the group. Who is not simulated does as the first one that is.
+/// In the order of the group. Ranks that are not simulated behave as the first one that is.
 std::vector<Member> CcCores::members_of(const Meeting& meeting) {
   std::vector<Member> out;
   for (const auto rank : *meeting.ranks) {

@@ -17,7 +17,7 @@ namespace hw {
 
 /// Meets the ranks of a group and lets their data move. A queue runs its collectives in order; the queues of a core
 /// share one way out of it, so that only the floors overlap. Ranks that are not simulated are taken to arrive with the
-/// last one that is. Of a pair that runs two programs one rank sends without waiting for the other; a receive holds up
+/// last one that is. In a pair that runs two programs, one rank sends without waiting for the other; a receive holds up
 /// its queue until the message is there.
 class CcCores {
  public:
@@ -45,9 +45,9 @@ class CcCores {
   /// `rank` issues `instr`, number `index` of its block, in call `call` at `when`.
   void submit(std::uint32_t rank, std::uint32_t call, const isa::Instr& instr, std::uint32_t index, Fs when);
 
-  /// Of the collectives that `rank` took part in.
+  /// The collectives of `rank`.
   std::vector<CollectiveTime> records(std::uint32_t rank) const;
-  /// The rank that waits for the others, and for whom; empty when nobody does.
+  /// The rank that waits, and the ranks that it waits for; empty when none does.
   std::string stuck() const;
 
  private:
@@ -71,7 +71,7 @@ class CcCores {
   using Channel = std::array<std::uint32_t, 3>;         // sender, receiver, group
 
   std::uint32_t set_of(const isa::Instr& instr, std::uint32_t rank) const;
-  bool alone(const isa::Instr& instr, const std::vector<std::uint32_t>& set) const;
+  bool separate_sides(const isa::Instr& instr, const std::vector<std::uint32_t>& set) const;
   void release(Lane lane);
   bool issue(std::uint32_t rank, const Arrival& arrival);
   void meet(std::uint32_t rank, const Key& key, const Arrival& arrival);
@@ -83,8 +83,8 @@ class CcCores {
   void launch(const Key& key, Meeting& meeting);
   void send(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
   bool receive(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
-  void alone_from(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin, Fs data_begin,
-                  Fs end);
+  void record_side(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin, Fs data_begin,
+                   Fs end);
   Fs arrival(const isa::Instr& receive, const std::vector<std::uint32_t>& pair);
 
   CollectivePlanner& planner_;

@@ -122,7 +122,7 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
   return plan;
 }
 
-/// Adds up the stages, each as long as what is slowest in it: the core that sends, the links, the DMA engines, HBM.
+/// Adds up the stages, each as long as its slowest resource: the sending core, the links, the DMA engines or HBM.
 void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table, CollectivePlan& plan) const {
   // Every byte read passes a DMA engine, in descriptors of a collective's packet.
   const double packet = machine_.cc_packet.value;

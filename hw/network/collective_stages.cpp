@@ -35,7 +35,7 @@ class Builder {
   std::vector<Stage> take() { return std::move(stages_); }
 
   void all_reduce(std::int64_t elements) {
-    if (static_cast<double>(elements) < ranks_) return everybody_reduces();
+    if (static_cast<double>(elements) < ranks_) return all_ranks_reduce();
     reduce_scatter();
     gather_network();
     gather_local();
@@ -76,13 +76,13 @@ class Builder {
 
  private:
   Stage& add(Stage stage) { return stages_.emplace_back(stage); }
-  /// From everybody to everybody at once.
+  /// The latency of one step from every rank to every other.
   double one_step() const {
     return std::max(at_.mesh_hops * machine_.link_hop.value, at_.crosses ? machine_.efa_latency.value : 0);
   }
 
-  /// Everybody gets everything: too little to be divided.
-  void everybody_reduces() {
+  /// Every rank sends everything to every other: too little to be divided.
+  void all_ranks_reduce() {
     Stage& stage = add({.sent = (ranks_ - 1) * bytes_,
                         .read = (2 * ranks_ - 1) * bytes_,
                         .written = ranks_ * bytes_,

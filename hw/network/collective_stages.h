@@ -20,7 +20,7 @@ struct Stage {
   double latency = 0;                        // s, before or between the data
 };
 
-/// Where the sets of a table lie.
+/// The placement of a table's sets on the machine.
 struct Placement {
   GroupShape shape;
   std::uint32_t chips = 1;  // that a set takes of an instance, at least
@@ -34,19 +34,19 @@ std::string_view algorithm_of(const isa::Instr& instr, const Placement& placemen
 
 /// Its stages; none when nothing moves. Within an instance: a mesh (every member exchanges with every other at once)
 /// below `collective.mesh_below`, else a ring both ways round; an all-reduce with fewer elements than ranks is a mesh
-/// of one step that everybody reduces. Over instances: reduce-scatter inside, exchange between the same cores of all
-/// instances (by halves where their number is a power of two, else in a ring), all-gather inside.
-/// Source: AWS Neuron docs, collectives: ring, mesh, recursive and hierarchical algorithms.
+/// of one step in which every rank reduces. Over instances: reduce-scatter inside, exchange between the same cores of
+/// all instances (by halves where their number is a power of two, else in a ring), all-gather inside. Source: AWS
+/// Neuron docs, collectives: ring, mesh, recursive and hierarchical algorithms.
 std::vector<Stage> stages_of(const isa::Instr& instr, const Placement& placement, const MachineParams& machine);
 
-/// Seconds until a barrier has reached everybody, beyond `collective.barrier`.
+/// Seconds until a barrier has reached every rank, beyond `collective.barrier`.
 double barrier_latency(const Placement& placement, const MachineParams& machine);
 
-/// Of the larger operand, per rank.
+/// Bytes of the larger operand, per rank.
 double collective_bytes(const isa::Instr& instr);
 
 /// Bytes that a rank must send on average, whatever the algorithm, in a collective of `ranks` ranks whose larger
-/// operand has `bytes`: 2 (r - 1) / r of them in an all-reduce. What one rank gives away counts for its sender alone.
+/// operand has `bytes`: 2 (r - 1) / r of them in an all-reduce. A transfer counts for its sender alone.
 double least_sent(isa::Opcode op, std::uint32_t ranks, double bytes);
 
 }  // namespace hw

@@ -57,7 +57,7 @@ Fs Fabric::move(Fs begin, Fs moving, std::span<const LinkLoad> loads) {
       if (spare < flow.rate * (1 - kRounding)) pace = std::min(pace, std::max(spare, 0.0) / flow.rate);
       change = std::min(change, flow.link->next_change(now));
     }
-    if (pace < kRounding) {  // somebody has all of a link
+    if (pace < kRounding) {  // one flow has all of a link
       base::ensure(change != Bookings::kNever, name(), "data waits for ever");
       now = change;
       continue;

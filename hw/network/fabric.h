@@ -13,8 +13,8 @@
 
 namespace hw {
 
-/// One direction of a port of NeuronLink, or of an instance's network. What is under way keeps the bandwidth that it
-/// has; what comes later gets the rest.
+/// One direction of a port of NeuronLink, or of an instance's network. Transfers under way keep their
+/// bandwidth; later ones get the rest.
 class Link : public sc_core::sc_module {
  public:
   Link(sc_core::sc_module_name name, double bandwidth) : sc_module{name}, bandwidth_{bandwidth} {}

@@ -1,4 +1,4 @@
-// From what the members of a group send each other to what each link carries.
+// Maps the messages between members of a group to the load of each link.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hw {
 
-/// Who sends one byte to whom:
+/// The pairs that exchange one byte:
 enum class Pattern : std::uint8_t {
   kRing,      // each member to the next of its instance, half of it the other way round
   kMesh,      // each member to every other of its instance
@@ -27,7 +27,7 @@ struct LinkLoad {
   double bytes;
 };
 
-/// The links of all instances, with what a number of sets put on them.
+/// The links of all instances, with the load of a number of sets.
 class LinkLoads {
  public:
   LinkLoads(const Topology& topology, const MachineParams& machine);

@@ -10,7 +10,7 @@
 
 namespace hw {
 
-/// Part of what flows between two chips that takes this link.
+/// The part of the flow between two chips that takes this link.
 struct Hop {
   std::uint32_t link;
   double share;  // 0..1

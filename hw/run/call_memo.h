@@ -10,9 +10,9 @@
 
 namespace hw {
 
-/// A block's clock depends on its instructions and on what the power limit has left; on data never. So one simulation
-/// of it stands for all that begin with the same tokens while no collective moves data: of the calls of a core, of the
-/// cores of a pipeline's stages, and of other programs with the block.
+/// A block's clock depends on its instructions and on the remaining power budget, never on data. So one simulation
+/// of it represents all that begin with the same tokens while no collective moves data: calls of a core, cores of a
+/// pipeline's stages, and other programs with the block.
 struct KnownCall {
   Replay::Record record;            // its times count from its begin
   double tokens = 0;                // of the power limit, at its begin
@@ -20,7 +20,7 @@ struct KnownCall {
   PowerLimit::State power_after{};  // what it left, and when, by the same clock
 };
 
-/// Of one block on one machine.
+/// The known calls of one block on one machine.
 class KnownCalls {
  public:
   /// Nothing when no call began with so many tokens.
@@ -37,7 +37,7 @@ class KnownCalls {
   std::size_t marked_ = 0;
 };
 
-/// What a simulation in another process has learned of the block whose instructions lie at `instrs` in both.
+/// The results that another process has learned about the block whose instructions are at `instrs` in both.
 struct BlockNews {
   const void* instrs = nullptr;
   KnownCall call;

@@ -13,7 +13,7 @@
 
 namespace hw {
 
-/// Retirements of a moment come before beginnings: who waited for a result may start at the time it is there.
+/// At equal times, retirements come before starts: an instruction may start at the time its operand is ready.
 class Executor : public sc_core::sc_module {
  public:
   struct Work {

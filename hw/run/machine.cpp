@@ -29,8 +29,8 @@ Fs active_time(const std::vector<CollectiveTime>& records) {
   return active;
 }
 
-/// SystemC's kernel, of which a process has one, and what stands on it: the only thing of the library that outlives a
-/// call and may change. Whoever simulates in this process holds `turn`.
+/// SystemC's kernel, one per process, and the machine on it: the only mutable state of the library that outlives a
+/// call. A simulation in this process holds `turn`.
 struct Kernel {
   std::mutex turn;
   std::exception_ptr error;  // of the running simulation
@@ -55,7 +55,7 @@ void begin_another_context() {
 /// thousands.
 constexpr Fs kLatest = 1'000'000'000'000'000'000;
 
-/// What no machine can beat, whatever the program: a violation is a mistake of the simulator.
+/// Checks bounds that no program can beat: a violation is a bug in the simulator.
 void check_bounds(const SimResult& result, const MachineParams& machine) {
   const double total = seconds(result.total), slack = 1 + 1e-9;
   const auto holds = [&](double least, std::string_view what) {

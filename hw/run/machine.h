@@ -1,4 +1,4 @@
-// The simulated machine: its cores and what joins them, as one SystemC module.
+// The simulated machine: its cores and their network, as one SystemC module.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class Machine : public sc_core::sc_module {
 
  private:
   [[noreturn]] void report_deadlock(const isa::Program& program) const;
-  /// Of the slowest core that runs `program`; what is counted over all cores is left out.
+  /// The result of the slowest core that runs `program`, without totals over all cores.
   SimResult slowest_of(const isa::Program& program, Fs origin) const;
   std::vector<SimResult> collect(const isa::Programs& programs, const SimOptions& options, Fs origin) const;
 
@@ -52,12 +52,12 @@ class Machine : public sc_core::sc_module {
 };
 
 /// SystemC's kernel and the machine on it are one for the process: simulations of several threads take turns. Held by
-/// who calls Machine::instance() and runs what it returns.
+/// the caller of Machine::instance() while it runs the machine.
 std::unique_lock<std::mutex> hold_kernel();
 
 /// Errors: Fault::kCapacity when a core's HBM does not hold the program.
 void require_memory(const isa::Program& program, const MachineParams& machine);
-/// As simulate_each(), for who holds the kernel.
+/// As simulate_each(), for a caller that holds the kernel.
 std::vector<SimResult> simulate_held(const isa::Programs& programs, const MachineParams& machine,
                                      const SimOptions& options);
 /// Times every block of `program` for `machine` that `times` does not know. Errors: Fault::kProgram.

@@ -1,4 +1,4 @@
-// Who is told what happens when: the full mode executes instructions here. Timed mode has none.
+// Observers of simulated events: the full mode executes instructions in one. Timed mode has none.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Member {
   std::uint32_t rank, call, index;
 };
 
-/// `rank`: the core; `call` and `index`: which instruction. Times may lie ahead of the simulation's clock.
+/// `rank`: the core; `call` and `index`: which instruction. Times may be ahead of the simulation's clock.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -1,4 +1,4 @@
-// What is known about a block from its earlier calls, so that a call that would repeat one is not simulated again.
+// Knowledge about a block from its earlier calls, so that a call that would repeat one is not simulated again.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class DataWindows {
   void add(Fs begin, Fs end);
   /// Femtoseconds of [begin, end) with data moving.
   Fs overlap(Fs begin, Fs end) const;
-  /// The first time after `now` at which data starts or stops moving; 2^64-1 when there is none.
+  /// The first time after `now` at which data starts or stops moving; 2^64-1 when it never does.
   Fs next_change(Fs now) const;
   bool moving(Fs now) const { return overlap(now, now + 1) > 0; }
   void forget_before(Fs now);

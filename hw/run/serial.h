@@ -10,7 +10,7 @@
 
 namespace hw {
 
-/// What a simulation in a child process has to tell.
+/// The outcome of a simulation in a child process.
 struct Outcome {
   std::vector<SimResult> results;
   std::vector<BlockNews> news;

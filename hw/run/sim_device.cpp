@@ -49,7 +49,8 @@ class FullDevice final : public SimDevice {
       timed_.push_back(time_program(*program, machine_, times));
     }
     programs_ = programs;
-    // All of a core's HBM, once: the host pays for what is touched, and later programs find what earlier ones left.
+    // All of a core's HBM, once: the host allocates only touched pages, and later programs find the data of earlier
+    // ones.
     while (memories_.size() < first.ranks)
       memories_.push_back(std::make_unique<isa::Memory>(machine_.hbm_bytes_per_core()));
   }

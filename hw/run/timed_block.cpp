@@ -20,7 +20,7 @@ namespace {
                     fmt::format("{} #{}: {}", block.name, index, isa::print(block.instrs[index], block)), what, fix};
 }
 
-/// Follows which table ScalarE holds. A block brings the first one that it needs: nobody knows who ran before.
+/// Tracks the table that ScalarE holds. A block loads the first one that it needs: its predecessor is not known.
 class ActivationTable {
  public:
   /// True when `instr` needs another table than the one that is there.

@@ -13,7 +13,7 @@
 namespace trnsim {
 
 struct GeneratedText {
-  std::vector<std::int32_t> ids;  // of the prompt and what was added
+  std::vector<std::int32_t> ids;  // of the prompt and the generated text
   std::string text;
 };
 

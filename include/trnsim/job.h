@@ -33,7 +33,7 @@ struct LengthShare {
   bool operator==(const LengthShare&) const = default;
 };
 
-/// Tokens of a decoder's sequences when nobody says another number: what optimum-neuron's tutorials pack to.
+/// Default length of a decoder's sequences in tokens: optimum-neuron's tutorials pack to it.
 inline constexpr std::int64_t kDefaultTextLength = 2048;
 
 /// How much is trained and evaluated.
@@ -45,7 +45,7 @@ struct Sizes {
   std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
   double log_every = 10;        // steps between two read-backs of the loss
   double loaders = 0;           // processes that load data; 0: a thread beside the loop
-  /// By rising length, the last is step.kind.length; empty: all samples have that length, and nobody counted tokens.
+  /// By rising length, the last is step.kind.length; empty: all samples have that length, tokens were not counted.
   std::vector<LengthShare> lengths{};
   LengthShare one_length{};  // what all samples would be padded to, if there were one length
   bool operator==(const Sizes&) const = default;
@@ -70,7 +70,7 @@ struct Job {
   std::vector<analysis::StackChange> stack_changes{};  // what-ifs on its numbers
   runtime::Passes passes{};
   analysis::Purchase purchase = analysis::Purchase::kOnDemand;
-  std::optional<double> price_per_hour{};             // dollars of one instance, bought so; none: nobody published one
+  std::optional<double> price_per_hour{};             // dollars of one instance, bought so; none: no price is published
   std::shared_ptr<runtime::ProgramCache> programs{};  // where compiled ones are kept; decides nothing
 
   std::int64_t cores() const { return step.plan.world(); }
@@ -92,7 +92,7 @@ struct Job {
   bool operator==(const Job& other) const;
 };
 
-/// Of what operator== compares.
+/// The hash of all members that operator== compares.
 std::uint64_t hash_of(const Job& job);
 
 /// "TP 8, PP 1, DP 4, sequence parallel, ZeRO-1, recompute full, 16 micro-batches of 1 x 2048".
@@ -108,7 +108,7 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
 /// settings. Errors: Fault::kUsage for a plan that does not divide the cores, more cores than there are, or a plan of
 /// another family.
 Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples = 0);
-/// The same with samples of many lengths, padded as the settings `buckets` and `packing` say. Errors: also as
+/// The same job with samples of many lengths, padded as the settings `buckets` and `packing` say. Errors: also as
 /// buckets_of().
 Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
            const workloads::TokenLengths& lengths);
@@ -119,7 +119,7 @@ Settings generation_settings(Settings given = {});
 /// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
 runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine);
 
-/// The job that a workload publishes, with what `given` changes.
+/// The job that a workload publishes, changed by `given`.
 Job job_of(const workloads::Workload& workload, const Settings& given);
 /// The same by name, or a workload's file. Errors: as workloads::load_workload().
 Job load_job(std::string_view workload, const Settings& given = {});

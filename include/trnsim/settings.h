@@ -16,7 +16,7 @@ class ProgramCache;  // runtime/compiler/program_cache.h
 
 namespace trnsim {
 
-/// What is trained on which data.
+/// The model and the data to train on.
 struct DataSettings {
   std::string model_id, dataset_path, validation_file, test_file, vocab, text_column, label_column, label_names;
   std::int64_t max_length = 0, max_target_length = 0, max_train_samples = 0, max_eval_samples = 0;

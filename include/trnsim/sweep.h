@@ -1,4 +1,4 @@
-// What a sweep computes for a point: a program on another machine, or a job with other options on another machine.
+// The computation of a sweep for a point: a program on another machine, or a job with other options on another machine.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Who we are, for `trnsim version` and for result files.
+// Version and build, for `trnsim version` and for result files.
 #pragma once
 
 #include <string>

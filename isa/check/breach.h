@@ -20,7 +20,7 @@ template <typename... Args>
 
 namespace detail {
 
-/// What every instruction must keep, whatever its row's own rule: engine, operands, ALU steps, flags, waits, bounds.
+/// The rules for every instruction, besides its row's own rule: engine, operands, ALU steps, flags, waits, bounds.
 void check_form(const Instr& instr, const Target& target);
 
 /// check_form, then the row's rule. Throws rule::Breach.

@@ -147,7 +147,7 @@ void check_on_chip(std::string_view name, const Tile& tile, const Geometry& geom
            tile.offset + reach.low, tile.offset + reach.high, name_of(tile.space), bytes);
 }
 
-/// A sum of TensorE lies in one bank.
+/// A sum of TensorE fits in one bank.
 void check_one_bank(const Tile& dst, std::int64_t bank) {
   const Extent reach = extent(dst);
   const std::int64_t first = (dst.offset + reach.low) / bank, last = (dst.offset + reach.high - 1) / bank;

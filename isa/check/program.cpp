@@ -20,7 +20,7 @@ struct Reach {
   std::size_t lowest = 0, highest = 0;
 };
 
-/// What programs ask of a block that keeps the rules.
+/// Facts about a valid block that the checks of programs need.
 struct BlockFacts {
   std::vector<Reach> registers;
   std::vector<std::size_t> collectives;  // instructions

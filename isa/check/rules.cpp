@@ -175,7 +175,7 @@ void dynamic_index(const Instr& i) {
   if (integer_of(i, 0) < 0) breach("count in elements", "the unit imm0 of the index is {}", integer_of(i, 0));
 }
 
-/// reverse0 exchanges the cases; there is no second ALU step.
+/// reverse0 exchanges the cases; a second ALU step is not allowed.
 void predicate_flags(const Instr& i) {
   if (i.reverse1) breach("clear reverse1", "reverse0 alone reverses the predicate");
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Counts = std::array<std::uint32_t, kSemaphores>;
 
-/// What `instr` raises once it is done.
+/// Raises the semaphores that `instr` signals when it is done.
 void raise(const Instr& instr, Counts& counts) {
   if (instr.signal) ++counts[static_cast<std::size_t>(instr.engine)];
   if (is_dma(instr.op)) ++counts[std::size_t{kFirstDmaSemaphore} + instr.queue];
@@ -39,7 +39,7 @@ class Streams {
     }
   }
 
-  /// The instruction that engine `e` stands at, or nullptr when it is through.
+  /// The next instruction of engine `e`, or nullptr at its end.
   const Instr* stuck(std::size_t e) const {
     return next_[e] == streams_[e].size() ? nullptr : &block_.instrs[streams_[e][next_[e]]];
   }
@@ -65,7 +65,7 @@ class Streams {
 };
 
 /// One line per engine that cannot go on.
-std::string who_waits(const Streams& streams, const Block& block) {
+std::string waiting_text(const Streams& streams, const Block& block) {
   std::string out;
   for (std::size_t e = 0; e < kEngineCount; ++e) {
     const Instr* instr = streams.stuck(e);
@@ -78,7 +78,7 @@ std::string who_waits(const Streams& streams, const Block& block) {
   return out;
 }
 
-/// The wait at `index` is not fulfilled by what comes before: says which of three mistakes that is.
+/// Reports which of three mistakes keeps the wait at `index` from being fulfilled by earlier instructions.
 [[noreturn]] void explain(const Block& block, std::string_view program, std::size_t index, const Wait& wait) {
   const std::string semaphore = semaphore_name(wait.sem);
   Counts all{};
@@ -89,7 +89,7 @@ std::string who_waits(const Streams& streams, const Block& block) {
             "lower the count, or let one more instruction signal"},
            program, block, index);
   const Streams streams{block};
-  const std::string waiting = who_waits(streams, block);
+  const std::string waiting = waiting_text(streams, block);
   if (!waiting.empty())
     refuse({fmt::format("the engines wait for each other:{}", waiting), "issue first what the others wait for"},
            program, block, index);
@@ -101,7 +101,7 @@ std::string who_waits(const Streams& streams, const Block& block) {
 }  // namespace
 
 void check_waits(const Block& block, std::string_view program) {
-  // When every wait is fulfilled by what comes before it in program order, no set of engines can wait in a circle.
+  // When every wait is fulfilled by earlier instructions in program order, no set of engines can wait in a circle.
   Counts counts{};
   for (std::size_t i = 0; i < block.instrs.size(); ++i) {
     const Instr& instr = block.instrs[i];

@@ -1,4 +1,4 @@
-// What instructions compute in, a strip at a time, and its casts from fp32. For isa/exec_*.cpp only.
+// Strips of fp32 in which instructions compute, and the casts to and from other types. For isa/exec_*.cpp only.
 #pragma once
 
 #include <atomic>

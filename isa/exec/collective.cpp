@@ -15,7 +15,7 @@ namespace {
 
 /// The operands of every rank, in flat order.
 struct Group {
-  const Instr& instr;  // of the first rank: what it does is the same for all
+  const Instr& instr;  // of the first rank: the same operation for all
   std::vector<Context*> contexts;
   std::vector<View> a, dst;
   Rounder how;  // the same bits for all ranks

@@ -32,8 +32,8 @@ void move_strip(const Instr& instr, const View& dst, const View& a, const Strip&
       __builtin_prefetch(a.row(p) + at), __builtin_prefetch(dst.row(p) + at, 1);
 }
 
-/// dst = a, rows of equal bytes. Rows lie too far apart for the host to foresee: asks for the next while it copies
-/// some.
+/// dst = a, rows of equal bytes. Rows are too far apart for the host's prefetcher: prefetches the next ones while it
+/// copies some.
 void copy_rows(const View& dst, const View& a, const Context& context) {
   const std::int64_t bytes = dst.cols * dst.size;
   constexpr std::int64_t kTogether = 2048, kPiece = 16384;

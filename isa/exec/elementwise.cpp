@@ -73,7 +73,8 @@ View tile_like(const Instr& instr, const Tile& tile, std::string_view name, cons
   return out;
 }
 
-/// What a function of ScalarE may be given. Source: AWS Neuron documentation, NKI, "Supported Activation Functions".
+/// The documented input range of a function of ScalarE. Source: AWS Neuron documentation, NKI, "Supported Activation
+/// Functions".
 std::optional<kernels::Range> documented_range(Fn fn) {
   constexpr float kPi = std::numbers::pi_v<float>;
   switch (fn) {
@@ -87,7 +88,7 @@ std::optional<kernels::Range> documented_range(Fn fn) {
   }
 }
 
-/// What ScalarE multiplies its input by, and adds to the product.
+/// Scale and bias of ScalarE's input.
 template <typename T>
 struct Scaling {
   T scale, bias;
@@ -290,7 +291,7 @@ void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& cont
 
 namespace {
 
-/// What select and select_reduce have in common: b decides where a is taken (reverse0: where it is not).
+/// The common part of select and select_reduce: b decides where a is taken (reverse0: where it is not).
 void choose(const Instr& instr, const View& predicate, const View& a, const Values& otherwise, const Strip& strip,
             float* out) {
   alignas(64) Block where, xs, others;

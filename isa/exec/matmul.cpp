@@ -48,7 +48,7 @@ Rows stage(const View& v, Dtype as, std::vector<std::byte>& buffer, const Contex
   return {packed.base, packed.pstep};
 }
 
-/// What is accumulated to, for the kernel to add to.
+/// Loads the values to accumulate to, for the kernel to add to.
 void fetch(const View& dst, float* sums, Context& context) {
   for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) float old[kBlock];
@@ -56,7 +56,7 @@ void fetch(const View& dst, float* sums, Context& context) {
   });
 }
 
-/// What the kernel left in `sums` [M, N], stored, cast.
+/// Casts and stores the kernel's `sums` [M, N].
 void evict(const View& dst, const float* sums, const Rounder& how, Context& context) {
   for_strips(context, dst.partitions, dst.cols,
              [&](const Strip& strip) { write(dst, strip, sums + strip.p * dst.cols + strip.first, how); });
@@ -127,13 +127,13 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
   const std::int64_t squares = a.cols / dst.partitions;
   need(instr, a.cols % dst.partitions == 0 && dst.cols == a.partitions * squares,
        "dst is not the transposed shape of a", "give dst the shape [F, P]");
-  auto& [converted, turned, unused] = context.memory.scratch();
+  auto& [converted, transposed, unused] = context.memory.scratch();
   View from = a, to = dst;
   if (a.dtype != dst.dtype || !a.contiguous()) {  // convert first: the transposition is of equal types
     from = packed_like(dst, a.partitions, a.cols, converted);
     copy_rows(from, a, how, context);
   }
-  if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, turned);
+  if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, transposed);
   constexpr std::int64_t kStrip = 32;  // rows that fill cache lines of dst
   for (std::int64_t m = 0; m < squares; ++m) {
     const View part = squares == 1 ? from : columns(from, m * dst.partitions, dst.partitions);

@@ -111,7 +111,7 @@ void stream_shuffle(const Instr& instr, std::uint32_t, Context& context) {
 }
 
 void local_gather(const Instr& instr, std::uint32_t, Context& context) {
-  constexpr std::int64_t kShared = 16;  // partitions that share their indices; index k lies in the (k % 16)-th of them
+  constexpr std::int64_t kShared = 16;  // partitions that share their indices; index k is in the (k % 16)-th of them
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   const View b = view(instr, instr.b, "b", context);
   const std::int64_t each = std::max<std::int64_t>(1, integer_of(instr, 0));

@@ -214,11 +214,11 @@ const std::vector<std::vector<std::uint32_t>>& NumericDevice::sets_of(const Prog
   return at.program->groups[instr.group];
 }
 
-/// The collective that `at` stands at, and past it when all who take part are there.
+/// Executes the collective that `at` has reached once all participants have arrived, and moves past it.
 bool NumericDevice::meet(Progress& at) {
   const Instr& instr = *at.collective();
   for (std::uint32_t rank = at.program->first_rank; rank < at.program->end_rank(); ++rank)
-    // One rank's team alone when there are more threads than ranks; the workers, who now wait, when there are not.
+    // One rank's own team when there are more threads than ranks; else the workers, which are waiting now.
     contexts_[rank].team = crew_->workers() > 1 ? crew_->whole() : crew_->inside(0);
   const bool far = std::ranges::any_of(sets_of(at, instr), [&](const auto& set) {
     const auto own = std::ranges::count_if(set, [&](std::uint32_t rank) { return at.program->runs_on(rank); });

@@ -6,7 +6,7 @@
 
 namespace isa::exec {
 
-/// What a block operates with: numbers, or one number for all.
+/// The operand of a block: numbers, or one number for all.
 struct Values {
   const float* data = nullptr;
   float scalar = 0;
@@ -16,13 +16,13 @@ class Operand {
  public:
   explicit Operand(float immediate) : immediate_{immediate} {}
   explicit Operand(const View& view) : view_{view}, kind_{Kind::kTile} {}
-  /// A [P, 1] tile for `partitions` rows, or `immediate` when there is no tile.
+  /// A [P, 1] tile for `partitions` rows, or `immediate` without a tile.
   Operand(const Instr& instr, const Tile& tile, std::string_view name, float immediate, std::int64_t partitions,
           Context& context);
 
   /// For partitions folded into one row (see fold_columns).
   void flatten();
-  /// What the strip operates with, in `scratch` (kBlock numbers; null will do for one row of a column) or in place.
+  /// The strip's operand, in `scratch` (kBlock numbers; null will do for one row of a column) or in place.
   Values block(const Strip& strip, float* scratch) const;
   Values block(std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) const {
     return block({p, first, n}, scratch);
@@ -70,10 +70,10 @@ class Fold {
   float last_ = 0;
 };
 
-/// What folding n numbers gives, as Fold does. Errors: as Fold.
+/// Folds n numbers as Fold does. Errors: as Fold.
 float reduce(const Instr& instr, Alu op, const float* x, std::int64_t n);
 
-/// What an empty accumulator of `op` holds: 0, 1 or an infinity.
+/// The initial accumulator of `op`: 0, 1 or an infinity.
 float identity_of(Alu op);
 
 }  // namespace isa::exec

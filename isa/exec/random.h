@@ -1,4 +1,5 @@
-// Random bits that depend on what they are for, not on who computes them when. For isa/exec_*.cpp and tests.
+// Random bits that depend on their purpose, not on the thread or the time that computes them. For isa/exec_*.cpp and
+// tests.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace isa::exec {
 
-/// What a stream is for: the same numbers never serve two purposes.
+/// The purpose of a stream: two purposes never share numbers.
 enum class Purpose : std::uint32_t { kRounding, kWideRounding, kDropout, kRng, kCollective };
 
 /// The stream of one instruction: `id` is its place in the block (rounding) or Instr::rng (dropout, rng). All ranks
@@ -30,7 +31,7 @@ constexpr std::uint16_t random16(const kernels::Stream& stream, std::uint32_t ro
   return static_cast<std::uint16_t>(words[word] >> (i % 2 * 16));
 }
 
-/// What kernels draw for rows `row` and after, from element `first` on, a multiple of 128.
+/// The random numbers for rows `row` and after, from element `first` on, a multiple of 128.
 inline kernels::Draw draw_of(const kernels::Stream& stream, std::int64_t row, std::int64_t first) {
   return {stream, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(first)};
 }

@@ -187,7 +187,7 @@ void max8(const Instr& instr, std::uint32_t index, Context& context) {
 
 namespace {
 
-/// Where the eight values of `wanted` lie in `row`; absent: all ones. Equal values find successive places.
+/// The places of the eight values of `wanted` in `row`; absent: all ones. Equal values find successive places.
 std::array<std::uint32_t, 8> places_of(const std::vector<float>& wanted, const std::vector<float>& row) {
   std::array<std::uint32_t, 8> found{};
   for (std::size_t i = 0; i < 8; ++i) {

@@ -6,7 +6,7 @@ namespace isa {
 namespace {
 
 constexpr int kSpins = 20000;    // pauses, about half a millisecond: instructions follow each other more closely
-constexpr int kPatience = 2000;  // pauses until the host may have taken the processor from who works
+constexpr int kPatience = 2000;  // pauses after which the host may have descheduled a working thread
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)

@@ -13,7 +13,7 @@ namespace isa {
 /// `size` threads, the caller among them. Each part of a piece of work has its own thread, so that data stays in one
 /// processor's cache; the caller takes over the parts of helpers that the host does not run just then. Helpers spin
 /// between pieces of work for a while and then sleep; they sleep at once when the host has fewer processors than
-/// `threads_in_all` (spinning would steal from who works).
+/// `threads_in_all` (spinning would slow down working threads).
 class Team {
  public:
   /// `threads_in_all`: of all teams of the process that work at the same time. Errors: base::Fault::kInternal when

@@ -91,8 +91,8 @@ void scatter(const std::byte* from, std::byte* to, std::int64_t step, std::int64
   for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * step, from + i * kSize, kSize);
 }
 
-/// Asks for the rows that come after the strip: they lie a partition apart, which the host does not foresee. Inlined by
-/// order, for GCC drops calls of functions that do nothing else.
+/// Prefetches the rows after the strip: they are a partition apart, which the host's prefetcher does not handle. Always
+/// inlined, because GCC drops calls of functions that do nothing else.
 template <bool kToWrite>
 [[gnu::always_inline]] inline void prefetch(const View& view, const Strip& strip) {
   constexpr std::int64_t kAhead = 2, kLine = 64;

@@ -1,4 +1,4 @@
-// What a kernel reads and writes, told to the thread sanitizer once a call: looking at each access of the inner loops
+// Reports a kernel's reads and writes to the thread sanitizer once per call: checking each access of the inner loops
 // would take 50 times as long. For isa/kernels/target_*.cpp only, which cmake/kernels.cmake compiles without it.
 #pragma once
 
@@ -28,7 +28,7 @@ inline void writes([[maybe_unused]] T* first, [[maybe_unused]] std::size_t n) {
 #endif
 }
 
-/// Of `rows` rows, `stride` bytes apart, `bytes` of each.
+/// Reports a read of `bytes` bytes in each of `rows` rows, `stride` bytes apart.
 inline void reads_rows([[maybe_unused]] const std::byte* first, [[maybe_unused]] std::int64_t stride,
                        [[maybe_unused]] int rows, [[maybe_unused]] int bytes) {
 #ifdef TRNSIM_ACCESSES_BY_CALL

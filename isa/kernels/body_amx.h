@@ -63,7 +63,7 @@ template <class Tiles>
       for (int r = 0; r < 2 * kTileRows && m + r < args.m; ++r) {
         float* row = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(args.c) + (m + r) * args.c_stride) + n;
         const float* sum = packed.block + r * kAmxColumns;
-        for (int i = 0; i < columns; ++i) row[i] = settled(args.accumulate ? row[i] + sum[i] : sum[i]);
+        for (int i = 0; i < columns; ++i) row[i] = canonical_nan(args.accumulate ? row[i] + sum[i] : sum[i]);
       }
     }
   }

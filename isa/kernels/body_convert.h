@@ -80,7 +80,7 @@ inline std::uint32_t bf16_stochastic(std::uint32_t bits, std::uint32_t random) {
 /// The largest magnitude that cannot round to an infinity.
 constexpr std::uint32_t kSafe = 0x7f800000u - 0x10000u;
 
-/// out[i] = the upper half of in[i] + rounding, with what below(bits, i, rounding) gives: right for numbers up to
+/// out[i] = the upper half of in[i] + rounding, where rounding is below(bits, i, rounding): correct for numbers up to
 /// kSafe. Raises `most` to the magnitudes met.
 template <class Wide, class Below>
 [[gnu::always_inline]] inline void to_bf16_row(const float* in, std::uint16_t* out, std::size_t n, const Below& below,
@@ -144,7 +144,7 @@ bool to_bf16_loop(const float* in, std::uint16_t* out, const Rows& rows) {
   return special;
 }
 
-/// Whether one of n numbers is none of bf16: its lower half is not zero.
+/// Whether one of n numbers is not representable in bf16: its lower half is not zero.
 template <class Wide>
 [[gnu::always_inline]] inline bool inexact(const float* in, std::size_t n) {
   using Words = typename Lanes<Wide>::Words;
@@ -167,7 +167,7 @@ template <class Wide>
   return (any & 0xffffu) != 0;
 }
 
-/// Much of what a training rounds is zero, or was only moved: the gradients of padding, transposed tiles.
+/// Many numbers that training rounds are zero or already rounded: the gradients of padding, transposed tiles.
 template <class Wide>
 bool to_bf16_stochastic_loop(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) {
   reads_rows_of(in, rows.in_stride, rows);

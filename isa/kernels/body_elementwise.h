@@ -72,7 +72,7 @@ constexpr float kIdentity = kOp == Alu::kMul   ? 1.0f
                             : kOp == Alu::kMin ? kInf
                                                : 0.0f;
 
-/// What fold_loop from the identity and a tree over the 64 lanes give.
+/// The result of fold_loop from the identity, then a tree over the 64 lanes.
 template <Alu kOp>
 [[gnu::always_inline]] inline float reduced(const float* x, std::size_t n) {
   float lanes[64];

@@ -22,7 +22,7 @@ struct Packed {
   alignas(64) std::uint32_t moving[kMaxK * kColumns];
 };
 
-/// Asks for `bytes` of each of `rows` rows, which lie too far apart for the host to foresee.
+/// Prefetches `bytes` of each of `rows` rows, which are too far apart for the host's prefetcher.
 inline void prefetch_rows(const void* first, std::int64_t stride, int rows, int bytes) {
   const std::byte* row = static_cast<const std::byte*>(first);
   for (int r = 0; r < rows; ++r, row += stride)
@@ -44,7 +44,7 @@ class FlushSubnormals {
 #endif
 
 /// A NaN as TensorE gives it: hosts differ in sign and payload.
-inline float settled(float x) { return x != x ? float_of(0x7fc00000u) : x; }
+inline float canonical_nan(float x) { return x != x ? float_of(0x7fc00000u) : x; }
 
 /// Steps of the chain of even (0) or odd (1) k in a group that begins `left` before the end. One that is not full has a
 /// product of zeros at its end, as if it were filled with them: what adds up to -0 becomes +0.
@@ -53,7 +53,7 @@ inline int chain_steps(int left, int parity) {
   return mine < kGroup / 2 ? mine + 1 : kGroup / 2;
 }
 
-/// Of one register block.
+/// The sums of one register block.
 template <class Simd>
 using Sums = typename Simd::Vector[Simd::kRows][Simd::kVectors];
 
@@ -71,7 +71,7 @@ template <class Simd>
   }
 }
 
-/// Where one register block goes: added to what is there, or stored.
+/// The destination of one register block: accumulated or overwritten.
 template <class Simd>
 struct Target {
   float* c;
@@ -90,11 +90,11 @@ struct Target {
   void put(int r, int v, typename Simd::Vector sum) const {
     if (r >= rows) return;
     float* to = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + r * stride) + v * Simd::kWidth;
-    Simd::store(to, Simd::settled(accumulate ? Simd::add(Simd::load(to), sum) : sum));
+    Simd::store(to, Simd::canonical_nan(accumulate ? Simd::add(Simd::load(to), sum) : sum));
   }
 };
 
-/// What a packer saw among its numbers. One that does not look knows of no zeros. Groups of kGroup rows by bit.
+/// Zeros that a packer found. A packer that does not look reports none. Groups of kGroup rows by bit.
 struct Seen {
   bool subnormal = true;      // one may be
   std::uint32_t zero = 0;     // groups that hold zeros alone

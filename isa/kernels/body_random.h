@@ -1,4 +1,4 @@
-// Random bits, Philox4x32-7 of base/philox.h, and what is drawn with them; for isa/kernels/target_*.cpp only (see
+// Random bits, Philox4x32-7 of base/philox.h, and the draws made from them; for isa/kernels/target_*.cpp only (see
 // body_math.h).
 #pragma once
 
@@ -11,7 +11,7 @@ namespace {
 
 /// The 128 columns of a block, row by row. Lane l of 16 has counter word 16 * block + l; lanes 0-7 yield the first 64
 /// columns (words 0 and 1 of each, then words 2 and 3 of each), lanes 8-15 the others. The row is word 1 of the
-/// counter: of the seven rounds it changes no vector of the first two, which are computed once for all rows. Words lie
+/// counter: of the seven rounds it changes no vector of the first two, which are computed once for all rows. Words are
 /// in 64-bit lanes whose upper halves are arbitrary: Wide::multiply takes the lower halves.
 template <class Wide>
 class RandomRows {
@@ -80,7 +80,7 @@ class RandomRows {
 /// Numbers that are drawn before they are used: they stay in the host's first-level cache.
 constexpr std::size_t kDrawn = 512;
 
-/// Numbers between rows of what is drawn for rows of n.
+/// The distance, in numbers, between rows drawn for rows of n.
 constexpr std::size_t pitch_of(std::size_t n) { return (n + 63) / 64 * 64; }
 
 /// The random bits of `rows` rows of n columns, pitch_of(n) apart.

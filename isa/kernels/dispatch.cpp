@@ -39,7 +39,7 @@ bool detect(Level level) {
   return false;
 }
 
-/// Of a level that the host has: what fills in a table is itself compiled for its instruction set.
+/// The table of a level that the host supports: the code that fills it is itself compiled for that instruction set.
 Kernels build(Level level) {
   Kernels table = level >= Level::kAvx512 ? avx512_table() : level == Level::kAvx2 ? avx2_table() : generic_table();
   if (level >= Level::kAvx512Bf16) add_avx512bf16(table);

@@ -14,12 +14,12 @@ namespace isa::kernels {
 /// Host instruction sets, each a superset of the one before. Results have the same bits on all of them, and with any
 /// number of threads. For that, how TensorE adds is defined once. AWS does not say how it does; this is how AMX's
 /// TDPBF16PS does (Intel SDM), which alone of the hosts' instructions cannot be told to add otherwise:
-///   bf16: k is filled with zeros to a multiple of 32. Of each 32, the products of even k are added up in order, and so
-///   are those of odd k, each product with one rounding to nearest even, from +0; then the two sums, then that to the
-///   sum of the groups before, from +0, and all to what is accumulated to. Subnormal operands and results are zeros of
-///   their sign. fp32: the products are added in order of k, each with one rounding, then all to what is accumulated
-///   to. Subnormal numbers count.
-/// A result that is no number is 0x7fc00000.
+///   bf16: k is filled with zeros to a multiple of 32. In each group of 32, the products of even k are added up in
+///   order, and so are those of odd k, each product with one rounding to nearest even, from +0; then the two sums, then
+///   that to the sum of the groups before, from +0, and all to the accumulator. Subnormal operands and results are
+///   zeros of their sign. fp32: the products are added in order of k, each with one rounding, then all to the
+///   accumulator. Subnormal numbers count.
+/// A NaN is always 0x7fc00000.
 enum class Level : std::uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 inline constexpr std::size_t kLevelCount = 5;
 
@@ -42,7 +42,7 @@ struct Draw {
   std::uint32_t row = 0, first = 0;
 };
 
-/// Of a dropout: what is dropped, and what the rest is multiplied by.
+/// A dropout: the threshold below which elements are dropped, and the factor for the rest.
 struct Dropout {
   std::uint32_t threshold = 0;  // random bits below it drop a number
   float scale = 1;
@@ -67,7 +67,7 @@ struct MatMul {
   int turn = 0, turns_end = 1, turns = 1;
 };
 
-/// What numbers a function of ScalarE is documented for.
+/// The input range that a function of ScalarE is documented for.
 struct Range {
   float least, most;
   bool of_magnitude = false;  // of either sign
@@ -95,7 +95,7 @@ struct Kernels {
   /// kMax, kMin, null for the others.
   std::array<void (*)(const float* x, std::size_t n, float* lanes), kAluCount> fold{};
 
-  /// What folding all of x into lanes that hold the operation's identity, and the lanes as a tree, gives.
+  /// Folds all of x into lanes that start at the operation's identity, then the lanes as a tree.
   std::array<float (*)(const float* x, std::size_t n), kAluCount> reduce{};
   /// Count, mean and sum of squared deviations of the elements of even places, then of odd ones; n at most
   /// kMostStatistics. Sums as `reduce`.
@@ -135,8 +135,8 @@ struct Kernels {
   void (*matmul_fp32)(const MatMul& args) = nullptr;
 };
 
-/// The best the host supports, or what TRNSIM_HOST_ISA names. Errors: Fault::kUsage when that is unknown,
-/// Fault::kEnvironment when the host lacks it.
+/// The best level that the host supports, or the one that TRNSIM_HOST_ISA names. Errors: Fault::kUsage when that is
+/// unknown, Fault::kEnvironment when the host lacks it.
 const Kernels& best_kernels();
 [[gnu::always_inline]] inline const Kernels& kernels() {
   static const Kernels& kChosen = best_kernels();  // asked for with each row: no call

@@ -21,7 +21,7 @@ struct Avx512 {
   static __m512 multiply_add(__m512 a, __m512 b, __m512 sum) { return _mm512_fmadd_ps(a, b, sum); }
   static __m512 load(const float* p) { return _mm512_loadu_ps(p); }
   static __m512 add(__m512 a, __m512 b) { return _mm512_add_ps(a, b); }
-  static __m512 settled(__m512 v) {
+  static __m512 canonical_nan(__m512 v) {
     return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q),
                               _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
   }

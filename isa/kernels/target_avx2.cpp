@@ -17,7 +17,7 @@ struct Avx2 {
   static __m256 multiply_add(__m256 a, __m256 b, __m256 sum) { return _mm256_fmadd_ps(a, b, sum); }
   static __m256 load(const float* p) { return _mm256_loadu_ps(p); }
   static __m256 add(__m256 a, __m256 b) { return _mm256_add_ps(a, b); }
-  static __m256 settled(__m256 v) {
+  static __m256 canonical_nan(__m256 v) {
     return _mm256_blendv_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)), _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
   }
   static void store(float* p, __m256 v) { _mm256_storeu_ps(p, v); }

@@ -31,7 +31,7 @@ constexpr Interleaved kInterleaved;
 /// otherwise as PackGroups. An odd last step is paired with zeros.
 struct PackGroupPairs {
   static constexpr int kBytes = 2;
-  /// Of the chain of even k and of that of odd k, which may get zeros more.
+  /// Steps of the chain of even k; that of odd k has as many, filled up with zeros.
   static int steps(int left) { return (chain_steps(left, 0) + 1) / 2; }
   static int rows(int k) { return k / kGroup * kGroup / 2 + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
   static Seen pack(const PackRows& from, const PackTo& to) {

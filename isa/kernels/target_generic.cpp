@@ -7,7 +7,7 @@ namespace isa::kernels {
 namespace {
 
 /// a * b + c, rounded to odd, so that one more rounding to fp32 is the only one: the product of two fp32 numbers is
-/// exact in double, and what the sum lost (Knuth's TwoSum) decides its last bit.
+/// exact in double, and the error of the sum (Knuth's TwoSum) decides its last bit.
 inline double fused_to_odd(float a, float b, float c) {
   const double product = double{a} * double{b}, term = double{c};
   const double sum = product + term, back = sum - product;
@@ -29,12 +29,12 @@ struct Scalar {
   static float multiply_add(float a, float b, float sum) { return static_cast<float>(fused_to_odd(a, b, sum)); }
   static float load(const float* p) { return *p; }
   static float add(float a, float b) { return a + b; }
-  static float settled(float v) { return kernels::settled(v); }
+  static float canonical_nan(float v) { return kernels::canonical_nan(v); }
   static void store(float* p, float v) { *p = v; }
 };
 
-/// What FlushSubnormals makes of it. A result is subnormal if, rounded to 24 bits of any exponent, it is below 2^-126:
-/// the exact one below 2^-126 * (1 - 2^-25).
+/// Flushes subnormal results as FlushSubnormals does. A result is subnormal if, rounded to 24 bits of any exponent, it
+/// is below 2^-126: the exact one below 2^-126 * (1 - 2^-25).
 struct ScalarWithoutSubnormals : Scalar {
   static float load_operand(const std::uint32_t* p) { return flushed(float_of(*p)); }
   static float broadcast(std::uint32_t a) { return flushed(float_of(a)); }

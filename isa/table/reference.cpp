@@ -28,7 +28,7 @@ std::string engines_of(const Row& row) {
   return names;
 }
 
-/// What Trn2's NeuronCore-v3 does otherwise.
+/// The differences of Trn2's NeuronCore-v3.
 std::string on_v3(const Row& v2, const Row& v3) {
   std::vector<std::string> news;
   if (v3.engines.bits == 0) return "not there either";

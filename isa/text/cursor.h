@@ -11,7 +11,7 @@
 
 namespace isa::asm_text {
 
-/// A label that may stand bare after `;`: letters, digits and _ . : / - [ ] ( ) only.
+/// Whether a label needs no quotes after `;`: letters, digits and _ . : / - [ ] ( ) only.
 bool is_plain_label(std::string_view label);
 
 /// Reads one text from front to back. Blanks and `#` comments separate; a newline is a token of its own.
@@ -19,7 +19,7 @@ class Cursor {
  public:
   Cursor(std::string_view text, std::string_view source) : text_{text}, source_{source} {}
 
-  /// What is next, after blanks and comments: '\n' at the end of a line, '\0' at the end of the text.
+  /// The next character, after blanks and comments: '\n' at the end of a line, '\0' at the end of the text.
   char peek();
   bool at_end_of_line();
   /// Passes empty lines; false at the end of the text.

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 using Listener = std::function<void(const Json& event)>;
 
 /// `question`: a name of the table in answers.cpp; `arguments` as python/trnsim/_api.py makes them. Errors: as the
-/// library; Fault::kInternal for a question that there is none.
+/// library; Fault::kInternal for an unknown question.
 Json answer_to(std::string_view question, const Json& arguments, const Listener& hear);
 
 // By the files that answer them.

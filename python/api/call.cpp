@@ -65,11 +65,11 @@ class Pipe {
 };
 
 /// The child of one question.
-class Asked {
+class PendingAnswer {
  public:
-  Asked(const std::string& question, const std::string& arguments, bool listens)
+  PendingAnswer(const std::string& question, const std::string& arguments, bool listens)
       : pool_{1, "trnsim." + question, [this, question, arguments, listens](std::size_t) {
-                ::setpgid(0, 0);           // a terminal's Ctrl-C is for us, who pass it on
+                ::setpgid(0, 0);           // a terminal's Ctrl-C goes to the parent, which passes it on
                 base::catch_interrupts();  // the first asks a training for its checkpoint
                 Listener hear;
                 if (listens) hear = [this](const Json& event) { events_.put(dump(event)); };
@@ -115,7 +115,7 @@ class Asked {
 };
 
 /// `lines` to the callback, then what signals say. Errors: what either raises.
-void tell(const std::string& lines, const py::object& callback) {
+void deliver(const std::string& lines, const py::object& callback) {
   for (std::size_t begin = 0; begin < lines.size();) {
     const std::size_t end = lines.find('\n', begin);
     if (!callback.is_none()) callback(lines.substr(begin, end - begin));
@@ -126,27 +126,27 @@ void tell(const std::string& lines, const py::object& callback) {
 
 /// `orderly`: after Ctrl-C, or an exception of the callback, the work may write what it has; a second one ends it.
 std::string call(const std::string& question, const std::string& arguments, const py::object& callback, bool orderly) {
-  std::optional<Asked> asked;
-  asked.emplace(question, arguments, !callback.is_none());
+  std::optional<PendingAnswer> pending;
+  pending.emplace(question, arguments, !callback.is_none());
   std::optional<py::error_already_set> stopped;
   bool last = false;
   while (!last) {
-    last = asked->answered();  // once more: its last events
+    last = pending->answered();  // once more: its last events
     std::string lines;
     {
       py::gil_scoped_release release;
-      lines = asked->wait();
+      lines = pending->wait();
     }
     try {
-      tell(stopped ? "" : lines, callback);
+      deliver(stopped ? "" : lines, callback);
     } catch (py::error_already_set& error) {
       if (stopped || !orderly) throw;
       stopped.emplace(error);
-      asked->stop();
+      pending->stop();
     }
   }
   if (stopped) throw py::error_already_set{*stopped};
-  return asked->result();
+  return pending->result();
 }
 
 std::string ask(const std::string& question, const std::string& arguments) {

@@ -1,4 +1,4 @@
-// Keyword arguments as settings, and observers that hand on what they hear.
+// Keyword arguments as settings, and observers that forward events.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ inline bool is_workload(const std::string& name) {
   return std::ranges::find(names, name) != names.end() || std::filesystem::path{name}.extension() == ".toml";
 }
 
-/// {"settings": {"numerics": "bf16"}, "set": ["hbm.bandwidth=2x"]}, and what the environment says of those that are not
-/// given. Errors: Fault::kUsage for a name that there is none, with a suggestion, and for a value that is none.
+/// {"settings": {"numerics": "bf16"}, "set": ["hbm.bandwidth=2x"]}, and from the environment those that are not
+/// given. Errors: Fault::kUsage for an unknown name, with a suggestion, and for an invalid value.
 inline trnsim::Settings settings_of(const Json& arguments) {
   std::map<std::string, std::string> values = arguments.value("settings", std::map<std::string, std::string>{});
   for (const trnsim::Setting& row : trnsim::settings_table()) {

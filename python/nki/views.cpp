@@ -50,7 +50,7 @@ View rows_of(const View& v) {
 }
 
 /// All elements of its partitions from its own on, as one axis.
-View from_there(const View& v) {
+View rest_of_partitions(const View& v) {
   View out = v;
   out.indirect.reset();
   out.rank = 2;
@@ -106,7 +106,7 @@ void add_parts(ViewClass& view) {
                       std::int64_t size) { return runtime::nki::cut(v, axis, low, size); })
       .def("_masked", [](const View& v, const Mask& mask) { return runtime::nki::masked(v, mask); })
       .def("_rows", rows_of)
-      .def("_from_there", from_there)
+      .def("_from_there", rest_of_partitions)
       .def("_as", as_type);
 }
 

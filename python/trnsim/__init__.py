@@ -2,7 +2,7 @@
 import os as _os
 
 _share = _os.path.abspath(_os.path.join(_os.path.dirname(__file__), "../../../../share/trnsim"))
-if _os.path.isdir(_share):  # installed: the machines' files lie below the same prefix
+if _os.path.isdir(_share):  # installed: the machines' files are below the same prefix
     _os.environ.setdefault("TRNSIM_HOME", _share)
 
 from trnsim._errors import Error  # noqa: E402

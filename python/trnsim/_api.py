@@ -196,7 +196,7 @@ def open(folder):
 
 
 def list(what):
-    """Table of what there is: "workloads", "models", "machines", "stacks", "numerics", "passes", "isa",
+    """Table of a registry: "workloads", "models", "machines", "stacks", "numerics", "passes", "isa",
     "ops", "params"."""
     return Table(_ask("list", what=what))
 

@@ -6,7 +6,7 @@ from html import escape
 from trnsim import _core
 
 
-# Names that figures had earlier, with what the value is divided by.
+# Names that figures had earlier, with the divisor of the value.
 _FORMER = {"seconds": ("train_runtime", 1), "samples_per_second": ("train_samples_per_second", 1),
            "mfu": ("device_mfu_percent", 100), "job_mfu": ("job_mfu_percent", 100),
            "model_flops": ("model_flops_per_step", 1), "mfu_percent": ("device_mfu_percent", 1)}
@@ -117,11 +117,11 @@ class Memory(dict):
 
 
 class Projection:
-    """Time, cost and memory of a job. `answer` says it in sentences, `result` is what the command line prints as JSON.
+    """Time, cost and memory of a job. `answer` says it in sentences, `result` is the JSON of the command line.
 
     Every figure of `trnsim list figures` is an attribute: train_samples_per_second, tokens_per_second (1/s);
     train_runtime, step_seconds, device_step_seconds, host_step_seconds, compile_seconds (s); dollars and
-    price_per_hour (US dollars; None: nobody published a price); model_flops_per_step; device_mfu_percent,
+    price_per_hour (US dollars; None: no published price); model_flops_per_step; device_mfu_percent,
     job_mfu_percent; steps, samples, cores, instances, parameters; and plan, instance_type, numerics, stack,
     slowest_stage. Earlier names are understood too: seconds, samples_per_second, mfu and job_mfu (of 1),
     model_flops (of a step)."""
@@ -150,7 +150,7 @@ class Projection:
 
     @property
     def parts(self):
-        """Table of what the job's seconds are made of: `name`, `seconds`."""
+        """Table of the parts of the job's seconds: `name`, `seconds`."""
         return Table(self._figures["parts"], ["name", "seconds"])
 
     @property
@@ -189,7 +189,7 @@ class Run:
 
     @property
     def metrics(self):
-        """Of the training: losses, scores, steps; None without one."""
+        """The training's losses, scores and steps; None without one."""
         return self.result.get("metrics")
 
     @property

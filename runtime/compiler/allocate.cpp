@@ -137,7 +137,7 @@ class Allocator {
  private:
   static constexpr std::int64_t kNowhere = -1;
 
-  /// As many instructions as there are, and what synchronize() is likely to put in front of some.
+  /// As many instructions as there are, plus those that synchronize() is likely to insert.
   std::size_t with_holds() const { return block_.instrs.size() + block_.instrs.size() / 16; }
 
   void write(const Instr& instr) {

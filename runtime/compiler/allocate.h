@@ -19,7 +19,7 @@ struct Allocation {
   std::int64_t psum_bytes = 0;
   std::int64_t spill_bytes = 0;  // of HBM
   std::int64_t spills = 0;       // stores; each is loaded again
-  std::size_t moved = 0;         // instructions that no longer stand where they were written
+  std::size_t moved = 0;         // instructions that are no longer in their original place
 };
 
 /// Lists of different lengths, one after the other.
@@ -32,7 +32,7 @@ struct Lists {
   void end_list() { begin.push_back(static_cast<std::uint32_t>(items.size())); }
 };
 
-/// Numbers of instructions, each once, one at a call: who sees early that an order is no good need not wait for its
+/// Numbers of instructions, each once, one per call: a caller that rejects an order early need not wait for its
 /// end.
 using NextInstr = std::function<std::uint32_t()>;
 
@@ -40,11 +40,11 @@ using NextInstr = std::function<std::uint32_t()>;
 /// that the next tile's load need not wait for this tile's last reader: double buffering falls out of it. Without, as
 /// early as possible. Errors: Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
 Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate);
-/// The same with the instructions in another order. Nothing, and the block as it was, when that is more than fits.
+/// The same with the instructions in another order. Nothing, and the block unchanged, when it does not fit.
 /// `named`: named_buffers() of the block.
 std::optional<Allocation> allocate_without_spills(VirtualBlock& block, const Lists& named,
                                                   const isa::Geometry& geometry, bool rotate, const NextInstr& next);
-/// Of each instruction the buffers that it names, each once.
+/// The buffers that each instruction names, each once.
 Lists named_buffers(const VirtualBlock& block);
 
 }  // namespace runtime

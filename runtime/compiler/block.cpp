@@ -58,7 +58,7 @@ std::vector<std::uint32_t> places_of(const Graph& graph, const std::vector<Value
 struct TensorKey {
   std::int64_t rows = 0, cols = 0;
   Dtype dtype = Dtype::kFp32;
-  bool kept = false;       // may stay in SBUF. Of a larger one it decides nothing what it is for
+  bool kept = false;       // may stay in SBUF. Irrelevant for a larger one
   std::uint32_t root = 0;  // the number of the tensor in whose memory it lives, or kAbsent
 };
 /// A node; the numbers of its operands and results follow.

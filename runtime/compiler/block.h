@@ -26,7 +26,7 @@ struct BuiltBlock {
   static constexpr std::uint32_t kSpills = ~0u;  // a register of the block's spill area
 
   isa::Block block;
-  std::vector<std::uint32_t> registers;  // which of the signature's values each lies in, or kSpills
+  std::vector<std::uint32_t> registers;  // the signature's value that each addresses, or kSpills
   std::int64_t spill_bytes = 0;
   std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // what the passes did
 };

@@ -41,7 +41,7 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Scope& scope = graph.scopes()[order[i]];
     const bool ahead = is_ahead(graph.node(nodes[order[i]].front()));
-    rank[order[i]] = {as_it_is || scope.phase != isa::Phase::kBackward || (scope.again && !ahead), i};
+    rank[order[i]] = {as_it_is || scope.phase != isa::Phase::kBackward || (scope.recomputed && !ahead), i};
     if (!ahead || i == 0) continue;  // no sooner than the graph asks for it
     waits[order[i]].insert(order[i - 1]);
     next[order[i - 1]].insert(order[i]);
@@ -301,7 +301,7 @@ class Compiler {
       if (!node.op->matmul_flops) continue;
       const double flops = node.op->matmul_flops(graph_, node);
       flops_ += flops;
-      if (scope.again) continue;
+      if (scope.recomputed) continue;
       const double extra = node.op->extra_flops ? node.op->extra_flops(graph_, node) : 0;
       result_.program.model_flops += flops - extra;
     }
@@ -338,7 +338,7 @@ class Compiler {
   std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on
   std::array<std::uint32_t, isa::kCcQueues> collectives_{};
   std::uint64_t spill_base_ = 0;
-  double flops_ = 0;  // of the mathematics, with what is computed again
+  double flops_ = 0;  // of the mathematics, with recomputation
   std::size_t fused_ = 0, waits_ = 0, spills_ = 0, dropped_ = 0, moved_ = 0;
 };
 

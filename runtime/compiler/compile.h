@@ -24,12 +24,12 @@ struct CompileOptions {
   bool in_order = false;  // calls stay as the graph has them; otherwise backward passes run as early as they can
   Passes passes{};
   std::uint64_t hbm_bytes = 0;  // per core; 0: no limit
-  /// Asked with what the graph needs at least, before its blocks are built. True: it is not compiled further.
+  /// Called with the least memory that the graph needs, before its blocks are built. True: stop compiling.
   std::function<bool(const MemoryPlan& least)> give_up{};
   BlockCache* blocks = nullptr;  // of programs that were compiled before; the program is the same without
   const std::vector<isa::Region>* shared =
       nullptr;                    // of another program on the same device: weights stay where they are
-  ProgramCache* cache = nullptr;  // where programs are looked for and kept; without effect on what is given up
+  ProgramCache* cache = nullptr;  // where programs are looked up and kept; no effect on compilations that give up
 };
 
 struct Compiled {

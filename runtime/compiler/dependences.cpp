@@ -81,7 +81,8 @@ class Finder {
     }
   };
 
-  /// Accumulator registers and the generator's state have no address: who uses them on one engine keeps its order.
+  /// Accumulator registers and the generator's state have no address: instructions of one engine that use them keep
+  /// their order.
   void follow_state(const Instr& instr, std::uint32_t i) {
     const bool random = instr.op == isa::Opcode::kSetRngSeed || instr.op == isa::Opcode::kRng;
     if (!random && isa::command_of(instr) == isa::Registers::kIdle) return;

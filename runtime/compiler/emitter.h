@@ -1,4 +1,4 @@
-// Writes the instructions of one block on virtual buffers: ops say what to do, not where it lies or when it runs.
+// Writes the instructions of one block on virtual buffers: ops give operations, without addresses or times.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,7 @@ class Emitter {
   /// One row of a tensor, columns [col, col + cols), in each of `parts` partitions. DMA would read it once for each
   /// partition; TensorE multiplies a column of ones with it, which is exact.
   Tile broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols);
-  /// The same for a row [1, cols] that is in SBUF.
+  /// As above, for a row [1, cols] that is in SBUF.
   Tile spread(const Tile& row, std::int64_t parts);
   /// Rows of `src` to the rows of `dst` that `index` [P, 1] int32 names.
   void scatter(const Tile& dst, const Tile& src, const Tile& index);
@@ -90,10 +90,10 @@ class Emitter {
   void fill(const Tile& dst, float value);
   /// Element (p, i) of `tile` stays where start + p * by_row + i * by_col >= 0, and becomes `otherwise` elsewhere.
   void affine_select(const Tile& tile, float start, float by_row, float by_col, float otherwise);
-  /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: later reads in the block
+  /// Remembers that rows [row, row + tile.partitions) of a tensor are in `tile`: later reads in the block
   /// reuse it. Only small tensors, which do not take the space of others.
   void keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes = std::int64_t{8} * 1024);
-  /// The same for all of a tensor of few rows, each folded over equally many partitions.
+  /// As above, for all rows of a tensor with few, each folded over equally many partitions.
   void keep_folded(ValueId id, const Tile& tile) { folded_[id] = tile; }
   const Tile* kept_folded(ValueId id) const {
     const auto found = folded_.find(id);

@@ -14,7 +14,7 @@ using isa::Opcode;
 using isa::Space;
 using isa::Tile;
 
-/// A tensor_scalar as factor and bias: x * imm0 or b, + imm1 or c. Nothing when it is none.
+/// A tensor_scalar as factor and bias: x * imm0 or b, + imm1 or c. Nothing for other operations.
 std::optional<Instr> as_factor_and_bias(const Instr& instr, Instr out, const EngineBooks::NumberTile& number_tile) {
   if (isa::is_integer(instr.a.dtype) || isa::is_integer(instr.dst.dtype)) return std::nullopt;
   const bool adds = instr.alu0 == Alu::kAdd || (instr.alu0 == Alu::kSub && !instr.reverse0 && !instr.b);

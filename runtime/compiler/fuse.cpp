@@ -52,7 +52,7 @@ class Fuser {
   RowSums sums(const Node& node) const {
     return node.op->row_sums ? node.op->row_sums(graph_, node, budgets_) : RowSums{};
   }
-  /// Bytes of a row of the node's results. Long rows of a product and of what follows it exist in chunks only.
+  /// Bytes of a row of the node's results. Long rows of a product and its successors exist in chunks only.
   std::int64_t row_bytes(const Draft& draft, const Node& node) const {
     const bool chunks = node.op->row_product || (draft.weight_bytes > 0 && node.op->lower_columns);
     std::int64_t bytes = sums(node).bytes;

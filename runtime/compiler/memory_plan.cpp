@@ -56,13 +56,13 @@ class Planner {
   }
 
   MemoryPlan run(const std::vector<bool>& in_hbm) {
-    place_what_stays();
+    place_persistent();
     place_activations(in_hbm);
     return std::move(plan_);
   }
 
   MemoryPlan least() {
-    place_what_stays();
+    place_persistent();
     std::vector<std::uint64_t> begins(calls_.size()), ends(calls_.size());
     for (ValueId v = 0; v < lives_.size(); ++v) {
       const Life& life = lives_[v];
@@ -90,7 +90,7 @@ class Planner {
   };
   static constexpr std::size_t kNever = ~std::size_t{0};
 
-  void place_what_stays() {
+  void place_persistent() {
     find_lives();
     place_buckets();
     for (const Kind kind :

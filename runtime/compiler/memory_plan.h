@@ -1,4 +1,4 @@
-// Where each tensor lies in a core's HBM, and for how long.
+// The address and lifetime of each tensor in a core's HBM.
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
 /// `calls`: nodes of each call in order; `in_hbm`: of each value whether it is a
 /// tensor (a root) that any block touches in HBM, the others never
 /// leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the call that writes them to
-/// the last that reads them. Operands of one all_reduce lie side by side. Weights and caches that `shared` has by name
-/// lie where they lie there, all else behind what stays there.
+/// the last that reads them. Operands of one all_reduce are adjacent. Weights and caches that `shared` has by name
+/// keep its addresses; everything else is placed behind its persistent tensors.
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::vector<bool>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
 

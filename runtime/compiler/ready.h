@@ -1,4 +1,4 @@
-// Which instructions of an engine can be scheduled next, and what they need.
+// The instructions of an engine that can be scheduled next, and the space that they need.
 #pragma once
 
 #include <algorithm>
@@ -32,20 +32,20 @@ class Numbers {
   std::vector<std::uint32_t> all_;
 };
 
-/// Ready instructions by what they need: where one is refused, those that need as much are not looked at.
+/// Ready instructions grouped by their needs: when one is refused, others with the same need are skipped.
 class Ready {
  public:
   void insert(std::uint32_t i, const Need& need) {
     all_.insert(i);
-    come(i, need);
+    add(i, need);
   }
   void erase(std::uint32_t i, const Need& need) {
     all_.erase(i);
-    go(i, need);
+    remove(i, need);
   }
   void change(std::uint32_t i, const Need& before, const Need& after) {
-    go(i, before);
-    come(i, after);
+    remove(i, before);
+    add(i, after);
   }
 
   /// visit(i) for those of the `most` smallest that are not larger than `last` and whose need is still `open` when it
@@ -76,12 +76,12 @@ class Ready {
     return out;
   }
 
-  void come(std::uint32_t i, const Need& need) {
+  void add(std::uint32_t i, const Need& need) {
     auto kind = std::ranges::find(kinds_, need, &Kind::need);
     if (kind == kinds_.end()) kind = kinds_.insert(kind, {.need = need, .numbers = {}});
     kind->numbers.insert(i);
   }
-  void go(std::uint32_t i, const Need& need) {
+  void remove(std::uint32_t i, const Need& need) {
     const auto kind = std::ranges::find(kinds_, need, &Kind::need);
     kind->numbers.erase(i);
     if (kind->numbers.size() > 0 || kinds_.size() <= kFew) return;

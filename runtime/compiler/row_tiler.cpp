@@ -192,10 +192,10 @@ void RowTiler::take_chunk(const Node& node, Span span, const Tile& sum, float sc
   const ValueId v = node.out[0];
   const auto& chain = chains_[graph_.value(v).producer];
   const auto& users = graph_.users(v);
-  const bool elsewhere = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
-                           return std::ranges::find(chain, u) != chain.end();
-                         });
-  if (elsewhere || scale != 1.0F) {
+  const bool leaves_chain = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
+                              return std::ranges::find(chain, u) != chain.end();
+                            });
+  if (leaves_chain || scale != 1.0F) {
     emitter_.copy(out(node, 0, chunk_span_), sum, scale);
   } else {
     chunk_[v] = sum;

@@ -52,12 +52,13 @@ class RowTiler {
   /// Makes `tile` the current one.
   void at(std::int64_t tile);
   /// Whether the operands that row tiles share stay in SBUF for all of them; else they pass by once for each block.
-  bool shared_stay() const { return resident_; }
-  /// Of the node's shared operand, for all row tiles; empty until its lowering fills it.
+  bool shared_resident() const { return resident_; }
+  /// Panels of the node's shared operand, for all row tiles; empty until its lowering fills them.
   Panels& shared(const Node& node) { return shared_[graph_.value(node.out[0]).producer]; }
-  /// Of `v` in `type` as TensorE takes it, for all nodes that multiply the current tile; empty until one fills it.
+  /// Panels of `v` in `type` as TensorE takes them, for all nodes that multiply the current tile; empty until one fills
+  /// them.
   Panels& staged(ValueId v, Dtype type) { return staged_[static_cast<std::size_t>(tile_ - block_first_)][{v, type}]; }
-  /// Columns `span` of the node's result, times `scale`, leave PSUM, and what follows from them there is computed.
+  /// Columns `span` of the node's result, times `scale`, leave PSUM, and the chain of nodes that read them is computed.
   void take_chunk(const Node& node, Span span, const Tile& sum, float scale);
 
  private:

@@ -74,9 +74,9 @@ struct Facts {
   };
   std::vector<Step> steps;
   std::vector<std::uint32_t> missing;       // how many must come before
-  Lists after;                              // who waits for it
+  Lists after;                              // instructions that wait for it
   const Lists buffers;                      // that it names
-  std::vector<std::int64_t> size;           // of a buffer: bytes of SBUF with what rounding up costs, or one bank
+  std::vector<std::int64_t> size;           // of a buffer: bytes of SBUF, rounded up, or one bank
   std::vector<char> on_chip;                // in SBUF
   std::vector<std::uint32_t> first, users;  // the instruction whose turn it is to open it; how many name it
   Lists named_by;                           // the instructions that name a buffer
@@ -221,7 +221,7 @@ class Scheduler {
 
  private:
   void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i, needs_[i]); }
-  /// `b` is there: who names it needs that much less.
+  /// `b` is open: instructions that name it need that much less.
   void open(std::uint32_t b) {
     const bool on_chip = facts_.on_chip[b];
     open_[b] = 1;
@@ -234,11 +234,11 @@ class Scheduler {
     if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
   }
   Budget& budget(std::uint32_t b) { return facts_.on_chip[b] ? sbuf_ : psum_; }
-  void no_longer_early(std::uint32_t b) {
+  void unmark_early(std::uint32_t b) {
     if (early_[b]) early_[b] = 0, budget(b).ahead -= facts_.size[b];
   }
 
-  /// Whether `i` may run although older instructions wait: whether there is room for what it opens.
+  /// Whether `i` may run although older instructions wait: whether there is room for the buffers that it opens.
   bool may_run_ahead(std::uint32_t i) {
     return i == oldest_ || (sbuf_.has_room(oldest_, i, needs_[i].bytes) && psum_.has_room(oldest_, i, needs_[i].banks));
   }
@@ -247,7 +247,7 @@ class Scheduler {
   std::uint32_t choose() {
     while (done_[oldest_]) {
       for (const std::uint32_t b : facts_.buffers[oldest_])
-        if (facts_.first[b] == oldest_) no_longer_early(b);
+        if (facts_.first[b] == oldest_) unmark_early(b);
       ++oldest_;
     }
     Choice best{.instr = oldest_};
@@ -288,7 +288,7 @@ class Scheduler {
     ready_[e].erase(i, needs_[i]);
     for (const std::uint32_t b : facts_.buffers[i]) {
       if (!open_[b]) open(b);
-      if (--users_[b] == 0) no_longer_early(b);
+      if (--users_[b] == 0) unmark_early(b);
     }
     for (const std::uint32_t n : facts_.after[i]) {
       ready_at_[n] = std::max(ready_at_[n], end + facts_.steps[n].duration.wake);
@@ -301,7 +301,7 @@ class Scheduler {
   const Facts& facts_;
   std::vector<std::uint32_t> missing_;  // instructions that must still come before
   std::vector<std::uint32_t> users_;    // of each buffer: instructions to come
-  std::vector<Need> needs_;             // by what is open now
+  std::vector<Need> needs_;             // given the buffers that are open now
   std::vector<double> ready_at_;
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
   std::array<Ready, isa::kEngineCount> ready_;

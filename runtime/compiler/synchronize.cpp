@@ -192,7 +192,7 @@ class Synchronizer {
     needed_ |= 1u << lane;
   }
 
-  /// `adds`: the operand is what the instruction adds to; its lane adds in order by itself.
+  /// `adds`: the instruction accumulates to the operand; its lane accumulates in order by itself.
   void read(const Operand& o, std::size_t lane, bool adds) {
     const auto after = [&](std::uint32_t number, std::uint8_t writer_lane) {
       if (number != 0 && !(adds && writer_lane == lane)) require(writer_lane, number);
@@ -258,7 +258,7 @@ class Synchronizer {
         if (w.sem < isa::kEngineCount) w.count = counts[w.sem][w.count - 1];
       holds += need.count == 0 ? 0 : (need.count - 1) / isa::kMaxWaits;
     }
-    // From the back on, so that what moves behind finds its place free: the list is long, and its copy would be too.
+    // From the back, so that moved instructions find their place free: the list is long, and its copy would be too.
     instrs_.reserve(instrs_.size() + holds);  // not twice as much
     instrs_.resize(instrs_.size() + holds);
     for (std::size_t i = needs_.size(); i-- > 0;) {

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kPartitions = isa::kPartitions;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Where row k of a weight of `rows` rows lies when it is stored blocked: partition k mod 128 has its rows of all
+/// The position of row k of a weight of `rows` rows that is stored blocked: partition k mod 128 has its rows of all
 /// blocks of 128 side by side, so that one descriptor brings several; the rows behind the last whole block stay.
 constexpr std::int64_t blocked_row(std::int64_t k, std::int64_t rows) {
   const std::int64_t blocks = rows / kPartitions;

@@ -22,12 +22,12 @@ namespace runtime {
 
 using OptionalType = std::optional<Dtype>;
 
-/// Of ops without settings.
+/// For ops without settings.
 struct NoAttrs {
   bool operator==(const NoAttrs&) const = default;
 };
 
-/// Of ops that let choose nothing but the type of their result.
+/// For ops whose only setting is the type of their result.
 struct ResultAttrs {
   OptionalType dtype{};
   bool operator==(const ResultAttrs&) const = default;
@@ -56,7 +56,7 @@ struct DropoutAttrs {
 struct MatmulAttrs {
   double alpha = 1;
   bool trans_b = false;
-  bool blocked = false;  // w's rows lie as blocked_row() says
+  bool blocked = false;  // w's rows are in the order of blocked_row()
   OptionalType dtype{}, operand{};
   bool operator==(const MatmulAttrs&) const = default;
 };
@@ -69,7 +69,7 @@ struct MatmulTnAttrs {
   bool operator==(const MatmulTnAttrs&) const = default;
 };
 
-/// Of matmuls for few rows.
+/// For matmuls of few rows.
 struct SkinnyAttrs {
   isa::Fn fn = isa::Fn::kCopy;  // of skinny_active
   OptionalType dtype{}, operand{};
@@ -147,21 +147,21 @@ struct PositionsGradAttrs {
   bool operator==(const PositionsGradAttrs&) const = default;
 };
 
-/// Of rows that are shifted against each other.
+/// For rows that are shifted against each other.
 struct DiagonalsAttrs {
   std::int64_t rows = 1;  // of each row's diagonals
   OptionalType dtype{};
   bool operator==(const DiagonalsAttrs&) const = default;
 };
 
-/// Of ops on every stride-th row.
+/// For ops on every stride-th row.
 struct StrideAttrs {
   std::int64_t stride = 0, first = 0;  // rows first, first + stride, ...
   OptionalType dtype{};
   bool operator==(const StrideAttrs&) const = default;
 };
 
-/// Of optimizers with moments. What changes from step to step is data: runtime/ops/optimizer_inputs.h.
+/// For optimizers with moments. Values that change from step to step are data: runtime/ops/optimizer_inputs.h.
 struct OptimizerAttrs {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   bool decays = false;   // weight decay applies to the parameter
@@ -171,11 +171,11 @@ struct OptimizerAttrs {
 
 struct ClipAttrs {
   double max_norm = 0;  // 0: no limit
-  double scale = 1;     // of what is clipped: 1 / loss scale
+  double scale = 1;     // of the clipped gradients: 1 / loss scale
   bool operator==(const ClipAttrs&) const = default;
 };
 
-/// Of collectives over a replica group.
+/// For collectives over a replica group.
 struct CollectiveAttrs {
   std::int64_t ranks = 1;  // in the group, where the shapes depend on it
   std::uint8_t group = 0;
@@ -183,46 +183,46 @@ struct CollectiveAttrs {
   bool operator==(const CollectiveAttrs&) const = default;
 };
 
-/// Of a router: choices of a token, slots of an expert, and whether the gates of a token's choices add up to 1.
+/// For a router: choices of a token, slots of an expert, and whether the gates of a token's choices add up to 1.
 struct RouteAttrs {
   std::int64_t top_k = 1, capacity = 1;
   bool normalised = true;
   bool operator==(const RouteAttrs&) const = default;
 };
 
-/// Of rows that go to the slots of experts, or back.
+/// For rows that go to the slots of experts, or back.
 struct SlotAttrs {
   bool weighted = false;  // by the gates
   OptionalType dtype{};
   bool operator==(const SlotAttrs&) const = default;
 };
 
-/// Of a column that stands for an expert.
+/// For the column of an expert.
 struct ColumnAttrs {
   std::int64_t column = 0;
   OptionalType dtype{};
   bool operator==(const ColumnAttrs&) const = default;
 };
 
-/// Of rows in blocks of equal parts.
+/// For rows in blocks of equal parts.
 struct BlocksAttrs {
   std::int64_t blocks = 1, parts = 1;
   bool operator==(const BlocksAttrs&) const = default;
 };
 
-/// Of a router's loss: its weight, and that of its gradient beside it.
+/// For a router's loss: its weight, and the weight of its gradient.
 struct BalanceAttrs {
   double alpha = 1, scale = 1;
   bool operator==(const BalanceAttrs&) const = default;
 };
 
-/// Of a message to member `peer` of a pair, a replica group.
+/// For a message to member `peer` of a pair, which is a replica group.
 struct SendAttrs {
   std::uint8_t group = 0, peer = 0;
   bool operator==(const SendAttrs&) const = default;
 };
 
-/// Of a message from there, [rows, cols] of `dtype`.
+/// For a message from member `peer`, [rows, cols] of `dtype`.
 struct ReceiveAttrs {
   std::int64_t rows = 0, cols = 0;
   std::uint8_t group = 0, peer = 0;
@@ -264,7 +264,7 @@ class Attrs {
   bool same_type(const Attrs& other) const { return held_.index() == other.held_.index(); }
   const AnyAttrs& held() const { return held_; }
 
-  // Members that several types share; nothing, or 0, where there is none.
+  // Members that several types share; nothing, or 0, where a type has no such member.
   OptionalType dtype() const;
   OptionalType operand() const;
   double p() const;
@@ -277,7 +277,7 @@ class Attrs {
   AnyAttrs held_;
 };
 
-/// What an archive (base/archive.h) has of them. For Attrs alone: the structs that convert to them are archived as they
+/// Their content in an archive (base/archive.h). For Attrs alone: the structs that convert to them are archived as they
 /// are.
 template <class Archive, std::same_as<Attrs> T>
 void each_field(Archive& archive, const T& x) {

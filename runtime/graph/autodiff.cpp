@@ -17,10 +17,10 @@ namespace {
 constexpr std::uint32_t kNoScope = std::numeric_limits<std::uint32_t>::max();
 
 /// Where nodes of `scope` run once more, for the backward pass.
-Scope again_of(Scope scope) {
+Scope recompute_scope(Scope scope) {
   scope.name += ".again";
   scope.phase = isa::Phase::kBackward;
-  scope.again = true;
+  scope.recomputed = true;
   return scope;
 }
 
@@ -28,7 +28,7 @@ Scope again_of(Scope scope) {
 
 Backward::Backward(Graph& graph) : graph_{graph} {}
 
-/// Of what has come since the last walk: nodes do not change the needs of those before them.
+/// Only for nodes added since the last walk: nodes do not change the needs of those before them.
 void Backward::find_needs() {
   for (auto v = static_cast<ValueId>(needs_.size()); v < graph_.value_count(); ++v)
     needs_.push_back(graph_.value(v).kind == Kind::kWeight && !graph_.value(v).frozen);
@@ -71,7 +71,7 @@ void Backward::repeat_segment(NodeId last) {
   while (begin > 0 && graph_.node(begin - 1).op && segment_(graph_.node(begin - 1)) == repeated_) --begin;
   for (NodeId n = begin; n <= last; ++n) {
     Node node = graph_.node(n);
-    const Scope scope = again_of(graph_.scope_of(node));
+    const Scope scope = recompute_scope(graph_.scope_of(node));
     if (graph_.scope_of(graph_.node(graph_.node_count() - 1)) != scope) graph_.enter(scope);
     for (ValueId& v : node.in)
       if (const auto found = again_.find(v); found != again_.end()) v = found->second;
@@ -80,8 +80,8 @@ void Backward::repeat_segment(NodeId last) {
   }
 }
 
-/// Node n, or what repeats it: its backward reads what that computes.
-Node Backward::once_more(NodeId n) {
+/// Node n, or its recomputation: its backward reads the recomputed values.
+Node Backward::recomputed(NodeId n) {
   const Node node = graph_.node(n);  // by value: adding nodes moves the others
   const std::int32_t segment = segment_ && node.op ? segment_(node) : -1;
   if (segment < 0) return node;
@@ -89,11 +89,11 @@ Node Backward::once_more(NodeId n) {
     repeated_ = segment;
     repeat_segment(n);
   }
-  Node again = node;
-  for (auto* values : {&again.in, &again.out})
+  Node copy = node;
+  for (auto* values : {&copy.in, &copy.out})
     for (ValueId& v : *values)
       if (const auto found = again_.find(v); found != again_.end()) v = found->second;
-  return again;
+  return copy;
 }
 
 /// The nodes that the losses depend on, in order.
@@ -114,7 +114,7 @@ std::vector<NodeId> Backward::behind(const std::vector<ValueId>& losses) const {
 /// Those of a walk's nodes whose results come again.
 void Backward::find_ahead(const std::vector<NodeId>& nodes) {
   ahead_.clear();
-  coming_.clear();
+  recomputed_.clear();
   if (!repeats_) return;
   for (const NodeId n : nodes) {
     const Node& node = graph_.node(n);
@@ -123,16 +123,16 @@ void Backward::find_ahead(const std::vector<NodeId>& nodes) {
 }
 
 /// Adds what repeats node n.
-void Backward::come_again(NodeId n) {
+void Backward::add_recomputation(NodeId n) {
   const Node node = graph_.node(n);
-  graph_.enter(again_of(graph_.scope_of(node)));
+  graph_.enter(recompute_scope(graph_.scope_of(node)));
   const auto out = graph_.add(*repeats_(node), node.label, node.in, node.attrs);
-  for (std::size_t o = 0; o < out.size(); ++o) coming_[node.out[o]] = out[o], first_[out[o]] = node.out[o];
+  for (std::size_t o = 0; o < out.size(); ++o) recomputed_[node.out[o]] = out[o], first_[out[o]] = node.out[o];
 }
 
 /// Before the backward of the scope that ends with node `last`: what it reads comes again, and so does what will be
 /// read next, meanwhile.
-void Backward::ask_ahead(NodeId last) {
+void Backward::recompute_ahead(NodeId last) {
   if (ahead_.empty()) return;
   const std::uint32_t scope = graph_.node(last).scope;
   bool reads = false;
@@ -141,14 +141,14 @@ void Backward::ask_ahead(NodeId last) {
     for (const ValueId v : operands)
       if (const NodeId from = graph_.value(v).producer; std::ranges::count(ahead_, from) > 0) {
         reads = true;
-        come_again(from);
+        add_recomputation(from);
         std::erase(ahead_, from);
       } else {
-        reads = reads || coming_.contains(v);
+        reads = reads || recomputed_.contains(v);
       }
   }
   if (!reads || ahead_.empty()) return;
-  come_again(ahead_.back());
+  add_recomputation(ahead_.back());
   ahead_.pop_back();
 }
 
@@ -157,11 +157,11 @@ void Backward::run(const std::vector<ValueId>& losses) {
   for (const ValueId loss : losses) from.insert(graph_.value(loss).producer);
   find_needs();
   base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is not a result of a node");
-  // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
+  // Drop gradients that an earlier walk found for non-parameters: only those of parameters add up over walks.
   others_.clear();
   const std::vector<NodeId> nodes = behind(losses);
   find_ahead(nodes);
-  std::uint32_t asked = kNoScope;
+  std::uint32_t requested = kNoScope;
   for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {  // clang 14, which fuzzes, has no views::reverse
     const NodeId n = *at;
     if (!graph_.node(n).op) continue;
@@ -170,10 +170,10 @@ void Backward::run(const std::vector<ValueId>& losses) {
     bool leads = graph_.node(n).op->reaches_out;
     for (const ValueId v : graph_.node(n).in) leads = leads || (v < needs_.size() && needs_[v]);
     if (!reached || !leads) continue;
-    if (graph_.node(n).scope != asked) ask_ahead(n), asked = graph_.node(n).scope;
-    Node node = once_more(n);
+    if (graph_.node(n).scope != requested) recompute_ahead(n), requested = graph_.node(n).scope;
+    Node node = recomputed(n);
     for (ValueId& v : node.in)
-      if (const auto found = coming_.find(v); found != coming_.end()) v = found->second;
+      if (const auto found = recomputed_.find(v); found != recomputed_.end()) v = found->second;
     if (!node.op->backward)
       throw base::Error{base::Fault::kProgram, fmt::format("{} {}", node.op->name, node.label),
                         "has no gradient, but a parameter lies behind it", "compute its parameters another way"};

@@ -10,12 +10,12 @@
 
 namespace runtime {
 
-/// What an op's `backward` works with: gradients of its results in, gradients of its operands out.
+/// The interface of an op's `backward`: gradients of its results in, gradients of its operands out.
 class Backward {
  public:
   explicit Backward(Graph& graph);
-  /// Results of forward nodes with the same number are not kept for the backward: their nodes run again, from what
-  /// enters them. -1: kept. Nodes of a number follow each other. Source: Chen et al., arXiv:1604.06174.
+  /// Results of forward nodes with the same number are not kept for the backward: their nodes run again, from their
+  /// inputs. -1: kept. Nodes of a number follow each other. Source: Chen et al., arXiv:1604.06174.
   using Segment = std::function<std::int32_t(const Node&)>;
   void recompute(Segment segment) { segment_ = std::move(segment); }
 
@@ -44,12 +44,12 @@ class Backward {
 
  private:
   void find_needs();
-  Node once_more(NodeId n);
+  Node recomputed(NodeId n);
   void repeat_segment(NodeId last);
   std::vector<NodeId> behind(const std::vector<ValueId>& losses) const;
   void find_ahead(const std::vector<NodeId>& nodes);
-  void come_again(NodeId n);
-  void ask_ahead(NodeId last);
+  void add_recomputation(NodeId n);
+  void recompute_ahead(NodeId last);
   /// The value that `v` repeats, or itself.
   ValueId first(ValueId v) const {
     const auto found = first_.find(v);
@@ -62,13 +62,13 @@ class Backward {
   Graph& graph_;
   std::vector<char> needs_;   // of each value: whether it leads to a parameter
   NodeId looked_at_ = 0;      // as many nodes have been, for that
-  Gradients grads_, others_;  // of parameters; of what else this walk has passed
+  Gradients grads_, others_;  // of parameters; of other values of this walk
   Segment segment_;
   std::int32_t repeated_ = -1;                          // the segment whose nodes run again now
-  std::unordered_map<ValueId, ValueId> again_, first_;  // of a value: what repeats it, and what it repeats
+  std::unordered_map<ValueId, ValueId> again_, first_;  // of a value: its recomputation; the value that it recomputes
   Repeats repeats_;
-  std::vector<NodeId> ahead_;          // of this walk: nodes that are repeated and not yet asked for, in order
-  std::map<ValueId, ValueId> coming_;  // of their results: what comes again
+  std::vector<NodeId> ahead_;              // of this walk: nodes that are repeated and not yet asked for, in order
+  std::map<ValueId, ValueId> recomputed_;  // of their results: what comes again
 };
 
 /// Adds the nodes that compute the gradients of all weights. `loss` must come from cross_entropy (whose own gradient it
@@ -76,7 +76,7 @@ class Backward {
 /// numerics' type, kind kGradient and the name "grad.WEIGHT".
 /// Errors: Fault::kProgram when an op on the way has no gradient.
 std::map<ValueId, ValueId> differentiate(Graph& graph, ValueId loss);
-/// The same for several losses, whose gradients add up: micro-batches, or heads on one trunk.
+/// As above, for several losses, whose gradients add up: micro-batches, or heads on one trunk.
 std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses);
 
 }  // namespace runtime

@@ -20,7 +20,7 @@ using NodeId = std::size_t;
 inline constexpr ValueId kNoValue = ~ValueId{0};
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
-/// What a tensor is for: where it lives, and how long.
+/// The purpose of a tensor decides its memory region and lifetime.
 enum class Kind : std::uint8_t { kActivation, kWeight, kOptimizer, kGradient, kInput, kOutput, kCache };
 std::string_view name_of(Kind kind);
 
@@ -48,7 +48,7 @@ struct Scope {
   std::int32_t instance = -1;  // which of several like it; -1: the only one
   isa::Phase phase = isa::Phase::kOther;
   std::uint32_t rng = 0;    // random streams of the call: backward repeats the dropout of its forward
-  bool again = false;       // forward once more, for a backward that did not keep its results
+  bool recomputed = false;  // a forward node run again for a backward pass that did not keep its results
   std::int32_t layer = -1;  // of the model, whichever micro-batch and pass; -1: outside of its layers
   bool operator==(const Scope&) const = default;
 };
@@ -77,7 +77,7 @@ class Graph {
   /// Adds a node in the current scope. Without `attrs` it has the op's defaults. Errors: Fault::kProgram from the op's
   /// contract, naming the node; Fault::kInternal for attributes of another op.
   std::vector<ValueId> add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});
-  /// The same for ops with one result.
+  /// As above, for ops with one result.
   ValueId add1(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});
 
   void enter(Scope scope);
@@ -115,7 +115,7 @@ class Graph {
   void remove(NodeId id);
   /// Makes `value` a further result of `node`, and removes the node that computed it before.
   void adopt(NodeId node, ValueId value);
-  /// Removes nodes whose results nobody needs. Returns how many.
+  /// Removes nodes whose results are not needed. Returns their number.
   std::size_t remove_dead();
 
  private:

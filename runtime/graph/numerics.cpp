@@ -23,15 +23,15 @@ Numerics uniform(std::string name, Dtype type) {
           .optimizer = type};
 }
 
-/// Matmuls take another type than what lies in memory.
+/// Matmuls take another type than the one in memory.
 Numerics with_operand(const char* name, Dtype type, Dtype operand) {
   Numerics n = uniform(name, type);
   n.operand = operand;
   return n;
 }
 
-/// What the compiler makes of fp32 weights when it casts whatever is computed: what a graph takes and gives (weights,
-/// gradients, optimizer state) stays fp32. VectorE and ScalarE have no use for fp8.
+/// The compiler's treatment of fp32 weights when it casts all computation: inputs and outputs of a graph (weights,
+/// gradients, optimizer state) stay fp32. VectorE and ScalarE have no use for fp8.
 Numerics everything(const char* name, Dtype operand, Dtype between) {
   Numerics n = with_operand(name, kFp32, operand);
   n.activation = n.softmax = between;

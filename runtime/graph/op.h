@@ -1,4 +1,4 @@
-// What an op is: one file in runtime/ops/ with its contract, reference semantics, gradient and lowering.
+// An op: one file in runtime/ops/ with its contract, reference semantics, gradient and lowering.
 #pragma once
 
 #include <initializer_list>
@@ -27,20 +27,20 @@ struct Span {
   std::int64_t begin = 0, size = 0;
 };
 
-/// What ops check and infer from.
+/// The inputs of an op's check and shape inference.
 struct Contract {
   const Graph& graph;
   const Node& node;
 
   const Value& in(std::size_t i) const { return graph.value(node.in[i]); }
   std::size_t inputs() const { return node.in.size(); }
-  /// Errors: Fault::kProgram naming the node, what it is and what it must be.
+  /// Errors: Fault::kProgram naming the node, the actual and the required shape.
   void need(std::size_t i, std::int64_t rows, std::int64_t cols, std::string_view what) const;
   [[noreturn]] void fail(std::string_view what, std::string_view fix) const;
   Dtype result_type() const { return node.attrs.dtype().value_or(in(0).dtype); }
 };
 
-/// What an op has to do with other ranks. One that has, has a scope of its own.
+/// An op's communication with other ranks. An op that communicates has a scope of its own.
 enum class Collective : std::uint8_t {
   kNone,
   kInStep,  // on activations: later calls wait for it
@@ -78,7 +78,7 @@ struct RowProduct {
   explicit operator bool() const { return lower != nullptr; }
 };
 
-/// What a sum over all row tiles of a group holds on chip meanwhile.
+/// The on-chip space of a sum over all row tiles of a group.
 struct RowSums {
   std::int64_t banks = 0;  // of PSUM
   std::int64_t bytes = 0;  // of SBUF, per partition
@@ -91,38 +91,38 @@ struct Op {
   std::vector<Shape> (*infer)(const Contract&);
   Tensors (*forward)(const Attrs&, std::span<const Tensor>);
   void (*backward)(Backward&, const Node&) = nullptr;  // null: no gradient flows through it
-  // Exactly one of the four. Which one also says what may be fused with what.
+  // Exactly one of the four. The choice also decides which ops may be fused.
   void (*lower_columns)(RowTiler&, const Node&, Span) = nullptr;  // element by element: any columns of any rows
   void (*lower_rows)(RowTiler&, const Node&) = nullptr;           // row by row: whole rows of one tile
   RowProduct row_product{};                                       // row tiles times an operand that they share
   void (*lower_whole)(Emitter&, const Node&) = nullptr;           // its own loops, HBM to HBM
   double (*matmul_flops)(const Graph&, const Node&) = nullptr;    // analytic: 2 x multiply-adds of the mathematics
-  /// Of these, what is none of the model's: sums as products with ones or with an identity, scores that are computed
-  /// again. Null: nothing.
+  /// The part of these that is not the model's: sums as products with ones or with an identity, recomputed
+  /// scores. Null: 0.
   double (*extra_flops)(const Graph&, const Node&) = nullptr;
   Collective collective = Collective::kNone;
-  /// It acts on another rank: no pass removes it or joins it with one like it. Without operands its operand lies there,
-  /// and gradients go there.
+  /// It acts on another rank: no pass removes it or joins it with one like it. An op without operands has its operand
+  /// on that rank, and its gradient goes there.
   bool reaches_out = false;
 
-  // What passes need to know of an op; none of them asks which op it is.
+  // Traits for the passes; no pass checks which op it is.
 
   /// Operands of which a row tile reads other rows than its own: by index, or all. Fusion cannot hand such an operand
   /// over tile by tile.
   Operands not_by_row{};
-  /// Operands that nobody but TensorE reads: the pass `narrow` may store them in operand_type().
+  /// Operands that only TensorE reads: the pass `narrow` may store them in operand_type().
   Operands tensor_operands{};
   /// Its result is the sum over all rows of operand 0, whose rows are therefore those it works on. Null: it is not.
   RowSums (*row_sums)(const Graph&, const Node&, const Budgets&) = nullptr;
   /// Makes the node return the sums over the rows of its operand `of` as its last result, nearly for free since it
   /// reads that operand anyway: the pass `bias_gradient`. Returns false, and changes nothing, when the node cannot.
-  bool (*sum_rows_too)(Node&, ValueId of) = nullptr;
+  bool (*absorb_row_sums)(Node&, ValueId of) = nullptr;
   /// Turns the node into its variant for the pass `flash_attention`. Returns whether it keeps less for its gradient
   /// now, which computes the rest again.
   bool (*use_flash)(Graph&, NodeId) = nullptr;
   /// Units of work beside its row tiles, such as the heads of all sequences. Null: none.
   double (*pieces)(const Node&) = nullptr;
-  /// Operands from this one on lie side by side in HBM: a bucket of a collective. -1: none do.
+  /// Operands from this one on are adjacent in HBM: a bucket of a collective. -1: none do.
   int bucket_from = -1;
   /// The op that repeats it in the backward pass ahead of the reader, where its result is not kept. Null: no op can.
   const Op* repeated_ahead_by = nullptr;

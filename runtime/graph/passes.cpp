@@ -38,7 +38,7 @@ std::size_t eliminate_common_subexpressions(Graph& graph) {
     for (const NodeId m : by_scope[node.scope]) {
       const Node& other = graph.node(m);
       if (other.op != node.op || other.in != node.in || !(other.attrs == node.attrs)) continue;
-      bool plain = true;  // what the host sees, or what is updated in place, stays
+      bool plain = true;  // values that the host sees or that are updated in place stay
       for (const ValueId v : node.out)
         plain = plain && graph.value(v).kind == Kind::kActivation && graph.value(v).alias == kNoValue;
       if (!plain) continue;
@@ -63,9 +63,9 @@ std::size_t join_bias_gradients(Graph& graph) {
     if (!sum.op || !sum.op->row_sums) continue;
     for (const NodeId m : graph.users(sum.in[0])) {
       Node& product = graph.node(m);
-      const bool fits = product.op->sum_rows_too && product.scope == sum.scope &&
+      const bool fits = product.op->absorb_row_sums && product.scope == sum.scope &&
                         graph.value(product.out[0]).dtype == graph.value(sum.out[0]).dtype;
-      if (!fits || !product.op->sum_rows_too(product, sum.in[0])) continue;
+      if (!fits || !product.op->absorb_row_sums(product, sum.in[0])) continue;
       graph.adopt(m, sum.out[0]);
       ++joined;
       break;
@@ -94,7 +94,7 @@ std::size_t use_flash_attention(Graph& graph) {
     const Op* op = graph.node(n).op;
     if (!op || !op->use_flash || !op->use_flash(graph, n)) continue;
     ++count;
-    // What was computed again for its probabilities alone is not: the backward pass does that itself.
+    // A node that was recomputed for its probabilities alone is not: the backward pass recomputes them itself.
     const NodeId first = first_of(graph, n);
     if (first == n) continue;
     for (std::size_t o = 0; o < graph.node(n).out.size(); ++o)
@@ -116,7 +116,7 @@ Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
 std::size_t narrow_operands(Graph& graph) {
   std::size_t narrowed = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
-    // What another rank sends has the type in which it sends it.
+    // A received value has the type in which the other rank sends it.
     const Op* op = graph.node(n).op;
     if (!op || op->reaches_out || op->collective != Collective::kNone) continue;
     for (const ValueId v : graph.node(n).out) {

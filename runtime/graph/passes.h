@@ -1,4 +1,4 @@
-// What the compiler does to a program besides translating it: each pass with a switch, and what it changed.
+// The compiler's passes over a program: each with a switch, and notes of its changes.
 #pragma once
 
 #include <array>
@@ -54,7 +54,7 @@ inline BlockPasses block_passes(const Passes& passes) {
 /// Errors: Fault::kUsage for an unknown name (with the nearest) or one without + or - in front.
 Passes parse_passes(std::string_view text);
 
-/// What one pass did, for `--explain`.
+/// The effect of one pass, for `--explain`.
 struct PassNote {
   std::string pass, text;
   std::size_t count = 0;

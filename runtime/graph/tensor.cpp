@@ -3,7 +3,7 @@
 namespace runtime {
 
 // One thread's loops over numbers, in which nearly all of a reference's time goes: a race detector that looks at each
-// access would take 50 times as long. It still sees who makes and who reads the tensors.
+// access would take 50 times as long. It still sees the writers and readers of tensors.
 [[gnu::no_sanitize("thread")]] double dot(const float* a, const float* b, std::int64_t n, std::int64_t a_step,
                                           std::int64_t b_step) {
   double sum = 0;

@@ -31,7 +31,7 @@ Tensor generate(std::int64_t rows, std::int64_t cols, const F& f) {
   return out;
 }
 
-/// a[0] * b[0] + ... of n products in fp64, added in their order; elements lie `step` apart.
+/// a[0] * b[0] + ... of n products in fp64, added in their order; elements are `step` apart.
 double dot(const float* a, const float* b, std::int64_t n, std::int64_t a_step = 1, std::int64_t b_step = 1);
 /// to[i] += scale * from[i], the product rounded to fp32 before it is added.
 void add_scaled(float* to, double scale, const float* from, std::int64_t n);

@@ -13,7 +13,7 @@
 namespace runtime::nki {
 namespace {
 
-/// The same as a mistake in the kernel's line, where no operator's name stands in front.
+/// The same error at the kernel's line, without an operator's name in front.
 base::Error at_line(const base::Error& e, const std::string& name) {
   const std::string front = fmt::format("block {}, ", name);
   const std::string_view where = e.where();

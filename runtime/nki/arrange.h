@@ -17,7 +17,7 @@ struct ArrangeOptions {
 struct Arranged {
   isa::Block block;
   std::size_t reused = 0;        // instructions whose result was there already
-  std::size_t reloads = 0;       // loads of what had to leave SBUF and still lies in HBM
+  std::size_t reloads = 0;       // loads of tiles that had to leave SBUF and are still in HBM
   std::int64_t spills = 0;       // tiles saved to HBM; each is loaded again
   std::int64_t spill_bytes = 0;  // of HBM
   std::int64_t saved_bytes = 0, restored_bytes = 0;

@@ -45,7 +45,7 @@ std::vector<Loaded> loads_of(const VirtualBlock& block) {
   return out;
 }
 
-/// The part of a load that an operand reads, when both sides lie without gaps; else all of it.
+/// The part of a load that an operand reads, when both sides are contiguous; else all of it.
 Instr part_of(Instr load, std::int64_t low, std::int64_t high) {
   const bool dense = load.dst.rank == 1 && load.a.rank == 1 && load.dst.free[0].step == 1 && load.a.free[0].step == 1 &&
                      load.dst.dtype == load.a.dtype && load.dst.free[0].size == load.a.free[0].size;

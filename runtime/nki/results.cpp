@@ -47,7 +47,8 @@ bool meet(const Tile& x, const Tile& y) {
 
 }  // namespace
 
-/// Whether the instruction may write to `dst`: its engine reaches it, and it does not run over what it still reads.
+/// Whether the instruction may write to `dst`: its engine reaches it, and it does not overwrite elements that it has
+/// yet to read.
 bool Trace::may_write(const isa::Instr& instr, const Tile& dst) const {
   const bool tensor = instr.op == Opcode::kMatMul || instr.op == Opcode::kPeTranspose;
   const bool number =
@@ -66,7 +67,7 @@ bool Trace::may_write(const isa::Instr& instr, const Tile& dst) const {
   return true;
 }
 
-/// Nobody has read or written `dst` since the instruction `first`, which will write it.
+/// Whether nothing has read or written `dst` since the instruction `first`, which will write it.
 bool Trace::untouched_since(std::uint32_t first, const Tile& dst) const {
   for (std::size_t i = first + 1; i < block_.instrs.size(); ++i) {
     const isa::Instr& instr = block_.instrs[i];

@@ -126,7 +126,7 @@ class Numbering {
   std::vector<std::uint32_t> same_ = std::vector<std::uint32_t>(block_.buffers.size() + 1, 0);
 };
 
-/// `live` with nothing but what lives longer than in `before`, from there on.
+/// `live` reduced to lifetimes that exceed those in `before`, from there on.
 Live longer(const Live& live, const Live& before) {
   Live out = live;
   for (std::size_t b = 1; b < out.first.size(); ++b)

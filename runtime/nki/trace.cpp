@@ -116,7 +116,7 @@ std::uint32_t Trace::buffer_of(const View& view) {
   const std::int64_t bytes = std::max<std::int64_t>(1, s.cols) * isa::size_of(s.dtype);
   if (s.places.empty()) {
     state.buffer = block_.add({.space = s.space, .bytes = bytes, .parts = s.parts});
-  } else {  // all that a kernel places itself lies in one buffer, so that what shares bytes keeps its order
+  } else {  // all that a kernel places itself is in one buffer, so that accesses to shared bytes keep their order
     Direct& direct = direct_[s.space == Space::kPsum];
     if (direct.buffer == 0)
       direct.buffer = block_.add({.space = s.space, .bytes = 0, .parts = target_.geometry.partitions});

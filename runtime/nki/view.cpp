@@ -60,7 +60,7 @@ class Subscript {
   const Axis& axis() const { return view_.axes[static_cast<std::size_t>(next_)]; }
   void keep() { push(axis()), ++next_; }
 
-  /// Index tiles are broadcast together; their axes stand where the first of them stood.
+  /// Index tiles are broadcast together; their axes stand in the place of the first of them.
   void join() {
     for (const Index& index : *indices_) {
       if (index.kind == Kind::kAffine || index.kind == Kind::kTile) joined_ = joined_.plus(index.affine.scaled(0));

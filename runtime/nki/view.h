@@ -27,7 +27,7 @@ struct Affine {
   Affine scaled(std::int64_t factor) const;
   /// Sizes broadcast as NumPy's do. Errors: Fault::kProgram when they cannot.
   Affine plus(const Affine& other, std::int64_t sign = 1) const;
-  /// Of all places. Rank 0: the constant.
+  /// The least of all places. Rank 0: the constant.
   std::int64_t least() const;
   std::int64_t most() const;
 };

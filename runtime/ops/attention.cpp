@@ -15,9 +15,9 @@ namespace {
 /// attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash (never with a bias) the logarithm of
 /// each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
 /// attrs.window if that is not 0; attrs.soft_cap: scores s are soft_cap * tanh(s / soft_cap) before masks are added;
-/// tiles of keys that nobody sees are left out with attrs.flash alone, a framework adds a mask. Source: Vaswani et al.,
-/// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask and its constant,
-/// selection, maximum, difference, exponentials, sum and division are operations of their own, and so are the
+/// tiles of keys that no query sees are left out with attrs.flash only: frameworks add a mask instead. Source: Vaswani
+/// et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask and its
+/// constant, selection, maximum, difference, exponentials, sum and division are operations of their own, and so are the
 /// broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py mask() and hlo.py
 /// softmax()); when the scores of all heads are larger than SBUF, each writes its result to HBM, where those that need
 /// it read it: 20 ways for a score.
@@ -41,7 +41,7 @@ std::vector<Shape> attention_infer(const Contract& c) {
   return {{q.rows, q.cols, c.result_type()}, kept};
 }
 
-/// What is added to the score of query i of head h and key j of sequence b.
+/// The term added to the score of query i of head h and key j of sequence b.
 double added(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b, std::int64_t h, std::int64_t i,
              std::int64_t j) {
   const double mask = in.size() > (a.biased ? 4 : 3) ? in[3].at(b, j) : 0;
@@ -76,7 +76,7 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {context, p};
 }
 
-/// The bias is the same for all sequences: its gradient is the sum over them of that of the scores.
+/// The bias is the same for all sequences: its gradient is the sum of the scores' gradients over them.
 void attention_backward(Backward& b, const Node& node) {
   std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
   if (node.attrs.as<AttentionAttrs>().flash && node.in.size() > 3) in.push_back(node.in[3]);
@@ -173,13 +173,13 @@ class Attention {
     e_.copy(context, sum);
   }
 
-  /// What the next operation reads of `x`: `x` itself, or what it finds in HBM.
+  /// `x` as the next operation reads it: `x` itself, or its copy from HBM.
   Tile passed(const Tile& x) {
     if (!spills_) return x;
     e_.store(e_.hbm(node_.out[1], row_, x.partitions, 0, x.cols(), 1), x);
     return again(x);
   }
-  /// The same for another operation that reads it.
+  /// As above, for another operation that reads it.
   Tile again(const Tile& x) {
     return spills_ ? e_.loaded(x.dtype, e_.hbm(node_.out[1], row_, x.partitions, 0, x.cols(), 1)) : x;
   }

@@ -1,4 +1,4 @@
-// What forward and backward of attention share: heads as column slices of tiles of 128 rows.
+// Shared by forward and backward of attention: heads as column slices of tiles of 128 rows.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std:
 void contract_heads(Emitter& e, const Tile& sum, const HeadPanels& weights, const HeadPanels& moving, std::int64_t c);
 /// Keys that come after their query, of the queries of tile t: `dst`, which begins at key `first`, becomes `value`.
 void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value);
-/// The same for keys before a sliding window of its last keys; `dst` begins at key 0.
+/// As above, for keys before a sliding window of its last keys; `dst` begins at key 0.
 void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value);
 /// The number of the piece that begins at column c of the scores of 128 queries, the `place`-th of all.
 inline std::int64_t piece_at(const Heads& h, std::int64_t place, std::int64_t c) {

@@ -165,7 +165,7 @@ class AttentionGrad {
     return kept;
   }
 
-  /// What backward needs of 128 queries, p after dropout and ds, from the probabilities that softmax has kept.
+  /// The inputs of backward for 128 queries, p after dropout and ds, from the probabilities that softmax has kept.
   void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& q, const Tile& dy) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t), place = (b * h_.heads + head) * h_.tiles() + t;
     const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kPartitions;
@@ -187,7 +187,7 @@ class AttentionGrad {
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
     ds_.push_back(e_.sbuf(h_.type, parts, seen));
     e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
-    if (a_.soft_cap > 0) through_cap(ds_.back(), capped(q, seen));
+    if (a_.soft_cap > 0) cap_gradient(ds_.back(), capped(q, seen));
     if (a_.biased) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
   }
 
@@ -205,7 +205,7 @@ class AttentionGrad {
   }
 
   /// The gradient of capped scores as that of the scores; `t` becomes 1 - t^2.
-  void through_cap(const Tile& ds, const Tile& t) {
+  void cap_gradient(const Tile& ds, const Tile& t) {
     e_.tensor_tensor(t, t, Alu::kMul, t);
     e_.tensor_scalar(t, t, Alu::kMul, -1.0F, Alu::kAdd, 1.0F);
     e_.tensor_tensor(ds, ds, Alu::kMul, t);
@@ -262,7 +262,7 @@ class AttentionGrad {
       }
       e_.scalar_tensor_tensor(columns(ds, c, width), dp, Alu::kSub, dot, Alu::kMul, columns(p, c, width));
     }
-    if (a_.soft_cap > 0) through_cap(ds, tanhs_);
+    if (a_.soft_cap > 0) cap_gradient(ds, tanhs_);
     ds_.push_back(ds);
   }
 
@@ -297,7 +297,7 @@ class AttentionGrad {
     }
   }
 
-  // ---- long sequences: the sums of key tile t lie in columns [t * width, +width) of one tile, width: of the key heads
+  // ---- long sequences: the sums of key tile t are in columns [t * width, +width) of one tile, width: of the key heads
 
   void begin_sums(std::int64_t kv_group) {
     width_ = kv_group * h_.size;
@@ -307,7 +307,8 @@ class AttentionGrad {
     e_.fill(sum_v_, 0);
   }
 
-  /// What 128 queries add to the keys that they see; several tiles of keys share a PSUM bank and an addition.
+  /// Adds the gradients of 128 queries to the keys that they see; several tiles of keys share a PSUM bank and an
+  /// addition.
   void add_keys(std::int64_t t, const Tile& q, const Tile& dy, std::int64_t kv_col) {
     const std::int64_t tiles = ceil_div(h_.visible(t), kPartitions);
     const std::int64_t together = width_ == h_.size ? kChunk / h_.size : 1;

@@ -1,4 +1,4 @@
-// What attention, its gradient and attention with a cache have in common: heads as tiles.
+// Shared by attention, its gradient and attention with a cache: heads as tiles.
 #include "runtime/ops/attention.h"
 
 namespace runtime {

@@ -34,7 +34,7 @@ struct Sizes {
         tiles{length / keys},
         type{operand_type(graph, node)} {}
 
-  /// A head's elements lie in so many tiles, this deep.
+  /// The number of tiles that a head's elements take, and their depth.
   std::size_t panels() const { return static_cast<std::size_t>(ceil_div(d, kPartitions)); }
   std::int64_t depth(std::size_t panel) const {
     return std::min(kPartitions, d - static_cast<std::int64_t>(panel) * kPartitions);
@@ -72,8 +72,9 @@ class CachedAttention {
       : e_{e}, node_{node}, n_{e.graph(), node}, new_keys_{rows_of(node.in[1])}, new_values_{rows_of(node.in[2])} {}
 
   void run() {
-    queries_ = turned(rows_of(node_.in[0]), n_.heads, static_cast<float>(node_.attrs.as<CachedAttentionAttrs>().scale));
-    turned_keys_ = turned(new_keys_, n_.groups, 1);
+    queries_ =
+        transposed(rows_of(node_.in[0]), n_.heads, static_cast<float>(node_.attrs.as<CachedAttentionAttrs>().scale));
+    transposed_keys_ = transposed(new_keys_, n_.groups, 1);
     places_ = spread(node_.in[5]);
     if (window() > 0) slots_ = spread(node_.in.back());
     key_numbers_ = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
@@ -103,7 +104,7 @@ class CachedAttention {
   }
 
   /// [B, heads * d] -> [d, B * heads]: column b * heads + h.
-  HeadPanels turned(const Tile& rows, std::int64_t heads, float scale) {
+  HeadPanels transposed(const Tile& rows, std::int64_t heads, float scale) {
     HeadPanels out;
     const std::int64_t per_bank = std::max<std::int64_t>(1, e_.bank_columns(rows.dtype) / n_.batch);
     for (std::size_t part = 0; part < n_.panels(); ++part) {
@@ -182,7 +183,7 @@ class CachedAttention {
     tile.free[2] = dim(1, n_.ratio);
     return tile;
   }
-  /// The same with the tiles innermost.
+  /// The same view with the tiles innermost.
   Tile by_head(Tile tile) const {
     tile = by_tile(tile, n_.tiles, n_.ratio);
     std::swap(tile.free[1], tile.free[2]);
@@ -219,17 +220,17 @@ class CachedAttention {
         const std::int64_t per_bank = e_.bank_columns(n_.type) / n_.keys;
         for (std::int64_t t = 0; t < count; t += per_bank) {
           const std::int64_t some = std::min(per_bank, count - t);
-          HeadPanels turned;
+          HeadPanels transposed;
           for (std::size_t part = 0; part < n_.panels(); ++part) {
             const Tile square = e_.psum(n_.depth(part), some * n_.keys, n_.type);
-            turned.push_back(e_.sbuf(n_.type, n_.depth(part), some * n_.keys));
+            transposed.push_back(e_.sbuf(n_.type, n_.depth(part), some * n_.keys));
             for (std::int64_t i = 0; i < some; ++i)
               e_.transpose(columns(square, i * n_.keys, n_.keys), panel_of(keys, (t + i) * n_.groups + g, part));
-            e_.copy(turned.back(), square);
+            e_.copy(transposed.back(), square);
           }
           for (std::int64_t i = 0; i < some; ++i)
             for (std::size_t part = 0; part < n_.panels(); ++part)
-              e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(turned[part], i * n_.keys, n_.keys),
+              e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(transposed[part], i * n_.keys, n_.keys),
                         columns(queries_[part], queries, n_.ratio), part > 0);
         }
         e_.tensor_tensor(view(scores, (g * n_.tiles + tile) * n_.ratio, dim(n_.ratio, count), dim(1, n_.ratio)),
@@ -255,7 +256,7 @@ class CachedAttention {
     const Tile bank = e_.psum(n_.batch, cols), own = e_.sbuf(Dtype::kFp32, n_.batch, cols);
     for (std::int64_t g = 0; g < n_.groups; ++g)
       for (std::size_t part = 0; part < n_.panels(); ++part) {
-        Tile keys = columns(turned_keys_[part], g, n_.batch);
+        Tile keys = columns(transposed_keys_[part], g, n_.batch);
         keys.free[0].step = static_cast<std::int32_t>(n_.groups);
         e_.matmul(of_group(bank, g, count), keys, of_group(columns(queries_[part], first * heads, cols), g, count),
                   part > 0);
@@ -275,9 +276,9 @@ class CachedAttention {
     if (n_.keys < rows) e_.fill(some, kHiddenScore);
     e_.reduce(partitions(some, n_.keys), Alu::kMax, by_head(scores));
     e_.tensor_tensor(partitions(some, n_.batch), partitions(some, n_.batch), Alu::kMax, fresh);
-    const Tile turned = e_.psum(cols, rows), most = e_.sbuf(Dtype::kFp32, cols, 1);
-    e_.transpose(turned, some);
-    e_.reduce(most, Alu::kMax, turned);
+    const Tile transposed = e_.psum(cols, rows), most = e_.sbuf(Dtype::kFp32, cols, 1);
+    e_.transpose(transposed, some);
+    e_.reduce(most, Alu::kMax, transposed);
     const Tile wide = e_.sbuf(Dtype::kFp32, cols, rows), back = e_.psum(rows, cols);
     e_.copy(wide, widen(most, rows));
     e_.transpose(back, wide);
@@ -362,10 +363,10 @@ class CachedAttention {
   Emitter& e_;
   const Node& node_;
   const Sizes n_;
-  const Tile new_keys_, new_values_;  // [B, groups * d]
-  HeadPanels queries_, turned_keys_;  // [d, B * heads], [d, B * groups]
-  Tile places_{}, slots_{};           // [keys, B]
-  Tile key_numbers_{};                // [keys, tiles]
+  const Tile new_keys_, new_values_;      // [B, groups * d]
+  HeadPanels queries_, transposed_keys_;  // [d, B * heads], [d, B * groups]
+  Tile places_{}, slots_{};               // [keys, B]
+  Tile key_numbers_{};                    // [keys, tiles]
 };
 
 void cached_lower(Emitter& e, const Node& node) { CachedAttention{e, node}.run(); }
@@ -375,7 +376,7 @@ double cached_pieces(const Node& node) {
   return static_cast<double>(a.batch * a.heads);
 }
 
-/// q k^T and p v over all rows of the caches, the same with the new rows of all sequences, and the sums over keys.
+/// q k^T and p v over all rows of the caches, then with the new rows of all sequences, and the sums over keys.
 double cached_flops(const Graph& g, const Node& node) {
   const Sizes n{g, node};
   return 2.0 * static_cast<double>(n.batch * n.heads) *

@@ -1,4 +1,4 @@
-// What attention to caches computes.
+// The reference of attention to caches.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,9 +17,9 @@ namespace runtime {
 /// so many tokens, the new one among them, its part of a cache is a ring of N >= window rows, which the token at p
 /// enters at slots[b] = p mod N, one more operand [B, 1] int32; p has no limit then where all N rows are read. Errors:
 /// Fault::kProgram for sizes that do not fit this; on a device, Fault::kData for p >= N without a window. Source:
-/// Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer, arXiv:1911.02150, for what is kept; for rings NxD Inference,
+/// Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer, arXiv:1911.02150, for the caches; for rings NxD Inference,
 /// modules/kvcache/kv_cache_manager.py, whose layers with a window keep sliding_window rows. Lowering: keys are on the
-/// partitions, so that scores of all heads and sequences lie side by side and softmax takes a few wide instructions;
+/// partitions, so that scores of all heads and sequences are side by side and softmax takes a few wide instructions;
 /// key j is in partition j / (N / 128), so that each partition reads one long stretch of HBM.
 std::vector<Shape> cached_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<CachedAttentionAttrs>();

@@ -14,7 +14,7 @@ constexpr std::int64_t kTogether = 4096;  // elements in a partition that one tr
 std::int64_t rows_of(const Node& node) { return node.attrs.as<DiagonalsAttrs>().rows; }
 
 /// Each row of x becomes S rows, each of them one place further left: y[h * S + i, j] = x[h, S - 1 - i + j].
-/// Shapes: x [H, S + K - 1], S attrs.rows -> y [H * S, K]. Lowering: x lies in SBUF, H partitions, and transfers read
+/// Shapes: x [H, S + K - 1], S attrs.rows -> y [H * S, K]. Lowering: x is in SBUF, H partitions, and transfers read
 /// it row by row from one place further left.
 std::vector<Shape> diagonals_infer(const Contract& c) {
   const std::int64_t rows = rows_of(c.node), cols = c.in(0).cols - rows + 1;
@@ -32,7 +32,7 @@ void diagonals_backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kDiagonalsGrad, node, "grad", {b.grad(node)}, DiagonalsAttrs{.rows = rows_of(node)}));
 }
 
-/// Calls body(first head, heads, first row, rows, where they lie in HBM) for as many rows of up to 128 heads as go
+/// Calls body(first head, heads, first row, rows, their tile in HBM) for as many rows of up to 128 heads as go
 /// together. `v`: [heads * rows, cols].
 template <class Body>
 void for_each_part(Emitter& e, ValueId v, std::int64_t rows, const Body& body) {

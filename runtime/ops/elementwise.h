@@ -1,4 +1,4 @@
-// What element-wise ops have in common.
+// Shared by element-wise ops.
 #pragma once
 
 #include "runtime/compiler/row_tiler.h"

@@ -1,4 +1,4 @@
-// What updates of parameters have in common: tensors as flat rows of numbers, and the contract of those with moments.
+// Shared by updates of parameters: tensors as flat rows of numbers, and the contract of those with moments.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Experts without slots: the gates of all of them, zero where a token did not choose one, and the sum of what experts
-// made of the same tokens. For tokens that are few, or all of whose experts are computed. Source: as route.cpp.
+// Experts without slots: the gates of all of them, zero where a token did not choose one, and the sum of the experts'
+// outputs for the same tokens. For tokens that are few, or all of whose experts are computed. Source: as route.cpp.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -64,7 +64,7 @@ void gates_lower(RowTiler& r, const Node& node) {
   e.tensor_scalar(gates, kept, Alu::kMul, inverse);
 }
 
-/// What one more expert adds: y times its gate, plus the sum so far. Shapes: y [T, C], gates [T, E], sum [T, C] or none
+/// Adds one more expert: y times its gate, plus the sum so far. Shapes: y [T, C], gates [T, E], sum [T, C] or absent
 /// -> [T, C]; attrs.column: the expert.
 std::vector<Shape> gated_infer(const Contract& c) {
   const std::int64_t column = c.node.attrs.as<ColumnAttrs>().column;

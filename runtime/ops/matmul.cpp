@@ -8,7 +8,7 @@ namespace {
 
 /// y = alpha * x w, or alpha * x w^T with trans_b. Shapes: x [R, K], w [K, N] (trans_b: [N, K]) -> y [R, N].
 /// Operands enter TensorE as attrs.operand (default: x's type), sums are fp32.
-/// With attrs.blocked the rows of w lie as blocked_row() says; then it has no gradient.
+/// With attrs.blocked the rows of w are in the order of blocked_row(); then it has no gradient.
 /// Lowering: x is stationary after a transpose on TensorE, w moves. A w that fits in SBUF stays there for all row
 /// tiles; of another one each piece is used by several.
 std::vector<Shape> matmul_infer(const Contract& c) {
@@ -49,7 +49,7 @@ double matmul_flops(const Graph& g, const Node& n) {
   return 2.0 * static_cast<double>(g.value(n.in[0]).elements()) * static_cast<double>(g.value(n.out[0]).cols);
 }
 
-// ---- lowering: both operands lie with the contracted axis on the partitions
+// ---- lowering: both operands have the contracted axis on the partitions
 
 using Panels = RowTiler::Panels;
 
@@ -72,7 +72,7 @@ class Matmul {
         depth_{r.cols_of(node.in[0])},
         cols_{r.cols_of(node.out[0])} {}
 
-  void run() { r_.shared_stay() ? run_resident() : run_streamed(); }
+  void run() { r_.shared_resident() ? run_resident() : run_streamed(); }
 
  private:
   void run_resident() {
@@ -95,7 +95,7 @@ class Matmul {
   }
 
   /// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
-  /// sums lie in PSUM side by side. The tiles' transposed operands stay.
+  /// sums are side by side in PSUM. The tiles' transposed operands stay.
   void run_streamed() {
     const std::int64_t step = a_.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
     const auto [first, count] = r_.block();
@@ -195,8 +195,8 @@ class Matmul {
   const Panels& transposed() {
     Panels& panels = r_.staged(node_.in[0], type_);
     if (!panels.empty()) return panels;
-    constexpr std::int64_t kBank = kChunk;                            // columns whose squares fill a PSUM bank
-    const std::int64_t wide = r_.shared_stay() ? depth_ : 4 * kBank;  // columns in one load
+    constexpr std::int64_t kBank = kChunk;                                // columns whose squares fill a PSUM bank
+    const std::int64_t wide = r_.shared_resident() ? depth_ : 4 * kBank;  // columns in one load
     for (std::int64_t begin = 0; begin < depth_; begin += wide) {
       const Tile rows = operand_piece({begin, std::min(wide, depth_ - begin)});
       for (std::int64_t first = 0; first < rows.cols(); first += kBank)

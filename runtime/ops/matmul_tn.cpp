@@ -11,7 +11,7 @@ bool sums_rows(const Node& node) { return node.attrs.as<MatmulTnAttrs>().row_sum
 
 /// y = alpha * a^T b, and with attrs.row_sums also the sums of b over its rows: the gradients of a weight and of its
 /// bias in one pass over b. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N]).
-/// Lowering: both operands lie with the contracted rows on the partitions; PSUM adds up over all rows.
+/// Lowering: both operands have the contracted rows on the partitions; PSUM adds up over all rows.
 std::vector<Shape> matmul_tn_infer(const Contract& c) {
   const Value &a = c.in(0), &b = c.in(1);
   c.need(1, a.rows, b.cols, "b");
@@ -39,7 +39,7 @@ double matmul_tn_flops(const Graph& g, const Node& n) {
   return 2.0 * static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums_flops(g, n);
 }
 
-bool sum_rows_too(Node& node, ValueId of) {
+bool absorb_row_sums(Node& node, ValueId of) {
   auto& a = node.attrs.as<MatmulTnAttrs>();
   if (node.in[1] != of || a.row_sums) return false;
   a.row_sums = true;
@@ -167,6 +167,6 @@ const Op kMatmulTn{.name = "matmul_tn",
                    .matmul_flops = matmul_tn_flops,
                    .extra_flops = sums_flops,
                    .tensor_operands = {0, 1},
-                   .sum_rows_too = sum_rows_too};
+                   .absorb_row_sums = absorb_row_sums};
 
 }  // namespace runtime

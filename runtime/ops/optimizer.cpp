@@ -199,7 +199,7 @@ void clip_lower(Emitter& e, const Node& node) {
 
 // ---- gradients of all ranks
 
-/// Each operand becomes its sum over the ranks of attrs.group, in place; they lie side by side in HBM (one bucket).
+/// Each operand becomes its sum over the ranks of attrs.group, in place; they are adjacent in HBM (one bucket).
 std::vector<Shape> reduce_infer(const Contract& c) {
   std::vector<Shape> out;
   for (std::size_t i = 0; i < c.inputs(); ++i) {

@@ -1,4 +1,4 @@
-// What changes from step to step and is therefore data, not program: the optimizer's factors.
+// The optimizer's factors, which change from step to step and are therefore data, not program.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum OptimizerInput : std::int64_t {
 constexpr std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + isa::kHbmAlign - 1) / isa::kHbmAlign * isa::kHbmAlign;
 }
-/// Elements that a tensor takes in a bucket: the same for its gradient, its moments and itself, whatever their types,
+/// Elements that a tensor takes in a bucket: equal for its gradient, its moments and itself, whatever their types,
 /// so that a rank's part of a bucket is the same elements of all of them.
 inline std::int64_t bucket_elements(const Value& value) {
   return static_cast<std::int64_t>(aligned(static_cast<std::uint64_t>(value.elements())));

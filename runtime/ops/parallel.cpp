@@ -1,4 +1,4 @@
-// What tensor-parallel ranks say to each other between two blocks, and the loss over a split vocabulary.
+// Communication of tensor-parallel ranks between two blocks, and the loss over a split vocabulary.
 #include <cmath>
 
 #include "runtime/compiler/emitter.h"
@@ -18,7 +18,7 @@ Tile whole(Emitter& e, ValueId v) {
 
 const CollectiveAttrs& attrs_of(const Node& node) { return node.attrs.as<CollectiveAttrs>(); }
 
-/// Of the sum that is a gradient over the same ranks.
+/// Attributes of the sum over the same ranks that the gradient needs.
 CollectiveAttrs same_group(const Node& node) { return {.ranks = attrs_of(node).ranks, .group = attrs_of(node).group}; }
 
 void collective(Emitter& e, const Node& node, Opcode op, Alu alu) {
@@ -31,17 +31,17 @@ void collective(Emitter& e, const Node& node, Opcode op, Alu alu) {
           .a = whole(e, node.in[0])});
 }
 
-Tensors as_it_is(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
+Tensors identity(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
 
-/// Partial sums become their sum over the ranks of attrs.group, or what attrs.alu makes of them, on every rank. The
-/// gradient is what it was. Shapes: [R, C] -> [R, C]. Source: Shoeybi et al., arXiv:1909.08053, section 3, "g".
+/// Partial sums become their sum over the ranks of attrs.group, or their reduction by attrs.alu, on every rank. The
+/// gradient passes unchanged. Shapes: [R, C] -> [R, C]. Source: Shoeybi et al., arXiv:1909.08053, section 3, "g".
 std::vector<Shape> same_infer(const Contract& c) { return {{c.in(0).rows, c.in(0).cols, c.in(0).dtype}}; }
 
 void sum_backward(Backward& b, const Node& node) { b.add(node, 0, b.grad(node)); }
 
 void sum_lower(Emitter& e, const Node& node) { collective(e, node, Opcode::kAllReduce, attrs_of(node).alu); }
 
-/// What every rank reads becomes the operand of work that is split: nothing moves, but the gradients of the parts add
+/// A value on every rank becomes the operand of split work: no data moves, but the gradients of the parts add
 /// up. Shapes: [R, C] -> [R, C] in place. Source: as above, "f".
 std::vector<Shape> fork_infer(const Contract& c) { return {{c.in(0).rows, c.in(0).cols, c.in(0).dtype, c.node.in[0]}}; }
 
@@ -138,16 +138,16 @@ void max_lower(Emitter& e, const Node& node) {
   });
 }
 
-/// What this rank's columns add to the loss: sum of exp(x - m), and x[label], 0 when the label is another rank's; of
-/// labels that are smoothed the sum of x times them.
-/// Shapes: x [R, C], labels [R, 1] int32 counted from this rank's first column, m [R, 1] -> [R, 2] fp32.
+/// The contribution of this rank's columns to the loss: the sum of exp(x - m), and x[label], 0 when the label is
+/// another rank's; with smoothing, the sum of x times the smoothed labels. Shapes: x [R, C], labels [R, 1] int32
+/// counted from this rank's first column, m [R, 1] -> [R, 2] fp32.
 std::vector<Shape> sums_infer(const Contract& c) {
   c.need(1, c.in(0).rows, 1, "labels");
   c.need(2, c.in(0).rows, 1, "maxima");
   return {{c.in(0).rows, 2, Dtype::kFp32}};
 }
 
-/// What a label's column has of it, and what every column has more.
+/// The weight of the label's column, and the extra weight of every column.
 struct Smoothed {
   Smoothed(const Attrs& attrs, std::int64_t columns) {
     const auto& a = attrs.as<LossAttrs>();
@@ -180,7 +180,7 @@ Tile column(Emitter& e, ValueId v, std::int64_t row, std::int64_t parts, float s
   return out;
 }
 
-/// One where column `first` + j is the label, or what smoothing makes of it: [P, cols].
+/// One where column `first` + j is the label, or its smoothed weight: [P, cols].
 Tile one_hot_labels(Emitter& e, const Tile& label, std::int64_t first, std::int64_t cols, const Smoothed& smoothed) {
   const Tile here = e.sbuf(Dtype::kFp32, label.partitions, 1), hot = e.sbuf(Dtype::kBf16, label.partitions, cols);
   e.tensor_scalar(here, label, Alu::kSub, static_cast<float>(first));
@@ -270,7 +270,7 @@ const Op kRankSum{.name = "rank_sum",
                   .text = "sum (or maximum) over tensor-parallel ranks",
                   .attrs = CollectiveAttrs{},
                   .infer = same_infer,
-                  .forward = as_it_is,
+                  .forward = identity,
                   .backward = sum_backward,
                   .lower_whole = sum_lower,
                   .collective = Collective::kInStep};
@@ -278,7 +278,7 @@ const Op kRankFork{.name = "rank_fork",
                    .text = "read by all tensor-parallel ranks; its gradient is their sum",
                    .attrs = CollectiveAttrs{},
                    .infer = fork_infer,
-                   .forward = as_it_is,
+                   .forward = identity,
                    .backward = fork_backward,
                    .lower_whole = fork_lower};
 const Op kRankGather{.name = "rank_gather",

@@ -1,4 +1,4 @@
-// What the stages of a pipeline say to each other. Each stage is a program of its own.
+// Messages between the stages of a pipeline. Each stage is a program of its own.
 #include "runtime/compiler/emitter.h"
 #include "runtime/graph/autodiff.h"
 #include "runtime/ops/ops.h"
@@ -44,7 +44,7 @@ void stage_send_lower(Emitter& e, const Node& node) {
           .a = message(e, node.in[0])});
 }
 
-/// What member attrs.peer of the pair in replica group attrs.group has sent. Its gradient goes back there.
+/// The message of member attrs.peer of the pair in replica group attrs.group. Its gradient goes back there.
 /// Shapes: none -> [attrs.rows, attrs.cols] of attrs.dtype. Source: as above.
 std::vector<Shape> stage_receive_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<ReceiveAttrs>();

@@ -9,7 +9,7 @@ namespace {
 /// Shapes: x [R, H * C], gamma [1, C] -> y [R, H * C]; keeps xhat [R, H * C] and rstd [R, H] (fp32) for the gradient.
 /// H > 1: heads side by side, each by itself, with one gamma (Qwen3's queries and keys).
 /// Source: Zhang and Sennrich, arXiv:1910.07467, eq. 4. Lowering: ScalarE squares and sums, rsqrt, two products; one
-/// instruction for both where nobody reads xhat.
+/// instruction for both where xhat is not read.
 std::vector<Shape> rms_infer(const Contract& c) {
   const Value& x = c.in(0);
   const std::int64_t heads = std::max<std::int64_t>(1, x.cols / c.in(1).cols);
@@ -146,8 +146,8 @@ std::int64_t rope_head(const Attrs& attrs, std::int64_t pairs) {
 }
 
 /// Turns each pair (x[j], x[j + C]) of each head by the angle whose cosine and sine are given: the first half becomes
-/// x1 cos - x2 sin, the second x2 cos + x1 sin; with attrs.inverse it turns back. What a head has beyond 2 * C elements
-/// stays. Shapes: x [R, H * d], d = attrs.head or 2 * C, cos and sin [R, C] -> [R, H * d]. Source: Su et al.,
+/// x1 cos - x2 sin, the second x2 cos + x1 sin; with attrs.inverse it turns back. Elements of a head beyond 2 * C
+/// stay. Shapes: x [R, H * d], d = attrs.head or 2 * C, cos and sin [R, C] -> [R, H * d]. Source: Su et al.,
 /// arXiv:2104.09864, with the halves of Hugging Face's Llama and, of a part of each head, GPT-NeoX.
 std::vector<Shape> rope_infer(const Contract& c) {
   const Value &x = c.in(0), &cos = c.in(1);

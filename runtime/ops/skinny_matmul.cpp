@@ -7,7 +7,7 @@ namespace runtime {
 namespace {
 
 constexpr std::int64_t kPieceBytes = 8 * 1024;  // of a weight in each partition: two DMA packets, several under way
-constexpr std::int64_t kWideCols = 4 * kChunk;  // columns whose sums lie in PSUM side by side: half of it
+constexpr std::int64_t kWideCols = 4 * kChunk;  // columns whose sums are side by side in PSUM: half of it
 constexpr std::int64_t kWholeRow = 32 * 1024;   // bytes of a result's row up to which it stays in one piece
 
 /// y_i = x w_i (+ b_i) for few rows x, so that reading the weights is the work: each passes by once, in long
@@ -150,7 +150,7 @@ class SkinnyProduct {
     }
   }
 
-  /// The same of rows that are folded over partitions: a square holds blocks of several parts of each row.
+  /// The same for rows that are folded over partitions: a square holds blocks of several parts of each row.
   void turn_folded(const Tile& x) {
     const std::int64_t parts = x.partitions / rows_, blocks = x.cols() / kPartitions;
     panels_.resize(static_cast<std::size_t>(depth_ / kPartitions));

@@ -1,4 +1,4 @@
-// What operators on few rows share: a row folded over several partitions, so that no engine leaves most lanes idle.
+// Shared by operators on few rows: a row folded over several partitions, so that no engine leaves most lanes idle.
 #pragma once
 
 #include "runtime/compiler/emitter.h"

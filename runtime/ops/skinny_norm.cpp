@@ -129,8 +129,8 @@ class SkinnyNorm {
   }
 
   /// 1 where both partitions are of one row: adds up what its partitions have.
-  Tile row_mates() {
-    if (mates_) return mates_;
+  Tile same_row_matrix() {
+    if (same_row_) return same_row_;
     const std::int64_t all = rows_ * parts_;
     const Tile members = e_.sbuf(Dtype::kFp32, rows_, all), bank = e_.psum(all, all);
     e_.fill(members, 1);
@@ -138,9 +138,9 @@ class SkinnyNorm {
     e_.affine_select(members, 0, -parts, 1, 0);
     e_.affine_select(members, parts - 1, parts, -1, 0);
     e_.move(bank, members, members);
-    mates_ = e_.sbuf(Dtype::kFp32, all, all);
-    e_.copy(mates_, bank);
-    return mates_;
+    same_row_ = e_.sbuf(Dtype::kFp32, all, all);
+    e_.copy(same_row_, bank);
+    return same_row_;
   }
 
   /// The sum over each row of fn(x), in all of its partitions.
@@ -149,7 +149,7 @@ class SkinnyNorm {
     e_.activation(waste, fn, x, 1.0F, 0.0F, &sum);
     if (parts_ == 1) return sum;
     const Tile all = e_.psum(x.partitions, 1);
-    e_.move(all, row_mates(), sum);
+    e_.move(all, same_row_matrix(), sum);
     return all;
   }
 
@@ -163,7 +163,7 @@ class SkinnyNorm {
   const Node& node_;
   const std::size_t vectors_;
   const std::int64_t rows_, cols_, parts_, width_;
-  Tile mates_{};
+  Tile same_row_{};
 };
 
 void skinny_rms_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 1}.run(); }

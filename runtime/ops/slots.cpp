@@ -1,5 +1,5 @@
-// Rows to the slots of experts and back, among the experts of a rank, and between ranks; the router's loss. What a slot
-// is, runtime/ops/route.cpp says.
+// Rows to the slots of experts and back, among the experts of a rank, and between ranks; the router's loss. Slots are
+// defined in runtime/ops/route.cpp.
 #include <algorithm>
 #include <vector>
 
@@ -113,8 +113,8 @@ void from_slots_lower(Emitter& e, const Node& node) {
   }
 }
 
-/// What a token's gradient and the rows of its slots have in common. Shapes: dy [T, C], z [S, C], place [T, k] int32 ->
-/// [T, k] fp32, of dropped choices some number that nobody reads.
+/// The dot products of a token's gradient and the rows of its slots. Shapes: dy [T, C], z [S, C], place [T, k] int32 ->
+/// [T, k] fp32, arbitrary for dropped choices, never read.
 std::vector<Shape> gate_grad_infer(const Contract& c) { return {{c.in(2).rows, c.in(2).cols, Dtype::kFp32}}; }
 
 Tensors gate_grad_forward(const Attrs&, std::span<const Tensor> in) {
@@ -218,8 +218,8 @@ void join_lower(Emitter& e, const Node& node) {
   move_blocks(e, node.attrs.as<BlocksAttrs>(), node.out[0], node.in, true);
 }
 
-/// Part r of the rows goes to rank r of attrs.group, whose parts lie one after the other. Shapes: [R, C] -> [R, C], R a
-/// multiple of attrs.ranks. The gradient goes the same way.
+/// Part r of the rows goes to rank r of attrs.group, whose parts are stored one after the other. Shapes: [R, C] -> [R,
+/// C], R a multiple of attrs.ranks. The gradient goes the same way.
 std::vector<Shape> exchange_infer(const Contract& c) {
   const std::int64_t ranks = c.node.attrs.as<CollectiveAttrs>().ranks;
   if (ranks < 1 || c.in(0).rows % ranks != 0)

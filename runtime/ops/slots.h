@@ -1,4 +1,4 @@
-// What the ops of a mixture of experts share.
+// Shared by the ops of a mixture of experts.
 #pragma once
 
 #include <algorithm>

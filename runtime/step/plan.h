@@ -18,7 +18,7 @@ enum class Recompute : std::uint8_t {
 Recompute recompute_of(std::string_view name);
 std::string_view name_of(Recompute recompute);
 
-/// What one rank does of a step, and how many ranks there are. Ranks count tensor-parallel ranks first, then
+/// One rank's part of a step, and the number of ranks. Ranks count tensor-parallel ranks first, then
 /// data-parallel ones, then stages: see rank_of().
 struct Plan {
   std::int64_t tensor = 1;      // ranks that share each layer: heads, columns, the vocabulary
@@ -39,7 +39,7 @@ struct Plan {
     return static_cast<std::uint32_t>((stage * static_cast<std::int64_t>(data) + data_rank) * tensor + tensor_rank);
   }
   std::int64_t last_stage() const { return pipeline - 1; }
-  /// Of all replicas.
+  /// Sequences per step over all replicas.
   std::int64_t sequences_per_step() const { return micro_batch * micro_batches * static_cast<std::int64_t>(data); }
 };
 

@@ -1,5 +1,5 @@
-// What a run leaves for other tools, read back: by protobuf's decoder, by Apache's reader of Parquet where npm has
-// installed it, else by what their forms say.
+// Exports of a run, read back: by protobuf's decoder, by Apache's reader of Parquet where npm has
+// installed it, else by their specifications.
 #include "analysis/export/export.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ analysis::Figures figures() {
   return f;
 }
 
-/// What an exporter makes of a run.
+/// An exporter's files for a run.
 std::vector<analysis::ExportFile> exported(std::string_view name, const analysis::Record* record = nullptr) {
   const analysis::Figures f = figures();
   std::vector<analysis::StepFigures> steps(2);
@@ -168,13 +168,13 @@ TEST(Exports, EachFileOfTheirFolderIsAnExporter) {
   EXPECT_TRUE(exported("parquet").empty()) << "nothing was projected";
 }
 
-TEST(Exports, NamesThatNobodyWritesAreTold) {
-  std::vector<std::string> elsewhere;
-  EXPECT_EQ(analysis::exports_of("tensorboard,wandb,none", elsewhere), std::vector<std::string>{"tensorboard"});
-  EXPECT_EQ(elsewhere, std::vector<std::string>{"wandb"});
-  EXPECT_EQ(analysis::exports_of("all", elsewhere), analysis::exporter_names());
-  EXPECT_TRUE(analysis::exports_of("", elsewhere).empty());
-  EXPECT_THROW(analysis::exports_of("tensorbord", elsewhere), base::Error);
+TEST(Exports, NamesWithoutAnExporterAreReported) {
+  std::vector<std::string> trackers;
+  EXPECT_EQ(analysis::exports_of("tensorboard,wandb,none", trackers), std::vector<std::string>{"tensorboard"});
+  EXPECT_EQ(trackers, std::vector<std::string>{"wandb"});
+  EXPECT_EQ(analysis::exports_of("all", trackers), analysis::exporter_names());
+  EXPECT_TRUE(analysis::exports_of("", trackers).empty());
+  EXPECT_THROW(analysis::exports_of("tensorbord", trackers), base::Error);
 }
 
 }  // namespace

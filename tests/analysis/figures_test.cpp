@@ -1,4 +1,4 @@
-// The table of figures, and result.json: what is written is read back, and what earlier versions wrote too.
+// The table of figures, and result.json: written files are read back, and those of earlier versions too.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -66,11 +66,11 @@ TEST(FigureTable, FiguresFollowFromOthers) {
   EXPECT_EQ(tokens.of(f), 25);
 }
 
-TEST(FiguresJson, WhatIsWrittenIsReadBack) {
+TEST(FiguresJson, WrittenFiguresReadBack) {
   Figures f = every_figure();
   f.plan.pipeline = 2, f.plan.slowest_stage = 1, f.plan.stage_seconds = {1.5, 2.5};
   f.workload.name = "job", f.seed = 7, f.time.stack = "bare", f.time.overlapped = true;
-  f.time.parts = {{"device", 2.5}}, f.time.elsewhere = {{"trn1.32xlarge", 4.5}};
+  f.time.parts = {{"device", 2.5}}, f.time.other_instances = {{"trn1.32xlarge", 4.5}};
   f.memory.kinds = {{"weights", 10}}, f.memory.compiler = {{"spills", 3}}, f.memory.verdict = "fits";
   f.answer.emplace().changes.emplace().push_back({.settings = {{"zero_1", "true"}},
                                                   .text = "t",
@@ -108,7 +108,7 @@ TEST(FiguresJson, SchemaOneHadOtherNames) {
   EXPECT_EQ(f.memory.kinds.size(), 1u);
 }
 
-TEST(FiguresJson, WhatIsOfAnotherTypeIsNamed) {
+TEST(FiguresJson, AWrongTypeIsNamed) {
   EXPECT_THAT(refusal({{"job", {{"step_seconds", "long"}}}}), HasSubstr("job.step_seconds is not a number"));
   EXPECT_THAT(refusal({{"engines", {{{"engine", "tensor"}, {"busy", "very"}}}}}),
               HasSubstr("engines.0.busy is not a number"));

@@ -98,7 +98,7 @@ TEST(HostModel, AJobBeginsWithLoadingItsGraphs) {
   EXPECT_NEAR(job_time(loads, shape).total, 2.5, 1e-9);
 }
 
-TEST(HostModel, ABlockingLoopAddsUpWhateverTheStackAllows) {
+TEST(HostModel, ABlockingLoopAddsUpOnAnyStack) {
   JobShape shape = job(5);
   shape.blocking = true;
   EXPECT_NEAR(job_time(stack(3), shape).step, 23e-3, 1e-12);
@@ -139,7 +139,7 @@ TEST(HostModel, EvaluationBlocksInEveryBatch) {
   EXPECT_NEAR(part(job_time(stack(1), shape), "evaluation"), 30 * (10e-3 + 20e-3 + 10e-3), 1e-9);
 }
 
-TEST(HostModel, APrefetchingLoaderCostsOnlyWhatItIsSlowerThanTheLoop) {
+TEST(HostModel, APrefetchingLoaderCostsOnlyItsExcessOverTheLoop) {
   JobShape shape = job(5);
   shape.prefetch = true;
   EXPECT_NEAR(job_time(stack(1), shape).step, 16e-3, 1e-12);  // 18 without the 2 ms of loading

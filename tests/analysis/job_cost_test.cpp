@@ -188,15 +188,15 @@ TEST(JobCost, ARunFolderTellsItsJob) {
   EXPECT_THROW(analysis::job_of_run(folder), base::Error);
 }
 
-TEST(JobCost, DamagedTimesElsewhereAreNotTakenForNone) {
+TEST(JobCost, DamagedTimesOfOtherInstancesAreErrors) {
   const auto folder = recorded::folder();
   write_record(folder, recorded::record(false));
-  const auto times = [&](const nlohmann::ordered_json& elsewhere) {
+  const auto times = [&](const nlohmann::ordered_json& other_instances) {
     analysis::write_result(
         folder,
         {{"job",
-          {{"train_runtime", 100.0}, {"train_steps_per_second", 10.0}, {"train_runtime_elsewhere", elsewhere}}}});
-    return analysis::job_of_run(folder).elsewhere;
+          {{"train_runtime", 100.0}, {"train_steps_per_second", 10.0}, {"train_runtime_elsewhere", other_instances}}}});
+    return analysis::job_of_run(folder).other_instances;
   };
   EXPECT_THAT(times({{"trn1.32xlarge", 50.0}}), testing::ElementsAre(testing::Pair("trn1.32xlarge", 50.0)));
   EXPECT_THAT(times(nlohmann::ordered_json::object()), testing::IsEmpty());
@@ -253,7 +253,7 @@ TEST(JobCost, TheStateOfAJobFollowsFromItsPlan) {
   EXPECT_EQ(state().state_bytes(), 4 * (10 + 20 + 3));
 }
 
-TEST(JobCost, WhatMakesNoSenseIsRefused) {
+TEST(JobCost, SenselessInputIsRefused) {
   const auto prices = load_prices(std::string_view{});
   EXPECT_THROW(price_job(job("trn1.2xlarge", 0), prices, {}, 0.4), base::Error);
   EXPECT_THROW(price_job(job("trn1.2xlage", 1), prices, {}, 0.4), base::Error);

@@ -63,7 +63,7 @@ TEST(NumericsStudy, AYesExcludesALossOfAPoint) {
                         "the seeds alone spread by 1.00 in fp32). A loss of a point is excluded."));
 }
 
-TEST(NumericsStudy, WhatTheSeedsHideIsNotCalledAYes) {
+TEST(NumericsStudy, DifferencesWithinSeedNoiseAreNotCalledAYes) {
   EXPECT_EQ(answers(runs_with({-1, 0, 1})).front().verdict, Verdict::kUnsettled);
   EXPECT_THAT(numerics_text(runs_with({-1, 0, 1}), "table"), HasSubstr("whether up to 2.48 points are lost"));
 }
@@ -129,7 +129,7 @@ TEST_F(TrainedFolder, IsReadFromItsResult) {
   write(false);
   const TrainedRun run = analysis::read_trained_run(folder_);
   EXPECT_EQ(run.seed, 7u);
-  EXPECT_EQ(run.dataset, "emotion/train.txt");  // not where it lies on this host
+  EXPECT_EQ(run.dataset, "emotion/train.txt");  // not its place on this host
   EXPECT_EQ(run.split, "eval + test");
   EXPECT_EQ(run.evaluated, 4000);
   EXPECT_NEAR(run.accuracy, 0.89, 1e-12);  // after the last step, by samples

@@ -43,7 +43,7 @@ TEST(Record, ComesBackToTheLastFemtosecond) {
   }
 }
 
-TEST(Record, KeepsWhatTheProgramAloneKnows) {
+TEST(Record, KeepsFactsOfTheProgram) {
   const auto folder = recorded::folder();
   const isa::Program program = recorded::layers();
   const hw::SimResult result = recorded::simulated(program);
@@ -69,7 +69,7 @@ TEST(Record, RegionsLiveFromTheirFirstToTheirLastUse) {
   EXPECT_EQ(lives(0), (std::pair<std::int64_t, std::int64_t>{0, 1}));    // weights: read by both layers
   EXPECT_EQ(lives(1), (std::pair<std::int64_t, std::int64_t>{0, 1}));    // activations: written by both
   EXPECT_EQ(lives(2), (std::pair<std::int64_t, std::int64_t>{2, 2}));    // gradients: reduced by the optimizer
-  EXPECT_EQ(lives(3), (std::pair<std::int64_t, std::int64_t>{-1, -1}));  // nobody's
+  EXPECT_EQ(lives(3), (std::pair<std::int64_t, std::int64_t>{-1, -1}));  // never used
 }
 
 TEST(Record, DamagedCellsAreDataErrors) {

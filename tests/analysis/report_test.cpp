@@ -220,7 +220,7 @@ TEST(MemoryUse, HeldKindsCountDuringAllCallsOthersWhileTheyLive) {
   EXPECT_EQ(memory.peak, 32'768 + 65'536 + 16);
 }
 
-/// Of the two pictures of a chart, for a wide window and for a phone, the first.
+/// The first of a chart's two pictures, for a wide window and for a phone.
 std::string roomy(const std::string& chart) { return chart.substr(0, chart.find("</svg>")); }
 
 TEST(Chart, PartsOfNothingAreLeftOut) {
@@ -242,7 +242,7 @@ TEST(Chart, EmptyDataIsSaidNotDrawn) {
 
 TEST(Chart, NeighboursOfAHeatMapThatLookTheSameAreOneRectangle) {
   const std::string map = roomy(analysis::heat_map("h", {"a"}, {{0.5, 0.501, 0.2, 0, 0.2}}, 5, {"t", "s"}));
-  const std::regex mark{"<rect class=\"heat\" x=\"[0-9.]+\" y=\"13.0\" width=\"([0-9.]+)\""};  // the scale lies lower
+  const std::regex mark{"<rect class=\"heat\" x=\"[0-9.]+\" y=\"13.0\" width=\"([0-9.]+)\""};  // the scale is lower
   std::vector<double> widths;
   for (std::sregex_iterator it{map.begin(), map.end(), mark}, end; it != end; ++it)
     widths.push_back(std::stod((*it)[1]));

@@ -53,7 +53,7 @@ TEST_F(RunFolder, AResultReadsBack) {
   EXPECT_EQ(to_json(analysis::read_result(folder_ / "result.json")), to_json(result));
 }
 
-TEST_F(RunFolder, TheSchemaVersionStandsFirst) {
+TEST_F(RunFolder, TheSchemaVersionComesFirst) {
   write_result(folder_, Ordered{{"a", 1}});
   EXPECT_TRUE(base::read_file(folder_ / "result.json").starts_with("{\n  \"schema_version\": 2,"));
 }
@@ -63,7 +63,7 @@ TEST_F(RunFolder, ANewerSchemaIsRefused) {
   EXPECT_THAT(error_of([&] { analysis::read_result(folder_); }), HasSubstr("has schema 99"));
 }
 
-TEST_F(RunFolder, WhatIsNoResultIsRefused) {
+TEST_F(RunFolder, AFileThatIsNoResultIsRefused) {
   for (const std::string text : {"", "[]", "{", "{}", "{\"schema_version\": \"1\"}", "{\"schema_version\": 0}"}) {
     base::write_file(folder_ / "result.json", text);
     EXPECT_THAT(error_of([&] { analysis::read_result(folder_); }), HasSubstr("data error")) << text;

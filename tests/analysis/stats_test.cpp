@@ -110,7 +110,7 @@ TEST(Stats, UtilisationFollowsItsDefinitions) {
   EXPECT_NEAR(u.mfu_achievable, u.intensity / (1e12 / 410e9) * 100, 1e-9);
 }
 
-TEST(Stats, WhatIsBusiestBinds) {
+TEST(Stats, TheBusiestResourceBinds) {
   const auto list = analysis::resources(result());
   EXPECT_EQ(list[0].name, "vector");
   EXPECT_DOUBLE_EQ(list[0].busy, 70);
@@ -120,7 +120,7 @@ TEST(Stats, WhatIsBusiestBinds) {
   EXPECT_DOUBLE_EQ(list[2].busy, 25);
 }
 
-TEST(Stats, TimeIsGroupedByWhatTheInstructionsAre) {
+TEST(Stats, TimeIsGroupedByKindOfInstruction) {
   const auto ops = time_by(By::kOp, result(), program());
   EXPECT_THAT(keys(ops), ElementsAre("layer.attention.softmax", "layer.mlp.matmul", "adamw"));
   EXPECT_DOUBLE_EQ(ops[0].busy, 40e-6);

@@ -1,4 +1,5 @@
-// Several processes that sweep into one database: nobody computes a point twice, and the dead cost their points only.
+// Several processes that sweep into one database: no point is computed twice, and dead processes cost their points
+// only.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -78,7 +79,7 @@ TEST(SweepTeam, ThreeProcessesShareThePointsAndGiveTheResultOfOne) {
   EXPECT_EQ(again.computed, 1u);  // another sweep tries point 13 again
 }
 
-TEST(SweepTeam, GoesOnWithWhatOneProcessBegan) {
+TEST(SweepTeam, ContinuesTheWorkOfAnEarlierProcess) {
   const auto folder = recorded::folder();
   run_sweep(row_of_points(10), logging_model(folder / "log"), folder / "team.sqlite", 1);
   const auto points = row_of_points(20);
@@ -122,7 +123,7 @@ TEST(SweepTeam, AnOwnerOnAnotherHostIsDeadWhenItGivesNoSignOfLife) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds{600});
 }
 
-TEST(SweepTeam, WhoDoesNotWaitLeavesTheOthersTheirPoints) {
+TEST(SweepTeam, WithoutWaitingPointsOfOthersAreLeft) {
   const auto database = recorded::folder() / "team.sqlite";
   const auto points = row_of_points(3);
   const auto model = logging_model(recorded::folder() / "log");

@@ -107,7 +107,7 @@ TEST(SweepDesign, RandomDrawsRepeatBySeedAndStayInRange) {
   EXPECT_NEAR(x, 100, 40);
 }
 
-TEST(SweepDesign, WhatIsNoDesignIsRefused) {
+TEST(SweepDesign, UnknownDesignsAreRefused) {
   const auto refused = [](SweepSpec s) { EXPECT_THROW(design_points(s), base::Error); };
   refused(spec(Design::kCartesian, {}));
   refused(spec(Design::kCartesian, {{"a", {}}}));
@@ -148,7 +148,7 @@ TEST(Sweep, TheResultDoesNotDependOnTheNumberOfProcesses) {
   EXPECT_DOUBLE_EQ(one.results[8].metrics.at("train_runtime"), 1 + 2);
 }
 
-TEST(Sweep, OnlyWhatIsNewIsComputed) {
+TEST(Sweep, OnlyNewPointsAreComputed) {
   const auto database = recorded::folder() / "sweep.sqlite";
   std::filesystem::remove(database);
   const auto few = design_points(spec(Design::kCartesian, {{"a", {"1", "2"}}, {"b", {"1"}}}));
@@ -171,21 +171,21 @@ TEST(Sweep, EqualPointsAreComputedOnce) {
 
 // A child sees a kin anew when the one before it was another's: once each, although two children work on two kin by
 // turns.
-TEST(Sweep, PointsOfOneKinComeOneAfterTheOtherInOneProcess) {
-  SweepModel kin = model();
-  kin.kin = [](const SweepPoint& point) { return base::hash64(point.at(1).second); };
-  kin.evaluate = [last = std::make_shared<std::string>()](const SweepPoint& point) -> Metrics {
+TEST(Sweep, PointsOfOneAffinityAreComputedInARowByOneProcess) {
+  SweepModel grouped = model();
+  grouped.affinity = [](const SweepPoint& point) { return base::hash64(point.at(1).second); };
+  grouped.evaluate = [last = std::make_shared<std::string>()](const SweepPoint& point) -> Metrics {
     const bool anew = std::exchange(*last, point.at(1).second) != point.at(1).second;
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
     return {{"anew", anew ? 1.0 : 0.0}};
   };
   const auto points = design_points(spec(Design::kCartesian, {{"a", numbers(8)}, {"b", numbers(4)}}));
-  const SweepRun run = run_sweep(points, kin, recorded::folder() / "kin.sqlite", 2);
+  const SweepRun run = run_sweep(points, grouped, recorded::folder() / "affinity.sqlite", 2);
   EXPECT_EQ(run.computed, 32u);
   double anew = 0;
   for (const auto& result : run.results) anew += result.metrics.at("anew");
   EXPECT_GE(anew, 4);
-  EXPECT_LE(anew, 5);  // the last kin may have both children when the others are done
+  EXPECT_LE(anew, 5);  // the last group may have both children when the others are done
 }
 
 TEST(Sweep, AFailureCostsItsPointOnly) {
@@ -202,7 +202,7 @@ TEST(Sweep, AFailureCostsItsPointOnly) {
   EXPECT_EQ(run_sweep(points, model(), database, 3).computed, 1u);  // the process that died is tried again
 }
 
-TEST(Sweep, WhatTheHostLacksIsNoResultOfAPoint) {
+TEST(Sweep, FailuresOfTheHostAreNotResults) {
   const auto database = recorded::folder() / "sweep.sqlite";
   const auto points = design_points(spec(Design::kCartesian, {{"a", {"1", "2", "3"}}}));
   SweepModel poor = model();
@@ -219,7 +219,7 @@ TEST(Sweep, WhatTheHostLacksIsNoResultOfAPoint) {
   for (const auto& result : second.results) EXPECT_EQ(result.error, "");
 }
 
-TEST(Sweep, AKeyThatIsNoneEndsItBeforeItBegins) {
+TEST(Sweep, AnUnknownKeyEndsItBeforeItBegins) {
   SweepModel strict = model();
   strict.hash = [](const SweepPoint& point) -> std::uint64_t {
     throw base::Error{base::Fault::kUsage, point[0].first, "is not a key", "write another"};
@@ -324,7 +324,7 @@ TEST(Sweep, ATableForATerminalHasTheMetricsThatPeopleLookAt) {
   EXPECT_THAT(brief, testing::StartsWith("a,dollars,train_runtime,binds,error\n"));
 }
 
-TEST(Sweep, ThePageMapsWhatBindsOverTwoParameters) {
+TEST(Sweep, ThePageMapsTheBindingResourceOverTwoParameters) {
   const SweepRun grid = swept(Design::kCartesian, {{"a", {"1", "50"}}, {"b", {"0", "9"}}});
   const std::string page = sweep_html(grid, "x");
   EXPECT_THAT(page, HasSubstr("what binds, by a and b"));
@@ -334,7 +334,7 @@ TEST(Sweep, ThePageMapsWhatBindsOverTwoParameters) {
   EXPECT_THAT(sweep_html(alone, "x"), testing::Not(HasSubstr("what binds, by")));
 }
 
-TEST(Sweep, ThePageShowsFrontSensitivityAndWhatBinds) {
+TEST(Sweep, ThePageShowsFrontSensitivityAndTheBindingResource) {
   const std::string page = sweep_html(swept(Design::kOneAtATime, {{"a", {"1", "50"}}}), "<b>.asm");
   EXPECT_THAT(page, HasSubstr("trnsim sweep: &lt;b&gt;.asm"));
   EXPECT_THAT(page, HasSubstr("hbm: 2"));     // the base and a = 1

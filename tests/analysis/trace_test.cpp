@@ -164,7 +164,7 @@ TEST(Perfetto, SlicesNestPhaseCallAndOpInstruction) {
   EXPECT_FALSE(read.on("core 1 tensor", "instruction").empty());  // both cores of the chip were simulated
 }
 
-TEST(Perfetto, ArrowsLeadFromWhatReleasesToWhatWaited) {
+TEST(Perfetto, ArrowsLeadFromTheSignalToTheWaiter) {
   const Written w = written(recorded::record());
   EXPECT_EQ(w.summary.flows, w.read.flow_from.size());
   int dma_to_matmul = 0, tensor_to_scalar = 0, issue_to_ring = 0, issue_to_collective = 0;
@@ -246,7 +246,7 @@ TEST(Perfetto, AWindowAndLanesShowNothingElse) {
   EXPECT_TRUE(read.on("core 0 dma3", "dma").empty());
 }
 
-TEST(Perfetto, WhatCannotBeDrawnIsRefused) {
+TEST(Perfetto, UndrawableInputIsRefused) {
   const auto path = recorded::folder() / "x";
   const Record bare = recorded::record(false);
   const auto refused = [&](const Record& record, const char* format, const TraceOptions& options) {

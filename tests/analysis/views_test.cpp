@@ -29,7 +29,7 @@ TEST(Views, GroupsAddUpToTheEngines) {
   EXPECT_NEAR(ops, busy, busy * 1e-12);
   EXPECT_EQ(analysis::table_by("op", record).rows(), 6u);
   EXPECT_EQ(analysis::table_by("op", record, 2).rows(), 2u);
-  EXPECT_EQ(analysis::table_by("layer", record).rows(), 5u);  // with what lies between calls
+  EXPECT_EQ(analysis::table_by("layer", record).rows(), 5u);  // with the time between calls
 }
 
 TEST(Views, CollectivesAreGroupedByKind) {
@@ -52,7 +52,7 @@ TEST(Compare, ARunDoesNotDifferFromItself) {
   for (const Difference& d : compare(record, record)) EXPECT_EQ(d.percent(), 0) << d.name;
 }
 
-TEST(Compare, FindsWhatASlowerMachineSlowsDown) {
+TEST(Compare, FindsTheOpsThatASlowerMachineSlowsDown) {
   const isa::Program program = recorded::layers();
   const hw::MachineParams slow = tiny::trn1({"tensor.clock=0.5x"});
   const auto before = recorded::record(false);
@@ -67,7 +67,7 @@ TEST(Compare, FindsWhatASlowerMachineSlowsDown) {
   EXPECT_EQ(op->name, "layer.mlp.matmul");
 }
 
-TEST(Compare, WhatIsNewHasNoPercentage) {
+TEST(Compare, NewEntriesHaveNoPercentage) {
   const Difference d{"op", "new", 0, 1, "s"};
   EXPECT_TRUE(std::isnan(d.percent()));
   EXPECT_THAT(analysis::difference_table({d}, 0).render(Format::kJson), HasSubstr("null"));
@@ -82,7 +82,7 @@ TEST(Compare, LimitsTheOpsAloneAndLeavesOutThoseThatDidNotChange) {
   EXPECT_EQ(analysis::difference_table(list, 0).rows(), 5u);
 }
 
-TEST(Compare, SaysWhatEnginesWaitedFor) {
+TEST(Compare, NamesTheWaitsOfEngines) {
   const hw::MachineParams slow = tiny::trn1({"dma.start=20x"});
   const auto before = recorded::record(false);
   const auto list = compare(before, make_record(recorded::simulated(recorded::layers(), false, slow),

@@ -1,4 +1,4 @@
-// Sanity of what-ifs: the simulated machine answers to its parameters as physics would.
+// Sanity of what-ifs: the simulated machine responds to its parameters as physics would.
 #include <gmock/gmock.h>
 
 #include <string>

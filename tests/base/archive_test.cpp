@@ -35,9 +35,9 @@ std::string bytes_over(unsigned char garbage) {
   return archive.take();
 }
 
-TEST(Archive, WhatStoodInThePaddingIsNotWritten) { EXPECT_EQ(bytes_over(0), bytes_over(0xff)); }
+TEST(Archive, PaddingIsNotWritten) { EXPECT_EQ(bytes_over(0), bytes_over(0xff)); }
 
-TEST(Archive, GivesBackWhatItWasGiven) {
+TEST(Archive, RoundTrips) {
   const std::vector<Padded> list{{'a', -1, false}, {'b', 1 << 30, true}};
   const std::map<std::string, std::vector<double>> map{{"", {}}, {"key", {0.5, -0.0}}};
   const std::array<std::int32_t, 3> fixed{1, -2, 3};

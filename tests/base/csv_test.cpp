@@ -76,7 +76,7 @@ std::vector<CsvRecord> records_of(const std::string& text, CsvOptions options) {
   return records;
 }
 
-TEST(Csv, BlanksAndBackslashesAreReadAsAsked) {
+TEST(Csv, BlanksAndBackslashesAreReadAsConfigured) {
   EXPECT_THAT(records_of(" a ,b\n", {}).at(0).cells, ElementsAre("a", "b"));
   EXPECT_THAT(records_of(" a ,b\n", {.keep_blanks = true}).at(0).cells, ElementsAre(" a ", "b"));
   EXPECT_THAT(records_of(R"("say \"no\"","c:\\d")", {.backslash_escapes = true}).at(0).cells,

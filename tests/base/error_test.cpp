@@ -5,12 +5,12 @@
 namespace base {
 namespace {
 
-TEST(Error, SaysWhoseFaultWhereWhatAndTheFix) {
+TEST(Error, TextHasFaultPlaceProblemAndFix) {
   const Error error{Fault::kData, "train.csv:3", "has 4 fields", "quote the comma"};
   EXPECT_STREQ(error.what(), "data error: train.csv:3: has 4 fields\n  fix: quote the comma");
 }
 
-TEST(Error, ItsPartsAreMembersWhateverTheyHold) {
+TEST(Error, ItsPartsAreMembersWhateverTheirText) {
   const Error error{Fault::kUsage, "a: b", "is c: d\n  fix: none", ""};
   EXPECT_EQ(error.where(), "a: b");
   EXPECT_EQ(error.problem(), "is c: d\n  fix: none");

@@ -50,7 +50,7 @@ std::string error_of(Fault fault, auto call) {
   return "no error";
 }
 
-TEST_F(Files, ReadsBackWhatWasWritten) {
+TEST_F(Files, WrittenFilesReadBack) {
   const std::string content{"a\0b\n\xff", 5};
   write_file(folder_ / "x", content);
   EXPECT_EQ(read_file(folder_ / "x"), content);
@@ -59,7 +59,7 @@ TEST_F(Files, ReadsBackWhatWasWritten) {
   EXPECT_THAT(names(), ElementsAre("x"));
 }
 
-TEST_F(Files, ReadsWhatHasNoSizeToItsEnd) {
+TEST_F(Files, FilesWithoutASizeAreReadToTheEnd) {
   const std::string content((std::size_t{3} << 20) + 1, 'x');
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   std::jthread writer{[&] { std::ofstream{folder_ / "pipe", std::ios::binary} << content; }};
@@ -67,7 +67,7 @@ TEST_F(Files, ReadsWhatHasNoSizeToItsEnd) {
   EXPECT_THAT(read_file("/proc/self/status"), HasSubstr("VmPeak"));  // its size is 0
 }
 
-TEST_F(Files, ReadingWhatIsNotThereNamesThePath) {
+TEST_F(Files, ReadingAMissingFileNamesThePath) {
   EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_ / "none"); }), HasSubstr("none: No such file"));
   EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_); }), HasSubstr("is a folder"));
 }
@@ -128,7 +128,7 @@ TEST_F(Files, AnOutputFolderWithAnythingInItIsRefusedUnlessOverwriting) {
               HasSubstr("cannot be created"));
 }
 
-TEST_F(Files, ANewFolderIsNobodyElses) {
+TEST_F(Files, ANewFolderIsPrivate) {
   const NewFolder first{folder_ / "runs" / "bert"}, second{folder_ / "runs" / "bert"}, third{folder_ / "runs" / "bert"};
   EXPECT_EQ(first.path(), folder_ / "runs" / "bert");
   EXPECT_EQ(second.path(), folder_ / "runs" / "bert-2");
@@ -176,7 +176,7 @@ TEST_F(Files, AFolderIsReplacedAsAWhole) {
   EXPECT_EQ(read_file(folder_ / "x" / "a"), "2");
 }
 
-TEST_F(Files, WhatAKilledWriterLeftGoesWithTheNextOne) {
+TEST_F(Files, RemnantsOfAKilledWriterGoWithTheNextOne) {
   for (const char* name : {"x.1-0.tmp", "x.99-7.tmp"}) std::ofstream{folder_ / name} << "half";
   std::ofstream{folder_ / "xy.1-0.tmp"} << "of another file";
   AtomicFile living{folder_ / "x"};

@@ -17,7 +17,7 @@ TEST(Hash, IsXxh3) {
   EXPECT_EQ(hash_text(0xabc), "0000000000000abc");
 }
 
-TEST(Hash, OfPiecesIsTheHashOfTheWhole) {
+TEST(Hash, PiecesHashAsTheWhole) {
   const std::string text(1000, 'x');
   Hasher hasher;
   hasher.add(std::as_bytes(std::span{text}).first(300));
@@ -34,7 +34,7 @@ TEST(Hash, KeepsTextsApart) {
   EXPECT_NE(one.digest(), other.digest());
 }
 
-TEST(Hash, OfOwnCodeIsThatOfTheProgramsFile) {
+TEST(Hash, TheRunningCodeHashesAsTheProgramsFile) {
   EXPECT_EQ(hash_of_own_code(), hash64(read_file(std::filesystem::read_symlink("/proc/self/exe"))));
 }
 

@@ -40,7 +40,7 @@ TEST(InterruptDeathTest, ASecondSignalEndsTheProcess) {
   EXPECT_EXIT((std::raise(SIGTERM), std::raise(SIGTERM)), testing::ExitedWithCode(kExitInterrupted), "");
 }
 
-TEST(InterruptDeathTest, ASignalEndsWhatHasNothingToSave) {
+TEST(InterruptDeathTest, ASignalEndsAProcessWithNothingToSave) {
   catch_interrupts();
   EXPECT_EXIT(std::raise(SIGINT), testing::ExitedWithCode(kExitInterrupted), "");
 }

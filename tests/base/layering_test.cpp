@@ -1,6 +1,6 @@
-// Reads every #include of the tree and holds it against the layers: who may see whom, and which folder alone uses a
-// third-party library. Also the form of lines and headers. A new library is a new row here. Rules about what stands
-// between the includes are in rules_test.cpp.
+// Reads every #include of the tree and checks it against the layers: the allowed includes, and the one folder that uses
+// a third-party library. Also the form of lines and headers. A new library is a new row here. Rules about the rest of
+// a source are in rules_test.cpp.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using Names = std::set<std::string, std::less<>>;
 
 constexpr std::size_t kMaxColumns = 120;
 
-/// What a folder may include besides itself and base/: folders, or single headers; tests/ see everything.
+/// The allowed includes of a folder besides itself and base/: folders, or single headers; tests/ see everything.
 const std::map<std::string, Names, std::less<>> kLayers = {
     {"base", {}},
     {"isa", {}},
@@ -44,8 +44,8 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"tests", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli", "tests"}},
 };
 
-/// Third-party headers, by name or by the folder before the slash, and who may include them besides tests/: folders, or
-/// single files.
+/// Third-party headers, by name or by the folder before the slash, and the allowed includers besides tests/: folders,
+/// or single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
     {"fmt", {"base", "isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli"}},
     {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "include", "validation", "cli", "python"}},
@@ -58,7 +58,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"malloc.h", {"cli/main.cpp", "base/process_pool.cpp"}},
     {"systemc", {"hw"}},
     {"tlm", {"hw"}},
-    {"boost", {"hw/network/topology.cpp"}},  // the shortest ways through the torus, seen by nobody else
+    {"boost", {"hw/network/topology.cpp"}},  // the shortest ways through the torus, used nowhere else
     {"csv.h", {"base"}},
     {"pcre2.h", {"base"}},
     {"SQLiteCpp", {"analysis"}},
@@ -96,12 +96,12 @@ struct Line {
   std::string complaint(std::string_view what) const { return fmt::format("{}:{}: {}", path, number, what); }
 };
 
-/// Their headers lie directly in the folder when others may see them; elsewhere a header stands beside its source.
+/// Their public headers are directly in the folder; elsewhere a header is beside its source.
 const Names kInternalRooms = {"base", "isa", "hw", "cli"};
 
 std::string_view before_slash(std::string_view name) { return name.substr(0, name.find('/')); }
 
-/// Empty, or what is wrong with folder `from` including our own header `name`.
+/// Empty, or the error in folder `from` including our own header `name`.
 std::string judge_own(std::string_view from, std::string_view name) {
   const std::string_view to = before_slash(name);
   if (!kLayers.contains(to)) return fmt::format("\"{}\" is not a path from the root", name);
@@ -113,7 +113,7 @@ std::string judge_own(std::string_view from, std::string_view name) {
   return fmt::format("{}/ may not include \"{}\"", from, name);
 }
 
-/// The same for <name> in the file `path`.
+/// As above, for <name> in the file `path`.
 std::string judge_library(std::string_view path, std::string_view name) {
   const std::string_view from = before_slash(path);
   const std::string_view root = before_slash(name);
@@ -142,7 +142,7 @@ std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// What follows "#`directive`" when the line is that preprocessor directive.
+/// The text after "#`directive`" when the line is that preprocessor directive.
 std::string_view after(std::string_view text, std::string_view directive) {
   const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size())); };
   skip_blanks();

@@ -76,7 +76,7 @@ TEST(ParamFile, ReadsValuesInBaseUnitsWithTheirSource) {
   EXPECT_EQ(file.parameter("tensor.clock").text, "of the PE array");
 }
 
-TEST(ParamFile, AnExplanationFillsWhatTheFileLeavesOut) {
+TEST(ParamFile, AnExplanationFillsMissingKeys) {
   ParamFile file = machine();
   const std::uint64_t before = file.hash();
   file.explain("tensor.clock", "another");
@@ -148,12 +148,12 @@ TEST(ParamFile, AnUnreadKeyIsRejectedWithASuggestion) {
 
 TEST(ParamFile, KeysLeftToAnotherReaderAreNotRejected) {
   ParamFile file = machine();
-  file.leave("host");
-  file.leave("hbm");
-  file.leave("tensor");
+  file.ignore("host");
+  file.ignore("hbm");
+  file.ignore("tensor");
   file.read_string("name");
   EXPECT_THAT(error_of([&] { file.reject_unread(); }), HasSubstr("\"parts\""));
-  file.leave("parts");
+  file.ignore("parts");
   EXPECT_NO_THROW(file.reject_unread());
 }
 

@@ -17,9 +17,9 @@ TEST(Pattern, FindsTheFirstMatchFromAPlaceOn) {
   EXPECT_EQ(word.search(text)->data(), text.data());  // a view into the text
 }
 
-TEST(Pattern, SeesWhatStandsBeforeThePlace) { EXPECT_EQ(Pattern{R"(\bb)"}.search("ab b", 1)->size(), 1u); }
+TEST(Pattern, LookbehindSeesTheTextBeforeThePlace) { EXPECT_EQ(Pattern{R"(\bb)"}.search("ab b", 1)->size(), 1u); }
 
-TEST(Pattern, AnExpressionThatIsNoneSaysWhere) {
+TEST(Pattern, AnInvalidExpressionNamesThePlace) {
   EXPECT_TRUE(tests::fails(Fault::kData, [] { Pattern{"a(b"}; }, {"a(b", "byte 3", "parenthes"}));
 }
 

@@ -1,7 +1,6 @@
-// Rules that one sees in the text of a source in C++, each with the folders that it holds for (Python's:
-// tests/python/rules_test.py). What breaks a rule today stands
-// in layering_exceptions.txt, by file and number, and only gets less: TRNSIM_UPDATE_EXCEPTIONS=1 takes out what is
-// mended.
+// Rules that can be checked in the text of a C++ source, each with its folders (Python's: tests/python/rules_test.py).
+// Present breaches are listed in layering_exceptions.txt, by file and number, which may only shrink:
+// TRNSIM_UPDATE_EXCEPTIONS=1 removes mended ones.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +51,7 @@ struct SourceRule {
   }
 };
 
-/// Every match of the pattern, in the code or in what stands in quotes.
+/// Every match of the pattern, in the code or in quoted text.
 Breaches matches(const std::string& text, const Pattern& pattern) {
   Breaches found;
   std::istringstream lines{text};
@@ -110,9 +109,8 @@ Breaches long_file(const Source& source, const Scopes&) {
 
 /// Names of tensors in the files that all families share.
 Breaches tensor_names(const Source& source, const Scopes&) {
-  static const Pattern shared{
-      R"(^(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|)"
-      R"((?!workloads/models/).*)$)"};
+  static const Pattern shared{R"(^(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|)"
+                              R"((?!workloads/models/).*)$)"};
   static const Pattern names{
       R"(\b(lm_head|embed_(tokens|in|out)|self_attn|[qkv]_proj\.|c_attn|w[pt]e|ln_f|SelfAttention|)"
       R"(EncDecAttention|word_embeddings|query_key_value|cls\.predictions)\b)"};
@@ -208,7 +206,7 @@ class Rules : public testing::Test {
   static inline std::map<std::string, Breaches> found_;
 };
 
-TEST_F(Rules, NobodyBreaksThemAnew) {
+TEST_F(Rules, NoNewBreach) {
   const Counts allowed = read_exceptions();
   std::string all;
   for (const auto& [key, found] : found_) {
@@ -243,7 +241,7 @@ struct PlantedText {
 
 class RulesFind : public testing::TestWithParam<PlantedText> {};
 
-TEST_P(RulesFind, WhatIsPlanted) {
+TEST_P(RulesFind, PlantedBreaches) {
   const PlantedText& plant = GetParam();
   const Source source = split_source(plant.path, plant.text);
   const Scopes scopes{source};
@@ -343,7 +341,7 @@ INSTANTIATE_TEST_SUITE_P(
             "  static constexpr int kF = 1;\n private:\n  int c_{}, d_;\n};\n",
             ""}));
 
-/// The scanner's own mistakes: what looks like a function and is none, and the other way round.
+/// Hard cases for the scanner: text that looks like a function and is not one, and the reverse.
 TEST(Scopes, FindsFunctionsByTheirBraces) {
   const Source source =
       split_source("a.cpp",

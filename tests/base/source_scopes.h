@@ -35,7 +35,7 @@ struct FoundVariable {
   std::size_t line = 0;
 };
 
-/// Walks over the code of a source, with a stack of what the open braces belong to.
+/// Walks over the code of a source, with a stack of the owners of open braces.
 class Scopes {
  public:
   explicit Scopes(const Source& source) : code_{source.code} {
@@ -103,7 +103,7 @@ class Scopes {
     return text.starts_with("virtual ") && text.find('~') == std::string::npos;
   }
 
-  /// Of the first brackets behind a name that are no argument of a template.
+  /// The parameters in the first brackets behind a name that are not template arguments.
   static std::size_t parameters_in(std::string_view head) {
     const std::string outer = without(head, '<', '>');
     std::size_t open = outer.find('(');
@@ -120,7 +120,7 @@ class Scopes {
     return letters == 0 ? 0 : commas + 1;
   }
 
-  /// Of a class: what stands before a semicolon.
+  /// Counts the statement before a semicolon as a member of a class.
   void count_member(const std::string& text) {
     static const Pattern kNone{
         R"(^\s*$|^\s*(using|typedef|template|static_assert|static|friend|class|struct|enum|union)\b)"};
@@ -132,7 +132,7 @@ class Scopes {
     }
   }
 
-  /// The text since the last statement, on one line, without attributes, labels of access and what is in <> and ().
+  /// The text since the last statement, on one line, without attributes, access labels and the contents of <> and ().
   std::string statement() {
     std::string text{code_.substr(begin_, at_ - begin_)};
     static const Pattern kLabel{R"(^\s*((public|private|protected)\s*:)?\s*)"};
@@ -142,7 +142,7 @@ class Scopes {
     return without(text, '<', '>');
   }
 
-  /// Keeps the brackets and drops what is in them; "a < b" and "->" are no brackets.
+  /// Keeps the brackets and drops their contents; "a < b" and "->" are not brackets.
   static std::string without(std::string_view text, char open, char close) {
     std::string out;
     int depth = 0;
@@ -167,7 +167,7 @@ class Scopes {
     return is_function(head) ? Kind::kFunction : Kind::kValue;
   }
 
-  /// Of a "<" behind this text.
+  /// Whether a "<" after this text means "less".
   static bool is_less(std::string_view before, bool behind_blank) {
     if (before.ends_with("operator") || before.ends_with("operator<")) return true;
     return behind_blank && !before.ends_with("template ");
@@ -179,7 +179,7 @@ class Scopes {
     return kBlocks.search(head).has_value();
   }
 
-  /// A body follows its parameters, what may stand behind them, or the last of the members that it sets.
+  /// A body follows its parameters, their qualifiers, or the last member initializer.
   static bool is_function(const std::string& head) {
     static const Pattern kOperator{R"(\boperator\b)"};
     static const Pattern kBehind{

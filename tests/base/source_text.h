@@ -13,7 +13,7 @@
 namespace base {
 
 /// A file taken apart, without comments and preprocessor directives. Each part is as long as the text, has its lines,
-/// and blanks for the other: what stands in quotes (`strings`), and the `code` around it.
+/// and blanks for the other: quoted text (`strings`), and the `code` around it.
 struct Source {
   std::string path;  // from the root: "hw/memory/dma.cpp"
   std::string code, strings;
@@ -26,7 +26,7 @@ inline std::size_t line_at(std::string_view text, std::size_t position) {
   return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, position), '\n'));
 }
 
-/// Splits a text into its code and what stands in quotes, character by character.
+/// Splits a text into code and quoted text, character by character.
 class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_{text}, code_(text.size(), ' ') {
@@ -84,7 +84,7 @@ class Splitter {
     code_[at_ - 1] = '"';
   }
 
-  /// What stands between the quotes goes to `strings_`; of a character only its quotes stay, in the code.
+  /// Text between quotes goes to `strings_`; of a character literal only the quotes stay, in the code.
   void quoted(char quote, std::string& keep) {
     code_[at_] = quote;
     for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_) {

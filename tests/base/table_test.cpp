@@ -54,7 +54,7 @@ TEST(Table, MarkdownEscapesBars) {
             "| flag | true |  |\n");
 }
 
-TEST(Table, WhatIsNotFiniteIsNullInJsonAndEmptyInCsv) {
+TEST(Table, NonFiniteNumbersAreNullInJsonAndEmptyInCsv) {
   Table table{{{"x", "", Align::kLeft}}};
   table.add_row({std::numeric_limits<double>::quiet_NaN()});
   EXPECT_EQ(nlohmann::json::parse(table.render(Format::kJson))[0]["x"], nullptr);
@@ -67,7 +67,7 @@ TEST(Table, BrokenUtf8DoesNotBreakJson) {
   EXPECT_EQ(nlohmann::json::parse(table.render(Format::kJson))[0]["x"], "\xEF\xBF\xBD");
 }
 
-TEST(Table, WhatControlsATerminalIsShownNotSent) {
+TEST(Table, ControlCharactersAreShownNotSent) {
   Table table{{{.key = "x", .title = "x", .align = Align::kLeft}}};
   table.add_row({"\x1b]0;title\x07\xc2\x9b"});
   EXPECT_EQ(table.render(Format::kTable), "x\n\\x1b]0;title\\x07\\x9b\n");

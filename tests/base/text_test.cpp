@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Text, LowerLeavesWhatIsNotAscii) { EXPECT_EQ(lower("BERT-\xC3\x84z[@`{"), "bert-\xC3\x84z[@`{"); }
+TEST(Text, LowerLeavesNonAsciiAlone) { EXPECT_EQ(lower("BERT-\xC3\x84z[@`{"), "bert-\xC3\x84z[@`{"); }
 
 TEST(Text, TrimTakesBlanksFromTheEndsOnly) {
   EXPECT_EQ(trim(" \ta b\t"), "a b");

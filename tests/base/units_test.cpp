@@ -115,7 +115,7 @@ TEST(Units, ExactTextReadsBackToTheSameBitsInEveryDimension) {
   }
 }
 
-TEST(Units, ReadableRoundsToTheDigitsAsked) {
+TEST(Units, ReadableRoundsToTheRequestedDigits) {
   EXPECT_EQ(readable(1.3149e-6, kTime), "1.315 us");
   EXPECT_EQ(readable(1.3149e-6, kTime, 2), "1.3 us");
   EXPECT_EQ(readable(9.9999e-7, kTime, 3), "1 us");  // the rounding changes the prefix

@@ -149,7 +149,7 @@ Case dma_rows(Opcode op, Dtype dtype, bool accumulate) {
       128.0 * kCols};
 }
 
-/// [128, 8, 64] of an HBM matrix whose heads lie 768 elements apart.
+/// [128, 8, 64] of an HBM matrix whose heads are 768 elements apart.
 Case dma_heads() {
   Case what = dma_copy(kCols, kB, kB);
   what.name = "dma_copy_heads";

@@ -1,4 +1,4 @@
-// What a user waits for before the first step: tokens of a data set, and the rules of a program.
+// The work before the first step that a user waits for: tokens of a data set, and the rules of a program.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// One question, one answer, whichever verb is asked; and the first list of what misled newcomers where money, memory
-// and pictures are concerned (tests/cli/first_sight_test.cpp has the rest).
+// One question, one answer, from every verb; and the pitfalls of newcomers about money, memory
+// and pictures (tests/cli/first_sight_test.cpp has the rest).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ TEST_F(AnswersAgree, LengthsAreNamedForTextsThatAreMostlyPadding) {
   EXPECT_NEAR((*lengths)["speed_up_percent"].get<double>(), gain, 3);
 }
 
-// The published rate is that of the whole job, with its evaluations: so is ours, whoever asks.
+// The published rate is that of the whole job, with its evaluations: so is ours, from every verb.
 TEST_F(AnswersAgree, RunAndValidateOfThePublishedJob) {
   const Json row = json_of("validate " TRNSIM_SOURCE_DIR "/validation/tables/training.csv --only emotion_512").at(0);
   const double rate = ran("a", "bert_emotion")["job"]["train_samples_per_second"];
@@ -108,7 +108,7 @@ TEST_F(AnswersAgree, CostOfAWorkloadIsThatOfItsRun) {
 }
 
 // On another instance a job has that instance's host: cost says what a run there says.
-TEST_F(AnswersAgree, CostElsewhereIsThatOfARunThere) {
+TEST_F(AnswersAgree, CostOnAnotherInstanceEqualsARunThere) {
   const Json rows = json_of("cost bert_tweets");
   const double there = ran("small", "bert_tweets --instance_type trn1.2xlarge")["job"]["train_runtime"];
   const auto row = std::ranges::find_if(rows, [](const Json& r) { return r["instance_type"] == "trn1.2xlarge"; });
@@ -128,7 +128,7 @@ TEST_F(AnswersAgree, CostHoldsJobsThatFitAgainstEachOther) {
   }
 }
 
-TEST_F(AnswersAgree, TheReportShowsWhatWasPublishedAndWhatToDo) {
+TEST_F(AnswersAgree, TheReportShowsPublishedFiguresAndAdvice) {
   ran("a", "bert_emotion --suggestions 1");
   const std::string page = cli_test::slurp(folder_ / "a/report.html");
   EXPECT_THAT(page, HasSubstr("HF optimum-neuron tutorial fine_tune_bert"));
@@ -140,7 +140,7 @@ TEST_F(AnswersAgree, TheReportShowsWhatWasPublishedAndWhatToDo) {
 // ---- what does not fit
 
 /// The flags of the fix "this fits: FLAGS: what it takes".
-std::string remedy_in(const std::string& error) {
+std::string fix_in(const std::string& error) {
   const std::string mark = "fix: this fits: ";
   const std::size_t at = error.find(mark);
   if (at == std::string::npos) return "";
@@ -148,13 +148,13 @@ std::string remedy_in(const std::string& error) {
   return error.substr(begin, error.find(": ", begin) - begin);
 }
 
-TEST_F(AnswersAgree, WhatDoesNotFitIsToldWhatDoesAndWhatThatTakes) {
+TEST_F(AnswersAgree, AJobThatDoesNotFitIsOfferedOneThatDoesWithItsCost) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const std::string job = "run bert_emotion --mode timed --per_device_train_batch_size 128 ";
   const Ran large = run(job + "--output_dir " + at("a"));
   EXPECT_EQ(large.code, 3);
   EXPECT_FALSE(fs::exists(folder_ / "a"));
-  const std::string flags = remedy_in(large.err);
+  const std::string flags = fix_in(large.err);
   ASSERT_THAT(flags, HasSubstr("--gradient_accumulation_steps 4 --per_device_train_batch_size 32")) << large.err;
   // Its batch is given already: the whole command is pasted.
   const std::string mark = "in full: " TRNSIM_BINARY " ";
@@ -169,10 +169,10 @@ TEST_F(AnswersAgree, WhatDoesNotFitIsToldWhatDoesAndWhatThatTakes) {
   EXPECT_THAT(large.err, HasSubstr(promised.str()));
 }
 
-TEST_F(AnswersAgree, AModelTooLargeForAnInstanceIsToldHowManyItWants) {
+TEST_F(AnswersAgree, AModelTooLargeForAnInstanceNamesTheNumberOfInstances) {
   const Ran large = run("estimate llama2-13b --instance_type trn1.2xlarge");
   EXPECT_EQ(large.code, 3);
-  const std::string flags = remedy_in(large.err);
+  const std::string flags = fix_in(large.err);
   EXPECT_THAT(flags, HasSubstr("--instance_type trn1.32xlarge")) << large.err;
   EXPECT_EQ(run("estimate llama2-13b " + flags).code, 0);
 }
@@ -184,14 +184,14 @@ TEST_F(AnswersAgree, PlacesToReportToAreKnownOrRefused) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--report_to: 'wandbx' is no place to report to\n  fix: write \"wandb\""));
   EXPECT_FALSE(fs::exists(folder_ / "a"));
-  const Ran elsewhere = run("run bert_tweets --mode timed --report_to wandb,jsonl --output_dir " + at("b"));
-  EXPECT_EQ(elsewhere.code, 0);
-  EXPECT_THAT(elsewhere.err, HasSubstr("--report_to wandb: nothing is sent there"));
+  const Ran second_run = run("run bert_tweets --mode timed --report_to wandb,jsonl --output_dir " + at("b"));
+  EXPECT_EQ(second_run.code, 0);
+  EXPECT_THAT(second_run.err, HasSubstr("--report_to wandb: nothing is sent there"));
   EXPECT_TRUE(fs::exists(folder_ / "b/mlperf.jsonl"));
 }
 
 // Other tools' words, a flag before an argument that is missing, and numbers without a bound.
-TEST_F(AnswersAgree, MistypedFlagsAreToldWhatWasMeant) {
+TEST_F(AnswersAgree, MistypedFlagsGetASuggestion) {
   const auto told = [](const std::string& arguments) { return run(arguments).err; };
   EXPECT_THAT(told("run --hlep"), HasSubstr("unknown flag '--hlep'"));
   EXPECT_THAT(told("run bert_tweets --per_device_batch_size 8"),
@@ -223,7 +223,7 @@ TEST(Help, DoesNotWantTheFolderOfData) {
   EXPECT_THROW(trnsim::set_option(choice, row, "x"), base::Error);
 }
 
-TEST_F(AnswersAgree, NeuronLsShowsWhoIsAtWork) {
+TEST_F(AnswersAgree, NeuronLsShowsRunningProcesses) {
   ran("a", "bert_tweets --nproc_per_node 4");
   for (const char* flags : {" -a", " -w", " --show-all-procs --wide"}) {
     const Ran ls = run("ls " + at("a") + flags);
@@ -236,7 +236,7 @@ TEST_F(AnswersAgree, NeuronLsShowsWhoIsAtWork) {
   EXPECT_TRUE(chips[2]["neuron_processes"].empty());
 }
 
-// What its exporters index, by name.
+// The fields that its exporters index, by name.
 TEST_F(AnswersAgree, NeuronMonitorSaysWhichInstanceItIs) {
   ran("a", "bert_tweets");
   const Json report = Json::parse(run("monitor " + at("a")).out);

@@ -51,7 +51,7 @@ class Consolidate : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Consolidate, MergesAndSaysWhat) {
+TEST_F(Consolidate, MergesAndReports) {
   const Ran ran = run(verb());
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("21 tensors"));
@@ -61,7 +61,7 @@ TEST_F(Consolidate, MergesAndSaysWhat) {
   EXPECT_EQ(run(verb() + " --overwrite_output_dir").code, 0);
 }
 
-// What a process that was killed left beside it goes; a name with a slash at its end is the same folder.
+// Remnants of a killed process are removed; a name with a slash at its end is the same folder.
 TEST_F(Consolidate, TheModelAppearsAsAWhole) {
   fs::create_directories(folder_ / "merged.new");
   std::ofstream{folder_ / "merged.new/config.json"} << "{";

@@ -74,8 +74,8 @@ TEST_F(DecoderVerbs, PlansTradeMemoryForTime) {
   EXPECT_EQ(stages["sequences_per_step"].get<double>(), none["sequences_per_step"].get<double>() / 2);
 }
 
-// All stages on the clock, and what one of them says of the others. With a small vocabulary stages are alike; messages
-// between them, of which the one knows nothing, take some percent of layers as small as these.
+// All stages simulated, and the time that one alone predicts for the others. With a small vocabulary stages are alike;
+// messages between them, unknown to the one, take some percent of layers as small as these.
 TEST_F(DecoderVerbs, StagesWaitForEachOther) {
   write_model(1024);
   for (const char* plan : {"--pipeline_parallel_size 2 --gradient_accumulation_steps 4",
@@ -108,7 +108,7 @@ TEST_F(DecoderVerbs, InterleavedStagesWaitLess) {
   EXPECT_THAT(ran.out, HasSubstr("PP 1, DP"));
 }
 
-TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
+TEST_F(DecoderVerbs, AJobThatDoesNotFitNamesAPlanThatDoes) {
   const std::string flags = "estimate " + model() + " --max_length 512 --set 'hbm.bytes=2200 MiB' ";
   const Ran ran = run(flags + "--tensor_parallel_size 1");
   EXPECT_EQ(ran.code, 3);
@@ -132,9 +132,9 @@ TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
   EXPECT_TRUE(shared);
 }
 
-// A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. What differs is the
+// A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. They differ by the
 // end of the first micro-batches' backward passes beside the next forward: less than a thousandth.
-TEST_F(DecoderVerbs, PlanRanksWhatFitsAndTimesItAsItsEstimateDoes) {
+TEST_F(DecoderVerbs, PlanRanksFittingPlansAndTimesThemLikeEstimate) {
   const Ran ran = run("plan " + model() + " --max_length 512 --global_batch_size 32 --format json --limit 100");
   EXPECT_EQ(ran.code, 0) << ran.err;
   const json plans = json::parse(ran.out);
@@ -225,7 +225,7 @@ TEST_F(DecoderVerbs, TheLlamaTutorialIsProjected) {
   EXPECT_GT(result["utilisation"]["hfu_estimated_percent"],
             result["utilisation"]["mfu_estimated_percent"]);  // --recompute full
   const json layers = json::parse(run("stats " + out.string() + " --by layer --format json").out);
-  ASSERT_EQ(layers.size(), 35u);  // and what is outside of them, exposed collectives, launch and gaps
+  ASSERT_EQ(layers.size(), 35u);  // and work outside of them, exposed collectives, launch and gaps
   for (int l = 1; l < 32; ++l)
     EXPECT_NEAR(layers[l]["seconds"].get<double>() / layers[0]["seconds"].get<double>(), 1, 0.01);
 }

@@ -45,7 +45,7 @@ bool spoiled(bool interruptible = false) {
   return interruptible;
 }
 
-/// Of a write to a file: everything, half, or nothing.
+/// Cuts a write to a file: everything, half, or nothing is written.
 bool spoiled_write(std::size_t& size) {
   const bool turn = its_turn();
   --calls;

@@ -1,6 +1,6 @@
-// Every call that changes a file fails once, is interrupted, writes half, or is the last before kill -9: then there is
-// what was there before, or what was to be written; one error that says whose fault it is; and the next run is as any
-// other. All calls with TRNSIM_FAULTS=all (./dev nightly), some of them otherwise.
+// Every call that changes a file fails once, is interrupted, writes half, or is the last before kill -9: the file then
+// has its old or its new content; one error says whose fault it is; and the next run is as any other. All calls with
+// TRNSIM_FAULTS=all (./dev nightly), some of them otherwise.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -28,7 +28,7 @@ class Faults : public cli_test::SmallJob {
     SmallJob::SetUp();
   }
 
-  /// Of a few calls alone, so that every run of the tests has them.
+  /// Fails a few calls only, so that every run of the tests has them.
   virtual bool quick() const { return false; }
 
   std::string fail_io(int n, const std::string& how) const {
@@ -107,13 +107,15 @@ class Faults : public cli_test::SmallJob {
   }
 };
 
-TEST_F(Faults, OfATraining) {
+TEST_F(Faults, DuringATraining) {
   walk("", job("numeric"),
        {"model/model.safetensors", "checkpoint/model_tp00_pp00.safetensors", "checkpoint/shards.json",
         "model/trainer_state.json"});
 }
 
-TEST_F(Faults, OfAProjection) { walk("", job("timed"), {"stats.txt", "machine.toml", "summary.md"}, "result.json"); }
+TEST_F(Faults, DuringAProjection) {
+  walk("", job("timed"), {"stats.txt", "machine.toml", "summary.md"}, "result.json");
+}
 
 class FewFaults : public Faults {
  protected:
@@ -138,13 +140,13 @@ TEST_F(FewFaults, AProjectionThatIsNotWrittenWholeLeavesNoResult) {
   EXPECT_GT(failed, 1);
 }
 
-TEST_F(Faults, OfAResumedTraining) {
+TEST_F(Faults, DuringAResumedTraining) {
   ASSERT_EQ(run(job("numeric")).code, 0);
   fs::rename(folder_ / "out", folder_ / "first");
   walk("", job("numeric") + "--resume_from_checkpoint " + at("first/checkpoint"), {"model/model.safetensors"});
 }
 
-TEST_F(Faults, OfACompileCache) {
+TEST_F(Faults, DuringACompileCacheWrite) {
   walk("", job("numeric") + "--compile_cache " + at("out/cache"), {"model/model.safetensors"});
 }
 
@@ -164,19 +166,19 @@ class DecoderFaults : public Faults {
   }
 };
 
-TEST_F(DecoderFaults, OfATraining) {
+TEST_F(DecoderFaults, DuringATraining) {
   walk("", decoder("out"),
        {"model/model.safetensors", "checkpoint/shards.json", "checkpoint/model_tp01_pp00.safetensors"});
 }
 
-TEST_F(DecoderFaults, OfAConsolidation) {
+TEST_F(DecoderFaults, DuringAConsolidation) {
   ASSERT_EQ(run(decoder("first")).code, 0);
   const std::string verb = "consolidate --overwrite_output_dir " + at("first/checkpoint") + " " + at("out");
   walk("", verb, {"model.safetensors", "config.json", "tokenizer.json"});
   walk(verb, verb, {"model.safetensors", "config.json", "tokenizer.json"});
 }
 
-TEST_F(Faults, OfASweep) {
+TEST_F(Faults, DuringASweep) {
   write("step.asm", isa::print(recorded::layers()));
   walk("", "sweep --program " + at("step.asm") + " --set hbm.bandwidth=1x,2x --processes 1 --output_dir " + at("out"),
        {"results.csv"});

@@ -1,4 +1,4 @@
-// What misled people who tried trnsim for the first time, one test each.
+// Pitfalls for first-time users of trnsim, one test each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST_F(FirstSight, TheAnswerComesFirstAndItsChangesArePasted) {
   }
 }
 
-/// The command behind "in full: " of what trnsim printed, after its name, the lines of a terminal put together.
+/// The command behind "in full: " in trnsim's output, after its name, the lines of a terminal put together.
 std::string in_full(std::string printed) {
   const std::string mark = "in full: ", goes_on = " \\\n";
   const std::size_t begin = printed.find(mark);
@@ -71,8 +71,8 @@ std::string in_full(std::string printed) {
   return printed.substr(0, printed.find('\n'));
 }
 
-// What a change replaces must not be given twice.
-TEST_F(FirstSight, AChangeOfWhatWasTypedIsPastedInFull) {
+// A setting that a change replaces must not be given twice.
+TEST_F(FirstSight, ASuggestedChangeIsAWholeCommand) {
   const Ran ran = run("run bert_emotion --mode timed --per-device-train-batch-size 4 --output_dir " + at("a"),
                       "COLUMNS=60 TRNSIM_SUGGESTIONS=1");
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -164,7 +164,7 @@ TEST_F(FirstSight, AnOwnModelKeepsThePlanAndTheLengthOfTheJob) {
   EXPECT_EQ(result("a")["machine"]["cores"], 32);
 }
 
-TEST_F(FirstSight, TheCompilersGainSaysWhatItIsOf) {
+TEST_F(FirstSight, TheCompilersGainNamesItsBaseline) {
   const Ran ran = run("run bert_training_compiler --mode timed --output_dir " + at("a"));
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("by the passes, the rest by the batch that then fits"));
@@ -189,7 +189,7 @@ TEST_F(FirstSight, DollarsAreHeldAgainstDollarsOfTheSameTime) {
   EXPECT_GE(a["memory"]["gradients"], a["memory"]["weights"]);
 }
 
-TEST_F(FirstSight, WhateverPartOfAStepIsAskedForIsRecorded) {
+TEST_F(FirstSight, AnyRequestedPartOfAStepIsRecorded) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const std::string job =
       "run llama2_7b_dolly --mode timed --model_id " + llama() + " --gradient_accumulation_steps 4 ";
@@ -202,8 +202,8 @@ TEST_F(FirstSight, WhateverPartOfAStepIsAskedForIsRecorded) {
     ASSERT_EQ(run(job + flags + " --overwrite_output_dir --output_dir " + at("a")).code, 0) << flags;
     const analysis::Record record = analysis::read_record(folder_ / "a");
     const analysis::TraceCover cover = analysis::cover_of(record);
-    EXPECT_GT(cover.asked, 0) << flags;
-    EXPECT_DOUBLE_EQ(cover.recorded, cover.asked) << flags;
+    EXPECT_GT(cover.requested, 0) << flags;
+    EXPECT_DOUBLE_EQ(cover.recorded, cover.requested) << flags;
     const Ran trace = run("trace " + at("a"));
     EXPECT_EQ(trace.code, 0) << trace.err;
     EXPECT_THAT(trace.err, HasSubstr("instructions of "));
@@ -215,7 +215,7 @@ struct Slice {
   bool instruction = false;
 };
 
-/// Of each track of a trace in Chrome's form.
+/// The slices of each track of a trace in Chrome's form.
 std::map<std::string, std::vector<Slice>> slices_of(const Json& trace) {
   std::map<int, std::string> names;
   std::map<std::string, std::vector<Slice>> out;
@@ -242,7 +242,7 @@ bool nest(std::vector<Slice> slices) {
   return true;
 }
 
-// What the instructions of a layer's calls do is what the calls say of themselves.
+// The instructions of a layer's calls add up to the calls' own figures.
 TEST_F(FirstSight, ATraceOfALayerIsThatLayer) {
   ASSERT_EQ(run("run llama2_7b_dolly --mode timed --model_id " + llama() +
                 " --gradient_accumulation_steps 4 --trace_layer 1 --output_dir " + at("a"))
@@ -324,7 +324,7 @@ TEST_F(FirstSight, NumbersAreNumbersWhereProgramsRead) {
   EXPECT_EQ(json["schema_version"], 2);
 }
 
-TEST_F(FirstSight, ListsOfNumbersAndFewerSamplesDoWhatTheySay) {
+TEST_F(FirstSight, ListsOfNumbersAndFewerSamplesTakeEffect) {
   std::ofstream{folder_ / "s.toml"} << "workload = \"bert_tweets\"\n[set]\nper_device_train_batch_size = [4, 8]\n";
   const Ran ran = run("sweep " + at("s.toml") + " --output_dir " + at("sweep"));
   EXPECT_EQ(ran.code, 0) << ran.err;
@@ -349,7 +349,7 @@ TEST_F(FirstSight, SettingsComeFromAFileAndGoIntoOne) {
           .code,
       0);
   EXPECT_EQ(result("a")["job"], result("b")["job"]);
-  // What is given as it is by default stands against the workload.
+  // A flag with its default value still overrides the workload.
   const Ran alone = run("run llama2_7b_dolly --dump_config --tensor_parallel_size 1");
   EXPECT_THAT(alone.out, HasSubstr("tensor_parallel_size = 1\n"));
   std::ofstream{folder_ / "wrong.toml"} << "per_device_batch_size = 4\n";

@@ -53,14 +53,14 @@ std::vector<std::string> examples_of(const std::string& verb) {
 // Flags are read before anything runs, so an example that goes on to work may be stopped.
 TEST(Frame, TheExamplesOfEveryHelpUseFlagsThatExist) {
   if (without_slow()) GTEST_SKIP() << kSlow;
-  const std::string elsewhere = testing::TempDir() + "/examples_of_help";
-  std::filesystem::create_directories(elsewhere);
+  const std::string folder = testing::TempDir() + "/examples_of_help";
+  std::filesystem::create_directories(folder);
   for (const std::string verb : {"run", "compile", "ablate", "estimate", "plan", "verify", "validate", "numerics",
                                  "list", "params", "tokenize", "consolidate", "completion", "version"}) {
     const auto examples = examples_of(verb);
     EXPECT_EQ(examples.size(), 3u) << verb;
     for (const std::string& example : examples) {
-      const Ran ran = run(example, "cd '" + elsewhere + "'; timeout 0.4");
+      const Ran ran = run(example, "cd '" + folder + "'; timeout 0.4");
       EXPECT_THAT(ran.err, Not(HasSubstr("unknown flag"))) << example;
       EXPECT_THAT(ran.err, Not(HasSubstr("--set"))) << example;
       EXPECT_THAT(ran.err, Not(HasSubstr("unexpected argument"))) << example;
@@ -149,7 +149,7 @@ TEST(Frame, AClosedPipeEndsSilently) {
   int out[2], err[2];
   ASSERT_EQ(pipe(out), 0);
   ASSERT_EQ(pipe(err), 0);
-  close(out[0]);  // nobody will read
+  close(out[0]);  // no reader is left
   const pid_t child = fork();
   if (child == 0) {
     dup2(out[1], STDOUT_FILENO);

@@ -58,7 +58,7 @@ TEST(Generate, PromptsAreABatchAndDrawsFollowTheSeed) {
   EXPECT_NE(drawn("1"), drawn("2"));
 }
 
-/// A Llama of four layers without weights, wide enough that reading it is what a token takes.
+/// A Llama of four layers without weights, wide enough that reading it takes a token's time.
 class GenerateTime : public testing::Test {
  protected:
   void SetUp() override {
@@ -84,7 +84,7 @@ TEST_F(GenerateTime, ATokenReadsWeightsAndCachesOnce) {
   const double read = one["buckets"].back()["read_bytes"];
   EXPECT_GE(read, weights + cache);
   EXPECT_LT(read, 1.02 * (weights + cache));
-  // 273 GB/s is what a core reaches.
+  // A core reaches 273 GB/s.
   EXPECT_GE(token(one), (weights + cache) / 410e9);
   EXPECT_LT(token(one), 1.3 * (weights + cache) / 273e9);
   EXPECT_LT(token(timed("--max_new_tokens 8 --batch_size 8")), 1.3 * token(one));
@@ -117,7 +117,7 @@ TEST_F(GenerateTime, OneCoreSpeaksForAll) {
   EXPECT_NEAR(token(timed(flags)) / token(timed(flags + " --exact")), 1, 0.01);
 }
 
-TEST_F(GenerateTime, WhatCannotBeIsRefusedWithAFix) {
+TEST_F(GenerateTime, ImpossibleSettingsAreRefusedWithAFix) {
   const auto refused = [&](const std::string& arguments, const std::string& words, int code = 2) {
     const Ran ran = run("generate " + arguments);
     EXPECT_EQ(ran.code, code) << arguments << ran.out;
@@ -146,8 +146,8 @@ TEST_F(GenerateTime, WhatCannotBeIsRefusedWithAFix) {
       "the model 512");
 }
 
-/// The rows of kind "generate" of the published table, and what else people publish: unknown cells, other families,
-/// heads that the cores do not divide, weights that are not modelled.
+/// The rows of kind "generate" of the published table, and other rows that people publish: unknown cells, other
+/// families, heads that the cores do not divide, weights that are not modelled.
 TEST_F(GenerateTime, RowsOfPublishedTablesArePredicted) {
   const std::string tables = std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/training.csv";
   const auto predicted = [](const std::string& file, const std::string& only) {

@@ -164,7 +164,7 @@ TEST_F(GenerationVerbs, PlanRanksTheDegreesOfTensorParallelism) {
   EXPECT_EQ(run(plan + "100000").code, 2);  // the model has no such positions
 }
 
-TEST_F(GenerationVerbs, CompareSaysWhatALaterRunTakesLonger) {
+TEST_F(GenerationVerbs, CompareShowsTheExtraTimeOfALaterRun) {
   const std::string timed = "run " + at("write.toml") + " --mode timed --output_dir ";
   const Ran first = run(timed + at("before")), second = run(timed + at("after") + " --set collective.floor=2x");
   ASSERT_EQ(first.code, 0) << first.err;

@@ -54,7 +54,7 @@ TEST_F(Nki, EveryInstructionEqualsItsDocumentation) {
 
 // The published kernels are not ours: where TRNSIM_NKI_SOURCES names them, their times, shares and bytes are held to
 // bounds. Their numbers take minutes: tests/nki/published.py without --no_numbers.
-TEST_F(Nki, PublishedKernelsTakeWhatWasMeasured) {
+TEST_F(Nki, PublishedKernelsTakeTheMeasuredTime) {
   const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/published.py --no_numbers");
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   if (ran.out.starts_with("skipped")) GTEST_SKIP() << ran.out;
@@ -67,7 +67,7 @@ TEST_F(Nki, AnIndexOutOfBoundsIsOneErrorWithItsLine) {
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 2);
 }
 
-TEST_F(Nki, WhatSbufAndPsumDoNotHoldIsRefusedWithTheLine) {
+TEST_F(Nki, OverfullSbufAndPsumAreRefusedWithTheLine) {
   Ran ran = kernel("    t = nl.zeros((128, 60000), nl.float32)\n    return x\n");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr(".py:7: 240000 bytes per partition exceed SBUF"));
@@ -76,7 +76,7 @@ TEST_F(Nki, WhatSbufAndPsumDoNotHoldIsRefusedWithTheLine) {
   EXPECT_THAT(ran.err, HasSubstr("exceed PSUM"));
 }
 
-TEST_F(Nki, WhatDoesNotFitTogetherIsRefusedWithTheLine) {
+TEST_F(Nki, MismatchedOperandsAreRefusedWithTheLine) {
   const Ran ran = kernel(
       "    a = nl.load(x)\n    b = nl.zeros((128, 30000), nl.float32)\n    c = nl.zeros((128, 30000), nl.float32)\n"
       "    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)\n    d = nl.add(b, c)\n"
@@ -247,7 +247,7 @@ TEST_F(Nki, CompareRanksTheMatmulLadder) {
   EXPECT_THAT(nlohmann::json::parse(ran.out)[0]["script"].get<std::string>(), HasSubstr("4_psum"));
 }
 
-TEST_F(Nki, ListSaysWhatIsThereAndWhatIsNot) {
+TEST_F(Nki, ListNamesPresentAndMissingFunctions) {
   const Ran ran = run("nki --list");
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("nisa.nc_matmul"));

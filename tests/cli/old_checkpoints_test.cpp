@@ -11,7 +11,7 @@ using cli_test::slurp;
 
 class OldCheckpoints : public cli_test::SmallJob {
  protected:
-  /// Goes on from tests/cli/checkpoints/NAME (NOTE.md there) with the settings of that run; the losses as they stand
+  /// Goes on from tests/cli/checkpoints/NAME (NOTE.md there) with the settings of that run; the losses as printed
   /// in steps.jsonl, which has numbers in the shortest form that reads back.
   std::vector<std::string> losses(const std::string& name, const std::string& workload, const std::string& data,
                                   const std::string& more) const {

@@ -18,7 +18,7 @@ class OldHosts : public cli_test::SmallJob, public testing::WithParamInterface<c
     SmallJob::SetUp();
   }
 
-  /// Trains two steps; `before` stands in front of the command.
+  /// Trains two steps; `before` precedes the command.
   cli_test::Ran train_on(const std::string& before, const std::string& numerics) const {
     return run(flags() + " --dataset_path " + at("data.csv") + " --max_length 8 --max_steps 2 --mode numeric -q " +
                    "--eval_strategy no --numerics " + numerics + " --overwrite_output_dir --output_dir " + at("out"),
@@ -40,7 +40,7 @@ TEST_P(OldHosts, TrainToTheSameWeights) {
   }
 }
 
-TEST_P(OldHosts, SayWhatTheyLack) {
+TEST_P(OldHosts, NameTheirMissingInstructions) {
   const auto ran = train_on("TRNSIM_HOST_ISA=avx512 " + processor(), "bf16");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, testing::HasSubstr("environment error: TRNSIM_HOST_ISA: this host has no avx512\n  fix: set "));

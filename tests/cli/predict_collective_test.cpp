@@ -38,7 +38,7 @@ TEST(PredictCollective, FollowsTheMachineThatIsSet) {
   EXPECT_NEAR(predicted("--set efa.latency=30us"), plain + 30, 1e-6 * plain);  // two steps over the network
 }
 
-TEST(PredictCollective, SaysWhatABenchmarkAdds) {
+TEST(PredictCollective, NamesTheTimeThatABenchmarkAdds) {
   const Json row = validate("--only ag32_1024")[0];
   EXPECT_THAT(row["assumptions"].dump(), testing::HasSubstr("51.02 us in a program, 109 us for the benchmark"));
 }

@@ -34,7 +34,7 @@ void expect_within(const std::string& ids, double percent, std::size_t count) {
   }
 }
 
-/// A table of rows that nobody published.
+/// A table of unpublished rows.
 class Table {
  public:
   explicit Table(const std::string& rows)
@@ -80,7 +80,7 @@ TEST(PredictMicro, ProfilesOfOtherSizesFollowTheSameCosts) {
     EXPECT_LT(std::abs(r["error_percent"].get<double>()), 0.01) << r.dump();
 }
 
-TEST(PredictMicro, ADependentActivationCostsWhatIsDocumented) { expect_within("chain_1elem", 1, 1); }
+TEST(PredictMicro, ADependentActivationCostsAsDocumented) { expect_within("chain_1elem", 1, 1); }
 
 TEST(PredictMicro, DocumentedCostsAreExact) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
@@ -135,7 +135,7 @@ TEST(PredictMicro, AChainCostsMoreThanItsMatmul) {
   EXPECT_LE(predicted(2), 2 * predicted(3));
 }
 
-TEST(PredictMicro, SkipsWhatItDoesNotUnderstand) {
+TEST(PredictMicro, SkipsUnknownRows) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const Table table{
       "a,gemm,framework matmul,large,bf16,1,trn1.2xlarge,60,TFLOPS,-,\n"

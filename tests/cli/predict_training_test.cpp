@@ -1,5 +1,5 @@
-// `trnsim validate` on rows of whole jobs that nobody published: other models, sizes, plans, stacks and metrics of the
-// published kinds are predicted, and what is not modelled costs its own row alone.
+// `trnsim validate` on unpublished rows of whole jobs: other models, sizes, plans, stacks and metrics of the
+// published kinds are predicted, and an unsupported feature costs its own row alone.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ using cli_test::Ran;
 using cli_test::run;
 using Rows = std::map<std::string, nlohmann::json>;
 
-/// Of rows in words, as people publish them.
+/// Predictions of rows in words, as people publish them.
 Rows predictions(const std::string& rows) {
   const auto path = std::filesystem::path{testing::TempDir()} / ("training_" + std::to_string(::getpid()) + ".csv");
   std::ofstream{path} << tests::converted(tests::kTrainingHeader + rows);
@@ -50,7 +50,7 @@ TEST(PredictTraining, OtherEncodersAndMetrics) {
   EXPECT_NEAR(rows.at("roberta")["predicted"].get<double>() * step, 8, 0.01);
   EXPECT_NEAR(rows.at("tokens")["predicted"].get<double>() * step, 8 * 64, 0.1);
   EXPECT_NEAR(rows.at("job")["predicted"].get<double>() * 60, 2 * 25000 / 8.0 * step, 1.0);
-  EXPECT_TRUE(rows.at("untold")["predicted"].is_null());  // how many samples the job has nobody says
+  EXPECT_TRUE(rows.at("untold")["predicted"].is_null());  // the job's number of samples is not stated
 }
 
 TEST(PredictTraining, DecodersByTheirSizes) {
@@ -90,7 +90,7 @@ TEST(PredictTraining, ModelsOfImages) {
   EXPECT_NE(rows.at("length")["skip_reason"].dump().find("sequences of 17, not of 128"), std::string::npos);
 }
 
-TEST(PredictTraining, WhatIsNotModelledCostsItsOwnRow) {
+TEST(PredictTraining, AnUnsupportedFeatureSkipsItsRowOnly) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const std::string hf = "bf16,bf16,adamw,HF Trainer on torch-xla,samples/s,100,100,100,1,-,\n";
   const Rows rows = predictions(

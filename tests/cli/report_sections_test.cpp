@@ -71,7 +71,7 @@ class ReportSections : public testing::Test {
     return browser::title(folder_ / "probe.html", size);
   }
 
-  /// What the probe says of the job's report; a picture on request.
+  /// The probe's findings in the job's report; a picture on request.
   std::string shown(const std::filesystem::path& job) const {
     const std::filesystem::path page = folder_ / "probe.html";
     const std::string report = base::read_file(job / "report.html");
@@ -88,13 +88,13 @@ class ReportSections : public testing::Test {
       std::filesystem::path{testing::TempDir()} / ("report_sections_" + std::to_string(getpid()));
 };
 
-/// Two epochs, so that scores have a curve; few samples, as what is looked at is the page.
+/// Two epochs, so that scores have a curve; few samples, as only the page matters.
 constexpr const char* kBert =
     "bert_emotion --max_train_samples 128 --max_eval_samples 64 --num_train_epochs 2 --logging_steps 1";
 /// 32 cores.
 constexpr const char* kLlama = "llama2_7b_dolly --mode timed";
 
-TEST_F(ReportSections, OfAJobThatTrainsAreAllFilled) {
+TEST_F(ReportSections, ATrainingJobFillsAll) {
   const std::string title = shown(job("bert_emotion", kBert));
   EXPECT_THAT(title, HasSubstr(kAllSections));
   EXPECT_THAT(title, HasSubstr("empty no; says none whatif;"));  // the tests ask for no suggestions
@@ -117,7 +117,7 @@ TEST_F(ReportSections, AreThePicturesOfTheTutorial) {
 }
 
 // Projected: only the curves of a training have nothing to show.
-TEST_F(ReportSections, OfALlamaOn32CoresAreAllFilledButTheCurves) {
+TEST_F(ReportSections, ALlamaOn32CoresFillsAllButTheCurves) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const std::filesystem::path llama = job("llama2_7b_dolly", kLlama);
   const std::string title = shown(llama);
@@ -138,7 +138,7 @@ addEventListener("load", function () { document.title = Math.round(performance.n
 </script></body>)js";
 
 // As many cores as the largest published jobs have.
-TEST_F(ReportSections, OfAThousandCoresIsTwoMegabytesAtMostAndOpensInASecond) {
+TEST_F(ReportSections, AThousandCoresTakeTwoMegabytesAtMostAndOpenInASecond) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const std::filesystem::path large = job("thousand", std::string{kLlama} + " --nnodes 32");
   EXPECT_THAT(base::read_file(large / "result.json"), HasSubstr("\"cores\": 1024"));

@@ -1,4 +1,4 @@
-// Runs the built trnsim and looks at what a shell would see.
+// Runs the built trnsim and checks what a shell would see.
 #pragma once
 
 #include <fcntl.h>
@@ -29,11 +29,11 @@ inline std::string slurp(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// `arguments` as a shell reads them; `before` stands in front of the command ("SM_MODEL_DIR=/x", "echo a |").
+/// `arguments` as a shell reads them; `before` precedes the command ("SM_MODEL_DIR=/x", "echo a |").
 inline Ran run(const std::string& arguments, const std::string& before = "") {
   std::string pattern = (std::filesystem::temp_directory_path() / "trnsim_cli_XXXXXX").string();
   const std::filesystem::path folder = mkdtemp(pattern.data());
-  // Looking for what would help takes as long as a few jobs: tests that want it say so.
+  // Searching for advice takes as long as a few jobs: tests that want it enable it.
   setenv("TRNSIM_SUGGESTIONS", "0", 0);
   const std::string command = before + " " TRNSIM_BINARY " " + arguments + " >" + (folder / "out").string() + " 2>" +
                               (folder / "err").string() + (before.ends_with('|') ? "" : " </dev/null");

@@ -1,4 +1,4 @@
-// What `trnsim run` refuses, before it writes anything: exit 2 for mistakes, 3 for what does not fit.
+// Input that `trnsim run` refuses, before it writes anything: exit 2 for mistakes, 3 for jobs that do not fit.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -106,7 +106,7 @@ TEST_F(Refused, AFolderThatCannotBeWritten) {
   expect_refused(train("data.csv"), "data.csv");  // a file where a folder should be
 }
 
-TEST_F(Refused, WhatDoesNotFitIntoMemoryWithThreeAndTheTable) {
+TEST_F(Refused, AJobLargerThanMemoryExitsWithThreeAndTheTable) {
   const Ran ran = run("run bert_emotion --mode timed --set hbm.bytes=\"4 GiB\" --output_dir " + at("out"));
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(ran.out, "");

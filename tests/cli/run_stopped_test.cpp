@@ -1,4 +1,4 @@
-// Runs that are stopped, begun twice, or go on from what is not theirs: nothing is lost, nothing is mixed.
+// Runs that are stopped, started twice, or resume from a foreign checkpoint: nothing is lost, nothing is mixed.
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -26,7 +26,7 @@ class RunStopped : public cli_test::SmallJob {
   }
 };
 
-TEST_F(RunStopped, WhatStopsARunSavesIt) {
+TEST_F(RunStopped, InterruptsSaveTheRun) {
   for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
     const std::string out = "out" + std::to_string(signal);
     EXPECT_EQ(cli_test::interrupted(job(out, 100'000), folder_ / out / "steps.jsonl", signal), 130) << signal;
@@ -36,7 +36,7 @@ TEST_F(RunStopped, WhatStopsARunSavesIt) {
 }
 
 TEST_F(RunStopped, AReaderThatClosesThePipeStopsItAsCtrlCDoes) {
-  // An epoch has 6 steps: the first evaluation is printed when nobody reads any more.
+  // An epoch has 6 steps: the first evaluation is printed when the reader is gone.
   const std::string command = std::string{"(" TRNSIM_BINARY " "} + job("out", 100'000) + " 2>" + at("log") +
                               "; echo $? >" + at("code") + ") | true";
   EXPECT_EQ(std::system(command.c_str()), 0);

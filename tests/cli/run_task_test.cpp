@@ -1,4 +1,4 @@
-// What a model is trained for, from the command line: one workload, other labels.
+// Training tasks from the command line: one workload, other labels.
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_job.h"

@@ -73,7 +73,7 @@ TEST_F(RunJob, PadsToSeveralLengths) {
   const Ran ran = padded("out", "8,16,24", "full");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const Json result = Json::parse(slurp(folder_ / "out/result.json"));
-  ASSERT_EQ(result["lengths"]["of"].size(), 2u);  // nobody needs 24
+  ASSERT_EQ(result["lengths"]["of"].size(), 2u);  // no sample needs 24
   EXPECT_EQ(result["lengths"]["of"][0]["length"], 8);
   EXPECT_EQ(result["lengths"]["of"][1]["samples"], 12);
   EXPECT_EQ(result["lengths"]["plans"].size(), 3u);
@@ -104,7 +104,7 @@ TEST_F(RunJob, EndsWithTheMetricsOfHuggingFacesTrainer) {
   EXPECT_LT(eval, end);
   std::istringstream block{ran.out.substr(end)};
   std::set<std::string> keys;
-  std::set<std::size_t> places;  // of the equal signs: they stand below each other
+  std::set<std::size_t> places;  // of the equal signs: they are aligned
   std::string line;
   std::getline(block, line);
   while (std::getline(block, line) && line.starts_with("  ")) {
@@ -117,7 +117,7 @@ TEST_F(RunJob, EndsWithTheMetricsOfHuggingFacesTrainer) {
     EXPECT_TRUE(keys.contains(key)) << key;
 }
 
-// Nobody has published what another job takes.
+// The times of other jobs are not published.
 TEST_F(RunJob, PublishedFiguresStandBesideThePublishedJobAlone) {
   const auto published = [&](const std::string& out) {
     return Json::parse(slurp(folder_ / out / "result.json"))["published"].size();

@@ -47,7 +47,7 @@ TEST_F(RunViews, StatsGroupsInEveryForm) {
   EXPECT_THAT(run("stats " + at("fast") + " --by layers").err, HasSubstr("fix: write \"layer\""));
 }
 
-TEST_F(RunViews, StatsOfNoRunSaysWhatToGive) {
+TEST_F(RunViews, StatsWithoutARunNamesTheArgument) {
   const Ran ran = run("stats " + folder_.string());
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("run.sqlite: is missing"));

@@ -104,7 +104,7 @@ TEST_F(SweepTeamVerb, NoLineBreakGetsIntoTheScriptForSlurm) {
   EXPECT_THAT(ran.err, HasSubstr("has a control character"));
 }
 
-TEST_F(SweepTeamVerb, WhoIsOutsideOfTheTeamIsRefused) {
+TEST_F(SweepTeamVerb, ARankOutsideTheTeamIsRefused) {
   EXPECT_EQ(run(flags("out"), as_rank("3", "3")).code, 2);
   EXPECT_EQ(run(flags("out"), as_rank("one", "3")).code, 2);
   for (const char* shard : {"3", "3/3", "-1/3", "a/b", "1/"})

@@ -236,7 +236,7 @@ TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsP
   }
 }
 
-TEST(Validate, SensitivityTellsWhatARowIsMadeOf) {
+TEST(Validate, SensitivityShowsTheCompositionOfARow) {
   const Json study = json_of("validate " + kTables + "micro.csv --only launch_null,hbm_read_1k --sensitivity");
   std::map<std::string, Json> rows;
   for (const Json& row : study["rows"]) rows[row["id"]] = row;

@@ -1,4 +1,4 @@
-// What report, stats, cost and sweep do with folders, files and disks that will not do: one error, a fix, nothing lost.
+// report, stats, cost and sweep on unusable folders, files and disks: one error, a fix, nothing lost.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ TEST_F(ViewsRefused, AFullStdoutIsAnError) {
   }
 }
 
-TEST_F(ViewsRefused, ASweepOnAFullDiskKeepsWhatItFinished) {
+TEST_F(ViewsRefused, ASweepOnAFullDiskKeepsFinishedPoints) {
   const std::string sweep = "sweep --program " + at("step.asm") + " --set hbm.bandwidth=0.5x..2x:100 --output_dir ";
   expect_refused(run(sweep + at("full"), full_after(400)), 2, "sweep.sqlite");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "full/results.csv"));

@@ -104,7 +104,7 @@ TEST_F(ViewsVerbs, CostOfARunKnowsTheLargestBatchThatFits) {
   EXPECT_EQ(run("cost --runtime 1h --largest_batch").code, 2);
 }
 
-TEST_F(ViewsVerbs, CostRefusesWhatItCannotPrice) {
+TEST_F(ViewsVerbs, CostRefusesUnpricedInstances) {
   for (const char* bad : {"", "--runtime 8:70", "--runtime 8:30:1:1", "--runtime 5GHz", "--runtime 1h --instances 0",
                           "--runtime 1h --instance_type trn9", "--runtime 1h --efficiency 2"})
     EXPECT_EQ(run(std::string{"cost "} + bad).code, 2) << bad;
@@ -216,7 +216,7 @@ TEST_F(ViewsVerbs, SweepRefusesUnknownKeysAndWrongUnitsBeforeItBegins) {
   EXPECT_EQ(key.code, 2);
   EXPECT_THAT(key.err, HasSubstr("hbm.bandwidth"));
   EXPECT_EQ(run(program + "--set \"hbm.bandwidth=1 GHz\"").code, 2);
-  EXPECT_EQ(run(program + "--set max_length=32").code, 2);  // of a workload, which there is none
+  EXPECT_EQ(run(program + "--set max_length=32").code, 2);  // a setting of a workload, and none is given
   EXPECT_EQ(run(program).code, 2);
   EXPECT_FALSE(std::filesystem::exists(at("out/sweep.sqlite")));
   EXPECT_EQ(run("sweep --set hbm.bandwidth=1x").code, 2);

@@ -1,4 +1,4 @@
-// Sanity of what-ifs on a training step of a BERT-base layer: the machine answers to its parameters as physics would.
+// Sanity of what-ifs on a training step of a BERT-base layer: the machine responds to its parameters as physics would.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -38,11 +38,11 @@ class Replay : public testing::TestWithParam<fuzz::Target> {
       fs::path{testing::TempDir()} / ("replay_" + std::string{GetParam().name} + "_" + std::to_string(getpid()));
 };
 
-TEST_P(Replay, WhatIsKnown) {
+TEST_P(Replay, TheCorpus) {
   for (const auto& [name, bytes] : corpus()) expect_kept(bytes, name);
 }
 
-TEST_P(Replay, WhatIsNestedDeep) {
+TEST_P(Replay, DeeplyNestedInput) {
   const auto times = [](std::string_view text, int count) {
     std::string out;
     while (count-- > 0) out += text;
@@ -58,7 +58,7 @@ TEST_P(Replay, WhatIsNestedDeep) {
   expect_kept(size + header, "header");
 }
 
-TEST_P(Replay, WhatIsChangedAtRandom) {
+TEST_P(Replay, RandomMutations) {
   constexpr int kChanged = 40;  // of each known input; ./dev fuzz does millions
   base::PhiloxStream random{5};
   const auto below = [&](std::size_t end) {

@@ -1,5 +1,5 @@
-// What reads bytes that a stranger wrote, one function each: for libFuzzer (./dev fuzz) and for the test that replays
-// what is known.
+// Readers of foreign bytes, one function each: for libFuzzer (./dev fuzz) and for the test that replays
+// the corpus.
 #pragma once
 
 #include <filesystem>

@@ -87,7 +87,7 @@ TEST(Collective, TakesBandwidthFromTheCores) {
   EXPECT_GT(with.dma.active, without.dma.active * 1.03);
 }
 
-TEST(Collective, PlansEachKindByWhatItSends) {
+TEST(Collective, PlansEachKindByItsTraffic) {
   const auto machine = trn1();
   const auto sent = [&](Opcode op, std::uint32_t dst, std::uint32_t src) {
     Instr instr = all_reduce(hbm(1, dst), hbm(1, src));

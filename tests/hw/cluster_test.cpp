@@ -159,7 +159,7 @@ TEST(Cluster, ThirtyTwoCoresComputeInTheirGroups) {
   EXPECT_EQ(device->result().cores, 32u);
 }
 
-TEST(Fabric, WhatComesLaterGetsTheRest) {
+TEST(Fabric, LaterFlowsGetTheRemainingBandwidth) {
   if (sc_core::sc_get_status() != sc_core::SC_ELABORATION) GTEST_SKIP() << "modules need a process of their own";
   const hw::MachineParams machine = instances(1);
   const hw::Topology torus{machine};

@@ -76,7 +76,7 @@ TEST(Dma, ADescriptorAloneIsFasterThanInCompany) {  // profiles of an idle chip
   EXPECT_NEAR(ns(4096), kSetup + 4096 / 27.2 + kCompletion, 0.01);
 }
 
-TEST(Dma, WhoWaitsForASemaphoreWakesLater) {
+TEST(Dma, AWaiterWakesLaterThanItsSemaphore) {
   const Instr load = dma(sbuf(128, 2048), hbm(128, 2048), 0);
   const Instr first = signal(copy(Engine::kVector, sbuf(128, 64, 16384), sbuf(128, 64, 32768)));
   const double issue = (64 + 66) / 1.12e9 + 593e-9;  // the copy, its result, the wake
@@ -152,7 +152,7 @@ TEST(Hbm, BookingsAddUpAndEnd) {
   EXPECT_EQ(stack.next_change(300), hw::Bookings::kNever);
 }
 
-TEST(Program, RefusesWhatTheMachineLacks) {
+TEST(Program, RefusesFeaturesThatTheMachineLacks) {
   const auto refusal = [](const Instr& instr) -> std::string {
     try {
       run(program({instr}));

@@ -133,7 +133,7 @@ TEST(Machine, AnotherOneMayFollowAndAnErrorEndsOnlyItsRun) {
   EXPECT_TRUE(hw::simulate(job(1), trn1()) == first);
 }
 
-TEST(Race, BytesThatNobodyHasWritten) {
+TEST(Race, ReadsOfUnwrittenBytes) {
   EXPECT_THAT(outcome(program({copy(Engine::kVector, sbuf(128, 8, 64), sbuf(128, 8))})),
               HasSubstr("nothing has written"));
 }

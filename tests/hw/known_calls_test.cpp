@@ -50,7 +50,7 @@ TEST(KnownCalls, AreThoseThatWouldBeSimulated) {
   EXPECT_GT(times.found(), 6u);
 }
 
-TEST(BlockTimes, ForgetWhatNobodyHasAndOtherMachines) {
+TEST(BlockTimes, UnusedAndForeignTimesAreForgotten) {
   hw::BlockTimes times;
   std::vector<isa::Block> blocks{worker("a", 8)};
   const auto first = times.get(blocks[0], one_chip());

@@ -99,7 +99,7 @@ TEST(Params, OverridesChangeTheMachineAndItsHash) {
   EXPECT_THAT(fast.toml, testing::HasSubstr("2 GHz"));
 }
 
-TEST(Params, RefusesWhatNoMachineCanBe) {
+TEST(Params, RefusesImpossibleMachines) {
   EXPECT_THAT(refusal("trn9"), testing::HasSubstr("trn1.2xlarge, trn1.32xlarge, trn1n.32xlarge"));
   EXPECT_THAT(refusal("trn1.2xlarge", {"hbm.bandwith=1 TB/s"}), testing::HasSubstr("hbm.bandwidth"));
   EXPECT_THAT(refusal("trn1.2xlarge", {"hbm.bandwidth=3 GHz"}), testing::Not(testing::HasSubstr("accepted")));

@@ -61,7 +61,7 @@ TEST(Programs, AMessageTakesItsWayAndAReceiveWaitsForIt) {
   }
 }
 
-TEST(Programs, NobodyWaitsForWhoReceivesLate) {
+TEST(Programs, ALateReceiverDelaysNoSender) {
   // The front goes on when its message is there; the back, at work on something else, finds it later.
   const isa::Program front = half(true, {{message(Opcode::kSend, 1)}, work(2)});
   const isa::Program back = half(false, {work(200), {message(Opcode::kRecv, 0)}});
@@ -74,7 +74,7 @@ TEST(Programs, NobodyWaitsForWhoReceivesLate) {
   EXPECT_LT(r.rank_total[0], r.rank_total[1] / 2);
 }
 
-TEST(Programs, WhoWaitsForAMessageThatNobodySendsIsNamed) {
+TEST(Programs, AReceiverWithoutASenderIsNamed) {
   const isa::Program front = half(true, {{message(Opcode::kRecv, 1)}, {message(Opcode::kSend, 1)}});
   const isa::Program back = half(false, {{message(Opcode::kRecv, 0)}, {message(Opcode::kSend, 0)}});
   EXPECT_TRUE(fails(base::Fault::kProgram,

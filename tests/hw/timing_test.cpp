@@ -157,7 +157,7 @@ TEST(TensorEngine, StallsForALoadThatIsLongerThanTheMatmul) {
   EXPECT_NEAR(body(result) * kTensorHz, 8 * (128 + 14) + 64 + 430, 0.01);
 }
 
-TEST(TensorEngine, KeepsAStationaryTileUntilSomebodyWritesIt) {
+TEST(TensorEngine, KeepsAStationaryTileUntilItIsOverwritten) {
   const auto load_cycles = [](const std::vector<Instr>& instrs) {
     return cycles(held(run(program(instrs), trn1({"tensor.fast_load=1"})), Engine::kTensor, Hold::kStationary),
                   kTensorHz);
@@ -204,7 +204,7 @@ TEST(Ports, VectorAndScalarExcludeEachOtherOnPsumAlone) {
   EXPECT_NEAR(pair_time(sbuf(128, 512, 8192), psum(128, 512)), vector, 0.2e-6);
 }
 
-TEST(Power, ThrottlesWhatLastsAndLeavesBurstsAlone) {
+TEST(Power, ThrottlesSustainedLoadAndLeavesBurstsAlone) {
   const auto utilisation = [](int matmuls) {
     std::vector<Instr> instrs;
     for (int i = 0; i < matmuls; ++i) instrs.push_back(matmul(psum(128, 512), weights(i % 8), moving(512)));
@@ -224,7 +224,7 @@ TEST(Power, ChargesForThePartOfTheArrayInUse) {
   EXPECT_EQ(held(result, Engine::kTensor, Hold::kPower), 0u);
 }
 
-TEST(Semaphores, ADeadlockNamesWhoWaitsForWhat) {
+TEST(Semaphores, ADeadlockNamesWaitersAndSemaphores) {
   const std::vector<Instr> instrs{signal(copy(Engine::kVector, sbuf(128, 8), sbuf(128, 8, 64))),
                                   after(activate(sbuf(128, 8), sbuf(128, 8, 64)), sem(Engine::kVector), 2),
                                   after(copy(Engine::kGpSimd, sbuf(128, 8), sbuf(128, 8, 64)), dma_sem(3), 1)};
@@ -255,7 +255,7 @@ TEST(Calls, CountsOfSemaphoresBeginAgainAndCallsDoNotOverlap) {
   }
 }
 
-TEST(Trace, RecordsTheWindowAskedForAndCountsWhatItDrops) {
+TEST(Trace, RecordsTheRequestedWindowAndCountsDroppedEvents) {
   std::vector<Instr> instrs(10, copy(Engine::kVector, sbuf(128, 512), sbuf(128, 512, 2048)));
   instrs.push_back(dma(sbuf(128, 512, 4096), hbm(128, 512), 5));
   hw::SimOptions options;

@@ -63,7 +63,7 @@ double busiest(const hw::ReplicaGroups& table, Pattern pattern, const hw::Machin
   return loads.slowest();
 }
 
-TEST(LinkLoads, AreWhatFlowsOverThem) {
+TEST(LinkLoads, SumTheFlowsOverThem) {
   const auto one = instances(1), two = instances(2);
   const double link = 1 / 48e9, network = 1 / 100e9;
   EXPECT_EQ(busiest(strided(2, 1, 32), Pattern::kRing, one), 0);  // on the chip

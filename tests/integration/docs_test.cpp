@@ -210,7 +210,7 @@ TEST(DocsPages, CommandsAreFoundWhereverTheyStand) {
 }
 
 /// The first block of README's section, and of the tutorial, but for "...": a figure that moved must not stay there.
-TEST(DocsPages, ShowWhatTheMainExamplePrints) {
+TEST(DocsPages, ShowTheOutputOfTheMainExample) {
   const TemporaryFolder folder{"trnsim_docs"};
   const Ran ran = shell(folder.path(), TRNSIM_BINARY " run bert_emotion --mode timed 2>/dev/null");
   ASSERT_EQ(ran.code, 0) << ran.output;

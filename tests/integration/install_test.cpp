@@ -99,7 +99,7 @@ TEST(Install, AClientReadsFewHeaders) {
 }
 
 /// The installed workload is changed first: a program that read the one in the source tree would print another time.
-TEST(Install, AProgramOutsideTheTreeSaysWhatTheInstalledBinarySays) {
+TEST(Install, AProgramOutsideTheTreeAgreesWithTheInstalledBinary) {
   const TemporaryFolder folder{"trnsim_example"};
   const fs::path job = prefix() / "share/trnsim/workloads/jobs/bert_emotion.toml";
   const std::string as_installed = base::read_file(job);

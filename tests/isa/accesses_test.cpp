@@ -21,7 +21,7 @@ void race() {
   std::_Exit(0);
 }
 
-TEST(Accesses, OfKernelsAreSeenByTheThreadSanitizer) {
+TEST(Accesses, KernelsReportTheirAccessesToTheThreadSanitizer) {
   if (!kThreadSanitized) GTEST_SKIP() << "the build has no thread sanitizer";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

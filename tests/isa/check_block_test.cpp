@@ -80,7 +80,7 @@ TEST(CheckBlock, FootprintMustFit) {
   EXPECT_THAT(error_of(b), HasSubstr("16385 bytes of PSUM per partition, there are 16384"));
 }
 
-TEST(CheckWaits, FulfilledByWhatComesBefore) {
+TEST(CheckWaits, FulfilledByEarlierInstructions) {
   EXPECT_EQ(error_of(block({signalling(on(Engine::kScalar)), waiting(on(Engine::kVector), kScalar, 1), load(3), load(3),
                             waiting(on(Engine::kScalar), isa::kFirstDmaSemaphore + 3, 2)})),
             "");
@@ -95,7 +95,7 @@ TEST(CheckWaits, NeverReached) {
               HasSubstr("raises dma3 only 0 times"));
 }
 
-TEST(CheckWaits, DeadlockSaysWhoWaitsForWhat) {
+TEST(CheckWaits, DeadlockNamesWaitersAndSemaphores) {
   const std::string error =
       error_of(block({waiting(signalling(on(Engine::kScalar)), kVector, 1), load(0),
                       waiting(signalling(on(Engine::kVector)), kScalar, 1), on(Engine::kGpSimd)}));

@@ -26,7 +26,7 @@ TEST(CheckForm, EngineMustBeAllowed) {
   EXPECT_TRUE(refused(with(gelu, [](Instr& i) { i.engine = Engine::kVector; }), "issue it on scalar"));
 }
 
-TEST(CheckForm, WhatTrn1LacksIsRefusedWithTheReason) {
+TEST(CheckForm, FeaturesThatTrn1LacksAreRefusedWithTheReason) {
   EXPECT_TRUE(refused(make(Opcode::kRangeSelect, Engine::kVector, sbuf(1, 1), sbuf(1, 1)), "NeuronCore-v3"));
   EXPECT_TRUE(refused(make(Opcode::kCustomOp, Engine::kGpSimd, sbuf(1, 1), sbuf(1, 1)), "nothing is published"));
 }

@@ -25,7 +25,7 @@ TEST(CheckNki, NumbersAreNoBiasOnTrn1) {
   EXPECT_NO_THROW(isa::check(act, second_generation()));
 }
 
-TEST(CheckNki, RegistersBelongToWhatAccumulates) {
+TEST(CheckNki, RegistersBelongToAccumulatingInstructions) {
   Instr act = make(Opcode::kActivation, Engine::kScalar, sbuf(128, 8), sbuf(128, 8));
   for (const Registers r : {Registers::kIdle, Registers::kReset, Registers::kReduce, Registers::kResetReduce})
     EXPECT_TRUE(accepted(with(act, [&](Instr& i) { i.registers = r; })));

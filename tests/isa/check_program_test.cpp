@@ -103,7 +103,7 @@ TEST(CheckProgram, CallsFitTheirBlocks) {
   EXPECT_THAT(error_of(p), HasSubstr("supplies 1 address, block \"layer\" has 2 registers"));
 }
 
-TEST(CheckProgram, CallsAwaitOnlyWhatWasIssued) {
+TEST(CheckProgram, CallsAwaitOnlyIssuedCalls) {
   Program p = program({collective(Opcode::kAllReduce, 8, 8)});
   p.calls.push_back(p.calls[0]);
   p.calls[1].await = {1, 0};

@@ -236,7 +236,7 @@ TEST(Cost, TensorReduceAndMemsetHalveFor16Bits) {
   EXPECT_EQ(occupy(memset), 512);
 }
 
-TEST(Cost, PredicatedCopyAndSelectCountWhatOneMemoryDelivers) {
+TEST(Cost, PredicatedCopyAndSelectCountTheReadsOfOneMemory) {
   const auto mask = sbuf(128, 512, Dtype::kUint8);
   EXPECT_EQ(occupy(make(Opcode::kCopyPredicated, Engine::kVector, sbuf(128, 512), sbuf(128, 512), mask)), 1024);
   EXPECT_EQ(occupy(make(Opcode::kCopyPredicated, Engine::kVector, sbuf(128, 512), psum(128, 512), mask)), 512);
@@ -342,7 +342,7 @@ TEST(Cost, OnesAndZerosHalveThePassesOfFp32) {
   EXPECT_EQ(occupy(narrow), 512);
 }
 
-TEST(CostText, ACopyCostsWhatItsEngineDoes) {
+TEST(CostText, ACopyCostsAsItsEngineDoes) {
   for (const std::uint32_t n : {2u, 64u, 600u}) {
     expect_text_matches(make(Opcode::kTensorCopy, Engine::kVector, sbuf(128, n), sbuf(128, n)), 0);
     expect_text_matches(make(Opcode::kTensorCopy, Engine::kScalar, sbuf(128, n), sbuf(128, n)), 1);

@@ -166,7 +166,7 @@ TEST_F(ElementWise, TensorScalarReduceAndSelects) {
   });
 }
 
-TEST_F(ElementWise, RefusesWhatDoesNotFit) {
+TEST_F(ElementWise, RefusesMismatchedShapes) {
   const Tile a = on(kSbuf, 4, 100), b = on(kSbuf, 4, 99, Dtype::kFp32, 1024);
   const auto refused = [&](const Instr& instr, const std::string& text) {
     return throws(instr, base::Fault::kProgram, text);
@@ -203,7 +203,7 @@ TEST_F(ElementWise, RangeSelectKeepsPlacesBetweenTheBounds) {
     for (std::int64_t i = 0; i < 700; ++i) largest = std::max(largest, want(p, i));
     return largest;
   });
-  EXPECT_EQ(get(most, 2, 0), -1e30F);  // no place of the last row lies between its bounds
+  EXPECT_EQ(get(most, 2, 0), -1e30F);  // no place of the last row is between its bounds
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST_F(RandomExec, RandomRowsAreTheScalarStream) {
   for (std::uint32_t i = 0; i < 600; ++i) ASSERT_EQ(row[i], exec::random16(stream, 9, 256 + i)) << i;
 }
 
-TEST_F(RandomExec, DropoutKeepsItsMaskForOneStreamWhateverTheIndex) {
+TEST_F(RandomExec, DropoutKeepsTheMaskOfAStreamForAnyIndex) {
   const Tile a = on(kSbuf, 128, 1000), first = on(kSbuf, 128, 1000, Dtype::kFp32, 4096),
              again = on(kSbuf, 128, 1000, Dtype::kFp32, 8192);
   fill(a, [](auto, auto) { return 1.0f; });

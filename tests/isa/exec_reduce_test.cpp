@@ -1,4 +1,4 @@
-// Reductions, scans, statistics, sorting, and what chooses by place.
+// Reductions, scans, statistics, sorting, and selections by place.
 #include "tests/isa/exec_fixture.h"
 
 namespace isa {

@@ -16,11 +16,11 @@ TEST(Instrs, AreSharedByCopiesAndChangedAlone) {
   EXPECT_FALSE(copy.instrs == block.instrs);
   const isa::Instr* const alone = copy.instrs.begin();
   copy.instrs.own()[1].queue = 0;
-  EXPECT_EQ(copy.instrs.begin(), alone);  // nobody else has them
+  EXPECT_EQ(copy.instrs.begin(), alone);  // not shared
   EXPECT_TRUE(copy.instrs == block.instrs);
 }
 
-TEST(Instrs, NoneAreAnEmptyList) {
+TEST(Instrs, AnEmptyListHasNone) {
   isa::Instrs none;
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(none.begin(), none.end());
@@ -42,7 +42,7 @@ isa::Instrs::List mixed_instrs() {
   return all;
 }
 
-TEST(Instrs, PackedOnesAreWhatTheyWereAndAreTheSameOnes) {
+TEST(Instrs, PackingKeepsInstructionsAndSharesEqualOnes) {
   const isa::Instrs instrs{mixed_instrs()}, copy = instrs;
   const auto identity = instrs.identity();
   instrs.pack();

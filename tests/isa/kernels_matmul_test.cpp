@@ -105,7 +105,7 @@ struct Problem {
     }
   }
 
-  /// Of the definition; before the kernel has run.
+  /// The result of the definition; called before the kernel has run.
   std::vector<std::uint32_t> defined(bool accumulate) const {
     std::vector<std::uint32_t> out;
     std::vector<float> left(static_cast<std::size_t>(k)), right(left);
@@ -278,7 +278,7 @@ TEST(AmxCode, HasTheBitsOfTheDefinitionOnEmulatedTiles) {
   expect_defined_bits(true, [&](const MatMul& args, bool) { amx_matmul(args, tiles, packed); });
 }
 
-TEST(MatMulDefinition, FlushesWhatIsSubnormalAfterRoundingToAnyExponent) {
+TEST(MatMulDefinition, FlushesSubnormalsAfterRoundingToAnyExponent) {
   using isa_test::fused;
   const float least = std::numeric_limits<float>::min();
   EXPECT_EQ(fused(0x1p-63F, 0x1p-63F, 0), least);

@@ -1,4 +1,4 @@
-// GpSimdE, DMA, TensorE and what moves elements, as nki.isa documents them.
+// GpSimdE, DMA, TensorE and instructions that move elements, as nki.isa documents them.
 #include <limits>
 
 #include "tests/isa/exec_fixture.h"
@@ -172,10 +172,10 @@ TEST_F(NkiMove, TensorTransposesMultiplyByTheIdentity) {
         else
           ASSERT_TRUE(std::isnan(x)) << f << ", " << p;
       }
-    const Tile square = on(kSbuf, 6, 32, dtype, 4096), turned = on(kSbuf, 32, 6, dtype, 8192);
+    const Tile square = on(kSbuf, 6, 32, dtype, 4096), transposed = on(kSbuf, 32, 6, dtype, 8192);
     fill(square, [](auto p, auto i) { return i == 2 ? kInf : static_cast<float>(p); });
-    run({.op = Opcode::kVectorTranspose, .engine = Engine::kVector, .dst = turned, .a = square});
-    expect(turned, [&](auto i, auto p) { return get(square, p, i); });  // VectorE moves them
+    run({.op = Opcode::kVectorTranspose, .engine = Engine::kVector, .dst = transposed, .a = square});
+    expect(transposed, [&](auto i, auto p) { return get(square, p, i); });  // VectorE moves them
   }
 }
 

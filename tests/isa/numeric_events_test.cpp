@@ -1,4 +1,4 @@
-// What numbers lose without an error is counted.
+// Silent losses of numbers are counted.
 #include "tests/isa/exec_fixture.h"
 
 namespace isa {

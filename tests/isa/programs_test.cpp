@@ -1,4 +1,4 @@
-// Programs that run together: messages between them, collectives over them, who waits for whom.
+// Programs that run together: messages between them, collectives over them, deadlocks.
 #include <gmock/gmock.h>
 
 #include "isa/check.h"
@@ -69,7 +69,7 @@ TEST(Programs, SendToEachOtherAndAddUpWithOperandsInOtherPlaces) {
   }
 }
 
-TEST(Programs, ThatWaitForEachOtherAreNamed) {
+TEST(Programs, ADeadlockBetweenProgramsIsNamed) {
   const Program front = part("front", 0, {receive_from(1, kMessage), send_to(1, kOwn)});
   const Program back = part("back", 2, {receive_from(0, kMessage), send_to(0, kOwn)});
   const auto device = make_numeric_device();
@@ -85,7 +85,7 @@ TEST(Programs, ThatWaitForEachOtherAreNamed) {
                     {"in all_reduce of replica group 1, for back", "back (ranks 2 to 3) has ended"}));
 }
 
-TEST(Programs, ThatDoNotFitTogetherAreRefused) {
+TEST(Programs, MismatchedProgramsAreRefused) {
   const Program front = part("front", 0, {}), back = part("back", 2, {}), wide = part("wide", 1, {}, 3);
   Program other = back;
   other.groups.pop_back();

@@ -127,7 +127,7 @@ TEST(Traffic, CountsBytesPerMemory) {
   EXPECT_EQ(isa::bytes_read(scatter)[index(isa::Space::kHbm)], 16 * 768 * 4);
 }
 
-TEST(Operands, ReadsIncludeWhatIsKept) {
+TEST(Operands, ReadsIncludeKeptElements) {
   Instr product = matmul(128, 64, 512);
   EXPECT_EQ(isa::reads(product).size(), 2);
   product.accumulate = true;

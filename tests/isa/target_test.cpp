@@ -1,4 +1,4 @@
-// What a program is compiled for: which machines differ for the compiler, which it refuses, what the checker reads.
+// Targets: the machines that differ for the compiler, those that it refuses, the numbers that the checker reads.
 #include "isa/target.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Target, EveryNumberThatDecidesAProgramIsInItsText) {
   }
 }
 
-TEST(Target, WhatDecidesNoProgramLeavesItAsItIs) {
+TEST(Target, ParametersThatDecideNoProgramLeaveItUnchanged) {
   for (const char* assignment : {"hbm.bandwidth=2x", "collective.floor=2x", "price.on_demand=2x", "program.lead_in=2x",
                                  "power.utilisation=0.7", "dma.rings=16"}) {
     const isa::Target same = target_with(assignment);
@@ -71,7 +71,7 @@ TEST(Target, WhatDecidesNoProgramLeavesItAsItIs) {
   }
 }
 
-TEST(Target, WhatTheInstructionFormatCannotSayIsRefused) {
+TEST(Target, LimitsOfTheInstructionFormatAreChecked) {
   for (const auto& [assignment, why] : {std::pair{"sbuf.partitions=64", "64 partitions"},
                                         {"tensor.rows=256", "256 x 128"},
                                         {"tensor.moving=256", "256 moving columns"},

@@ -28,7 +28,7 @@ def close(name, got, want, most=0.0):
 
 
 def run(op, *arrays):
-    """What a kernel gives that loads its arguments and stores what `op` makes of them."""
+    """The result of a kernel that loads its arguments and stores the result of `op`."""
     @nki.jit
     def kernel(*tensors):
         made = op(*[nl.load(t) for t in tensors])

@@ -106,7 +106,7 @@ class Behaviour(unittest.TestCase):
                 subprocess.run([sys.executable, "-c", code, cache], env=environment, check=True)
                 kept.append(len(list(cache.iterdir())))
                 with open(next(other.glob("_core*.so")), "ab") as module:
-                    module.write(b"1")  # behind its end: it does the same, and nobody can know
+                    module.write(b"1")  # behind its end: its behaviour is the same
             self.assertEqual(kept, [1, 1, 2])
 
     def test_an_interrupt_ends_it_at_once_and_the_lock_is_free(self):

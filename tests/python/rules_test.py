@@ -76,7 +76,7 @@ def imports(text, module, modules):
 
 
 def circle(graph):
-    """Modules that import each other, the first once more at the end; empty when there are none."""
+    """Modules that import each other, the first once more at the end; empty without such modules."""
     done, path = set(), []
 
     def visit(module):

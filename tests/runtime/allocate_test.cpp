@@ -42,7 +42,7 @@ VirtualBlock much_in_flight(const Graph& graph, ValueId x, ValueId y, std::int64
 struct Spilled {
   Allocation allocation;
   isa::Program program;
-  std::uint64_t y = 0;  // where the result lies
+  std::uint64_t y = 0;  // the address of the result
 };
 
 Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
@@ -89,7 +89,7 @@ void expect_sum(isa::Device& device, const Spilled& s, std::int64_t count, std::
 }
 
 // Eight tiles of 40 KiB in 192 KiB.
-TEST(Place, SpillsWhatIsNeededLast) {
+TEST(Place, SpillsTheTileThatIsNeededLast) {
   for (const bool rotate : {false, true}) {
     const Spilled s = spilled_sum(8, 10240, rotate);
     isa::check(s.program, trn1_target());
@@ -116,7 +116,7 @@ TEST(Place, SpillsNothingThatFits) {
   expect_sum(*isa::make_numeric_device(), s, 3, 10240);
 }
 
-TEST(Place, SaysWhatDoesNotFit) {
+TEST(Place, NamesTheTileThatDoesNotFit) {
   Graph graph{runtime::numerics("fp32")};
   EXPECT_TRUE(fails(base::Fault::kCapacity,
                     [&] {
@@ -168,7 +168,7 @@ isa::Program product() {
   return runtime::compile(std::move(g), trn1_target(), {.name = "product"}).program;
 }
 
-/// What HBM holds after a run in full mode, or what the checker says.
+/// The content of HBM after a run in full mode, or the checker's error.
 std::string outcome(const isa::Program& program) {
   hw::SimOptions options;
   options.check_races = true;
@@ -225,7 +225,7 @@ TEST(Synchronize, WaitsForReadersBeforeTheyAreOverwritten) {
 }
 
 // A third engine that follows the second knows of the first: its wait is left out.
-TEST(Synchronize, LeavesOutWhatIsImplied) {
+TEST(Synchronize, LeavesOutImpliedWaits) {
   Graph graph{runtime::numerics("fp32")};
   Emitter e{graph, trn1_target(), "chain"};
   const Tile a = e.sbuf(Dtype::kFp32, 128, 64), b = e.sbuf(Dtype::kFp32, 128, 64), c = e.sbuf(Dtype::kFp32, 128, 64);

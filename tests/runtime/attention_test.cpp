@@ -56,7 +56,7 @@ class AttentionTest : public testing::TestWithParam<std::tuple<AttentionCase, bo
     const double sums = std::sqrt(static_cast<double>(shape().seq));  // of a row's products, in another order
     return {.ulps = fp32() ? 64 + sums : 6, .floor = floor, .dtype = shape().dtype};
   }
-  /// A row's logarithm errs as its scores do, absolutely: in bf16 by 2^-6 and by what the exponentials' sum adds.
+  /// A row's logarithm errs as its scores do, absolutely: in bf16 by 2^-6 and by the error of the exponentials' sum.
   Tolerance logarithm() const { return {.ulps = fp32() ? 256.0 : 1 << 19, .floor = 1, .dtype = Dtype::kFp32}; }
 };
 
@@ -88,7 +88,7 @@ TEST_P(AttentionTest, Gradients) {
                    numerics());
 }
 
-/// Scores of -40000 to what each query may see: what it may not see is less still, and its probability exactly 0.
+/// Scores of -40000 to visible keys: hidden keys score less still, and have a probability of exactly 0.
 TEST(Attention, KeysThatComeLaterLoseToEveryScore) {
   for (const bool flash : {false, true}) {
     const AttentionAttrs attrs{

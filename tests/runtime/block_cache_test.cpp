@@ -45,7 +45,7 @@ TEST(BlockCache, ProgramsAreTheSameWithIt) {
     }
 }
 
-TEST(BlockCache, ForgetsWhatWasUsedLongestAgo) {
+TEST(BlockCache, ForgetsTheLeastRecentlyUsed) {
   runtime::BlockCache blocks{1};  // a block alone may have more
   EXPECT_EQ(compiled(layers(3, 256), &blocks), compiled(layers(3, 256), nullptr));
   EXPECT_EQ(compiled(layers(3, 256), &blocks), compiled(layers(3, 256), nullptr));

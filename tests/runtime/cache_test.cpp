@@ -106,7 +106,7 @@ TEST(CachedAttention, AWindowSeesItsLastTokensWhereverTheRingHasThem) {
   }
 }
 
-// What comes behind the rows that are read is neither seen nor changed, but for the new row.
+// Rows behind those that are read are neither seen nor changed, except for the new row.
 TEST(CachedAttention, AShorterBucketReadsTheFirstRowsOnly) {
   const CachedAttentionAttrs attrs{.scale = 0.25, .batch = 3, .seq = 128, .heads = 2, .kv_heads = 1};
   const Tensor positions = runtime::generate(3, 1, [](auto r, auto) { return r * 64; });  // the last at 128

@@ -60,12 +60,12 @@ TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
   const Inputs in{{x, type}, cos, sin};
   expect_reference(kRope, in, RopeAttrs{.inverse = false}, {{.ulps = fp32() ? 2.0 : 0.6, .floor = 1, .dtype = type}},
                    numerics());
-  const Tensors turned = run_on_device(kRope, in, RopeAttrs{.inverse = false}, numerics());
-  const Tensors back = run_on_device(kRope, {{turned[0], type}, cos, sin}, RopeAttrs{.inverse = true}, numerics());
+  const Tensors rotated = run_on_device(kRope, in, RopeAttrs{.inverse = false}, numerics());
+  const Tensors back = run_on_device(kRope, {{rotated[0], type}, cos, sin}, RopeAttrs{.inverse = true}, numerics());
   EXPECT_TRUE(close(back[0], x, {.ulps = 4, .floor = 2, .dtype = type}));
 }
 
-// What is not turned is as it was.
+// Columns that are not rotated stay unchanged.
 TEST_P(DecoderOps, RopeTurnsThePartOfEachHeadThatHasAngles) {
   const auto [rows, cols, type] = GetParam();
   const std::int64_t head = cols % 8 == 0 ? cols / 4 : cols, half = std::max<std::int64_t>(1, head / 8);
@@ -75,9 +75,9 @@ TEST_P(DecoderOps, RopeTurnsThePartOfEachHeadThatHasAngles) {
   const RopeAttrs attrs{.head = head};
   expect_reference(kRope, {{x, type}, cos, sin}, attrs, {{.ulps = fp32() ? 2.0 : 0.6, .floor = 1, .dtype = type}},
                    numerics());
-  const Tensor turned = run_on_device(kRope, {{x, type}, cos, sin}, attrs, numerics())[0];
+  const Tensor rotated = run_on_device(kRope, {{x, type}, cos, sin}, attrs, numerics())[0];
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 2 * half; c < head; ++c) ASSERT_EQ(turned.at(r, c), x.at(r, c)) << r << " " << c;
+    for (std::int64_t c = 2 * half; c < head; ++c) ASSERT_EQ(rotated.at(r, c), x.at(r, c)) << r << " " << c;
 }
 
 // In parts, over the columns of two ranks, the loss is that of the whole.

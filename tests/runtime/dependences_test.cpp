@@ -1,4 +1,4 @@
-// What keeps its order although no bytes say so: accumulator registers and the state of the random generator.
+// Order without shared bytes: accumulator registers and the state of the random generator.
 #include "runtime/compiler/dependences.h"
 
 #include <gmock/gmock.h>

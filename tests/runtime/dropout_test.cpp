@@ -1,4 +1,4 @@
-// Dropout drops by place, not by who asks: forward and backward agree, fused or not.
+// Dropout depends on the place, not on the caller: forward and backward agree, fused or not.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/run_op.h"
@@ -55,7 +55,7 @@ TEST(Dropout, DropsTheSameInForwardAndBackwardFusedOrNot) {
   EXPECT_TRUE(same(unfused.behind, fused.behind));
 }
 
-TEST(Dropout, ScalesWhatItKeepsAndDropsItsShare) {
+TEST(Dropout, ScalesKeptElementsAndDropsItsShare) {
   const Tensor y = masks("").alone;
   double dropped = 0;
   for (const float x : y.data) {

@@ -78,7 +78,7 @@ TEST(Activate, RefusesAFunctionWithoutDerivative) {
                     {"no derivative", "gelu"}));
 }
 
-// The gradients of broadcast operands are sums over what they stood for; a column's has no use in any model.
+// The gradients of broadcast operands are sums over their broadcast axes; a column's is not used by any model.
 TEST(Add, RefusesTheGradientOfAColumn) {
   Graph graph{runtime::numerics("fp32")};
   const ValueId w = graph.tensor("w", 4, 1, Dtype::kFp32, Kind::kWeight);

@@ -32,7 +32,7 @@ TEST(Route, GivesSlotsInTheOrderOfTheTokens) {
                        {kBits, kRouted, kBits, kRouted, kRouted, kBits, kBits, {.ulps = 256, .floor = 1}});
 }
 
-TEST(Route, RefusesWhatItCannotGive) {
+TEST(Route, RefusesImpossibleCapacities) {
   const auto route = [](RouteAttrs attrs) {
     return [attrs] { run_on_device(runtime::kRoute, {random_normal(8, 4, 1)}, attrs); };
   };
@@ -40,7 +40,7 @@ TEST(Route, RefusesWhatItCannotGive) {
   EXPECT_TRUE(fails(base::Fault::kProgram, route({.top_k = 2, .capacity = 9}), {"route", "capacity"}));
 }
 
-/// What a router of these sizes gives.
+/// The outputs of a router of these sizes.
 Tensors routed(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, std::int64_t capacity) {
   return runtime::kRoute.forward(RouteAttrs{.top_k = top_k, .capacity = capacity},
                                  std::vector<Tensor>{router_logits(tokens, experts)});
@@ -96,7 +96,7 @@ TEST(Gates, AreThoseOfTheRouter) {
   EXPECT_TRUE(fails(base::Fault::kProgram, too_many, {"gates", "top_k"}));
 }
 
-TEST(Gates, WeighWhatAnExpertAdds) {
+TEST(Gates, WeighTheOutputOfAnExpert) {
   for (const std::int64_t tokens : {1, 129}) {
     const Inputs in{random_normal(tokens, 700, 1), random_normal(tokens, 9, 2), random_normal(tokens, 700, 3)};
     expect_reference(runtime::kGatedSum, in, runtime::ColumnAttrs{.column = 8}, {{.ulps = 2, .floor = 1}});

@@ -253,7 +253,7 @@ ValueId two_layers(Graph& graph) {
   return graph.add(runtime::kCrossEntropy, "loss", {x, labels, ones})[0];
 }
 
-TEST(Gradient, WhatComesAgainIsAskedForOneReaderAhead) {
+TEST(Gradient, RecomputationIsRequestedOneReaderAhead) {
   Graph graph{runtime::numerics("fp32")};
   const ValueId loss = two_layers(graph);
   runtime::Backward backward{graph};
@@ -277,7 +277,7 @@ TEST(Gradient, WhatComesAgainIsAskedForOneReaderAhead) {
   EXPECT_EQ(scopes, want);
 }
 
-TEST(Gradient, WhatComesAgainGivesTheSameGradients) {
+TEST(Gradient, RecomputationGivesTheSameGradients) {
   std::vector<std::vector<float>> gradients;
   for (const bool again : {false, true}) {
     Graph graph{runtime::numerics("fp32")};

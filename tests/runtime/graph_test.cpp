@@ -1,4 +1,4 @@
-// What graphs and the compiler refuse, and in which words.
+// Errors of graphs and the compiler, with their texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,8 +126,8 @@ TEST(Compile, PrintsTheMemoryWhenItDoesNotFit) {
                     {"job", "of HBM per core", "weights", "activations", "inputs", "outputs", "batch_size"}));
 }
 
-// What the tensors need is seen before any instruction is made, and is never more than the whole plan.
-TEST(Compile, GivesUpWhatCannotFit) {
+// The tensors' memory is known before any instruction is made, and is never more than the whole plan's.
+TEST(Compile, GivesUpEarlyWhenNothingFits) {
   const auto build = [](std::int64_t width) {
     Graph g = fp32();
     ValueId x = g.tensor("x", 256, width, Dtype::kFp32, Kind::kInput);

@@ -52,7 +52,7 @@ TEST_P(ByRows, CrossEntropy) {
   const auto [rows, cols, type] = GetParam();
   Tensor labels = random_ids(rows, cols, 5);
   Tensor weights = runtime::generate(rows, 1, [&](auto r, auto) { return r % 3 == 2 ? 0.0 : 1.0 / rows; });
-  if (rows > 2) labels.at(2, 0) = -100;  // weighs nothing, so that it may be no label at all
+  if (rows > 2) labels.at(2, 0) = -100;  // has no weight, so an invalid label is allowed
   const Inputs in{{random_normal(rows, cols, 6, 2), type}, {labels, Dtype::kInt32}, weights};
   const double share = 1.0 / static_cast<double>(rows);
   // exp and log within 4 ulps each, a sum of `cols` terms, a difference of numbers of magnitude 8.

@@ -72,7 +72,7 @@ TEST(Lower, ReservedSbufIsNotTheBlocks) {
   EXPECT_EQ(narrow.allocation.spills, 0);
 }
 
-TEST(Lower, MovementByTensorEIsNoneOfTheBlocksFlops) {
+TEST(Lower, MovementByTensorEIsNotCountedAsFlops) {
   Doubling t{1};
   Emitter e{t.graph, trn1_target(), "spread"};
   e.store(e.hbm(t.y, 0, 128), e.broadcast(t.x, 128, 0, 512));

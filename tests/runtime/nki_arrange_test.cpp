@@ -1,5 +1,5 @@
-// What the compiler's part does to kernels: loads that are there already, room for chains of instructions, what does
-// not fit.
+// The compiler's treatment of kernels: repeated loads, room for chains of instructions,
+// overflows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ std::size_t loads_in(const Arranged& arranged) {
       arranged.block.instrs, [](const isa::Instr& i) { return i.op == Opcode::kDmaCopy && i.a.space == Space::kHbm; }));
 }
 
-TEST(NkiArrange, WhatIsLoadedAgainIsKeptWhileSbufHoldsIt) {
+TEST(NkiArrange, RepeatedLoadsStayInSbufWhileThereIsRoom) {
   EXPECT_EQ(loads_in(read_twice(20)), 20);  // 80 KiB of 192
   const Arranged large = read_twice(60);    // 240 KiB
   EXPECT_EQ(loads_in(large), 120);
@@ -86,7 +86,7 @@ TEST(NkiArrange, LoadsLeaveRoomForTheChainThatUsesThem) {
   }
   const Arranged arranged = kernel.arranged();
   const std::vector<isa::Instr> all(arranged.block.instrs.begin(), arranged.block.instrs.end());
-  std::size_t overlapped = 0;  // VectorE has something to do between what ScalarE reads and who reads its result
+  std::size_t overlapped = 0;  // VectorE works between ScalarE's operand and the reader of its result
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].engine != Engine::kScalar) continue;
     const auto here = all.begin() + static_cast<std::ptrdiff_t>(i);
@@ -101,7 +101,7 @@ TEST(NkiArrange, LoadsLeaveRoomForTheChainThatUsesThem) {
   EXPECT_EQ(arranged.spills, 0);
 }
 
-TEST(NkiArrange, WhatDoesNotFitIsAMistakeOfItsLine) {
+TEST(NkiArrange, AnOverflowIsReportedAtItsLine) {
   Kernel kernel;
   kernel.trace().label(kernel.trace().add_label("kernel.py:7"));
   const View a = kernel.trace().tensor({.sizes = {128, 30000}, .fill = 1.0F});

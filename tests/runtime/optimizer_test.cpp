@@ -133,7 +133,7 @@ TEST(Sgd, UpdatesInPlace) {
     }
 }
 
-TEST(SumSquares, OfAllElementsOfAllOperands) {
+TEST(SumSquares, SumsAllElementsOfAllOperands) {
   const Inputs in{random_normal(130, 192, 1),
                   random_normal(1, 7919, 2),
                   {random_normal(257, 600, 3), Dtype::kBf16},
@@ -148,7 +148,7 @@ TEST(ClipScale, LimitsTheNorm) {
     expect_reference(kClipScale, in, attrs, {{.ulps = 8}, {.ulps = 8}});
 }
 
-// Operands of odd sizes lie side by side in one bucket; the sums are the same on every rank.
+// Operands of odd sizes are side by side in one bucket; the sums are the same on every rank.
 TEST(AllReduce, SumsOverRanks) {
   Graph graph{runtime::numerics("fp32")};
   std::vector<ValueId> in;

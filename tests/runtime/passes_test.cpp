@@ -101,7 +101,7 @@ void expect_near(const std::map<std::string, Tensor>& a, const std::map<std::str
   }
 }
 
-TEST(Passes, ThatOnlyMoveDataKeepEveryBit) {
+TEST(Passes, DataMovementPassesKeepEveryBit) {
   for (const char* numerics : {"fp32", "bf16"}) {
     const Layer layer{numerics};
     const auto all = run(layer, "");
@@ -132,7 +132,7 @@ TEST(Passes, ChangeRoundingOnlyInBf16) {
   expect_near(run(layer, "-fusion"), run(layer, ""), 0.03);
 }
 
-/// x up + bias, GELU, down; 2500 columns in between, of which only chunks are kept unless somebody reads whole rows.
+/// x up + bias, GELU, down; 2500 columns in between, of which only chunks are kept unless a node reads whole rows.
 Graph wide_mlp(std::int64_t k) {
   Graph g{runtime::numerics("fp32")};
   const ValueId x = g.tensor("x", 300, k, Dtype::kFp32, Kind::kInput);

@@ -1,4 +1,4 @@
-// Compiled programs in a folder: the same bytes come back, and only for what decides the same program.
+// Compiled programs in a folder: the same bytes come back, and only for the same inputs.
 #include "runtime/compiler/program_cache.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST(ProgramCache, AProgramComesBackAsItWas) {
   EXPECT_EQ(again.memory.address, compiled.memory.address);
 }
 
-TEST(ProgramCache, TheKeySeesWhatDecidesTheProgram) {
+TEST(ProgramCache, TheKeyHasEverythingThatDecidesTheProgram) {
   const std::uint64_t key = runtime::program_key(cached_graph(), trn1_target(), cached_options());
   EXPECT_EQ(runtime::program_key(cached_graph(), trn1_target(), cached_options()), key);
   EXPECT_NE(runtime::program_key(cached_graph(2), trn1_target(), cached_options()), key);
@@ -83,7 +83,7 @@ TEST(ProgramCache, DamagedFilesAreRefused) {
   }
 }
 
-TEST(ProgramCache, WhatIsThereIsNotCompiledAgain) {
+TEST(ProgramCache, CachedProgramsAreNotCompiledAgain) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path{testing::TempDir()} / ("program_cache_" + std::to_string(getpid()));
   runtime::ProgramCache cache{folder};

@@ -60,7 +60,7 @@ using runtime::Tensor;
 using runtime::Tensors;
 using runtime::ValueId;
 
-/// Numbers of a standard normal distribution; the same for the same seed.
+/// Numbers of a standard normal distribution; equal for equal seeds.
 inline Tensor random_normal(std::int64_t rows, std::int64_t cols, std::uint32_t seed, double scale = 1) {
   std::mt19937 bits{seed};
   std::normal_distribution<double> normal;
@@ -73,7 +73,7 @@ inline Tensor random_ids(std::int64_t rows, std::int64_t below, std::uint32_t se
   return runtime::generate(rows, 1, [&](auto, auto) { return static_cast<std::int64_t>(bits()) % below; });
 }
 
-/// What is left of the values in that type.
+/// The values rounded to that type.
 inline Tensor rounded(Tensor t, Dtype dtype) {
   for (float& x : t.data) x = isa::decode(dtype, isa::encode(dtype, x));
   return t;

@@ -1,4 +1,4 @@
-// What decides a block is in its signature: each member of each op's attributes, the tensors, and who reads them.
+// A signature has everything that decides a block: each member of each op's attributes, the tensors, and their readers.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -83,7 +83,7 @@ TEST(Signature, KnowsAttributesOfEqualBytesApart) {
             OneNode{runtime::EmbeddingGradAttrs{.rows = 3}}.signature());
 }
 
-TEST(Signature, KnowsSizesScopesAndWhatLeaves) {
+TEST(Signature, KnowsSizesScopesAndResultsThatLeave) {
   const std::string plain = OneNode{Attrs{}}.signature();
   EXPECT_EQ(plain, OneNode{Attrs{}}.signature());
   EXPECT_NE(plain, (OneNode{Attrs{}, 5}.signature()));

@@ -61,7 +61,7 @@ struct NormCase {
 class SkinnyNorms : public testing::TestWithParam<NormCase> {};
 
 // Rows are folded where blocks of 128 columns allow it: 4 x 2048 over 16 partitions each, 100 rows not at all.
-TEST_P(SkinnyNorms, OfRowsAndOfTheirSumWithOthersAndABias) {
+TEST_P(SkinnyNorms, RowsAndTheirSumWithOthersAndABias) {
   const auto [rows, cols, parts, type] = GetParam();
   EXPECT_EQ(runtime::skinny_fold(rows, cols), parts);
   const Tensor x = random_normal(rows, cols, 1, 3), y = random_normal(rows, cols, 2), bias = random_normal(1, cols, 3);

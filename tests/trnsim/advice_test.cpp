@@ -20,12 +20,12 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Asked {
+struct Request {
   Settings settings;
   JobOf job_of;
 };
 
-Asked workload(const std::string& name) {
+Request workload(const std::string& name) {
   const workloads::Workload w = workloads::load_workload(name);
   Settings settings;
   apply_workload(settings, w, WorkloadPart::kProjected);
@@ -33,7 +33,7 @@ Asked workload(const std::string& name) {
 }
 
 /// A small Llama on eight cores that computes much twice.
-Asked llama() {
+Request llama() {
   Settings s;
   s.machine.instance_type = "trn1.32xlarge", s.machine.nproc_per_node = 8, s.plan.tensor_parallel_size = 2,
   s.plan.recompute = "full";
@@ -52,7 +52,7 @@ workloads::ModelPtr folder_of(const std::string& config) {
   return model;
 }
 
-Asked llama_folder() {
+Request llama_folder() {
   Settings s;
   s.machine.instance_type = "trn1.32xlarge", s.machine.nproc_per_node = 8, s.plan.tensor_parallel_size = 4,
   s.training.per_device_train_batch_size = 1;
@@ -65,7 +65,7 @@ Asked llama_folder() {
   return {s, [model](const Settings& settings) { return trnsim::job_of(settings, model, 4096); }};
 }
 
-Asked roberta_folder() {
+Request roberta_folder() {
   Settings s;
   s.machine.instance_type = "trn1.2xlarge", s.machine.nproc_per_node = 2, s.training.per_device_train_batch_size = 4,
   s.data.max_length = 256;
@@ -78,26 +78,26 @@ Asked roberta_folder() {
 }
 
 /// The compiler's last case, from which a run looks for changes.
-Asked compiler() {
+Request compiler() {
   const workloads::Workload w = workloads::load_workload("bert_training_compiler");
-  Asked asked = workload(w.name);
-  const Job job = asked.job_of(asked.settings);
-  const CompilerGain gain = compiler_gain(job, asked.settings.training.learning_rate, {}, w.most_batch);
-  asked.job_of = at_largest_batch(asked.job_of, gain.cases.back().job, w.most_batch);
-  return asked;
+  Request request = workload(w.name);
+  const Job job = request.job_of(request.settings);
+  const CompilerGain gain = compiler_gain(job, request.settings.training.learning_rate, {}, w.most_batch);
+  request.job_of = at_largest_batch(request.job_of, gain.cases.back().job, w.most_batch);
+  return request;
 }
 
-class Advice : public testing::TestWithParam<Asked (*)()> {};
+class Advice : public testing::TestWithParam<Request (*)()> {};
 
-TEST_P(Advice, EachChangeGainsWhatItPromises) {
-  const Asked asked = GetParam()();
-  const Projection now = project(asked.job_of(asked.settings));
-  const std::vector<Change> changes = advise(asked.settings, asked.job_of, now);
+TEST_P(Advice, EachChangeGainsAsPromised) {
+  const Request request = GetParam()();
+  const Projection now = project(request.job_of(request.settings));
+  const std::vector<Change> changes = advise(request.settings, request.job_of, now);
   ASSERT_FALSE(changes.empty());
   EXPECT_LE(changes.size(), 2u);
   double before = std::max(changes.front().speed_up, changes.front().saving);
   for (const Change& change : changes) {
-    const Projection with = project(asked.job_of(changed(asked.settings, change)));
+    const Projection with = project(request.job_of(changed(request.settings, change)));
     const double gain = with.samples_per_second() / now.samples_per_second() - 1;
     EXPECT_GT(std::max(gain, change.saving), 0) << settings_text(change);
     EXPECT_NEAR(gain, change.speed_up, 0.03) << settings_text(change);
@@ -108,42 +108,42 @@ TEST_P(Advice, EachChangeGainsWhatItPromises) {
 }
 
 template <int kJob>
-Asked published() {
+Request published() {
   static constexpr const char* kJobs[] = {"bert_emotion",    "bert_imdb",      "bert_tweets",
                                           "llama2_7b_dolly", "llama3_8b_lora", "vit_mnist"};
   return workload(kJobs[kJob]);
 }
 
 /// The largest last.
-std::vector<Asked (*)()> jobs() {
-  std::vector<Asked (*)()> all{published<0>, published<1>, published<2>, published<5>, llama_folder, roberta_folder};
+std::vector<Request (*)()> jobs() {
+  std::vector<Request (*)()> all{published<0>, published<1>, published<2>, published<5>, llama_folder, roberta_folder};
   if (!without_slow()) all.insert(all.end(), {published<3>, published<4>, compiler, llama});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Jobs, Advice, testing::ValuesIn(jobs()));
 
 /// A Llama-2-7B that is not shared, and batches of BERT that are too large.
-Asked whole_llama() {
+Request whole_llama() {
   Settings s = estimate_settings({});
   const workloads::ModelPtr model = load_model_config("llama2-7b");
   return {s, [model](const Settings& settings) { return trnsim::job_of(settings, model, 0); }};
 }
-Asked large_batch() {
-  Asked asked = workload("bert_emotion");
-  asked.settings.training.per_device_train_batch_size = 201;  // no power of two divides it
-  asked.settings.given = {"per_device_train_batch_size"};
-  return asked;
+Request large_batch() {
+  Request request = workload("bert_emotion");
+  request.settings.training.per_device_train_batch_size = 201;  // no power of two divides it
+  request.settings.given = {"per_device_train_batch_size"};
+  return request;
 }
 
-class Remedy : public testing::TestWithParam<Asked (*)()> {};
+class FittingChange : public testing::TestWithParam<Request (*)()> {};
 
-TEST_P(Remedy, OfWhatDoesNotFitFitsAndTakesWhatItPromises) {
-  const Asked asked = GetParam()();
-  const Job before = asked.job_of(asked.settings);
+TEST_P(FittingChange, FitsAndTakesThePromisedTime) {
+  const Request request = GetParam()();
+  const Job before = request.job_of(request.settings);
   ASSERT_FALSE(project_if_it_fits(before).memory.fits());
-  const std::optional<Change> change = remedy(asked.settings, asked.job_of);
+  const std::optional<Change> change = fitting_change(request.settings, request.job_of);
   ASSERT_TRUE(change);
-  const Job with = asked.job_of(changed(asked.settings, *change));
+  const Job with = request.job_of(changed(request.settings, *change));
   const Projection p = project(with);
   EXPECT_TRUE(p.memory.fits()) << settings_text(*change);
   EXPECT_NEAR(change->seconds, p.time.total, 0.03 * p.time.total) << settings_text(*change);
@@ -152,25 +152,25 @@ TEST_P(Remedy, OfWhatDoesNotFitFitsAndTakesWhatItPromises) {
   EXPECT_THAT(fix_text(change), HasSubstr("this fits: `"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, Remedy, testing::Values(whole_llama, large_batch));
+INSTANTIATE_TEST_SUITE_P(Jobs, FittingChange, testing::Values(whole_llama, large_batch));
 
-TEST(Remedies, ThereIsNoneForASampleThatNoCoreHolds) {
-  Asked asked = workload("bert_emotion");
-  asked.settings.machine.set = {"hbm.bytes=1 GiB"};
-  EXPECT_FALSE(remedy(asked.settings, asked.job_of));
+TEST(FittingChanges, NoneExistsForASampleThatNoCoreHolds) {
+  Request request = workload("bert_emotion");
+  request.settings.machine.set = {"hbm.bytes=1 GiB"};
+  EXPECT_FALSE(fitting_change(request.settings, request.job_of));
   EXPECT_EQ(fix_text({}), "");
 }
 
 // One of 32 cores works, and the whole instance is paid.
 TEST(Advice, CoresThatArePaidAndIdleAreNamedAndSoIsAnInstanceWithout) {
-  const Asked asked = workload("bert_tweets");
-  const Projection now = project(asked.job_of(asked.settings));
-  const std::vector<Change> changes = advise(asked.settings, asked.job_of, now);
+  const Request request = workload("bert_tweets");
+  const Projection now = project(request.job_of(request.settings));
+  const std::vector<Change> changes = advise(request.settings, request.job_of, now);
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_THAT(settings_text(changes[0]) + settings_text(changes[1]),
               testing::AllOf(HasSubstr("`nproc_per_node` 32"), HasSubstr("`instance_type` trn1.2xlarge")));
   for (const Change& change : changes) {
-    const Projection with = project(asked.job_of(changed(asked.settings, change)));
+    const Projection with = project(request.job_of(changed(request.settings, change)));
     EXPECT_NEAR((*now.dollars / now.samples) / (*with.dollars / with.samples) - 1, change.saving, 0.03);
     EXPECT_GT(std::max(change.speed_up, change.saving), 5);
   }
@@ -178,14 +178,14 @@ TEST(Advice, CoresThatArePaidAndIdleAreNamedAndSoIsAnInstanceWithout) {
 
 // Other loops take no compilation: all of them are looked at, also for a model that no two cores share.
 TEST(Advice, TheStackThatIsNamedIsTheBestOfThoseForTheModel) {
-  const Asked asked = workload("bert_emotion");
-  const Projection now = project(asked.job_of(asked.settings));
+  const Request request = workload("bert_emotion");
+  const Projection now = project(request.job_of(request.settings));
   double best = 0;
-  for (const Change& change : advise(asked.settings, asked.job_of, now, 10))
+  for (const Change& change : advise(request.settings, request.job_of, now, 10))
     if (change.settings.front().first == "stack") best = change.speed_up;
   for (const char* name : {"torch-xla", "torch-xla-2025", "optimum-neuron"}) {
     const Projection other =
-        project(asked.job_of(changed(asked.settings, {.settings = {{"stack", name}}, .text = ""})));
+        project(request.job_of(changed(request.settings, {.settings = {{"stack", name}}, .text = ""})));
     EXPECT_GE(best, other.samples_per_second() / now.samples_per_second() - 1) << name;
   }
   EXPECT_GT(best, 0.02);
@@ -214,16 +214,16 @@ TEST(Advice, ACommandWithAChangeHasItsSettingsOnce) {
 }
 
 TEST(Advice, ChangesThatDoNotFitAreNotNamed) {
-  Asked asked = workload("bert_tweets");
-  asked.settings.machine.set = {"hbm.bytes=12 GiB"};  // of a chip: the job fits, four times its batch does not
-  const Projection now = project(asked.job_of(asked.settings));
-  for (const Change& change : advise(asked.settings, asked.job_of, now, 10))
-    EXPECT_NO_THROW(project(asked.job_of(changed(asked.settings, change)))) << settings_text(change);
+  Request request = workload("bert_tweets");
+  request.settings.machine.set = {"hbm.bytes=12 GiB"};  // of a chip: the job fits, four times its batch does not
+  const Projection now = project(request.job_of(request.settings));
+  for (const Change& change : advise(request.settings, request.job_of, now, 10))
+    EXPECT_NO_THROW(project(request.job_of(changed(request.settings, change)))) << settings_text(change);
 }
 
-TEST(Advice, TheAnswerSaysWhatWasAskedForAlone) {
-  const Asked asked = workload("bert_tweets");
-  const Job job = asked.job_of(asked.settings);
+TEST(Advice, TheAnswerCoversTheRequestAlone) {
+  const Request request = workload("bert_tweets");
+  const Job job = request.job_of(request.settings);
   const Projection p = project(job);
   EXPECT_TRUE(answer(job, p, {}).changes.empty());
   EXPECT_THAT(answer(job, p, std::vector<Change>{}).changes.at(0).text, HasSubstr("nothing"));

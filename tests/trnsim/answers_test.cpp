@@ -87,7 +87,7 @@ TEST(Answers, DecayIsTheSameInTheProjectionAndInTheTraining) {
   }
 }
 
-// What was published as a range is one, and nothing in it is an error.
+// A published range is read as one, and nothing in it is an error.
 TEST(Answers, PublishedRangesAreRanges) {
   const workloads::Workload tweets = workloads::load_workload("bert_tweets");
   const auto at = std::ranges::find(tweets.published, "core_utilisation", &workloads::Published::name);

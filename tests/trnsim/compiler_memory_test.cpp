@@ -88,14 +88,14 @@ TEST(CompilerMemory, AnUpdateOfMasterWeightsNeedsRoomForThem) {
               static_cast<double>(master.by_kind.at("optimizer")) * 8 / 12, 8);
 }
 
-TEST(CompilerMemory, VerdictKnowsWhatIsTight) {
+TEST(CompilerMemory, VerdictKnowsATightFit) {
   EXPECT_EQ(verdict(memory_with(94, 100)), "fits");
   EXPECT_EQ(verdict(memory_with(95, 100)), "tight");
   EXPECT_EQ(verdict(memory_with(100, 100)), "tight");
   EXPECT_EQ(verdict(memory_with(101, 100)), "does not fit");
 }
 
-TEST(CompileCost, ColdWarmAndWhatIsRefused) {
+TEST(CompileCost, ColdWarmAndRefused) {
   const Job job = small_job(false);
   const CompileCost cost = compile_cost(job, project(job));
   EXPECT_GT(cost.cold_seconds, cost.first_seconds);
@@ -110,7 +110,7 @@ TEST(CompileCost, ColdWarmAndWhatIsRefused) {
   EXPECT_THAT(large.refusal(), testing::HasSubstr("F137"));
 }
 
-TEST(AutoCast, Fp32MeansWhatTheMachineDoesWithIt) {
+TEST(AutoCast, Fp32MeansTheMachinesFp32) {
   const auto settled = [](auto change) {
     Settings given;
     change(given);

@@ -1,5 +1,5 @@
-// Every family answers the same question alike, whoever is asked: a projection, an estimate, a search of plans, a run's
-// price; decoders write text; adapters take less memory.
+// Every family answers the same question alike, through every interface: a projection, an estimate, a search of plans,
+// a run's price; decoders write text; adapters take less memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -66,7 +66,7 @@ void change(std::vector<T>& x) {
   x.emplace_back();
 }
 
-/// Calls f with every value that x is made of. What has an identity of its own is left to JobField.
+/// Calls f with every value that x is made of. Members with an identity of their own are left to JobField.
 template <class T>
 void each_value(T& x, const auto& f) {
   if constexpr (std::is_same_v<T, hw::MachineParams> || std::is_same_v<T, workloads::ModelPtr> ||
@@ -99,7 +99,7 @@ constexpr bool kShort = ((base::kFieldCount<Group> <= 20) && ...);
 static_assert(kShort<Settings, DataSettings, TrainingSettings, NumericsSettings, PlanSettings, LoraSettings,
                      GenerationSettings, MachineSettings, OutputSettings>);
 
-/// Values of a setting to try: its choices, or a few of its type. Of a text without choices none is known.
+/// Values of a setting to try: its choices, or a few of its type. None for a text without choices.
 std::vector<std::string> values_of(const Setting& setting) {
   std::vector<std::string> out;
   const std::string legal = setting.legal();
@@ -143,7 +143,7 @@ TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
   }
 }
 
-// What describes a plan to the user makes it again.
+// The description of a plan for the user reproduces it.
 TEST(Job, PlanSettingsGiveThePlanBack) {
   Settings given;
   given.machine.instance_type = "trn1.32xlarge", given.plan.tensor_parallel_size = 4,

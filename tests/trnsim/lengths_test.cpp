@@ -78,7 +78,7 @@ TEST(Lengths, AreComparedWithOneLengthAndWithPacking) {
   EXPECT_NEAR(plans[0].epoch_seconds, (one.time.total - one.time.parts.front().seconds) / 2, 1e-9);
 }
 
-TEST(Lengths, CutWhatIsLongerAndFitToTheData) {
+TEST(Lengths, LongerSamplesAreCutAndLengthsFitTheData) {
   const Job cut = job_with("32,64");
   EXPECT_EQ(cut.step.kind.length, 64);
   EXPECT_EQ(cut.sizes.one_length.length, 128);
@@ -98,7 +98,7 @@ TEST(Lengths, StepsOfAJobAreSharedByItsSamples) {
   EXPECT_DOUBLE_EQ(project(job).steps, 11);
 }
 
-TEST(Lengths, OfPackedTextsPicturesAndNoDataAreRefused) {
+TEST(Lengths, PackedTextsPicturesAndMissingDataAreRefused) {
   using base::Fault;
   const auto job = [](const char* model, Settings s, const workloads::TokenLengths& lengths) {
     return [=] { job_of(s, load_model_config(model), 1000, 0, lengths); };

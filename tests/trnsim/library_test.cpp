@@ -1,4 +1,4 @@
-// What the verbs without a job answer, asked in process: machines, listings, tokens, checkpoints, text.
+// Answers of the verbs without a job, called in process: machines, listings, tokens, checkpoints, text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Listings, NamesAreThoseOfTheRegistries) {
   EXPECT_TRUE(fails(Fault::kInternal, [] { names_in("planets"); }, {"planets"}));
 }
 
-TEST(Tokens, OfATextWithItsSpecialOnes) {
+TEST(Tokens, ATextGetsItsSpecialTokens) {
   const Scratch scratch;
   const auto vocab = scratch.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ni\nfeel\nhappy\n");
   const auto tokenizer = load_tokenizer(vocab);
@@ -88,7 +88,7 @@ TEST(Checkpoints, ShardsBecomeOneModel) {
   EXPECT_TRUE(fails(Fault::kUsage, [&] { consolidate(scratch / "shards", scratch / "merged"); }, {"merged"}));
 }
 
-// What an observer hears, put together, is what the caller gets; the time is that of the same programs.
+// The pieces that an observer receives make up the caller's text; the time is that of the same programs.
 TEST(GenerateInProcess, TextsGrowUnderTheEyesOfAnObserver) {
   Settings settings = generation_settings();
   settings.generation.prompt = {"One day", "Tom"};
@@ -118,7 +118,7 @@ TEST(GenerateInProcess, TextsGrowUnderTheEyesOfAnObserver) {
   EXPECT_EQ(json["batch_size"], 2);
 }
 
-// What is read is no part of what is written, and may be longer than its caches.
+// The source is not part of the generated text, and may be longer than its caches.
 TEST(GenerateInProcess, AnEncodersTextIsReadOnce) {
   Settings settings = generation_settings();
   settings.machine.instance_type = "trn1.2xlarge";

@@ -1,4 +1,4 @@
-// One answer to one question: bounds hold, parts add up, and who asks beside whom changes nothing.
+// One answer to one question: bounds hold, parts add up, and concurrent callers change nothing.
 #include "trnsim/projection.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST_P(Project, KeepsItsBoundsAndItsPartsAddUp) {
   const auto sum = std::accumulate(p.memory.by_kind.begin(), p.memory.by_kind.end(), std::uint64_t{0},
                                    [](std::uint64_t total, const auto& kind) { return total + kind.second; });
   EXPECT_LE(least_memory(job).total, p.memory.total);
-  EXPECT_GE(sum + (64u << 10) * p.memory.by_kind.size(), p.memory.total);  // but for what lies between regions
+  EXPECT_GE(sum + (64u << 10) * p.memory.by_kind.size(), p.memory.total);  // except for gaps between regions
   EXPECT_TRUE(p.memory.fits());
   // Time: no step is faster than its FLOPs at the peak of all cores, none than its host.
   EXPECT_GT(p.mfu, 0);
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Project, testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
 // Two threads that ask at the same time get what they would get one after the other.
-TEST(Projections, OfTwoThreadsAreThoseOfTwoInARow) {
+TEST(Projections, TwoThreadsProjectAsTwoInARow) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator stays locked in a child of one of several threads";
   const Job jobs[] = {job_of_case(kCases[0]), job_of_case(kCases[3])};
   double alone[2], beside[2];
@@ -122,7 +122,7 @@ TEST(Projections, AreTheSameInASearchAndAlone) {
   EXPECT_EQ(timed, 4);
 }
 
-TEST(Projections, OfWhatDoesNotFitNameAPlanThatDoes) {
+TEST(Projections, AJobThatDoesNotFitNamesAPlanThatDoes) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   Settings given;
   given.machine.instance_type = "trn1.32xlarge", given.plan.tensor_parallel_size = 8, given.data.max_length = 2048;
@@ -141,7 +141,7 @@ TEST(Projections, OfWhatDoesNotFitNameAPlanThatDoes) {
   EXPECT_TRUE(project_if_it_fits(*near).memory.fits());
 }
 
-// What one point leaves for the next is the device's part alone.
+// One point leaves only the device's part to the next.
 TEST(Sweep, APointIsTheSameBehindAnotherAsAlone) {
   const analysis::SweepModel points = job_model("vit_mnist", "");
   const std::vector<analysis::SweepPoint> all{{{"stack", "torch-xla"}},
@@ -150,8 +150,8 @@ TEST(Sweep, APointIsTheSameBehindAnotherAsAlone) {
                                               {{"stack", "bare"}, {"per_device_train_batch_size", "64"}}};
   for (const analysis::SweepPoint& point : all)
     EXPECT_EQ(points.evaluate(point), job_model("vit_mnist", "").evaluate(point)) << point.back().second;
-  EXPECT_EQ(points.kin(all[0]), points.kin(all[2]));
-  EXPECT_NE(points.kin(all[0]), points.kin(all[3]));
+  EXPECT_EQ(points.affinity(all[0]), points.affinity(all[2]));
+  EXPECT_NE(points.affinity(all[0]), points.affinity(all[3]));
   EXPECT_NE(points.hash(all[0]), points.hash(all[1]));
 }
 

@@ -97,9 +97,9 @@ INSTANTIATE_TEST_SUITE_P(
         kernel("host,\"MLP training loop, MpDeviceLoader\",9-9 batch 3,fp32", "mlp prefetch"),
         kernel("host,\"host-device copy, bidirectional\",1 GiB,-", "copy")));
 
-/// What is compiled.
+/// Guesses of the compiled graph.
 class GuessedGraphs : public testing::TestWithParam<Guess> {};
-TEST_P(GuessedGraphs, AreAPresetAndWhatItDoes) {
+TEST_P(GuessedGraphs, AreAPresetWithItsOptions) {
   expect_guess(tests::kCompileHeader, fmt::format("id,compile,\"{}\",,1,trn1,yes,1,s,here,", GetParam().text),
                GetParam());
 }
@@ -175,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Guess{"4 decoder blocks, full attention;torch-xla;ms;-;", {{"like", "blocks"}, {"causal", "no"}}},
                     Guess{"4 decoder blocks, SwiGLU;torch-xla;ms;-;", {{"like", "blocks"}, {"block", "swiglu"}}}));
 
-/// What is there is a person's word: it stays.
-TEST(Columns, OfTablesThatHaveThemAreLeftAlone) {
+/// Existing columns were written by a person: they stay.
+TEST(Columns, TablesThatHaveThemAreLeftAlone) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   for (const auto& entry : std::filesystem::directory_iterator{TRNSIM_SOURCE_DIR "/validation/tables"})
     if (entry.path().extension() == ".csv") {

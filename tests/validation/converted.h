@@ -12,7 +12,7 @@
 
 namespace tests {
 
-/// Where there is none, tests of the guesses are skipped.
+/// Without it, tests of the guesses are skipped.
 inline bool has_python() { return std::system("python3 --version >/dev/null 2>&1") == 0; }
 inline constexpr const char* kNoPython = "columns needs python3";
 

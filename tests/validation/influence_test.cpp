@@ -1,4 +1,4 @@
-// Baselines, and what decides a prediction: mechanisms and fitted constants.
+// Baselines, and the influences on a prediction: mechanisms and fitted constants.
 #include "validation/report/influence.h"
 
 #include <gmock/gmock.h>
@@ -185,7 +185,7 @@ validation::ValidationReport three_rows() {
   });
 }
 
-TEST(Influence, WhatIsReadOffIsNotFittedAndItsRowsAreNoMerit) {
+TEST(Influence, ReadOffConstantsAreNotFittedAndTheirRowsGiveNoCredit) {
   const auto report = three_rows();
   validation::Parameters parameters = two_mechanisms();
   parameters.constants[1].fitted = false;  // b, which x states
@@ -212,7 +212,7 @@ TEST(Influence, SharesAreTheTimeThatAMechanismDecidesAndChangesAreInTheMetric) {
   EXPECT_NEAR(out.change_percent[1][2], (100 / (50 + 50 / 1.1) - 1) * 100, 1e-9);
 }
 
-TEST(Influence, AConstantIsIdentifiedByTwoRowsAndByWhatNoOtherMoves) {
+TEST(Influence, AConstantIsIdentifiedByTwoRowsThatNoOtherMoves) {
   const auto report = three_rows();
   const auto ids = identify(report, study(report, two_mechanisms(), evaluate_rows, 1));
   EXPECT_EQ(ids[0].as, "b");  // a and b move the same rows alike

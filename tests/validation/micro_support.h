@@ -1,4 +1,4 @@
-// What tests of kernels share: inputs, a device to run them on, and the distance from what is right.
+// Shared by tests of kernels: inputs, a device to run them on, and the distance from the reference.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class Running {
   std::unique_ptr<isa::Device> device_ = isa::make_numeric_device();
 };
 
-/// What TensorE multiplies for the mathematics (not to put one row into all partitions).
+/// The FLOPs of TensorE for the mathematics (not to put one row into all partitions).
 inline double executed_flops(const isa::Program& program) {
   double sum = 0;
   for (const isa::Call& call : program.calls) sum += program.blocks[call.block].matmul_flops;

@@ -18,7 +18,8 @@ using testing::HasSubstr;
 using workloads::ModelPtr;
 using Found = std::variant<ModelPtr, std::string>;
 
-/// What a table says of a model: its name, the notes, "layers,hidden,heads,kv_heads,ffn,vocab", tokens of a sequence.
+/// A table's description of a model: its name, the notes, "layers,hidden,heads,kv_heads,ffn,vocab", tokens of a
+/// sequence.
 struct Said {
   std::string name, notes{};
   std::string sizes = ",,,,,";
@@ -101,7 +102,7 @@ TEST_F(PublishedModels, SizesThatContradictEachOtherAreRefused) {
   wrong({"vit-base, image 225 patch 16"}, "patch_size");
 }
 
-TEST_F(PublishedModels, WhatNoFamilyComputesHasAReason) {
+TEST_F(PublishedModels, UnsupportedModelsHaveAReason) {
   const auto why = [&](const Said& said) { return std::get<std::string>(model_of(said, assumed_)); };
   for (const char* name : {"t5-large", "deberta-v3", "MobileViT-S", "swin-base"})
     EXPECT_THAT(why({name, "", kBase, "128"}), HasSubstr("is not modelled"));

@@ -1,4 +1,4 @@
-// Figures of a profile of the device as rows, each with what the run says.
+// Figures of a profile of the device as rows, each with the run's figure.
 #include "validation/rows/profile_rows.h"
 
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ std::string reworded(const std::filesystem::path& path) {
   return text;
 }
 
-/// Of the rows that take no time to predict.
+/// Predictions of the rows that take no time to predict.
 std::vector<Comparison> quick_predictions(const std::vector<Row>& rows) {
   static const std::set<std::string> kQuick = {"compile", "launch", "host", "collective", "instruction"};
   std::vector<Row> some;
@@ -58,7 +58,7 @@ TEST(Prose, AnotherWordingOfSourceAndNotesChangesNoPrediction) {
     const std::vector<Row> other = parse_validation(reworded(entry.path()), entry.path().filename());
     // All that a predictor is given is the same...
     EXPECT_EQ(as_is, other) << entry.path();
-    // ... and so is what it answers.
+    // ... and so are its answers.
     const std::vector<Comparison> before = quick_predictions(as_is), after = quick_predictions(other);
     for (std::size_t i = 0; i < before.size(); ++i) {
       EXPECT_EQ(before[i].predicted, after[i].predicted) << before[i].id;

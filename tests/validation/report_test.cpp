@@ -90,7 +90,7 @@ TEST(ValidationReport, RowsWhoseJobWasNotAllPublishedAreNamed) {
   EXPECT_THAT(page, testing::Not(HasSubstr("Expect")));  // that needs every kind of row
 }
 
-TEST(ValidationReport, ThePageBeginsWithWhatABuyerAsks) {
+TEST(ValidationReport, ThePageBeginsWithTheErrorsOfATraining) {
   std::vector<Row> rows;
   for (const char* kind : {"train", "infer", "generate", "generate", "gemm"})
     rows.push_back(make(kind, kind, 10, 10, 10));
@@ -219,7 +219,7 @@ TEST(Metric, EveryPublishedMetricIsKnown) {
   }
 }
 
-TEST(Metric, WhatHasNoValueSaysWhy) {
+TEST(Metric, MissingValuesHaveAReason) {
   EXPECT_THAT(std::get<std::string>(validation::in_metric("furlongs", {.seconds = 1})), HasSubstr("unknown"));
   EXPECT_THAT(std::get<std::string>(validation::in_metric("samples/s", {.seconds = 1})), HasSubstr("not published"));
 }

@@ -51,7 +51,7 @@ TEST(Validation, TheTrainingTableHasItsJobs) {
   EXPECT_EQ(job.stack, "HF Trainer on torch-xla");
 }
 
-TEST(Validation, WhatNobodyPublishedIsAbsentNotZero) {
+TEST(Validation, UnpublishedValuesAreAbsentNotZero) {
   const auto rows = load("training.csv");
   const auto& gpt = std::get<TrainingRow>(row(rows, "gpt3_6.7b_1n").job);
   EXPECT_EQ(gpt.zero1, Known::kUnknown);
@@ -112,7 +112,7 @@ TEST(Validation, AColumnThatATableMayHaveIsEmptyWhereItIsMissing) {
   EXPECT_EQ(std::get<MicroRow>(told.at(0).job).kernel.name, "nki");
 }
 
-TEST(Validation, ACellThatIsNoneOfItsWordsMakesTheRowDefective) {
+TEST(Validation, AnUnknownWordMakesTheRowDefective) {
   const auto defect = [](const std::string& column, const std::string& cell) {
     const std::string text = column + "," + tests::kTrainingHeader + cell +
                              ",x,train,bert-base,,,,,,,128,trn1,,,,,,,,,1,1,bf16,,,,ms,1,1,1,1,me,\n";

@@ -33,7 +33,7 @@ std::string micro(const char* what, const char* unit = "us", const char* instanc
   return fmt::format("id,{},bf16,{},{},58,{},here,", what, cores, instance, unit);
 }
 
-/// A row of training: BERT-base in everything but what is given.
+/// A row of training: BERT-base in everything that is not given.
 std::string training(const char* kind, const char* model, const char* hidden = "768", const char* length = "512",
                      const char* instance = "trn1.2xlarge", const char* plan = "2,2,1", const char* optimizer = "adamw",
                      const char* metric = "samples/s") {

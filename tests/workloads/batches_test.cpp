@@ -40,7 +40,7 @@ TEST(Sampler, EvaluationSeesEverySampleOnce) {
   EXPECT_EQ(all_of_epoch(sampler, 4), (Indices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
-TEST(Sampler, DropLastLeavesOutWhatFillsNoBatch) {
+TEST(Sampler, DropLastLeavesOutAnIncompleteBatch) {
   const Sampler sampler{11, {.batch_size = 2, .ranks = 2, .drop_last = true}};
   EXPECT_EQ(sampler.steps_per_epoch(), 2u);
   const Indices all = all_of_epoch(sampler, 2);

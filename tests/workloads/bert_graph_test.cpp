@@ -99,7 +99,7 @@ class Trained {
 
 hw::MachineParams trn1() { return hw::load_machine("trn1.2xlarge"); }
 
-/// Of each engine's time, to the femtosecond.
+/// Checks each engine's time, to the femtosecond.
 void expect_all_time_is_booked(const hw::SimResult& result) {
   for (const hw::EngineTime& e : result.engines) EXPECT_EQ(e.busy + e.waited() + e.idle, result.total);
   EXPECT_GT(result.engines[0].busy, 0u);
@@ -107,7 +107,7 @@ void expect_all_time_is_booked(const hw::SimResult& result) {
 
 class Modes : public testing::TestWithParam<std::tuple<std::uint32_t, const char*>> {};
 
-// Full is what numeric computes, and takes the time that timed says; with dropout, stochastic rounding, and no race.
+// Full mode has the bits of numeric mode and the clock of timed mode; with dropout, stochastic rounding, and no race.
 TEST_P(Modes, FullHasTheBitsOfNumericAndTheClockOfTimed) {
   const auto [ranks, numerics] = GetParam();
   const BertConfig config = tiny();
@@ -202,7 +202,7 @@ TEST(Bert, MicroBatchesShareTheMemoryOfActivations) {
   EXPECT_LE(bytes(four, "activations"), bytes(one, "activations") + 2.1 * bytes(one, "weights"));
 }
 
-// TensorE does what the mathematics needs, which is what the textbook says, and a few sums.
+// TensorE's FLOPs are those of the textbook plus a few sums.
 TEST(Bert, FlopsAreTheTextbooks) {
   BertConfig config = workloads_test::bert_preset("bert-base-uncased");
   config.num_hidden_layers = 3;

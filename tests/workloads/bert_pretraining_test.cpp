@@ -35,7 +35,7 @@ Step pretraining_spec() {
           .optimizer = {.name = "lamb", .weight_decay = 0.01, .max_grad_norm = 1}};
 }
 
-/// What the host gives to a micro-batch.
+/// The host's inputs of a micro-batch.
 struct PretrainBatch {
   std::vector<std::int32_t> ids, types, positions, masked_labels, next_labels;
   std::vector<float> mask, masked_weights, next_weights;

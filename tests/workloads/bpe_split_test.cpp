@@ -35,7 +35,7 @@ TEST(BpeSplit, AnExpressionByCategoriesOfLetters) {
   EXPECT_THAT(split(kCamel, "camelCase1234 École"), ElementsAre("camel", "Case", "123", "4", " ", "École"));
 }
 
-TEST(BpeSplit, WhatNothingMatchesIsAPieceToo) { EXPECT_THAT(split("b", "abca"), ElementsAre("a", "b", "ca")); }
+TEST(BpeSplit, UnmatchedTextIsAPieceToo) { EXPECT_THAT(split("b", "abca"), ElementsAre("a", "b", "ca")); }
 
 TEST(BpeSplit, AnEmptyMatchCutsNothing) { EXPECT_THAT(split("x*", "äxß"), ElementsAre("ä", "x", "ß")); }
 
@@ -45,14 +45,14 @@ TEST(BpeSplit, TheNextPatternCutsThePiecesOfTheOneBefore) {
               ElementsAre("ab", "123", "4", "cd", "-"));
 }
 
-/// White space as Oniguruma has it: U+180E is none, a no-break space is.
+/// White space as Oniguruma has it: U+180E is not included, a no-break space is.
 TEST(BpeSplit, WhiteSpaceIsUnicodes) {
   EXPECT_THAT(split(R"(\s+)", "a\u180eb\u00a0c"), ElementsAre("a\u180eb", "\u00a0", "c"));
   EXPECT_THAT(split(R"([^\s]+)", "a\u180eb\u00a0c"), ElementsAre("a\u180eb", "\u00a0", "c"));
   EXPECT_THAT(split(R"(\\s)", R"(a\sb)"), ElementsAre("a", R"(\s)", "b"));  // a backslash and an s
 }
 
-TEST(BpeSplit, WhatIsNoExpressionIsRefused) {
+TEST(BpeSplit, InvalidExpressionsAreRefused) {
   EXPECT_TRUE(tests::fails(base::Fault::kData, [] { split_pattern("[a"); }, {"[a"}));
 }
 

@@ -172,7 +172,7 @@ std::function<void()> broken(const Scratch& s, const std::string& name, const st
   return [path = s.write("tokenizer.json", file.dump())] { load_tokenizer(path); };
 }
 
-TEST(BpeFiles, WhatIsNotUnderstoodIsRefused) {
+TEST(BpeFiles, UnsupportedFeaturesAreRefused) {
   const Scratch s;
   const auto gpt2 = [&](const char* pointer, const json& value) { return broken(s, "gpt2.json", pointer, value); };
   const auto llama3 = [&](const char* pointer, const json& value) { return broken(s, "llama3.json", pointer, value); };

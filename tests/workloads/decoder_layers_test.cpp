@@ -1,4 +1,4 @@
-// What a decoder's program says of its calls: which layer each works for, and which FLOPs are the model's.
+// The calls of a decoder's program: the layer of each, and the FLOPs that are the model's.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -22,7 +22,7 @@ isa::Program decoder_program(Recompute recompute, std::int64_t micro_batches) {
   return runtime::compile(config->step(spec).graph, trn1_target(), {.name = "step"}).program;
 }
 
-TEST(DecoderLayers, EveryLayerHasTheSameCallsWhateverTheMicroBatch) {
+TEST(DecoderLayers, EveryLayerHasTheSameCallsForAnyMicroBatch) {
   const isa::Program program = decoder_program(Recompute::kFull, 3);
   std::map<std::int32_t, std::map<std::string, int>> calls;
   for (const isa::Call& call : program.calls) {
@@ -42,7 +42,7 @@ TEST(DecoderLayers, EveryLayerHasTheSameCallsWhateverTheMicroBatch) {
   }
 }
 
-TEST(DecoderLayers, WhatIsComputedAgainIsNoWorkOfTheModel) {
+TEST(DecoderLayers, RecomputationIsNotCountedAsModelFlops) {
   const isa::Program none = decoder_program(Recompute::kNone, 1), full = decoder_program(Recompute::kFull, 1);
   const auto executed = [](const isa::Program& program) {
     double flops = 0;

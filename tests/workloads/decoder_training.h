@@ -1,4 +1,4 @@
-// What tests of training a decoder have in common: a small job, its losses under any plan, and a run that is stopped.
+// Shared by tests of training a decoder: a small job, its losses under any plan, and a run that is stopped.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -87,7 +87,7 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
   }
 }
 
-TEST(EncoderFolder, WhatIsNotModelledIsRefused) {
+TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   const Scratch s;
   const auto reading = [&](const char* name, const char* key, const json& value) {
     json file = read_json_file(golden(name) / "config.json");

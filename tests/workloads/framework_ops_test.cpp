@@ -1,4 +1,4 @@
-// What a host traces follows from layers, heads, plan and recomputation.
+// The operations that a host traces follow from layers, heads, plan and recomputation.
 #include "workloads/models/blocks/block_graph.h"
 #include "workloads/models/model.h"
 
@@ -14,7 +14,7 @@ FrameworkOps ops_of(const char* preset, const workloads::Step& spec) {
   return workloads::model_preset(preset)->traced_ops(spec);
 }
 
-TEST(FrameworkOps, OfBertAreLayersEmbeddingsAndHead) {
+TEST(FrameworkOps, BertHasLayersEmbeddingsAndHead) {
   const FrameworkOps classifier = ops_of("bert-base", {});
   EXPECT_DOUBLE_EQ(classifier.forward, 12 * 70 + 33 + 18);
   EXPECT_DOUBLE_EQ(classifier.backward, 12 * 118 + 19 + 38);
@@ -44,7 +44,7 @@ TEST(FrameworkOps, RanksAddCollectives) {
   EXPECT_DOUBLE_EQ(one.tensors, two.tensors);
 }
 
-// Router, slots and experts beside what a dense layer dispatches; how many experts does not matter.
+// Router, slots and experts in addition to a dense layer's operations; the number of experts does not matter.
 TEST(FrameworkOps, ExpertsAreCounted) {
   const auto llama = workloads::model_preset("llama3-8b");
   const auto mixtral = workloads::model_preset("mixtral-8x7b");  // as many layers and heads

@@ -237,7 +237,7 @@ class Family : public testing::TestWithParam<bool> {
 };
 
 // Ranks that share a key-value head, and a vocabulary that they do not divide (266 on 8), and GPT's fused weights.
-TEST_P(Family, EightCoresWriteWhatOneWrites) {
+TEST_P(Family, EightCoresGenerateTheTextOfOne) {
   const Weights weights = initial_weights(config(), 7);
   const std::vector<Ids> prompts{tokens(5, 1), tokens(11, 2), tokens(1, 3)};
   Generator one{config(), spec_of(3, 1), weights, trn1_target()},
@@ -262,7 +262,7 @@ TEST_P(Family, APromptAndItsTokensOneByOneEndInTheSameLogits) {
   }
 }
 
-// What is beside it in the batch is nothing to a sequence.
+// A sequence does not depend on others in its batch.
 TEST_P(Family, ASequenceIsTheSameAloneAndInABatch) {
   const Weights weights = initial_weights(config(), 7);
   const std::vector<Ids> prompts{tokens(5, 1), tokens(11, 2)};
@@ -300,7 +300,7 @@ TEST(Generation, BucketsArePowersOfTwoUpToTheLength) {
   EXPECT_EQ(cache_length(64), 64);
 }
 
-TEST(Generation, RefusesWhatTheModelCannotDo) {
+TEST(Generation, RefusesUnsupportedModels) {
   const ModelPtr config = small_llama();
   const auto with = [&](auto change) {
     return [&config, change] {

@@ -1,4 +1,5 @@
-// What every model with a golden trajectory must do: follow PyTorch under a plan, and write the folder that it read.
+// Requirements for every model with a golden trajectory: follow PyTorch under a plan, and write the folder that it
+// read.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ inline std::vector<const char*> decoders() {
   return all;
 }
 
-/// In fp32 only the order of sums differs, as in Verify.Fp32FollowsPyTorch. Of `plan` all but the numerics count.
+/// In fp32 only the order of sums differs, as in Verify.Fp32FollowsPyTorch. All of `plan` but the numerics counts.
 inline void expect_pytorch(const char* model, const runtime::Plan& plan) {
   workloads::VerifyOptions options;
   options.target = trn1_target();

@@ -50,7 +50,7 @@ TEST_F(GptTraining, LearnsFromScratchUnderEveryPlan) {
   }
 }
 
-// What is dropped depends on seed, step and rank: a resumed run drops the same.
+// Dropout depends on seed, step and rank: a resumed run drops the same elements.
 TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
   const Scratch s;
   set_dropout(0.1);
@@ -70,7 +70,7 @@ TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
   EXPECT_EQ(model.weights.values.at("transformer.h.0.attn.c_attn.weight").size(), 64u * 3 * 64);
 }
 
-TEST_F(GptTraining, RanksMayNotDropDifferentlyWhatAllOfThemHave) {
+TEST_F(GptTraining, DropoutNeedsSequenceParallelism) {
   TrainerOptions o = gpt_options(1, 2, 1, 1);
   o.step.plan.sequence = false;
   EXPECT_EQ(losses(o).size(), 6u);

@@ -1,4 +1,4 @@
-// Folders of PNG and JPEG files: what is read, how it is resized and normalized, and what each error names.
+// Folders of PNG and JPEG files: reading, resizing, normalizing, and the text of each error.
 #include "workloads/data/image_folder.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ TEST(Pictures, PngsOfAnyKindAreColours) {
   const Scratch s;
   EXPECT_THAT(read_picture(s.write("grey.png", png(2, 1, 1, {7, 200}))).rgb, ElementsAre(7, 7, 7, 200, 200, 200));
   EXPECT_THAT(read_picture(s.write("rgb.png", png(1, 2, 3, {1, 2, 3, 4, 5, 6}))).rgb, ElementsAre(1, 2, 3, 4, 5, 6));
-  // What is transparent keeps its colour, as in Pillow's convert("RGB").
+  // Transparent pixels keep their colour, as in Pillow's convert("RGB").
   EXPECT_THAT(read_picture(s.write("rgba.png", png(1, 1, 4, {10, 20, 30, 0}))).rgb, ElementsAre(10, 20, 30));
 }
 
@@ -78,7 +78,7 @@ TEST(Pictures, AJpegIsReadWithinItsLoss) {
   for (const std::uint8_t x : picture.rgb) EXPECT_NEAR(x, 90, 2);  // one rounding of the mean, one of the colours
 }
 
-TEST(Pictures, WhatIsNoWholePictureIsNamed) {
+TEST(Pictures, TruncatedPicturesAreNamed) {
   const Scratch s;
   std::vector<std::uint8_t> noise;
   for (std::uint32_t i = 0; i < 3 * 32 * 32; ++i) noise.push_back(static_cast<std::uint8_t>(i * 2654435761U >> 24));

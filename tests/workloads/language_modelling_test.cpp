@@ -21,10 +21,10 @@ using workloads_test::fixture;
 using workloads_test::golden;
 using workloads_test::Scratch;
 
-TEST(BpeTrainer, MergesWhatIsFrequentAndLosesNothing) {
+TEST(BpeTrainer, MergesFrequentPairsAndLosesNothing) {
   const std::vector<std::string> texts{"low low low lower lowest", "new newer newest", "wide wider"};
   const auto small = train_bpe(texts, 300, "test");
-  // "low" occurs five times: it is one piece, and so is what begins a word with its blank.
+  // "low" occurs five times: it is one piece, and so is its form with a leading blank.
   EXPECT_EQ(small->tokens(small->tokenize("low low", "t")), (std::vector<std::string>{"low", "\u0120low"}));
   const std::string odd = "Gr\u00fc\u00dfe, \U0001F600 low\n\n\t<|endoftext|>";
   EXPECT_EQ(small->decode(small->tokenize(odd, "t"), false), odd);
@@ -35,7 +35,7 @@ TEST(BpeTrainer, MergesWhatIsFrequentAndLosesNothing) {
   EXPECT_TRUE(fails(Fault::kUsage, [] { train_bpe({}, 256, "test"); }, {"use 257 or more"}));
 }
 
-TEST(BpeTrainer, SavesWhatItReads) {
+TEST(BpeTrainer, SavedFilesReadBack) {
   const Scratch s;
   const Corpus corpus = synthetic_corpus(SyntheticSplit::kTrain, 200);
   const auto made = train_bpe(corpus.texts, 512, corpus.source);
@@ -54,7 +54,7 @@ TEST(SyntheticInstructions, DependOnSeedSplitAndIndexAlone) {
   EXPECT_GT((std::set<std::string>{many.texts.begin(), many.texts.end()}.size()), 350u);
 }
 
-// The answer to "who has the X" is a sentence of the context, to a sum the sum.
+// The answer to a "who has the X" question is a sentence of the context, to a sum the sum.
 TEST(SyntheticInstructions, AnswersAreRight) {
   int sums = 0, owners = 0;
   for (std::uint64_t i = 0; i < 400; ++i) {
@@ -120,7 +120,7 @@ TEST(LanguageModelling, FilesOfAFolderAndTasksWithInstances) {
   EXPECT_EQ(corpus.skipped, 1u);
 }
 
-TEST(LanguageModelling, RefusesWhatDoesNotFitTogether) {
+TEST(LanguageModelling, RefusesMismatchedSettings) {
   const Scratch s;
   const auto with = [&](DataOptions o) { return [o] { load_language_modelling(o); }; };
   EXPECT_TRUE(fails(Fault::kData, with({.preset = "llama-small", .dataset_path = s.write("t.txt", "hi"), .length = 64}),

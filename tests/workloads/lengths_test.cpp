@@ -1,4 +1,4 @@
-// Lengths that samples are padded to: dealt by hand, fitted against trying all, batches of one length.
+// Lengths that samples are padded to: bucketed by hand, fitted against trying all, batches of one length.
 #include "workloads/data/lengths.h"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ using List = std::vector<std::int64_t>;
 TokenLengths some_lengths() { return {.samples = {{5, 3}, {32, 2}, {33, 1}, {100, 4}, {700, 1}}, .source = "by hand"}; }
 
 TEST(Buckets, HoldTheSamplesThatNoShorterOneHolds) {
-  const auto buckets = dealt(some_lengths(), {32, 64, 80, 128});
-  ASSERT_EQ(buckets.size(), 3u);  // nobody needs 80
+  const auto buckets = bucketed(some_lengths(), {32, 64, 80, 128});
+  ASSERT_EQ(buckets.size(), 3u);  // no sample needs 80
   EXPECT_EQ(buckets[0].samples, 5);
   EXPECT_EQ(buckets[0].tokens, 3 * 5 + 2 * 32);
   EXPECT_EQ(buckets[1].length, 64);
@@ -35,7 +35,7 @@ TEST(Buckets, HoldTheSamplesThatNoShorterOneHolds) {
 
 double padded_tokens(const TokenLengths& data, const List& lengths) {
   double sum = 0;
-  for (const Bucket& b : dealt(data, lengths)) sum += static_cast<double>(b.samples * b.length);
+  for (const Bucket& b : bucketed(data, lengths)) sum += static_cast<double>(b.samples * b.length);
   return sum;
 }
 

@@ -1,4 +1,4 @@
-// Adapters beside frozen weights: against PyTorch, as files of PEFT, merged, and what is refused.
+// Adapters beside frozen weights: against PyTorch, as files of PEFT, merged, and refused input.
 #include "workloads/models/lora.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ struct LoraPlan {
   std::int64_t pipeline = 1;
 };
 
-// Of B, of A, and of factors that ranks split or share; in fp32 a plan changes the order of sums alone.
+// Gradients of B, of A, and of factors that ranks split or share; in fp32 a plan changes the order of sums alone.
 TEST(LoraGolden, EachPlanFollowsPyTorch) {
   for (const LoraPlan& c :
        {LoraPlan{.name = "one core"}, LoraPlan{.name = "TP 2", .tensor = 2},
@@ -85,7 +85,7 @@ TEST(Lora, FrozenWeightsHaveNoGradientAndNoState) {
   }
 }
 
-TEST(Lora, FlopsLeaveOutWhatFrozenWeightsDoNotCost) {
+TEST(Lora, FlopsLeaveOutGradientsOfFrozenWeights) {
   const ModelPtr base = workloads::model_preset("llama-small"), lora = small_lora();
   workloads::Step step{.plan = {.numerics = runtime::numerics("bf16")}, .kind = {.length = 32}};
   EXPECT_LT(lora->flops(step), 0.8 * base->flops(step));
@@ -202,7 +202,7 @@ TEST(LoraFiles, AnotherBaseOrRankIsOneError) {
   EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "other", 0); }, {"beside this base"}));
 }
 
-TEST(Lora, WhatAModelHasNotIsRefused) {
+TEST(Lora, UnknownTargetsAreRefused) {
   EXPECT_TRUE(
       fails(Fault::kUsage, [] { small_lora({.rank = 4, .targets = {"c_attn"}}); }, {"no linear layers 'c_attn'"}));
   EXPECT_TRUE(fails(Fault::kUsage, [] { small_lora({.rank = 0}); }, {"lora_r"}));

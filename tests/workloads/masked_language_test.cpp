@@ -139,7 +139,7 @@ TEST(MaskedLanguageTraining, LearnsWhichWordsAreHidden) {
   EXPECT_EQ(std::get<double>(after.scores.at(0).second), std::exp(after.loss));
 }
 
-// What is hidden in an epoch does not depend on where a run was stopped.
+// The hidden tokens of an epoch do not depend on where a run was stopped.
 TEST(MaskedLanguageTraining, AStoppedRunGoesOnToTheSameBits) {
   const Scratch s;
   const LanguageModelling job = load_language_modelling(options_of(s.write("train.txt", sentences(120))));

@@ -119,7 +119,7 @@ TEST(RelativesFolder, NamesAndKeysAreTheFilesBothWays) {
 }
 
 TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
-  // Of the model cards; Qwen2's and Qwen3's "non-embedding parameters" leave out token table and head.
+  // From the model cards; Qwen2's and Qwen3's "non-embedding parameters" leave out token table and head.
   const std::vector<std::pair<const char*, double>> want = {
       {"mistral-7b", 7.242e9},       {"qwen2-0.5b", 0.494e9},
       {"qwen2-1.5b", 1.544e9},       {"qwen2-7b", 7.616e9},
@@ -149,7 +149,7 @@ TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
   }
 }
 
-TEST(RelativesFolder, WhatWouldChangeTheNumbersIsRefused) {
+TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   const Scratch s;
   const auto reading = [&](const char* name, const char* key, const json& value) {
     json file = read_json_file(golden(name) / "config.json");
@@ -186,7 +186,7 @@ TEST(Recipes, EverySettingThatATrajectoryStatesIsRepeated) {
   expect_pytorch("qwen2_recipe_tiny", {.name = "ZeRO-1 over DP 2, TP 2", .data = 2, .tensor = 2, .zero = true});
 }
 
-TEST(Recipes, WhatIsNotRepeatedIsRefusedByName) {
+TEST(Recipes, UnsupportedSettingsAreRefusedByName) {
   const Scratch s;
   const auto reading = [&](const char* key, const json& value) {
     json file = read_json_file(golden("qwen2_recipe_tiny") / "expected.json");
@@ -212,7 +212,7 @@ TEST(Recipes, WhatIsNotRepeatedIsRefusedByName) {
                                              .max_grad_norm = 0.5}));
 }
 
-// PyTorch's own losses in bf16 are off by their last bit at least; twice that is what two ways of rounding may differ.
+// PyTorch's own losses in bf16 are off by their last bit at least; two ways of rounding may differ by twice that.
 TEST(Recipes, Bf16StaysWithinTwicePyTorchsOwnSpread) {
   for (const char* model : decoders()) {
     VerifyOptions options;
@@ -250,7 +250,7 @@ TEST(Experts, FlopsAreThoseOfTheChosen) {
   EXPECT_NEAR(2 * compiled.program.model_flops / model->flops(step), 1, 0.05);
 }
 
-// transformers' defaults of keys that a file leaves out, and null where it says that there is none.
+// transformers' defaults of keys that a file leaves out, and null where it states their absence.
 TEST(RelativesFolder, CapsAndWindowsThatAFileLeavesOut) {
   const Scratch s;
   json file = read_json_file(golden("gemma2_tiny") / "config.json");

@@ -71,7 +71,7 @@ TEST(Safetensors, DamagedFilesAreOneClearError) {
   EXPECT_TRUE(fails(Fault::kData, [&] { SafetensorsFile{scratch.path()}; }, {"not a regular file"}));
 }
 
-TEST(Safetensors, WhatIsWrittenIsRead) {
+TEST(Safetensors, WrittenFilesReadBack) {
   const Scratch scratch;
   const auto path = scratch / "m.safetensors";
   write_safetensors(

@@ -206,7 +206,7 @@ TEST_F(BrokenShards, AFileIsOfAnotherStep) {
   EXPECT_TRUE(merged({"model_tp01_pp00", "another step", "its step is 6, that of shards.json is 0"}));
 }
 
-TEST_F(BrokenShards, RanksDisagreeAboutWhatAllOfThemHold) {
+TEST_F(BrokenShards, RanksDisagreeAboutReplicatedTensors) {
   Weights other = shard_of(whole, config, plan, {1, 0});
   other.values["model.layers.0.input_layernorm.weight"][3] = 2;
   write_shard(s.path(), config, {plan, {1, 0}}, other);

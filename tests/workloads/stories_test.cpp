@@ -1,5 +1,5 @@
 // stories260K, read and run by a plain forward pass in double precision: the reader, the reordered rotary rows, the
-// rotary frequencies and the tokenizer are right only together, or there is no story.
+// rotary frequencies and the tokenizer have to be right together, or the text is not a story.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the tests of this folder share: a scratch folder, fixtures, and tests/fails.h.
+// Shared by the tests of this folder: a scratch folder, fixtures, and tests/fails.h.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ using base::Fault;
 using workloads_test::fails;
 using workloads_test::golden;
 
-/// What is read in the first step of a trajectory, without its padding.
+/// The sources of the first step of a trajectory, without padding.
 std::vector<std::vector<std::int32_t>> texts_of(const char* model) {
   Checkpoint batches = Checkpoint::open(golden(model) / "batches.safetensors");
   const auto ids = batches.integers("step0.input_ids"), mask = batches.integers("step0.attention_mask");
@@ -72,8 +72,8 @@ TEST(T5Generation, IsOnOneCoreAndInBounds) {
   EXPECT_TRUE(fails(Fault::kUsage, with(spec), {"batch_size"}));
 }
 
-/// What a token cannot do without is not the encoder's: of t5-small's 60.5 million parameters 16.5 million of the table
-/// come again as the head, 18.9 million are the encoder's, and the keys and values of what is read are made once.
+/// A token's least work leaves out the encoder: of t5-small's 60.5 million parameters 16.5 million of the table
+/// come again as the head, 18.9 million are the encoder's, and the keys and values of the source are computed once.
 TEST(T5Generation, ATokenReadsTheDecoderAlone) {
   const ModelPtr model = model_preset("t5-small");
   const TokenWork work =

@@ -53,7 +53,7 @@ TEST(T5, PresetsHaveTheirPublishedParameters) {
   const auto millions = [](const char* name) {
     return static_cast<double>(parameter_count(model_preset(name)->weights())) / 1e6;
   };
-  // Of the checkpoints on the hub: 60.5, 223, 738; of version 1.1 77.0 and 248.
+  // Sizes of the checkpoints on the hub: 60.5, 223, 738; of version 1.1 77.0 and 248.
   EXPECT_NEAR(millions("t5-small"), 60.507, 0.001);
   EXPECT_NEAR(millions("t5-base"), 222.904, 0.001);
   EXPECT_NEAR(millions("t5-large"), 737.668, 0.001);
@@ -78,8 +78,8 @@ TEST(T5, DistancesFallIntoTheBucketsOfTransformers) {
   }
 }
 
-/// What the graph multiplies is the textbook and one number for each distance; sums of biases' gradients over the batch
-/// are none of the model's.
+/// The graph's FLOPs are those of the textbook plus one number for each distance; sums of biases' gradients over the
+/// batch are not counted as the model's.
 TEST(T5, FlopsAreTheGraphs) {
   for (const char* name : {"t5-small", "t5-v1_1-base"}) {
     const ModelPtr model = model_preset(name)->with_sizes({.layers = 2});
@@ -90,7 +90,7 @@ TEST(T5, FlopsAreTheGraphs) {
   }
 }
 
-/// Whatever TensorE multiplies in, gradients lie in buckets of one type.
+/// In any operand type of TensorE, gradients are in buckets of one type.
 TEST(T5, EveryNumberFormatCompiles) {
   const ModelPtr model = model_preset("t5-tiny");
   for (const char* numerics : {"fp32", "fp32+bf16-matmul", "fp32+bf16-all", "bf16", "bf16+sr", "bf16+fp32-optimizer"}) {

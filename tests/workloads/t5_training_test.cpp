@@ -69,7 +69,7 @@ TEST(Pairs, EndWithTheEndAndAreCutToTheirLengths) {
   EXPECT_TRUE(fails(Fault::kUsage, [&] { pair_up(corpus, *job.tokenizer, 8, 1); }, {"max_target_length"}));
 }
 
-TEST(Pairs, WhatIsReadWhileWritingIsOnePlaceBehind) {
+TEST(Pairs, DecoderInputsAreTheTargetsShiftedByOne) {
   const std::vector<std::int32_t> targets{5, 6, 1, kNone, 7, 1, kNone, kNone};
   EXPECT_THAT(predecessors(targets, 4, {.start = 9, .end = 1, .pad = 2}), ElementsAre(9, 5, 6, 1, 9, 7, 1, 2));
 }

@@ -75,7 +75,7 @@ TEST(TextClassifierFolder, FlopsAreThoseOfTheGraph) {
   EXPECT_NEAR(got / model->flops(step), 1, 1e-9);
 }
 
-TEST(TextClassifierTraining, LearnsWhatTextsAreAbout) {
+TEST(TextClassifierTraining, LearnsTopics) {
   const Scratch s;
   std::string rows = "text,label\n";
   for (int i = 0; i < 240; ++i)

@@ -1,6 +1,6 @@
 // Training of a small Llama on simulated cores: it learns, its checkpoints go on, and the plan does not matter.
-#include "tests/workloads/models.h"
 #include "workloads/training/trainer.h"
+#include "tests/workloads/models.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -175,7 +175,7 @@ TEST_F(CausalTraining, ShardsBecomeOneModel) {
             job_.tokenizer->tokenize("Who has the ball?", "t"));
 }
 
-TEST_F(CausalTraining, RefusesWhatIsNotItsCheckpoint) {
+TEST_F(CausalTraining, RefusesForeignCheckpoints) {
   const Scratch s;
   TrainerOptions o = options(2, 2);
   o.checkpoint = s / "checkpoint";

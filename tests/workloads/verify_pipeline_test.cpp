@@ -62,7 +62,7 @@ std::int64_t follow(std::int64_t stages, std::int64_t chunks, std::int64_t micro
   return most;
 }
 
-TEST(Pipeline, EveryTurnComesOnceAndNobodyWaitsForEver) {
+TEST(Pipeline, EveryTurnComesOnceWithoutDeadlock) {
   for (const std::int64_t stages : {1, 2, 3, 4, 8})
     for (const std::int64_t micro : {1, 2, 3, 8, 17}) {
       EXPECT_EQ(follow(stages, 1, micro), std::min(stages, micro));
@@ -81,7 +81,7 @@ TEST(Pipeline, OneForwardOneBackward) {
   EXPECT_EQ(names(1), "F0B0F1B1F2B2");
 }
 
-/// A model that PyTorch has not trained: four layers, the embeddings also the head. What one core computes is the
+/// A model that PyTorch has not trained: four layers, the embeddings also the head. One core's result is the
 /// reference; expected.safetensors has the right shapes alone.
 class TiedModel : public testing::Test {
  protected:
@@ -166,7 +166,7 @@ TEST_F(TiedModel, RanksThatShareAHeadAddTheirGradientsUp) {
 
 TEST_F(TiedModel, InterleavedStagesComputeTheSame) { expect_near(losses(plan(2, 4, 2)), losses(plan(1, 4))); }
 
-// Rounding stochastically: random bits depend on rank, call and element, not on who came first.
+// Rounding stochastically: random bits depend on rank, call and element, not on the order of threads.
 TEST_F(TiedModel, TheBitsAreThoseOfAnyNumberOfHostThreads) {
   VerifyOptions options = plan(2, 4);
   options.plan.numerics = runtime::numerics("bf16+sr");
@@ -189,7 +189,7 @@ TEST(Pipeline, TheClockChangesNoBitAndNothingRaces) {
   EXPECT_EQ(workloads::verify(golden("llama_tiny"), options).losses, want);
 }
 
-TEST(Pipeline, WhatDoesNotDivideIsRefused) {
+TEST(Pipeline, IndivisiblePlansAreRefused) {
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_gqa"), plan(2, 1)); },
                     {"`pipeline_parallel_size`", "do not divide the 3 layers", "1, 3"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_tiny"), plan(2, 2, 2)); },

@@ -107,7 +107,7 @@ TEST(Plans, NothingRaces) {
   }
 }
 
-TEST(Plans, WhatDoesNotDivideIsRefused) {
+TEST(Plans, IndivisiblePlansAreRefused) {
   const auto verify = [](const PlanCase& c) { workloads::verify(golden(c.model), options_of(c, "fp32")); };
   EXPECT_TRUE(fails(base::Fault::kUsage,
                     [&] {

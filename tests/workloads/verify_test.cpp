@@ -32,8 +32,8 @@ VerifyReport verify(const Case& c, const char* numerics) {
 
 class Verify : public testing::TestWithParam<Case> {};
 
-// Both compute in fp32 and differ in the order of sums alone, about 1e-6. What is zero in theory is rounding, 2e-5 of
-// what kSmallest makes of it.
+// Both compute in fp32 and differ in the order of sums alone, about 1e-6. Values that are zero in theory are rounding
+// errors, 2e-5 relative to kSmallest.
 TEST_P(Verify, Fp32FollowsPyTorch) {
   const VerifyReport report = verify(GetParam(), "fp32");
   EXPECT_LE(report.logits.norm, 1e-5);
@@ -45,7 +45,7 @@ TEST_P(Verify, Fp32FollowsPyTorch) {
   EXPECT_GE(report.losses.size(), 6u);
 }
 
-// bf16 has 8 bits: each step adds its rounding to the weights, and what is learned stays.
+// bf16 has 8 bits: each step adds its rounding to the weights, and the learned weights stay.
 TEST_P(Verify, Bf16StaysNear) {
   for (const char* numerics : {"bf16", "bf16+sr"}) {
     const VerifyReport report = verify(GetParam(), numerics);

@@ -115,7 +115,7 @@ TEST(TokenizerFiles, DoLowerCaseIsRead) {
   EXPECT_EQ(load_tokenizer(scratch / "vocab.txt")->encode("Hello").ids, (Ids{2, 6, 3}));
 }
 
-TEST(TokenizerFiles, WhatIsNotBertIsRefused) {
+TEST(TokenizerFiles, OtherTokenizersAreRefused) {
   const Scratch scratch;
   small().save(scratch.path());
   const auto good = read_json_file(scratch / "tokenizer.json");

@@ -117,7 +117,7 @@ class Writer {
                                               .top_k = settings.generation.top_k,
                                               .top_p = settings.generation.top_p,
                                               .seed = static_cast<std::uint64_t>(settings.training.seed)};
-    const bool apart = source.config->pairs() != nullptr;  // the prompt is no part of the text
+    const bool apart = source.config->pairs() != nullptr;  // the prompt is not part of the text
     for (std::size_t b = 0; b < prompts.size(); ++b)
       sequences_.push_back({{apart ? Ids{} : prompts[b], ""}, {sampling, b}, {*source.tokenizer, true}});
     for (std::size_t b = 0; b < prompts.size() && !apart; ++b)

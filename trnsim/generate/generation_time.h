@@ -11,7 +11,7 @@ namespace trnsim {
 /// The programs that the job is made of, for one of its ranks.
 workloads::GenerationSpec generation_spec(const Job& job);
 
-/// What no compiler can do without, per core: weights with the embeddings, and caches.
+/// The least memory of any compiler, per core: weights with the embeddings, and caches.
 Memory least_generation_memory(const Job& job);
 /// More cores, if weights and caches would fit on them.
 std::string generation_fix(const Job& job);
@@ -19,9 +19,9 @@ std::string generation_fix(const Job& job);
 /// Errors: Fault::kUsage for a plan that the model refuses, or more cores than the machine has.
 void require_legal_generation(const Job& job);
 
-/// Compiles and simulates; what does not fit has a memory alone. The token program of each bucket speaks for all tokens
-/// in it: data does not change its time. Of a mixture the programs read as many experts as their tokens are expected to
-/// choose. Errors: as require_legal_generation().
+/// Compiles and simulates; a job that does not fit has a memory alone. Each bucket's token program gives the time of
+/// all tokens in it: data does not change it. For a mixture the programs read as many experts as their tokens are
+/// expected to choose. Errors: as require_legal_generation().
 Projection project_generation(const Job& job, const ProjectOptions& options);
 /// The times of the whole job from those of its programs on the device.
 void time_generation(const Job& job, Projection& projection);

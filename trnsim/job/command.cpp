@@ -1,4 +1,4 @@
-// The command that somebody typed, with a change of it.
+// The typed command, with a change applied.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -19,7 +19,7 @@ std::string_view flag_of(std::string_view word) {
 }
 
 /// Whether the value of a setting is the next word.
-bool has_value_behind(std::string_view word) {
+bool value_follows(std::string_view word) {
   if (word.find('=') != std::string_view::npos) return false;
   const Setting* setting = find_setting(flag_of(word));
   return setting && !setting->is<bool>();
@@ -55,7 +55,7 @@ std::string command_with(const std::vector<std::string>& typed, const Change& ch
     const bool taken = name == "output_dir" && folder == FolderIs::kTaken && !written_over;
     if (!taken && !sets(change, name))
       add(typed[i]);
-    else if (has_value_behind(typed[i]))
+    else if (value_follows(typed[i]))
       ++i;
   }
   for (const auto& [name, value] : change.settings) {

@@ -75,7 +75,7 @@ class Texts {
   const DataSource& source_;
 };
 
-/// Of the small model's data, when the workload's are not here.
+/// Token lengths of the small model's data, when the workload's are not available.
 TokenLengths bundled_lengths(const Settings& s, const DataSource& source) {
   if (!source.workload || source.workload->labels == 0) return {};
   workloads::DataOptions files = files_of(s);

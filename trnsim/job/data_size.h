@@ -1,4 +1,4 @@
-// How much a job trains on and evaluates: the user's data, or what a workload says of its own.
+// The size of a job's training and evaluation data: the user's, or as stated by a workload.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct DataSize {
   workloads::TokenLengths lengths{};  // of training samples, where the settings pad them to lengths of their own
 };
 
-/// What is known beside the settings; each may be empty.
+/// Sources of the size besides the settings; each may be empty.
 struct DataSource {
   const workloads::Workload* workload = nullptr;
   std::function<void(const std::string&)> note;  // what a user should know, one sentence each
 };
 
-/// `loaded`: the data of a training of this model, or null: then files are read for what is counted. Packed texts
+/// `loaded`: the data of a training of this model, or null: then files are read and counted. Packed texts
 /// without a validation file are held out as load_language_modelling() does. Errors: as the readers; Fault::kData for
-/// texts that fill no sequence; Fault::kUsage for lengths of data that nobody has.
+/// texts that fill no sequence; Fault::kUsage for lengths of data that is not available.
 DataSize data_size(const Settings& settings, const workloads::ModelPtr& model, const workloads::TrainingData* loaded,
                    const DataSource& source);
 

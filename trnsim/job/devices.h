@@ -1,4 +1,4 @@
-// Machines as the devices that the Neuron tools show, and what a run does on them.
+// Machines as the devices that the Neuron tools show, and the activity of a run on them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace trnsim {
 
 analysis::Devices devices_of(const hw::MachineParams& machine);
 
-/// Who is at work in a run, as neuron-ls shows it. Errors: as analysis::read_record().
+/// The processes of a run, as neuron-ls shows them. Errors: as analysis::read_record().
 struct RunDevices {
   analysis::Devices devices;
   analysis::Processes processes;

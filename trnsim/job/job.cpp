@@ -60,7 +60,7 @@ std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
                                                                              : 128);  // what HF cuts to
 }
 
-/// Of what is written. Errors: Fault::kUsage when the model writes no text of its own.
+/// The length of the generated text. Errors: Fault::kUsage when the model does not generate a text of its own.
 std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& model) {
   if (model->pairs()) return s.data.max_target_length > 0 ? s.data.max_target_length : 128;  // run_summarization.py
   if (s.data.max_target_length > 0)
@@ -134,7 +134,7 @@ double Job::samples() const {
 
 namespace {
 
-/// All that decides a job's time, memory or price, as bytes: every member of Job and of what it is made of, by
+/// All that decides a job's time, memory or price, as bytes: every member of Job and of its members, by
 /// base::fields(), so that a new member tells jobs apart without being named here.
 class JobContent {
  public:
@@ -266,7 +266,7 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   job.generation = {.prompt_tokens = prompt,
                     .new_tokens = s.generation.max_new_tokens,
                     .length = workloads::cache_length(std::min(positions, std::max(wanted, s.data.max_length)))};
-  // What the compiler would cast of a training's fp32 weights, a generation keeps.
+  // A generation keeps in its type what the compiler would cast in a training with fp32 weights.
   const std::string type = s.numerics.name.starts_with("fp32+") ? "fp32" : s.numerics.name;
   job.step = {.plan = {.tensor = s.plan.tensor_parallel_size,
                        .micro_batch = std::max<std::int64_t>(1, s.generation.batch_size),
@@ -314,7 +314,7 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
   return job;
 }
 
-/// What a sample may have at most, and who says so. A workload's own `max_length` is of one length.
+/// The most tokens of a sample, and the source of that limit. A workload's own `max_length` is of one length.
 std::pair<std::int64_t, std::string> longest_of(const Settings& s, const workloads::Model& model) {
   const std::int64_t positions = model.sizes().positions;
   const bool own =
@@ -345,12 +345,12 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
   auto [longest, limit] = longest_of(s, *job.model);
   if (s.data.buckets.empty()) longest = job.step.kind.length;
   const auto count = static_cast<double>(data.count());
-  for (const workloads::Bucket& b : dealt(data, buckets_of(s.data.buckets, data, longest, limit)))
+  for (const workloads::Bucket& b : bucketed(data, buckets_of(s.data.buckets, data, longest, limit)))
     job.sizes.lengths.push_back({.length = b.length,
                                  .share = static_cast<double>(b.samples) / count,
                                  .tokens = static_cast<double>(b.tokens) / static_cast<double>(b.samples),
                                  .passes = passes_of(job, s, b.length)});
-  const workloads::Bucket one = dealt(data, {std::max(s.data.max_length, job.sizes.lengths.back().length)}).front();
+  const workloads::Bucket one = bucketed(data, {std::max(s.data.max_length, job.sizes.lengths.back().length)}).front();
   job.sizes.one_length = {.length = one.length,
                           .share = 1,
                           .tokens = static_cast<double>(one.tokens) / count,

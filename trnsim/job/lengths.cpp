@@ -24,7 +24,7 @@ double training_seconds(const analysis::JobTime& time) {
   return sum;
 }
 
-/// Of a job of one length whose device time is known.
+/// The plan for a job of one length whose device time is known.
 LengthPlan plan_of(std::string name, const Job& job, const Projection& device, double tokens) {
   const Projection p = with_host_of(job, device);
   const double epochs = p.samples / job.sizes.samples;

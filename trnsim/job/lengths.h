@@ -1,5 +1,5 @@
-// Samples of several lengths: a job as jobs of one length each, and what that is worth against one length for all and
-// against packing.
+// Samples of several lengths: a job as jobs of one length each, and the gain over one length for all and
+// over packing.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace trnsim {
 
-/// Those of the job's samples that are padded to its length number `i`, as a job of one length. Its steps may be none
+/// Those of the job's samples that are padded to its length number `i`, as a job of one length. It may have no steps
 /// when the job has few.
 Job of_length(const Job& job, std::size_t i);
 /// The same samples, all padded to one length.

@@ -1,4 +1,4 @@
-// What there is, from the registries themselves: workloads, models, machines, stacks, number formats, passes,
+// Listings from the registries themselves: workloads, models, machines, stacks, number formats, passes,
 // instructions, operators, machine parameters, figures.
 #pragma once
 

@@ -173,7 +173,7 @@ Settings settings_from(const nlohmann::ordered_json& json) {
     const std::string name{s.name()};
     if (!json.contains(name)) continue;  // of a run by an older trnsim
     std::visit([&](auto member) { json.at(name).get_to(member(settings)); }, s.member);
-    if (name == "packing" && settings.data.packing) continue;  // stands there of encoders too, which may not ask for it
+    if (name == "packing" && settings.data.packing) continue;  // also in files of encoders, which do not support it
     settings.given.insert(name);
   }
   return settings;

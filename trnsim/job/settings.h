@@ -1,4 +1,4 @@
-// The table of all settings, and what is made of them: values from files and workloads, adapters, heads, lengths.
+// The table of all settings, and their processing: values from files and workloads, adapters, heads, lengths.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ using Setting = OptionRow<Settings>;
 
 /// All of them, in the order in which help prints them.
 std::span<const Setting> settings_table();
-/// The row of the setting; null: there is none.
+/// The row of the setting; null for an unknown name.
 const Setting* find_setting(std::string_view name);
-/// Errors: Fault::kUsage with a suggestion when there is none; `where` is where the name stands.
+/// Errors: Fault::kUsage with a suggestion for an unknown name; `where` is the place of the name.
 const Setting& find_setting(std::string_view name, std::string_view where);
 
 /// Groups of the settings in help.
@@ -39,8 +39,8 @@ std::optional<workloads::Lora> lora_of(const Settings& settings);
 /// The model with them. Errors: as Model::with_lora(); Fault::kUsage when it has others.
 workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr& model);
 
-/// Makes `numerics` of what is another spelling of it: `bf16`, stochastic rounding, the switches of torch-xla, and of
-/// "fp32" what the compiler's `auto_cast` makes of it. Errors: Fault::kUsage when they contradict each other.
+/// Derives `numerics` from its other spellings: `bf16`, stochastic rounding, the switches of torch-xla, and "fp32" with
+/// the compiler's `auto_cast`. Errors: Fault::kUsage when they contradict each other.
 void resolve_numerics(Settings& settings);
 
 /// Hugging Face's names of tasks, and the head that a model needs for each.
@@ -64,18 +64,18 @@ bool pads_to_lengths(const Settings& settings, const workloads::Model& model);
 void require_lengths(const Settings& settings, const workloads::Model& model);
 
 /// Values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown name,
-/// and what the setting itself refuses; `where` is the file.
+/// and for values that the setting refuses; `where` is the file.
 void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where);
 
 /// Which of a workload's jobs: the published one that is projected, or the one that is trained for real.
 enum class WorkloadPart { kProjected, kTrained };
-/// What a file of settings says (TOML: `name = value` a line, under the flags' names) where the user gave nothing; its
+/// Applies a file of settings (TOML: `name = value` lines, under the flags' names) where the user gave nothing; its
 /// settings count as given. Errors: Fault::kUsage as apply_defaults().
 void apply_config(Settings& settings, const std::string& path);
 /// The settings that are not the defaults as such a file.
 std::string config_text(const Settings& settings);
 
-/// What a workload file says where the user gave nothing. For training the small model's settings come on top, or with
+/// Applies a workload file where the user gave nothing. For training the small model's settings come on top, or with
 /// the user's own model (`model_id`) those for it; a user who gives a plan or cores gives all of them.
 void apply_workload(Settings& settings, const workloads::Workload& workload, WorkloadPart part);
 

@@ -63,7 +63,7 @@ class NkiKernel {
 
   /// Bytes of a tensor in the memory of the device that computes. Valid until the kernel ends.
   std::span<std::byte> memory(std::size_t tensor);
-  /// What the instructions compute. Errors: as isa::Device::run().
+  /// Executes the instructions. Errors: as isa::Device::run().
   void compute(int host_threads);
   /// Simulates it; with `path` also what the critical path is. Errors: as hw::simulate().
   NkiTime time(bool path) const;

@@ -1,4 +1,5 @@
-// The critical path of a kernel: from its last instruction back, each time to what it waited for longest.
+// The critical path of a kernel: from its last instruction back, each time to the predecessor that it waited for
+// longest.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -73,7 +74,7 @@ class Path {
     }
   }
 
-  /// When `from` let `at` go on: as its neighbour on an engine, or by what it made.
+  /// When `from` allowed `at` to start: as its predecessor on an engine, or by its result.
   Fs reached(std::uint32_t from, std::uint32_t at) const {
     const bool neighbour =
         block_.instrs[from].engine == block_.instrs[at].engine && isa::is_dma(block_.instrs[from].op);

@@ -1,4 +1,4 @@
-// What each pass of the compiler is worth to a job: time, memory, the largest batch, the numbers.
+// The effect of each compiler pass on a job: time, memory, the largest batch, the numbers.
 #pragma once
 
 #include <cstdint>

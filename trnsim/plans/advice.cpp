@@ -21,7 +21,7 @@ namespace {
 constexpr double kWorthSaying = 0.02;  // less is within what a prediction can tell apart
 constexpr std::int64_t kShown = 2;     // micro-batches of a stage that show what the others take
 constexpr double kSlower = -0.005;     // of samples per second that still counts as no slower
-constexpr double kMuchSlower = -0.1;   // that nobody wants, however cheap
+constexpr double kMuchSlower = -0.1;   // too slow to suggest, however cheap
 constexpr double kHalfPrice = 1;       // of samples per dollar: worth to be slower
 constexpr double kDearer = 1.005;      // dollars of a sample over today's that still count as no dearer
 
@@ -30,7 +30,7 @@ void set(Settings& settings, const std::string& name, const std::string& value) 
   settings.given.insert(name);
 }
 
-/// What is worth a try, from the job as it is.
+/// Changes that are worth a try, from the present job.
 class Candidates {
  public:
   Candidates(const Settings& settings, const Job& job) : settings_{settings}, job_{job}, plan_{job.step.plan} {
@@ -78,7 +78,7 @@ class Candidates {
     }
   }
 
-  /// Of the user's own data: whose lengths the bundled data has, a published job does not say.
+  /// Only for the user's own data: a published job does not say whose lengths its data has.
   void lengths() {
     const bool texts = job_.model->task() != workloads::Task::kNextToken && !job_.model->image();
     if (texts && settings_.data.buckets.empty() && !settings_.data.dataset_path.empty())
@@ -124,7 +124,7 @@ class Candidates {
     add({{"passes", before + "-flash_attention"}}, "keeps the attention's scores instead of computing them twice");
   }
 
-  /// Of an instance that is paid whole.
+  /// Idle cores of an instance that is paid as a whole.
   void cores() {
     const std::int64_t all = job_.machine.instance_cores(), used = job_.cores() / job_.instances();
     if (used == all || all % used != 0) return;
@@ -250,7 +250,7 @@ std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const 
       *same = std::move(change);
   }
   std::ranges::stable_sort(good, std::greater{}, gain_of);
-  // What is promised is the projection of the whole step.
+  // Promise only projections of the whole step.
   std::vector<Change> sure;
   for (Change& change : good)
     if (sure.size() < most && scales.weigh(change, 0)) sure.push_back(std::move(change));

@@ -1,4 +1,4 @@
-// What would help a job most: other settings, each projected like the job itself.
+// The changes that help a job most: other settings, each projected like the job itself.
 #pragma once
 
 #include <cstddef>
@@ -39,17 +39,17 @@ Settings changed(Settings settings, const Change& change);
 /// projection's time for each.
 std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most = 2);
 
-/// With what a job that does not fit does: another plan or smaller micro-batches on its cores, else more cores, the
-/// batch of the optimizer as near as may be; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing when none
-/// of them fits. Takes a few compilations.
-std::optional<Change> remedy(const Settings& settings, const JobOf& job_of);
-/// The remedy as the fix of an Error: its settings, and the whole command where these stand in it already.
-std::string fix_text(const std::optional<Change>& remedy, const std::vector<std::string>& typed = {});
+/// The change with which a job that does not fit does: another plan or smaller micro-batches on its cores, else more
+/// cores, the batch of the optimizer as near as may be; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing
+/// when none of them fits. Takes a few compilations.
+std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of);
+/// The fitting change as the fix of an Error: its settings, and the whole command where it has them already.
+std::string fix_text(const std::optional<Change>& fitting_change, const std::vector<std::string>& typed = {});
 
-/// What a command finds at its `output_dir`: the results of the one before it, or nothing.
+/// The state of a command's `output_dir`: the results of the one before it, or nothing.
 enum class FolderIs : std::uint8_t { kTaken, kFree };
-/// The command `typed` ({"trnsim", "run", "bert_emotion", "--mode", "timed"}) with the change in place of what it says
-/// of the same settings, for a shell; without an `output_dir` that is taken. Empty without words.
+/// The command `typed` ({"trnsim", "run", "bert_emotion", "--mode", "timed"}) with the change in place of the same
+/// settings, for a shell; without an `output_dir` that is taken. Empty without words.
 std::string command_with(const std::vector<std::string>& typed, const Change& change, FolderIs folder);
 /// Whether the command gives one of the change's settings.
 bool replaces(const std::vector<std::string>& typed, const Change& change);

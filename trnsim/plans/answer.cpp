@@ -16,7 +16,7 @@
 namespace trnsim {
 namespace {
 
-/// Without samples or steps a job is one step, and what is asked for is its time.
+/// Without samples or steps a job is one step, and the question is its time.
 bool is_one_step(const Projection& p) { return p.steps <= 1 || p.generation; }
 
 std::string dollars_text(const Projection& p, const std::optional<double>& dollars) {
@@ -82,7 +82,7 @@ std::string bound_text(const Projection& p) {
 }
 
 /// The time with the mean error of published jobs on both sides: predicted = published * (1 +- error).
-std::string sure_text(const Projection& p) {
+std::string confidence_text(const Projection& p) {
   const double error = p.generation ? generation_error() : training_error();
   return fmt::format("{} to {}: published {} were off by {:.1f} % on average (docs/accuracy.md)",
                      duration_text(p, p.time.total / (1 + error)), duration_text(p, p.time.total / (1 - error)),
@@ -106,7 +106,7 @@ std::string settings_text(const Change& change) {
 
 Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes,
               const std::vector<std::string>& typed) {
-  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), sure_text(p), {}};
+  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), confidence_text(p), {}};
   if (!changes) return out;
   for (const Change& c : *changes)
     out.changes.push_back({.text = fmt::format("{}: {}, {} and {} ({})", settings_text(c), faster_text(c),

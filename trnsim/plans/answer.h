@@ -13,18 +13,18 @@ namespace trnsim {
 /// A change that helps.
 struct Suggestion {
   std::string text;       // the settings and their gain
-  std::string command{};  // the command that was typed, with them; empty: nobody typed one
+  std::string command{};  // the typed command with them; empty without one
   bool replaces = false;  // settings that were typed: the flags alone cannot be added to that command
 };
 
-/// Settings stand in backquotes.
+/// The answer in sentences, with settings in backquotes.
 struct Answer {
   std::string time, dollars, memory, bound, sure;  // sure: the range around the time
   std::vector<Suggestion> changes;                 // what helps most
 };
 
-/// `changes`: of advise(); none: nobody asked for any. Of none that helps one sentence says so. `typed`: the words of
-/// the command that asks.
+/// `changes`: from advise(); absent: not requested. When none helps, a sentence says so. `typed`: the words of
+/// the command.
 Answer answer(const Job& job, const Projection& projection, const std::optional<std::vector<Change>>& changes,
               const std::vector<std::string>& typed = {});
 

@@ -50,7 +50,7 @@ class Search {
 
   std::int64_t fits() const { return fits_; }
   const Need& need() const { return known_.at(fits_); }
-  /// The same for a little less memory, by the line.
+  /// The batch that fits into `capacity`, by the line.
   std::int64_t fits_into(double capacity) const {
     const auto [batch, above] = *known_.find(too_large_);
     const double slope = (above.bytes - need().bytes) / static_cast<double>(batch - fits_);
@@ -70,7 +70,7 @@ class Search {
     const auto below = std::prev(above);
     const double slope = (above->second.bytes - below->second.bytes) / static_cast<double>(above->first - below->first);
     const double ends = static_cast<double>(below->first) + (capacity_ - below->second.bytes) / std::max(slope, 1.0);
-    const std::int64_t highest = std::min(too_large_ - 1, kLeap * fits_);  // two batches may lie on an odd line
+    const std::int64_t highest = std::min(too_large_ - 1, kLeap * fits_);  // two batches may give an unusual line
     return static_cast<std::int64_t>(
         std::clamp(ends, static_cast<double>(fits_ + 1), static_cast<double>(std::max(fits_ + 1, highest))));
   }

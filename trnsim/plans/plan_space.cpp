@@ -7,7 +7,7 @@ namespace trnsim {
 namespace {
 
 template <class T>
-std::vector<T> or_own(const std::vector<T>& values, T own) {
+std::vector<T> values_or(const std::vector<T>& values, T own) {
   return values.empty() ? std::vector<T>{own} : values;
 }
 
@@ -31,15 +31,15 @@ bool reshape(Job& job, std::int64_t micro_batch, PlanMoves::Degrees degrees, boo
 std::vector<Job> plans_near(const Job& job, const PlanMoves& moves) {
   const runtime::Plan& own = job.step.plan;
   std::vector<Job> out;
-  for (const std::int64_t micro_batch : or_own(moves.micro_batch, own.micro_batch))
-    for (const auto degrees : or_own(moves.degrees, {own.tensor, own.pipeline})) {
+  for (const std::int64_t micro_batch : values_or(moves.micro_batch, own.micro_batch))
+    for (const auto degrees : values_or(moves.degrees, {own.tensor, own.pipeline})) {
       Job shaped = job;
       if (!reshape(shaped, micro_batch, degrees, moves.any_batch)) continue;
-      for (const std::int64_t chunks : or_own(moves.chunks, own.chunks)) {
+      for (const std::int64_t chunks : values_or(moves.chunks, own.chunks)) {
         if (!moves.chunks.empty() && chunks > 1 && degrees.pipeline == 1) continue;
-        for (const bool zero1 : or_own(moves.zero1, own.zero1)) {
+        for (const bool zero1 : values_or(moves.zero1, own.zero1)) {
           if (zero1 && !own.zero1 && shaped.step.plan.data == 1) continue;
-          for (const runtime::Recompute recompute : or_own(moves.recompute, own.recompute)) {
+          for (const runtime::Recompute recompute : values_or(moves.recompute, own.recompute)) {
             Job& other = out.emplace_back(shaped);
             other.step.plan.chunks = chunks, other.step.plan.zero1 = zero1, other.step.plan.recompute = recompute;
           }

@@ -1,4 +1,4 @@
-// The plans near a job's own: search, advice and what fits instead all look there.
+// The plans near a job's own: search, advice and fitting changes all look there.
 #pragma once
 
 #include <cstdint>

@@ -28,8 +28,8 @@ using base::Fault;
 
 constexpr std::int64_t kTimedMicroBatches = 3;  // that show what the others take
 
-/// What is known of a plan before anything is compiled.
-TriedPlan looked_at(Job job, std::int64_t batch) {
+/// A plan as far as it can be judged before anything is compiled.
+TriedPlan screened(Job job, std::int64_t batch) {
   runtime::Plan& plan = job.step.plan;
   const std::int64_t samples = plan.micro_batch * static_cast<std::int64_t>(plan.data);
   if (!job.generation) plan.micro_batches = std::max<std::int64_t>(1, batch / samples);
@@ -63,7 +63,7 @@ std::vector<std::int64_t> stages_of(const workloads::ModelPtr& model) {
   return out;
 }
 
-/// Degrees that use all cores, with and without what costs or spares memory alone.
+/// Degrees that use all cores, with and without options that cost or save only memory.
 PlanMoves moves_of(const Job& job, const PlanSpace& space) {
   using runtime::Recompute;
   PlanMoves moves{.micro_batch = space.micro_batches,
@@ -84,7 +84,7 @@ std::vector<TriedPlan> generation_plans(const Job& job, const PlanSpace& space) 
     for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2) {
       Job other = job;
       other.step.plan.tensor = tensor, other.step.plan.micro_batch = batch;
-      out.push_back(looked_at(std::move(other), batch));
+      out.push_back(screened(std::move(other), batch));
     }
   return out;
 }
@@ -95,7 +95,7 @@ BlockKey block_key(const Job& job) {
   return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
 }
 
-/// Names of what a child process says of plan `i`.
+/// The name of a child process's metric of plan `i`.
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
 constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory", *kKind = "memory of ";
 
@@ -155,11 +155,11 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   Job plain = job;  // a state that there is once is not shared, whatever the job says
   plain.step.plan.zero1 = false;
   std::vector<TriedPlan> out;
-  for (Job& other : plans_near(plain, moves_of(job, space))) out.push_back(looked_at(std::move(other), space.batch));
+  for (Job& other : plans_near(plain, moves_of(job, space))) out.push_back(screened(std::move(other), space.batch));
   return out;
 }
 
-/// A sweep whose points are families of plans by number, and whose results nobody keeps.
+/// A sweep whose points are families of plans by number, and whose results are not kept.
 void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const analysis::SweepWatch& watch) {
   const std::vector<std::vector<std::size_t>> families = families_of(plans);
   if (families.empty()) return;

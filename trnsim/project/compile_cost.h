@@ -1,4 +1,4 @@
-// What compiling a job takes on the real machine, and whether the compiler is known to refuse it.
+// The cost of compiling a job on the real machine, and whether the compiler is known to refuse it.
 #pragma once
 
 #include <string>

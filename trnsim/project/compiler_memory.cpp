@@ -35,8 +35,8 @@ std::uint64_t kind(const Memory& memory, const std::string& name) {
   return found == memory.by_kind.end() ? 0 : found->second;
 }
 
-/// Of the last stage: bytes of the three copies of the logits that our program does not hold, 16 + 32 bits of values or
-/// gradient that pass through SBUF.
+/// For the last stage: bytes of the three copies of the logits that our program does not hold, 16 + 32 bits of values
+/// or gradient that pass through SBUF.
 std::uint64_t logits_bytes(const Job& job) {
   constexpr std::int64_t kStreamed = 6;
   const runtime::Plan& p = job.step.plan;
@@ -50,7 +50,7 @@ void add_software(const Job& job, std::int64_t stage, Memory& memory) {
   const runtime::Plan& p = job.step.plan;
   const analysis::Stack stack = job.load_stack();
   if (job.model->splits() && job.step.kind.training && stage == p.last_stage()) memory.add("logits", logits_bytes(job));
-  // Of 12 bytes a parameter in the optimizer's state (master weight, two moments) 8 are written anew in an update.
+  // Of the 12 bytes per parameter in the optimizer's state (master weight, two moments), an update rewrites 8.
   if (p.master_weights) memory.add("update", kind(memory, "optimizer") / 12 * 8);
   std::uint64_t scratchpad = 0;
   for (const auto& [name, bytes] : memory.by_kind)

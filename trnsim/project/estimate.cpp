@@ -29,23 +29,23 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
   workloads::ModelPtr model = load_model_config(name);
   DataSize data;
   if (!settings.data.dataset_path.empty()) {
-    Settings own = settings;  // the tokenizer may lie beside the model
+    Settings own = settings;  // the tokenizer may be beside the model
     if (own.data.vocab.empty() && std::filesystem::exists(name)) own.data.model_id = name;
     data = data_size(own, model, nullptr, {.workload = nullptr, .note = note});
     if (data.of_words) model = model->with_head(workloads::Head::kTokens);
   }
   if (sequences <= 0) sequences = data.samples;
   const auto job = [&](const Settings& s) { return job_of(s, model, sequences, data.eval_samples, data.lengths); };
-  Estimate out{.job = job(settings), .projection = {}, .changes = {}, .remedy = {}};
+  Estimate out{.job = job(settings), .projection = {}, .changes = {}, .fitting_change = {}};
   out.projection = project_if_it_fits(out.job, {.exact = settings.machine.exact});
   const auto most = static_cast<std::size_t>(settings.output.suggestions);
   if (out.fits() && most > 0) out.changes = advise(settings, job, out.projection, most);
-  if (!out.fits()) out.remedy = remedy(settings, job);
+  if (!out.fits()) out.fitting_change = fitting_change(settings, job);
   return out;
 }
 
 void require_fit(const Estimate& e) {
-  if (!e.fits()) require_fit(e.job, e.projection.memory, fix_text(e.remedy, e.typed));
+  if (!e.fits()) require_fit(e.job, e.projection.memory, fix_text(e.fitting_change, e.typed));
 }
 
 analysis::Json to_json(const Estimate& e) {

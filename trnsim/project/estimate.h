@@ -13,17 +13,17 @@
 
 namespace trnsim {
 
-/// `given` with what such a training begins with where nobody said otherwise: a trn1.32xlarge, one sequence in a
+/// `given` with defaults for settings that were not given: a trn1.32xlarge, one sequence in a
 /// micro-batch, one epoch.
 Settings estimate_settings(Settings given);
 
 struct Estimate {
   Job job;
-  Projection projection;                       // of what does not fit: the memory alone
+  Projection projection;                       // for a job that does not fit: the memory alone
   std::optional<std::vector<Change>> changes;  // that would help most; none: not asked for (`suggestions` 0)
 
-  std::optional<Change> remedy;      // of what does not fit
-  std::vector<std::string> typed{};  // words of the command that asks, for a change of it
+  std::optional<Change> fitting_change;  // for a job that does not fit
+  std::vector<std::string> typed{};      // words of the command that asks, for a change of it
 
   bool fits() const { return projection.memory.fits(); }
 };
@@ -33,7 +33,7 @@ struct Estimate {
 /// sentence each. Errors: as data_size(), job_of() and project_if_it_fits().
 Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0,
                   const std::function<void(const std::string&)>& note = {});
-/// Errors: Fault::kCapacity with the memory by kind and what would fit, unless it fits.
+/// Errors: Fault::kCapacity with the memory by kind and a fitting change, unless it fits.
 void require_fit(const Estimate& estimate);
 
 /// As `trnsim estimate` in JSON prints it; of one that fits.

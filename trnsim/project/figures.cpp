@@ -51,7 +51,7 @@ analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
           .stack = job.stack,
           .overlapped = p.time.overlapped,
           .parts = p.time.parts,
-          .elsewhere = {}};
+          .other_instances = {}};
 }
 
 analysis::CompileFigures compile_figures(const Job& job, const Projection& p) {

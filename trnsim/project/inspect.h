@@ -1,4 +1,4 @@
-// A job's program as text and as figures: what people read when they look at what the compiler made.
+// A job's program as text and as figures: for people who inspect the compiler's output.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ struct Parameters {
   }
 };
 
-/// Of each stage on one tensor-parallel rank.
+/// Parameters of each stage on one tensor-parallel rank.
 std::vector<Parameters> parameters_of(const Job& job) {
   const workloads::ShardPlan plan = workloads::shard_plan(job.step.plan);
   workloads::check(plan, job.model);

@@ -14,12 +14,12 @@ namespace trnsim {
 
 Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machine);
 
-/// What no compiler can do without: weights, gradients, optimizer state, and what each layer's backward pass reads.
+/// The least memory of any compiler: weights, gradients, optimizer state, and the inputs of each layer's backward pass.
 /// Takes no time: most plans of a large model are refused by it. Errors: as workloads::check() for a plan that does not
 /// divide the model.
 Memory least_memory(const Job& job);
 
-/// Bytes of the messages that can lie in a stage's inbox at once: who sends does not wait for who receives, so the
+/// Bytes of the messages that can be in a stage's inbox at once: senders do not wait for receivers, so the
 /// turns of both decide how far ahead it can get. 0 without stages. Source: workloads/step/pipeline.h, the turns.
 std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro_batches);
 

@@ -25,10 +25,10 @@
 namespace trnsim {
 namespace {
 
-/// Of a step, all cores.
+/// FLOPs of a step on all cores.
 double flops_of(const Job& job) { return job.model->flops(job.step); }
 
-/// What one process traces: of a pipeline, a stage's share of the layers.
+/// The operations that one process traces: for a pipeline, those of a stage's share of the layers.
 workloads::FrameworkOps traced_ops_of(const Job& job) {
   const std::int64_t layers = job.model->sizes().layers / job.step.plan.pipeline;
   return job.model->with_sizes({.layers = layers})->traced_ops(job.step);

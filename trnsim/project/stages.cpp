@@ -37,7 +37,7 @@ struct StagePasses {
 StagePasses passes_of(const Stage& stage) {
   const isa::Program& program = stage.compiled().program;
   StagePasses out{.begin = {}, .update = stage.device().total};
-  const std::uint32_t first = program.calls.front().block;  // embeddings, or what the stage before has sent
+  const std::uint32_t first = program.calls.front().block;  // embeddings, or the message of the previous stage
   for (const hw::CallTime& call : stage.device().calls) {
     if (call.block == first) out.begin.push_back(call.begin);
     if (call.phase == isa::Phase::kBackward) out.end = std::max(out.end, call.end);
@@ -47,7 +47,7 @@ StagePasses passes_of(const Stage& stage) {
   return out;
 }
 
-/// What a core of the last passes waits for cores of other stages where all of them, or the ends, meet.
+/// The time that a core of the last passes waits for cores of other stages where all of them, or both ends, meet.
 hw::Fs waits_at_the_end(const runtime::Plan& plan, const Stage& stage) {
   const isa::Program& program = stage.compiled().program;
   hw::Fs sum = 0;

@@ -6,7 +6,7 @@
 
 namespace trnsim {
 
-/// What a merged checkpoint was made of.
+/// The sources of a merged checkpoint.
 struct Consolidated {
   std::int64_t tensors = 0, parameters = 0;
   std::int64_t step = 0;                  // optimizer steps done
@@ -19,7 +19,7 @@ struct Consolidated {
 Consolidated consolidate(const std::filesystem::path& folder, const std::filesystem::path& out, bool overwrite = false);
 
 /// Adds the adapters in `folder`, of shards or as PEFT saves them, to their base: one Hugging Face model in `out`.
-/// Errors: as workloads::load_model(); Fault::kUsage when there are no adapters, or `out` has files already.
+/// Errors: as workloads::load_model(); Fault::kUsage without adapters, or `out` has files already.
 Consolidated merge_adapters(const std::filesystem::path& folder, const std::filesystem::path& out,
                             bool overwrite = false);
 

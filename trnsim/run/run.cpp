@@ -111,10 +111,10 @@ class Run {
   RunResult run() {
     const auto begin = Clock::now();
     require_free(request_.given);
-    std::vector<std::string> elsewhere;
-    analysis::exports_of(out_.settings.output.report_to, elsewhere);
-    if (!elsewhere.empty() && observer_.note)
-      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(elsewhere, ","),
+    std::vector<std::string> trackers;
+    analysis::exports_of(out_.settings.output.report_to, trackers);
+    if (!trackers.empty() && observer_.note)
+      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(trackers, ","),
                                  fmt::join(analysis::exporter_names(), ", ")));
     require_mode(workload_, out_.settings);
     if (trains(out_.settings)) load();
@@ -124,8 +124,9 @@ class Run {
     const base::HoldInterrupts hold;
     base::make_output_folder(request_.folder, out_.settings.output.overwrite_output_dir);
     const base::FolderLock lock{request_.folder};
-    base::make_output_folder(request_.folder,
-                             out_.settings.output.overwrite_output_dir);  // who had it before us may have written
+    base::make_output_folder(
+        request_.folder,
+        out_.settings.output.overwrite_output_dir);  // an earlier holder of the lock may have written
     remove_run_files(request_.folder, out_.settings.output.resume_from_checkpoint);
     if (observer_.projected) observer_.projected(out_);
     if (trainer_) train_model();
@@ -188,7 +189,7 @@ class Run {
   Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }
 
   [[noreturn]] void refuse() const {
-    const auto change = remedy(out_.settings, [this](const Settings& s) { return job_with(s); });
+    const auto change = fitting_change(out_.settings, [this](const Settings& s) { return job_with(s); });
     require_fit(*out_.job, out_.projection->memory, fix_text(change, out_.typed));
     throw Error{Fault::kInternal, workload_.name, "fits and does not fit", "report it with the command"};
   }
@@ -200,8 +201,8 @@ class Run {
         advise(out_.settings, job, *out_.projection, static_cast<std::size_t>(out_.settings.output.suggestions));
   }
 
-  /// All files. When one cannot be written, a projection leaves none: made again, it is the same. What a training made
-  /// stays.
+  /// All files. When one cannot be written, a projection leaves none: made again, it is the same. The results of a
+  /// training stay.
   void write_results() {
     try {
       write_run_files(request_.folder, out_);

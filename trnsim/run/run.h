@@ -25,7 +25,7 @@ struct RunRequest {
   workloads::Workload workload;
   Settings given;
   std::string command;               // as result.json tells it
-  std::vector<std::string> typed{};  // its words with every flag, for a change of it; empty: nobody typed any
+  std::vector<std::string> typed{};  // its words with every flag, for a change of it; empty: not typed
   std::filesystem::path folder;      // of the results
   TraceWindow trace{};
 };
@@ -50,7 +50,7 @@ struct RunResult {
   double host_seconds = 0;
 };
 
-/// Who watches; each may be empty.
+/// The observers of a run; each may be empty.
 struct RunObserver {
   std::function<void(const RunResult&)> projected;  // the folder is made, nothing is trained yet
   TrainObserver training;
@@ -62,7 +62,7 @@ struct RunObserver {
 /// project() and load_training().
 RunResult run(const RunRequest& request, const RunObserver& observer = {});
 
-/// What run() answers of the projected job alone: nothing is trained, no folder written. Errors: as run().
+/// The part of run() about the projected job alone: nothing is trained, no folder written. Errors: as run().
 RunResult projected_run(const RunRequest& request, const RunObserver& observer = {});
 
 /// The published job of a workload, or one that the user's settings changed, as run() projects it.
@@ -76,8 +76,8 @@ analysis::Record record_of(const RunResult& run, std::size_t stage);
 /// A job for a buyer: of a run's folder, or of a workload (by name or file) as it was published. Errors:
 /// Fault::kUsage for a name of neither; as analysis::job_of_run() and projected_run().
 analysis::JobToPrice job_to_price(const std::string& run_or_workload);
-/// Removes what an earlier run left in `folder`, its result first: a run that dies is not taken for that one. Of a run
-/// that goes on from `checkpoint`, which lies in the folder, steps and checkpoint stay; other files always do. Errors:
+/// Removes what an earlier run left in `folder`, its result first: so that a run that dies is not taken for it. For a
+/// run that resumes from `checkpoint` in the folder, steps and checkpoint stay; other files always do. Errors:
 /// Fault::kEnvironment.
 void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint);
 /// result.json, stats.txt, machine.toml, summary.md; with a projection also run.sqlite, a record of each stage of a

@@ -106,7 +106,7 @@ analysis::Figures figures_of(const RunResult& run) {
     out = figures_of(*run.job, p);
     out.answer = figures_of(answer(*run.job, p, run.changes, run.typed), run.changes);
     for (const auto& [name, seconds] : runtime_elsewhere(*run.job, p, run.settings.machine.set))
-      out.time.elsewhere.emplace_back(name, seconds);
+      out.time.other_instances.emplace_back(name, seconds);
   }
   out.version = version(), out.command = run.command;
   out.workload.name = run.workload, out.workload.options = options_of(run.settings);

@@ -1,4 +1,4 @@
-// The folder of a run: result.json, the records of its stages, and what is made from them in memory.
+// The folder of a run: result.json, the records of its stages, and the views made from them in memory.
 
 #include <fmt/format.h>
 
@@ -76,8 +76,8 @@ void write_records(const std::filesystem::path& folder, const RunResult& run, co
 
 /// The files for other tools that the setting `report_to` names.
 void write_exports(const std::filesystem::path& folder, const RunResult& run, const analysis::ExportRun& all) {
-  std::vector<std::string> elsewhere;
-  for (const std::string& name : analysis::exports_of(run.settings.output.report_to, elsewhere))
+  std::vector<std::string> trackers;
+  for (const std::string& name : analysis::exports_of(run.settings.output.report_to, trackers))
     analysis::export_run(folder, name, all);
 }
 

@@ -38,7 +38,7 @@ std::vector<std::string> split_names(const std::string& text) {
 void require_host_memory(const Job& job) {
   const auto host = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   const double cores = static_cast<double>(least_memory(job).total) * static_cast<double>(job.cores());
-  // The weights of the file, in fp32, beside what each core holds.
+  // The weights of the file, in fp32, in addition to each core's memory.
   const double file = 4 * static_cast<double>(workloads::parameter_count(job.model->weights()));
   if (cores + file <= host) return;
   const auto text = [](double bytes) { return base::readable(bytes, base::Dimension::kBytes); };
@@ -47,13 +47,13 @@ void require_host_memory(const Job& job) {
               "use `numerics` off, which projects time and cost alone, or a smaller model"};
 }
 
-/// What a sample is cut to: the last of lengths that the user gives.
+/// The length that samples are cut to: the last one that the user gives.
 std::int64_t most_tokens(const Settings& s) {
   const bool given = !s.data.buckets.empty() && s.data.buckets != "auto";
   return given ? workloads::listed_buckets(s.data.buckets).back() : s.data.max_length;
 }
 
-/// Errors: Fault::kUsage for what is projected, but not trained here.
+/// Errors: Fault::kUsage for lengths that are projected, but not trained here.
 void require_trainable_lengths(const Settings& s, const workloads::Model& model) {
   require_lengths(s, model);
   if (model.task() == workloads::Task::kNextToken && !s.data.buckets.empty())

@@ -1,4 +1,4 @@
-// Training for real: a workload's small model, or the user's, on simulated cores, with what people see of it left to an
+// Training for real: a workload's small model, or the user's, on simulated cores, reported through an
 // observer.
 #pragma once
 
@@ -39,7 +39,7 @@ struct Training {
   std::string numerics;
 };
 
-/// Who watches a training; each may be empty.
+/// The observers of a training; each may be empty.
 struct TrainObserver {
   std::function<void(const Training&, const workloads::Trainer&)> begin;  // what is known before the first step
   std::function<void(const workloads::StepRecord&)> step;

@@ -35,7 +35,7 @@ using analysis::SweepPoint;
 
 constexpr std::string_view kModelKey = "model";  // a key of a point too: the preset that the job trains
 
-/// Of a program: every key is a machine parameter, or a price.
+/// For a program: every key is a machine parameter, or a price.
 std::vector<std::string> assignments(const SweepPoint& point) {
   std::vector<std::string> list;
   for (const auto& [key, value] : point) list.push_back(key + "=" + value);
@@ -54,7 +54,7 @@ void add_busy(Metrics& metrics, const hw::SimResult& result) {
   }
 }
 
-/// Of a program, under the names of stats.txt.
+/// Metrics of a program, under the names of stats.txt.
 Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
   const analysis::Utilisation u = analysis::utilisation(result, program);
   Metrics metrics = {{"total_time", u.seconds},
@@ -112,7 +112,7 @@ std::uint64_t hash_at(const workloads::Workload& workload, const std::string& ma
   return problem ? base::hash64(std::string_view{problem->text}) : hash;
 }
 
-/// A sweep over a setting that is no part of the job would show the same point again and again. Errors: Fault::kUsage.
+/// A sweep over a setting that is not part of the job would show the same point again and again. Errors: Fault::kUsage.
 void require_effect(const workloads::Workload& workload, bool splits, const SweepPoint& point) {
   const auto changes = [&](const Setting& setting) {
     return setting.effect == Effect::kJob && (splits || setting.group != kPlanGroup);
@@ -140,7 +140,8 @@ class Projections {
 
  private:
   static constexpr std::size_t kInstructions = 1'000'000;  // of blocks, kept by each process: 0.4 GB
-  static constexpr std::size_t kMost = 2;                  // kin come one after the other; a projection has megabytes
+  static constexpr std::size_t kMost =
+      2;  // points of one affinity come one after the other; a projection has megabytes
   using Kept = std::pair<std::uint64_t, Projection>;
   std::deque<Kept> kept_;
   std::optional<SharedBlocks> blocks_;
@@ -190,7 +191,7 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
                 const Job job = job_at(*jobs, machine, point).job();
                 return job_metrics(job, projections->of(job));
               },
-          .kin = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};
+          .affinity = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};
 }
 
 }  // namespace trnsim

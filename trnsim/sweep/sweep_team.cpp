@@ -16,7 +16,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// The variables in which a launcher tells a process who it is.
+/// The variables in which a launcher tells a process its rank.
 struct Launcher {
   const char *rank, *size, *job;
 };

@@ -10,8 +10,8 @@
 
 namespace trnsim {
 
-/// What mpirun (Open MPI, MPICH) or srun say in the environment: rank, size and a name of the job. Rank 0 waits for all
-/// points. Alone when no launcher says anything. Errors: Fault::kUsage for a rank that is none.
+/// The team of this process as mpirun (Open MPI, MPICH) or srun state it in the environment: rank, size and a name of
+/// the job. Rank 0 waits for all points. Alone without a launcher. Errors: Fault::kUsage for an invalid rank.
 analysis::SweepTeam team_of_environment();
 
 /// "3/16": the fourth of 16 processes that a batch system starts when it likes, so that none waits for another.

@@ -21,20 +21,20 @@ constexpr double flops(const Gemm& g) {
   return 2.0 * static_cast<double>(g.m) * static_cast<double>(g.k) * static_cast<double>(g.n) *
          static_cast<double>(g.batch);
 }
-/// The left operand lies as its transpose, "lhs_t" [K, M], "rhs" [K, N]: no transposes are needed. Blocks of 2048 x
-/// 1024 results meet 1024 of K at a time and add up in SBUF. Batch 1. Source: AWS Neuron docs, NKI matrix
+/// The left operand is stored as its transpose, "lhs_t" [K, M], "rhs" [K, N]: no transposes are needed. Blocks of 2048
+/// x 1024 results meet 1024 of K at a time and add up in SBUF. Batch 1. Source: AWS Neuron docs, NKI matrix
 /// multiplication tutorial, the fully optimized kernel.
 isa::Program tuned_gemm(const Gemm& gemm, const isa::Target& target);
 /// "x" [M, K] and "0.matmul" [K, N] as a framework has them: the compiler's own matmul, a chain of one step.
 isa::Program compiled_gemm(const Gemm& gemm, const isa::Target& target);
 
-/// Steps one after the other on "x" [rows, cols], `batch` of them, HBM to HBM: matmuls by [.., n], and what works by
-/// rows. Step i named s has its operands as "i.s" (layernorm's bias: "i.s.bias"); the result is "out". With a batch
+/// Steps one after the other on "x" [rows, cols], `batch` of them, HBM to HBM: matmuls by [.., n], and steps that work
+/// by rows. Step i named s has its operands as "i.s" (layernorm's bias: "i.s.bias"); the result is "out". With a batch
 /// every name is followed by ".b".
 struct Chain {
   std::vector<std::string> steps;  // of chain_steps()
   std::int64_t rows = 0, cols = 0;
-  std::int64_t n = 0;  // columns of what a matmul gives
+  std::int64_t n = 0;  // columns of a matmul's result
   std::int64_t batch = 1;
   isa::Dtype dtype = isa::Dtype::kFp32;
 };
@@ -111,7 +111,7 @@ isa::Program instruction_stream(const Stream& stream, const isa::Target& target)
 std::string stream_names();
 
 /// One matmul, "out" [M, N] = "lhs_t" [K, M] transposed times "rhs" [K, N]: loads, the instruction, a copy by ScalarE,
-/// a store. Errors: Fault::kUsage for what is no single instruction.
+/// a store. Errors: Fault::kUsage for sizes beyond a single instruction.
 isa::Program profiled_matmul(const Gemm& gemm, const isa::Target& target);
 /// `count` such matmuls with two stationary tiles in turn, each to a bank of its own. Label "stream". Errors: the same.
 isa::Program matmul_stream(const Gemm& gemm, int count, const isa::Target& target);

@@ -56,7 +56,7 @@ class Scan {
     const Tile sum = fp32(s_.seq);
     e_.fill(sum, 0);
     const Tile delta = rows_of(t_.delta, row), u = rows_of(t_.u, row);
-    const Tile delta_u = product(delta, u);  // the same for all states: the compiler takes it out of the loop
+    const Tile delta_u = product(delta, u);  // equal for all states: the compiler hoists it out of the loop
     for (std::int64_t state = 0; state < s_.states; ++state) one(delta, delta_u, state, row, sum);
     e_.store(e_.hbm(t_.out, row, isa::kPartitions), sum);
   }

@@ -1,4 +1,4 @@
-// Small programs whose profiles somebody published: what single instructions and descriptors take.
+// Small programs whose profiles are published: the times of single instructions and descriptors.
 #include <algorithm>
 
 #include "base/error.h"

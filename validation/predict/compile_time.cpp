@@ -1,4 +1,4 @@
-// Rows of kind "compile": seconds of the first graph, by what a framework traces of it.
+// Rows of kind "compile": seconds of the first graph, by the operations that a framework traces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace validation {
 namespace {
 
-/// Of a fully connected network: 13 forward and 42 backward ones for three layers, as PyTorch's dispatch mode counts.
+/// Operations of a fully connected network: 13 forward and 42 backward ones for three layers, as PyTorch's dispatch
+/// mode counts.
 double mlp_ops(const Words& graph, analysis::TracedModel traced) {
   traced.tensors = 2.0 * static_cast<double>(std::ranges::count(graph.text("sizes"), '-'));
   traced.forward_ops = 13.0 / 6 * traced.tensors;

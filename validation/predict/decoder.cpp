@@ -20,7 +20,7 @@ bool is_yes(Known known, bool otherwise, const char* what, std::vector<std::stri
   return known == Known::kUnknown ? otherwise : known == Known::kYes;
 }
 
-/// What the table's word for the weights' type means for a decoder; empty when it is unknown.
+/// The number format that the table's word for the weights' type means for a decoder; empty when it is unknown.
 std::string decoder_numerics(const std::string& weights, bool fp32_moments, std::vector<std::string>& assumed) {
   if (weights == "fp32") return "fp32+bf16-matmul";
   if (weights.empty() || weights == "unknown") assumed.push_back("bf16 weights");
@@ -39,13 +39,13 @@ std::optional<int> data_parallel_of(const TrainingRow& r, std::vector<std::strin
   return *r.cores / share;
 }
 
-/// A cell that is a size, or what is assumed of it.
+/// A cell's size, or the assumed one.
 int size_or(const std::optional<int>& cell, int otherwise, const char* what, std::vector<std::string>& assumed) {
   if (!cell) assumed.push_back(fmt::format("{} {}", what, otherwise));
   return cell.value_or(otherwise);
 }
 
-/// The adapters of a row, if it has any. What it does not say is peft's default, and all linear layers.
+/// The adapters of a row, if it has any. Missing values are peft's defaults, and all linear layers.
 std::optional<workloads::Lora> lora_of(const Words& cell) {
   const auto rank = cell.number("rank");
   if (!rank) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<workloads::Lora> lora_of(const Words& cell) {
   return lora;
 }
 
-/// The plan of the row, as its stack's scripts have what it does not say; or why there is none.
+/// The plan of the row, with its stack's scripts for missing values; or why it has none.
 std::variant<trnsim::Job, std::string> job_of(const Row& row, const workloads::ModelPtr& model,
                                               const PredictContext& context, std::vector<std::string>& assumed) {
   const TrainingRow& r = std::get<TrainingRow>(row.job);

@@ -17,7 +17,7 @@ namespace {
 constexpr double kGiB = 1 << 30;
 
 /// Parameters of one core beyond the real model's: an output layer that the real one has not.
-double not_there(const TrainingRow& row, const workloads::ModelPtr& model) {
+double extra_head_parameters(const TrainingRow& row, const workloads::ModelPtr& model) {
   if (row.tied != Known::kYes || (model->decoder() && model->decoder()->head.tied)) return 0;
   const workloads::Sizes s = model->sizes();
   return static_cast<double>(s.vocabulary * s.hidden) / row.tp.value_or(1);
@@ -118,7 +118,7 @@ Prediction predict_device_memory(const Row& row, const PredictContext& context) 
   const trnsim::Job job = job_of(r, model, context);
   trnsim::SharedBlocks shared{job.machine.target()};
   trnsim::Memory program = trnsim::compile_stages(job, shared).memory;
-  const double less = not_there(r, model);
+  const double less = extra_head_parameters(r, model);
   remove(program, "weights", less, isa::size_of(job.step.plan.numerics.weight));
   remove(program, "gradients", less, isa::size_of(job.step.plan.numerics.gradient));
   remove(program, "optimizer", less, 12);

@@ -1,5 +1,5 @@
-// Rows of kind "kernel", and matmuls: from a row's columns `kernel` and `shape` to a program. What is not
-// understood is said.
+// Rows of kind "kernel", and matmuls: from a row's columns `kernel` and `shape` to a program. Unknown words
+// are reported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -135,7 +135,7 @@ MicroPlanned plan_transpose(MicroJob& job) {
 
 // ---- chains
 
-/// The steps of "matmul+add+rmsnorm"; or the word that is none.
+/// The steps of "matmul+add+rmsnorm"; or the word that is not a step.
 std::variant<std::vector<std::string>, std::string> steps_of(const MicroJob& job) {
   const std::vector<std::string> known = chain_steps();
   std::vector<std::string> steps = base::split(job.kernel.name, '+');
@@ -184,7 +184,7 @@ struct Kernel {
   MicroPlanned (*plan)(MicroJob&);
   std::string_view settings{};  // that it takes
 };
-/// What is more than a chain of steps.
+/// Kernels that are not a chain of steps.
 constexpr std::array kKernels = {Kernel{"adamw", plan_adamw, "moments"},
                                  Kernel{"swiglu", plan_mlp},
                                  Kernel{"lora", plan_lora},

@@ -1,5 +1,5 @@
 // Rows of kinds "gemm", "memory", "kernel" and "instruction": the program that the row describes, on the simulated
-// machine. What is not understood is skipped with the reason.
+// machine. Unknown rows are skipped with a reason.
 #include <fmt/format.h>
 
 #include <algorithm>

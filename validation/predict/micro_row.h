@@ -27,10 +27,10 @@ struct MicroJob {
 
   /// The core of the row's machine. Errors: as machine_of().
   isa::Target target() const {
-    std::vector<std::string> ignored;  // who asks for the machine itself says what was assumed
+    std::vector<std::string> ignored;  // a caller that needs the machine itself states the assumptions
     return machine_of(std::get<MicroRow>(row.job).instance, context, ignored).target();
   }
-  /// For a skip: the row's kernel is none of its kind's.
+  /// For a skip: the row's kernel is not one of its kind's.
   std::string unknown(std::string_view why) const {
     return fmt::format("kernel '{}' is not modelled: {}", std::get<MicroRow>(row.job).what, why);
   }
@@ -47,12 +47,12 @@ struct MicroJob {
   }
 };
 
-/// What a core runs, and what a metric may need to know of it; 0: nothing.
+/// The program of a core, and facts that a metric may need; 0: not applicable.
 struct MicroPlan {
   isa::Program program;
   double flops = 0, bytes = 0;
 };
-using MicroPlanned = std::variant<MicroPlan, std::string>;  // or why there is none
+using MicroPlanned = std::variant<MicroPlan, std::string>;  // or the reason for its absence
 
 /// A matmul alone: by the NKI tutorial's tiling when the row says so, otherwise compiled.
 MicroPlanned plan_gemm(MicroJob& job);

@@ -28,7 +28,7 @@ ModelPtr preset_of(std::string_view name) {
   return nullptr;
 }
 
-/// What the row's model is but for its sizes; null when nothing here computes it.
+/// The row's model except for its sizes; null for an unsupported one.
 ModelPtr base_of(const TrainingRow& row) {
   ModelPtr model = preset_of(row.model);
   const bool told = !row.like.empty() && row.like != kBlocks;

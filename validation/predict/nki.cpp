@@ -33,7 +33,7 @@ std::optional<fs::path> script_of(const std::string& name) {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
-/// What the command writes, or nothing when it fails.
+/// The command's output, or nothing when it fails.
 std::optional<std::string> output_of(const std::string& command) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe{popen(command.c_str(), "r"), [](FILE*) { return 0; }};
   if (!pipe) return std::nullopt;

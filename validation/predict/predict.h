@@ -1,4 +1,4 @@
-// What `trnsim validate` answers for a row: which kinds of published measurements are modelled, and how.
+// The predictions of `trnsim validate`: the kinds of published measurements that are modelled, and how.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace validation {
 
-/// What the predictions of one table share.
+/// Shared by the predictions of one table.
 struct PredictContext {
   base::ParamFile machine;       // the instance that --instance_type and --set describe
   std::vector<std::string> set;  // the changes of --set, for rows that name another instance
@@ -33,7 +33,7 @@ Prediction predict(const Row& row, const PredictContext& context);
 Prediction predict_launch(const Row& row, const PredictContext& context);
 Prediction predict_host(const Row& row, const PredictContext& context);
 
-/// Kind "collective": the row's own instances, with what --set changed; a benchmark that launches one at a time.
+/// Kind "collective": the row's own instances, with changes by --set; a benchmark that launches one at a time.
 Prediction predict_collective(const Row& row, const PredictContext& context);
 
 /// Kinds "train" and "infer"; predict_decoder() is for a model that splits.

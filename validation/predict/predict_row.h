@@ -1,4 +1,4 @@
-// What predictions of all kinds of rows share: the row's machine, its metric, and the shares of its time.
+// Shared by predictions of all kinds of rows: the row's machine, its metric, and the shares of its time.
 #pragma once
 
 #include "analysis/host/host_model.h"
@@ -9,17 +9,17 @@
 
 namespace validation {
 
-/// The instances that a row names, with what --set changed: "trn1.32xlarge", "2 x trn1.32xlarge"; "trn1" is any
+/// The instances that a row names, with changes by --set: "trn1.32xlarge", "2 x trn1.32xlarge"; "trn1" is any
 /// instance of the family: the smallest, which is added to `assumed`.
 hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed);
 
-/// What one core did in `times` runs of what was simulated, for the simple baselines.
+/// The work of one core in `times` runs of the simulated program, for the simple baselines.
 DeviceWork work_of(const hw::SimResult& result, double times = 1);
 /// One after the other: a repetition that consists of two programs.
 DeviceWork operator+(DeviceWork a, const DeviceWork& b);
 
-/// `measured` in the row's metric, or a skip when nobody knows that metric. `work`: of the device in that repetition;
-/// none for rows of the host alone.
+/// `measured` in the row's metric, or a skip for an unknown metric. `work`: of the device in that repetition;
+/// absent for rows of the host alone.
 Prediction in_row_metric(const Row& row, const Measured& measured, std::vector<std::string> assumptions,
                          std::vector<TimePart> time, DeviceWork work = {});
 

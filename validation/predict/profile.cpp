@@ -158,7 +158,7 @@ double descriptor_duration(const Bench& b) {
 
 double issue_step(const Bench& b) { return b.machine.min_interval.value / b.machine.sync_clock.value; }
 
-// ---- the names of what is asked
+// ---- the names of profiled quantities
 
 struct Question {
   std::string_view name;

@@ -8,7 +8,7 @@
 namespace validation {
 namespace {
 
-/// What published tables call the stacks; the first word that the name has decides: "HF Trainer on torch-xla".
+/// Published names of the stacks; the first word that a name contains decides: "HF Trainer on torch-xla".
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStackWords = {
     {{"transformers-neuronx", "transformers-neuronx"},
      {"megatron", "megatron"},

@@ -13,7 +13,7 @@ namespace validation {
 std::string stack_for(std::string_view published_name);
 
 /// The stack file that models the row's software: that of its release, or the one that its column `stack` names. Empty
-/// when there is none.
+/// for an unknown stack.
 std::string stack_of(const TrainingRow& row);
 
 }  // namespace validation

@@ -19,11 +19,11 @@
 namespace validation {
 namespace {
 
-bool is_untold(const std::string& cell) { return cell.empty() || cell == "unknown"; }
+bool is_unstated(const std::string& cell) { return cell.empty() || cell == "unknown"; }
 
-/// What the table's word for the weights' type means here; empty when nobody knows the word.
+/// The number format that the table's word for the weights' type means; empty for an unknown word.
 std::string numerics_of(const TrainingRow& row) {
-  if (is_untold(row.weights)) return "bf16";
+  if (is_unstated(row.weights)) return "bf16";
   if (row.weights == "bf16") return "bf16";
   if (row.weights == "bf16+SR") return "bf16+sr";
   if (row.weights == "bf16 (fp32 softmax)") return "bf16+fp32-softmax";
@@ -56,7 +56,7 @@ std::string refusal(const Row& row) {
   return "";
 }
 
-/// Of the job that a metric such as "minutes for 3 epochs" is about.
+/// The size of the job that a metric such as "minutes for 3 epochs" measures.
 struct JobSize {
   std::int64_t samples = 16000, eval_samples = 0;
   double epochs = 3;
@@ -73,7 +73,7 @@ JobSize size_of(const TrainingRow& job) {
   return size;
 }
 
-/// Bare blocks as the row has them; or why they are none that is modelled.
+/// Bare blocks as the row has them; or why they are not modelled.
 std::variant<workloads::BlockSpec, std::string> blocks_of(const Row& row) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   if (!job.layers || !job.hidden || !job.heads || !job.ffn || !job.seq_len)
@@ -146,7 +146,7 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
                        std::move(assumed), shares(time), work_of(device));
 }
 
-/// What the Trainer counts as training has its evaluations in it.
+/// The Trainer's training time includes its evaluations.
 std::string evaluations_of(const trnsim::Sizes& sizes) {
   if (sizes.eval_samples == 0) return "evaluations between epochs, if there were any, are left out";
   return fmt::format("an evaluation of {} samples after each epoch, {} a batch, is counted", sizes.eval_samples,
@@ -158,10 +158,10 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                             const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   const bool lamb = job.optimizer == "lamb";
-  if (!lamb && !job.optimizer.starts_with("adam") && !is_untold(job.optimizer))
+  if (!lamb && !job.optimizer.starts_with("adam") && !is_unstated(job.optimizer))
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(job);
-  const bool clips = stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
+  const bool clips = stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch has none
   trnsim::Job plan{.machine = instances_of(job, context, assumed),
                    .model = model,
                    .step = {},
@@ -241,7 +241,7 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   if (model->splits()) return predict_decoder(row, model, std::move(assumed), context);
   if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   const auto& job = std::get<TrainingRow>(row.job);
-  if (is_untold(job.weights)) assumed.emplace_back("bf16 weights");
+  if (is_unstated(job.weights)) assumed.emplace_back("bf16 weights");
   if (is_pretraining(job, *model))
     return predict_pretraining(row, runtime::numerics(numerics_of(job)), model, std::move(assumed), context);
   return train_classifier(row, model, std::move(assumed), context);

@@ -1,4 +1,4 @@
-// Published measurements beside what the model says.
+// Published measurements beside the model's predictions.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace validation {
 /// Errors: as load_validation(); Fault::kUsage for an id that no row has, with a suggestion.
 std::vector<Row> load_rows(std::span<const std::filesystem::path> files, std::span<const std::string> only = {});
 
-/// What the predictions share by the settings `instance_type`, `set`, `exact` and `host_threads`.
+/// The shared context of predictions, from the settings `instance_type`, `set`, `exact` and `host_threads`.
 /// Errors: as hw::machine_file().
 PredictContext predict_context(const trnsim::Settings& settings);
 
@@ -33,8 +33,8 @@ struct Validation {
 Validation validate(std::span<const Row> rows, const PredictContext& context,
                     const std::function<void(std::size_t, const std::string&)>& begin = {});
 
-/// What decides each prediction: every row again under each variation, in `host_threads` processes at a time.
-/// Errors: as study().
+/// The influence of each parameter on each prediction: every row again under each variation, in `host_threads`
+/// processes at a time. Errors: as study().
 Influence influence_of(const ValidationReport& report, std::span<const Row> rows, const trnsim::Settings& settings,
                        const analysis::SweepWatch& watch = {});
 

@@ -8,7 +8,7 @@ namespace validation {
 namespace {
 
 constexpr double kMoves = 1;        // per cent of a prediction, for 10 % of a constant
-constexpr double kSame = 0.98;      // cosine of two constants' changes that nobody can tell apart
+constexpr double kSame = 0.98;      // cosine of two constants' changes that are indistinguishable
 constexpr double kLeastRows = 0.5;  // of a mechanism's shares in the micro rows, summed
 
 /// Changes by one constant over all predicted rows.

@@ -1,4 +1,4 @@
-// Which parameters there are, and what each of them does to the predictions.
+// The parameters, and the effect of each on the predictions.
 #include "validation/report/influence.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ constexpr std::array kOwners = {Owner{"TensorE", {"tensor", "power.utilisation"}
                                 Owner{"launch", {"program"}, {"launch"}},
                                 Owner{"host software", {}, {"host"}}};  // the last: what no other owns of a stack
 /// Times and rates that no prediction of a row reads.
-constexpr std::array<std::string_view, 2> kElsewhere = {"power.window", "host"};
+constexpr std::array<std::string_view, 2> kUnread = {"power.window", "host"};
 /// A plain ratio that must not exceed 1.
 constexpr std::string_view kShareOfOne = "power.utilisation";
 
@@ -55,12 +55,12 @@ bool belongs(std::string_view key, const Sections& sections) {
 /// Whether published rows decided the number.
 bool decided(const base::Parameter& p) { return !p.fitted_on.empty() || !p.read_off.empty(); }
 
-/// The owner of a time or rate; nothing for what is neither, or decides no row. What else a stack file says is the
-/// host.
+/// The owner of a time or rate; nothing for other parameters, or those that decide no row. Other numbers of a stack
+/// file belong to the host.
 std::optional<std::size_t> owner_of(const base::Parameter& p, bool stack) {
   for (std::size_t i = 0; i < kOwners.size(); ++i)
     if (belongs(p.key, stack ? kOwners[i].stack : kOwners[i].machine)) return i;
-  if (belongs(p.key, kElsewhere)) return std::nullopt;
+  if (belongs(p.key, kUnread)) return std::nullopt;
   if (stack && !p.source.empty()) return kOwners.size() - 1;
   const auto quantity = base::try_quantity(p.values.front());
   const bool counts = !p.source.empty() && quantity &&
@@ -84,7 +84,7 @@ double slower(const base::Parameter& p) {
   }
 }
 
-/// "0" and "1" are choices: nothing lies between them.
+/// "0" and "1" are choices: there is nothing between them.
 bool is_switch(const base::Parameter& p) { return p.values.front() == "0" || p.values.front() == "1"; }
 
 /// By what a fitted constant is multiplied; 0 for a switch. A share that 10 % more would lift above 1 is made smaller
@@ -174,8 +174,8 @@ std::vector<double> predictions(const ValidationReport& report, const std::vecto
   return values;
 }
 
-/// What a mechanism as a whole does not move, none of its constants moves; a switch may move anything. What is read off
-/// needs no jobs to be told apart.
+/// A row that a mechanism as a whole does not move is not moved by its constants; a switch may move anything. Constants
+/// that are read off need no jobs for identification.
 bool is_tried(const Comparison& row, const std::vector<double>& share, const Constant& constant) {
   if (!row.predicted || (!constant.fitted && !row.micro)) return false;
   return share[constant.mechanism] != 0 || constant.factor == 0;
@@ -198,7 +198,7 @@ Parameters influential_parameters(std::span<const base::ParamFile> machines) {
 
 namespace {
 
-/// Of the mechanisms, then of the constants.
+/// Variations of the mechanisms, then of the constants.
 std::vector<const Variation*> variations_of(const Parameters& parameters) {
   std::vector<const Variation*> out;
   for (const Mechanism& mechanism : parameters.mechanisms) out.push_back(&mechanism.slower);

@@ -1,4 +1,4 @@
-// What decides each prediction: the fitted constants, and the mechanisms of the machine and of the host.
+// The influences on each prediction: the fitted constants, and the mechanisms of the machine and of the host.
 #pragma once
 
 #include <functional>
@@ -55,7 +55,7 @@ struct Influence {
   Parameters parameters;
   /// Per cent that the prediction changes when the constant is 10 % larger, or the switch turned over.
   std::vector<std::vector<double>> change_percent;
-  /// Share of the predicted time, of 1, that the mechanism decides: d log(time) / d log(slowness). What runs beside
+  /// Share of the predicted time, of 1, that the mechanism decides: d log(time) / d log(slowness). Work beside
   /// something longer has no share; all shares add up to about 1.
   std::vector<std::vector<double>> share;
 };
@@ -80,14 +80,14 @@ struct Identification {
 };
 std::vector<Identification> identify(const ValidationReport& report, const Influence& influence);
 
-/// Predicted rows that a constant was read off: that they come out right is no merit of the model.
+/// Predicted rows that a constant was read off: their accuracy is no merit of the model.
 std::set<std::string> rows_read_off(const ValidationReport& report, const Influence& influence);
 
 /// Mean absolute error of a mechanism in per cent: of the micro rows, each weighted with the share of its time that the
 /// mechanism decides. Nothing when they hold less than half a row of it.
 std::vector<std::optional<double>> mechanism_errors(const ValidationReport& report, const Influence& influence);
 
-/// "table", "md": what decides each prediction, the error budget, the constants and what they move, with headings.
+/// "table", "md": the influences on each prediction, the error budget, the constants and their effects, with headings.
 /// "json": an object with `rows` (as to_text() of the report, each with `share` by mechanism and `change_percent` by
 /// constant), `constants` (name, value, fitted, rows, mechanism, moved, strongest, like, identified) and `mechanisms`.
 /// Errors: Fault::kUsage for another format, and for "csv", which is one table.

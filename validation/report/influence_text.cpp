@@ -1,4 +1,4 @@
-// to_text() of a study: what decides each prediction, what its error is made of, and what is known of the constants.
+// to_text() of a study: the influences on each prediction, the parts of its error, and the state of the constants.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// What `trnsim validate` says: each published figure beside the model's.
+// The report of `trnsim validate`: each published figure beside the model's.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ struct TimePart {
   double share = 0;  // 0..1 of the predicted time
 };
 
-/// What one core's device did in one repetition of a row: what the simple baselines are made of.
+/// The work of one core's device in one repetition of a row, from which the simple baselines are made.
 struct DeviceWork {
   double seconds = 0;  // that a repetition takes in total, by the model
   double ideal = 0;    // s: FLOPs, HBM bytes and sent bytes at their peaks, the longest of the three; 0: no device work
   std::vector<std::pair<std::string, double>> busy;  // s of each engine, of the DMA engines, of collectives
 };
 
-/// What a prediction is held against besides the published figure; each from the work of the same program.
+/// Baselines for a prediction besides the published figure; each from the work of the same program.
 /// kUtilisation: ideal time over one utilisation, fitted to all rows of the kind; kSum: all engines one after the
 /// other; kBusiest: the busiest engine hides the rest.
 enum class Baseline { kUtilisation, kSum, kBusiest };
@@ -37,7 +37,7 @@ inline constexpr std::array<std::string_view, kBaselineCount> kBaselineNames = {
 template <typename T>
 using PerBaseline = std::array<std::optional<T>, kBaselineCount>;
 
-/// What a predictor answers: a value in the row's metric, or why it has none.
+/// The answer of a predictor: a value in the row's metric, or why it has none.
 struct Prediction {
   std::optional<double> value;
   std::string skip_reason;  // not empty exactly when `value` is absent
@@ -74,7 +74,7 @@ struct KindSummary {
   int rows = 0, predicted = 0;
   double mean = 0, median = 0, worst = 0;
   std::string worst_id;
-  int ranged = 0, in_range = 0;  // predicted rows with low < high, and how many of them lie inside
+  int ranged = 0, in_range = 0;  // predicted rows with low < high, and the number of them inside
   int with_work = 0;             // predicted rows with device work: what the baselines are about
   double mean_with_work = 0;     // of the model on those rows
   PerBaseline<double> baseline_mean{};
@@ -98,7 +98,7 @@ ValidationReport validate(std::span<const Row> rows, const Predictor& predict);
 
 /// `format`: "table", "json", "csv" or "md". JSON is a list of objects with id, kind, unit, published, low, high,
 /// releases, predicted (null when skipped), error_percent (null when skipped), in_range, assumptions, skip_reason,
-/// time, baselines (error in per cent, null where there is none). "csv" has the rows alone; "table" ends with the
+/// time, baselines (error in per cent, null without one). "csv" has the rows alone; "table" ends with the
 /// summary, "md" begins with it. Errors: Fault::kUsage for another format.
 std::string to_text(const ValidationReport& report, std::string_view format);
 

@@ -139,7 +139,7 @@ base::Table baseline_table(const ValidationReport& report) {
   return table;
 }
 
-/// For a terminal the assumptions stand below the table: in it they would make every line too long to read. Rows with
+/// For a terminal the assumptions are below the table: in it they would make every line too long to read. Rows with
 /// the same note share a line.
 std::string notes(const ValidationReport& report) {
   std::vector<std::pair<std::string, std::string>> lines;  // note, ids
@@ -189,7 +189,7 @@ struct Errors {
   }
 };
 
-/// What a buyer asks: how far off, for what kind of job. Empty for a table without training.
+/// The summary for a buyer: the error by kind of job. Empty for a table without training.
 std::string answer_of(const ValidationReport& report) {
   const auto metric = [](const char* word) {
     return [word](const Comparison& row) { return row.metric.find(word) != std::string::npos; };
@@ -212,7 +212,7 @@ std::string answer_of(const ValidationReport& report) {
 }
 
 /// The rows that speak of a job whose sizes were not all published, and the mean of the others.
-std::string untold_text(const ValidationReport& report) {
+std::string unpublished_text(const ValidationReport& report) {
   std::string rows, means;
   for (const Comparison& row : report.rows)
     if (row.untold && row.error_percent)
@@ -233,7 +233,7 @@ std::string untold_text(const ValidationReport& report) {
 std::string markdown(const ValidationReport& report) {
   constexpr auto kForm = base::Format::kMarkdown;
   return fmt::format("{}{}{}{}\n{}{}\n{}{}", answer_of(report), kRegimes, summary_table(report).render(kForm),
-                     untold_text(report), kBaselines, baseline_table(report).render(kForm), kRows,
+                     unpublished_text(report), kBaselines, baseline_table(report).render(kForm), kRows,
                      rows_table(report, true).render(kForm));
 }
 

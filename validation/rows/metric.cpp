@@ -72,8 +72,8 @@ constexpr std::array kMetrics = {
 };
 // clang-format on
 
-/// Small letters; "minutes for 3 epochs" and "ms per step" as the list has them; percentiles of what has no spread
-/// here.
+/// Small letters; "minutes for 3 epochs" and "ms per step" as the list has them; percentiles of quantities without
+/// spread here.
 std::string normal(std::string_view metric) {
   std::string name = base::lower(metric);
   for (const std::string_view percentile : {" p50", " median", " (p50)", " mean", " average"})

@@ -1,4 +1,4 @@
-// From what the model measured to the unit in which somebody published it.
+// Converts the model's measurement to the published unit.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace validation {
 
-/// One repetition (a step, a call, a token, a kernel) and what it moved. What is absent, a metric cannot be about.
+/// One repetition (a step, a call, a token, a kernel) and its traffic. A metric cannot use absent members.
 struct Measured {
   double seconds = 0;                      // of one repetition, > 0
   std::optional<double> samples{};         // sequences, sentences or requests of one repetition, over all cores

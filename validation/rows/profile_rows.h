@@ -10,8 +10,8 @@
 
 namespace validation {
 
-/// What compare() found between a run and a profile, as rows of kind "profile", published by the profile; `predicted`
-/// by id. Figures that the profile has as 0 are left out.
+/// The differences that compare() found between a run and a profile, as rows of kind "profile", published by the
+/// profile; `predicted` by id. Figures that the profile has as 0 are left out.
 struct ProfileRows {
   std::vector<Row> rows;
   std::map<std::string, double> predicted;

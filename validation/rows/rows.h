@@ -1,5 +1,5 @@
 // Published measurements of real machines: the four table schemas that `trnsim validate` reads.
-// validation/tables/README.md says what each column means, and what an empty cell stands for.
+// validation/tables/README.md explains each column, and the meaning of an empty cell.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace validation {
 
-/// A cell that says yes, no, or that nobody published it.
+/// A cell that says yes, no, or unpublished.
 enum class Known : std::uint8_t { kNo, kYes, kUnknown };
 
 /// A cell of a name and settings: "mamba version=2" is `mamba` with `version` 2, "rank=16" has no name.
@@ -23,9 +23,9 @@ struct Words {
 
   bool has(std::string_view key) const { return settings.contains(key); }
   std::string text(std::string_view key) const;
-  /// Absent when the key is, or when its value is no integer.
+  /// Absent when the key is, or its value is not an integer.
   std::optional<std::int64_t> number(std::string_view key) const;
-  /// The first key that is none of `keys`; empty when all are.
+  /// The first key that is not in `keys`; empty when all are.
   std::string unknown(std::string_view keys) const;
   bool operator==(const Words&) const = default;
 };
@@ -61,7 +61,7 @@ struct PlanCells {
   bool operator==(const PlanCells&) const = default;
 };
 
-/// What ran on it, and for how long.
+/// The work, and its duration.
 struct JobCells {
   std::optional<int> seq_len;
   std::string stack, release;  // the host's software; the stack file of its release
@@ -74,8 +74,8 @@ struct JobCells {
   bool operator==(const JobCells&) const = default;
 };
 
-/// A row of the training schema: a whole training, inference or generation job. Who predicts the row states what was
-/// assumed where a cell is absent.
+/// A row of the training schema: a whole training, inference or generation job. Predictions state the
+/// assumptions for absent cells.
 struct TrainingRow : ModelCells, PlanCells, JobCells {
   bool operator==(const TrainingRow&) const = default;
 };
@@ -109,8 +109,8 @@ struct Row {
 /// Reads a table of training or generation, of kernels and the like, of device memory or of compile times, recognised
 /// by its header (columns in any order; those that a schema may have besides are empty when they are missing). A bad
 /// cell of a job makes the row defective (to be reported as skipped).
-/// Errors: Fault::kData for another header, a value that is not a positive number, an id given twice, and what read_csv
-/// refuses.
+/// Errors: Fault::kData for another header, a value that is not a positive number, an id given twice, and as
+/// read_csv.
 std::vector<Row> load_validation(const std::filesystem::path& path);
 std::vector<Row> parse_validation(std::string_view text, std::string name);
 

@@ -12,10 +12,10 @@ namespace workloads {
 
 bool is_adapter_folder(const std::filesystem::path& path);
 
-/// Where the base lies: the folder's own "base", the folder itself, or "base_model_name_or_path". Errors: Fault::kData
-/// when none of them is there.
+/// The folder of the base model: the folder's own "base", the folder itself, or "base_model_name_or_path". Errors:
+/// Fault::kData when none of them exists.
 std::filesystem::path base_of_adapter(const std::filesystem::path& folder);
-/// What the folder's adapter_config.json says. Errors: as lora_from().
+/// The settings in the folder's adapter_config.json. Errors: as lora_from().
 Lora read_adapter_config(const std::filesystem::path& folder);
 /// Adds the factors to the weights of the base. `model`: the base with read_adapter_config(). Errors: Fault::kData for
 /// tensors that are missing, too many, or of another shape, as of another base or rank; Fault::kNumerics as

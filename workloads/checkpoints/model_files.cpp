@@ -38,7 +38,7 @@ fs::path only_llama2c_file(const fs::path& path) {
       "give a folder with config.json and model.safetensors, a sharded checkpoint, or a llama2.c .bin file"};
 }
 
-/// A base with the adapter that lies in a folder.
+/// A base model with the adapter of a folder.
 ModelPtr with_adapter_of(const fs::path& folder, const ModelPtr& base) {
   if (base->lora())
     throw base::Error{base::Fault::kData, folder.string(), "is an adapter of a base that has one itself",

@@ -1,4 +1,4 @@
-// A model with its weights, in whatever form it lies on the disk.
+// A model with its weights, in any form on disk.
 #pragma once
 
 #include <cstdint>

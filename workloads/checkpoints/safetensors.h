@@ -35,7 +35,8 @@ struct TensorInfo {
 class SafetensorsFile {
  public:
   /// Errors: Fault::kData when the file is missing, shorter than it says, longer, or its header is not JSON, repeats a
-  /// name, has an unknown type, offsets that overlap, leave holes or lie outside, or a size that is not its shape's.
+  /// name, has an unknown type, offsets that overlap, leave holes or exceed the file, or a size that is not its
+  /// shape's.
   explicit SafetensorsFile(const std::filesystem::path& path);
   ~SafetensorsFile();
   SafetensorsFile(SafetensorsFile&&) noexcept;
@@ -105,7 +106,7 @@ struct NewTensor {
 NewTensor float_tensor(std::string name, Shape shape, std::vector<float> values, ElementType type = ElementType::kF32);
 NewTensor integer_tensor(std::string name, Shape shape, std::vector<std::int64_t> values);
 
-/// Writes all or nothing. The tensors lie in the file as the reference implementation orders them: widest type first,
+/// Writes all or nothing. The tensors are in the order of the reference implementation: widest type first,
 /// then by name. The metadata is {"format": "pt"} (transformers refuses files without it) and `metadata`; where there
 /// is any, also a checksum over every byte of the file. Errors: Fault::kEnvironment when the disk refuses;
 /// Fault::kInternal for a repeated name or a wrong number of bytes.

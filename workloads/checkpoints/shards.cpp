@@ -45,7 +45,7 @@ std::string file_name(std::string_view state, ShardRank rank) {
 
 constexpr const char* kStep = "step";
 
-/// What a shard says of itself.
+/// The metadata of a shard.
 std::map<std::string, std::string> metadata_of(const ShardId& id) {
   return {{"state", id.state},
           {"tensor_parallel", fmt::format("{} of {}", id.rank.tensor, id.plan.tensor_parallel_size)},

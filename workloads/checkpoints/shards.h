@@ -24,7 +24,7 @@ struct ShardPlan {
   bool split_experts = false;  // tensor-parallel ranks share each expert, as generation does, and not their number
   bool operator==(const ShardPlan&) const = default;
 };
-/// What of a plan decides which part of which tensor a rank holds.
+/// The members of a plan that decide which part of each tensor a rank holds.
 ShardPlan shard_plan(const runtime::Plan& plan);
 
 struct ShardRank {
@@ -50,12 +50,12 @@ void check(const ShardPlan& plan, const ModelPtr& config);
 /// stages. Embeddings that are the head too are on the first stage and on the last.
 bool is_on_stage(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t stage);
 
-/// Of them, those of a state: frozen ones are in "model" alone.
+/// Those of `specs` that belong to a state: frozen ones are in "model" alone.
 std::vector<WeightSpec> of_state(std::vector<WeightSpec> specs, std::string_view state);
 
 /// The tensors of one rank with the shapes it holds, in the order of the model.
 std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& plan, ShardRank rank);
-/// What one rank holds of a tensor of the whole model, and a rank's part put back into it.
+/// One rank's part of a tensor of the whole model, and the reverse: a rank's part put back into it.
 std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& config,
                             const ShardPlan& plan, std::int64_t tensor_rank);
 void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part, const ModelPtr& config,
@@ -81,7 +81,7 @@ struct ShardId {
 void write_shard(const std::filesystem::path& folder, const ModelPtr& config, const ShardId& id, const Weights& part,
                  ElementType type = ElementType::kF32);
 
-/// What shards.json says.
+/// The content of shards.json.
 struct ShardIndex {
   ShardPlan plan{};
   std::vector<std::string> states{"model"};

@@ -43,7 +43,7 @@ constexpr std::array kPairFormats = {RecordKeys{CorpusFormat::kPairs, "source", 
                                      RecordKeys{CorpusFormat::kPairs, "article", nullptr, "highlights"},
                                      RecordKeys{CorpusFormat::kPairs, "input", nullptr, "output"}};
 
-/// A row as text, or what is wrong with it.
+/// A row as text, or its error.
 struct Row {
   std::string text{};
   std::string answer{};  // of pairs
@@ -138,7 +138,7 @@ class CorpusReader {
     }
   }
 
-  /// A table whose header names what is read and what is written.
+  /// A table whose header names the columns of input and output.
   void read_table(bool tabs) {
     std::istringstream in{base::read_file(file_)};
     std::string header;
@@ -283,7 +283,7 @@ std::int32_t end_token(const Tokenizer& tokenizer, std::string_view use) {
               "name its \"eos_token\" in tokenizer_config.json"};
 }
 
-/// Of texts whose labels are their own tokens.
+/// The end token of texts whose labels are their own tokens.
 std::optional<std::int32_t> end_of_texts(const Tokenizer& tokenizer, std::size_t length, bool ends) {
   if (!ends) return std::nullopt;
   if (length < 2)

@@ -30,7 +30,7 @@ struct Instruction {
 std::string instruction_text(const Instruction& row);
 /// The same up to and including "### Answer\n": what a model is asked to go on from.
 std::string instruction_prompt(const Instruction& row);
-/// What a model reads that writes the response apart: instruction and context, a line each.
+/// The input of a model that generates the response separately: instruction and context, a line each.
 std::string instruction_source(const Instruction& row);
 
 enum class CorpusFormat {
@@ -59,15 +59,16 @@ struct CorpusOptions {
 };
 
 /// Reads one file, or from a folder its train.jsonl, train.json or train.txt. The first row of a jsonl says which
-/// format it is. Rows that are no JSON object, lack a key, hold no text there, are empty or not UTF-8 are skipped and
-/// counted. Errors: Fault::kData for a missing, empty or unusable file, keys of no format (with those of all formats),
-/// and with `strict` for the first malformed row; Fault::kUsage for an ending other than .jsonl, .json and .txt.
+/// format it is. Rows that are not a JSON object, lack a key, hold no text there, are empty or not UTF-8 are skipped
+/// and counted. Errors: Fault::kData for a missing, empty or unusable file, keys of no format (with those of all
+/// formats), and with `strict` for the first malformed row; Fault::kUsage for an ending other than .jsonl, .json and
+/// .txt.
 Corpus read_corpus(const std::filesystem::path& file_or_folder, const CorpusOptions& options = {});
 
 /// As describe_problems(const Dataset&).
 std::string describe_problems(const Corpus& corpus);
 
-/// A folder's files: training, and what is held out, if it is there: validation.* (or val.*, dev.*) and test.*.
+/// A folder's files: training, and optional held-out splits: validation.* (or val.*, dev.*) and test.*.
 struct CorpusFiles {
   std::filesystem::path train;
   std::optional<std::filesystem::path> validation{}, test{};
@@ -75,8 +76,8 @@ struct CorpusFiles {
 /// A file is its own training file. Errors: Fault::kData when a folder has no training file, or two for one part.
 CorpusFiles corpus_files(const std::filesystem::path& file_or_folder);
 
-/// Sequences of one length, one after the other. The labels are the ids: the model shifts them itself. Of pairs of
-/// texts these are what is read, with padding behind, and `answers` what is written.
+/// Sequences of one length, one after the other. The labels are the ids: the model shifts them itself. For pairs of
+/// texts these are the inputs, padded at the end, and `answers` the outputs.
 struct PackedDataset {
   std::vector<std::int32_t> ids{};
   std::size_t length = 0;
@@ -84,7 +85,7 @@ struct PackedDataset {
   std::size_t answer_length = 0;        // 0: no pairs
   std::size_t dropped = 0;              // tokens at the end that fill no sequence, or of texts that were cut
   std::size_t documents = 0;
-  std::vector<std::uint32_t> used{};  // tokens of each that are no padding; empty: all
+  std::vector<std::uint32_t> used{};  // tokens of each without padding; empty: all
 
   std::size_t used_of(std::size_t index) const { return used.empty() ? length : used[index]; }
 

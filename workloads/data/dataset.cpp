@@ -96,7 +96,7 @@ class DatasetReader {
   }
 
   bool take(RawRow&& row) {
-    if (row.problem.empty()) row.problem = flaw_of(row);
+    if (row.problem.empty()) row.problem = problem_in(row);
     if (row.problem.empty())
       keep(std::move(row));
     else
@@ -111,10 +111,10 @@ class DatasetReader {
     raw_.rows.push_back(std::move(kept));
   }
 
-  std::string flaw_of(const RawRow& row) const {
+  std::string problem_in(const RawRow& row) const {
     if (!raw_.rows.empty() && raw_.rows.front().words.empty() != row.words.empty())
       return "other rows have a label of each word, or this one alone has";
-    if (!row.words.empty()) return flaw_of_words(row);
+    if (!row.words.empty()) return problem_in_words(row);
     if (const auto at = first_invalid_utf8(row.text)) return fmt::format("byte {} of the text is not valid UTF-8", *at);
     if (first_invalid_utf8(row.label)) return "the label is not valid UTF-8";
     if (row.text.empty()) return "the text is empty";
@@ -122,7 +122,7 @@ class DatasetReader {
     return {};
   }
 
-  static std::string flaw_of_words(const RawRow& row) {
+  static std::string problem_in_words(const RawRow& row) {
     if (row.words.size() != row.word_labels.size())
       return fmt::format("has {} and {}", base::counted(row.words.size(), "word"),
                          base::counted(row.word_labels.size(), "label"));

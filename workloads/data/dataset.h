@@ -71,12 +71,12 @@ Dataset read_dataset(const std::filesystem::path& file, const ReadOptions& optio
 
 /// Reads a file as the training split, or from a folder the files named train, val / valid / validation / dev / eval,
 /// and test, with any known ending. Labels mean the same in all splits: the training split's names are used.
-/// Errors: as read_dataset(); Fault::kData when there is no training file or two for one split.
+/// Errors: as read_dataset(); Fault::kData when the training file is missing or a split has two.
 Splits read_splits(const std::filesystem::path& file_or_folder, const ReadOptions& options = {});
 
 /// "3 of 16,000 rows skipped: train.csv:7: ..." and so on, one line each; empty when nothing was skipped.
 std::string describe_problems(const Dataset& dataset);
-/// The same for any data: `used` rows were good.
+/// The same for any data, of which `used` rows were good.
 std::string describe_problems(std::string_view source, std::size_t skipped, std::size_t used,
                               const std::vector<RowProblem>& problems);
 

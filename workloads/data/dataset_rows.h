@@ -11,7 +11,7 @@
 
 namespace workloads {
 
-/// What a reader found: either a text and a label as written, or what is wrong with the row.
+/// A row as read: either a text and a label as written, or the row's error.
 struct RawRow {
   std::size_t line = 0;  // where it starts, from 1
   std::string text{};

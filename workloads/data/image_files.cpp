@@ -17,7 +17,7 @@ using base::Error;
 using base::Fault;
 
 constexpr float kMnistMean = 0.1307F, kMnistDeviation = 0.3081F;
-// Of each channel over CIFAR-10's 50,000 training pictures, as torchvision's recipes have them.
+// Per channel over CIFAR-10's 50,000 training pictures, as in torchvision's recipes.
 constexpr std::array<float, 3> kCifarMean = {0.4914F, 0.4822F, 0.4465F}, kCifarDeviation = {0.2470F, 0.2435F, 0.2616F};
 constexpr std::array kCifarNames = {"airplane", "automobile", "bird",  "cat",  "deer",
                                     "dog",      "frog",       "horse", "ship", "truck"};

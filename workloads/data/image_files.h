@@ -1,4 +1,4 @@
-// Pictures in the binary forms of two data sets that everybody has: MNIST's IDX and CIFAR-10's batches.
+// Pictures in the binary formats of two common data sets: MNIST's IDX and CIFAR-10's batches.
 #pragma once
 
 #include <filesystem>

@@ -15,7 +15,7 @@ namespace workloads {
 /// and FOLDER/test. Endings .png, .jpg and .jpeg count, in capitals too.
 bool has_class_folders(const std::filesystem::path& folder);
 
-/// What is not there is empty. Without split folders everything is for training.
+/// Missing splits are empty. Without split folders everything is for training.
 struct ClassFolders {
   ImageDataset train{};
   std::optional<ImageDataset> validation{}, test{};

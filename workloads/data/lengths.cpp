@@ -36,7 +36,7 @@ std::vector<std::int64_t> samples_within(const TokenLengths& data, const std::ve
   return out;
 }
 
-/// The least tokens when the first samples are dealt to so many buckets of which the last is candidate `i`.
+/// The least tokens when the first samples go into so many buckets of which the last is candidate `i`.
 struct Fit {
   double tokens = std::numeric_limits<double>::infinity();
   std::size_t before = 0;  // the bucket before the last
@@ -56,7 +56,7 @@ std::int64_t TokenLengths::tokens() const {
   return sum;
 }
 
-std::vector<Bucket> dealt(const TokenLengths& data, const std::vector<std::int64_t>& lengths) {
+std::vector<Bucket> bucketed(const TokenLengths& data, const std::vector<std::int64_t>& lengths) {
   std::vector<Bucket> out;
   auto next = data.samples.begin();
   for (const std::int64_t length : lengths) {

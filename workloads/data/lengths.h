@@ -27,7 +27,7 @@ struct Bucket {
 };
 
 /// Deals samples to buckets; one without samples is left out. `lengths` rise.
-std::vector<Bucket> dealt(const TokenLengths& data, const std::vector<std::int64_t>& lengths);
+std::vector<Bucket> bucketed(const TokenLengths& data, const std::vector<std::int64_t>& lengths);
 
 /// At most `most_buckets` multiples of 32, of at most `longest` tokens, with the least padding; one more is taken only
 /// when it saves a twentieth of the tokens, since each has to be compiled. The last holds the longest sample.
@@ -36,8 +36,8 @@ std::vector<std::int64_t> fitted_buckets(const TokenLengths& data, std::int64_t 
 /// "128,256,512". Errors: as buckets_of().
 std::vector<std::int64_t> listed_buckets(std::string_view text);
 
-/// What the setting `buckets` says: lengths with commas, or "auto"; empty: one bucket of `longest`. Errors:
-/// Fault::kUsage for what is no number, does not rise, or is longer than `longest`, which `limit` names ("bert's
+/// The lengths of the setting `buckets`: lengths with commas, or "auto"; empty: one bucket of `longest`. Errors:
+/// Fault::kUsage for text that is not a number, does not rise, or exceeds `longest`, which `limit` names ("bert's
 /// positions").
 std::vector<std::int64_t> buckets_of(std::string_view text, const TokenLengths& data, std::int64_t longest,
                                      std::string_view limit);

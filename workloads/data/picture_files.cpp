@@ -50,7 +50,7 @@ void jump_out(j_common_ptr jpeg) {
   std::longjmp(errors->jump, 1);
 }
 
-/// As Pillow: what only looks odd, such as bytes between two parts, is no reason to refuse a picture.
+/// As Pillow: oddities such as bytes between two parts are no reason to refuse a picture.
 void jump_at_end(j_common_ptr jpeg, int) {
   if (jpeg->err->msg_code == JWRN_JPEG_EOF) jump_out(jpeg);
 }

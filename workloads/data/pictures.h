@@ -13,7 +13,7 @@ struct Picture {
   std::vector<std::uint8_t> rgb{};
 };
 
-/// Which of the two it is says the file's first bytes. What is transparent keeps its colour; grey is three equal
+/// The file's first bytes tell the format. Transparent pixels keep their colour; grey is three equal
 /// colours. Errors: Fault::kData naming the file when it is neither, is cut off or damaged.
 Picture read_picture(const std::filesystem::path& file);
 

@@ -1,4 +1,4 @@
-// What the data and the initial weights draw from base/philox.h, with arithmetic that is the same on every host.
+// Random draws of the data and the initial weights from base/philox.h, with the same arithmetic on every host.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What text generation does between two runs of the model: pick the next token, and print what is known of the text.
+// Text generation between two runs of the model: picks the next token, and prints the text so far.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +43,9 @@ class TextStream {
  public:
   TextStream(const Tokenizer& tokenizer, bool skip_special_tokens)
       : tokenizer_{tokenizer}, skip_{skip_special_tokens} {}
-  /// What `id` adds to the text; perhaps nothing yet.
+  /// The text that `id` adds; perhaps nothing yet.
   std::string push(std::int32_t id);
-  /// What was kept back, at the end of the sequence.
+  /// The text kept back, at the end of the sequence.
   std::string finish();
 
  private:

@@ -143,8 +143,8 @@ struct Generator::State {
     return run_loaded();
   }
 
-  /// Of a model that reads one text and writes another: the next token of each text behind `tokens`, which are at
-  /// `place`. What is read came with begin().
+  /// For a model that reads one text and generates another: the logits of the token after `tokens`, which are at
+  /// `place`. The text to read came with begin().
   std::vector<float> write_after(std::span<const std::int32_t> tokens, std::int64_t place) {
     runtime::Session io = session();
     const auto batch = static_cast<std::size_t>(spec.batch);

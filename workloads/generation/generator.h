@@ -14,7 +14,7 @@
 
 namespace workloads {
 
-/// The programs of a generation, compiled for one device: what they share lies at the same addresses.
+/// The programs of a generation, compiled for one device: shared tensors have the same addresses.
 struct GenerationPrograms {
   struct Token {
     std::int64_t read = 0;  // rows of the caches: enough for tokens at positions up to here

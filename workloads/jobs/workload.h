@@ -1,4 +1,4 @@
-// A workload: what a tutorial trains, with which settings, what somebody measured, and what we train for real instead
+// A workload: a tutorial's model, settings and published measurements, and the small model that is trained for real
 // when its weights are not at hand. One file each: workloads/jobs/NAME.toml.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace workloads {
 
-/// A figure that somebody measured on the real machine.
+/// A figure measured on the real machine.
 struct Published {
   std::string name;  // one of kFigures in workloads/jobs/workload.cpp: "train_samples_per_second", "dollars", ...
   double value = 0;  // samples/s, seconds, US dollars, of 1
   double low = 0, high = 0;  // of a range that was published: both are `value` without one
   std::string source;
 
-  /// Of what was predicted, of 1: how far it is from the range.
+  /// The distance of a prediction from the range, relative to it.
   double error(double predicted) const {
     return predicted < low ? predicted / low - 1 : predicted > high ? predicted / high - 1 : 0;
   }

@@ -1,4 +1,4 @@
-// What models with a configuration of their own share.
+// The common base of models with a configuration of their own.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What the graphs of encoders share, whatever they read: their layers, a classifier's loss, and the end of a step.
+// Shared by the graphs of encoders of any input: their layers, a classifier's loss, and the end of a step.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class EncoderGraph : protected Places {
 
   /// Whether the program only updates weights: then it is complete.
   bool only_updates();
-  /// Backward and update, or what the step's part leaves of them.
+  /// Adds backward and update, as far as the step's part has them.
   void train_on(const std::vector<ValueId>& losses);
 
   void enter(const std::string& name) override { enter(name, micro_, -1); }

@@ -22,7 +22,7 @@ constexpr std::string_view kSuffix = ".weight", kA = ".lora_A.weight", kB = ".lo
 /// "model.layers.0.self_attn.q_proj" of its weight.
 std::string module_of(const WeightSpec& spec) { return spec.name.substr(0, spec.name.size() - kSuffix.size()); }
 
-/// "q_proj"; empty for what is no linear layer of a block.
+/// "q_proj"; empty for other weights than a block's linear layers.
 std::string target_name(const WeightSpec& spec) {
   if (!spec.transposed || spec.layer < 0 || !spec.pieces.empty()) return {};  // experts; parts of a fused layer
   const std::string module = module_of(spec);
@@ -76,7 +76,7 @@ void require_plain(const json& config, const std::string& where) {
 
 }  // namespace
 
-Lora settled(Lora lora, const std::vector<WeightSpec>& specs) {
+Lora resolved(Lora lora, const std::vector<WeightSpec>& specs) {
   constexpr std::int64_t kMostRank = 4096;
   if (lora.rank < 1 || lora.rank > kMostRank)
     throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} is not from 1 to {}", lora.rank, kMostRank),

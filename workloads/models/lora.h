@@ -16,7 +16,7 @@ namespace workloads {
 struct Lora {
   std::int64_t rank = 0;
   double alpha = 32;
-  double dropout = 0;                  // of what enters A
+  double dropout = 0;                  // of A's input
   std::vector<std::string> targets{};  // "q_proj"; kAllLinear alone: each linear layer of the blocks
 
   double scale() const { return alpha / static_cast<double>(rank); }
@@ -28,9 +28,9 @@ inline constexpr std::string_view kAllLinear = "all-linear";
 /// With its targets by their names, in the order of the model, for a model of these weights. Errors: Fault::kUsage for
 /// a rank below 1, an alpha that is not positive, a probability outside [0, 1), or a target that the model has not; the
 /// fix lists those that it has.
-Lora settled(Lora lora, const std::vector<WeightSpec>& specs);
+Lora resolved(Lora lora, const std::vector<WeightSpec>& specs);
 
-/// The weights frozen, and behind each that is adapted its factors "...lora_A.weight" and "...lora_B.weight". Of a
+/// The weights frozen, and behind each that is adapted its factors "...lora_A.weight" and "...lora_B.weight". For a
 /// weight whose outputs ranks split, B is split likewise and each rank has A; of one whose inputs they split, A is
 /// split and each has B.
 std::vector<WeightSpec> with_adapters(const std::vector<WeightSpec>& specs, const std::optional<Lora>& lora);
@@ -46,8 +46,8 @@ Weights merged(const ModelPtr& model, Weights weights);
 
 /// {"r", "lora_alpha", "lora_dropout", "target_modules"} of adapter_config.json, where sorted names stand for a set.
 nlohmann::json to_json(const Lora& lora);
-/// Errors: Fault::kData at `where` for what is missing, of another type, or changes the adapters in a way that is not
-/// computed here (rsLoRA, DoRA, ranks by pattern, trained biases or modules).
+/// Errors: Fault::kData at `where` for a key that is missing, of another type, or changes the adapters in an
+/// unsupported way (rsLoRA, DoRA, ranks by pattern, trained biases or modules).
 Lora lora_from(const nlohmann::json& json, const std::string& where);
 
 }  // namespace workloads

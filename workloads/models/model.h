@@ -1,4 +1,4 @@
-// What is computed: a model's sizes, weights and graphs, whatever its family. A family is a subclass in
+// A model of any family: its sizes, weights and graphs. A family is a subclass in
 // workloads/models/FAMILY/ and a row of workloads/models/registry.cpp.
 #pragma once
 
@@ -31,7 +31,7 @@ struct Sizes {
   bool joint_heads = false;  // all heads of a layer are normed as one: no rank can have some of them alone
 };
 
-/// What a model's table of tokens holds.
+/// The special ids of a model's token table.
 struct TokenIds {
   std::int64_t vocabulary = 0;
   std::optional<std::int64_t> pad{}, begin{}, end{};
@@ -51,7 +51,7 @@ struct ImageShape {
 enum class Task : std::uint8_t {
   kClassification,  // a label of each sample
   kNextToken,       // of each token of a text, which the model can therefore write
-  kTextToText,      // the same of a text that answers one that is read
+  kTextToText,      // of each token of a text that answers another one
   kMaskedTokens,    // of those tokens of a text that are hidden
 };
 
@@ -85,11 +85,11 @@ struct StepGraph {
 /// sequence parallelism cost what torch_xla's all_reduce, all_gather and reduce_scatter dispatch.
 struct FrameworkOps {
   double forward = 0;
-  double backward = 0;  // with what is computed again, and the addition to the gradients that are there
+  double backward = 0;  // with recomputation, and accumulation to earlier gradients
   double tensors = 0;
 };
 
-/// What a model is, as a value.
+/// A description of a model, as a value.
 struct ModelInfo {
   std::string_view family;  // "BERT", "Llama", "GPT"
   Sizes sizes{};
@@ -108,7 +108,7 @@ struct ModelInfo {
   TensorNames names{};
 };
 
-/// What a changed copy has otherwise; what a family does not have stays as it is.
+/// The changes of a copy; a family ignores members that it does not have.
 struct ModelChange {
   Sizes sizes{};
   std::optional<TokenIds> tokens{};
@@ -131,13 +131,13 @@ class Model : public std::enable_shared_from_this<Model> {
 
   /// All tensors of the whole model, in its order. Tied copies (a head that is the token table) are not listed.
   virtual std::vector<WeightSpec> weights() const = 0;
-  /// The step of the ranks of step.stage. What the host writes and reads is said in the family's header.
+  /// The step of the ranks of step.stage. The family's header documents the host's inputs and outputs.
   /// Errors: Fault::kUsage for sizes or a plan that the model does not take.
   virtual StepGraph step(const Step& step) const = 0;
   /// prompt_graph() or token_graph() of workloads/models/decoder/generation_graph.h.
   virtual runtime::Graph generation(const GenerationSpec& spec, bool prompt) const;
-  /// What the host writes before the first step, besides weights; or, with a position, before a token there of a text
-  /// of at most kind.length that is written.
+  /// The tables that the host writes before the first step, besides weights; or, with a position, before the token
+  /// there of a generated text of at most kind.length.
   virtual std::vector<HostTable> host_tables(const StepKind&, std::optional<std::int64_t>) const { return {}; }
   /// Matmul FLOPs of an optimizer step by the textbook, over all ranks and micro-batches.
   virtual double flops(const Step& step) const = 0;
@@ -145,7 +145,7 @@ class Model : public std::enable_shared_from_this<Model> {
   /// Why the model cannot be trained on a plan, if it cannot.
   virtual std::optional<Problem> refuses(const Plan& plan) const = 0;
 
-  /// What transformers' from_pretrained reads: architectures and every field. Ends with a newline.
+  /// The config.json that transformers' from_pretrained reads: architectures and every field. Ends with a newline.
   virtual std::string config_json() const = 0;
   /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide.
   virtual void require_valid(std::string_view where) const = 0;
@@ -173,8 +173,8 @@ class Model : public std::enable_shared_from_this<Model> {
   /// texts ids, mask and labels, or fp32 pixels.
   double input_bytes(const StepKind& kind) const;
   /// Elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on one rank, at the
-  /// least: the inputs of its six linear layers, of which three are one, and the probabilities of attention. Of pairs
-  /// of texts, of the layers that read.
+  /// least: the inputs of its six linear layers, of which three are one, and the probabilities of attention. For pairs
+  /// of texts, of the encoder's layers.
   double kept_elements(const Plan& plan, std::int64_t length) const;
   /// Which ranks work together under a plan.
   isa::GroupTables groups(const Plan& plan) const;

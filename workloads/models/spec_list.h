@@ -12,7 +12,7 @@ namespace workloads {
 /// Appends the tensors of one kind of layer.
 class SpecList {
  public:
-  /// What follows belongs to this layer, or to a place before or after the layers.
+  /// Later weights belong to this layer, or to a place before or after the layers.
   void at(std::int64_t layer) { layer_ = layer; }
 
   void tensor(std::string name, Shape shape, Init init, bool transposed = false,
@@ -29,7 +29,7 @@ class SpecList {
   void matrix(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
     tensor(name + ".weight", {out, in}, Init::kNormal, true, split);
   }
-  /// Of the first values of the last tensor.
+  /// Sets the standard deviation of the last tensor's initial values.
   void deviation(double value) { specs_.back().deviation = value; }
   /// The last tensor is rows of another one of a file.
   void stored_in(std::vector<FilePiece> pieces) { specs_.back().pieces = std::move(pieces); }

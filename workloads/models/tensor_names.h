@@ -16,9 +16,9 @@ struct TensorNames {
   std::string prefix{};
   std::vector<std::string> tops{};
   std::vector<std::pair<std::string, std::string>> endings{};  // of old files, and those that they have now
-  /// Tensors of other tasks, and buffers that are no weights; "*" stands for anything.
+  /// Tensors of other tasks, and buffers that are not weights; "*" matches anything.
   std::vector<std::string> left_out{};
-  /// What names of heads begin with that a task adds to a pre-trained model: drawn anew when the file has none.
+  /// Prefixes of the heads that a task adds to a pre-trained model: drawn anew when the file has none.
   std::vector<std::string> drawn{};
   std::map<std::string, std::string> copies{};  // a tensor, and the one that it is a copy of
 

@@ -112,7 +112,7 @@ Weights initial_weights(const ModelPtr& config, std::uint64_t seed);
 /// Reads a checkpoint of this configuration, of any floating type, one file or many. Names without the model's prefix
 /// ("bert.", "model.", "transformer.") and the old LayerNorm.gamma and .beta are understood. A missing pooler or head
 /// of BERT is drawn from `seed`, with a note; heads of other tasks, position_ids and other buffers are left out, with a
-/// note. Errors: Fault::kData naming tensor, file, what it is and what it must be: wrong shape, no floats, missing,
+/// note. Errors: Fault::kData naming tensor, file, actual and required shape: wrong shape, no floats, missing,
 /// unknown, a head that config.json calls tied but that differs from the embeddings; Fault::kNumerics when a value is
 /// NaN or infinite.
 Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr& config, std::uint64_t seed);

@@ -1,4 +1,4 @@
-// What changes from step to step: the learning rate by its schedule, and the optimizer's factors.
+// Values that change from step to step: the learning rate by its schedule, and the optimizer's factors.
 #include <fmt/format.h>
 
 #include <algorithm>

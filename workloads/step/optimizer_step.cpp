@@ -17,7 +17,7 @@ using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
 
-/// A weight's name taken apart: which of the repeated blocks it belongs to (-1: none), and what it is called there.
+/// A weight's name taken apart: the repeated block that it belongs to (-1: none), and its name there.
 struct Place {
   std::int32_t layer = -1;
   std::string label;
@@ -74,7 +74,7 @@ class Update {
   struct Parameter {
     ValueId weight, gradient;
   };
-  /// What one data-parallel rank updates of a bucket.
+  /// The part of a bucket that one data-parallel rank updates.
   struct Shard {
     std::vector<std::size_t> members;
     ValueId gradient;
@@ -146,8 +146,8 @@ class Update {
   }
 
   void reduce() {
-    // What lies in a bucket already stays in one. What two stages have is rounded as it lies in a bucket: in one of its
-    // own on both.
+    // Gradients that are in a bucket already stay in it. Those that two stages share are rounded in a bucket: one of
+    // its own on both.
     const auto all = buckets([&](std::size_t i) {
       return sets_.partial.contains(weights_[i].weight) ? 1 : is_shared(i) ? 2 : is_tied(i) ? 3 : 0;
     });
@@ -163,8 +163,8 @@ class Update {
     if (!members.empty()) all_reduce(members, scope, 0, group, static_cast<std::int64_t>(spec_.plan.data));
   }
 
-  /// What the first and the last stage both have. Other stages wait for neither of them here, and no stage runs ahead:
-  /// both have sent all that the stages between them wait for.
+  /// Reduces the gradients of weights that the first and the last stage share. Other stages do not wait here: both have
+  /// already sent everything that the stages between them need.
   void reduce_tied() {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       const auto [weight, own] = weights_[i];
@@ -195,7 +195,7 @@ class Update {
     }
   }
 
-  /// Of gradients of the scope; those that ranks share count once.
+  /// Squares of the scope's gradients; those that ranks share count once.
   void add_squares(std::vector<ValueId>& parts, const std::vector<ValueId>& gradients, bool shared) {
     if (gradients.empty()) return;
     ValueId sum = graph_.add1(runtime::kSumSquares, "sum_squares", gradients);

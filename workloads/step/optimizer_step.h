@@ -25,7 +25,7 @@ std::uint8_t stages_group(const Plan& plan);
 std::uint8_t ends_group(const Plan& plan);
 std::uint8_t heads_group(const Plan& plan);
 
-/// What distinguishes the parameters of tensor-parallel ranks.
+/// The sets in which the parameters of tensor-parallel ranks differ.
 struct ParameterSets {
   std::set<runtime::ValueId> split;    // each rank has its own part; the others are the same on every rank
   std::set<runtime::ValueId> partial;  // the same, but gradients are sums over a rank's tokens only
@@ -41,8 +41,8 @@ struct ZeroBucket {
   std::vector<std::string> weights;  // in their order
 };
 
-/// Adds gradients' reduction over ranks, clipping and the update of every weight. `blocks`: what stands in names in
-/// front of a number that repeats ("bert.encoder.layer."), so that equal layers share a block.
+/// Adds gradients' reduction over ranks, clipping and the update of every weight. `blocks`: the prefixes in names in
+/// front of a repeating number ("bert.encoder.layer."), so that equal layers share a block.
 /// Returns the buckets of ZeRO, whose shards the host fills before the first step.
 std::vector<ZeroBucket> add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
                                    const Step& spec, std::string_view repeated, const ParameterSets& sets = {});
@@ -56,7 +56,7 @@ std::map<runtime::ValueId, runtime::ValueId> declare_gradients(runtime::Graph& g
                                                                const std::map<std::string, runtime::ValueId>& weights);
 
 /// Declares the weights of a model as tensors of the graph, under their Hugging Face names, linear ones as [in, out].
-/// `fold`: linear ones in the type that TensorE multiplies, because nobody updates them.
+/// `fold`: linear ones in the type that TensorE multiplies, because they are not updated.
 std::map<std::string, runtime::ValueId> declare_weights(runtime::Graph& graph, const std::vector<WeightSpec>& specs,
                                                         bool fold = false);
 

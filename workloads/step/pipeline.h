@@ -1,4 +1,4 @@
-// A pipeline's stages: who computes what when, and which ranks they are.
+// A pipeline's stages: their layers, schedule and ranks.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Turn {
 std::vector<Turn> pipeline_turns(std::int64_t stages, std::int64_t stage, std::int64_t chunks,
                                  std::int64_t micro_batches);
 
-/// Layers [begin, end) of a chunk of a stage, and what lies before and behind them.
+/// Layers [begin, end) of a chunk of a stage, and the parts before and after them.
 struct Chunk {
   std::int64_t begin = 0, end = 0;
   bool first = true, last = true;             // of the model

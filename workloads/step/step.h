@@ -1,4 +1,4 @@
-// What one optimizer step is: how it is shared, what is computed, and how weights are updated.
+// One optimizer step: its plan, its computation, and the update of weights.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Part : std::uint8_t {
   kUpdate,     // reduction over ranks, clipping, and the optimizer, from "grad.NAME"
 };
 
-/// What is computed for each sequence.
+/// The computation for each sequence.
 struct StepKind {
   std::int64_t length = 128;  // tokens of a sequence
   bool training = true;       // otherwise forward only, without dropout
@@ -53,7 +53,7 @@ struct OptimizerSpec {
   bool operator==(const OptimizerSpec&) const = default;
 };
 
-/// What one rank does in one optimizer step.
+/// One rank's work in one optimizer step.
 struct Step {
   Plan plan{};
   StepKind kind{};

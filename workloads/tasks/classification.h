@@ -37,7 +37,7 @@ SampleCount count_samples(const DataOptions& options);
 /// Tokens of its training samples, by the tokenizer that a training of it would have. Errors: as
 /// load_classification().
 TokenLengths token_lengths(const DataOptions& options);
-/// The same of a folder of pictures. Errors: as read_image_folder().
+/// The same for a folder of pictures. Errors: as read_image_folder().
 SampleCount count_images(const std::filesystem::path& folder);
 
 }  // namespace workloads

@@ -31,7 +31,7 @@ struct LanguageModelling : TrainingData {
 /// vocabulary has more tokens than the model's table.
 LanguageModelling load_language_modelling(const DataOptions& options);
 
-/// Where the tokenizer is: `vocab`, or without it the model's folder, which for a llama2.c file is the one it lies in.
+/// Where the tokenizer is: `vocab`, or without it the model's folder, which for a llama2.c file is its folder.
 /// Empty for neither.
 std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesystem::path& model);
 

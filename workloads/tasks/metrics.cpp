@@ -16,7 +16,7 @@ double ratio(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Python's round(): the nearest decimal of the exact value, which is what printf does.
+/// Python's round(): the nearest decimal of the exact value, as printf rounds.
 double rounded(double value, int places) { return std::strtod(fmt::format("{:.{}f}", value, places).c_str(), nullptr); }
 
 /// 510.237 -> "0:08:30.23"; whole days in front as Python's timedelta prints them.

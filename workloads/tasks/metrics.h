@@ -23,7 +23,7 @@ class Confusion {
   std::size_t samples() const { return samples_; }
   std::size_t count(std::size_t label, std::size_t predicted) const { return counts_[label * labels_ + predicted]; }
 
-  /// All of these are 0 when there is no sample. As scikit-learn, zero_division=0.
+  /// All of these are 0 without samples. As scikit-learn, zero_division=0.
   double accuracy() const;
   double precision(std::size_t label) const;
   double recall(std::size_t label) const;

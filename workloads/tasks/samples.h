@@ -29,14 +29,14 @@ class Samples {
   virtual std::size_t size() const = 0;
   /// Tokens of each sample without padding; of pictures nothing.
   virtual std::vector<std::int64_t> lengths() const { return {}; }
-  /// What distinguishes the data from other data of as many samples, for checkpoints.
+  /// Distinguishes the data from other data with as many samples, for checkpoints.
   virtual std::string fingerprint() const = 0;
   /// Everything but the weights of the labels. Errors: Fault::kUsage when a sample is longer than `length`.
   virtual Batch batch(const BatchRows& rows) const = 0;
 };
 using SamplesPtr = std::shared_ptr<const Samples>;
 
-/// The data must outlive the samples; without data there are no samples, but null.
+/// The data must outlive the samples; without data the samples are null.
 /// Texts with a label each, or with a label of each token.
 SamplesPtr labelled_texts(const TokenizedDataset* data);
 /// Pictures with a label each. `shape`: of the model that looks at them.
@@ -58,7 +58,7 @@ struct TokenMask {
 /// sequence alone.
 SamplesPtr masked_sequences(const PackedDataset* data, std::int32_t pad_id, TokenMask mask);
 
-/// What a model is trained on and scored by; a split that is not there is null.
+/// The samples that a model is trained on and scored by; a missing split is null.
 struct TrainerData {
   SamplesPtr train{}, validation{}, test{};
   const Tokenizer* tokenizer = nullptr;  // saved with checkpoints; null for pictures

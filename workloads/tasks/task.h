@@ -1,6 +1,6 @@
-// What a model is trained for, one row each. A trainer asks five things of a task: its data (load), a batch of it
-// (Samples::batch()), the batch on the cores and the loss that comes back (HostIo::write_batch(), HostIo::loss()), and
-// the scores of an evaluation.
+// The tasks that models are trained for, one row each. A trainer asks five things of a task: its data (load), a batch
+// of it (Samples::batch()), the batch on the cores and the loss that comes back (HostIo::write_batch(),
+// HostIo::loss()), and the scores of an evaluation.
 #pragma once
 
 #include <span>

@@ -51,7 +51,7 @@ struct TrainingData {
 
   /// Must not outlive this.
   virtual TrainerData data() const = 0;
-  /// Of the training samples, as they are trained on; of pictures nothing.
+  /// Token lengths of the training samples, as they are trained on; empty for pictures.
   virtual TokenLengths lengths() const = 0;
   /// Texts that the training samples are made of, or pictures.
   virtual std::int64_t documents() const = 0;

@@ -21,7 +21,7 @@ struct BertNormalizer {
 };
 
 /// Splits at white space, which is dropped, and around every punctuation character, which is a word by itself. ASCII
-/// characters that are no letter, digit or blank count as punctuation ("$", "^"). The views point into `text`.
+/// characters other than letters, digits and blanks count as punctuation ("$", "^"). The views point into `text`.
 std::vector<std::string_view> split_words(std::string_view text);
 
 }  // namespace workloads

@@ -38,7 +38,7 @@ struct BpeMerge {
 
 class Bpe final : public CausalTokenizer {
  public:
-  /// `source` names the file in errors. Errors: Fault::kData when a byte has no token and there is no unknown token.
+  /// `source` names the file in errors. Errors: Fault::kData when a byte has neither a token nor an unknown token.
   Bpe(CausalParts parts, BpeStyle style, const std::vector<BpeMerge>& merges, std::string_view source);
 
  protected:

@@ -1,4 +1,4 @@
-// tokenizer.json with a BPE model. What it says and is not understood is refused: it would give other ids.
+// tokenizer.json with a BPE model. Unsupported features are refused: they would change the ids.
 #include <fmt/format.h>
 
 #include <algorithm>

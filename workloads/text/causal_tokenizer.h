@@ -1,4 +1,4 @@
-// What the tokenizers of decoder models share: tokens that are never split, and special tokens around a text.
+// Shared by the tokenizers of decoder models: tokens that are never split, and special tokens around a text.
 #pragma once
 
 #include <array>

@@ -60,8 +60,8 @@ class Tokenizer {
 
 /// Reads what it finds in `path`: a folder, or one of these files itself: tokenizer.json (WordPiece or BPE),
 /// tokenizer.model or spiece.model (SentencePiece), vocab.txt (WordPiece), tokenizer.bin (llama2.c; in a folder also
-/// the only tok*.bin); and the tokenizer_config.json beside it. Errors: Fault::kData naming the file, the key and what
-/// is supported.
+/// the only tok*.bin); and the tokenizer_config.json beside it. Errors: Fault::kData naming the file, the key and the
+/// supported values.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 }  // namespace workloads

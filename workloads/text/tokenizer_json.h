@@ -1,4 +1,4 @@
-// What the readers of tokenizer.json share, and one reader per kind of tokenizer.
+// Shared by the readers of tokenizer.json, and one reader per kind of tokenizer.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,7 @@ void require_type(const nlohmann::json& part, std::string_view name, std::initia
 std::vector<std::string> ordered_vocabulary(const nlohmann::json& vocab, std::size_t size,
                                             const std::filesystem::path& path);
 
-/// A token is written as its text, or as an object with "content". Left as it is when there is none.
+/// A token is written as its text, or as an object with "content". Unchanged when the file has none.
 void read_token_name(const nlohmann::json& file, const char* key, std::string& name);
 
 /// One entry of "added_tokens".

@@ -17,7 +17,7 @@ using base::Fault;
 
 constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-/// Words with a label each, cut to what `max_length` leaves beside the special tokens.
+/// Words with a label each, cut to `max_length` minus the special tokens.
 Encoding encode_words(const Sample& sample, const Tokenizer& tokenizer, std::size_t max_length,
                       const std::string& where, std::vector<std::int32_t>& labels) {
   const std::size_t most =

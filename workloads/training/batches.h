@@ -48,7 +48,7 @@ struct SamplerOptions {
 /// DistributedSampler deals them. The order of an epoch depends on seed and epoch alone.
 class Sampler {
  public:
-  /// Errors: Fault::kUsage when batch_size or ranks is 0; Fault::kData when there are no samples, or too few for one
+  /// Errors: Fault::kUsage when batch_size or ranks is 0; Fault::kData without samples, or with too few for one
   /// step with drop_last.
   Sampler(std::size_t samples, SamplerOptions options);
 
@@ -77,12 +77,12 @@ class LengthSampler {
   };
 
   /// `tokens` of each sample, `lengths` rising, the last of which holds all; `batch` samples of a step on all ranks.
-  /// Errors: Fault::kData when there are no samples.
+  /// Errors: Fault::kData without samples.
   LengthSampler(const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& lengths, std::size_t batch,
                 std::uint64_t seed);
 
   std::size_t steps_per_epoch() const;
-  /// Of an epoch, by length.
+  /// Steps of an epoch, by length.
   std::vector<double> steps_of_lengths() const;
   void set_epoch(std::uint64_t epoch);
   const Step& step(std::size_t in_epoch) const { return steps_.at(in_epoch); }

@@ -25,8 +25,8 @@ void save_checkpoint(const std::filesystem::path& folder, const TrainedModel& tr
                      const TrainProgress& progress);
 
 /// Puts weights and moments back on every rank, however the plan shares them. Also reads the one file
-/// state.safetensors of classifiers that trnsim wrote until 0.2.0. Errors: Fault::kData when there is no checkpoint, or
-/// one of another model or run (both settings are printed); as read_shards().
+/// state.safetensors of classifiers that trnsim wrote until 0.2.0. Errors: Fault::kData when the checkpoint is missing,
+/// or one of another model or run (both settings are printed); as read_shards().
 TrainProgress load_checkpoint(const std::filesystem::path& folder, const TrainedModel& trained,
                               const std::string& fingerprint);
 

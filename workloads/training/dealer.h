@@ -39,10 +39,10 @@ class Dealer {
   };
   Parts step(std::int64_t epoch, std::int64_t in_epoch);
   std::int64_t steps_per_epoch() const;
-  /// Of an epoch, by length; empty when there is one.
+  /// Steps of an epoch, by length; empty for a single length.
   std::vector<double> steps_of_lengths() const;
 
-  /// What the labels of a step's batches count in its loss. Those that are ignored count nothing.
+  /// Sets the weights of the labels of a step's batches in its loss. Ignored labels count nothing.
   void weigh(std::span<Batch> batches) const;
   /// Each label counts `weight`.
   static void weigh(Batch& batch, double weight);

@@ -20,10 +20,11 @@ std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, st
 class HostIo {
  public:
   /// Errors: Fault::kUsage for plans that can be timed, not computed: ranks would share a vocabulary that their number
-  /// does not divide, or each would drop other elements of what all of them have.
+  /// does not divide, or each would drop different elements of a replicated tensor.
   HostIo(const ModelPtr& config, const Step& spec);
 
-  /// Angles or places of tokens and what else stays the same from step to step, but not when programs take turns.
+  /// Rotary angles, positions of tokens and other tables that stay the same from step to step, but not when programs
+  /// take turns.
   void write_tables(runtime::Session& session) const;
   void write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                    const Batch& batch) const;

@@ -18,7 +18,7 @@ struct StageGraphs {
 /// Errors: as Model::step().
 StageGraphs stage_graphs(const Model& model, const Step& step);
 
-/// Of every stage of the pipeline, and how the host feeds them.
+/// The programs of every pipeline stage, and how the host feeds them.
 struct StepPrograms {
   std::vector<runtime::Compiled> stages;
   HostIo io;

@@ -20,7 +20,7 @@ using base::Error;
 using base::Fault;
 using nlohmann::json;
 
-/// What changes no number, or is read.
+/// Keys that change no number, or are read.
 constexpr std::array<std::string_view, 13> kKeys = {"loss_per_step",
                                                     "loss_per_step_bf16",
                                                     "lr",

@@ -1,4 +1,4 @@
-// What expected.json says of the training that a trajectory is of.
+// The training of a trajectory, as described by expected.json.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace workloads {
 
 struct Recipe {
   std::vector<double> losses;       // of each step
-  std::vector<double> bf16_losses;  // the same of PyTorch in bf16, if it was done too
+  std::vector<double> bf16_losses;  // the same from PyTorch in bf16, if available
   double rate = 0;
   std::string schedule = "linear";  // scheduled_rate()
   std::int64_t warmup = 0;          // steps

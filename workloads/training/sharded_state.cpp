@@ -108,7 +108,7 @@ void ShardedState::write(runtime::Session& session, const std::string& state, co
   });
 }
 
-/// ZeRO's shards are weights, too, where there are no master weights.
+/// ZeRO's shards are weights, too, without master weights.
 void ShardedState::write_weights(runtime::Session& session, const Weights& weights) const {
   write(session, "model", weights);
   if (has_masters() || is_shared("master")) write(session, "master", weights);

@@ -28,11 +28,11 @@ class ShardedState {
 
   /// "model", "exp_avg", "exp_avg_sq", and "master" when the optimizer keeps copies of the weights.
   std::vector<std::string> states() const;
-  /// What one number of a state is on the device.
+  /// The type of a state's numbers on the device.
   ElementType type_of(const std::string& state) const;
   ShardPlan plan() const { return plan_; }
 
-  /// What one place in the plan has of a state, put together from its data-parallel ranks if they share it; in the
+  /// The part of a state at one place in the plan, assembled from its data-parallel ranks if they share it; in the
   /// shapes of shard_specs().
   Weights read(runtime::Session& session, const std::string& state, ShardRank place) const;
   /// Gives every rank its part of a state of the whole model.

@@ -40,7 +40,7 @@ Step evaluation_of(const TrainerOptions& options) {
   return step;
 }
 
-DealerOptions training_deal(const TaskRow& task, const TrainerOptions& options) {
+DealerOptions dealer_options(const TaskRow& task, const TrainerOptions& options) {
   return {.dealing = task.dealing, .lengths = options.lengths, .seed = options.seed};
 }
 
@@ -54,7 +54,7 @@ Trainer::Trainer(ModelPtr model, const Weights& weights, TrainerData data, Train
       programs_{compile_training(model_, options_.step, evaluation_of(options_), options_.lengths,
                                  {options_.target, options_.passes, options_.cache})},
       state_{model_, options_.step, programs_.zero},
-      dealer_{*data_.train, options_.step, training_deal(task_, options_)},
+      dealer_{*data_.train, options_.step, dealer_options(task_, options_)},
       device_{options_.make_device()},
       steps_per_epoch_{dealer_.steps_per_epoch()} {
   max_steps_ = options_.max_steps >= 0

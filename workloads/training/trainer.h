@@ -83,7 +83,7 @@ struct TrainOutcome {
 class Trainer {
  public:
   /// Compiles the programs and loads the weights; `data` must outlive the trainer. Errors: as compile_training();
-  /// Fault::kCapacity; Fault::kData when `options.resume` is no checkpoint of this run.
+  /// Fault::kCapacity; Fault::kData when `options.resume` is not a checkpoint of this run.
   Trainer(ModelPtr model, const Weights& weights, TrainerData data, TrainerOptions options);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -94,9 +94,9 @@ class Trainer {
 
   std::int64_t max_steps() const { return max_steps_; }
   std::int64_t first_step() const { return done_; }  // done before, by the run that is resumed
-  /// What the cores run in a step, one program for each stage of a pipeline.
+  /// The programs of a step, one for each stage of a pipeline.
   isa::Programs programs() const { return programs_.train.programs(); }
-  /// The same of each length, and how many steps of an epoch run it.
+  /// As above for one length, and the number of steps of an epoch that run it.
   struct LengthPrograms {
     isa::Programs programs;
     double steps = 0;
@@ -135,8 +135,8 @@ class Trainer {
   void evaluate_into(TrainOutcome& out);
   void save_now();
   double flops_per_step() const;
-  /// What must be the same for a checkpoint of this run: batches, data, and every setting that decides the bits of a
-  /// step.
+  /// Everything that a checkpoint of this run must agree in: batches, data, and every setting that decides the bits of
+  /// a step.
   std::string fingerprint() const;
   std::string settings_text() const;
 

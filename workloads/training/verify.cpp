@@ -152,7 +152,7 @@ class Verifier {
         io_.write_batch(session, d, m, batches_.batch(step, rows_of(d, m)));
   }
 
-  /// Of all samples, in their order.
+  /// The logits of all samples, in their order.
   std::vector<float> logits(runtime::Session& session) const {
     std::vector<float> out;
     for (std::uint32_t d = 0; d < step_.plan.data; ++d)
@@ -202,7 +202,8 @@ class Verifier {
     return out;
   }
 
-  /// Of a tensor, or of query, key and value that the file has in one: a key's bias has no gradient, the others do.
+  /// The distances of a tensor, or of query, key and value that the file has in one: a key's bias has no gradient, the
+  /// others do.
   void add_distances(std::vector<Distance>& out, runtime::Session& session, const WeightSpec& w, bool gradient) {
     Weights got, want;
     std::vector<float>& values = got.values[w.name] = state_.read(session, w, gradient);

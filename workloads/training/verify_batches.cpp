@@ -46,7 +46,7 @@ std::vector<std::int32_t> VerifyBatches::integers(const std::string& name, std::
   return {values.begin(), values.end()};
 }
 
-/// Of all samples. Token t of a text that the model goes on with predicts label t + 1 of it.
+/// The labels of all samples. Token t of a text that the model continues predicts its label t + 1.
 std::vector<std::int32_t> VerifyBatches::labels_of(const std::string& prefix) const {
   std::vector<std::int32_t> out = integers(prefix + "labels", labels_);
   if (model_->task() != Task::kNextToken) return out;

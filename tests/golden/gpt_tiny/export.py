@@ -81,7 +81,7 @@ def forward(w, ids):
 
 
 def batches():
-    """Text that can be learnt: counting in steps of its own. What a mask takes out of the loss differs between rows."""
+    """Text that can be learnt: counting in steps of its own. A mask takes a different part of each row out of the loss."""
     out = {}
     for step in range(STEPS):
         start, stride = torch.randint(0, 64, (BATCH, 1)), torch.randint(1, 4, (BATCH, 1))

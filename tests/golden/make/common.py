@@ -1,4 +1,4 @@
-"""What the makers of golden trajectories share: safetensors, first weights, training, the files of a folder.
+"""Shared by the makers of golden trajectories: safetensors, first weights, training, the files of a folder.
 
 Weights are drawn in fp32, everything after that is computed in double precision on one thread, so that the files are
 the same on every run. Everything is written here by hand after transformers' modeling files, which are not needed."""

@@ -116,7 +116,7 @@ def has_head_norms(c):
 
 
 def norms_behind(c):
-    """Of what attention and MLP give, where there are norms before them too."""
+    """Norms of the outputs of attention and MLP, where there are norms before them too."""
     if c["model_type"] in ("gemma2", "gemma3_text"):
         return "post_attention_layernorm", "post_feedforward_layernorm"
     return None, None
@@ -278,7 +278,7 @@ def forward(w, ids, c, routers):
         else:
             y = linear(act(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
         x = x + residual * (norm(y, p + (norm2 if behind else around2)) if behind or around2 else y)
-    if "id2label" in c:  # of the last token that is no padding
+    if "id2label" in c:  # of the last token that is not padding
         last = (ids == c["pad_token_id"]).int().argmax(-1) - 1
         return norm(x, "model.norm")[torch.arange(batch), last] @ w["score.weight"].T
     top = w["model.embed_tokens.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
@@ -286,7 +286,7 @@ def forward(w, ids, c, routers):
 
 
 def batches():
-    """Text that can be learnt: counting in steps of its own. What a mask takes out of the loss differs between rows."""
+    """Text that can be learnt: counting in steps of its own. A mask takes a different part of each row out of the loss."""
     out = {}
     for step in range(common.STEPS):
         start, stride = torch.randint(0, VOCAB, (BATCH, 1)), torch.randint(1, 4, (BATCH, 1))

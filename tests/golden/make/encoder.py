@@ -46,7 +46,7 @@ ALBERT_PARTS = {"q": "attention.query", "k": "attention.key", "v": "attention.va
                 "norm1": "attention.LayerNorm", "up": "ffn", "down": "ffn_output", "norm2": "full_layer_layer_norm"}
 
 
-# Of the head for masked tokens: dense layer, norm, bias behind the table of tokens.
+# Names of the head for masked tokens: dense layer, norm, bias behind the table of tokens.
 MASKED = {"bert": ("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias"),
           "roberta": ("lm_head.dense", "lm_head.layer_norm", "lm_head.bias"),
           "distilbert": ("vocab_transform", "vocab_layer_norm", "vocab_projector.bias"),
@@ -129,7 +129,7 @@ def forward(w, batch, family, task, c):
     rows, length = ids.shape
     embeddings = prefix + "embeddings."
     places = torch.arange(length).expand(rows, length)
-    if family == "roberta":  # create_position_ids_from_input_ids; padding stands at pad_token_id
+    if family == "roberta":  # create_position_ids_from_input_ids; padding is at pad_token_id
         places = torch.cumsum(mask, 1) * mask + c["pad_token_id"]
     x = w[embeddings + "word_embeddings.weight"][ids] + w[embeddings + "position_embeddings.weight"][places]
     if "type_vocab_size" in c:
@@ -158,8 +158,8 @@ HIDDEN = 4  # the token that hides another
 
 
 def batches(family, task, c):
-    """The label is the count of small tokens in a row, by thirds; rows are padded to their own lengths. Of a token: the
-    remainder of itself and the one before; the first, padding and some others have none. Of a masked token: itself; one
+    """The label is the count of small tokens in a row, by thirds; rows are padded to their own lengths. For a token: the
+    remainder of itself and the one before; the first, padding and some others have none. For a masked token: itself; one
     of ten is left as it is."""
     out = {}
     for step in range(common.STEPS):
@@ -170,7 +170,7 @@ def batches(family, task, c):
             labels = (ids + ids.roll(1, 1)) % LABELS
             labels[:, 0], labels[:, 7], labels[mask == 0] = -100, -100, -100
         if task == "mlm":
-            if family == "roberta":  # padding stands at a place of its own there, and its logits are others
+            if family == "roberta":  # padding has a position of its own there, and its logits are others
                 mask = torch.ones_like(mask)
             chosen = (torch.rand(BATCH, SEQ) < 0.25) & (mask == 1)
             labels = torch.where(chosen, ids, torch.tensor(-100))

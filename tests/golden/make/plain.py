@@ -27,9 +27,9 @@ FAMILIES = {
 }
 # Keys' biases have no gradient where they do not turn, only what rounding leaves: far below this, it moves nothing.
 RECIPE = {**common.PLAIN, "eps": 1e-6}
-# The same with attention before the MLP.
 # As OPT-350m: tokens narrower than the layers, norms of the sums, none before the head.
 FAMILIES["opt_350m"] = {**FAMILIES["opt"], "word_embed_proj_dim": 12, "do_layer_norm_before": False}
+# As gpt_neox, with attention before the MLP.
 FAMILIES["gpt_neox_serial"] = {**FAMILIES["gpt_neox"], "use_parallel_residual": False}
 NAMES = {
     "gpt_neox": {"tokens": "gpt_neox.embed_in", "layers": "gpt_neox.layers", "out": "attention.dense",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trajectories of random shapes: random_shapes.py TRNSIM COUNT [SEED]. `./dev golden --random COUNT [SEED]` calls it.
 
-Each draws a family, sizes that are no multiples of anything, an optimizer, a number format and a plan; PyTorch trains
+Each draws a family, sizes that are not multiples of anything, an optimizer, a number format and a plan; PyTorch trains
 it, `trnsim verify` repeats it. A folder that disagrees is kept, and its command printed. Exits with 1 if any does."""
 import math
 import pathlib
@@ -135,11 +135,11 @@ def main():
         changes, sizes, shared = shape(family, draw)
         flags = a_plan(kind, shared, changes, sizes, draw)
         folder = root / f"{n}_{family}"
-        # Of scores that grew with the sizes, a softmax is 0 or 1, and one rounding changes all that follows.
+        # With scores that grow with the sizes, a softmax is 0 or 1, and one rounding changes all that follows.
         width = changes.get("hidden_size", changes.get("d_model", changes.get("dim")))
         module.make(family, folder, seed * 1000 + n, changes, sizes, min(0.1, 0.6 / math.sqrt(width)))
         command, ran = verified(trnsim, folder, flags)
-        if ran.returncode == 2 and ran.stderr.startswith("usage error"):  # the plan is none for this model: on one core then
+        if ran.returncode == 2 and ran.stderr.startswith("usage error"):  # the model does not allow the plan: one core then
             refused += 1
             why = ran.stderr.splitlines()[0]
             print(f"{n} {family}: {' '.join(map(str, sum(flags.items(), ())))}: {why}; on one core")

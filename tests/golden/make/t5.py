@@ -2,7 +2,7 @@
 """Trains a tiny T5: t5.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
 Written after transformers' modeling_t5.py. Stacks of different depth, heads wider than d_model / num_heads, more
-buckets than one side needs, and targets that are shorter than what is read, padded to their own lengths."""
+buckets than one side needs, and targets that are shorter than the sources, padded to their own lengths."""
 import json
 import math
 import pathlib
@@ -119,7 +119,7 @@ def forward(w, ids, mask, targets, c):
 
 
 def batches(c):
-    """What is written: every other token that was read, and the end."""
+    """The target: every other token of the source, and the end."""
     out = {}
     for step in range(common.STEPS):
         read = torch.randint(READ // 2, READ + 1, (BATCH,))

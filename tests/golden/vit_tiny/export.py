@@ -115,7 +115,7 @@ def batches():
 
 
 def train(weights, data):
-    """The losses, and what expected.safetensors holds."""
+    """The losses, and the content of expected.safetensors."""
     dtype = getattr(torch, DTYPE)
     weights = {name: tensor.to(dtype, copy=True).requires_grad_() for name, tensor in weights.items()}
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, betas=(0.9, 0.999), eps=1e-8, weight_decay=DECAY)

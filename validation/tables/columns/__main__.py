@@ -3,7 +3,7 @@
 
     ./dev columns OLD.csv >NEW.csv
 
-../README.md says what each column means, and what an empty cell stands for. A column that the table has already is left
+../README.md explains each column, and the meaning of an empty cell. A column that the table has already is left
 as it is. These are guesses: read the new columns row by row before you believe a prediction.
 """
 
@@ -15,7 +15,7 @@ import kernels
 
 
 def kind_of_table(header):
-    """What its rows are, by a column that no other kind has; the new columns."""
+    """The kind of its rows, by a column that no other kind has; the new columns."""
     if "metric" in header:
         return jobs.job_columns, jobs.JOB_COLUMNS
     return (kernels.graph_columns, ["graph"]) if "cold" in header else (kernels.micro_columns, ["kernel"])

@@ -156,7 +156,7 @@ def vit_columns(row, differs):
         sizes = VIT_SIZES[named[0]] if named else None
         if sizes:
             out |= zip(("hidden", "layers", "heads", "ffn"), sizes)
-        else:  # somebody's own
+        else:  # a private one
             out["like"] = "vit-mnist"
             said.append("blocks of torch.nn.MultiheadAttention")
     grey = image == 28  # pictures of 28 pixels are those of MNIST and its like: grey, of ten kinds
@@ -195,7 +195,7 @@ def lora_of(row):
 
 
 def training_columns(row, is_encoder):
-    """Of a job that trains: what its time is of, how long it is, its head."""
+    """Columns of a training job: the measured part, its length, its head."""
     notes, text = row["notes"], about(row)
     out = {"release": release_of(row), "lora": lora_of(row)}
     if "timed steps" in text:

@@ -8,7 +8,7 @@ BYTES = {"fp32": 4, "int32": 4, "fp16": 2, "bf16": 2, "int8": 1, "fp8": 1}
 
 
 def shape_sizes(shape):
-    """Of "10944x2048" alone."""
+    """Sizes from "10944x2048" alone."""
     return [int(size) for size in shape.split("x")] if re.fullmatch(r"\d+(x\d+)*", shape) else []
 
 
@@ -65,7 +65,7 @@ NAMES = [(r"rms[\s_-]*norm(alization)?", "rmsnorm"), (r"layer[\s_-]*norm(alizati
 
 
 def chain(what):
-    """The steps of "matmul, then add and RMSNorm"; nothing when a word is none."""
+    """The steps of "matmul, then add and RMSNorm"; nothing when a word is not a step."""
     for pattern, plain in NAMES:
         what = re.sub(pattern, plain, what)
     steps = []
@@ -101,7 +101,7 @@ def memory(row, what):
     return traffic + (f" row={int(found[1]) * unit[found[2]]}" if found else "")
 
 
-# What a profile prints: all of the words are in the text, and the first such question is asked. The last member: which
+# Quantities of a profile: all of the words are in the text, and the first match wins. The last member: which
 # columns stream through the engine, "one" number or "two".
 QUESTIONS = [
     (("descriptor", "duration"), "descriptor", ""), (("issue to first descriptor",), "issue-to-descriptor", "one"),
@@ -186,7 +186,7 @@ def plain(text):
 
 
 def graph_columns(row):
-    """Of the table of compile times: the preset with the longest name that the text has, at any size that it gives."""
+    """For the table of compile times: the preset with the longest name that the text has, at any size that it gives."""
     what = row["what"].lower()
     training = " training" if "train" in what else ""
     sizes = search(r"(\d+(?:-\d+)+)", what)

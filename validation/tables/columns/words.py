@@ -1,4 +1,4 @@
-"""What all guesses do with a text."""
+"""Shared by all guesses from a text."""
 
 import re
 

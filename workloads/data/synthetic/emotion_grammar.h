@@ -13,20 +13,20 @@ inline constexpr std::size_t kEmotions = 6;  // in the order of emotion_label_na
 /// Samples of each label in 16,000, as in the training split of dair-ai/emotion.
 inline constexpr std::array<int, kEmotions> kPerSixteenThousand = {4666, 5362, 1304, 2159, 1937, 572};
 
-/// What decides the label of a sentence.
+/// The construction that decides the label of a sentence.
 enum class Construction {
   kPlain,      // one feeling, said outright
   kEvent,      // something happens, and no feeling is named
   kTime,       // two feelings: the one that holds now counts
   kContrast,   // two feelings: the real one counts, not the expected or denied one
-  kPerson,     // two feelings: the writer's counts, not somebody else's
+  kPerson,     // two feelings: the writer's counts, not another person's
   kNegation,   // a denied joy is sadness, a denied sadness, anger or fear is joy; a denied denial changes nothing
   kAmbiguous,  // a word that fits several feelings: the reason decides
 };
 inline constexpr std::size_t kConstructions = 7;
 
 /// Slots: {+} a word for the label's feeling, {-} for another feeling, {!} for one whose denial means the label,
-/// {one-} the same as {-} in one word, {?} a word for several feelings, {event+} what happens to somebody who feels
+/// {one-} the same as {-} in one word, {?} a word for several feelings, {event+} an event that causes
 /// the label's feeling, and the neutral {very} {who} {when} {topic}.
 struct Pattern {
   Construction construction;
@@ -36,7 +36,7 @@ struct Pattern {
 std::span<const Pattern> patterns(Construction construction);
 /// Those of kNegation in which the denial is denied: they hold for every label.
 std::span<const Pattern> double_negations();
-/// Of 100 sentences, how many have this construction.
+/// The percentage of sentences with this construction.
 int percent_of(Construction construction);
 
 std::span<const std::string_view> feelings(std::size_t emotion);
@@ -49,7 +49,7 @@ std::span<const std::string_view> intensifiers();
 std::span<const std::string_view> people();
 std::span<const std::string_view> times();
 std::span<const std::string_view> topics();
-/// Clauses that name a feeling which is nobody's here ({one-}), to be put before or behind a sentence.
+/// Clauses that name a feeling of no person in the sentence ({one-}), to be put before or after it.
 std::span<const std::string_view> distractors_before();
 std::span<const std::string_view> distractors_behind();
 

@@ -14,7 +14,7 @@ namespace {
 
 using grammar::Construction;
 
-constexpr double kDistracted = 0.3;  // share of sentences with a clause about a feeling that is nobody's here
+constexpr double kDistracted = 0.3;  // share of sentences with a clause about an unrelated feeling
 
 /// An emotion, as often as the real data set has it; never `other_than`.
 std::size_t draw_emotion(Random& random, std::size_t other_than = grammar::kEmotions) {
@@ -95,7 +95,7 @@ class Writer {
     return {};
   }
 
-  std::string_view single_word(std::span<const std::string_view> words) {  // one that can stand before a noun
+  std::string_view single_word(std::span<const std::string_view> words) {  // one that can precede a noun
     for (;;)
       if (const std::string_view word = pick(words); word.find(' ') == std::string_view::npos) return word;
   }

@@ -1,6 +1,6 @@
 // The embedded instruction data: made-up questions with answers that follow from them. It is synthetic, and every
-// report that uses it has to say so. What is asked (a sum, an order, who of two has a thing) and how it is asked vary
-// freely, so that a model must learn to copy from the question and the context, not only how answers look.
+// report that uses it has to say so. The question (a sum, an order, which of two people has a thing) and its wording
+// vary freely, so that a model must learn to copy from the question and the context, not only how answers look.
 #pragma once
 
 #include <cstddef>

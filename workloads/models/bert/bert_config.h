@@ -19,24 +19,24 @@ namespace workloads {
 
 enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert, kXlmRoberta };
 
-/// What the head for masked tokens is called: a dense layer, its norm, the bias behind the table of tokens; and the
+/// Names of the head for masked tokens: a dense layer, its norm, the bias behind the table of tokens; and the
 /// copies of table and bias that a file may have.
 struct MaskedHeadNames {
   std::string_view dense, norm, bias, table_copy, bias_copy;
 };
 
-/// The weights of a layer, behind what their names begin with.
+/// Names of a layer's weights, after their prefix.
 struct BertLayerNames {
   std::string_view query, key, value, out, out_norm, up, down, down_norm;
 };
 
-/// What tells a relative of BERT from it, and how it names what they share. Source: transformers, modeling_NAME.py.
+/// The differences of a relative of BERT, and its names for shared parts. Source: transformers, modeling_NAME.py.
 struct BertDialect {
   BertKind kind;
   std::string_view family, type, architecture;  // "RoBERTa", "roberta", "Roberta"
   std::string_view prefix, layers;              // "roberta.", "roberta.encoder.layer."
   BertLayerNames in_layer;
-  std::string_view pooled, classifier;  // what stands on the first token
+  std::string_view pooled, classifier;  // the layers on the first token
   MaskedHeadNames masked;
   std::string_view projection{};  // from embeddings of embedding_size to hidden_size; empty: they are as wide
   isa::Fn pooled_fn = isa::Fn::kTanh;
@@ -49,7 +49,7 @@ struct BertDialect {
   bool one_layer = false;                     // whose weights all layers have
   Activation activation = Activation::kGelu;  // when the file does not say
 
-  /// What the names of a layer's weights begin with.
+  /// The prefix of the names of a layer's weights.
   std::string layer(std::int64_t number) const;
 };
 const BertDialect& dialect_of(BertKind kind);

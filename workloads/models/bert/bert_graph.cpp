@@ -78,7 +78,7 @@ class Bert : EncoderGraph {
                        runtime::ResultAttrs{.dtype = net_.numerics().activation});
   }
 
-  /// What a token's type adds: of its own, the same for all, or nothing.
+  /// The embedding of token types: one per type, the same for all, or none.
   ValueId token_type(std::int64_t tokens) {
     const std::string table = embeddings("token_type_embeddings.weight");
     if (names_.one_token_type) return net_.w(table);

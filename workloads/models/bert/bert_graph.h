@@ -8,8 +8,8 @@ namespace workloads {
 
 /// One step of one rank. Tensors that the host writes, for each micro-batch m: "input_ids.m" and "token_type_ids.m"
 /// [batch*length, 1] int32, "attention_mask.m" [batch, length] of ones and zeros in the activations' type; with a head
-/// also "labels.m" [rows, 1] int32 and "weights.m" [rows, 1] fp32 (what each row counts in the loss); when it trains,
-/// "hyper" (hyper_values). What it leaves: "logits.m" [rows, labels] fp32 and "loss.m" [rows, 1] fp32 (each row's share
+/// also "labels.m" [rows, 1] int32 and "weights.m" [rows, 1] fp32 (each row's weight in the loss); when it trains,
+/// "hyper" (hyper_values). Outputs: "logits.m" [rows, labels] fp32 and "loss.m" [rows, 1] fp32 (each row's share
 /// of the loss), or "hidden.m" without a head; "grad_norm"; and "grad.NAME" of every weight.
 /// Head::kPretraining (BertForPreTraining; config.head must say so) reads instead "masked_positions.m" [batch *
 /// predictions, 1] int32 (rows of the micro-batch: sequence * length + place), "masked_labels.m" and "masked_weights.m"

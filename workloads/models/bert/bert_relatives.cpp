@@ -9,7 +9,7 @@
 namespace workloads {
 namespace {
 
-/// With BERT's names of what a layer holds.
+/// A relative with BERT's names of a layer's weights.
 constexpr BertDialect like_bert(BertKind kind, std::string_view family, std::string_view type,
                                 std::string_view architecture) {
   return {.kind = kind,

@@ -1,4 +1,4 @@
-// Bare transformer blocks: no embedding, no vocabulary head. What benchmarks of "N decoder blocks" run.
+// Bare transformer blocks: no embedding, no vocabulary head. Benchmarks of "N decoder blocks" run these.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ runtime::Graph block_graph(const BlockSpec& spec);
 /// Analytic matmul FLOPs of one run: forward, or three times that in training.
 double block_flops(const BlockSpec& spec);
 
-/// Of bare blocks: layers as Megatron-LM's, without embeddings and head.
+/// Operations of bare blocks: layers as Megatron-LM's, without embeddings and head.
 FrameworkOps framework_ops(const BlockSpec& spec);
 
 }  // namespace workloads

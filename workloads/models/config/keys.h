@@ -19,7 +19,7 @@ namespace workloads {
 class Keys {
  public:
   explicit Keys(const std::filesystem::path& file);
-  /// Of an object that was read elsewhere; `where` names it in errors.
+  /// Keys of an object that is already read; `where` names it in errors.
   Keys(nlohmann::json object, std::string where) : where_{std::move(where)}, json_(std::move(object)) {}
   /// An object inside a file, such as "rope_scaling".
   Keys(const Keys& outer, const char* key);

@@ -52,7 +52,7 @@ constexpr auto kRopeFields = std::to_array<Field<R>>({
      .check = check_high},
     {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .required = true,
      .when = is_llama3},
-    // Those of Phi-3; what it was trained for stands beside the scaling in files that are written.
+    // Keys of Phi-3; written files have the length it was trained for beside the scaling.
     {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .when = is_long,
      .written = kNever},
     {.key = "factor", .member = &R::factor, .when = is_long, .written = kNever},
@@ -110,7 +110,7 @@ void check_rope(const Rules& rules, const LlamaConfig& c) {
 
 json rope_json(const LlamaConfig& c) { return c.rope_scaling ? write_fields<R>(kRopeFields, *c.rope_scaling) : json(); }
 
-/// The original positions stand beside the scaling in Phi-3's files.
+/// In Phi-3's files the original positions are beside the scaling.
 void read_original_positions(const Keys& keys, LlamaConfig& c) {
   if (!keys.has("original_max_position_embeddings")) return;
   keys.optional("original_max_position_embeddings", c.rope_scaling->original_max_position_embeddings);
@@ -143,10 +143,10 @@ void check_chosen(const Rules& rules, const LlamaConfig& c) {
 }
 
 void read_lora(const Keys& keys, LlamaConfig& c) {
-  if (keys.has("lora")) c.lora = settled(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
+  if (keys.has("lora")) c.lora = resolved(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
 }
 
-/// What scores are multiplied by, as transformers reads it.
+/// The factor of the scores, as transformers reads it.
 json score_multiplier(const LlamaConfig& c) {
   return json(c.attention_multiplier > 0 ? c.attention_multiplier : 1 / std::sqrt(static_cast<double>(c.head_dim)));
 }
@@ -203,7 +203,7 @@ double gemma2_or_none(const L& c, double value) { return c.kind == LlamaKind::kG
 bool has_window(const L& c) { return dialect_of(c.kind).window; }
 bool has_no_window(const L& c) { return !has_window(c); }
 bool is_gemma(const L& c) { return dialect_of(c.kind).gemma; }
-bool is_no_gemma(const L& c) { return !is_gemma(c); }
+bool is_not_gemma(const L& c) { return !is_gemma(c); }
 bool is_granite(const L& c) { return dialect_of(c.kind).multipliers; }
 bool is_mixtral(const L& c) { return c.kind == LlamaKind::kMixtral; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
@@ -246,7 +246,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     // Old files of Gemma say "gelu" under "hidden_act" where transformers computes the tanh formula all the same.
     {.key = "hidden_activation", .member = &L::hidden_act, .choices = kGeluTanhOnly, .when = is_gemma},
     {.key = "hidden_act", .when = is_gemma, .write = [](const L& c) { return json(name_of(c.hidden_act)); }},
-    {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = is_no_gemma},
+    {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = is_not_gemma},
     {.key = "attention_bias", .only = false},
     {.key = "mlp_bias", .only = false},
     {.key = "partial_rotary_factor", .only = 1.0, .when = is_no_stablelm, .written = kNever},

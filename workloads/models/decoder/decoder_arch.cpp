@@ -16,15 +16,15 @@ struct OpsOf {
 };
 constexpr OpsOf kDecoderEnds{34, 41};  // embedding, causal mask, last norm, head, loss
 
-// Of peft's lora.Linear.forward, counted with PyTorch 1.13's dispatch mode on one layer.
+// Operations of peft's lora.Linear.forward, counted with PyTorch 1.13's dispatch mode on one layer.
 constexpr OpsOf kAdapter{10, 20}, kAdapterDropout{4, 1};
 constexpr double kWeightGradient = 5;  // that a frozen linear layer does not dispatch, with its addition to the others
 
 /// torch_xla dispatches about four operations for a collective: the operand's layout, the token, the call, the result.
 constexpr double kPerCollective = 4;
 
-/// Of one layer. Source: Korthikanti et al., arXiv:2205.05198, section 4: two all-reduces each way; with sequence
-/// parallelism two all-gathers and two reduce-scatters, and in backward the two inputs gathered again.
+/// Collectives of one layer. Source: Korthikanti et al., arXiv:2205.05198, section 4: two all-reduces each way; with
+/// sequence parallelism two all-gathers and two reduce-scatters, and in backward the two inputs gathered again.
 OpsOf collectives(const Plan& plan) {
   if (plan.tensor == 1) return {0, 0};
   return plan.sequence ? OpsOf{4 * kPerCollective, 6 * kPerCollective} : OpsOf{2 * kPerCollective, 2 * kPerCollective};

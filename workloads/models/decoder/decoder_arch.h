@@ -1,4 +1,4 @@
-// What the graphs of decoders need to know of a model, whatever its family.
+// The architecture of a decoder of any family, as its graphs need it.
 #pragma once
 
 #include <cstdint>

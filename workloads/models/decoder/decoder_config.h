@@ -22,7 +22,7 @@ struct RopeScaling {
   enum class Type { kLlama3, kLinear, kDynamic, kLong };
   Type type = Type::kLlama3;
   double factor = 8;  // of kLong: positions over original_max_position_embeddings
-  /// Of kLong: what each pair's frequency is divided by, in sequences of up to original_max_position_embeddings tokens
+  /// For kLong: the divisors of each pair's frequency, in sequences of up to original_max_position_embeddings tokens
   /// and in longer ones, and the factor of cosines and sines; 0: transformers' formula.
   std::vector<double> short_factor{}, long_factor{};
   double attention_factor = 0;
@@ -55,13 +55,13 @@ struct ExpertNames {
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
 };
 
-/// What tells a relative of Llama from it. Source: transformers, modeling_NAME.py.
+/// The differences of a relative of Llama. Source: transformers, modeling_NAME.py.
 struct LlamaDialect {
   LlamaKind kind;
   std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
   bool qkv_bias = false;                        // queries, keys and values have a bias
   bool head_norms = false;                      // RMSNorm of each head of queries and keys
-  bool joint_norms = false;   // the same of all heads together, and norms stand behind a layer's parts, not before them
+  bool joint_norms = false;   // one norm over all heads, and norms follow a layer's parts instead of preceding them
   bool norms_around = false;  // a norm before each part of a layer and one behind it; scores are scaled by a key
   bool gemma = false;         // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
   bool window = false;        // "sliding_window" says how far back a token sees
@@ -172,7 +172,7 @@ nlohmann::json to_json(const GptConfig& config);
 /// Radians per position of each of the head_dim / 2 rotated pairs (element j goes with j + head_dim / 2); `longer`: in
 /// sequences beyond the original positions of a model that knows such.
 std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = false);
-/// Of cosines and sines.
+/// The factor of cosines and sines.
 double rope_magnitude(const LlamaConfig& config);
 
 /// Without sizes.

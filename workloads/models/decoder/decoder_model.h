@@ -1,4 +1,4 @@
-// What Llama and GPT share as models: everything but their names.
+// Shared by the decoder models: everything but their names.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,22 @@
 
 namespace workloads {
 
-/// Of one layer. `core`: of the forward operations, those between the projections of attention, which selective
-/// recomputation repeats.
+/// Operations of one layer. `core`: of the forward operations, those between the projections of attention, which
+/// selective recomputation repeats.
 struct DecoderOps {
   double forward, backward, core;
 };
-/// Of `layers` of them with the plan's collectives, embedding and head.
+/// Operations of `layers` layers with the plan's collectives, embedding and head.
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan);
 
 /// With the adapters beside its linear layers, whose own weights have no gradient.
 DecoderOps with_adapter_ops(DecoderOps layer, const Lora& lora, const std::vector<WeightSpec>& weights);
 
-/// Model::kept_elements(): what enters the layer, or what enters each of its norms and matmuls, and the probabilities,
+/// Model::kept_elements(): the layer's input, or the inputs of its norms and matmuls, and the probabilities,
 /// as the plan recomputes.
 double decoder_kept_elements(const Sizes& sizes, const Plan& plan, std::int64_t length);
 
-/// Of a model that goes on with a text.
+/// The ModelInfo of a model that continues a text.
 ModelInfo decoder_info(std::string_view family, DecoderArch arch, TensorNames names);
 
 /// decoder_specs() with the adapters that the model has.

@@ -100,11 +100,12 @@ void put_device_values(Weights& shard, const WeightSpec& spec, std::span<const f
   if (spec.fused.empty()) return shard.set_from_device(spec, values);
   base::ensure(values.size() == element_count(spec.shape), spec.name, "has not as many values as its shape");
   std::vector<float>& whole = shard.values[spec.fused];
-  std::vector<float> turned;
+  std::vector<float> transposed;
   if (spec.stack > 0) {
     whole.resize(std::max(whole.size(), static_cast<std::size_t>(spec.third + 1) * values.size()));
-    turned = transpose(values, static_cast<std::size_t>(spec.shape.at(1)), static_cast<std::size_t>(spec.shape.at(0)));
-    values = turned;
+    transposed =
+        transpose(values, static_cast<std::size_t>(spec.shape.at(1)), static_cast<std::size_t>(spec.shape.at(0)));
+    values = transposed;
   } else {
     whole.resize(3 * values.size());
   }

@@ -20,8 +20,8 @@ std::int64_t head_sharing(const ModelPtr& config, std::int64_t tensor_parallel);
 /// A tensor of the file as tensors of the device: itself, the thirds of a fused one, or the parts of a stack.
 std::vector<WeightSpec> device_parts(WeightSpec spec);
 
-/// One of decoder_weights() as the device wants it, from what shard_of() gives its rank. Errors: Fault::kInternal for a
-/// tensor that is not there or of another size.
+/// One of decoder_weights() in the device's layout, from its rank's shard_of(). Errors: Fault::kInternal for a
+/// tensor that is missing or of another size.
 std::vector<float> device_values(const Weights& shard, const WeightSpec& spec);
 /// The way back; of a fused tensor each third fills its part.
 void put_device_values(Weights& shard, const WeightSpec& spec, std::span<const float> values);

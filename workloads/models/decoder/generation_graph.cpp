@@ -83,10 +83,10 @@ class Generation : Places {
                   .layer = layer});
   }
 
-  /// Of a prompt only its last token is asked for what comes next.
+  /// Only the last token of a prompt predicts the next one.
   void head(Residual& x) {
     enter("head");
-    for (ValueId* rows : {&x.sum, &x.owed})
+    for (ValueId* rows : {&x.sum, &x.pending})
       if (prompt_ && *rows != runtime::kNoValue)
         *rows = graph_.add1(runtime::kEmbedding, "last", {*rows, places_},
                             runtime::ResultAttrs{.dtype = spec_.numerics.activation});

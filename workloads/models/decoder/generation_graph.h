@@ -23,24 +23,24 @@ struct GenerationSpec {
   std::int64_t read = 0;      // of them a token's program reads the first so many; 0: all
   std::int64_t tensor_parallel = 1;
   runtime::Numerics numerics;
-  /// Of a mixture: programs read as many experts of a layer as their tokens are expected to choose, for their time.
-  /// Otherwise all, whose gates are 0 where a token did not choose them.
+  /// For a mixture: programs read as many experts of a layer as their tokens are expected to choose, to be timed.
+  /// Otherwise they read all, whose gates are 0 where a token did not choose them.
   bool expected_experts = false;
 
-  /// Of the cache, by a token's program.
+  /// Rows of the cache that a token's program reads.
   std::int64_t rows_read() const { return read > 0 ? read : length; }
-  /// That a layer's cache has of each sequence: a window's (0: none) is a ring, where a token takes the row of one that
+  /// Rows that a layer's cache has of each sequence: a window's (0: none) is a ring, where a token takes the row of one that
   /// its layer sees no longer. Source: NxD Inference, modules/kvcache/kv_cache_manager.py: layers with a window keep
   /// sliding_window rows, here rounded up to tiles.
   std::int64_t cache_rows(std::int64_t window) const;
   /// Whether caches of a window are shorter than the others.
   bool has_ring(std::int64_t window) const { return cache_rows(window) < length; }
-  /// Of each layer of a mixture, by a program of so many tokens.
+  /// Experts that a program of so many tokens reads in each layer of a mixture.
   std::int64_t experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const;
 };
 /// Experts of a layer that so many tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
 std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
-/// Of a model; 0 without experts.
+/// As above, for a model; 0 without experts.
 std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens);
 /// How tensor-parallel ranks share weights: as in training, but each expert's feed-forward size instead of their
 /// number, so that all ranks work for every token.
@@ -62,8 +62,9 @@ runtime::Numerics generation_numerics(std::string_view name);
 std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length);
 /// Rows of a cache that hold so many tokens.
 std::int64_t cache_length(std::int64_t tokens);
-/// What tokens' programs read of a cache of `length` rows, from the first that is enough for position `first` to the
-/// one that position `last` needs: powers of two from 128 on, the last one `length` itself. Source: as prompt_bucket().
+/// The rows that tokens' programs read of a cache of `length`, from the first number that suffices for position `first`
+/// to the one that position `last` needs: powers of two from 128 on, the last one `length` itself. Source: as
+/// prompt_bucket().
 std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, std::int64_t length);
 
 /// Tensors that the host writes: "input_ids" [rows, 1] int32 and, when ranks share the vocabulary, "vocabulary" [rows,
@@ -73,7 +74,7 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
 /// table. Where caches of windows are rings of R rows, a token's program has "slots" [batch, 1] int32, positions mod R,
 /// and one of longer prompts "kept" [batch * R, 1] int32, the rows of the prompts that rings begin with.
 /// Both leave "logits" [batch, part of the vocabulary] fp32. Weights (generation_weights()) and
-/// rope_tables() of `length` positions lie at the same addresses in both programs, as
+/// rope_tables() of `length` positions have the same addresses in both programs, as
 /// do the caches "cache.keys.L" and "cache.values.L" [batch * cache_rows(), key-value heads of the rank * head_dim] of
 /// each layer L. Errors: as check().
 runtime::Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec);
@@ -93,7 +94,7 @@ std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::in
 std::map<std::string, runtime::ValueId> generation_tensors(runtime::Graph& graph, const ModelPtr& config,
                                                            const GenerationSpec& spec);
 
-/// What no way of computing it does without, per core: bytes of weights and caches that one run of token_graph() reads,
+/// The least work of any implementation, per core: bytes of weights and caches that one run of token_graph() reads,
 /// and matmul FLOPs.
 struct TokenWork {
   double weight_bytes = 0, cache_bytes = 0, flops = 0;

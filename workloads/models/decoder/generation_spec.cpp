@@ -1,4 +1,4 @@
-// What a generation may be, and the lengths of its programs.
+// The limits of a generation, and the lengths of its programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ runtime::Numerics generation_numerics(std::string_view name) {
     throw Error{Fault::kUsage, "`numerics`", fmt::format("'{}' is not a type for generation", name),
                 "use fp32, bf16 or fp16"};
   runtime::Numerics numerics = runtime::numerics(name);
-  numerics.weight = numerics.activation;  // nobody updates them
+  numerics.weight = numerics.activation;  // they are not updated
   numerics.softmax = isa::Dtype::kFp32;
   return numerics;
 }

@@ -84,7 +84,7 @@ BlockArch block_of(const LlamaConfig& c) {
           .names = names_of(dialect)};
 }
 
-/// Of a classifier modeling_llama's LlamaForSequenceClassification: one layer without a bias.
+/// For a classifier as modeling_llama's LlamaForSequenceClassification: one layer without a bias.
 HeadArch head_of(const LlamaConfig& c) {
   if (c.classes)
     return {.norm = "model.norm", .name = "score", .classes = static_cast<std::int64_t>(c.classes->names.size())};
@@ -204,7 +204,7 @@ void apply(const ModelChange& change, LlamaConfig& c) {
   if (change.own_head) c.tie_word_embeddings = false;
   if (change.no_dropout) c.attention_dropout = 0;
   if (change.capacity_factor) c.capacity_factor = *change.capacity_factor;
-  if (const auto& lora = change.lora) c.lora = *lora ? std::optional{settled(**lora, llama_weights(c))} : std::nullopt;
+  if (const auto& lora = change.lora) c.lora = *lora ? std::optional{resolved(**lora, llama_weights(c))} : std::nullopt;
 }
 
 LlamaConfig::operator ModelPtr() const { return make_model(*this); }

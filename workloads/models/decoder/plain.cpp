@@ -5,16 +5,17 @@
 namespace workloads {
 namespace {
 
-/// Elements of a head that are turned: an even number of them.
-std::int64_t turned(const PlainConfig& c) {
+/// Columns of a head that are rotated: an even number.
+std::int64_t rotary_columns(const PlainConfig& c) {
   const std::int64_t head = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
   return static_cast<std::int64_t>(c.rotary_share * static_cast<double>(head)) / 2 * 2;
 }
 
 RotaryArch rotary_of(const PlainConfig& c) {
   RotaryArch rotary;
-  for (std::int64_t j = 0; j < turned(c); j += 2)
-    rotary.frequencies.push_back(std::pow(c.rope_theta, -static_cast<double>(j) / static_cast<double>(turned(c))));
+  for (std::int64_t j = 0; j < rotary_columns(c); j += 2)
+    rotary.frequencies.push_back(
+        std::pow(c.rope_theta, -static_cast<double>(j) / static_cast<double>(rotary_columns(c))));
   return rotary;
 }
 
@@ -79,7 +80,7 @@ void check(const PlainConfig& c, std::string_view where) {
   const Rules rules{where};
   check_fields<PlainConfig>(c.family->fields, c, rules);
   rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
-  if (c.rotary_share > 0 && (c.rotary_share > 1 || turned(c) == 0))
+  if (c.rotary_share > 0 && (c.rotary_share > 1 || rotary_columns(c) == 0))
     rules.fail("num_attention_heads", "leaves a head no pair of elements that turn");
 }
 

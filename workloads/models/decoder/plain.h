@@ -28,7 +28,7 @@ struct PlainConfig {
   Activation hidden_act = Activation::kGelu;
   double layer_norm_eps = 1e-5;
   double initializer_range = 0.02;
-  double dropout = 0;  // of what attention and MLP give
+  double dropout = 0;  // of the outputs of attention and MLP
   double attention_dropout = 0;
   double rotary_share = 0;  // of each head's elements; 0: learned positions
   double rope_theta = 10000;

@@ -43,7 +43,7 @@ StepGraph SplitGraph::run() {
   declare_tables();
   runtime::Backward backward{graph_};
   backward.recompute([this](const runtime::Node& node) { return segment_of(node); });
-  // All tokens of a layer's norms would be most of what is kept.
+  // The norms of all tokens would be most of the kept memory.
   backward.repeat_ahead([](const runtime::Node& node) { return node.op->repeated_ahead_by; });
   // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<ValueId>> ends;
@@ -77,7 +77,7 @@ void SplitGraph::enter_part(const std::string& part, const char* layer) {
     enter(layer, number);
 }
 
-/// What a backward pass computes again: numbered by layer and micro-batch.
+/// The recomputed segment of a node: numbered by layer and micro-batch.
 std::int32_t SplitGraph::segment_of(const runtime::Node& node) const {
   const runtime::Scope& scope = graph_.scope_of(node);
   if (spec_.plan.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;

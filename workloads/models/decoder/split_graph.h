@@ -1,4 +1,4 @@
-// What the graphs of models share whose layers several cores hold: ranks, stages, micro-batches, repeated parts, a
+// Shared by graphs of models that are split over cores: ranks, stages, micro-batches, repeated parts, a
 // table of tokens at both ends, and the loss of each token.
 #pragma once
 
@@ -32,7 +32,7 @@ class SplitGraph : protected Places {
   /// `rows`: tokens of a micro-batch whose next ones are predicted. Keeps references to model and spec.
   SplitGraph(const ModelPtr& config, const Step& spec, std::int64_t rows);
 
-  /// What all micro-batches read alike.
+  /// Declares the tables that all micro-batches read.
   virtual void declare_tables() {}
   /// The forward pass of the present micro-batch through a chunk of layers. Returns where gradients begin: the loss, or
   /// what the next stage gets, and others.
@@ -51,7 +51,7 @@ class SplitGraph : protected Places {
 
   // ---- between stages
 
-  /// What the stage before has sent: `rows` tokens. What the next one gets stands for the loss.
+  /// Receives `rows` tokens from the previous stage. The output to the next one takes the place of the loss.
   ValueId receive(std::int64_t chunk, std::int64_t rows, std::uint8_t from);
   ValueId send(std::int64_t chunk, ValueId x, std::uint8_t to);
 
@@ -69,7 +69,7 @@ class SplitGraph : protected Places {
   std::int64_t micro_ = 0, layer_ = 0;
 
  private:
-  /// Of each text: the host writes their rows as "last_tokens".
+  /// The last token of each text: the host writes their rows as "last_tokens".
   ValueId last_tokens(ValueId x);
   std::int32_t segment_of(const runtime::Node& node) const;
   ParameterSets parameter_sets() const;

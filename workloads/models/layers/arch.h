@@ -22,10 +22,10 @@ struct NormArch {
   double offset = 0;  // it multiplies by weight + this
 };
 
-/// Where a layer's norms are: each layer has two parts, attention and MLP, whose results are added to what it gets.
+/// Where a layer's norms are: each layer has two parts, attention and MLP, whose results are added to its input.
 enum class NormPlace : std::uint8_t {
-  kBefore,    // of what a part gets
-  kBehind,    // of what a part gives, before it is added
+  kBefore,    // of a part's input
+  kBehind,    // of a part's output, before it is added
   kAround,    // both
   kAfterSum,  // of the sum
 };
@@ -56,7 +56,7 @@ struct RotaryArch {
   std::vector<double> frequencies{};       // radians per position of each turned pair of a head; empty: nothing turns
   std::vector<double> long_frequencies{};  // the same in sequences of more than `long_from` tokens, if they differ
   std::int64_t long_from = 0;
-  std::vector<double> windowed{};  // the same of layers that see a window alone, if they differ
+  std::vector<double> windowed{};  // the same for layers that see only a window, if they differ
   double magnitude = 1;            // of cosines and sines
   std::int64_t none_every = 0;     // every so many layers, one turns nothing; 0: all turn
 
@@ -71,7 +71,7 @@ struct MlpArch {
   std::int64_t size = 0;
   bool gated = false;
   isa::Fn activation = isa::Fn::kGelu;
-  double dropout = 0;  // of what enters `down`
+  double dropout = 0;  // of the input of `down`
   bool bias = false;
 };
 
@@ -89,11 +89,11 @@ struct MixtureArch {
 struct ResidualArch {
   NormPlace norms = NormPlace::kBefore;
   bool parallel = false;  // both parts read what the layer gets, not the MLP what attention has made of it
-  double scale = 1;       // of what is added
+  double scale = 1;       // of the added values
   double dropout = 0;     // of it
 };
 
-/// What the weights of a layer are called, behind the layer's prefix and without ".weight".
+/// Names of a layer's weights, after the layer's prefix and without ".weight".
 struct AttentionNames {
   std::string query{}, key{}, value{}, out{};
   std::string query_norm{}, key_norm{};  // before they are turned
@@ -108,7 +108,7 @@ struct BlockNames {
   AttentionNames attention{};
   MlpNames mlp{};
   std::string norm1{}, norm2{};      // of attention and of the MLP; parallel parts may both read the first
-  std::string behind1{}, behind2{};  // with NormPlace::kAround: of what the two give
+  std::string behind1{}, behind2{};  // with NormPlace::kAround: of the outputs of the two parts
 };
 
 struct BlockArch {

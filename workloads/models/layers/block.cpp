@@ -14,7 +14,7 @@ struct Block::Part {
   std::string name;
   const char *norm, *share, *sum, *behind_place;
   std::string BlockNames::*before;  // its norm,
-  std::string BlockNames::*behind;  // and with NormPlace::kAround the one of what it gives
+  std::string BlockNames::*behind;  // and with NormPlace::kAround the norm of its output
 };
 const Block::Part Block::kAttention{
     true, "attention", "norm1", "share1", "sum1", "behind1", &BlockNames::norm1, &BlockNames::behind1};
@@ -42,25 +42,25 @@ void Block::part(Residual& x, const Part& part) {
   net_.places().enter_part(trains() ? part.norm : part.name);
   const NormPlace norms = arch_.residual.norms;
   const bool before = norms == NormPlace::kBefore || norms == NormPlace::kAround;
-  ValueId h = before ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false) : settled(x);
-  // Where a collective is nothing else may be, such as the sum of the gradients of what it and the residual read.
+  ValueId h = before ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false) : add_pending(x);
+  // A collective's scope holds nothing else, such as the sum of the gradients of its input and the residual's.
   if (!before && trains() && net_.program().split()) h = net_.graph().add1(runtime::kAffine, part.name + ".input", {h});
   if (trains() && !part.attends && mixture_) {  // which brings its rows to ranks and back
-    x.owed = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
+    x.pending = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
     return;
   }
   enter_in_training(part.share);
   if (trains()) h = net_.shared(h);
   enter_in_training(part.name.c_str());
   h = body(part, h);
-  owe(x, h, part, {part.attends ? arch_.names.attention.out : arch_.names.mlp.down});
+  defer(x, h, part, {part.attends ? arch_.names.attention.out : arch_.names.mlp.down});
 }
 
 /// In training a layer leaves its sum complete.
 void Block::end(Residual& x) {
   if (!trains()) return;
   if (!mixture_) net_.places().enter_part("residual");
-  settled(x);
+  add_pending(x);
 }
 
 /// Both parts read what the layer gets. Without dropout of each, ranks add up both at once.
@@ -77,14 +77,14 @@ void Block::parallel(Residual& x) {
   enter_in_training(kAttention.name.c_str());
   a = body(kAttention, a);
   const bool apart = trains() && arch_.residual.dropout > 0;
-  if (apart) owe(x, a, kAttention, {names.attention.out});
+  if (apart) defer(x, a, kAttention, {names.attention.out});
   net_.places().enter_part(kMlp.name);
   m = body(kMlp, m);
   if (apart) {
-    settled(x);
-    owe(x, m, kMlp, {names.mlp.down});
+    add_pending(x);
+    defer(x, m, kMlp, {names.mlp.down});
   } else {
-    owe(x, net_.add("parts", a, m), kMlp, {names.attention.out, names.mlp.down});
+    defer(x, net_.add("parts", a, m), kMlp, {names.attention.out, names.mlp.down});
   }
   end(x);
 }
@@ -96,13 +96,13 @@ ValueId Block::body(const Part& part, ValueId h) {
   return net_.mlp(h, arch_.mlp, {.gate = name(names.gate), .up = name(names.up), .down = name(names.down)});
 }
 
-/// What a part adds to x, summed over the ranks; the biases of its row-split layers are added once.
-void Block::owe(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs) {
+/// Makes a part's output, summed over the ranks, pending in x; the biases of its row-split layers are added once.
+void Block::defer(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs) {
   x.scale = arch_.residual.scale;
   if (!trains() && !behind())  // before the sum, whose place holds nothing else
     y = net_.times("residual.scale", y, x.scale), x.scale = 1;
   if (net_.program().split()) net_.places().enter_part(part.sum);
-  x.owed = net_.summed(y), x.label = part.name + ".residual", x.biases.clear();
+  x.pending = net_.summed(y), x.label = part.name + ".residual", x.biases.clear();
   if (net_.program().split())
     for (const std::string& out : outs)
       if (const std::string bias = name(out) + ".bias"; net_.has(bias)) x.biases.push_back(bias);
@@ -111,33 +111,33 @@ void Block::owe(Residual& x, ValueId y, const Part& part, std::vector<std::strin
   if (net_.program().split()) net_.places().enter_part(part.behind_place);
   const bool around = arch_.residual.norms == NormPlace::kAround;
   const std::string BlockNames::*norm = around ? part.behind : part.before;
-  x.owed =
+  x.pending =
       net_.norm(part.name + (around ? ".norm.behind" : ".norm"), with_biases(x), arch_.norm, name(arch_.names.*norm));
 }
 
 ValueId Block::with_biases(Residual& x) {
-  for (const std::string& bias : x.biases) x.owed = net_.add(x.label + ".bias", x.owed, net_.w(bias));
+  for (const std::string& bias : x.biases) x.pending = net_.add(x.label + ".bias", x.pending, net_.w(bias));
   x.biases.clear();
-  return x.owed;
+  return x.pending;
 }
 
-ValueId Block::settled(Residual& x) {
-  if (x.owed == kNoValue) return x.sum;
+ValueId Block::add_pending(Residual& x) {
+  if (x.pending == kNoValue) return x.sum;
   const ValueId y = net_.times(x.label + ".scale", with_biases(x), x.scale);
   x.sum = net_.add(x.label, net_.dropout(x.label + ".dropout", y, arch_.residual.dropout), x.sum);
-  x.owed = kNoValue;
+  x.pending = kNoValue;
   if (!x.norm.empty()) x.sum = net_.norm(x.label + ".norm", x.sum, arch_.norm, x.norm);
   return x.sum;
 }
 
 ValueId Block::normed(const std::string& label, Residual& x, const std::string& name, bool few) {
-  if (!few && net_.program().mode != Mode::kToken) return net_.norm(label, settled(x), arch_.norm, name);
-  if (!x.norm.empty()) settled(x);
-  if (x.owed != kNoValue) x.owed = net_.times(x.label + ".scale", x.owed, x.scale);
+  if (!few && net_.program().mode != Mode::kToken) return net_.norm(label, add_pending(x), arch_.norm, name);
+  if (!x.norm.empty()) add_pending(x);
+  if (x.pending != kNoValue) x.pending = net_.times(x.label + ".scale", x.pending, x.scale);
   if (x.biases.size() > 1) with_biases(x);
-  const ValueId bias = x.owed == kNoValue || x.biases.empty() ? kNoValue : net_.w(x.biases.front());
-  const ValueId h = net_.skinny_norm(label, x.sum, arch_.norm, name, x.owed, bias);
-  x.owed = kNoValue;
+  const ValueId bias = x.pending == kNoValue || x.biases.empty() ? kNoValue : net_.w(x.biases.front());
+  const ValueId h = net_.skinny_norm(label, x.sum, arch_.norm, name, x.pending, bias);
+  x.pending = kNoValue;
   return h;
 }
 
@@ -145,13 +145,13 @@ ValueId Block::attention(ValueId h) {
   const AttentionNames& names = arch_.names.attention;
   std::vector<ValueId> qkv;
   if (trains()) {
-    qkv.push_back(turned("attention.query", net_.linear("attention.query", h, name(names.query)), names.query_norm));
-    qkv.push_back(turned("attention.key", net_.linear("attention.key", h, name(names.key)), names.key_norm));
+    qkv.push_back(rotated("attention.query", net_.linear("attention.query", h, name(names.query)), names.query_norm));
+    qkv.push_back(rotated("attention.key", net_.linear("attention.key", h, name(names.key)), names.key_norm));
     qkv.push_back(net_.linear("attention.value", h, name(names.value)));
   } else {
     qkv = net_.products("attention.qkv", h, {name(names.query), name(names.key), name(names.value)});
-    qkv[0] = turned("attention.query", qkv[0], names.query_norm);
-    qkv[1] = turned("attention.key", qkv[1], names.key_norm);
+    qkv[0] = rotated("attention.query", qkv[0], names.query_norm);
+    qkv[1] = rotated("attention.key", qkv[1], names.key_norm);
   }
   const AttentionArch& arch = arch_.attention;
   const std::string label = "attention.heads";
@@ -168,7 +168,7 @@ ValueId Block::attention(ValueId h) {
 }
 
 /// Queries or keys with their heads normed, where the model does, and at their positions.
-ValueId Block::turned(const std::string& label, ValueId x, const std::string& norm) {
+ValueId Block::rotated(const std::string& label, ValueId x, const std::string& norm) {
   if (!norm.empty()) x = net_.norm(label + ".norm", x, arch_.norm, name(norm));
   return net_.rotated(label + ".rope", x, arch_, number_);
 }

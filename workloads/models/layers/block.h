@@ -15,15 +15,15 @@ namespace workloads {
 /// way through HBM and, between ranks, a call.
 struct Residual {
   runtime::ValueId sum = runtime::kNoValue;
-  // What is still to be added to it:
-  runtime::ValueId owed = runtime::kNoValue;
+  // Still to be added to `sum`:
+  runtime::ValueId pending = runtime::kNoValue;
   std::vector<std::string> biases{};  // that go with it, once for all ranks
   double scale = 1;                   // of both
   std::string label{};                // of the addition
   std::string norm{};                 // of the sum then; empty: none
 };
 
-/// What a layer reads beside the sum.
+/// Inputs of a layer besides the sum.
 struct LayerInputs {
   Caches caches{};                            // its own, when text is written
   runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key
@@ -39,9 +39,9 @@ class Block {
   /// Layer `number`, whose weights' names begin with `prefix`.
   void layer(Residual& x, std::int64_t number, std::string prefix, const LayerInputs& inputs = {});
 
-  /// The sum with all that it is owed.
-  ValueId settled(Residual& x);
-  /// The norm of that. `few`: x has few rows.
+  /// Adds the pending value and returns the sum.
+  ValueId add_pending(Residual& x);
+  /// The norm of the sum. `few`: x has few rows.
   ValueId normed(const std::string& label, Residual& x, const std::string& name, bool few);
   /// The loss of the routers of layers since the last call, if there are any.
   ValueId router_loss(const MixtureLoss& loss) { return mixture_ ? mixture_->loss(loss) : runtime::kNoValue; }
@@ -60,10 +60,10 @@ class Block {
   void parallel(Residual& x);
   void end(Residual& x);
   ValueId body(const Part& part, ValueId h);
-  void owe(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs);
+  void defer(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs);
   ValueId with_biases(Residual& x);
   ValueId attention(ValueId h);
-  ValueId turned(const std::string& label, ValueId x, const std::string& norm);
+  ValueId rotated(const std::string& label, ValueId x, const std::string& norm);
 
   Layers& net_;
   const BlockArch& arch_;

@@ -1,5 +1,5 @@
 // The layers of transformers as nodes of a graph, each written once for training, for a prompt and for a token that is
-// written. What differs between these is in here, what differs between families is in arch.h.
+// written. The differences between these are in here, those between families in arch.h.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct LayerProgram {
   bool split() const { return ranks > 1; }
 };
 
-/// Where nodes go, and what a tensor that the host writes is called there.
+/// The scopes of nodes, and the names there of tensors that the host writes.
 class Places {
  public:
   /// A place beside the layers.
@@ -51,7 +51,7 @@ class Places {
   ~Places() = default;
 };
 
-/// What attention has beside queries, keys and values.
+/// Inputs of attention besides queries, keys and values.
 struct Seen {
   std::int64_t queries = 0;  // of each text
   bool causal = false;
@@ -95,9 +95,9 @@ class Layers {
   // ---- linear.cpp
 
   ValueId matmul(const std::string& label, ValueId x, ValueId weight, runtime::MatmulAttrs attrs = {});
-  /// x times the weight, with what adapters add, plus the bias if there is one.
+  /// x times the weight, plus adapters and bias if there are any.
   ValueId linear(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {});
-  /// The same of several weights. A token's rows are few: weights pass by once.
+  /// As above, for several weights. A token's rows are few: weights pass by once.
   std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names);
   /// A linear layer whose inputs ranks split: between ranks partial sums, to which the bias is added after the sum.
   ValueId row_split(const std::string& label, ValueId x, const std::string& name);
@@ -107,7 +107,7 @@ class Layers {
   ValueId active(const std::string& label, ValueId x, isa::Fn fn);
   /// cap * tanh(x / cap); of 0 x itself.
   ValueId soft_capped(const std::string& label, ValueId x, double cap);
-  /// What is added to the scores of keys: nothing where `mask` is 1, much less than any score where it is 0.
+  /// The term added to the scores of keys: nothing where `mask` is 1, much less than any score where it is 0.
   ValueId hidden(const std::string& label, ValueId mask, isa::Dtype type);
 
   // ---- linear.cpp, between ranks
@@ -115,15 +115,15 @@ class Layers {
   runtime::CollectiveAttrs group() const { return {.ranks = program_.ranks, .group = program_.group}; }
   /// The operand of work that is split by columns or heads: all tokens, on every rank.
   ValueId shared(ValueId x);
-  /// The sum of what the ranks have computed; under sequence parallelism each gets its tokens of it.
+  /// The sum over the ranks; under sequence parallelism each gets its tokens of it.
   ValueId summed(ValueId x);
 
   // ---- norm.cpp
 
   ValueId norm(const std::string& label, ValueId x, const NormArch& arch, const std::string& name);
-  /// Of few rows. `x` becomes its sum with `owed` and `bias`, if they are there.
+  /// The norm of few rows. `x` becomes its sum with `pending` and `bias`, if they are there.
   ValueId skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
-                      ValueId owed = runtime::kNoValue, ValueId bias = runtime::kNoValue);
+                      ValueId pending = runtime::kNoValue, ValueId bias = runtime::kNoValue);
 
   // ---- embedding.cpp
 
@@ -143,7 +143,7 @@ class Layers {
 
   /// The heads' contexts, side by side, of queries, keys and values.
   ValueId heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch, const Seen& seen);
-  /// The same of a token, whose keys and values go to the caches. `window`: of the layer; 0: none.
+  /// As above, for a token, whose keys and values go to the caches. `window`: of the layer; 0: none.
   ValueId cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
                        const Caches& caches, std::int64_t window = 0);
   /// The caches with a prompt's keys and values; of one that is longer than a cache with the rows that the host names
@@ -161,7 +161,7 @@ class Layers {
   ValueId logits(ValueId x, const HeadArch& arch, const std::string& table);
   /// The loss of each of `rows` rows of logits, whose columns ranks share. Its output is in place `head.loss`.
   ValueId token_loss(ValueId logits, std::int64_t rows, std::int64_t classes, const LossNames& names = {});
-  /// The same of a classifier, which every rank has.
+  /// As above, for a classifier, which every rank has.
   ValueId class_loss(ValueId logits, std::int64_t rows, const LossNames& names = {});
 
  private:

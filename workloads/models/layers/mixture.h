@@ -14,7 +14,7 @@ namespace workloads {
 /// without a factor all tokens, so that none is dropped.
 std::int64_t expert_capacity(const MixtureArch& mixture, std::int64_t tokens);
 
-/// Where the loss goes, and what it is a share of.
+/// The destination of the loss, and the whole that it is a share of.
 struct MixtureLoss {
   std::function<void(const char*)> enter;
   double parts = 1;  // micro-batches of all replicas
@@ -33,7 +33,7 @@ class Mixture {
   ValueId routed(ValueId h, std::int64_t number, const std::string& prefix);
   /// Every expert on all rows, whatever they chose: partial sums.
   ValueId gated(ValueId h, const std::string& prefix);
-  /// The router's loss of the layers since the last call; kNoValue when it has no weight or there were none.
+  /// The router's loss of the layers since the last call; kNoValue without a weight or without such layers.
   ValueId loss(const MixtureLoss& loss);
 
  private:

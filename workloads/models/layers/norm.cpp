@@ -19,10 +19,10 @@ ValueId Layers::norm(const std::string& label, ValueId x, const NormArch& arch, 
 }
 
 ValueId Layers::skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
-                            ValueId owed, ValueId bias) {
+                            ValueId pending, ValueId bias) {
   std::vector<ValueId> in{x, gain(label, arch, name)};
   if (!arch.rms) in.push_back(w(name + ".bias"));
-  for (const ValueId more : {owed, bias})
+  for (const ValueId more : {pending, bias})
     if (more != runtime::kNoValue) in.push_back(more);
   const auto out = graph_.add(arch.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in,
                               runtime::NormAttrs{.eps = arch.eps});

@@ -148,7 +148,7 @@ void apply(const ModelChange& change, T5Config& c) {
 
 namespace {
 
-/// Keys and values of what is read are made once in each layer of the decoder; all pairs of tokens are counted.
+/// Keys and values of the source are computed once in each layer of the decoder; all pairs of tokens are counted.
 double T5Model::flops(const Step& step) const {
   const auto h = static_cast<double>(config_.d_model), inner = static_cast<double>(config_.inner());
   const auto read = static_cast<double>(step.kind.length), written = static_cast<double>(target_length(step.kind));
@@ -217,13 +217,13 @@ std::int64_t t5_bucket(const T5Config& c, bool both_ways, std::int64_t distance)
 
 std::vector<WeightSpec> t5_weights(const T5Config& c) {
   SpecList list;
-  list.at(WeightSpec::kBeforeAndAfterLayers);  // of what is read and of what is written
+  list.at(WeightSpec::kBeforeAndAfterLayers);  // of the source and of the target
   list.embedding("shared", c.vocab_size, c.d_model, TensorSplit::kVocabulary);
   stack(list, c, false);
   stack(list, c, true);
   if (!c.tie_word_embeddings) list.matrix("lm_head", c.d_model, c.vocab_size, TensorSplit::kVocabulary);
   std::vector<WeightSpec> specs = list.take();
-  for (WeightSpec& spec : specs)  // keys and values of what is read are made once, too
+  for (WeightSpec& spec : specs)  // keys and values of the source are computed once, too
     spec.once = spec.name.starts_with("encoder.") || spec.name.ends_with("EncDecAttention.k.weight") ||
                 spec.name.ends_with("EncDecAttention.v.weight");
   return specs;

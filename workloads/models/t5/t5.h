@@ -44,7 +44,7 @@ void check(const T5Config& config, std::string_view where);
 void apply(const ModelChange& change, T5Config& config);
 nlohmann::json to_json(const T5Config& config);
 std::vector<WeightSpec> t5_weights(const T5Config& config);
-/// Of the MLP in a layer; `layer`: what the names of its weights begin with.
+/// Names of the MLP in a layer; `layer`: the prefix of its weights' names.
 MlpNames t5_mlp(const T5Config& config, const std::string& layer);
 
 /// Which of the biases a query has for a key `distance` places behind it. Source: transformers, modeling_t5.py,

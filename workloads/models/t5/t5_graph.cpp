@@ -19,7 +19,7 @@ class T5Graph final : public SplitGraph {
       : SplitGraph{model, step, step.plan.micro_batch * target_length(step.kind)}, t5_{config} {}
 
  private:
-  /// A stack of layers: how long its texts are, and what attention adds to its scores.
+  /// A stack of layers: the length of its texts, and the terms that attention adds to its scores.
   struct Stack {
     const char *name, *scope, *bias;
     std::int64_t length = 0, first = 0;  // first: number of its first layer
@@ -88,7 +88,7 @@ class T5Graph final : public SplitGraph {
     return fmt::format("{}.block.0.layer.0.SelfAttention.relative_attention_bias.weight", stack.name);
   }
 
-  /// What a stack's layers have in common: the mask of the source and one bias for each distance.
+  /// Shared by a stack's layers: the mask of the source and one bias for each distance.
   ValueId begin(Stack& stack, ValueId x, ValueId mask) {
     enter(stack.bias);
     x = net_.dropout("dropout", x, arch_.embedding.dropout);
@@ -106,7 +106,7 @@ class T5Graph final : public SplitGraph {
     enter_part("norm", stack.scope);
   }
 
-  /// x and what a part of the layer makes of its norm; the next part's norm follows in the same scope.
+  /// x plus a part of the layer applied to its norm; the next part's norm follows in the same scope.
   template <class Body>
   ValueId part(const std::string& label, std::int64_t number, ValueId x, const Body& body) {
     const std::string name = fmt::format("{}.block.{}.layer.{}.", stack_->name, layer_ - stack_->first, number);

@@ -109,8 +109,8 @@ class Vit : EncoderGraph {
   }
 
  private:
-  /// A sequence's first rows are the special tokens, which have no pixels: what does not come from pixels is the same
-  /// for every picture, so that it is made once for all of them, [length, hidden].
+  /// A sequence's first rows are the special tokens, which have no pixels: everything that does not depend on pixels is the
+  /// same for every picture and computed once for all, [length, hidden].
   ValueId embed() {
     enter("embeddings");
     const isa::Dtype type = net_.numerics().activation;
@@ -202,7 +202,7 @@ class VitModel final : public ConfigModel<VitConfig> {
     const double projection = 2 * patches * h * static_cast<double>(image()->patch_elements());
     const double rest = layer * static_cast<double>(config_.num_hidden_layers) +
                         2 * heads * h * static_cast<double>(config_.label_names.size());
-    // Nobody needs the gradient of pixels.
+    // The gradient of pixels is not needed.
     const double picture = step.kind.training ? 2 * projection + 3 * rest : projection + rest;
     return picture * static_cast<double>(step.plan.sequences_per_step());
   }

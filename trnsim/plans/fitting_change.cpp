@@ -1,4 +1,4 @@
-// What a job that does not fit could be instead.
+// The nearest job that fits, for one that does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::string needs_text(const Projection& p) {
   return out;
 }
 
-/// The change `more` with the plan that then fits; nothing when there is none.
+/// The change `more` with the plan that then fits; nothing when no plan fits.
 std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, const Values& more) {
   Change change{.settings = more, .text = ""};
   bool fits = false;
@@ -84,7 +84,7 @@ std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, cons
 
 }  // namespace
 
-std::optional<Change> remedy(const Settings& settings, const JobOf& job_of) {
+std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of) {
   const Job job = job_of(settings);
   if (job.generation) return {};  // its error names the cores that hold it
   if (auto change = fitted(settings, job_of, {})) return change;
@@ -94,11 +94,11 @@ std::optional<Change> remedy(const Settings& settings, const JobOf& job_of) {
   return {};
 }
 
-std::string fix_text(const std::optional<Change>& remedy, const std::vector<std::string>& typed) {
-  if (!remedy) return "";
-  std::string out = fmt::format("this fits: {}: {}", settings_text(*remedy), remedy->text);
-  if (replaces(typed, *remedy))
-    out += fmt::format("\n       in full: {}", command_with(typed, *remedy, FolderIs::kFree));
+std::string fix_text(const std::optional<Change>& fitting_change, const std::vector<std::string>& typed) {
+  if (!fitting_change) return "";
+  std::string out = fmt::format("this fits: {}: {}", settings_text(*fitting_change), fitting_change->text);
+  if (replaces(typed, *fitting_change))
+    out += fmt::format("\n       in full: {}", command_with(typed, *fitting_change, FolderIs::kFree));
   return out;
 }
 
