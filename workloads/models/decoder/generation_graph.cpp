@@ -91,7 +91,7 @@ class Generation : Places {
         *rows = graph_.add1(runtime::kEmbedding, "last", {*rows, places_},
                             runtime::ResultAttrs{.dtype = spec_.numerics.activation});
     const HeadArch& head = arch_.head;
-    ValueId last = head.norm.empty() ? block_.settled(x) : block_.normed("norm", x, head.norm, true);
+    ValueId last = head.norm.empty() ? block_.add_pending(x) : block_.normed("norm", x, head.norm, true);
     if (!head.projection.empty()) last = net_.linear("head.projection", last, head.projection);
     last = net_.times("logits.scale", last, head.scale);
     graph_.output(net_.logits(last, head, arch_.embedding.name), "logits");
