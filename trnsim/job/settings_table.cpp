@@ -53,7 +53,7 @@ constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNume
 constexpr double kMax = 9e15;
 
 // Verbs that take a setting, where several settings have the same. One without a verb is a setting of files alone.
-constexpr std::string_view kRunning = "run", kAnswers = "run estimate", kTexts = "generate",
+constexpr std::string_view kRunning = "run", kAnswers = "run estimate", kTexts = "run generate",
                            kTrains = "run compile ablate", kData = "run compile ablate estimate",
                            kJobs = "run compile ablate estimate plan", kValues = "run compile ablate verify",
                            kPlans = "run compile ablate verify estimate",
@@ -201,11 +201,11 @@ const std::array kRows = {
 
     Setting{"prompt", in<&Text::prompt>, kRun, kText, kTexts,
          "a text to continue; several are a batch; default: the empty text"},
-    Setting{"max_new_tokens", in<&Text::max_new_tokens>, kJob, kText, "plan generate",
+    Setting{"max_new_tokens", in<&Text::max_new_tokens>, kJob, kText, "run plan generate",
          "tokens to add to each prompt; 0: no generation, a training", "", "", 0, 1 << 30},
     Setting{"batch_size", in<&Text::batch_size>, kJob, kText, kTexts,
          "sequences at once, all from one prompt; 0: one per prompt", "", "", 0, 1 << 20},
-    Setting{"prompt_length", in<&Text::prompt_length>, kJob, kText, "plan generate",
+    Setting{"prompt_length", in<&Text::prompt_length>, kJob, kText, "run plan generate",
          "tokens of a prompt when no text is given", "", "", 1, 1 << 30},
     Setting{"temperature", in<&Text::temperature>, kRun, kSampling, kTexts, "0: always the likeliest token", "", "", 0},
     Setting{"top_k", in<&Text::top_k>, kRun, kSampling, kTexts,

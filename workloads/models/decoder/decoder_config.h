@@ -45,7 +45,8 @@ enum class LlamaKind {
   kMixtral,
   kQwen3Moe,
   kOlmo2,
-  kSmolLm3
+  kSmolLm3,
+  kStableLm
 };
 
 /// How a relative names its experts, in config.json and in checkpoints; of a model without them all are empty.
@@ -66,6 +67,7 @@ struct LlamaDialect {
   bool window = false;        // "sliding_window" says how far back a token sees
   bool multipliers = false;   // of embeddings, residuals, scores and logits
   bool tied = false;          // when the file does not say
+  bool layer_norm = false;    // norms are LayerNorms, with biases
   bool fused = false;         // a file has queries, keys and values in one tensor, and gate and up
   ExpertNames experts{};
   double eps = 1e-6;  // the same
@@ -80,7 +82,9 @@ struct LlamaPattern {
   std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
   std::int64_t full_every = 0;      // one in this many layers sees all nevertheless; 0: none
   double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
-  std::int64_t no_rope_every = 0;   // one in this many layers rotates nothing; 0: all rotate
+  std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
+  double rotary_share = 1;          // of a head's elements, those that turn
+  bool qkv_bias = false;            // where the file says so
 };
 
 struct LlamaScales {

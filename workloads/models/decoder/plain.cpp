@@ -44,6 +44,9 @@ DecoderArch arch_of(const PlainConfig& c) {
       .end_tokens = {c.eos_token_id}};
   arch.head.tied = c.tie_word_embeddings;
   arch.embedding.dropout = c.embedding_dropout;
+  if (!c.norm_first) arch.block.residual.norms = NormPlace::kAfterSum, arch.head.norm.clear();
+  if (arch.embedding.width = c.embedding_size; c.embedding_size == 0 || c.embedding_size == c.hidden_size)
+    arch.embedding.projection.clear(), arch.head.projection.clear();
   return arch;
 }
 
@@ -95,6 +98,7 @@ void check(const PlainConfig& c, std::string_view where) {
 }
 
 void apply(const ModelChange& change, PlainConfig& c) {
+  if (c.embedding_size == c.hidden_size) set_size(c.embedding_size, change.sizes.hidden);
   set_common(c, change.sizes);
   set_size(c.vocab_size, change.sizes.vocabulary), set_size(c.max_position_embeddings, change.sizes.positions);
   if (const auto& ids = change.tokens) {
