@@ -37,7 +37,7 @@ struct TokenIds {
   std::optional<std::int64_t> pad{}, begin{}, end{};
 };
 
-/// Pictures that a model looks at: [channels, size, size], cut into patches of patch x patch.
+/// Pictures that a model reads: [channels, size, size], cut into patches of patch x patch.
 struct ImageShape {
   std::int64_t size = 0, channels = 0, patch = 0;
   std::int64_t patches() const { return (size / patch) * (size / patch); }

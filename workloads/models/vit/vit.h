@@ -44,8 +44,8 @@ ImageShape image_of(const VitConfig& config);
 
 /// Its step reads, for each micro-batch m: "patches.m" [batch * length, channels * patch * patch] in the activations'
 /// type, a sequence of each picture: a row of zeros, where the class token will be, and its patches, row by row of the
-/// picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (what each picture
-/// counts in the loss); "is_class" and "is_patch" [length, 1]: 1 in the first row, 1 in all others; in training
+/// picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (each picture's
+/// weight in the loss); "is_class" and "is_patch" [length, 1]: 1 in the first row, 1 in all others; in training
 /// "hyper". It leaves "logits.m" [batch, labels] fp32, "loss.m" [batch, 1] fp32, "grad_norm", and "grad.NAME" of every
 /// weight. Errors: Fault::kUsage when the step's length is not that of the pictures.
 ModelPtr make_model(VitConfig config);
