@@ -25,7 +25,7 @@ struct Lora {
 /// PEFT's word for every linear layer but the output layer.
 inline constexpr std::string_view kAllLinear = "all-linear";
 
-/// With its targets by their names, in the order of the model, for a model of these weights. Errors: Fault::kUsage for
+/// `lora` with its targets as names of a model with these weights, in the model's order. Errors: Fault::kUsage for
 /// a rank below 1, an alpha that is not positive, a probability outside [0, 1), or a target that the model has not; the
 /// fix lists those that it has.
 Lora resolved(Lora lora, const std::vector<WeightSpec>& specs);
@@ -35,10 +35,10 @@ Lora resolved(Lora lora, const std::vector<WeightSpec>& specs);
 /// split and each has B.
 std::vector<WeightSpec> with_adapters(const std::vector<WeightSpec>& specs, const std::optional<Lora>& lora);
 bool is_adapter(std::string_view weight);
-/// Those that are trained.
+/// The number of trained weights.
 std::size_t trained_count(const std::vector<WeightSpec>& specs);
 
-/// Gives factors that the weights lack their first values.
+/// Adds initial values for factors that the weights lack.
 void draw_adapters(const ModelPtr& model, Weights& weights, std::uint64_t seed);
 
 /// Adds each product to its weight and takes the factors out: weights of Model::with_lora(nullopt).

@@ -41,7 +41,7 @@ struct TokenIds {
   std::optional<std::int64_t> pad{}, begin{}, end{};
 };
 
-/// Pictures that a model looks at: [channels, size, size], cut into patches of patch x patch.
+/// Pictures that a model reads: [channels, size, size], cut into patches of patch x patch.
 struct ImageShape {
   std::int64_t size = 0, channels = 0, patch = 0;
   std::int64_t specials = 1;  // tokens without pixels before the patches: of the class, perhaps of a teacher's too

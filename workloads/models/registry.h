@@ -1,4 +1,4 @@
-// How a family is found: by the model_type of config.json.
+// Finds a family by the model_type of config.json.
 #pragma once
 
 #include <string_view>

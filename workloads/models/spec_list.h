@@ -1,4 +1,4 @@
-// How the families list their tensors.
+// The list of a family's tensors.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How checkpoints name the tensors of a family, besides the names that its weights have here.
+// Names of a family's tensors in checkpoints, besides those of its weights here.
 #pragma once
 
 #include <map>

@@ -25,7 +25,7 @@ enum class Init : std::uint8_t {
   kUniformFanIn,  // up to 1 / sqrt(inputs) either way: torch.nn.Linear, and so PEFT's lora_A
 };
 
-/// How tensor-parallel ranks share a tensor, by the axes of the file. Source: Shoeybi et al., arXiv:1909.08053,
+/// The split of a tensor over tensor-parallel ranks, by the axes of the file. Source: Shoeybi et al., arXiv:1909.08053,
 /// section 3.
 enum class TensorSplit : std::uint8_t {
   kNone,        // every rank holds all of it
@@ -87,7 +87,7 @@ std::vector<float> stored_values(const StoredTensor& tensor,
 /// Parameters in all of them.
 std::size_t parameter_count(const std::vector<WeightSpec>& specs);
 
-/// First values, as Hugging Face draws them. They depend on seed and name alone.
+/// First values, as Hugging Face draws them. They depend only on seed and name.
 std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& model, std::uint64_t seed);
 
 /// A tensor of the file as a matrix of the device: [in, out] of a linear layer, whose file has [out, ...]; of others
@@ -102,7 +102,7 @@ struct Weights {
   std::map<std::string, std::vector<float>> values;
   std::vector<std::string> notes;  // notes for the user, one sentence each
 
-  /// The values as the device wants them: [in, out] for linear layers. Errors: Fault::kInternal for an unknown name.
+  /// The values in the device's layout: [in, out] for linear layers. Errors: Fault::kInternal for an unknown name.
   std::vector<float> for_device(const WeightSpec& spec) const;
   void set_from_device(const WeightSpec& spec, std::span<const float> values);
 };

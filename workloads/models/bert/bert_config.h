@@ -94,9 +94,9 @@ nlohmann::json to_json(const BertConfig& config);
 
 ModelPtr blank_bert(BertKind kind);
 
-/// Whether embeddings are brought to the width of the layers. ALBERT always does.
+/// Whether embeddings are projected to the width of the layers. ALBERT always does.
 bool has_projection(const BertConfig& config);
-/// The layer that gives the logits: relatives of two layers have one alone for tokens.
+/// The layer that gives the logits: relatives with two layers have only one for tokens.
 std::string classifier_of(const BertConfig& config);
 
 /// All tensors of the model, in its order. Source: transformers, modeling_bert.py.

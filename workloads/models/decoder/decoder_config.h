@@ -15,9 +15,9 @@
 
 namespace workloads {
 
-/// How the rotary embedding reaches further. kLlama3 (Llama 3.1): slow rotations are slowed by `factor`, fast ones
-/// kept, and those between blended. kLinear: all are slowed. kDynamic: none within max_position_embeddings, the only
-/// lengths that are modelled. Source: transformers, modeling_rope_utils.py.
+/// The scaling of the rotary embedding for longer texts. kLlama3 (Llama 3.1): slow rotations are slowed by `factor`,
+/// fast ones kept, and those between blended. kLinear: all are slowed. kDynamic: none within max_position_embeddings,
+/// the only lengths that are modelled. Source: transformers, modeling_rope_utils.py.
 struct RopeScaling {
   enum class Type { kLlama3, kLinear, kDynamic, kLong };
   Type type = Type::kLlama3;
@@ -49,7 +49,7 @@ enum class LlamaKind {
   kStableLm
 };
 
-/// How a relative names its experts, in config.json and in checkpoints; of a model without them all are empty.
+/// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
 struct ExpertNames {
   const char* count = nullptr;  // "num_experts"
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
@@ -77,7 +77,7 @@ struct LlamaDialect {
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
-/// How the layers of a relative of Llama differ from each other.
+/// The differences between layers of a relative of Llama.
 struct LlamaPattern {
   std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
   std::int64_t full_every = 0;      // one in this many layers sees all nevertheless; 0: none

@@ -13,7 +13,7 @@ namespace workloads {
 /// counted from the first row of the rank's part of the vocabulary, 0 where it is another rank's; "vocabulary.m" [rows,
 /// 1], 1 or 0 for that, when ranks share the vocabulary; with a loss (in training, or step.kind.with_loss) "labels.m"
 /// [rows, 1] int32, counted likewise, -1 where it is another rank's, and "weights.m" [rows, 1] fp32 (each token's
-/// weight in the loss) ; in training "hyper" (hyper_values); with rotary positions those of rope_tables(); with learned
+/// weight in the loss); in training "hyper" (hyper_values); with rotary positions those of rope_tables(); with learned
 /// ones "places" [rows of the rank, 1] int32, if places_by_rank(). It leaves "logits.m" [rows,
 /// part of the vocabulary] fp32 with step.kind.keep_logits, "loss.m" [rows, 1] fp32, and in training "grad_norm" and
 /// "grad.NAME" of every weight. With experts also "expert_load.LAYER.m" [1, experts] fp32, how many of the rank's
@@ -28,7 +28,7 @@ StepGraph decoder_step(const ModelPtr& model, const Step& step);
 /// Whether tensor-parallel ranks share the tokens of one sequence: then a token's place in it differs between them.
 bool places_by_rank(const Plan& plan);
 
-/// Cosines and sines of `length` positions, each [length, turned pairs of a head].
+/// Cosines and sines of `length` positions, each [length, rotated pairs of a head].
 std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length);
 
 /// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of

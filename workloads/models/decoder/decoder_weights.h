@@ -1,4 +1,4 @@
-// The weights of a decoder as its ranks have them on the device, against those of a file.
+// The weights of a decoder in the layout of its ranks on the device, and in that of a file.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ std::vector<WeightSpec> device_parts(WeightSpec spec);
 /// One of decoder_weights() in the device's layout, from its rank's shard_of(). Errors: Fault::kInternal for a
 /// tensor that is missing or of another size.
 std::vector<float> device_values(const Weights& shard, const WeightSpec& spec);
-/// The way back; of a fused tensor each third fills its part.
+/// The reverse; each third of a fused tensor fills its part.
 void put_device_values(Weights& shard, const WeightSpec& spec, std::span<const float> values);
 
 }  // namespace workloads

@@ -42,11 +42,11 @@ struct GenerationSpec {
 std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
 /// As above, for a model; 0 without experts.
 std::int64_t expected_experts(const ModelPtr& model, std::int64_t tokens);
-/// How tensor-parallel ranks share weights: as in training, but each expert's feed-forward size instead of their
-/// number, so that all ranks work for every token.
+/// The split of weights over tensor-parallel ranks: as in training, but by each expert's feed-forward size instead
+/// of the number of experts, so that all ranks work for every token.
 ShardPlan generation_plan(std::int64_t tensor_parallel);
 
-/// Errors: Fault::kUsage for a model that writes no text, or none that these programs write.
+/// Errors: Fault::kUsage for a model that does not generate text, or not by these programs.
 void require_generator(const ModelPtr& model);
 /// Errors: as require_generator(); Fault::kUsage naming the flag: a length that the model has no positions for, a
 /// prompt longer than that, a batch that the programs cannot hold, or a degree of tensor parallelism that does not

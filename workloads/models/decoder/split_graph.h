@@ -26,7 +26,7 @@ class SplitGraph : protected Places {
   SplitGraph(const SplitGraph&) = delete;
   SplitGraph& operator=(const SplitGraph&) = delete;
 
-  /// The step of step.stage, with its update. Once.
+  /// Builds the graph of step.stage, with its update. Call once.
   StepGraph run();
 
  protected:
@@ -38,7 +38,7 @@ class SplitGraph : protected Places {
   /// The forward pass of the present micro-batch through a chunk of layers. Returns where gradients begin: the loss, or
   /// the output to the next stage, and others.
   virtual std::vector<ValueId> forward(std::int64_t chunk) = 0;
-  /// Whether the weight is of single heads that every rank holds: each has the gradient of its own heads alone.
+  /// Whether the weight is of single heads that every rank holds: each has only the gradient of its own heads.
   virtual bool of_heads(const WeightSpec&) const { return false; }
 
   // ---- places in the program

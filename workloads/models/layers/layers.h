@@ -41,7 +41,7 @@ struct LayerProgram {
 /// The scopes of nodes, and the names there of tensors that the host writes.
 class Places {
  public:
-  /// A place beside the layers.
+  /// A scope outside the layers.
   virtual void enter(const std::string& name) = 0;
   /// A part of the present layer.
   virtual void enter_part(const std::string& part) = 0;
@@ -97,7 +97,7 @@ class Layers {
   ValueId matmul(const std::string& label, ValueId x, ValueId weight, runtime::MatmulAttrs attrs = {});
   /// x times the weight, plus adapters and bias if there are any.
   ValueId linear(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {});
-  /// As above, for several weights. A token's rows are few: weights pass by once.
+  /// As above, for several weights. A token's rows are few: weights are streamed once.
   std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names);
   /// A linear layer whose inputs ranks split: between ranks partial sums, to which the bias is added after the sum.
   ValueId row_split(const std::string& label, ValueId x, const std::string& name);
