@@ -9,12 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
-#include <optional>
 
 #include "base/progress.h"
 #include "base/units.h"
@@ -15,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/job/option_table.h"
 #include "trnsim/run/run.h"
 
 namespace cli {

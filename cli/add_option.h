@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "cli/options.h"
 #include "trnsim/job/option_table.h"
-#include "trnsim/job/settings.h"
 
 namespace cli {
 

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/job/option_table.h"
 #include "trnsim/project/inspect.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"

@@ -1,5 +1,4 @@
 // `trnsim ls`, `trnsim monitor`, `trnsim top`: the simulated instance in the forms of the Neuron tools.
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "analysis/neuron_tools/device_view.h"

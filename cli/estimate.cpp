@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "cli/options.h"
 #include "cli/output.h"

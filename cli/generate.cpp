@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/figures/figure_table.h"
 #include "analysis/profile/stats.h"
 #include "base/text.h"
 #include "cli/options.h"
@@ -11,6 +12,7 @@
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/generation.h"
+#include "trnsim/project/figures.h"
 
 namespace cli {
 
@@ -31,31 +33,31 @@ struct GenerateOptions {
 
 base::Table figures_of(const Generated& g) {
   const GenerationTime& t = g.projection.generation.value();
-  const double total = g.projection.time.total;
-  base::Table table{{{"figure", ""}, {"value", ""}, {"unit", ""}}};
+  const analysis::Figures figures = figures_of(g.job, g.projection);
+  base::Table table{{{"figure", ""}, {"value", ""}, {"text", "what it is"}}};
+  for (const char* name : {"time_to_first_token_seconds", "time_per_output_token_p50_seconds", "tokens_per_second",
+                           "generate_runtime", "dollars"}) {
+    const analysis::Figure& figure = *analysis::find_figure(name);
+    if (const analysis::Maybe value = figure.of(figures))
+      table.add_row({name, base::Cell{*value, analysis::figure_text(figure.unit, *value)}, figure.text});
+  }
   const auto row = [&](const char* name, double value, std::string shown, const char* unit) {
     table.add_row({name, base::Cell{value, std::move(shown)}, unit});
   };
-  const auto ms = [&](const char* name, double seconds, const char* unit = "ms") {
-    row(name, seconds * 1e3, fmt::format("{:.3f}", seconds * 1e3), unit);
+  const auto time = [&](const std::string& name, double seconds, const char* text) {
+    row(name.c_str(), seconds, analysis::figure_text("s", seconds), text);
   };
-  ms("time_to_first_token", t.first_token);
   if (!t.tokens.empty()) {
     const GenerationStep& step = t.tokens.back();
-    ms("time_per_output_token_p50", t.per_token);
     for (const analysis::TimeItem& part : step.parts)
-      if (part.seconds > 0) ms(("last_token_" + part.name).c_str(), part.seconds);
-    ms("last_token_collectives", hw::seconds(step.stage.device().collective_exposed), "ms of the device's");
+      if (part.seconds > 0) time("last_token_" + part.name, part.seconds, "part of the last token's time");
+    time("last_token_collectives", hw::seconds(step.stage.device().collective_exposed), "of the device's");
     const auto read = static_cast<double>(step.stage.device().dma.read_bytes);
     const double rate = read / hw::seconds(step.stage.device().total);
-    row("last_token_read", read, base::readable(read, base::Dimension::kBytes), "per core");
+    row("last_token_read", read, base::readable(read, base::Dimension::kBytes), "read from HBM of a core");
     row("last_token_mbu", 100 * rate / step.stage.device().peaks.hbm_bandwidth,
         fmt::format("{:.1f}", 100 * rate / step.stage.device().peaks.hbm_bandwidth), "% of HBM's bandwidth");
   }
-  row("tokens_per_second", t.tokens_per_second, fmt::format("{:.1f}", t.tokens_per_second), "1/s, all sequences");
-  row("total", total, fmt::format("{:.3f}", total),
-      fmt::format("s for {}", base::counted(g.job.step.plan.micro_batch * g.job.generation->new_tokens, "token"))
-          .c_str());
   return table;
 }
 

@@ -1,5 +1,4 @@
 // `trnsim nki`: the Python module's program (python3 -m trnsim.nki), found beside the binary or where it is installed.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -19,52 +18,8 @@ using base::Fault;
 using trnsim::Setting;
 using trnsim::Settings;
 
-/// Which settings a verb takes. One that is not listed is a setting of workload files and of the library alone.
-struct Takes {
-  std::string_view verbs;
-  std::string_view settings;
-};
-constexpr std::array kTakes = {
-    Takes{"run compile ablate",
-          "model_id dataset_path validation_file test_file vocab text_column label_column label_names task "
-          "max_train_samples max_eval_samples strict per_device_eval_batch_size learning_rate adam_beta1 "
-          "adam_beta2 adam_epsilon num_train_epochs max_steps lr_scheduler_type warmup_ratio warmup_steps "
-          "label_smoothing_factor"},
-    Takes{"estimate",
-          "dataset_path validation_file vocab text_column label_column max_train_samples max_eval_samples strict "
-          "per_device_eval_batch_size eval_strategy backslash_escapes"},
-    Takes{"run estimate", "buckets packing"},
-    Takes{"run compile ablate estimate plan",
-          "max_length max_target_length per_device_train_batch_size weight_decay max_grad_norm nnodes stack passes"},
-    Takes{"run compile ablate verify estimate",
-          "gradient_accumulation_steps tensor_parallel_size pipeline_parallel_size zero_1 recompute"},
-    Takes{"run",
-          "eval_strategy output_dir overwrite_output_dir resume_from_checkpoint logging_steps save_steps "
-          "backslash_escapes dataloader_num_workers"},
-    Takes{"run compile ablate verify", "seed bf16 stochastic_rounding_enabled stochastic_rounding_seed mode"},
-    Takes{"run compile ablate verify estimate plan",
-          "numerics virtual_pipeline_size disable_sequence_parallel optimizer_use_master_weights nproc_per_node"},
-    Takes{"run compile ablate verify validate estimate plan",
-          "instance_type set compile_cache exact host_threads format"},
-    Takes{"run compile ablate verify estimate plan", "auto_cast auto_cast_type"},
-    Takes{"run compile ablate estimate plan", "capacity_factor lora_r lora_alpha lora_dropout lora_target_modules"},
-    Takes{"run estimate plan", "price"},
-    Takes{"run estimate", "suggestions config"},
-    Takes{"run", "report_to"},
-    Takes{"generate",
-          "prompt batch_size temperature top_k top_p ignore_eos seed numerics tensor_parallel_size instance_type set "
-          "stack "
-          "exact host_threads vocab max_length format"},
-    Takes{"generate plan", "max_new_tokens prompt_length"},
-};
-
-bool has_word(std::string_view text, std::string_view word) {
-  return fmt::format(" {} ", text).find(fmt::format(" {} ", word)) != std::string::npos;
-}
-
 bool takes(const Setting& setting, std::string_view verb) {
-  return std::ranges::any_of(
-      kTakes, [&](const Takes& t) { return has_word(t.verbs, verb) && has_word(t.settings, setting.name()); });
+  return fmt::format(" {} ", setting.verbs).find(fmt::format(" {} ", verb)) != std::string::npos;
 }
 
 /// A flag that nothing reads is a mistake.

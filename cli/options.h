@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "trnsim/job/settings.h"
+#include "trnsim/settings.h"
 
 namespace cli {
 

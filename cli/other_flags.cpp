@@ -1,6 +1,5 @@
 #include "cli/other_flags.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

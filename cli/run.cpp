@@ -136,6 +136,13 @@ void print_projection(const RunResult& run, base::Format form) {
   flush();
 }
 
+/// A single text was printed as it grew.
+void print_texts(const std::vector<trnsim::GeneratedText>& texts) {
+  for (std::size_t i = 0; i < texts.size() && texts.size() > 1; ++i)
+    print(fmt::format("[{}] {}\n", i + 1, texts[i].text));
+  if (texts.size() == 1) print("\n");
+}
+
 void print_training(const Training& t) {
   print(trnsim::metrics_block(t));
   print(fmt::format(
@@ -156,6 +163,9 @@ trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& st
       print(fmt::format("training for real: {}\n", setting_of(*run.trained)));
       flush();
     }
+  };
+  observer.generation.grown = [people](std::size_t, std::size_t sequences, const std::string& text) {
+    if (people && sequences == 1) print(text), flush();
   };
   observer.training.begin = [&steps](const Training& t, const workloads::Trainer& trainer) {
     base::log_info("training {} ({}) on {}, {}, {} on {}", t.model, base::counted(t.parameters, "parameter"), t.dataset,
@@ -195,6 +205,7 @@ void run(const RunOptions& options) {
   const RunResult result = trnsim::run(request, observer_of(form, steps));
   if (steps) steps->finish();
   if (result.training && human_readable(form)) print_training(*result.training);
+  if (human_readable(form)) print_texts(result.texts);
   if (form == base::Format::kJson)
     print(analysis::with_schema(to_json(figures_of(result)))
               .dump(2, ' ', false, analysis::Json::error_handler_t::replace) +

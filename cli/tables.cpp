@@ -130,7 +130,10 @@ Table job_table(const trnsim::RunResult& run, const analysis::Figures& figures) 
     table.add_row({figure.name, shown(figure, *value), Cell{published.value, show(published)},
                    number(error, inside ? "inside" : fmt::format("{:+.1f}", error)), published.source});
   }
-  for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
+  const std::vector<const char*> trains{"train_samples_per_second", "train_runtime", "dollars"},
+      generates{"time_to_first_token_seconds", "time_per_output_token_p50_seconds", "tokens_per_second",
+                "generate_runtime", "dollars"};
+  for (const char* name : figures.generates() ? generates : trains) {
     if (seen.contains(name)) continue;
     const analysis::Maybe value = figure_of(name).of(figures);
     table.add_row({name, value ? shown(figure_of(name), *value) : Cell{"no price"}, "", "", ""});
@@ -201,7 +204,9 @@ Table engine_table(const Projection& projection) {
 }
 
 Table time_table(const Projection& projection) {
-  Table table{{{"part", "part of train_runtime"}, {"seconds", ""}, {"share", "%"}}};
+  Table table{{{"part", projection.generation ? "part of generate_runtime" : "part of train_runtime"},
+               {"seconds", ""},
+               {"share", "%"}}};
   for (const analysis::TimeItem& part : projection.time.parts)
     table.add_row({part.name, number(part.seconds, fmt::format("{:.2f}", part.seconds)),
                    percent(100 * part.seconds / projection.time.total)});

@@ -1,5 +1,4 @@
 // `trnsim trace RUN`: the run on a time line.
-#include <fmt/format.h>
 
 #include <memory>
 

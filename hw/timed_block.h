@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,9 +24,11 @@ struct Transfer {
   std::uint64_t descriptors = 0;
   std::uint64_t read_bytes = 0;     // from HBM
   std::uint64_t written_bytes = 0;  // to HBM
+  bool operator==(const Transfer&) const = default;
 };
 
-struct TimedInstr {
+/// The cost of an instruction: among the hundred thousands in a block, few differ.
+struct Price {
   enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait };
   Fs occupy = 0;
   Fs latency = 0;             // >= occupy
@@ -34,20 +37,26 @@ struct TimedInstr {
   float charge = 0;           // kMatMul: fs of a full PE array, for the power limit
   float apart = 0;            // kMatMul in part of the array: fs until one in another part may begin; 0: as occupy
   std::uint16_t squares = 0;  // kMatMul: which of the 4 x 4 squares of the array it keeps
-  std::uint32_t index = 0;    // in Block::instrs
-  std::uint32_t slot = 0;     // row of the block's statistics
+  Kind kind = Kind::kCompute;
+  std::uint8_t ports = kNoPort;  // shared ports that another engine of this block uses too
+  auto operator<=>(const Price&) const = default;
+};
+
+struct TimedInstr {
+  std::uint32_t price = 0;       // in Stream::prices
+  std::uint32_t index = 0;       // in Block::instrs
+  std::uint32_t slot = 0;        // row of the block's statistics
   std::uint32_t first_wait = 0;  // in Stream::waits
   std::uint32_t transfer = 0;    // kDma: in TimedBlock::transfers
   std::uint8_t wait_count = 0;
-  Kind kind = Kind::kCompute;
   bool signal = false;
-  std::uint8_t ports = kNoPort;  // shared ports that another engine of this block uses too
   std::uint8_t queue = 0;
 };
-static_assert(sizeof(TimedInstr) <= 64);
+static_assert(sizeof(TimedInstr) <= 24);
 
 struct Stream {
   std::vector<TimedInstr> instrs;
+  std::vector<Price> prices;
   std::vector<isa::Wait> waits;
   Fs min_busy = 0;  // the least time that its instructions occupy
 };
@@ -78,7 +87,7 @@ struct TimedBlock {
 TimedBlock time_block(const isa::Block& block, const MachineParams& machine);
 
 /// Blocks in one machine's terms, with the known times of their calls: shared by all programs with the same
-/// instructions.
+/// instructions. Later changes in place (Instrs::own) are not seen.
 class BlockTimes {
  public:
   /// Errors: as time_block().
@@ -92,7 +101,7 @@ class BlockTimes {
 
  private:
   struct Entry {
-    isa::Instrs::Identity instrs;  // keeps them unchanged
+    std::weak_ptr<const void> instrs;  // no other list has their identity while this is here
     std::shared_ptr<const TimedBlock> timed;
   };
   std::uint64_t machine_ = 0;  // the hash of its parameters

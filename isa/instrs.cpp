@@ -56,9 +56,10 @@ std::string packed(const Instrs::List& list) {
 
 Instrs::List unpacked(const std::string& bytes, std::size_t size) {
   Last last;
-  Instrs::List out(size);
+  Instrs::List out;
+  out.reserve(size);
   const char* at = bytes.data();
-  for (Instr& instr : out) {
+  while (out.size() < size) {
     Opcode op{};
     Word changed = 0;
     std::memcpy(&op, at, sizeof(Opcode));
@@ -67,7 +68,7 @@ Instrs::List unpacked(const std::string& bytes, std::size_t size) {
     Words& words = last.of(op);
     for (; changed != 0; changed &= changed - 1, at += sizeof(Word))
       std::memcpy(&words[static_cast<std::size_t>(std::countr_zero(changed))], at, sizeof(Word));
-    std::memcpy(static_cast<void*>(&instr), words.data(), sizeof(Instr));
+    out.push_back(std::bit_cast<Instr>(words));
   }
   return out;
 }

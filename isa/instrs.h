@@ -55,6 +55,8 @@ class Instrs {
     if (body_) body_->pack();
   }
   bool is_packed() const { return body_ && body_->is_packed(); }
+  /// Whether there are other copies, which may be being read.
+  bool is_shared() const { return body_.use_count() > 1; }
 
  private:
   class Body {

@@ -7,11 +7,9 @@
 #include <string>
 
 #include "isa/check/rules.h"
-#include "isa/cost.h"
+#include "isa/row.h"
 
 namespace isa {
-
-struct Row;
 
 /// Sizes of one core. isa/tile.h has the bounds that hold for every generation: partitions and the PE array are part of
 /// the instruction format, memories are not.
@@ -34,16 +32,18 @@ struct Target {
   Timing timing;
   const Row* instructions = nullptr;  // by opcode (isa/table.h); none: no machine is named
 
-  const Row& row(Opcode op) const;
+  const Row& row(Opcode op) const { return instructions[static_cast<std::size_t>(op)]; }
   /// Seconds of the engine that executes the instruction.
   double seconds(double cycles, Engine engine) const { return cycles / timing.clock[static_cast<std::size_t>(engine)]; }
   bool operator==(const Target& other) const;
 };
 
 /// Whether the engine has such instructions on this target.
-bool runs_on(Engine engine, Opcode op, const Target& target);
+inline bool runs_on(Engine engine, Opcode op, const Target& target) { return target.row(op).engines.contains(engine); }
 /// The cost of an instruction on this target: the cost column of its row.
-Cost cost_of(const Instr& instr, const Target& target);
+inline Cost cost_of(const Instr& instr, const Target& target) {
+  return target.row(instr.op).cost(instr, target.timing);
+}
 
 /// The instructions of a generation of NeuronCores, by opcode; null for one that the tables do not know. Names, formats
 /// and semantics are the same in all generations: kTable has them.

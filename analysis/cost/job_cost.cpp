@@ -6,7 +6,6 @@
 #include <set>
 
 #include "analysis/cost/cost.h"
-#include "analysis/record/record.h"
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/progress.h"  // clock_text
@@ -114,7 +113,7 @@ void add_job_work(JobToPrice& job, const Maybe& flops, const Record& record, dou
 std::map<std::string, double> times_on_others(const std::string& where, const Named<double>& other_instances) {
   for (const auto& [name, seconds] : other_instances)
     if (!(seconds > 0))
-      throw Error{Fault::kData, where, fmt::format("job.train_runtime_elsewhere has no seconds for '{}'", name),
+      throw Error{Fault::kData, where, fmt::format("the job's time elsewhere has no seconds for '{}'", name),
                   "run the job again with this trnsim"};
   return {other_instances.begin(), other_instances.end()};
 }
@@ -151,12 +150,14 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
   JobToPrice job;
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
-  job.seconds = needed(where, f.time.train_runtime, "train_runtime");
+  job.seconds = needed(where, f.runtime(), "train_runtime");
   job.other_instances = times_on_others(where, f.time.other_instances);
-  const double steps = needed(where, f.work.train_steps_per_second, "train_steps_per_second") * job.seconds;
+  const double steps = f.generates()
+                           ? needed(where, f.work.steps, "steps")
+                           : needed(where, f.work.train_steps_per_second, "train_steps_per_second") * job.seconds;
   const double device = f.time.device_step_seconds.value_or(0) * steps;
   job.fixed_seconds = std::max(0.0, job.seconds - device);
-  job.samples = f.work.train_samples_per_second.value_or(0) * job.seconds;
+  job.samples = f.generates() ? f.work.samples.value_or(0) : f.work.train_samples_per_second.value_or(0) * job.seconds;
   const double per_epoch = f.cost.dollars_per_epoch.value_or(0);
   job.epochs = per_epoch > 0 ? f.cost.dollars.value_or(0) / per_epoch : 0;
   job.tokens = f.work.tokens.value_or(0);

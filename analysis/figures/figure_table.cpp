@@ -69,6 +69,13 @@ constexpr std::array kFigures = {
 
     held<kTime, &TimeFigures::train_runtime>("job", "train_runtime", "s", "the job, as its trainer reports it",
                                              "training time"),
+    held<kTime, &TimeFigures::generate_runtime>("job", "generate_runtime", "s",
+                                                "the generation: all tokens of its sequences", "generation time"),
+    held<kTime, &TimeFigures::time_to_first_token_seconds>("job", "time_to_first_token_seconds", "s",
+                                                           "until the prompts' next tokens are there", "first token"),
+    held<kTime, &TimeFigures::time_per_output_token_p50_seconds>("job", "time_per_output_token_p50_seconds", "s",
+                                                                 "median time of a further token of each sequence",
+                                                                 "time per token"),
     held<kTime, &TimeFigures::step_seconds>("job", "step_seconds", "s", "a step, with the host", "step"),
     held<kTime, &TimeFigures::device_step_seconds>("job", "device_step_seconds", "s", "a step on the device",
                                                    "device step"),
@@ -79,8 +86,8 @@ constexpr std::array kFigures = {
     held<kWork, &WorkFigures::train_samples_per_second>("job", "train_samples_per_second", "1/s",
                                                         "samples of all cores", "samples/s"),
     held<kWork, &WorkFigures::train_steps_per_second>("job", "train_steps_per_second", "1/s", "steps of the job"),
-    follows("job", "tokens_per_second", "1/s", "tokens of all cores, padding counted",
-            [](const Figures& f) { return ratio_of(f.work.tokens, f.time.train_runtime); }),
+    follows("job", "tokens_per_second", "1/s", "tokens of all cores, padding counted; of a generation the new ones",
+            [](const Figures& f) { return ratio_of(f.work.tokens, f.runtime()); }),
     held<kWork, &WorkFigures::job_mfu_percent>("job", "job_mfu_percent", "%",
                                                "model FLOPs utilisation in the time of a step, the host's included",
                                                "MFU of the job"),
@@ -90,7 +97,8 @@ constexpr std::array kFigures = {
             [](const Figures& f) { return ratio_of(f.time.device_step_seconds, f.time.step_seconds); }),
     held<kWork, &WorkFigures::steps>("job", "steps", "1", "steps of the job"),
     held<kWork, &WorkFigures::samples>("job", "samples", "1", "samples of the job"),
-    held<kWork, &WorkFigures::tokens>("job", "tokens", "1", "tokens of the job on all cores, padding counted"),
+    held<kWork, &WorkFigures::tokens>("job", "tokens", "1",
+                                      "tokens of the job on all cores, padding counted; of a generation the new ones"),
     held<kWork, &WorkFigures::sequences_per_step>("job", "sequences_per_step", "1", "sequences of all cores in a step"),
     held<kWork, &WorkFigures::tokens_per_step>("job", "tokens_per_step", "1", "tokens of all cores in a step"),
     held<kWork, &WorkFigures::model_flops_per_step>("job", "model_flops_per_step", "FLOP",
@@ -99,15 +107,15 @@ constexpr std::array kFigures = {
                                                "the model's arithmetic of the whole job"),
     held<kTime, &TimeFigures::evaluation_seconds>("job", "eval_runtime", "s", "one evaluation"),
     held<kCompilation, &CompileFigures::start_seconds>("job", "start_seconds", "s",
-                                                       "until cached graphs are loaded; in train_runtime"),
+                                                       "until cached graphs are loaded; in the job's time"),
     held<kCompilation, &CompileFigures::compile_seconds>(
-        "job", "compile_seconds", "s", "compilation, once, with an empty cache; outside train_runtime"),
+        "job", "compile_seconds", "s", "compilation, once, with an empty cache; outside the job's time"),
     held<kCompilation, &CompileFigures::compile_first_seconds>("job", "compile_first_seconds", "s",
                                                                "of it, until the first step is done"),
     held<kTime, &TimeFigures::end_to_end_seconds>("job", "end_to_end_seconds", "s",
                                                   "the job with its weights copied in and, once, out"),
     follows("job", "end_to_end_cold_seconds", "s", "the job with an empty cache",
-            [](const Figures& f) { return sum_of(f.time.train_runtime, f.compile.compile_seconds); }),
+            [](const Figures& f) { return sum_of(f.runtime(), f.compile.compile_seconds); }),
     held<kCompilation, &CompileFigures::largest_module>(
         "job", "largest_module", "1", "instructions of the largest module that the compiler is given"),
     held<kCompilation, &CompileFigures::largest_module_limit>(
@@ -129,10 +137,9 @@ constexpr std::array kFigures = {
                                                       "1,000 samples of the job"),
     follows("cost", "dollars_per_million_tokens", "$", "a million tokens of the job, padding counted",
             [](const Figures& f) { return ratio_of(f.cost.dollars, product_of(f.work.tokens, 1e-6)); }),
-    follows("cost", "dollars_end_to_end", "$", "the job with its weights copied in and, once, out",
-            [](const Figures& f) {
-              return product_of(f.cost.dollars, ratio_of(f.time.end_to_end_seconds, f.time.train_runtime));
-            }),
+    follows(
+        "cost", "dollars_end_to_end", "$", "the job with its weights copied in and, once, out",
+        [](const Figures& f) { return product_of(f.cost.dollars, ratio_of(f.time.end_to_end_seconds, f.runtime())); }),
 
     held<kCore, &CoreFigures::mfu_estimated_percent>("utilisation", "mfu_estimated_percent", "%",
                                                      "model FLOPs utilisation of a core in the device's time",

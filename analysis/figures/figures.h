@@ -48,7 +48,7 @@ struct MachineFigures {
 struct ChangeFigures {
   Named<std::string> settings;
   std::string text, command;
-  double speed_up_percent = 0, train_runtime = 0;
+  double speed_up_percent = 0, runtime = 0;  // runtime: as Figures::runtime()
   Maybe dollars;
 };
 
@@ -62,10 +62,11 @@ struct AnswerFigures {
 struct TimeFigures {
   Maybe step_seconds, device_step_seconds, host_step_seconds, collectives_exposed_seconds;
   Maybe train_runtime, end_to_end_seconds, evaluation_seconds;
+  Maybe generate_runtime, time_to_first_token_seconds, time_per_output_token_p50_seconds;  // in train_runtime's place
   std::string stack;
   bool overlapped = false;
   std::vector<TimeItem> parts;
-  Named<double> other_instances;  // train_runtime on other instances whose cores are the same, with the host there
+  Named<double> other_instances;  // the job's time on other instances whose cores are the same, with the host there
 };
 
 struct CompileFigures {
@@ -74,11 +75,18 @@ struct CompileFigures {
   Maybe host_memory_bytes, host_capacity_bytes;
 };
 
+/// A text that was written behind its prompt, with the tokens of both.
+struct TextFigures {
+  std::string text;
+  std::vector<std::int64_t> ids;
+};
+
 struct WorkFigures {
   Maybe sequences_per_step, tokens_per_step, model_flops_per_step;  // of all cores
   Maybe steps, samples, tokens, job_model_flops;                    // of the job
   Maybe train_samples_per_second, train_steps_per_second;
   Maybe job_mfu_percent, device_mfu_percent;
+  std::vector<TextFigures> texts;  // that were written
 };
 
 struct PlanFigures {
@@ -210,8 +218,11 @@ struct Figures {
   std::optional<GainFigures> gain;
   HostFigures host;
 
+  bool generates() const { return time.generate_runtime.has_value(); }
+  /// Seconds of the job, whatever it does.
+  Maybe runtime() const { return generates() ? time.generate_runtime : time.train_runtime; }
   /// Whether a job was projected.
-  bool projected() const { return time.train_runtime.has_value(); }
+  bool projected() const { return runtime().has_value(); }
 };
 
 /// One logged step of a training, a line of steps.jsonl.

@@ -24,7 +24,7 @@ struct JsonFields<ChangeFigures> {
   using S = ChangeFigures;
   static constexpr auto kList = std::tuple(Key{"settings", &S::settings}, Key{"text", &S::text},
                                            Key{"command", &S::command}, Key{"speed_up_percent", &S::speed_up_percent},
-                                           Key{"train_runtime", &S::train_runtime}, Key{"dollars", &S::dollars});
+                                           Key{"train_runtime", &S::runtime}, Key{"dollars", &S::dollars});
 };
 template <>
 struct JsonFields<AnswerFigures> {
@@ -113,6 +113,10 @@ struct JsonFields<TrainingFigures> {
       Key{"epochs", &S::epochs}, Key{"options", &S::options}, Rest{&S::scores});
 };
 template <>
+struct JsonFields<TextFigures> {
+  static constexpr auto kList = std::tuple(Key{"text", &TextFigures::text}, Key{"ids", &TextFigures::ids});
+};
+template <>
 struct JsonFields<PublishedFigure> {
   using S = PublishedFigure;
   static constexpr auto kList =
@@ -196,9 +200,38 @@ Json plan_json(const Figures& f) {
   return out;
 }
 
+/// The name of a job's time depends on its kind.
+constexpr const char *kTrains = "train_runtime", *kGenerates = "generate_runtime";
+constexpr const char *kTrainsElsewhere = "train_runtime_elsewhere", *kGeneratesElsewhere = "generate_runtime_elsewhere";
+
+void rename(Json& object, const char* then, const char* now) {
+  if (!object.is_object() || !object.contains(then)) return;
+  Json value = std::move(object[then]);
+  object.erase(then);
+  object[now] = std::move(value);
+}
+
+void rename_in_changes(Json& body, const char* then, const char* now) {
+  if (body.contains("answer") && body["answer"].is_object() && body["answer"].contains("changes"))
+    for (Json& change : body["answer"]["changes"]) rename(change, then, now);
+}
+
+/// Without the figures that jobs of its kind do not have.
+template <class... Parts>
+Json job_json(const Figures& f, const Parts&... parts) {
+  Json out = section_json(f, "job", parts...);
+  const std::vector<const char*> trains{kTrains, "train_samples_per_second", "train_steps_per_second", "eval_runtime"},
+      generates{kGenerates, "time_to_first_token_seconds", "time_per_output_token_p50_seconds"};
+  for (const char* name : f.generates() ? trains : generates)
+    if (out[name].is_null()) out.erase(name);
+  if (f.generates()) rename(out, kTrainsElsewhere, kGeneratesElsewhere);
+  return out;
+}
+
 void add_projection(Json& body, const Figures& f) {
   if (f.answer) body["answer"] = json_of(*f.answer);
-  body["job"] = section_json(f, "job", f.time);
+  if (f.generates()) rename_in_changes(body, kTrains, kGenerates);
+  body["job"] = job_json(f, f.time);
   if (f.lengths) body["lengths"] = json_of(*f.lengths);
   body["plan"] = plan_json(f);
   body["cost"] = section_json(f, "cost");
@@ -233,9 +266,7 @@ void rename_former(Json& body) {
   for (const FormerKey& key : kFormerKeys) {
     const auto part = body.find(key.section);
     if (part == body.end() || !part->is_object() || !part->contains(key.then)) continue;
-    Json value = std::move((*part)[key.then]);
-    part->erase(key.then);
-    (*part)[key.now] = std::move(value);
+    rename(*part, key.then, key.now);
   }
 }
 
@@ -285,6 +316,7 @@ Json to_json(const Figures& f) {
   body["seed"] = json_of(f.seed);
   if (f.projected()) add_projection(body, f);
   body["metrics"] = json_of(f.training);
+  if (!f.work.texts.empty()) body["texts"] = json_of(f.work.texts);
   body["published"] = json_of(f.published);
   if (f.gain) body["compiler"] = json_of(*f.gain);
   body["host"] = json_of(f.host);
@@ -297,7 +329,7 @@ Json flat_json(const Figures& f) {
            {"stack", f.time.stack},
            {"instance_type", f.machine.instance_type}};
   for (const char* name : {"machine", "workload/model", "job", "plan", "cost", "utilisation"})
-    out.update(section_json(f, name));
+    out.update(std::string_view{name} == "job" ? job_json(f) : section_json(f, name));
   out["memory"] = section_json(f, "memory", f.memory);
   return out;
 }
@@ -307,6 +339,10 @@ Figures figures_from(Json body, int version, const std::string& file) {
   const JsonPlace place{file, ""};
   if (version == 1) rename_former(body);
   take_figures(body, place, out);
+  if (out.generates()) {
+    rename_in_changes(body, kGenerates, kTrains);
+    if (body.contains("job")) rename(body["job"], kGeneratesElsewhere, kTrainsElsewhere);
+  }
   if (const auto made = body.find("trnsim"); made != body.end() && made->is_object())
     read_section(*made, place.at("trnsim"), "version", out.version);
   read_section(body, place, "command", out.command);
@@ -321,6 +357,7 @@ Figures figures_from(Json body, int version, const std::string& file) {
   read_section(body, place, "resources", out.resources);
   read_section(body, place, "memory", out.memory);
   read_section(body, place, "metrics", out.training);
+  read_section(body, place, "texts", out.work.texts);
   read_section(body, place, "published", out.published);
   read_section(body, place, "compiler", out.gain);
   read_section(body, place, "host", out.host);

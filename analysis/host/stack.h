@@ -10,8 +10,8 @@
 
 namespace analysis {
 
-struct Stack {
-  std::string name;
+/// Costs of the host around the device.
+struct HostCosts {
   base::Sourced<double> per_op;  // s to trace, hash and dispatch one framework operation, alone on the host
   base::Sourced<double> behind;  // share of per_op that waits for the device: a graph is hashed once it is idle
   /// Slow-down of the host's work by other processes: 1 + contention x processes / physical cores. A process
@@ -26,7 +26,11 @@ struct Stack {
   base::Sourced<double> in_flight;        // graphs that may wait for the device while the host continues
   base::Sourced<double> copy_bandwidth;   // B/s between host and device
   base::Sourced<double> read_back;        // s until the host has a scalar that the device computed
-  base::Sourced<double> lead_in;         // s of the device before a graph's first instruction, beyond the program's own
+  base::Sourced<double> lead_in;  // s of the device before a graph's first instruction, beyond the program's own
+};
+
+/// Costs of the compiler, and of the runtime that starts its programs.
+struct CompilerCosts {
   base::Sourced<double> compile_per_op;  // s of compilation per operation of a graph, when no cache has it
   base::Sourced<double> compile_base;    // s that every first graph takes besides
   base::Sourced<double> compile_graphs;  // that a job compiles of its step: the first step's, the later ones', ...
@@ -34,14 +38,20 @@ struct Stack {
   base::Sourced<double> ring_share;            // bytes of DMA rings for a byte of scratchpad
   base::Sourced<double> runtime_bytes;         // of a core's HBM that code and runtime take
   base::Sourced<double> start_per_op;          // s per operation until cached graphs are lowered, found and loaded
+};
 
-  // Defaults of a published run of this stack for columns that its row leaves open, as the reference scripts have them,
-  // and those of its compiler. Plain text: comments in the files give the reasons.
+/// Defaults of a published run of a stack for columns that its row leaves open, as the reference scripts have them, and
+/// those of its compiler. Plain text: comments in the files give the reasons.
+struct ReferenceScripts {
   std::string passes;                // switches as of --passes
   std::string sequence_parallel;     // "yes", "no"
   std::string recompute;             // "none", "selective", "full"
   std::string splits_models;         // "yes": made for models whose layers several cores share, "no": for any
   base::Sourced<double> flash_from;  // tokens of a sequence from which on its scripts ask for flash attention
+};
+
+struct Stack : HostCosts, CompilerCosts, ReferenceScripts {
+  std::string name;
 
   struct Field {
     std::string_view key;

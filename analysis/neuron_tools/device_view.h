@@ -1,7 +1,7 @@
 // The simulated instance in the forms of neuron-ls, neuron-monitor and neuron-top.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

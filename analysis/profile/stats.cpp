@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/suggest.h"
 #include "isa/flops.h"
 #include "isa/names.h"
 

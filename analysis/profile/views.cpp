@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "analysis/figures/figure_table.h"
 #include "base/error.h"
-#include "base/suggest.h"
 #include "base/units.h"
 #include "isa/names.h"
 

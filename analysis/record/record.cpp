@@ -101,7 +101,7 @@ InstrWork work_of(const isa::Instr& instr) {
           .operands = operands_of(instr)};
 }
 
-/// The parts of an instruction that critical_path() and the trace read.
+/// The parts of an instruction that a trace reads.
 isa::Instr outline(const isa::Instr& instr) {
   isa::Instr out;
   out.op = instr.op;

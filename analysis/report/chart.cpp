@@ -68,29 +68,29 @@ std::string area_of(const std::vector<double>& values, std::vector<double>& base
 
 }  // namespace
 
-std::string area_chart(std::string_view label, const std::vector<std::string>& kinds,
-                       const std::vector<std::vector<double>>& values, const std::vector<double>& at, double end,
-                       const std::optional<Limit>& limit, const Axis& x_axis, const Axis& y_axis) {
-  if (kinds.empty() || at.empty()) return nothing(label);
+std::string area_chart(std::string_view label, const Areas& areas, const std::optional<Limit>& limit,
+                       const Axis& x_axis, const Axis& y_axis) {
+  if (areas.kinds.empty() || areas.at.empty()) return nothing(label);
   Extent ys;
   ys.take(limit ? limit->value : 0);
-  for (std::size_t i = 0; i < at.size(); ++i) {
+  for (std::size_t i = 0; i < areas.at.size(); ++i) {
     double sum = 0;
-    for (const auto& kind : values) sum += kind[i];
+    for (const auto& kind : areas.values) sum += kind[i];
     ys.take(sum);
   }
   const auto draw = [&](const Frame& f) {
-    const Scale x{0, end, f.left, f.end(), x_axis, f.ticks}, y{0, ys.high, f.floor(), f.top, y_axis};
+    const Scale x{0, areas.end, f.left, f.end(), x_axis, f.ticks}, y{0, ys.high, f.floor(), f.top, y_axis};
     std::string out = axes(f, x, y, x_axis, y_axis);
-    std::vector<double> base(at.size(), 0);
-    for (std::size_t k = 0; k < kinds.size(); ++k)
-      out += fmt::format(R"(<path class="area a{}" d="{}"/>)", k % kColours, area_of(values[k], base, at, end, x, y));
+    std::vector<double> base(areas.at.size(), 0);
+    for (std::size_t k = 0; k < areas.kinds.size(); ++k)
+      out += fmt::format(R"(<path class="area a{}" d="{}"/>)", k % kColours,
+                         area_of(areas.values[k], base, areas.at, areas.end, x, y));
     if (limit)
       out += fmt::format(R"(<path class="limit" d="M{} {:.1f}H{}"/><text class="tick" x="{}" y="{:.1f}">{}</text>)",
                          f.left, y(limit->value), f.end(), f.end() - 4, y(limit->value) + 14, escape(limit->name));
     return Picture{f.height, out};
   };
-  return figure(label, draw, legend(kinds));
+  return figure(label, draw, legend(areas.kinds));
 }
 
 namespace {

@@ -34,18 +34,26 @@ struct Limit {
 std::string line_chart(std::string_view label, const std::vector<Series>& series, const Axis& x, const Axis& y);
 
 /// Quantities on top of each other: `values[kind][i]` holds from `at[i]` to `at[i + 1]`, the last one to `end`.
-std::string area_chart(std::string_view label, const std::vector<std::string>& kinds,
-                       const std::vector<std::vector<double>>& values, const std::vector<double>& at, double end,
-                       const std::optional<Limit>& limit, const Axis& x, const Axis& y);
+struct Areas {
+  std::vector<std::string> kinds;
+  std::vector<std::vector<double>> values;
+  std::vector<double> at;
+  double end = 0;
+};
+std::string area_chart(std::string_view label, const Areas& areas, const std::optional<Limit>& limit, const Axis& x,
+                       const Axis& y);
 
 /// `values[row][column]` from 0 to 1; the columns divide 0 to `end` evenly.
 std::string heat_map(std::string_view label, const std::vector<std::string>& rows,
                      const std::vector<std::vector<double>>& values, double end, const Axis& x);
 
 /// A grid of kinds: `cells[row][column]` is a kind, or -1 for none.
-std::string category_map(std::string_view label, const std::vector<std::string>& rows,
-                         const std::vector<std::string>& columns, const std::vector<std::vector<int>>& cells,
-                         const std::vector<std::string>& kinds, const Axis& x, const Axis& y);
+struct Grid {
+  std::vector<std::string> rows, columns;
+  std::vector<std::vector<int>> cells;
+  std::vector<std::string> kinds;
+};
+std::string category_map(std::string_view label, const Grid& grid, const Axis& x, const Axis& y);
 
 /// A point with the name that pops up; its area is in proportion to its weight (0 to 1).
 struct Mark {

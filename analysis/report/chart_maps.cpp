@@ -37,9 +37,8 @@ std::string heat_scale(const Frame& f, double top) {
 }
 
 /// The cells of a map, each with a tooltip.
-std::string cells_of(const Frame& f, double cell, const std::vector<std::string>& rows,
-                     const std::vector<std::string>& columns, const std::vector<std::vector<int>>& cells,
-                     const std::vector<std::string>& kinds) {
+std::string cells_of(const Frame& f, double cell, const Grid& grid) {
+  const auto& [rows, columns, cells, kinds] = grid;
   const double width = f.inner() / static_cast<double>(columns.size());
   std::string out;
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -77,19 +76,17 @@ std::string heat_map(std::string_view label, const std::vector<std::string>& row
   return figure(label, draw, "");
 }
 
-std::string category_map(std::string_view label, const std::vector<std::string>& rows,
-                         const std::vector<std::string>& columns, const std::vector<std::vector<int>>& cells,
-                         const std::vector<std::string>& kinds, const Axis& x_axis, const Axis& y_axis) {
+std::string category_map(std::string_view label, const Grid& grid, const Axis& x_axis, const Axis& y_axis) {
   constexpr double kCell = 22;
-  if (rows.empty() || columns.empty()) return nothing(label);
+  if (grid.rows.empty() || grid.columns.empty()) return nothing(label);
   const auto draw = [&](const Frame& f) {
     const std::size_t most = f.narrow ? 4 : 10;  // names that fit side by side
-    const double bottom = f.top + kCell * static_cast<double>(rows.size());
-    const double width = f.inner() / static_cast<double>(columns.size());
-    std::string out = cells_of(f, kCell, rows, columns, cells, kinds);
-    for (std::size_t c = 0; c < columns.size(); c += (columns.size() - 1) / most + 1)
+    const double bottom = f.top + kCell * static_cast<double>(grid.rows.size());
+    const double width = f.inner() / static_cast<double>(grid.columns.size());
+    std::string out = cells_of(f, kCell, grid);
+    for (std::size_t c = 0; c < grid.columns.size(); c += (grid.columns.size() - 1) / most + 1)
       out += fmt::format(R"(<text class="tick mid" x="{:.1f}" y="{:.1f}">{}</text>)",
-                         f.left + width * (static_cast<double>(c) + 0.5), bottom + 16, escape(columns[c]));
+                         f.left + width * (static_cast<double>(c) + 0.5), bottom + 16, escape(grid.columns[c]));
     out += fmt::format(R"(<text class="tick mid" x="{}" y="{:.1f}">{}</text>)", (f.left + f.end()) / 2, bottom + 36,
                        escape(x_axis.title));
     if (!f.narrow)
@@ -97,7 +94,7 @@ std::string category_map(std::string_view label, const std::vector<std::string>&
                          (f.top + bottom) / 2, escape(y_axis.title));
     return Picture{bottom + f.bottom, out};
   };
-  return figure(label, draw, legend(kinds));
+  return figure(label, draw, legend(grid.kinds));
 }
 
 }  // namespace analysis

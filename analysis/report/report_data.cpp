@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "analysis/figures/figure_table.h"
@@ -66,7 +65,7 @@ ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const 
   const std::filesystem::path plain = folder.filename().empty() ? folder.parent_path() : folder;
   run.name = plain.filename().string();
   const bool priced = std::ranges::find(prices, run.record.info.instance_type, &PricedInstance::name) != prices.end();
-  if (priced && f.time.train_runtime && f.work.train_steps_per_second)
+  if (priced && f.projected() && (f.generates() || f.work.train_steps_per_second))
     run.costs = price_job(job_to_price(f, run.record, (folder / "result.json").string()), prices, {1}, efficiency);
   run.warnings = warnings_of(run);
   return run;

@@ -131,8 +131,9 @@ std::string memory_html(const ReportRun& run) {
   return question(
              "does it fit, and what fills it? HBM is the memory of the device; weights and the optimizer's state stay, "
              "activations wait for the backward pass") +
-         area_chart("HBM of a core in use over one step, by kind", memory.kinds, values, at,
-                    hw::seconds(run.record.result.total), limit, {"simulated time of one step", "s"}, {"bytes", "B"}) +
+         area_chart("HBM of a core in use over one step, by kind",
+                    {memory.kinds, std::move(values), std::move(at), hw::seconds(run.record.result.total)}, limit,
+                    {"simulated time of one step", "s"}, {"bytes", "B"}) +
          fmt::format(
              "<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"), readable(capacity, "B"),
              needed > memory.peak ? "; the chart has the tensors of the program, without the software's share" : "") +

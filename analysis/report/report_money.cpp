@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/figures/figure_table.h"
 #include "analysis/report/chart.h"
@@ -77,12 +76,11 @@ std::string what_if_html(const ReportRun& run) {
     return why + out + "<p class=\"none\">No change was tried: the run had no suggestions.</p>\n";
   std::vector<Bar> bars{{.name = "as it is", .value = 100, .text = "100 %", .css = "soft"}};
   for (const ChangeFigures& change : *run.figures.answer->changes)
-    bars.push_back(
-        {.name = flags_of(change.settings),
-         .value = 100 + change.speed_up_percent,
-         .text = fmt::format("{:+.0f} %: {}{}", change.speed_up_percent, base::clock_text(change.train_runtime),
-                             change.dollars ? fmt::format(", ${:.3f}", *change.dollars) : ""),
-         .css = "best"});
+    bars.push_back({.name = flags_of(change.settings),
+                    .value = 100 + change.speed_up_percent,
+                    .text = fmt::format("{:+.0f} %: {}{}", change.speed_up_percent, base::clock_text(change.runtime),
+                                        change.dollars ? fmt::format(", ${:.3f}", *change.dollars) : ""),
+                    .css = "best"});
   if (bars.size() == 1)
     return why + out + "<p>Nothing that was projected makes the job faster for the same dollars, or cheaper.</p>\n";
   return why + bars_html("samples per second with each change alone", bars) + out;

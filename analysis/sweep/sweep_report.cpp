@@ -28,11 +28,20 @@ using base::Error;
 using base::Fault;
 
 /// The metrics of a table that fits a terminal.
-constexpr std::array<std::string_view, 6> kBrief = {"dollars",       "device_mfu_percent", "train_samples_per_second",
-                                                    "train_runtime", "step_seconds",       "total_time"};
-/// A program's figure, where a job has another.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOfProgram = {
+constexpr std::array<std::string_view, 10> kBrief = {"dollars",
+                                                     "device_mfu_percent",
+                                                     "train_samples_per_second",
+                                                     "train_runtime",
+                                                     "generate_runtime",
+                                                     "time_to_first_token_seconds",
+                                                     "time_per_output_token_p50_seconds",
+                                                     "tokens_per_second",
+                                                     "step_seconds",
+                                                     "total_time"};
+/// The figure of a program, or of a generation, where a training has another.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOthers = {
     {{"train_runtime", "total_time"},
+     {"train_runtime", "generate_runtime"},
      {"device_mfu_percent", "mfu_estimated_percent"},
      {"collectives_exposed_seconds", "cc_op_exposed_time"}}};
 constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of binding resources
@@ -160,7 +169,8 @@ std::string binding_map_html(const SweepRun& run, const std::vector<std::string>
     }
   }
   if (count.size() < columns.size() * rows.size() / 2) return "";  // no grid: designs that change one key at a time
-  return category_map(fmt::format("what binds, by {} and {}", x, y), rows, columns, cells, resources, {x, ""}, {y, ""});
+  return category_map(fmt::format("what binds, by {} and {}", x, y), {rows, columns, std::move(cells), resources},
+                      {x, ""}, {y, ""});
 }
 
 std::string binding_html(const SweepRun& run) {
@@ -207,8 +217,8 @@ std::string metric_of(const SweepRun& run, std::string_view name) {
   const auto known = [&](std::string_view one) { return std::ranges::find(names, one) != names.end(); };
   const Figure* figure = find_figure(name);
   if (known(name) || !figure) return std::string{name};
-  for (const auto& [job, program] : kOfProgram)
-    if (figure->name == job && !known(job) && known(program)) return std::string{program};
+  for (const auto& [job, other] : kOthers)
+    if (figure->name == job && !known(job) && known(other)) return std::string{other};
   return std::string{figure->name};
 }
 

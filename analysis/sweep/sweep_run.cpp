@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <deque>
 #include <map>
-#include <optional>
 #include <random>
 #include <thread>
 

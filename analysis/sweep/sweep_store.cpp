@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>

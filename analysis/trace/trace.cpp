@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "analysis/trace/trace_timeline.h"
 #include "base/error.h"

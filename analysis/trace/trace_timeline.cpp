@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
-#include "analysis/profile/memory_use.h"
 #include "analysis/trace/trace_flows.h"
+#include "analysis/trace/trace_lines.h"
 #include "base/error.h"
 #include "isa/names.h"
 
@@ -16,24 +15,6 @@ namespace analysis {
 namespace {
 
 using hw::TraceEvent;
-
-// The lines of a rank, from top to bottom; a track's number is rank * kRankTracks + line + 1.
-constexpr std::uint64_t kRankTracks = 64;
-constexpr int kCallLine = 0, kEngineLine = 1, kDmaLine = kEngineLine + isa::kEngineCount;
-constexpr int kCcLine = kDmaLine + isa::kDmaQueues, kCounterLine = kCcLine + isa::kCcQueues;
-constexpr std::size_t kBins = 2000;  // of a counter that is drawn from events
-
-std::uint64_t track_of(std::uint32_t rank, int line) {
-  return rank * kRankTracks + static_cast<std::uint64_t>(line) + 1;
-}
-
-int line_of(const TraceEvent& event) {
-  switch (event.track) {
-    case TraceEvent::Track::kEngine: return kEngineLine + event.lane;
-    case TraceEvent::Track::kDmaRing: return kDmaLine + event.lane;
-    default: return kCcLine + event.lane;
-  }
-}
 
 std::string line_name(int line) {
   if (line == kCallLine) return "calls";
@@ -46,6 +27,19 @@ std::string line_name(int line) {
 std::string lane_group(int line) {
   if (line >= kCcLine) return "collective";
   return line >= kDmaLine ? "dma" : line_name(line);
+}
+
+const isa::Block& block_of(const Record& record, const TraceEvent& event) {
+  return record.program.blocks[record.program.calls[event.call].block];
+}
+const isa::Instr& instr_of(const Record& record, const TraceEvent& event) {
+  return block_of(record, event).instrs[event.instr];
+}
+/// The label of an event's op.
+std::string_view label_of(const Record& record, const TraceEvent& event) {
+  const isa::Block& block = block_of(record, event);
+  const std::uint32_t label = instr_of(record, event).label;
+  return label < block.labels.size() ? std::string_view{block.labels[label]} : "(no label)";
 }
 
 class Timeline {
@@ -61,7 +55,7 @@ class Timeline {
     write_calls();
     write_collectives();
     for (std::size_t g = 0; g < groups_.size(); ++g) write_group(g);
-    write_counters();
+    summary_.counter_values = write_counters(record_, window_, order_, sink_);
     sink_.finish();
     return summary_;
   }
@@ -74,15 +68,7 @@ class Timeline {
 
   bool shown(int line) const { return window_.lanes.empty() || window_.lanes.contains(lane_group(line)); }
 
-  const isa::Instr& instr(const TraceEvent& event) const {
-    return record_.program.blocks[record_.program.calls[event.call].block].instrs[event.instr];
-  }
-  const std::string& label(const TraceEvent& event) const {
-    static const std::string kNone = "(no label)";
-    const isa::Block& block = record_.program.blocks[record_.program.calls[event.call].block];
-    const std::uint32_t index = instr(event).label;
-    return index < block.labels.size() ? block.labels[index] : kNone;
-  }
+  const isa::Instr& instr(const TraceEvent& event) const { return instr_of(record_, event); }
 
   /// Line by line, each in order of time.
   void choose_events() {
@@ -138,12 +124,11 @@ class Timeline {
     }
   }
 
-  std::string chip(std::uint32_t rank) const { return fmt::format("chip {}", pid(rank)); }
-  std::uint64_t pid(std::uint32_t rank) const { return rank / std::max(1u, record_.info.cores_per_chip); }
+  std::uint64_t pid(std::uint32_t rank) const { return chip_of(record_, rank); }
 
   void declare_line(std::uint32_t rank, int line) {
     if (!declared_.insert(track_of(rank, line)).second) return;
-    if (processes_.insert(pid(rank)).second) sink_.process(pid(rank), chip(rank));
+    if (processes_.insert(pid(rank)).second) sink_.process(pid(rank), fmt::format("chip {}", pid(rank)));
     sink_.thread(track_of(rank, line), pid(rank), fmt::format("core {} {}", rank, line_name(line)),
                  static_cast<int>(rank * kRankTracks) + line);
   }
@@ -238,7 +223,7 @@ class Timeline {
     Slice slice{.track = track_of(first.rank, line_of(first)),
                 .begin = first.begin,
                 .end = last.end,
-                .name = label(first),
+                .name = label_of(record_, first),
                 .category = "op"};
     require_order(slice);
     if (detail_ == Detail::kInstructions) {
@@ -262,9 +247,7 @@ class Timeline {
     write(slice);
   }
 
-  const InstrWork& work(const TraceEvent& event) const {
-    return record_.work[record_.program.calls[event.call].block][event.instr];
-  }
+  const InstrWork& work(const TraceEvent& event) const { return work_of(record_, event); }
 
   void add_work(Slice& slice, const TraceEvent& event, double flops, double bytes) const {
     if (flops > 0) slice.args.push_back({.name = "flops", .number = flops});
@@ -280,7 +263,7 @@ class Timeline {
     Slice slice{.track = track_of(event.rank, line_of(event)),
                 .begin = event.begin,
                 .end = event.end,
-                .name = ring ? std::string_view{label(event)} : isa::name_of(what.op),
+                .name = ring ? label_of(record_, event) : isa::name_of(what.op),
                 .category = ring ? "dma" : "instruction"};
     if (!work(event).operands.empty()) slice.args.push_back({.name = "operands", .text = work(event).operands});
     if (event.waited > 0) {
@@ -290,85 +273,6 @@ class Timeline {
     add_work(slice, event, work(event).flops, work(event).hbm_bytes);
     attach_flows(e, slice);
     write(slice);
-  }
-
-  void value(std::uint64_t track, hw::Fs when, double value) {
-    ++summary_.counter_values;
-    sink_.value(track, when, value);
-  }
-
-  /// A figure that holds from the start of each call to the start of the next.
-  template <class Of>
-  void write_call_counter(int line, std::string_view name, std::string_view unit, Of of) {
-    const std::uint64_t track = track_of(result_.rank, kCounterLine + line);
-    sink_.counter(track, pid(result_.rank), fmt::format("core {} {}", result_.rank, name), unit);
-    hw::Fs end = 0;
-    for (std::size_t c = 0; c < result_.calls.size(); ++c) {
-      const hw::CallTime& call = result_.calls[c];
-      if (!window_.shows(call.begin, call.end)) continue;
-      value(track, call.begin, of(c));
-      end = call.end;
-    }
-    if (end > 0) value(track, end, 0);
-  }
-
-  void write_counters() {
-    const MemoryUse memory = memory_use(record_);
-    const auto seconds = [&](std::size_t c) { return hw::seconds(result_.calls[c].end - result_.calls[c].begin); };
-    const auto block = [&](std::size_t c) -> const isa::Block& {
-      return record_.program.blocks[result_.calls[c].block];
-    };
-    write_call_counter(0, "SBUF per partition", "B", [&](std::size_t c) { return block(c).sbuf_bytes; });
-    write_call_counter(1, "PSUM per partition", "B", [&](std::size_t c) { return block(c).psum_bytes; });
-    write_call_counter(2, "HBM in use", "B", [&](std::size_t c) { return memory.total[c]; });
-    write_call_counter(3, "tensor busy", "%", [&](std::size_t c) {
-      return seconds(c) > 0 ? hw::seconds(result_.calls[c].engines[0].busy) / seconds(c) * 100 : 0;
-    });
-    // The machine limits power as sustained load of the PE array (power.utilisation); the watts are not published.
-    write_call_counter(5, "power: load of the PE array", "%", [&](std::size_t c) {
-      const double array = result_.peaks.matmul_flops * seconds(c);
-      return array > 0 ? block(c).matmul_flops / array * 100 : 0;
-    });
-    const bool rings = std::ranges::any_of(
-        order_, [&](std::size_t e) { return result_.events[e].track == TraceEvent::Track::kDmaRing; });
-    if (rings) return write_bandwidth_by_event();
-    write_call_counter(4, "HBM bandwidth", "GB/s", [&](std::size_t c) {
-      const hw::DmaTime& dma = result_.calls[c].dma;
-      return seconds(c) > 0 ? static_cast<double>(dma.read_bytes + dma.written_bytes) / seconds(c) * 1e-9 : 0;
-    });
-  }
-
-  /// Bytes of the transfers, spread evenly over the time that each took.
-  void write_bandwidth_by_event() {
-    hw::Fs from = ~hw::Fs{0}, until = 0;
-    for (const std::size_t e : order_) {
-      from = std::min(from, result_.events[e].begin);
-      until = std::max(until, result_.events[e].end);
-    }
-    const hw::Fs width = std::max<hw::Fs>((until - from) / kBins, 1'000'000);  // at least 1 ns
-    std::map<std::uint32_t, std::vector<double>> ranks;
-    for (const std::size_t e : order_) {
-      const TraceEvent& event = result_.events[e];
-      if (event.track != TraceEvent::Track::kDmaRing || event.end <= event.begin) continue;
-      auto& bins = ranks.try_emplace(event.rank, (until - from) / width + 1).first->second;
-      const double rate = work(event).hbm_bytes / static_cast<double>(event.end - event.begin);
-      for (hw::Fs at = event.begin; at < event.end;) {
-        const hw::Fs bin = (at - from) / width, next = std::min(event.end, from + (bin + 1) * width);
-        bins[bin] += rate * static_cast<double>(next - at);
-        at = next;
-      }
-    }
-    for (const auto& [rank, bins] : ranks) {
-      const std::uint64_t track = track_of(rank, kCounterLine + 4);
-      sink_.counter(track, pid(rank), fmt::format("core {} HBM bandwidth", rank), "GB/s");
-      double last = -1;
-      for (std::size_t b = 0; b < bins.size(); ++b) {
-        const double rate = bins[b] / hw::seconds(width) * 1e-9;
-        if (rate != last) value(track, from + b * width, rate);
-        last = rate;
-      }
-      value(track, until, 0);
-    }
   }
 
   static constexpr std::size_t kNoGroup = ~std::size_t{0};

@@ -175,15 +175,15 @@ void Core::collective_known(const CcCores::Done& done) {
   if (waits_for_collective_) call_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void Core::issued(isa::Engine engine, const TimedInstr& instr, const Issue& issue) {
+void Core::issued(isa::Engine engine, const TimedInstr& instr, const Price& price, const Issue& issue) {
   record_event({.begin = issue.begin,
-                .end = issue.begin + instr.occupy,
+                .end = issue.begin + price.occupy,
                 .instr = instr.index,
                 .track = TraceEvent::Track::kEngine,
                 .lane = static_cast<std::uint8_t>(engine),
                 .hold = issue.waited > 0 ? issue.hold : Hold::kOwnEngine,
                 .waited = issue.waited});
-  if (!options_.observer || instr.kind > TimedInstr::Kind::kMatMul) return;
+  if (!options_.observer || price.kind > Price::Kind::kMatMul) return;
   options_.observer->begins(rank_, call_, instr.index, issue.begin);
   options_.observer->retires(rank_, call_, instr.index, issue.done);
 }

@@ -60,7 +60,7 @@ class Core : public sc_core::sc_module, private IssueSink {
  private:
   void dma(const TimedInstr& instr, Fs when) override;
   void collective(const TimedInstr& instr, Fs when) override;
-  void issued(isa::Engine engine, const TimedInstr& instr, const Issue& issue) override;
+  void issued(isa::Engine engine, const TimedInstr& instr, const Price& price, const Issue& issue) override;
   void finished(isa::Engine engine, Fs free, Fs done) override;
 
   void transfer_begins(std::uint32_t index, Fs begin);

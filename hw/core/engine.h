@@ -23,9 +23,9 @@ class Engine {
     Fs begin = 0;
     Fs done = 0;
   };
-  Issue issue(const TimedInstr& instr, Fs ready, EngineTime& time) {
-    const Fs begin = this->begin(instr, ready, time);
-    done_ = std::max(done_, begin + instr.latency);
+  Issue issue(const Price& price, Fs ready, EngineTime& time) {
+    const Fs begin = this->begin(price, ready, time);
+    done_ = std::max(done_, begin + price.latency);
     return {begin, done_};
   }
   Fs done() const { return done_; }
@@ -34,9 +34,9 @@ class Engine {
   Ports& ports() { return ports_; }
 
  protected:
-  virtual Fs begin(const TimedInstr& instr, Fs ready, EngineTime& time) {
-    if (instr.ports == kNoPort) return ready;
-    const Fs begin = ports_.reserve(instr.ports, ready, instr.occupy);
+  virtual Fs begin(const Price& price, Fs ready, EngineTime& time) {
+    if (price.ports == kNoPort) return ready;
+    const Fs begin = ports_.reserve(price.ports, ready, price.occupy);
     time.waiting[static_cast<int>(Hold::kPort)] += begin - ready;
     return begin;
   }
@@ -55,24 +55,24 @@ class TensorEngine final : public Engine {
   PowerLimit& power() { return power_; }
 
  protected:
-  Fs begin(const TimedInstr& instr, Fs ready, EngineTime& time) override {
-    if (instr.kind != TimedInstr::Kind::kMatMul) return ready;
+  Fs begin(const Price& price, Fs ready, EngineTime& time) override {
+    if (price.kind != Price::Kind::kMatMul) return ready;
     // The load needs its operand, and the spare half of the weight buffer: free once the previous matmul has started.
     // With both known, `ready` is when the sequencer released the instruction, and `operands_` never precedes that
     // matmul.
     const Fs load_begin = std::max(operands_, previous_begin_);
-    const Fs loaded = instr.load > 0 ? load_begin + static_cast<Fs>(instr.load) : ready;
-    Fs begin = std::max(ready, loaded) + (instr.load > 0 ? swap_ : 0);
+    const Fs loaded = price.load > 0 ? load_begin + static_cast<Fs>(price.load) : ready;
+    Fs begin = std::max(ready, loaded) + (price.load > 0 ? swap_ : 0);
     time.waiting[static_cast<int>(Hold::kStationary)] += begin - ready;
-    const Fs occupied = free_in(instr.squares);
+    const Fs occupied = free_in(price.squares);
     if (occupied > begin) {  // the array works until then
       time.busy += occupied - begin;
       begin = occupied;
     }
-    const Fs allowed = power_.start(begin, instr.charge);
+    const Fs allowed = power_.start(begin, price.charge);
     time.waiting[static_cast<int>(Hold::kPower)] += allowed - begin;
     previous_begin_ = allowed;
-    keep(instr, allowed + instr.occupy);
+    keep(price, allowed + price.occupy);
     return allowed;
   }
 
@@ -89,12 +89,12 @@ class TensorEngine final : public Engine {
       if (squares >> s & 1) free = std::max(free, squares_[s]);
     return free;
   }
-  void keep(const TimedInstr& instr, Fs until) {
-    if (instr.apart > 0) parted_ = true;
+  void keep(const Price& price, Fs until) {
+    if (price.apart > 0) parted_ = true;
     if (!parted_) return;
     busy_until_ = std::max(busy_until_, until);
     for (std::size_t s = 0; s < squares_.size(); ++s)
-      if (instr.squares >> s & 1) squares_[s] = until;
+      if (price.squares >> s & 1) squares_[s] = until;
   }
 
   PowerLimit power_;

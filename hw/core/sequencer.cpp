@@ -40,20 +40,20 @@ void Sequencer::step() {
   blocked_ = false;
   while (next_ < stream_->instrs.size()) {
     const TimedInstr& instr = stream_->instrs[next_];
-    if (!resolve(instr)) return;
-    if (instr.ports != kNoPort && !owns_ports()) return;
-    issue(instr);
+    const Price& price = stream_->prices[instr.price];
+    if (!resolve(instr, price)) return;
+    if (price.ports != kNoPort && !owns_ports()) return;
+    issue(instr, price);
     ++next_;
   }
   sink_.finished(engine_, free_, std::max(free_, unit_.done()));
 }
 
 /// Finds when the waits of `instr` are met. False when that is not known yet: step() runs again once it is.
-bool Sequencer::resolve(const TimedInstr& instr) {
+bool Sequencer::resolve(const TimedInstr& instr, const Price& price) {
   ready_ = free_;
-  if (instr.kind == TimedInstr::Kind::kCompute &&
-      instr.load > 0) {  // the table is loaded before its operands are there
-    ready_ += static_cast<Fs>(instr.load);
+  if (price.kind == Price::Kind::kCompute && price.load > 0) {  // the table is loaded before its operands are there
+    ready_ += static_cast<Fs>(price.load);
     hold_ = Hold::kOwnEngine;
   }
   const isa::Wait* wait = stream_->waits.data() + instr.first_wait;
@@ -65,7 +65,7 @@ bool Sequencer::resolve(const TimedInstr& instr) {
       semaphores_.hold(*wait, wake_);
       return false;
     }
-    const Fs seen = *when + (wait->count > 0 && wait->sem < isa::kFirstCcSemaphore ? instr.wake : 0);
+    const Fs seen = *when + (wait->count > 0 && wait->sem < isa::kFirstCcSemaphore ? price.wake : 0);
     met_ = std::max(met_, seen);
     if (seen <= ready_) continue;
     ready_ = seen;
@@ -90,30 +90,30 @@ bool Sequencer::owns_ports() {
   return false;
 }
 
-void Sequencer::issue(const TimedInstr& instr) {
+void Sequencer::issue(const TimedInstr& instr, const Price& price) {
   const Fs before = time_.waited();
   const Fs still_busy = std::clamp(unit_.busy_until(), free_, std::max(free_, ready_)) - free_;
   time_.busy += still_busy;
   if (ready_ > free_) time_.waiting[static_cast<int>(hold_)] += ready_ - free_ - still_busy;
   Fs begin = ready_;
-  Fs done = ready_ + instr.latency;
-  if (instr.kind <= TimedInstr::Kind::kMatMul) {
+  Fs done = ready_ + price.latency;
+  if (price.kind <= Price::Kind::kMatMul) {
     if (tensor_) tensor_->operands_at(met_);
-    const auto issued = unit_.issue(instr, ready_, time_);
+    const auto issued = unit_.issue(price, ready_, time_);
     begin = issued.begin;
     done = issued.done;
   }
   slots_->waiting[instr.slot] += begin - free_;
   const Fs waited = time_.waited() - before;
-  const Fs occupy = instr.apart > 0 ? static_cast<Fs>(instr.apart) : instr.occupy;  // of the issue
+  const Fs occupy = price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;  // of the issue
   slots_->busy[instr.slot] += occupy;
   time_.busy += occupy;
   ++time_.instructions;
   free_ = begin + occupy;
   if (instr.signal) semaphores_.raise(static_cast<int>(engine_), done);
-  if (watched_) sink_.issued(engine_, instr, {.begin = begin, .done = done, .hold = hold_, .waited = waited});
-  if (instr.kind == TimedInstr::Kind::kDma) sink_.dma(instr, begin);
-  if (instr.kind == TimedInstr::Kind::kCollective) sink_.collective(instr, begin);
+  if (watched_) sink_.issued(engine_, instr, price, {.begin = begin, .done = done, .hold = hold_, .waited = waited});
+  if (price.kind == Price::Kind::kDma) sink_.dma(instr, begin);
+  if (price.kind == Price::Kind::kCollective) sink_.collective(instr, begin);
 }
 
 Hold Sequencer::hold_of(int semaphore) const {

@@ -23,7 +23,7 @@ class IssueSink {
   virtual void dma(const TimedInstr& instr, Fs when) = 0;
   virtual void collective(const TimedInstr& instr, Fs when) = 0;
   /// Called for every issue when the core records or executes.
-  virtual void issued(isa::Engine engine, const TimedInstr& instr, const Issue& issue) = 0;
+  virtual void issued(isa::Engine engine, const TimedInstr& instr, const Price& price, const Issue& issue) = 0;
   /// Called when everything is issued; the engine can take the next call at `free`, and its last result is ready at
   /// `done`.
   virtual void finished(isa::Engine engine, Fs free, Fs done) = 0;
@@ -54,9 +54,9 @@ class Sequencer : public sc_core::sc_module {
  private:
   void wake();
   void step();
-  bool resolve(const TimedInstr& instr);
+  bool resolve(const TimedInstr& instr, const Price& price);
   bool owns_ports();
-  void issue(const TimedInstr& instr);
+  void issue(const TimedInstr& instr, const Price& price);
   Hold hold_of(int semaphore) const;
 
   const isa::Engine engine_;

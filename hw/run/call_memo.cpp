@@ -23,7 +23,7 @@ std::shared_ptr<const TimedBlock> BlockTimes::get(const isa::Block& block, const
     ++found_;
     return known->second.timed;
   }
-  std::erase_if(entries_, [](const auto& entry) { return entry.second.instrs.use_count() == 1; });
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.instrs.expired(); });
   const isa::ReadOnce reading{block.instrs};
   TimedBlock timed = time_block(block, machine);
   timed.known = std::make_shared<KnownCalls>();

@@ -154,42 +154,63 @@ class BlockTimer {
     TimedInstr timed{.index = index, .signal = instr.signal, .queue = instr.queue};
     timed.slot = slot_of(instr);
     add_waits(index, stream, timed);
-    timed.wake = fs_of(isa::is_dma(instr.op) ? target_.timing.dma.wake : target_.timing.semaphore);
-    const isa::Cost cost = isa::cost_of(instr, target_);
-    double slowdown = isa::port_slowdown(instr);
-    if (instr.op == isa::Opcode::kMatMul || instr.op == isa::Opcode::kPeTranspose) {
-      slowdown = time_matmul(instr, held, timed);
-    } else if (isa::is_dma(instr.op)) {
-      time_dma(index, timed);
-    } else if (isa::is_collective(instr.op)) {
-      time_collective(index, timed);
-    } else if (instr.op == isa::Opcode::kWait) {
-      timed.kind = TimedInstr::Kind::kWait;
-    } else {
-      timed.ports = ports_of(instr);
-      if (table_.loads(instr)) timed.load = static_cast<float>(table_load_);
-    }
-    timed.occupy = to_fs(cost.occupy * slowdown, instr.engine);
-    timed.latency = std::max(timed.occupy, to_fs(cost.latency + cost.occupy * (slowdown - 1), instr.engine));
-    if (timed.kind == TimedInstr::Kind::kMatMul) {
-      timed.charge = static_cast<float>(used_ * timed.occupy);
-      timed.squares = squares;
-      if (instr.pe) timed.apart = static_cast<float>(std::min(timed.occupy, to_fs(kApart, instr.engine)));
-    }
-    stream.min_busy += timed.apart > 0 ? static_cast<Fs>(timed.apart) : timed.occupy;
+    if (isa::is_dma(instr.op)) time_dma(index, timed);
+    if (isa::is_collective(instr.op)) check_collective(index);
+    timed.price = number_of(price_of(instr, held, squares), timed.slot);
+    const Price& price = stream.prices[timed.price];
+    stream.min_busy += price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;
     stream.instrs.push_back(timed);
   }
 
+  /// `held`: it finds its stationary tile in these squares of the PE array.
+  Price price_of(const isa::Instr& instr, bool held, std::uint16_t squares) {
+    using Kind = Price::Kind;
+    Price price{.wake = fs_of(isa::is_dma(instr.op) ? target_.timing.dma.wake : target_.timing.semaphore)};
+    const isa::Cost cost = isa::cost_of(instr, target_);
+    double slowdown = isa::port_slowdown(instr);
+    if (instr.op == isa::Opcode::kMatMul || instr.op == isa::Opcode::kPeTranspose) {
+      slowdown = time_matmul(instr, held, price);
+    } else if (isa::is_dma(instr.op)) {
+      price.kind = Kind::kDma;
+    } else if (isa::is_collective(instr.op)) {
+      price.kind = Kind::kCollective;
+    } else if (instr.op == isa::Opcode::kWait) {
+      price.kind = Kind::kWait;
+    } else {
+      price.ports = ports_of(instr);
+      if (table_.loads(instr)) price.load = static_cast<float>(table_load_);
+    }
+    price.occupy = to_fs(cost.occupy * slowdown, instr.engine);
+    price.latency = std::max(price.occupy, to_fs(cost.latency + cost.occupy * (slowdown - 1), instr.engine));
+    if (price.kind == Kind::kMatMul) {
+      price.charge = static_cast<float>(used_ * price.occupy);
+      price.squares = squares;
+      if (instr.pe) price.apart = static_cast<float>(std::min(price.occupy, to_fs(kApart, instr.engine)));
+    }
+    return price;
+  }
+
+  /// Its place among those of the stream.
+  std::uint32_t number_of(const Price& price, std::uint32_t slot) {
+    const auto engine = static_cast<std::size_t>(out_.slots[slot].engine);
+    Stream& stream = out_.streams[engine];
+    std::uint32_t& last = last_[slot].price;
+    if (last != kNone && stream.prices[last] == price) return last;
+    const auto [known, is_new] = prices_[engine].try_emplace(price, static_cast<std::uint32_t>(stream.prices.size()));
+    if (is_new) stream.prices.push_back(price);
+    return last = known->second;
+  }
+
   /// Returns how much longer the moving operand takes because of its stride.
-  double time_matmul(const isa::Instr& instr, bool held, TimedInstr& timed) {
+  double time_matmul(const isa::Instr& instr, bool held, Price& price) {
     constexpr std::int64_t kFullRateBytes = 16;
     const auto factor = [](const isa::Tile& t) {
       return t && isa::inner_stride_bytes(t) >= kFullRateBytes ? 2.0 : 1.0;
     };
-    timed.kind = TimedInstr::Kind::kMatMul;
+    price.kind = Price::Kind::kMatMul;
     if (!held) {
       const double cycles = isa::stationary_load_cycles(instr, target_.timing) * factor(instr.a);
-      timed.load = static_cast<float>(to_fs(cycles, instr.engine));
+      price.load = static_cast<float>(to_fs(cycles, instr.engine));
     }
     used_ = static_cast<double>(instr.a.partitions) * static_cast<double>(instr.a.cols()) /
             static_cast<double>(target_.geometry.array_rows * target_.geometry.array_columns);
@@ -203,9 +224,12 @@ class BlockTimer {
       refuse(block_, index, fmt::format("names DMA ring {}", instr.queue),
              fmt::format("use rings 0 to {}", target_.geometry.dma_rings - 1));
     const Transfer transfer = plan_transfer(instr, target_.timing.dma);
-    timed.kind = TimedInstr::Kind::kDma;
-    timed.transfer = static_cast<std::uint32_t>(out_.transfers.size());
-    out_.transfers.push_back(transfer);
+    std::uint32_t& last = last_[timed.slot].transfer;
+    if (last == kNone || out_.transfers[last] != transfer) {
+      last = static_cast<std::uint32_t>(out_.transfers.size());
+      out_.transfers.push_back(transfer);
+    }
+    timed.transfer = last;
     out_.dma += {.transfers = 1,
                  .descriptors = transfer.descriptors,
                  .read_bytes = transfer.read_bytes,
@@ -213,10 +237,9 @@ class BlockTimer {
                  .engine_busy = std::max(transfer.work, transfer.shared * target_.timing.dma.engines)};
   }
 
-  void time_collective(std::uint32_t index, TimedInstr& timed) {
+  void check_collective(std::uint32_t index) {
     if (block_.instrs[index].queue >= isa::kCcQueues)
       refuse(block_, index, fmt::format("names collective queue {}", block_.instrs[index].queue), "use queue 0 or 1");
-    timed.kind = TimedInstr::Kind::kCollective;
     out_.collectives = true;
   }
 
@@ -252,10 +275,17 @@ class BlockTimer {
     if (known == of_label.end()) {
       of_label.push_back(slot);
       out_.slots.push_back({.label = instr.label, .op = instr.op, .engine = instr.engine});
+      last_.emplace_back();
     }
     ++out_.slots[slot].count;
     return slot;
   }
+
+  static constexpr std::uint32_t kNone = ~0U;
+  /// Cost and traffic of the last instruction of a slot: most instructions repeat the previous one.
+  struct Last {
+    std::uint32_t price = kNone, transfer = kNone;
+  };
 
   const isa::Block& block_;
   const isa::Target target_;
@@ -264,6 +294,8 @@ class BlockTimer {
   ActivationTable table_;
   Stationary stationary_;
   std::vector<std::vector<std::uint32_t>> slots_;  // per label: their numbers
+  std::vector<Last> last_;                         // of each slot
+  std::array<std::map<Price, std::uint32_t>, isa::kEngineCount> prices_;
   bool sbuf_shared_ = false;
   bool psum_shared_ = false;
   double used_ = 0;  // part of the PE array that the last matmul keeps busy

@@ -40,6 +40,7 @@ inline constexpr std::int64_t kDefaultTextLength = 2048;
 struct Sizes {
   double samples = 0;             // per epoch: sequences of step.kind.length tokens; 0: those of one step
   std::int64_t eval_samples = 0;  // evaluated after each epoch
+  bool eval_on_start = false;     // and before the first step
   std::int64_t eval_batch = 8;    // per data-parallel rank
   double epochs = 1;
   std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
@@ -84,7 +85,7 @@ struct Job {
   /// sequences.
   double steps() const;
   double samples() const;
-  /// Whole evaluations: one after each started epoch.
+  /// Whole evaluations: one after each started epoch, and one before the first step if eval_on_start.
   double evaluations() const;
   /// Errors: as analysis::load_stack().
   analysis::Stack load_stack() const { return analysis::load_stack(stack, stack_changes); }

@@ -77,7 +77,6 @@ struct GenerationTime {
   std::vector<GenerationStep> tokens;  // by rising `read`; empty for a single new token
   double first_token = 0;              // s from the prompt to its first token
   double per_token = 0;                // s, median of the others; 0 without any
-  double tokens_per_second = 0;        // all new tokens of the batch over the whole time
 };
 
 struct Projection {

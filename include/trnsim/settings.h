@@ -34,6 +34,7 @@ struct TrainingSettings {
   std::string lr_scheduler_type = "linear";
   double label_smoothing_factor = 0;
   std::string eval_strategy = "epoch";
+  bool eval_on_start = false;
   std::int64_t dataloader_num_workers = 0;
 };
 

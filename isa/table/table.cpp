@@ -13,12 +13,6 @@ const Row* instructions(int generation) {
   return nullptr;
 }
 
-const Row& Target::row(Opcode op) const { return instructions[static_cast<std::size_t>(op)]; }
-
-bool runs_on(Engine engine, Opcode op, const Target& target) { return target.row(op).engines.contains(engine); }
-
-Cost cost_of(const Instr& instr, const Target& target) { return target.row(instr.op).cost(instr, target.timing); }
-
 std::string_view name_of(Opcode op) {
   const auto i = static_cast<std::size_t>(op);
   return i < kOpcodeCount ? kTable[i].name : "?";

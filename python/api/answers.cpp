@@ -1,7 +1,6 @@
 #include "python/api/answers.h"
 
 #include <array>
-#include <fstream>
 
 #include "analysis/cost/job_cost.h"
 #include "analysis/profile/views.h"

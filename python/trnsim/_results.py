@@ -226,19 +226,26 @@ class Run:
 
 class Generation:
     """Text and its time: `texts` (str; empty without weights), `ids`, `time_to_first_token_seconds`,
-    `time_per_output_token_p50_seconds`, `total_seconds` (s), `tokens_per_second` (1/s), `buckets` (Table),
+    `time_per_output_token_p50_seconds`, `generate_runtime` (s), `tokens_per_second` (1/s), `buckets` (Table),
     `memory` (bytes by kind), `result` (all of it, as the command line prints it)."""
 
     def __init__(self, data):
         self.result = data
         self.texts, self.ids = [t["text"] for t in data["texts"]], [t["ids"] for t in data["texts"]]
         self.buckets = Table(data["buckets"])
-        kinds = {k: v for k, v in data["memory"].items() if k not in ("total", "capacity")}
-        self.memory = Memory({"hbm_bytes": data["memory"]["total"], "hbm_capacity_bytes": data["memory"]["capacity"],
+        memory = data["memory"]
+        kinds = {k: v for k, v in memory.items()
+                 if k not in ("hbm_bytes", "hbm_capacity_bytes", "compiler", "verdict")}
+        self.memory = Memory({"hbm_bytes": memory["hbm_bytes"], "hbm_capacity_bytes": memory["hbm_capacity_bytes"],
                               "by_kind": kinds})
         self.time_to_first_token_seconds = data["time_to_first_token_seconds"]
-        self.time_per_output_token_p50_seconds = data["time_per_output_token_p50_seconds"]
-        self.total_seconds, self.tokens_per_second = data["total_seconds"], data["tokens_per_second"]
+        self.time_per_output_token_p50_seconds = data.get("time_per_output_token_p50_seconds", 0.0)
+        self.generate_runtime, self.tokens_per_second = data["generate_runtime"], data["tokens_per_second"]
+
+    @property
+    def total_seconds(self):
+        """Its name until 0.3.0: `generate_runtime`."""
+        return self.generate_runtime
 
     def __repr__(self):
         return (f"Generation of {self.result['new_tokens']} tokens: first after "

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "isa/operands.h"
@@ -107,7 +105,7 @@ class Allocator {
 
   /// False when something would spill and must not.
   bool run() {
-    if (may_spill_) out_.reserve(with_holds());
+    if (may_spill_) out_.reserve(block_.instrs.size());
     for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) {
       look_ahead(may_spill_ ? block_.instrs.size() : std::size_t{i} + kStays + 1);
       const Instr& instr = block_.instrs[order_[i]];
@@ -115,7 +113,7 @@ class Allocator {
       for (const std::uint32_t b : busy_)
         if (!ensure_placed(b, instr)) return false;
       result_.moved += order_[i] != i;
-      if (may_spill_) write(instr);
+      if (may_spill_) place(out_.emplace_back(instr));
       for (const std::uint32_t b : busy_)
         if (++uses_[b].done == uses_[b].count) free(b);
     }
@@ -123,11 +121,10 @@ class Allocator {
   }
 
   Allocation take(VirtualBlock& block) {
-    if (!may_spill_) {  // only now: an order that is given up need not be written
-      out_.reserve(with_holds());
-      for (const std::uint32_t i : order_) write(block_.instrs[i]);
-    }
-    block.room = std::exchange(block.instrs, std::move(out_));
+    if (may_spill_)
+      block.instrs = std::move(out_);
+    else
+      reorder(block.instrs);  // only now: an order that is given up need not be written
     block.registers = std::move(registers_);
     result_.sbuf_bytes = sbuf_.peak();
     result_.psum_bytes = psum_.peak();
@@ -137,12 +134,21 @@ class Allocator {
  private:
   static constexpr std::int64_t kNowhere = -1;
 
-  /// As many instructions as there are, plus those that synchronize() is likely to insert.
-  std::size_t with_holds() const { return block_.instrs.size() + block_.instrs.size() / 16; }
+  void place(Instr& instr) {
+    for_buffers(instr, [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
+  }
 
-  void write(const Instr& instr) {
-    out_.push_back(instr);
-    for_buffers(out_.back(), [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
+  /// In place: a second list would take hundreds of megabytes. Uses order_ up.
+  void reorder(std::vector<Instr>& instrs) {
+    constexpr std::uint32_t kMoved = ~0U;
+    for (std::uint32_t first = 0; first < order_.size(); ++first) {
+      if (order_[first] == kMoved) continue;
+      const Instr begun = instrs[first];
+      std::uint32_t to = first;
+      for (std::uint32_t from = 0; (from = std::exchange(order_[to], kMoved)) != first; to = from)
+        place(instrs[to] = instrs[from]);
+      place(instrs[to] = begun);
+    }
   }
 
   /// The instructions that name a buffer: from `begin` on in places_, by their places in the order.

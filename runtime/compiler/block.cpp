@@ -124,8 +124,8 @@ class Signer {
 Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) { return Signer{graph, nodes}.take(); }
 
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const BlockPasses& passes, std::vector<Instr>& room) {
-  Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name, std::move(room)};
+                       const isa::Target& target, const BlockPasses& passes) {
+  Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name};
   const auto groups = fuse_nodes(graph, nodes, target.geometry, passes.fusion);
   for (const FusedGroup& group : groups) {
     if (group.by_rows) {
@@ -141,7 +141,6 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   VirtualBlock written = emitter.finish();
   out.dropped = drop_unread(graph, written, nodes);
   Lowered lowered = lower(std::move(written), target, {.reorder = passes.reorder, .rotate = passes.double_buffering});
-  room = std::move(lowered.room);
   out.moved = lowered.allocation.moved;
   out.waits = lowered.waits;
   out.spills = static_cast<std::size_t>(lowered.allocation.spills);
@@ -162,15 +161,15 @@ const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>&
   const std::string key = writer.take();
   auto place = entries_.find(key);
   if (place == entries_.end()) {
-    BuiltBlock built = build_block(graph, nodes, signature, target, passes, room_);
-    built.block.instrs.pack();
+    BuiltBlock built = build_block(graph, nodes, signature, target, passes);
     kept_ += built.block.instrs.size();
     make_room();
-    place = entries_.emplace(key, Entry{.built = std::move(built)}).first;
+    place = entries_.emplace(key, Entry{.built = std::move(built), .used = ++clock_}).first;
+    pack_some();
   } else {
     ++found_;
+    place->second.used = ++clock_;
   }
-  place->second.used = ++clock_;
   return place->second.built;
 }
 
@@ -179,6 +178,24 @@ void BlockCache::make_room() {
     const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });
     kept_ -= oldest->second.built.block.instrs.size();
     entries_.erase(oldest);
+  }
+}
+
+/// Those of a program that there still is may be being read, in another thread too.
+void BlockCache::pack_some() {
+  std::size_t open = 0;
+  std::vector<const Entry*> idle;
+  for (const auto& [key, entry] : entries_) {
+    const isa::Instrs& instrs = entry.built.block.instrs;
+    if (instrs.is_packed()) continue;
+    open += instrs.size();
+    if (!instrs.is_shared()) idle.push_back(&entry);
+  }
+  std::ranges::sort(idle, {}, &Entry::used);
+  for (const Entry* entry : idle) {
+    if (open <= most_open_) return;
+    entry->built.block.instrs.pack();
+    open -= entry->built.block.instrs.size();
   }
 }
 

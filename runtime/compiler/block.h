@@ -31,20 +31,23 @@ struct BuiltBlock {
   std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // effects of the passes
 };
 
-/// `nodes` in an order in which they can run. `room`: memory for the instructions as first written, which
-/// blocks that are built one after the other share. Errors: Fault::kCapacity when an instruction needs more than SBUF.
+/// `nodes` in an order in which they can run. Errors: Fault::kCapacity when an instruction needs more than SBUF.
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const BlockPasses& passes, std::vector<isa::Instr>& room);
+                       const isa::Target& target, const BlockPasses& passes);
 
 /// Blocks of programs that are compiled one after the other for one target: plans of a model that share its layers
 /// alike have the same. Another target's are forgotten.
 class BlockCache {
  public:
-  /// Keeps the most recently used blocks, up to this many instructions in total (a single block may have more).
-  explicit BlockCache(std::size_t most_instructions) : most_{most_instructions} {}
+  /// So many instructions take 22 MB: to pack and unpack small blocks would take as long as checking and timing them.
+  static constexpr std::size_t kOpen = 50'000;
 
-  /// The block as build_block() makes it, its instructions packed: most are read twice, to be checked and to be timed,
-  /// and few at a time. The reference holds until the next call.
+  /// Keeps the most recently used blocks, up to this many instructions in total (a single block may have more). Blocks
+  /// that no program has are packed, except for the last `open_instructions`.
+  explicit BlockCache(std::size_t most_instructions, std::size_t open_instructions = kOpen)
+      : most_{most_instructions}, most_open_{open_instructions} {}
+
+  /// The block as build_block() makes it. The reference holds until the next call.
   const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                         const isa::Target& target, const BlockPasses& passes);
   std::size_t found() const { return found_; }  // without building them
@@ -55,12 +58,12 @@ class BlockCache {
     std::uint64_t used = 0;
   };
   void make_room();
+  void pack_some();
 
-  std::size_t most_, kept_ = 0, found_ = 0;
+  std::size_t most_, most_open_, kept_ = 0, found_ = 0;
   isa::Target target_;
   std::uint64_t clock_ = 0;
   std::map<std::string, Entry> entries_;
-  std::vector<isa::Instr> room_;
 };
 
 }  // namespace runtime

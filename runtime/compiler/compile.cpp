@@ -216,7 +216,7 @@ class Compiler {
   Made add_block(const std::vector<NodeId>& nodes, const Signature& signature) {
     const BlockPasses passes = block_passes(options_.passes);
     BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, passes)
-                                       : build_block(graph_, nodes, signature, target_, passes, room_);
+                                       : build_block(graph_, nodes, signature, target_, passes);
     fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
     spills_ += built.spills, waits_ += built.waits;
     result_.program.blocks.push_back(std::move(built.block));
@@ -332,7 +332,6 @@ class Compiler {
   const CompileOptions& options_;
   Compiled result_;
   std::map<std::string, Made> made_;
-  std::vector<Instr> room_;  // of build_block()
   std::vector<Use> uses_;
   std::map<ValueId, std::uint32_t> reduced_, ahead_;  // results of collectives: which of their queue they are
   std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on

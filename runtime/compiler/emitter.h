@@ -37,7 +37,6 @@ struct VirtualBlock {
   std::vector<std::string> labels;
   std::vector<ValueId> registers;  // which tensor each HBM register is for
   double movement_flops = 0;       // of matmuls that only move data
-  std::vector<Instr> room;         // memory of a list that `instrs` has replaced, for another one
 
   /// The number that tiles in this buffer have as their `reg`.
   std::uint32_t add(const Buffer& buffer) {
@@ -53,8 +52,8 @@ class Emitter {
  public:
   static constexpr std::int64_t kKeptRows = std::int64_t{4} * isa::kPartitions;  // of tensors that keep() takes
 
-  /// Keeps references to both. `room`: memory to write the instructions to.
-  Emitter(const Graph& graph, const isa::Target& target, std::string name, std::vector<Instr> room = {});
+  /// Keeps references to both.
+  Emitter(const Graph& graph, const isa::Target& target, std::string name);
 
   const Graph& graph() const { return graph_; }
   const isa::Target& target() const { return target_; }
@@ -133,7 +132,10 @@ class Emitter {
 
   const Graph& graph_;
   const isa::Target& target_;
+  static constexpr std::size_t kPart = 16'384;  // instructions: a list that grew as one would be there twice
+
   VirtualBlock block_;
+  std::vector<std::vector<Instr>> parts_;  // before those of block_
   std::unordered_map<ValueId, std::uint32_t> registers_;
   Constants<Tile> constants_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;

@@ -58,7 +58,9 @@ double EngineBooks::done_after(const Instr& instr) const {
 }
 
 void EngineBooks::add(const Instr& instr) {
-  if (!isa::is_dma(instr.op) && !isa::is_collective(instr.op))
+  const bool chosen_among = instr.engine == Engine::kVector || instr.engine == Engine::kScalar ||
+                            instr.engine == Engine::kGpSimd;  // no other engine could do TensorE's work
+  if (chosen_among && !isa::is_dma(instr.op) && !isa::is_collective(instr.op))
     busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
 }
 

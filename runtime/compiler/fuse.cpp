@@ -63,9 +63,12 @@ class Fuser {
     return bytes;
   }
 
-  /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile.
+  /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile. A sum over rows
+  /// is there after the last tile alone, also where it has one row and what was summed has one.
   bool tile_operand(const Node& node, std::size_t i) const {
-    return !node.op->not_by_row.contains(i) && graph_.value(node.in[i]).rows == rows_of(node);
+    const Value& value = graph_.value(node.in[i]);
+    const bool sum = value.producer != kNoNode && graph_.node(value.producer).op->row_sums;
+    return !sum && !node.op->not_by_row.contains(i) && value.rows == rows_of(node);
   }
 
   /// The group of the operand that is ready last, if the node may join it; otherwise a new one.

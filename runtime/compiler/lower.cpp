@@ -33,7 +33,6 @@ Lowered lower(VirtualBlock block, const isa::Target& target, const LowerOptions&
   for (const Instr& i : out.block.instrs) out.block.matmul_flops += isa::matmul_flops(i);
   out.block.matmul_flops -= block.movement_flops;
   out.registers = std::move(block.registers);
-  out.room = std::move(block.room);
   return out;
 }
 

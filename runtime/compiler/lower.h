@@ -23,7 +23,6 @@ struct Lowered {
   std::vector<ValueId> registers;  // which tensor each is for; kSpillArea: the spill area
   Allocation allocation;
   std::size_t waits = 0;
-  std::vector<Instr> room;  // memory of a list of instructions, for another block
 };
 
 /// The one way to a block: for the compiler's instructions, a traced kernel's, and those written by hand. Errors:

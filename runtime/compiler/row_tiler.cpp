@@ -1,7 +1,5 @@
 #include "runtime/compiler/row_tiler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"

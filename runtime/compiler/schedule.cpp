@@ -122,6 +122,7 @@ struct Facts {
       size.push_back(on_chip.back() ? (b.bytes + 63) / 64 * 64 : 1);
     }
     users.resize(size.size());
+    steps.reserve(block.instrs.size());
     for (const Instr& instr : block.instrs)
       steps.push_back({.duration = duration_of(instr, target),
                        .engine = static_cast<std::uint8_t>(instr.engine),

@@ -118,6 +118,7 @@ struct AttentionAttrs {
 struct CachedAttentionAttrs {
   double scale = 1;                                          // of q k^T
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // seq: rows of each sequence's cache that are read
+  std::int64_t window = 0;                                   // tokens that a query sees, itself among them; 0: all
   double soft_cap = 0;                                       // as AttentionAttrs has it
   OptionalType dtype{}, operand{};
   bool operator==(const CachedAttentionAttrs&) const = default;
@@ -155,7 +156,7 @@ struct DiagonalsAttrs {
 
 /// For ops on every stride-th row.
 struct StrideAttrs {
-  std::int64_t stride = 0;
+  std::int64_t stride = 0, first = 0;  // rows first, first + stride, ...
   OptionalType dtype{};
   bool operator==(const StrideAttrs&) const = default;
 };

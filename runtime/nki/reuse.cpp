@@ -1,8 +1,5 @@
 // Value numbering over tiles: repeated loads, transposes and arithmetic of loops are reused while SBUF holds them.
 #include <algorithm>
-#include <array>
-#include <limits>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>

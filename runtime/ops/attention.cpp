@@ -1,8 +1,5 @@
 #include "runtime/ops/attention.h"
 
-#include <cmath>
-#include <limits>
-
 #include "runtime/graph/autodiff.h"
 
 namespace runtime {

@@ -1,6 +1,5 @@
 // Generation: keys and values of earlier tokens stay in HBM; a step reads them and adds one row to each.
 #include <algorithm>
-#include <vector>
 
 #include "runtime/compiler/emitter.h"
 #include "runtime/compiler/row_tiler.h"
@@ -75,11 +74,8 @@ class CachedAttention {
     queries_ =
         transposed(rows_of(node_.in[0]), n_.heads, static_cast<float>(node_.attrs.as<CachedAttentionAttrs>().scale));
     transposed_keys_ = transposed(new_keys_, n_.groups, 1);
-    const ValueId positions = node_.in[5];
-    const Tile row = e_.loaded(Dtype::kInt32, e_.hbm_flat(positions, 0, 1, n_.batch, n_.batch));
-    const Tile numbers = e_.sbuf(Dtype::kFp32, 1, n_.batch);
-    e_.tensor_scalar(numbers, row, Alu::kAdd, 0.0F);
-    places_ = e_.spread(numbers, n_.keys);
+    places_ = spread(node_.in[5]);
+    if (window() > 0) slots_ = spread(node_.in.back());
     key_numbers_ = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
     e_.emit({.op = Opcode::kIota,
              .engine = isa::Engine::kGpSimd,
@@ -91,6 +87,16 @@ class CachedAttention {
   }
 
  private:
+  std::int64_t window() const { return node_.attrs.as<CachedAttentionAttrs>().window; }
+
+  /// A number of each sequence as fp32, in every partition that has keys: [keys, B].
+  Tile spread(ValueId integers) {
+    const Tile row = e_.loaded(Dtype::kInt32, e_.hbm_flat(integers, 0, 1, n_.batch, n_.batch));
+    const Tile numbers = e_.sbuf(Dtype::kFp32, 1, n_.batch);
+    e_.tensor_scalar(numbers, row, Alu::kAdd, 0.0F);
+    return e_.spread(numbers, n_.keys);
+  }
+
   Tile rows_of(ValueId v) {
     const Tile* kept = e_.kept(v, 0, n_.batch);
     return kept ? *kept : e_.loaded(e_.value(v).dtype, e_.hbm(v, 0, n_.batch));
@@ -187,10 +193,25 @@ class CachedAttention {
     return view(tile, g * n_.ratio, dim(n_.heads, count), dim(1, n_.ratio));
   }
 
-  /// Scores of sequence b to its cached keys; keys after its position get a score below any other.
-  void score(std::int64_t b, const Tile& scores) {
+  /// The term added to the scores of sequence b: much less than any score where the cache has no token yet, or one that
+  /// its window has left. The token in row r came (slot - r) mod N before the new one, or N where that is 0.
+  Tile hidden(std::int64_t b) {
     const Tile mask = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
     e_.tensor_scalar(mask, key_numbers_, Alu::kGe, columns(places_, b, 1), Alu::kMul, kHiddenScore);
+    if (window() == 0) return mask;
+    const Tile left = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles), turn = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
+    e_.tensor_scalar(left, key_numbers_, Alu::kSub, columns(slots_, b, 1));
+    e_.tensor_scalar(turn, left, Alu::kLt, 0.0F, Alu::kMul, static_cast<float>(n_.rows_there));
+    e_.tensor_tensor(left, left, Alu::kAdd, turn);  // steps until the row is written again, but for this one
+    const auto seen_from = static_cast<float>(n_.rows_there - window() + 1);
+    e_.tensor_scalar(left, left, Alu::kLt, seen_from, Alu::kMul, kHiddenScore);
+    e_.tensor_tensor(mask, mask, Alu::kMin, left);  // not their sum, which is infinite
+    return mask;
+  }
+
+  /// Scores of sequence b to its cached keys.
+  void score(std::int64_t b, const Tile& scores) {
+    const Tile mask = hidden(b);
     for_tiles(3, b, [&](std::int64_t tile, std::int64_t count, const Tile& keys) {
       for (std::int64_t g = 0; g < n_.groups; ++g) {
         const Tile bank = e_.psum(n_.keys, count * n_.ratio);
@@ -314,7 +335,7 @@ class CachedAttention {
     const std::int64_t most = kMostRows / n_.rows_there;
     for (std::int64_t first = 0; first < n_.batch; first += most) {
       const std::int64_t count = std::min(most, n_.batch - first);
-      const Tile place = e_.loaded(Dtype::kInt32, e_.hbm(node_.in[5], first, count));
+      const Tile place = e_.loaded(Dtype::kInt32, e_.hbm(node_.in.back(), first, count));
       const Tile begin = e_.sbuf(Dtype::kInt32, count, 1), slot = e_.sbuf(Dtype::kInt32, count, 1);
       e_.emit({.op = Opcode::kIota,
                .engine = isa::Engine::kGpSimd,
@@ -343,7 +364,8 @@ class CachedAttention {
   const Sizes n_;
   const Tile new_keys_, new_values_;      // [B, groups * d]
   HeadPanels queries_, transposed_keys_;  // [d, B * heads], [d, B * groups]
-  Tile places_{}, key_numbers_{};         // [keys, B], [keys, tiles]
+  Tile places_{}, slots_{};               // [keys, B]
+  Tile key_numbers_{};                    // [keys, tiles]
 };
 
 void cached_lower(Emitter& e, const Node& node) { CachedAttention{e, node}.run(); }

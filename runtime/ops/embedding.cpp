@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/error.h"
 #include "runtime/ops/elementwise.h"
 
 namespace runtime {
@@ -206,37 +205,41 @@ double positions_grad_flops(const Graph& g, const Node& n) {
 
 std::int64_t stride_of(const Node& node) { return node.attrs.as<StrideAttrs>().stride; }
 
-/// y[i] = x[i * stride]. Shapes: x [R, C], R a multiple of attrs.stride -> y [R / stride, C].
+std::int64_t first_of(const Node& node) { return node.attrs.as<StrideAttrs>().first; }
+
+/// y[i] = x[first + i * stride]. Shapes: x [R, C], R a multiple of attrs.stride, attrs.first below that -> y [R /
+/// stride, C].
 std::vector<Shape> take_infer(const Contract& c) {
   const std::int64_t stride = stride_of(c.node);
-  if (stride < 1 || c.in(0).rows % stride != 0)
+  if (stride < 1 || c.in(0).rows % stride != 0 || first_of(c.node) < 0 || first_of(c.node) >= stride)
     c.fail("the stride does not divide the rows", "give the length of a sequence");
   return {{c.in(0).rows / stride, c.in(0).cols, c.result_type()}};
 }
 
 Tensors take_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const std::int64_t stride = attrs.as<StrideAttrs>().stride;
-  return {generate(in[0].rows / stride, in[0].cols, [&](auto r, auto c) { return in[0].at(r * stride, c); })};
+  const auto [stride, first, type] = attrs.as<StrideAttrs>();
+  return {generate(in[0].rows / stride, in[0].cols, [&](auto r, auto c) { return in[0].at(first + r * stride, c); })};
 }
 
 void take_backward(Backward& b, const Node& node) {
-  b.add(node, 0, b.op(kPutRows, node, "grad", {b.grad(node)}, StrideAttrs{.stride = stride_of(node)}));
+  b.add(node, 0,
+        b.op(kPutRows, node, "grad", {b.grad(node)}, StrideAttrs{.stride = stride_of(node), .first = first_of(node)}));
 }
 
 void take_lower(RowTiler& r, const Node& node) {
   const std::int64_t stride = stride_of(node);
-  r.e().load(r.out(node, 0), r.e().hbm(node.in[0], r.first_row() * stride, r.parts(), stride));
+  r.e().load(r.out(node, 0), r.e().hbm(node.in[0], first_of(node) + r.first_row() * stride, r.parts(), stride));
 }
 
-/// y[i * stride] = x[i], 0 elsewhere. Shapes: x [R, C] -> y [R * attrs.stride, C].
+/// y[first + i * stride] = x[i], 0 elsewhere. Shapes: x [R, C] -> y [R * attrs.stride, C].
 std::vector<Shape> put_infer(const Contract& c) {
   return {{c.in(0).rows * stride_of(c.node), c.in(0).cols, c.result_type()}};
 }
 
 Tensors put_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const std::int64_t stride = attrs.as<StrideAttrs>().stride;
+  const auto [stride, first, type] = attrs.as<StrideAttrs>();
   return {generate(in[0].rows * stride, in[0].cols,
-                   [&](auto r, auto c) { return r % stride == 0 ? in[0].at(r / stride, c) : 0.0F; })};
+                   [&](auto r, auto c) { return r % stride == first ? in[0].at(r / stride, c) : 0.0F; })};
 }
 
 void put_lower(Emitter& e, const Node& node) {
@@ -246,7 +249,7 @@ void put_lower(Emitter& e, const Node& node) {
   for (std::int64_t r = 0; r < x.rows; r += kPartitions) {
     const std::int64_t count = std::min(kPartitions, x.rows - r);
     const Tile rows = e.loaded(e.value(node.out[0]).dtype, e.hbm(node.in[0], r, count));
-    e.store(e.hbm(node.out[0], r * stride, count, stride), rows);
+    e.store(e.hbm(node.out[0], first_of(node) + r * stride, count, stride), rows);
   }
 }
 

@@ -1,9 +1,7 @@
 // Rows to the slots of experts and back, among the experts of a rank, and between ranks; the router's loss. Slots are
 // defined in runtime/ops/route.cpp.
-#include <algorithm>
 #include <vector>
 
-#include "runtime/compiler/emitter.h"
 #include "runtime/graph/autodiff.h"
 #include "runtime/ops/elementwise.h"
 #include "runtime/ops/ops.h"

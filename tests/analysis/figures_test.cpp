@@ -76,7 +76,7 @@ TEST(FiguresJson, WrittenFiguresReadBack) {
                                                   .text = "t",
                                                   .command = "",
                                                   .speed_up_percent = 3,
-                                                  .train_runtime = 2,
+                                                  .runtime = 2,
                                                   .dollars = {}});
   f.engines.push_back({.engine = "tensor", .busy = 1, .waiting = {{"dma", 2.5}}, .idle = 3, .instructions = 9});
   f.training.emplace().epochs.push_back(

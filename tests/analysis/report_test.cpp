@@ -230,7 +230,7 @@ TEST(Chart, PartsOfNothingAreLeftOut) {
 }
 
 TEST(Chart, BytesAreCountedInPowersOfTwo) {
-  const std::string area = analysis::area_chart("m", {"a"}, {{3e9, 4e9}}, {0, 1}, 2, {}, {"t", "s"}, {"bytes", "B"});
+  const std::string area = analysis::area_chart("m", {{"a"}, {{3e9, 4e9}}, {0, 1}, 2}, {}, {"t", "s"}, {"bytes", "B"});
   EXPECT_THAT(area, HasSubstr(">2 GiB<"));
 }
 

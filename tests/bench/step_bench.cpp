@@ -14,6 +14,7 @@
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "workloads/models/bert/bert_graph.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace {
 

@@ -214,7 +214,7 @@ struct Choice {
 
 // A binary that was copied alone has no stacks, and help all the same.
 TEST(Help, DoesNotWantTheFolderOfData) {
-  trnsim::OptionRow<Choice> row{"kind", trnsim::at<&Choice::kind>, {}, "group", "help"};
+  trnsim::OptionRow<Choice> row{"kind", trnsim::at<&Choice::kind>, {}, "group", "verb", "help"};
   row.registry = []() -> std::string {
     throw base::Error{base::Fault::kEnvironment, "stacks", "is in no folder", "set TRNSIM_HOME"};
   };

@@ -32,6 +32,8 @@ const std::vector<Exception> kExceptions = {
      "the reader's data", ""},
     {"trnsim run t5_small_summarize --model_id t5-small/ --dataset_path cnn.jsonl --mode timed",
      "the reader's model and data", "trnsim run t5_small_summarize --mode timed"},
+    {"trnsim run llama_small_generate --model_id llama/ --prompt \"Once upon a time\" --mode numeric",
+     "the reader's model", "trnsim run llama_small_generate"},
     {"trnsim run llama2_7b_dolly --model_id llama/ --dataset_path dolly.jsonl", "the reader's model and data", ""},
     {"trnsim run llama2_7b_dolly", "trains for minutes", "trnsim run llama2_7b_dolly --mode timed"},
     {"trnsim run llama2_7b_dolly --compile_cache programs", "trains for minutes",

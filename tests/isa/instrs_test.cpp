@@ -10,10 +10,12 @@ TEST(Instrs, AreSharedByCopiesAndChangedAlone) {
   isa::Block copy = block;
   EXPECT_EQ(copy.instrs.begin(), block.instrs.begin());
   EXPECT_EQ(copy.instrs.identity(), block.instrs.identity());
+  EXPECT_TRUE(block.instrs.is_shared());
   copy.instrs.own()[1].queue = 3;
   EXPECT_NE(copy.instrs.identity(), block.instrs.identity());
   EXPECT_EQ(block.instrs[1].queue, 0);
   EXPECT_FALSE(copy.instrs == block.instrs);
+  EXPECT_FALSE(block.instrs.is_shared());
   const isa::Instr* const alone = copy.instrs.begin();
   copy.instrs.own()[1].queue = 0;
   EXPECT_EQ(copy.instrs.begin(), alone);  // not shared

@@ -1,6 +1,8 @@
 // Blocks that programs share are those that each would build.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "isa/asm.h"
 #include "runtime/compiler/block.h"
 #include "runtime/compiler/compile.h"
@@ -31,8 +33,23 @@ runtime::Graph layers(int count, std::int64_t width) {
   return graph;
 }
 
+isa::Program program(runtime::Graph graph, runtime::BlockCache* blocks) {
+  return runtime::compile(std::move(graph), trn1_target(), {.blocks = blocks}).program;
+}
+
 std::string compiled(runtime::Graph graph, runtime::BlockCache* blocks) {
-  return isa::print(runtime::compile(std::move(graph), trn1_target(), {.blocks = blocks}).program);
+  return isa::print(program(std::move(graph), blocks));
+}
+
+std::size_t packed(const isa::Program& program) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(program.blocks, [](const isa::Block& b) { return b.instrs.is_packed(); }));
+}
+
+std::size_t instructions(const isa::Program& program) {
+  std::size_t out = 0;
+  for (const isa::Block& block : program.blocks) out += block.instrs.size();
+  return out;
 }
 
 TEST(BlockCache, ProgramsAreTheSameWithIt) {
@@ -50,6 +67,27 @@ TEST(BlockCache, ForgetsTheLeastRecentlyUsed) {
   EXPECT_EQ(compiled(layers(3, 256), &blocks), compiled(layers(3, 256), nullptr));
   EXPECT_EQ(compiled(layers(3, 256), &blocks), compiled(layers(3, 256), nullptr));
   EXPECT_EQ(blocks.found(), 0u);
+}
+
+TEST(BlockCache, PacksWhatNoProgramHasOnceThereIsMore) {
+  runtime::BlockCache blocks{1'000'000, instructions(program(layers(2, 256), nullptr))};
+  EXPECT_EQ(packed(program(layers(2, 256), &blocks)), 0u);
+  EXPECT_EQ(packed(program(layers(2, 256), &blocks)), 0u);
+  program(layers(2, 640), &blocks);
+  const isa::Program again = program(layers(2, 256), &blocks);
+  EXPECT_GT(packed(again), 0u);
+  EXPECT_EQ(isa::print(again), compiled(layers(2, 256), nullptr));
+}
+
+TEST(BlockCache, LeavesTheBlocksOfAProgramAsTheyAre) {
+  const isa::Program alone = program(layers(2, 256), nullptr);
+  runtime::BlockCache blocks{1'000'000, instructions(alone)};
+  const isa::Program held = program(layers(2, 256), &blocks);
+  const isa::Instr* const first = held.blocks[0].instrs.begin();
+  const isa::Program other = program(layers(2, 640), &blocks);
+  EXPECT_EQ(packed(held), 0u);
+  EXPECT_EQ(held.blocks[0].instrs.begin(), first);
+  EXPECT_EQ(packed(other), other.blocks.size());  // there was no room for them
 }
 
 }  // namespace

@@ -80,6 +80,32 @@ INSTANTIATE_TEST_SUITE_P(
                     CacheCase{4, 256, 8, 4, 128, Dtype::kBf16}, CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
                     CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16}));
 
+// A ring: its rows are of the last tokens, whatever their number, and of them a query sees those of its window.
+TEST(CachedAttention, AWindowSeesItsLastTokensWhereverTheRingHasThem) {
+  for (const auto& [length, window] : {std::pair<std::int64_t, std::int64_t>{7, 7}, {40, 11}, {256, 130}, {256, 256}}) {
+    const std::int64_t batch = 5, heads = 4, groups = 2, d = 8;
+    Tensor positions = random_ids(batch, 5 * length, 6);
+    positions.data = {0, static_cast<float>(window - 1), static_cast<float>(length), positions.data[3],
+                      static_cast<float>(4 * length - 1)};
+    const Tensor slots = runtime::generate(
+        batch, 1, [&](auto r, auto) { return static_cast<std::int64_t>(positions.at(r, 0)) % length; });
+    const Inputs in{random_normal(batch, heads * d, 1),
+                    random_normal(batch, groups * d, 2),
+                    random_normal(batch, groups * d, 3),
+                    random_normal(batch * length, groups * d, 4),
+                    random_normal(batch * length, groups * d, 5),
+                    {positions, Dtype::kInt32},
+                    {slots, Dtype::kInt32}};
+    const CachedAttentionAttrs attrs{
+        .scale = 0.3, .batch = batch, .seq = length, .heads = heads, .kv_heads = groups, .window = window};
+    const double sums = std::sqrt(static_cast<double>(window));  // as CachedAttentionTest::expect_right()
+    expect_reference(kCachedAttention, in, attrs, {{.ulps = 64 + sums, .floor = 0.25}, {}, {}});
+    CachedAttentionAttrs longer = attrs;
+    longer.window = length + 1;
+    EXPECT_TRUE(fails(base::Fault::kProgram, [&] { run_on_device(kCachedAttention, in, longer); }, {"window"}));
+  }
+}
+
 // Rows behind those that are read are neither seen nor changed, except for the new row.
 TEST(CachedAttention, AShorterBucketReadsTheFirstRowsOnly) {
   const CachedAttentionAttrs attrs{.scale = 0.25, .batch = 3, .seq = 128, .heads = 2, .kv_heads = 1};

@@ -50,11 +50,14 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"gemma2-2b"},
                            {"gemma3-1b"},
                            {"smollm3-3b"},
-                           {"phi-2"}};
+                           {"phi-2"},
+                           {"opt-350m"},
+                           {"stablelm-2-1.6b"},
+                           {"deit-tiny-distilled-patch16-224"}};
 
 workloads::ModelPtr small(const char* preset) {
   const workloads::ModelPtr model = workloads::model_preset(preset);
-  if (model->image()) return model;
+  if (model->image()) return model->with_sizes({.layers = 2});
   const workloads::Sizes s = model->sizes();
   workloads::Sizes to{.layers = 2, .hidden = 64, .heads = 4, .ffn = 96};
   if (model->task() == workloads::Task::kNextToken) {

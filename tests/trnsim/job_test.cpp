@@ -143,6 +143,12 @@ TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
   }
 }
 
+TEST(Job, AnEvaluationBeforeTheFirstStepIsOneMore) {
+  Settings first;
+  first.training.eval_on_start = true;
+  EXPECT_EQ(load_job("bert_emotion", first).evaluations(), load_job("bert_emotion").evaluations() + 1);
+}
+
 // The description of a plan for the user reproduces it.
 TEST(Job, PlanSettingsGiveThePlanBack) {
   Settings given;

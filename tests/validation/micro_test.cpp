@@ -12,8 +12,8 @@
 #include "tests/target.h"
 #include "tests/validation/micro_support.h"
 #include "tests/workloads/support.h"
+#include "validation/kernels/block_graph.h"
 #include "validation/kernels/micro.h"
-#include "workloads/models/blocks/block_graph.h"
 
 namespace {
 
@@ -172,7 +172,7 @@ TEST(MicroStream, EveryKindPassesTheChecker) {
                                     {"activation"}));
 }
 
-workloads::BlockSpec small_blocks(bool training) {
+validation::BlockSpec small_blocks(bool training) {
   return {.layers = 2,
           .hidden = 64,
           .heads = 2,
@@ -184,9 +184,9 @@ workloads::BlockSpec small_blocks(bool training) {
 }
 
 /// A block program with random weights and inputs, ready to run.
-std::unique_ptr<Running> running_blocks(const workloads::BlockSpec& spec, float rate) {
+std::unique_ptr<Running> running_blocks(const validation::BlockSpec& spec, float rate) {
   runtime::CompileOptions options;
-  auto run = std::make_unique<Running>(runtime::compile(workloads::block_graph(spec), trn1_target(), options).program);
+  auto run = std::make_unique<Running>(runtime::compile(validation::block_graph(spec), trn1_target(), options).program);
   std::uint32_t seed = 1;
   for (const isa::Region& region : run->program().regions) {
     if (region.kind != "weights" && region.kind != "inputs") continue;
@@ -202,9 +202,9 @@ std::unique_ptr<Running> running_blocks(const workloads::BlockSpec& spec, float 
 
 TEST(Blocks, FlopsAreAnalytic) {
   for (const bool training : {false, true}) {
-    const workloads::BlockSpec spec = small_blocks(training);
+    const validation::BlockSpec spec = small_blocks(training);
     const auto run = running_blocks(spec, 0);
-    const double model = workloads::block_flops(spec), executed = executed_flops(run->program());
+    const double model = validation::block_flops(spec), executed = executed_flops(run->program());
     EXPECT_EQ(run->program().model_flops, model);
     // The sums of bias and gain gradients, which TensorE computes too.
     EXPECT_GE(executed, model);

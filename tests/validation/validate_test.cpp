@@ -34,12 +34,20 @@ std::string micro(const char* what, const char* unit = "us", const char* instanc
 }
 
 /// A row of training: BERT-base in everything that is not given.
-std::string training(const char* kind, const char* model, const char* hidden = "768", const char* length = "512",
-                     const char* instance = "trn1.2xlarge", const char* plan = "2,2,1", const char* optimizer = "adamw",
-                     const char* metric = "samples/s") {
+struct TrainingCells {
+  const char* kind = "train";
+  const char* model = "bert-base";
+  const char* hidden = "768";
+  const char* length = "512";
+  const char* instance = "trn1.2xlarge";
+  const char* plan = "2,2,1";
+  const char* optimizer = "adamw";
+  const char* metric = "samples/s";
+};
+std::string training(const TrainingCells& cells) {
   return fmt::format(
-      "id,{},{},12,{},12,12,3072,30522,{},{},1,{},1,no,no,none,16,1,bf16,bf16,{},torch-xla,{},9,9,9,1,here,", kind,
-      model, hidden, length, instance, plan, optimizer, metric);
+      "id,{},{},12,{},12,12,3072,30522,{},{},1,{},1,no,no,none,16,1,bf16,bf16,{},torch-xla,{},9,9,9,1,here,",
+      cells.kind, cells.model, cells.hidden, cells.length, cells.instance, cells.plan, cells.optimizer, cells.metric);
 }
 
 const char* const kMicro = tests::kMicroHeader;
@@ -57,17 +65,15 @@ const MisfitRow kMisfits[] = {
     {kMicro, "Attention", micro("kernel,attention,heads 8"), "heads H, tokens S and the size of a head D"},
     {kMicro, "Instruction", micro("instruction,teleport,128x512", "cycles"), "nor a stream of"},
     {kMicro, "Memory", micro("memory,HBM read,-", "GB/s"), "its shape is no number of bytes"},
-    {kTraining, "TrainingKind", training("finetune", "bert-base"), "rows of kind 'finetune' are not modelled"},
-    {kTraining, "Model", training("train", "t5-small"), "model 't5-small' is not modelled"},
-    {kTraining, "Sizes", training("train", "bert-huge", ""), "a size of the model is not published"},
-    {kTraining, "Length", training("train", "bert-base", "768", "long"), "seq_len: 'long' is not an integer"},
-    {kTraining, "Instance", training("train", "bert-base", "768", "512", "p3.2xlarge"), "unknown machine 'p3.2xlarge'"},
-    {kTraining, "Plan", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,1,2"), "plans of encoders"},
-    {kTraining, "Optimizer", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,2,1", "adafactor"),
-     "optimizer 'adafactor' is not modelled"},
-    {kTraining, "Metric", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,2,1", "adamw", "loss"),
-     "metric 'loss' is unknown"},
-    {kTraining, "Generation", training("generate", "bert-base"), "model 'bert-base' generates nothing"},
+    {kTraining, "TrainingKind", training({.kind = "finetune"}), "rows of kind 'finetune' are not modelled"},
+    {kTraining, "Model", training({.model = "t5-small"}), "model 't5-small' is not modelled"},
+    {kTraining, "Sizes", training({.model = "bert-huge", .hidden = ""}), "a size of the model is not published"},
+    {kTraining, "Length", training({.length = "long"}), "seq_len: 'long' is not an integer"},
+    {kTraining, "Instance", training({.instance = "p3.2xlarge"}), "unknown machine 'p3.2xlarge'"},
+    {kTraining, "Plan", training({.plan = "2,1,2"}), "plans of encoders"},
+    {kTraining, "Optimizer", training({.optimizer = "adafactor"}), "optimizer 'adafactor' is not modelled"},
+    {kTraining, "Metric", training({.metric = "loss"}), "metric 'loss' is unknown"},
+    {kTraining, "Generation", training({.kind = "generate"}), "model 'bert-base' generates nothing"},
 };
 
 class ValidateMisfit : public testing::TestWithParam<MisfitRow> {};

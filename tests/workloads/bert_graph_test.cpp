@@ -16,6 +16,7 @@
 #include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/safetensors.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace {
 

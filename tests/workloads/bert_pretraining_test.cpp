@@ -13,6 +13,7 @@
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/models/bert/bert_graph.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace {
 

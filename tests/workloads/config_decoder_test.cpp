@@ -104,7 +104,7 @@ TEST(ConfigDecoder, GptIsReadByItsOwnNames) {
     "attn_pdrop": 0.1, "bos_token_id": 50256, "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02,
     "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12,
     "n_positions": 1024, "resid_pdrop": 0.1, "summary_type": "cls_index", "vocab_size": 50257})");
-  const GptConfig c = read_gpt_config(path);
+  const auto c = workloads_test::config_of<PlainConfig>(read_config(path));
   EXPECT_EQ(workloads_test::config_json(c), workloads_test::config_json(model_preset("gpt2")));
   EXPECT_EQ(c.intermediate_size, 3072);
   EXPECT_TRUE(c.tie_word_embeddings);

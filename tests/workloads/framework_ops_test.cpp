@@ -1,9 +1,7 @@
 // The operations that a host traces follow from layers, heads, plan and recomputation.
-#include "workloads/models/blocks/block_graph.h"
-#include "workloads/models/model.h"
-
 #include <gtest/gtest.h>
 
+#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 
 namespace {
@@ -52,6 +50,22 @@ TEST(FrameworkOps, ExpertsAreCounted) {
   EXPECT_DOUBLE_EQ(experts.forward - dense.forward, 32 * 42 + 19);
   EXPECT_DOUBLE_EQ(experts.backward - dense.backward, 32 * 20 + 16);
   EXPECT_DOUBLE_EQ(experts.tensors - dense.tensors, 32);  // the routers: experts are three tensors as well
+}
+
+// tests/golden/make/count_ops.py prints what a layer dispatches beyond a Llama's; Gemma's have grouped queries too.
+TEST(FrameworkOps, OfGemmaAndPhiAreCountedOnTheirOwnLayers) {
+  const auto layer_of = [](const char* preset) {
+    const auto model = workloads::model_preset(preset);
+    const auto sizes = model->sizes();
+    const FrameworkOps more = model->with_sizes({.layers = sizes.layers + 12})->traced_ops({}),
+                       ops = model->traced_ops({});
+    return std::pair{(more.forward - ops.forward) / 12, (more.backward - ops.backward) / 12};
+  };
+  const double grouped = 14;
+  EXPECT_EQ(layer_of("gemma2-2b"), std::pair(109 + grouped + 30, 157 + grouped + 48));
+  EXPECT_EQ(layer_of("gemma3-1b"), std::pair(109 + grouped + 48, 157 + grouped + 86));
+  EXPECT_EQ(layer_of("stablelm-3b-4e1t"), std::pair(109 - 12.0, 157 - 24.0));
+  EXPECT_EQ(layer_of("phi-2"), std::pair(109 - 17.0, 157 - 20.0));
 }
 
 TEST(FrameworkOps, GroupedQueriesAreSpread) {

@@ -12,10 +12,12 @@
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "tests/workloads/traits.h"
+#include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/generation/generator.h"
 #include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/presets.h"
+#include "workloads/step/step_graph.h"
 #include "workloads/text/tokenizer.h"
 #include "workloads/training/host_io.h"
 #include "workloads/training/sharded_state.h"
@@ -125,6 +127,63 @@ INSTANTIATE_TEST_SUITE_P(Decoders, Golden,
                          testing::Values("llama_gqa", "llama_tiny", "gpt_tiny", "mixtral_tiny", "gemma_wide_tiny",
                                          "olmo2_tiny"));
 INSTANTIATE_TEST_SUITE_P(Families, Golden, testing::ValuesIn(workloads_test::kWritingDecoders));
+INSTANTIATE_TEST_SUITE_P(Windows, Golden, testing::ValuesIn(workloads_test::kWindowed));
+
+class Written : public testing::TestWithParam<const char*> {};
+
+// PyTorch's text with a whole pass for each token: prompts longer and shorter than the window, texts that leave it
+// behind several times; one at a time, together, on two cores. 1e-4 as above.
+TEST_P(Written, EachTokenAndItsLogitsAreThoseOfPyTorch) {
+  const LoadedModel model = load_model(golden(GetParam()), 42);
+  const nlohmann::json file = read_json_file(golden(GetParam()) / "generated.json");
+  const std::vector<Ids> prompts = file.at("prompts"), want = file.at("ids");
+  const std::vector<std::vector<std::vector<float>>> logits = file.at("logits");  // of each text and token
+  const auto expect_text = [&](const Grown& grown, std::size_t row, std::size_t text) {
+    EXPECT_EQ(grown.ids[row], want[text]) << text;
+    const std::size_t all = logits[text].front().size();
+    for (std::size_t step = 0; step < logits[text].size(); ++step)
+      EXPECT_LT(largest_difference(std::span{grown.logits[step]}.subspan(row * all, all), logits[text][step]), 1e-4)
+          << text << ", step " << step;
+  };
+  const auto steps = static_cast<int>(want.front().size() - prompts.front().size());
+  for (const std::int64_t ranks : {1, 2}) {
+    Generator together{model.config, spec_of(2, ranks), model.weights, trn1_target()},
+        alone{model.config, spec_of(1, ranks), model.weights, trn1_target()};
+    const Grown both = grow(together, prompts, steps);
+    for (const std::size_t text : {0U, 1U}) {
+      expect_text(both, text, text);
+      expect_text(grow(alone, {prompts[text]}, steps), 0, text);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Windows, Written, testing::ValuesIn(workloads_test::kWindowed));
+
+// 300 tokens of windows of 130 and 200: rings of 256 rows, buckets below and above them, a prompt that is longer.
+TEST(Windows, RingsOfSeveralTilesAreTheSameAsOneWholePass) {
+  for (const std::int64_t window : {130, 200}) {
+    LlamaConfig config = workloads_test::config_of<LlamaConfig>(read_config(golden("gemma3_tiny")));
+    config.sliding_window = window, config.max_position_embeddings = 512;
+    const LoadedModel model{.config = config, .weights = initial_weights(config, 7)};
+    for (const std::int64_t prompt : {100, 290}) {
+      GenerationSpec spec = spec_of(1, 1);
+      spec.prompt = prompt, spec.length = 384;
+      Generator generator{model.config, spec, model.weights, trn1_target()};
+      const Ids ids = tokens(300, 9, 32);
+      std::vector<float> logits = generator.begin({{ids.begin(), ids.begin() + prompt}});
+      for (auto i = static_cast<std::size_t>(prompt); i < ids.size(); ++i) logits = generator.next(Ids{ids[i]});
+      const std::vector<float> whole = whole_pass(model, ids);
+      EXPECT_LT(largest_difference(logits, std::span{whole}.last(logits.size())), 1e-4) << window << " " << prompt;
+    }
+  }
+}
+
+// Gemma 3 1B: of 26 layers four see all of 4096 tokens, the others keep 512; one key-value head of 256 numbers of 2
+// bytes.
+TEST(Windows, ACacheHasTheRowsOfItsWindow) {
+  const GenerationSpec spec{.batch = 2, .prompt = 128, .length = 4096, .numerics = generation_numerics("bf16")};
+  EXPECT_EQ(token_work(model_preset("gemma3-1b"), spec).cache_bytes, 2.0 * 2 * (4 * 4096 + 22 * 512) * 256 * 2);
+}
 
 class LayersOf : public testing::TestWithParam<workloads_test::Traits> {};
 
@@ -165,8 +224,8 @@ LlamaConfig small_llama() {
   return c;
 }
 
-GptConfig small_gpt() {
-  GptConfig c;
+PlainConfig small_gpt() {
+  PlainConfig c = blank(gpt_family());
   c.vocab_size = 266, c.hidden_size = 64, c.num_hidden_layers = 2, c.num_attention_heads = 8;
   c.intermediate_size = 256, c.max_position_embeddings = 64;
   c.initializer_range = 0.2;

@@ -24,8 +24,8 @@ class GptTraining : public workloads_test::DecoderTraining {
     set_dropout(0);
   }
   void set_dropout(double p) {
-    workloads_test::edit<GptConfig>(job_.config,
-                                    [p](GptConfig& c) { c.embd_pdrop = c.resid_pdrop = c.attn_pdrop = p; });
+    workloads_test::edit<PlainConfig>(
+        job_.config, [p](PlainConfig& c) { c.dropout = c.attention_dropout = c.embedding_dropout = p; });
     job_.weights = initial_weights(job_.config, 42);
   }
 

@@ -9,7 +9,9 @@
 #include "runtime/step/session.h"
 #include "tests/target.h"
 #include "tests/workloads/traits.h"
+#include "workloads/step/optimizer_step.h"
 #include "workloads/step/pipeline.h"
+#include "workloads/step/step_graph.h"
 #include "workloads/training/host_io.h"
 #include "workloads/training/sharded_state.h"
 

@@ -1,5 +1,6 @@
 // Adapters beside frozen weights: against PyTorch, as files of PEFT, merged, and refused input.
 #include "workloads/models/lora.h"
+#include "runtime/graph/graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,6 +8,7 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/decoder/plain.h"
 #include "workloads/models/presets.h"
 
 namespace workloads_test {

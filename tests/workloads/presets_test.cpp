@@ -1,4 +1,5 @@
 // Presets are files: a new one needs no compiler.
+#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 
 #include <gmock/gmock.h>

@@ -35,8 +35,8 @@ LlamaConfig llama(bool tied = false) {
   return c;
 }
 
-GptConfig gpt() {
-  GptConfig c;
+PlainConfig gpt() {
+  PlainConfig c = blank(gpt_family());
   c.vocab_size = 43;
   c.bos_token_id = c.eos_token_id = 42;
   c.hidden_size = 16;

@@ -12,6 +12,7 @@
 #include "workloads/models/presets.h"
 #include "workloads/models/t5/t5.h"
 #include "workloads/step/pipeline.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/models/decoder/decoder_model.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads_test {
 
@@ -92,9 +93,16 @@ inline const Traits kTraits[] = {
              a.block.residual.parallel = a.block.attention.out_bias = a.block.mlp.bias = true;
              a.block.names.norm2.clear();
            }},
-    Traits{"learned positions from a later row", [](DecoderArch& a) {
+    Traits{"learned positions from a later row",
+           [](DecoderArch& a) {
              a.block.rotary = {}, a.embedding.positions = "positions", a.embedding.first_position = 3;
-           }}};
+           }},
+    Traits{"tokens narrower than the layers, no norm before the head",
+           [](DecoderArch& a) {
+             a.embedding.width = 24, a.embedding.projection = "in", a.head.projection = "out", a.head.norm.clear();
+           }},
+    Traits{"a window in two of three layers",
+           [](DecoderArch& a) { a.block.attention.window = 6, a.block.attention.full_every = 3; }}};
 
 inline ModelPtr of_traits(const Traits& traits) {
   DecoderArch arch = plain_arch();

@@ -63,7 +63,8 @@ INSTANTIATE_TEST_SUITE_P(Golden, Verify,
                          testing::Values(Case{"bert_tiny", 1, ""}, Case{"bert_tiny", 2, ""}, Case{"bert_odd", 1, ""},
                                          Case{"bert_odd", 2, ""}, Case{"bert_odd", 1, "-fusion"},
                                          Case{"vit_tiny", 1, ""}, Case{"vit_tiny", 2, ""},
-                                         Case{"vit_tiny", 1, "-fusion"}));
+                                         Case{"vit_tiny", 1, "-fusion"}, Case{"deit_tiny", 1, ""},
+                                         Case{"deit_teacher_tiny", 1, ""}, Case{"deit_teacher_tiny", 2, ""}));
 
 TEST(VerifyFails, OnAWrongExpectation) {
   const Scratch scratch;

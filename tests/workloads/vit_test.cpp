@@ -65,6 +65,23 @@ TEST(Vit, ConfigIsWrittenAndReadAgain) {
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"qkv_bias"}));
 }
 
+// Parameters of the distilled models as Touvron et al. have them, table 5: 87 M with the second token and head.
+TEST(Vit, DeitIsARowWithATokenMore) {
+  const Scratch s;
+  for (const char* name : {"deit_tiny", "deit_teacher_tiny"}) {
+    const ModelPtr model = read_config(golden(name));
+    EXPECT_EQ(model->family(), "DeiT");
+    EXPECT_EQ(model->sizes().positions, 18);
+    write_config(model, s.path());
+    EXPECT_EQ(read_config(s.path())->config_json(), model->config_json());
+    EXPECT_EQ(model->with_labels({"a", "b"})->label_names().size(), 2u);
+  }
+  std::vector<std::string> labels;
+  for (int i = 0; i < 1000; ++i) labels.push_back("LABEL_" + std::to_string(i));
+  const ModelPtr base = model_preset("deit-base-distilled-patch16-224")->with_labels(labels);
+  EXPECT_EQ(parameter_count(base->weights()), 87'338'192u);
+}
+
 TEST(Vit, RefusesPlansAndLengthsThatItDoesNotHave) {
   const ModelPtr model = read_config(golden("vit_tiny"));
   EXPECT_FALSE(model->refuses({.data = 4}));

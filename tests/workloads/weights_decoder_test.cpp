@@ -37,8 +37,8 @@ LlamaConfig tiny_llama(bool tied) {
   return c;
 }
 
-GptConfig tiny_gpt() {
-  GptConfig c;
+PlainConfig tiny_gpt() {
+  PlainConfig c = blank(gpt_family());
   c.vocab_size = 40;
   c.bos_token_id = c.eos_token_id = 39;
   c.hidden_size = 16;
@@ -96,7 +96,7 @@ TEST(WeightsDecoder, LlamaNamesAndShapesAreHuggingFaces) {
 }
 
 TEST(WeightsDecoder, GptWeightsAreStoredAsTheDeviceWantsThem) {
-  const auto specs = gpt_weights(tiny_gpt());
+  const auto specs = workloads_test::model_weights(tiny_gpt());
   const auto shape = [&](std::string_view name) {
     return std::ranges::find(specs, name, [](const WeightSpec& spec) { return std::string_view{spec.name}; })->shape;
   };
@@ -107,7 +107,7 @@ TEST(WeightsDecoder, GptWeightsAreStoredAsTheDeviceWantsThem) {
 }
 
 TEST(WeightsDecoder, FirstValuesOfGptsOutputProjectionsShrinkWithDepth) {
-  GptConfig c = tiny_gpt();
+  PlainConfig c = tiny_gpt();
   c.hidden_size = 128;
   c.intermediate_size = 512;
   c.num_hidden_layers = 8;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "base/text.h"
 #include "hw/params.h"
 #include "trnsim/generate/generation_time.h"
+#include "trnsim/generate/text_job.h"
 #include "trnsim/generation.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
@@ -24,6 +24,14 @@
 #include "workloads/text/tokenizer.h"
 
 namespace trnsim {
+
+/// A model to compute with, or its sizes alone.
+struct TextSource {
+  workloads::ModelPtr config;
+  std::optional<workloads::Weights> weights;
+  std::unique_ptr<workloads::Tokenizer> tokenizer;
+};
+
 namespace {
 
 using base::Error;
@@ -31,14 +39,7 @@ using base::Fault;
 using Ids = std::vector<std::int32_t>;
 namespace fs = std::filesystem;
 
-/// A model to compute with, or its sizes alone.
-struct Source {
-  workloads::ModelPtr config;
-  std::optional<workloads::Weights> weights;
-  std::unique_ptr<workloads::Tokenizer> tokenizer;
-};
-
-Source open_source(const std::string& name, const Settings& o) {
+TextSource open_source(const std::string& name, const Settings& o) {
   if (!fs::exists(name)) {
     if (name.find('/') != std::string::npos)
       throw Error{Fault::kUsage, name, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
@@ -48,7 +49,7 @@ Source open_source(const std::string& name, const Settings& o) {
                   "give `prompt_length` and see the time, or the model's folder"};
     return {.config = std::move(config), .weights = {}, .tokenizer = {}};
   }
-  Source source;
+  TextSource source;
   if (o.numerics.name == "off") {
     source.config = workloads::load_model_config(name)->with_lora(std::nullopt);
   } else {
@@ -69,7 +70,7 @@ Source open_source(const std::string& name, const Settings& o) {
 }
 
 /// The tokens of each sequence's prompt.
-std::vector<Ids> prompts_of(const Settings& o, const Source& source) {
+std::vector<Ids> prompts_of(const Settings& o, const TextSource& source) {
   const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(o.generation.batch_size, 1));
   if (!source.tokenizer) return std::vector<Ids>(batch, Ids(static_cast<std::size_t>(o.generation.prompt_length)));
   std::vector<Ids> out;
@@ -108,7 +109,7 @@ bool ends_text(const workloads::ModelPtr& model, const workloads::Tokenizer& tok
 /// The sequences of a batch, with their prompts as text.
 class Writer {
  public:
-  Writer(const Settings& settings, const Source& source, const std::vector<Ids>& prompts,
+  Writer(const Settings& settings, const TextSource& source, const std::vector<Ids>& prompts,
          const GenerateObserver& observer)
       : settings_{settings}, source_{source}, observer_{observer} {
     const workloads::SamplingOptions sampling{.temperature = settings.generation.temperature,
@@ -155,29 +156,10 @@ class Writer {
   }
 
   const Settings& settings_;
-  const Source& source_;
+  const TextSource& source_;
   const GenerateObserver& observer_;
   std::vector<Sequence> sequences_;
 };
-
-std::vector<GeneratedText> write_texts(const Settings& o, const Source& source, const Generated& generated,
-                                       const std::vector<Ids>& prompts, const GenerateObserver& observer) {
-  Writer writer{o, source, prompts, observer};
-  const Job& job = generated.job;
-  workloads::Generator generator{job.model,
-                                 generation_spec(job),
-                                 *source.weights,
-                                 job.machine.target(),
-                                 isa::make_numeric_device(),
-                                 static_cast<int>(o.machine.host_threads)};
-  std::vector<float> logits = generator.begin(prompts);
-  for (std::int64_t step = 0; step < o.generation.max_new_tokens; ++step) {
-    const Ids next = writer.choose(logits);
-    if (writer.all_ended() || step + 1 == o.generation.max_new_tokens) break;
-    logits = generator.next(next);
-  }
-  return writer.finish();
-}
 
 void require_sampling(const Settings& o) {
   workloads::check(workloads::SamplingOptions{
@@ -189,23 +171,57 @@ void require_sampling(const Settings& o) {
 
 }  // namespace
 
-Generated generate(const std::string& model, const Settings& given, const GenerateObserver& observer) {
+struct TextJob::Parts {
+  Settings settings;
+  TextSource source;
+  std::vector<Ids> prompts;
+};
+
+TextJob::TextJob(const std::string& model, const Settings& given) : parts_{std::make_unique<Parts>()} {
   check_options(given, settings_table());
   require_range("`max_new_tokens`", static_cast<double>(given.generation.max_new_tokens), 1, 1 << 30);
   require_sampling(given);
-  const Source source = open_source(model, given);
-  const std::vector<Ids> prompts = prompts_of(given, source);
-  Settings settings = given;
+  Settings& settings = parts_->settings = given;
+  const TextSource& source = parts_->source = open_source(model, given);
+  const std::vector<Ids>& prompts = parts_->prompts = prompts_of(given, source);
   if (source.weights && settings.numerics.name.empty()) settings.numerics.name = "fp32";
   settings.generation.batch_size = static_cast<std::int64_t>(prompts.size());
   settings.generation.prompt_length =
       static_cast<std::int64_t>(std::ranges::max(prompts, {}, [](const Ids& ids) { return ids.size(); }).size());
-  Generated out{.job = job_of(settings, source.config, 0), .texts = {}, .projection = {}};
+}
+
+TextJob::~TextJob() = default;
+
+const Settings& TextJob::settings() const { return parts_->settings; }
+Job TextJob::job() const { return job_of(parts_->settings, parts_->source.config, 0); }
+bool TextJob::has_weights() const { return parts_->source.weights.has_value(); }
+
+std::vector<GeneratedText> TextJob::write(const Job& job, const GenerateObserver& observer) const {
+  const Settings& o = parts_->settings;
+  Writer writer{o, parts_->source, parts_->prompts, observer};
+  workloads::Generator generator{job.model,
+                                 generation_spec(job),
+                                 *parts_->source.weights,
+                                 job.machine.target(),
+                                 isa::make_numeric_device(),
+                                 static_cast<int>(o.machine.host_threads)};
+  std::vector<float> logits = generator.begin(parts_->prompts);
+  for (std::int64_t step = 0; step < o.generation.max_new_tokens; ++step) {
+    const Ids next = writer.choose(logits);
+    if (writer.all_ended() || step + 1 == o.generation.max_new_tokens) break;
+    logits = generator.next(next);
+  }
+  return writer.finish();
+}
+
+Generated generate(const std::string& model, const Settings& given, const GenerateObserver& observer) {
+  const TextJob text{model, given};
+  Generated out{.job = text.job(), .texts = {}, .projection = {}};
   require_legal_generation(out.job);
   require_fit(out.job, least_generation_memory(out.job));
-  if (source.weights) out.texts = write_texts(settings, source, out, prompts, observer);
+  if (text.has_weights()) out.texts = text.write(out.job, observer);
   if (observer.written) observer.written(out);
-  out.projection = project(out.job, {.exact = settings.machine.exact});
+  out.projection = project(out.job, {.exact = text.settings().machine.exact});
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "hw/trace.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/generation.h"
+#include "trnsim/project/figures.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
@@ -33,17 +34,12 @@ nlohmann::ordered_json to_json(const Generated& generated, const std::string& mo
   const auto& [job, texts, p] = generated;
   const GenerationTime& t = p.generation.value();
   nlohmann::ordered_json out{{"model", model},
-                             {"cores", job.step.plan.tensor},
                              {"batch_size", job.step.plan.micro_batch},
-                             {"numerics", job.step.plan.numerics.name},
                              {"prompt_tokens", job.generation->prompt_tokens},
                              {"new_tokens", job.generation->new_tokens},
                              {"texts", nlohmann::ordered_json::array()}};
   for (const GeneratedText& s : texts) out["texts"].push_back({{"text", s.text}, {"ids", s.ids}});
-  out["time_to_first_token_seconds"] = t.first_token;
-  out["time_per_output_token_p50_seconds"] = t.per_token;
-  out["tokens_per_second"] = t.tokens_per_second;
-  out["total_seconds"] = p.time.total;
+  out.update(analysis::flat_json(figures_of(job, p)));
   out["prompt_bound_by"] = bound_of(t.prompt);
   if (const std::string experts = experts_text(job); !experts.empty()) out["experts"] = experts;
   out["buckets"] = nlohmann::ordered_json::array();
@@ -55,9 +51,6 @@ nlohmann::ordered_json to_json(const Generated& generated, const std::string& mo
     bucket["bound_by"] = bound_of(step);
     out["buckets"].push_back(std::move(bucket));
   }
-  for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
-  out["memory"]["total"] = p.memory.total;
-  out["memory"]["capacity"] = p.memory.capacity;
   return out;
 }
 

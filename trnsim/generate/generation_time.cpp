@@ -193,7 +193,6 @@ void time_generation(const Job& job, Projection& p) {
   g.per_token = of ? of->seconds : 0;
   if (!of) of = &g.prompt;
   p.steps = job.steps(), p.samples = job.samples();
-  g.tokens_per_second = static_cast<double>(batch * job.generation->new_tokens) / p.time.total;
   p.device_seconds = p.micro_seconds = p.time.device_step = of->parts.front().seconds;
   p.time.step = of->seconds, p.time.host_step = of->seconds - p.device_seconds;
   workloads::GenerationSpec spec = generation_spec(job);

@@ -1,9 +1,6 @@
 // The typed command, with a change applied.
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <utility>
-#include <variant>
 
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/advice.h"

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "trnsim/job/settings.h"
-#include "workloads/data/lengths.h"
 #include "workloads/models/model.h"
 #include "workloads/tasks/classification.h"
 #include "workloads/tasks/language_modelling.h"

@@ -111,9 +111,10 @@ double Job::mean_length() const {
 
 double Job::evaluations() const {
   if (sizes.eval_samples <= 0) return 0;
+  const double first = sizes.eval_on_start ? 1 : 0;
   if (sizes.max_steps >= 0 && sizes.samples > 0)
-    return std::ceil(static_cast<double>(sizes.max_steps) * sequences_per_step() / sizes.samples);
-  return std::ceil(sizes.epochs);
+    return first + std::ceil(static_cast<double>(sizes.max_steps) * sequences_per_step() / sizes.samples);
+  return first + std::ceil(sizes.epochs);
 }
 
 double Job::steps() const {
@@ -304,6 +305,7 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
                             .max_grad_norm = s.training.max_grad_norm}};
   job.sizes = {.samples = samples,
                .eval_samples = s.training.eval_strategy == "epoch" ? eval_samples : 0,
+               .eval_on_start = s.training.eval_on_start,
                .eval_batch = s.training.per_device_eval_batch_size,
                .epochs = s.training.num_train_epochs,
                .max_steps = s.training.max_steps,

@@ -55,6 +55,7 @@ struct OptionRow {
   Member member;
   Effect effect = Effect::kRun;
   std::string_view group;
+  std::string_view verbs;  // that take it, with blanks between them; empty: none, it is for files alone
   std::string_view help;
   std::string_view choices = {};  // "linear|constant|cosine"; empty: anything
   std::string_view env = {};      // read when the flag is not given

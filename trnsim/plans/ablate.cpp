@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "hw/trace.h"
 #include "runtime/compiler/compile.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/run/train.h"
-#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 

@@ -3,8 +3,9 @@
 
 namespace trnsim {
 
-/// Mean absolute error of published training jobs, of 1, as ./dev accuracy measured it last
+/// Mean absolute error of published jobs that train, or that write text, of 1, as ./dev accuracy measured it last
 /// (trnsim/plans/accuracy.toml). Errors: as base::data_path() and base::ParamFile.
 double training_error();
+double generation_error();
 
 }  // namespace trnsim

@@ -1,7 +1,5 @@
 #include "trnsim/plans/advice.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/cost/prices.h"

@@ -11,13 +11,12 @@
 #include "hw/trace.h"
 #include "trnsim/plans/accuracy.h"
 #include "trnsim/project/compiler_memory.h"
-#include "trnsim/version.h"
 
 namespace trnsim {
 namespace {
 
 /// Without samples or steps a job is one step, and the question is its time.
-bool is_one_step(const Projection& p) { return p.steps <= 1; }
+bool is_one_step(const Projection& p) { return p.steps <= 1 || p.generation; }
 
 std::string dollars_text(const Projection& p, const std::optional<double>& dollars) {
   if (dollars && is_one_step(p)) return fmt::format("${:.2g}", *dollars);
@@ -28,7 +27,17 @@ std::string duration_text(const Projection& p, double seconds) {
   return is_one_step(p) ? fmt::format("{:.1f} ms", seconds * 1e3) : base::clock_text(seconds);
 }
 
+std::string generation_text(const Job& job, const Projection& p) {
+  const GenerationTime& g = *p.generation;
+  const std::string tokens = base::counted(job.generation->new_tokens, "token");
+  const std::string sequences = base::counted(job.step.plan.micro_batch, "sequence");
+  const std::string next = g.tokens.empty() ? "" : fmt::format(", a further one {:.2f} ms", g.per_token * 1e3);
+  return fmt::format("{:.1f} ms for {} of {}: the first {:.2f} ms{}; {:.1f} tokens/s with stack {}", p.time.total * 1e3,
+                     tokens, sequences, g.first_token * 1e3, next, p.samples * p.steps / p.time.total, job.stack);
+}
+
 std::string time_text(const Job& job, const Projection& p) {
+  if (p.generation) return generation_text(job, p);
   if (is_one_step(p))
     return fmt::format("{:.1f} ms a step, {:.2f} samples/s with stack {}", p.time.step * 1e3, p.samples_per_second(),
                        job.stack);
@@ -39,6 +48,9 @@ std::string time_text(const Job& job, const Projection& p) {
 
 std::string cost_text(const Job& job, const Projection& p) {
   if (!p.dollars) return fmt::format("no price of {} is published", job.machine.name);
+  if (p.generation)
+    return fmt::format("${:.3g} for a million tokens: {} x {} at ${:.2f} an hour",
+                       *p.dollars * 1e6 / (p.samples * p.steps), job.instances(), job.machine.name, *p.price_per_hour);
   if (is_one_step(p))
     return fmt::format(
         "${:.3g} for a thousand samples: {} x {} at ${:.2f} an hour; compiling takes {} more, once, while no cache has "
@@ -70,10 +82,10 @@ std::string bound_text(const Projection& p) {
 
 /// The time with the mean error of published jobs on both sides: predicted = published * (1 +- error).
 std::string confidence_text(const Projection& p) {
-  const double error = training_error();
-  return fmt::format("{} to {}: published training jobs were off by {:.1f} % on average (docs/accuracy.md)",
+  const double error = p.generation ? generation_error() : training_error();
+  return fmt::format("{} to {}: published {} were off by {:.1f} % on average (docs/accuracy.md)",
                      duration_text(p, p.time.total / (1 + error)), duration_text(p, p.time.total / (1 - error)),
-                     100 * error);
+                     p.generation ? "generations" : "training jobs", 100 * error);
 }
 
 std::string faster_text(const Change& change) {

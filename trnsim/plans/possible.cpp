@@ -9,6 +9,7 @@
 #include "trnsim/project/stages.h"
 #include "workloads/models/model.h"
 #include "workloads/step/pipeline.h"
+#include "workloads/step/step_graph.h"
 
 namespace trnsim {
 namespace {

@@ -16,7 +16,6 @@
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "trnsim/projection.h"
-#include "workloads/models/decoder/decoder_graph.h"
 #include "workloads/models/model.h"
 #include "workloads/step/pipeline.h"
 

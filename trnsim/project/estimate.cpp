@@ -1,14 +1,10 @@
 #include "trnsim/project/estimate.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/project/compile_cost.h"
-#include "trnsim/project/compiler_memory.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"

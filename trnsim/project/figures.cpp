@@ -33,14 +33,21 @@ Maybe evaluation_seconds(const Job& job, const Projection& p) {
   return {};
 }
 
+/// Figures that a generation does not have, or has under another name.
+Maybe of_training(const Job& job, double value) { return job.generation ? Maybe{} : value; }
+
 analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
+  const GenerationTime* g = p.generation ? &*p.generation : nullptr;
   return {.step_seconds = p.time.step,
           .device_step_seconds = p.time.device_step,
           .host_step_seconds = p.time.host_step,
           .collectives_exposed_seconds = hw::seconds(p.stage().device().collective_exposed),
-          .train_runtime = p.time.total,
+          .train_runtime = of_training(job, p.time.total),
           .end_to_end_seconds = p.end_to_end,
           .evaluation_seconds = evaluation_seconds(job, p),
+          .generate_runtime = g ? Maybe{p.time.total} : Maybe{},
+          .time_to_first_token_seconds = g ? Maybe{g->first_token} : Maybe{},
+          .time_per_output_token_p50_seconds = g && !g->tokens.empty() ? Maybe{g->per_token} : Maybe{},
           .stack = job.stack,
           .overlapped = p.time.overlapped,
           .parts = p.time.parts,
@@ -49,9 +56,10 @@ analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
 
 analysis::CompileFigures compile_figures(const Job& job, const Projection& p) {
   const CompileCost compile = compile_cost(job, p);
-  return {.start_seconds = p.time.start,
-          .compile_seconds = p.time.compile,
-          .compile_first_seconds = p.time.compile_first,
+  // How long a generation's programs take to compile is not modelled.
+  return {.start_seconds = of_training(job, p.time.start),
+          .compile_seconds = of_training(job, p.time.compile),
+          .compile_first_seconds = of_training(job, p.time.compile_first),
           .largest_module = compile.instructions,
           .largest_module_limit = compile.limit,
           .host_memory_bytes = compile.host_bytes,
@@ -64,12 +72,13 @@ analysis::WorkFigures work_figures(const Job& job, const Projection& p) {
           .model_flops_per_step = p.model_flops,
           .steps = p.steps,
           .samples = p.samples,
-          .tokens = p.samples * job.mean_length(),
+          .tokens = p.samples * (job.generation ? p.steps : job.mean_length()),
           .job_model_flops = p.model_flops * p.steps,
-          .train_samples_per_second = p.samples_per_second(),
-          .train_steps_per_second = p.steps / p.time.total,
+          .train_samples_per_second = of_training(job, p.samples_per_second()),
+          .train_steps_per_second = of_training(job, p.steps / p.time.total),
           .job_mfu_percent = 100 * p.job_mfu,
-          .device_mfu_percent = 100 * p.mfu};
+          .device_mfu_percent = 100 * p.mfu,
+          .texts = {}};
 }
 
 analysis::PlanFigures plan_figures(const Job& job, const Projection& p) {
@@ -135,7 +144,7 @@ analysis::AnswerFigures figures_of(const Answer& answer, const std::optional<std
     one.text = answer.changes[i].text;
     one.command = answer.changes[i].command;  // without the program's folder: the file is read elsewhere
     one.command.erase(0, one.command.find_last_of('/', one.command.find(' ')) + 1);
-    one.speed_up_percent = 100 * change.speed_up, one.train_runtime = change.seconds, one.dollars = change.dollars;
+    one.speed_up_percent = 100 * change.speed_up, one.runtime = change.seconds, one.dollars = change.dollars;
   }
   return out;
 }

@@ -4,9 +4,7 @@
 
 #include "isa/asm.h"
 #include "isa/names.h"
-#include "runtime/compiler/compile.h"
 #include "runtime/graph/op.h"
-#include "trnsim/project/stages.h"
 
 namespace trnsim {
 

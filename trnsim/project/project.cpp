@@ -19,7 +19,6 @@
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
-#include "workloads/models/decoder/decoder_graph.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {

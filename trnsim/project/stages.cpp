@@ -6,13 +6,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "hw/params.h"
 #include "hw/replica_groups.h"
 #include "hw/trace.h"
-#include "runtime/compiler/compile.h"
+#include "runtime/graph/graph.h"
 #include "trnsim/project/compiler_memory.h"
-#include "trnsim/project/memory.h"
 #include "workloads/models/model.h"
+#include "workloads/step/optimizer_step.h"
 #include "workloads/step/pipeline.h"
 
 namespace trnsim {

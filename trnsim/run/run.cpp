@@ -11,10 +11,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/interrupt.h"
+#include "trnsim/generate/generation_time.h"
+#include "trnsim/generate/text_job.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
-#include "workloads/jobs/workload.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
@@ -34,8 +35,30 @@ void require_free(const Settings& settings) {
                 "choose another one, or add `overwrite_output_dir`"};
 }
 
-bool trains(const Settings& s) {
-  return s.numerics.name != "off" && s.machine.mode != "timed" && s.generation.max_new_tokens == 0;
+bool computes(const Settings& s) { return s.numerics.name != "off" && s.machine.mode != "timed"; }
+bool trains(const Settings& s) { return computes(s) && s.generation.max_new_tokens == 0; }
+
+/// A generation computes with weights that it is given; alone it is projected.
+bool writes(const Settings& s) { return computes(s) && s.generation.max_new_tokens > 0 && !s.data.model_id.empty(); }
+
+[[noreturn]] void refuse_numeric(const std::string& model) {
+  throw Error{Fault::kUsage, "`mode` numeric", fmt::format("{} is a name: it has no weights to write with", model),
+              "give `model_id`, a folder with weights and tokenizer, or use `mode` timed"};
+}
+
+/// Errors: Fault::kUsage for a generation in a mode that it does not have.
+void require_mode(const workloads::Workload& workload, const Settings& s) {
+  if (s.generation.max_new_tokens == 0) {
+    for (const char* name : {"prompt", "batch_size", "prompt_length", "temperature", "top_k", "top_p", "ignore_eos"})
+      if (s.given.contains(name))
+        throw Error{Fault::kUsage, fmt::format("`{}`", name), fmt::format("{} is trained, not written", workload.name),
+                    "leave it out, or add `max_new_tokens`"};
+    return;
+  }
+  if (s.machine.mode == "full")
+    throw Error{Fault::kUsage, "`mode` full", "a generation is timed or computed, not both in one",
+                "use numeric, timed, or leave it out"};
+  if (s.machine.mode == "numeric" && s.data.model_id.empty()) refuse_numeric(workload.model);
 }
 
 /// The settings of the projected job. The user's own model that is trained is also the one that is projected; without
@@ -92,7 +115,9 @@ class Run {
     if (!trackers.empty() && observer_.note)
       observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(trackers, ","),
                                  fmt::join(analysis::exporter_names(), ", ")));
+    require_mode(workload_, out_.settings);
     if (trains(out_.settings)) load();
+    if (writes(out_.settings)) open_text();
     if (out_.settings.machine.mode != "numeric") project_job();
     prepare();
     const base::HoldInterrupts hold;
@@ -104,6 +129,7 @@ class Run {
     remove_run_files(request_.folder, out_.settings.output.resume_from_checkpoint);
     if (observer_.projected) observer_.projected(out_);
     if (trainer_) train_model();
+    if (text_) out_.texts = text_->write(*text_job_, observer_.generation);
     out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     write_results();
     return std::move(out_);
@@ -121,6 +147,22 @@ class Run {
     data_ = load_training(workload_, trained_);
     if (observer_.note)
       for (const std::string& note : data_->notes) observer_.note(note);
+  }
+
+  /// The prompts that there are say how many sequences the job has, and of which length.
+  void open_text() {
+    const std::string& model = out_.settings.data.model_id;
+    text_ = std::make_unique<TextJob>(model, out_.settings);
+    if (!text_->has_weights()) {
+      text_.reset();
+      if (out_.settings.machine.mode == "numeric") refuse_numeric(model);
+      return;
+    }
+    out_.settings = text_->settings();
+    text_job_ = text_->job();
+    require_legal_generation(*text_job_);
+    require_fit(*text_job_, least_generation_memory(*text_job_));
+    out_.machine = text_job_->machine;
   }
 
   void project_job() {
@@ -164,7 +206,7 @@ class Run {
     try {
       write_run_files(request_.folder, out_);
     } catch (...) {
-      if (!trainer_) remove_written();
+      if (!trainer_ && !text_) remove_written();
       throw;
     }
   }
@@ -218,6 +260,8 @@ class Run {
   Settings trained_;
   workloads::TrainingDataPtr data_;
   std::unique_ptr<workloads::Trainer> trainer_;
+  std::unique_ptr<TextJob> text_;
+  std::optional<Job> text_job_;
   double step_seconds_ = 0;
   RunResult out_;
 };

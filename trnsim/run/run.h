@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/figures/figures.h"
+#include "trnsim/generation.h"
 #include "trnsim/plans/ablate.h"
 #include "trnsim/plans/answer.h"
 #include "trnsim/projection.h"
@@ -45,6 +46,7 @@ struct RunResult {
   std::optional<Settings> trained_settings;  // its own: the small model may have others than the projected job
   std::optional<Training> training;
   std::vector<analysis::StepFigures> steps;  // of the training, those that are logged
+  std::vector<GeneratedText> texts;          // that were written, of a generation with weights
   double host_seconds = 0;
 };
 
@@ -52,6 +54,7 @@ struct RunResult {
 struct RunObserver {
   std::function<void(const RunResult&)> projected;  // the folder is made, nothing is trained yet
   TrainObserver training;
+  GenerateObserver generation;
   std::function<void(const std::string&)> note;  // notes for the user, one sentence each
 };
 

@@ -116,6 +116,7 @@ analysis::Figures figures_of(const RunResult& run) {
   out.machine.cores = job ? static_cast<double>(job->cores()) : 0;
   out.seed = run.settings.training.seed;
   if (run.training) out.training = training_figures(run);
+  for (const GeneratedText& text : run.texts) out.work.texts.push_back({text.text, {text.ids.begin(), text.ids.end()}});
   out.published = published_figures(run, out);
   if (run.gain) out.gain = gain_figures(*run.gain, run.published_gain);
   out.host = host_figures(run);

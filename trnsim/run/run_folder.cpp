@@ -18,7 +18,6 @@
 #include "hw/sim_device.h"
 #include "runtime/compiler/compile.h"
 #include "trnsim/run/run.h"
-#include "trnsim/version.h"
 
 namespace trnsim {
 namespace {

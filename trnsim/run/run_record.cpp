@@ -1,5 +1,4 @@
 // The records of a run's projection: the simulated part of each stage, and the job that they describe to a buyer.
-#include <nlohmann/json.hpp>
 
 #include "analysis/cost/job_cost.h"
 #include "analysis/record/record.h"

@@ -14,7 +14,6 @@
 #include "trnsim/project/memory.h"
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/data/lengths.h"
-#include "workloads/jobs/workload.h"
 #include "workloads/models/model.h"
 #include "workloads/tasks/task.h"
 
@@ -94,7 +93,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
                               .schedule = s.training.lr_scheduler_type,
                               .warmup = {.ratio = s.training.warmup_ratio, .steps = s.training.warmup_steps},
                               .eval_each_epoch = s.training.eval_strategy == "epoch",
-                              .eval_on_start = task.scored_first,
+                              .eval_on_start = task.scored_first || s.training.eval_on_start,
                               .logging_steps = s.output.logging_steps,
                               .save_steps = s.output.save_steps,
                               .seed = static_cast<std::uint64_t>(s.training.seed) |

@@ -5,9 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "trnsim/job.h"
 #include "workloads/jobs/workload.h"

@@ -1,7 +1,5 @@
 #include "trnsim/run/verify.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "hw/params.h"
 #include "hw/sim_device.h"

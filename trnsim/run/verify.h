@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "trnsim/job/settings.h"
+#include "trnsim/settings.h"
 #include "workloads/training/verify.h"
 
 namespace trnsim {

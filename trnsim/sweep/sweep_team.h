@@ -1,10 +1,8 @@
 // A sweep on more than one process of the user: under mpirun or srun, and as the array of a batch system.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "analysis/sweep/sweep.h"
 

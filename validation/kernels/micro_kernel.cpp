@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "base/error.h"
 #include "runtime/compiler/lower.h"
 #include "runtime/compiler/memory_plan.h"

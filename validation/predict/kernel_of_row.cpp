@@ -7,9 +7,9 @@
 
 #include "isa/names.h"
 #include "runtime/compiler/compile.h"
+#include "validation/kernels/block_graph.h"
 #include "validation/kernels/micro.h"
 #include "validation/predict/micro_row.h"
-#include "workloads/models/blocks/block_graph.h"
 
 namespace validation {
 namespace {
@@ -71,13 +71,13 @@ MicroPlanned plan_blocks(MicroJob& job) {
   const auto layers = job.kernel.number("layers"), hidden = job.named({"h", "hidden"}), heads = job.named({"heads"}),
              seq = job.named({"seq", "s"});
   if (!layers || !hidden || !heads || !seq) return std::string{"blocks need their number, h, heads and seq"};
-  workloads::BlockSpec spec{.layers = *layers,
-                            .hidden = *hidden,
-                            .heads = *heads,
-                            .ffn = 4 * *hidden,
-                            .batch = job.named({"b", "batch"}).value_or(1),
-                            .seq = *seq,
-                            .numerics = {}};
+  BlockSpec spec{.layers = *layers,
+                 .hidden = *hidden,
+                 .heads = *heads,
+                 .ffn = 4 * *hidden,
+                 .batch = job.named({"b", "batch"}).value_or(1),
+                 .seq = *seq,
+                 .numerics = {}};
   if (const auto ffn = job.named({"ffn"}))
     spec.ffn = *ffn;
   else
@@ -89,8 +89,8 @@ MicroPlanned plan_blocks(MicroJob& job) {
   runtime::CompileOptions options;
   options.name = "blocks";
   options.cache = job.context.programs.get();
-  return MicroPlan{.program = runtime::compile(workloads::block_graph(spec), job.target(), options).program,
-                   .flops = workloads::block_flops(spec)};
+  return MicroPlan{.program = runtime::compile(block_graph(spec), job.target(), options).program,
+                   .flops = block_flops(spec)};
 }
 
 /// "B1 H32 KV8 S4096 D128", in the letters that papers and frameworks use.

@@ -1,7 +1,5 @@
 #include "validation/predict/predict_row.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"

@@ -12,6 +12,7 @@
 #include "validation/predict/pretraining.h"
 #include "validation/predict/stack_of_row.h"
 #include "workloads/models/model.h"
+#include "workloads/step/step_graph.h"
 
 namespace validation {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 struct MicroSteps {
   double micro_seconds = 0;   // forward, backward, and the sum of gradients
   double update_seconds = 0;  // all-reduce, clipping, optimizer
+  double count = 1;           // micro-steps of an optimizer step
   DeviceWork work{};          // of a whole step
 };
 
@@ -40,12 +42,11 @@ hw::SimResult on_device(const workloads::ModelPtr& model, workloads::Step step, 
 /// An optimizer step as the host drives it: a graph per micro-step, the loss read back after the last one, then the
 /// update's own graph.
 std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack& stack, const MicroSteps& device,
-                                                           const TrainingRow& job, double steps,
-                                                           const workloads::FrameworkOps& ops, int launched,
-                                                           double physical_cores) {
+                                                           const TrainingRow& job, const workloads::FrameworkOps& ops,
+                                                           int launched, double physical_cores) {
   const double samples = *job.micro_batch;
   analysis::JobShape micro;
-  micro.steps = steps;
+  micro.steps = device.count;
   micro.device_step_seconds = device.micro_seconds;
   micro.traced_ops = ops.forward + ops.backward;
   micro.cores = launched;
@@ -53,7 +54,7 @@ std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack
   micro.samples_per_step = samples;
   micro.bytes_in_per_step = samples * *job.seq_len * 4 * 8;  // ids, types, mask and labels as int64
   micro.prefetch = true;                                     // torch-xla's MpDeviceLoader
-  micro.log_every = steps;
+  micro.log_every = device.count;
   analysis::JobShape update;
   update.steps = 1;
   update.device_step_seconds = device.update_seconds;
@@ -103,11 +104,11 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const hw::SimResult step = on_device(model, spec, workloads::Part::kMicroStep, machine, context),
                       last = on_device(model, spec, workloads::Part::kUpdate, machine, context);
   const double micro_steps = micro_steps_of(job, assumed);
-  const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in),
+  const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in), micro_steps,
                           work_of(step, micro_steps) + work_of(last)};
   const std::string named = stack_of(job), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
-      host_times(context.stack(stack), device, job, micro_steps, model->traced_ops(spec),
+      host_times(context.stack(stack), device, job, model->traced_ops(spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())), machine.physical_cores());
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
   assumed.push_back(

@@ -1,6 +1,5 @@
 // Rows of kind "instruction" that a profile printed: durations of single instructions and DMA descriptors, and the gaps
 // between them. Each runs as a small program; the profile's view of it is read from the trace.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -9,12 +9,13 @@
 #include "hw/sim_device.h"
 #include "runtime/compiler/compile.h"
 #include "trnsim/projection.h"
+#include "validation/kernels/block_graph.h"
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/pretraining.h"
 #include "validation/predict/stack_of_row.h"
-#include "workloads/models/blocks/block_graph.h"
 #include "workloads/models/model.h"
+#include "workloads/step/step_graph.h"
 
 namespace validation {
 namespace {
@@ -74,22 +75,22 @@ JobSize size_of(const TrainingRow& job) {
 }
 
 /// Bare blocks as the row has them; or why they are not modelled.
-std::variant<workloads::BlockSpec, std::string> blocks_of(const Row& row) {
+std::variant<BlockSpec, std::string> blocks_of(const Row& row) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   if (!job.layers || !job.hidden || !job.heads || !job.ffn || !job.seq_len)
     return std::string{"a size of the blocks is not published"};
   if (job.cores.value_or(1) != 1 || job.grad_accum.value_or(1) != 1)
     return std::string{"blocks run on one core, without accumulation"};
   if (!job.block.empty()) return fmt::format("blocks have LayerNorm and a GELU MLP, this row says {}", job.block);
-  return workloads::BlockSpec{.layers = *job.layers,
-                              .hidden = *job.hidden,
-                              .heads = *job.heads,
-                              .ffn = *job.ffn,
-                              .batch = *job.micro_batch,
-                              .seq = *job.seq_len,
-                              .causal = job.causal != Known::kNo,
-                              .training = row.kind == "train",
-                              .numerics = runtime::numerics(numerics_of(job))};
+  return BlockSpec{.layers = *job.layers,
+                   .hidden = *job.hidden,
+                   .heads = *job.heads,
+                   .ffn = *job.ffn,
+                   .batch = *job.micro_batch,
+                   .seq = *job.seq_len,
+                   .causal = job.causal != Known::kNo,
+                   .training = row.kind == "train",
+                   .numerics = runtime::numerics(numerics_of(job))};
 }
 
 /// The row's instances.
@@ -118,17 +119,17 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
   if (job.optimizer != "sgd") return Prediction::skip("blocks are trained by SGD");
   const auto found = blocks_of(row);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
-  const auto& spec = std::get<workloads::BlockSpec>(found);
+  const auto& spec = std::get<BlockSpec>(found);
   std::vector<std::string> assumed;
   const hw::MachineParams machine = instances_of(job, context, assumed);
   const analysis::Stack stack = context.stack(stack_or_loop(job));
-  const runtime::Compiled compiled = runtime::compile(workloads::block_graph(spec), machine.target(),
-                                                      {.name = "blocks", .cache = context.programs.get()});
+  const runtime::Compiled compiled =
+      runtime::compile(block_graph(spec), machine.target(), {.name = "blocks", .cache = context.programs.get()});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
   analysis::JobShape shape;
   shape.steps = 1;
   shape.device_step_seconds = hw::seconds(device.total - device.lead_in);
-  const workloads::FrameworkOps ops = workloads::framework_ops(spec);
+  const workloads::FrameworkOps ops = framework_ops(spec);
   shape.traced_ops = analysis::traced_ops(
       {.forward_ops = ops.forward, .backward_ops = ops.backward, .tensors = ops.tensors, .optimizer = job.optimizer});
   shape.physical_cores = machine.physical_cores();
@@ -142,7 +143,7 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
                        {.seconds = time.total,
                         .samples = shape.samples_per_step,
                         .tokens = shape.samples_per_step * static_cast<double>(spec.seq),
-                        .flops = workloads::block_flops(spec)},
+                        .flops = block_flops(spec)},
                        std::move(assumed), shares(time), work_of(device));
 }
 
@@ -205,10 +206,9 @@ std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::
                                                      const PredictContext& context) {
   const auto found = blocks_of(row);
   if (const auto* why = std::get_if<std::string>(&found)) return *why;
-  const auto& spec = std::get<workloads::BlockSpec>(found);
-  return Forward{
-      runtime::compile(workloads::block_graph(spec), target, {.name = "infer", .cache = context.programs.get()}),
-      spec.seq};
+  const auto& spec = std::get<BlockSpec>(found);
+  return Forward{runtime::compile(block_graph(spec), target, {.name = "infer", .cache = context.programs.get()}),
+                 spec.seq};
 }
 
 std::variant<Forward, std::string> forward_of_model(const Row& row, const isa::Target& target,

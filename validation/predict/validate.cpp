@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/suggest.h"
-#include "hw/params.h"
 
 namespace validation {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "hw/params.h"
-#include "trnsim/job/settings.h"
+#include "trnsim/settings.h"
 #include "validation/predict/predict.h"
 #include "validation/report/influence.h"
 #include "validation/report/report.h"

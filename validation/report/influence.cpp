@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <set>
 
-#include "analysis/host/stack.h"
 #include "analysis/host/stack_file.h"
-#include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "validation/rows/metric.h"
 

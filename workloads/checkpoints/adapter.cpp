@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "workloads/checkpoints/json_file.h"
 
 namespace workloads {

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <span>
 
 #include "base/error.h"
 #include "base/files.h"

@@ -5,13 +5,11 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "workloads/data/batch.h"
 #include "workloads/data/dataset_rows.h"
 #include "workloads/text/utf8.h"
 

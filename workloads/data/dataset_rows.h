@@ -4,7 +4,6 @@
 #include <functional>
 #include <istream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "workloads/data/dataset.h"

@@ -99,12 +99,29 @@ struct Generator::State {
       for (std::uint32_t r = 0; r < ranks(); ++r) session().write(r, table.name, table.values);
   }
 
+  std::int64_t ring_rows() const { return spec.cache_rows(arch.block.attention.window); }
+
+  /// The rows of prompts with which their rings begin: the last token that has the place. Where a prompt has none yet
+  /// any other does, which is hidden until it is overwritten.
+  std::vector<std::int32_t> kept_rows() const {
+    const std::int64_t rows = ring_rows();
+    std::vector<std::int32_t> kept;
+    for (std::size_t b = 0; b < positions.size(); ++b)
+      for (std::int64_t slot = 0; slot < rows; ++slot) {
+        const std::int64_t turns = std::max<std::int64_t>(0, positions[b] - 1 - slot) / rows;
+        kept.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(b) * spec.prompt + slot + turns * rows));
+      }
+    return kept;
+  }
+
   std::vector<float> run(const std::vector<std::int32_t>& ids, const char* name,
                          const std::vector<std::int32_t>& places) {
     runtime::Session io = session();
     const std::int64_t part = vocabulary_part();
     std::vector<std::int32_t> learned = places;  // where tables of positions begin with rows of no token
     for (std::int32_t& place : learned) place += static_cast<std::int32_t>(arch.embedding.first_position);
+    std::vector<std::int32_t> slots = places;
+    for (std::int32_t& slot : slots) slot %= static_cast<std::int32_t>(ring_rows());
     for (std::uint32_t r = 0; r < ranks(); ++r) {
       const auto first = static_cast<std::int32_t>(r * part);
       std::vector<std::int32_t> mine;
@@ -120,6 +137,8 @@ struct Generator::State {
       if (ranks() > 1) io.write(r, "vocabulary", is_mine);
       io.write(r, name, places);
       if (io.has(r, "places")) io.write(r, "places", learned);
+      if (io.has(r, "slots")) io.write(r, "slots", slots);
+      if (io.has(r, "kept")) io.write(r, "kept", kept_rows());
     }
     return run_loaded();
   }

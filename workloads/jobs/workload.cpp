@@ -25,6 +25,10 @@ struct Figure {
 };
 constexpr Figure kFigures[] = {{"train_samples_per_second", base::Dimension::kRate},
                                {"train_runtime", base::Dimension::kTime},
+                               {"generate_runtime", base::Dimension::kTime},
+                               {"time_to_first_token_seconds", base::Dimension::kTime},
+                               {"time_per_output_token_p50_seconds", base::Dimension::kTime},
+                               {"tokens_per_second", base::Dimension::kRate},
                                {"dollars", base::Dimension::kMoney},
                                {"eval_runtime", base::Dimension::kTime},  // of one evaluation
                                {"eval_f1", base::Dimension::kRatio},      // weighted

@@ -1,12 +1,10 @@
 // Models as Hugging Face describes them in config.json: found, read, written.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace workloads {
 

@@ -1,5 +1,7 @@
 #include "workloads/models/encoder_graph.h"
 
+#include <fmt/format.h>
+
 #include "runtime/graph/autodiff.h"
 
 namespace workloads {
@@ -58,7 +60,19 @@ runtime::ValueId EncoderGraph::norm(const std::string& label, ValueId x, const s
 }
 
 runtime::ValueId EncoderGraph::classified(ValueId x, std::int64_t rows, const std::string& name) {
-  const ValueId logits = net_.linear("classifier", x, name, {.dtype = isa::Dtype::kFp32});
+  const std::string_view head = name;
+  return classified({x}, rows, {&head, 1});
+}
+
+runtime::ValueId EncoderGraph::classified(const std::vector<ValueId>& xs, std::int64_t rows,
+                                          std::span<const std::string_view> heads) {
+  ValueId logits = runtime::kNoValue;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const std::string label = i == 0 ? "classifier" : fmt::format("classifier.{}", i + 1);
+    const ValueId one = net_.linear(label, xs[i], std::string{heads[i]}, {.dtype = isa::Dtype::kFp32});
+    logits = i == 0 ? one : net_.add(label + ".sum", logits, one);
+  }
+  logits = net_.times("classifier.mean", logits, 1 / static_cast<double>(xs.size()));
   graph_.output(logits, host_name("logits"));
   return net_.class_loss(logits, rows);
 }

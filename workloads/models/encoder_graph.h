@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ class EncoderGraph : protected Places {
   ValueId layer(ValueId x, std::int64_t number, std::int64_t layers, const std::string& prefix,
                 ValueId mask = runtime::kNoValue);
   ValueId norm(const std::string& label, ValueId x, const std::string& name);
-  /// Logits of `rows` rows as an output, and their loss.
+  /// Logits of `rows` rows as an output, and their loss. For several heads, each on rows of its own, their mean.
+  ValueId classified(const std::vector<ValueId>& xs, std::int64_t rows, std::span<const std::string_view> heads);
   ValueId classified(ValueId x, std::int64_t rows, const std::string& name);
 
   const Step& step_;

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/suggest.h"
 #include "workloads/models/model.h"
 
 namespace workloads {

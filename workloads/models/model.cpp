@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_model.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 

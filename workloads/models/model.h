@@ -9,18 +9,22 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/graph/graph.h"
+#include "isa/program.h"
 #include "workloads/models/config.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/lora.h"
 #include "workloads/models/tensor_names.h"
 #include "workloads/models/weights.h"
-#include "workloads/step/optimizer_step.h"
 #include "workloads/step/step.h"
+
+namespace runtime {
+class Graph;
+}
 
 namespace workloads {
 
 struct GenerationSpec;  // workloads/models/decoder/generation_graph.h
+struct StepGraph;       // workloads/step/step_graph.h
 
 /// 0: the family has no such size; in Model::with_sizes(): unchanged.
 struct Sizes {
@@ -40,7 +44,9 @@ struct TokenIds {
 /// Pictures that a model reads: [channels, size, size], cut into patches of patch x patch.
 struct ImageShape {
   std::int64_t size = 0, channels = 0, patch = 0;
+  std::int64_t specials = 1;  // tokens without pixels before the patches: of the class, perhaps of a teacher's too
   std::int64_t patches() const { return (size / patch) * (size / patch); }
+  std::int64_t tokens() const { return specials + patches(); }
   std::int64_t patch_elements() const { return channels * patch * patch; }
   std::int64_t elements() const { return channels * size * size; }
 };
@@ -68,12 +74,6 @@ struct HostTable {
 /// The reason why something is impossible, in the words of an error.
 struct Problem {
   std::string where, what, fix;
-};
-
-/// One rank's step as a graph, and the buckets of ZeRO-1, whose shards the host fills before the first step.
-struct StepGraph {
-  runtime::Graph graph;
-  std::vector<ZeroBucket> zero;
 };
 
 /// Operations that a framework dispatches for one micro-batch on one rank, and the parameter tensors that the optimizer
@@ -164,10 +164,10 @@ class Model : public std::enable_shared_from_this<Model> {
   std::optional<Lora> lora() const { return info_.decoder ? info_.decoder->lora : std::nullopt; }
   /// Whether generation ends with this token.
   bool ends_text(std::int64_t id) const;
-  /// Tokens of a sequence of the requested length; a picture has a fixed number.
-  std::int64_t sequence_length(std::int64_t length) const { return image() ? 1 + image()->patches() : length; }
-  /// Bytes that a framework's host copies in per sample: ids, types and mask of each token as int64; for pairs of texts
-  /// ids, mask and labels; or fp32 pixels.
+  /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
+  std::int64_t sequence_length(std::int64_t length) const { return image() ? image()->tokens() : length; }
+  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, of pairs of
+  /// texts ids, mask and labels, or fp32 pixels.
   double input_bytes(const StepKind& kind) const;
   /// The least number of elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on
   /// one rank: the inputs of its six linear layers, three of which share one, and the probabilities of attention. For

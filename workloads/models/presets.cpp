@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -11,6 +10,7 @@
 #include "base/param_toml.h"
 #include "base/suggest.h"
 #include "workloads/models/config/keys.h"
+#include "workloads/models/model.h"
 #include "workloads/models/registry.h"
 
 namespace workloads {

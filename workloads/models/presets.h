@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "workloads/models/model.h"
+#include "workloads/models/config.h"
 
 namespace workloads {
 

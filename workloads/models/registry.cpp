@@ -58,7 +58,7 @@ namespace {
 template <const PlainFamily& (*family)()>
 constexpr FamilyRow plain(std::string_view name, std::string_view type, std::string_view architecture) {
   return {name, type, architecture, [](const Keys& keys) { return read_plain(keys, family()); },
-          [] { return blank_plain(family()); }};
+          [] { return make_model(blank(family())); }};
 }
 
 // clang-format off
@@ -84,13 +84,15 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     relative<LlamaKind::kSmolLm3>("smollm3", "SmolLM3"),
-    FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
-              [] { return make_model(GptConfig{}); }},
+    relative<LlamaKind::kStableLm>("stablelm", "StableLm"),
+    plain<gpt_family>("GPT", "gpt2", "GPT2"),
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
     plain<phi_family>("Phi-2", "phi", "PhiFor"),
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }},
+    FamilyRow{"DeiT", "deit", "DeiT", [](const Keys& keys) { return make_model(read_vit(keys, VitKind::kDeit)); },
+              [] { return make_model(VitConfig{.kind = VitKind::kDeit}); }},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
               [] { return make_model(T5Config{}); }},
 };

@@ -37,40 +37,9 @@ Place place_of(const std::string& name, std::string_view repeated) {
 /// HF Trainer's rule: everything but biases and gains of normalizations.
 bool is_gain_or_bias(const runtime::Value& value) { return value.rows == 1; }
 
-class Update {
+/// The weights of a stage with their gradients: reduced over ranks, and their norm.
+class Gradients {
  public:
-  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& step, std::string_view repeated,
-         const ParameterSets& sets)
-      : graph_{graph}, step_{step}, repeated_{repeated}, sets_{sets} {
-    for (const auto& [weight, gradient] : gradients) weights_.push_back({weight, gradient});
-  }
-
-  std::vector<ZeroBucket> run() {
-    if (!sets_.partial.empty()) reduce_set(sets_.partial, "all_reduce.tokens", tensor_group(step_.plan));
-    if (!sets_.shared.empty()) reduce_set(sets_.shared, "all_reduce.heads", heads_group(step_.plan));
-    reduce_tied();
-    const bool zero = step_.plan.zero1 && step_.plan.data > 1;
-    if (zero)
-      scatter();
-    else if (step_.plan.data > 1)
-      reduce();
-    const ValueId clip = clip_factor();
-    hyper_ = graph_.tensor("hyper", 1, runtime::kOptimizerInputs, isa::Dtype::kFp32, Kind::kInput);
-    if (zero) {
-      for (std::size_t b = 0; b < shards_.size(); ++b) update_shard(b, clip);
-      return std::move(buckets_);
-    }
-    // Stochastic rounding counts instructions of a block: tensors on two stages stay equal in equal blocks only.
-    for (const bool tied : {false, true})
-      for (const auto& [layer, members] : by_layer()) {
-        enter(tied ? "optimizer.tied" : "optimizer", layer, isa::Phase::kOptimizer);
-        for (const std::size_t i : members)
-          if (is_tied(i) == tied) update(weights_[i].weight, weights_[i].gradient, clip);
-      }
-    return {};
-  }
-
- private:
   struct Parameter {
     ValueId weight, gradient;
   };
@@ -80,6 +49,51 @@ class Update {
     ValueId gradient;
     bool split, shared, counted, decays;
   };
+
+  Gradients(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& step, std::string_view repeated,
+            const ParameterSets& sets)
+      : graph_{graph}, step_{step}, repeated_{repeated}, sets_{sets} {
+    for (const auto& [weight, gradient] : gradients) weights_.push_back({weight, gradient});
+  }
+
+  void reduce_all() {
+    if (!sets_.partial.empty()) reduce_set(sets_.partial, "all_reduce.tokens", tensor_group(step_.plan));
+    if (!sets_.shared.empty()) reduce_set(sets_.shared, "all_reduce.heads", heads_group(step_.plan));
+    reduce_tied();
+    if (step_.plan.data == 1) return;
+    if (step_.plan.zero1)
+      scatter();
+    else
+      reduce();
+  }
+
+  /// The factor of clipping by the norm over all ranks and stages.
+  ValueId clip_factor() {
+    std::vector<ValueId> parts = squares(false);
+    for (const ValueId v : squares(true)) parts.push_back(v);
+    if (step_.plan.pipeline > 1) parts = {over_stages(parts)};
+    graph_.enter({.name = "clip", .instance = -1, .phase = isa::Phase::kOptimizer});
+    const auto out = graph_.add(
+        runtime::kClipScale, "clip", parts,
+        runtime::ClipAttrs{.max_norm = step_.optimizer.max_grad_norm, .scale = 1 / step_.plan.numerics.loss_scale});
+    graph_.output(out[0], "grad_norm");
+    return out[1];
+  }
+
+  const std::vector<Parameter>& weights() const { return weights_; }
+  /// Empty without ZeRO.
+  const std::vector<Shard>& shards() const { return shards_; }
+  bool is_tied(std::size_t i) const { return sets_.tied.contains(weights_[i].weight); }
+  bool decays(const runtime::Value& w) const {
+    return step_.optimizer.weight_decay > 0 && (step_.optimizer.decay_all || !is_gain_or_bias(w));
+  }
+
+  std::map<std::int32_t, std::vector<std::size_t>> by_layer() const {
+    std::map<std::int32_t, std::vector<std::size_t>> out;
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+      out[place_of(graph_.value(weights_[i].weight).name, repeated_).layer].push_back(i);
+    return out;
+  }
 
   void enter(const char* what, std::int32_t layer, isa::Phase phase) {
     graph_.enter({.name = fmt::format("{}{}", what, layer >= 0 ? ".layer" : ""),
@@ -91,21 +105,12 @@ class Update {
   void enter_collective(const char* what, std::size_t number) {
     graph_.enter({.name = what, .instance = static_cast<std::int32_t>(number), .phase = isa::Phase::kCommunication});
   }
+
+ private:
   bool is_split(std::size_t i) const { return sets_.split.contains(weights_[i].weight); }
   bool is_shared(std::size_t i) const { return sets_.shared.contains(weights_[i].weight); }
-  bool is_tied(std::size_t i) const { return sets_.tied.contains(weights_[i].weight); }
   /// Whether its gradient counts in the norm here: tensors on two stages count on the first.
   bool is_counted(std::size_t i) const { return step_.stage == 0 || !is_tied(i); }
-  bool decays(const runtime::Value& w) const {
-    return step_.optimizer.weight_decay > 0 && (step_.optimizer.decay_all || !is_gain_or_bias(w));
-  }
-
-  std::map<std::int32_t, std::vector<std::size_t>> by_layer() const {
-    std::map<std::int32_t, std::vector<std::size_t>> out;
-    for (std::size_t i = 0; i < weights_.size(); ++i)
-      out[place_of(graph_.value(weights_[i].weight).name, repeated_).layer].push_back(i);
-    return out;
-  }
 
   /// Buckets of equal `kind`, each in the order in which backward finishes them, and in the order of the last one.
   template <class KindOf>
@@ -245,31 +250,52 @@ class Update {
                        runtime::CollectiveAttrs{.ranks = step_.plan.pipeline, .group = stages_group(step_.plan)});
   }
 
-  ValueId clip_factor() {
-    std::vector<ValueId> parts = squares(false);
-    for (const ValueId v : squares(true)) parts.push_back(v);
-    if (step_.plan.pipeline > 1) parts = {over_stages(parts)};
-    graph_.enter({.name = "clip", .instance = -1, .phase = isa::Phase::kOptimizer});
-    const auto out = graph_.add(
-        runtime::kClipScale, "clip", parts,
-        runtime::ClipAttrs{.max_norm = step_.optimizer.max_grad_norm, .scale = 1 / step_.plan.numerics.loss_scale});
-    graph_.output(out[0], "grad_norm");
-    return out[1];
+  Graph& graph_;
+  const Step& step_;
+  const std::string_view repeated_;
+  const ParameterSets& sets_;
+  std::vector<Parameter> weights_;
+  std::vector<Shard> shards_;
+};
+
+class Update {
+ public:
+  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& step, std::string_view repeated,
+         const ParameterSets& sets)
+      : graph_{graph}, step_{step}, repeated_{repeated}, all_{graph, gradients, step, repeated, sets} {}
+
+  std::vector<ZeroBucket> run() {
+    all_.reduce_all();
+    const ValueId clip = all_.clip_factor();
+    hyper_ = graph_.tensor("hyper", 1, runtime::kOptimizerInputs, isa::Dtype::kFp32, Kind::kInput);
+    if (step_.plan.zero1 && step_.plan.data > 1) {
+      for (std::size_t b = 0; b < all_.shards().size(); ++b) update_shard(b, clip);
+      return std::move(buckets_);
+    }
+    // Stochastic rounding counts instructions of a block: tensors on two stages stay equal in equal blocks only.
+    for (const bool tied : {false, true})
+      for (const auto& [layer, members] : all_.by_layer()) {
+        all_.enter(tied ? "optimizer.tied" : "optimizer", layer, isa::Phase::kOptimizer);
+        for (const std::size_t i : members)
+          if (all_.is_tied(i) == tied) update(all_.weights()[i].weight, all_.weights()[i].gradient, clip);
+      }
+    return {};
   }
 
+ private:
   ValueId state(const std::string& name, const runtime::Value& like, isa::Dtype type) {
     return graph_.tensor(name, like.rows, like.cols, type, Kind::kOptimizer);
   }
 
   /// A rank's part of a bucket: update, and hand the result to the others.
   void update_shard(std::size_t b, ValueId clip) {
-    const Shard& shard = shards_[b];
+    const Gradients::Shard& shard = all_.shards()[b];
     const std::string name = fmt::format("shard.{}", b);
     std::vector<ValueId> weights;
     ZeroBucket bucket{.name = name, .weights = {}};
     for (const std::size_t i : shard.members) {
-      weights.push_back(weights_[i].weight);
-      bucket.weights.push_back(graph_.value(weights_[i].weight).name);
+      weights.push_back(all_.weights()[i].weight);
+      bucket.weights.push_back(graph_.value(all_.weights()[i].weight).name);
     }
     buckets_.push_back(std::move(bucket));
     if (step_.optimizer.name != "adamw")
@@ -285,7 +311,7 @@ class Update {
     part = graph_.add(runtime::kAdamW, "shard", {part, shard.gradient, m, v, hyper_, clip}, factors(shard.decays))[0];
     if (graph_.value(part).dtype != type)
       part = graph_.add1(runtime::kAffine, "shard.rounded", {part}, runtime::AffineAttrs{.dtype = type});
-    enter_collective("all_gather", b);
+    all_.enter_collective("all_gather", b);
     std::vector<ValueId> in{part};
     in.insert(in.end(), weights.begin(), weights.end());
     graph_.add(
@@ -314,16 +340,15 @@ class Update {
     const ValueId v = state("exp_avg_sq." + w.name, w, step_.plan.numerics.optimizer);
     const bool master = step_.plan.master_weights && w.dtype != isa::Dtype::kFp32;
     const ValueId target = master ? state("master." + w.name, w, isa::Dtype::kFp32) : weight;
-    const ValueId updated = graph_.add(rule(), label, {target, gradient, m, v, hyper_, clip}, factors(decays(w)))[0];
+    const ValueId updated =
+        graph_.add(rule(), label, {target, gradient, m, v, hyper_, clip}, factors(all_.decays(w)))[0];
     if (master) graph_.add(runtime::kAssign, label + ".rounded", {updated, weight});
   }
 
   Graph& graph_;
   const Step& step_;
-  std::string_view repeated_;
-  const ParameterSets& sets_;
-  std::vector<Parameter> weights_;
-  std::vector<Shard> shards_;
+  const std::string_view repeated_;
+  Gradients all_;
   std::vector<ZeroBucket> buckets_;
   ValueId hyper_ = runtime::kNoValue;
 };
@@ -351,30 +376,6 @@ void add_accumulation(Graph& graph, const std::map<ValueId, ValueId>& gradients,
       graph.add(runtime::kAccumulate, place_of(name, repeated).label, {sum, gradient});
     }
   }
-}
-
-std::map<ValueId, ValueId> declare_gradients(Graph& graph, const std::map<std::string, ValueId>& weights) {
-  std::map<ValueId, ValueId> out;
-  for (const auto& [name, weight] : weights) {
-    const runtime::Value like = graph.value(weight);
-    out[weight] = graph.tensor("grad." + name, like.rows, like.cols, graph.numerics().gradient, Kind::kGradient);
-  }
-  return out;
-}
-
-std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<WeightSpec>& specs, bool fold) {
-  std::map<std::string, ValueId> out;
-  for (const WeightSpec& spec : specs) {
-    const auto [rows, cols] = device_shape(spec);
-    const isa::Dtype type = spec.transposed && fold ? graph.numerics().operand : graph.numerics().weight;
-    out[spec.name] = graph.tensor(spec.name, rows, cols, type, Kind::kWeight);
-    if (spec.frozen) graph.freeze(out[spec.name]);
-  }
-  return out;
-}
-
-std::string micro_name(std::string_view name, std::int64_t micro_batch) {
-  return fmt::format("{}.{}", name, micro_batch);
 }
 
 }  // namespace workloads

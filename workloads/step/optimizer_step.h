@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/graph/graph.h"
 #include "workloads/data/batch.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/step.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 
@@ -32,13 +32,6 @@ struct ParameterSets {
   std::set<runtime::ValueId> shared;   // split, but `sharing` neighbours have the same part: gradients add up
   std::set<runtime::ValueId> tied;     // also on the other end of the pipeline: their gradients add up
   std::int64_t sharing = 1;
-};
-
-/// Parameters that ZeRO updates together: every data-parallel rank has its part of "shard.N" (runtime::bucket_elements
-/// of each tensor, one after the other, cut in equal parts).
-struct ZeroBucket {
-  std::string name;                  // "shard.0"
-  std::vector<std::string> weights;  // in their order
 };
 
 /// Adds gradients' reduction over ranks, clipping and the update of every weight. `blocks`: the prefixes in names in

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 namespace {

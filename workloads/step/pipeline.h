@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/compiler/compile.h"
-#include "workloads/step/optimizer_step.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 

@@ -3,9 +3,6 @@
 // HostIo::loss()), and the scores of an evaluation.
 #pragma once
 
-#include <span>
-#include <string_view>
-
 #include "workloads/tasks/scores.h"
 #include "workloads/tasks/training_data.h"
 #include "workloads/training/dealer.h"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "workloads/text/bpe.h"
 #include "workloads/text/tokenizer_json.h"

@@ -1,7 +1,6 @@
 // WordPiece as BERT does it. Source: Devlin et al., arXiv:1810.04805; Hugging Face tokenizers, models/wordpiece.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>

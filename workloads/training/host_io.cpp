@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "runtime/step/session.h"
 #include "workloads/data/batch.h"
-#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 

@@ -6,6 +6,7 @@
 #include "isa/target.h"
 #include "runtime/compiler/compile.h"
 #include "workloads/models/model.h"
+#include "workloads/step/step_graph.h"
 #include "workloads/training/host_io.h"
 
 namespace workloads {

@@ -8,7 +8,7 @@
 #include "runtime/step/session.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/checkpoints/shards.h"
-#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 

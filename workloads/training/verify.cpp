@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "runtime/graph/graph.h"
 #include "runtime/step/session.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/checkpoints/safetensors.h"

@@ -29,7 +29,7 @@ VerifyBatches::VerifyBatches(const std::filesystem::path& folder, ModelPtr model
   const Shape labels = tensors_.info("step0.labels").shape;
   samples_ = labels.at(0), labels_ = labels.size() > 1 ? labels.back() : 1;
   if (model_->image()) {
-    length_ = 1 + model_->image()->patches();
+    length_ = model_->image()->tokens();
     return;
   }
   const Shape shape = tensors_.info("step0.input_ids").shape;

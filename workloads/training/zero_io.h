@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "runtime/step/session.h"
-#include "workloads/step/optimizer_step.h"
+#include "workloads/step/step.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 

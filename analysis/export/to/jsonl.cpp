@@ -60,7 +60,7 @@ std::vector<ExportFile> mlperf_files(const ExportRun& run) {
   }
   if (f.training) add_evaluations(*f.training, now, log);
   const bool stopped = f.training && f.training->interrupted;
-  log.end(std::max(now, run.begin + f.time.train_runtime.value_or(0)), "run_stop",
+  log.end(std::max(now, run.begin + f.runtime().value_or(0)), "run_stop",
           {{"status", stopped ? "aborted" : "success"}});
   return {{"", log.take()}};
 }

@@ -5,7 +5,9 @@ settings of the optimizer than the others; FAMILY_classifier gives texts a label
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
 modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_smollm3.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py,
 modeling_olmo2.py and modeling_rope_utils.py."""
+import json
 import math
+import pathlib
 import sys
 
 import torch
@@ -53,6 +55,9 @@ FAMILIES["gemma3"] = {**AROUND, "model_type": "gemma3_text", "architectures": ["
                       "final_logit_softcapping": None}
 FAMILIES["smollm3"] = {"model_type": "smollm3", "architectures": ["SmolLM3ForCausalLM"], "no_rope_layer_interval": 2,
                        "tie_word_embeddings": True}
+FAMILIES["stablelm"] = {"model_type": "stablelm", "architectures": ["StableLmForCausalLM"], "hidden_size": 32,
+                        "head_dim": 8, "partial_rotary_factor": 0.5, "use_qkv_bias": True, "layer_norm_eps": 1e-5,
+                        "use_parallel_residual": False, "qk_layernorm": False, "hidden_dropout": 0.0}
 FAMILIES["olmo2"] = {"model_type": "olmo2", "architectures": ["Olmo2ForCausalLM"]}
 FAMILIES["llama"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
 LABELS = 3
@@ -135,7 +140,7 @@ def shapes(c):
             out[p + "self_attn.qkv_proj.weight"] = (q + 2 * kv, h)
         for name, size in (("q", q), ("k", kv), ("v", kv)) if c["model_type"] != "phi3" else ():
             out[p + f"self_attn.{name}_proj.weight"] = (size, h)
-            if c["model_type"] == "qwen2":
+            if c["model_type"] == "qwen2" or c.get("use_qkv_bias"):
                 out[p + f"self_attn.{name}_proj.bias"] = (size,)
         if has_head_norms(c):
             out[p + "self_attn.q_norm.weight"] = out[p + "self_attn.k_norm.weight"] = (head,)
@@ -158,6 +163,9 @@ def shapes(c):
             if name:
                 out[p + name + ".weight"] = (h,)
     out["model.norm.weight"] = (h,)
+    if "layer_norm_eps" in c:
+        norms_there = [n for n in out if n.endswith("norm.weight")]
+        out.update({n.replace(".weight", ".bias"): (h,) for n in norms_there})
     if "id2label" in c:
         out["score.weight"] = (LABELS, h)
     elif not c["tie_word_embeddings"]:
@@ -219,6 +227,9 @@ def forward(w, ids, c, routers):
         return y + w[name + ".bias"] if name + ".bias" in w else y
 
     def norm(x, name):
+        if "layer_norm_eps" in c:
+            return torch.nn.functional.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"],
+                                                  c["layer_norm_eps"])
         x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + c["rms_norm_eps"])
         return x * (1 + w[name + ".weight"]) if gemma else x * w[name + ".weight"]
 
@@ -251,7 +262,8 @@ def forward(w, ids, c, routers):
         q, k, v = (t.transpose(1, 2) for t in (q, k, v))
         if (i + 1) % c.get("no_rope_layer_interval", c["num_hidden_layers"] + 1):
             theta = None if is_full(c, i) else c.get("rope_local_base_freq")
-            q, k = rotate(q, c, theta), rotate(k, c, theta)
+            turned = int(head * c.get("partial_rotary_factor", 1))
+            q, k = (torch.cat((rotate(t[..., :turned], c, theta), t[..., turned:]), -1) for t in (q, k))
         k, v = (t.repeat_interleave(heads // kv_heads, 1) for t in (k, v))
         scores = capped(q @ k.transpose(2, 3) * scale, c.get("attn_logit_softcapping"))
         p_attention = scores.masked_fill(hidden, float("-inf")).softmax(-1)
@@ -302,6 +314,22 @@ def labelled_batches(c):
     return out
 
 
+def write_generated(folder, weights, config, tokens=24):
+    """What greedy search writes behind two prompts, by a whole pass for each token, with the logits of each."""
+    weights = {name: tensor.double() for name, tensor in weights.items()}
+    prompts = [[(start + 37 * i + i * i) % VOCAB for i in range(length)] for start, length in ((5, 12), (26, 3))]
+    out = {"prompts": prompts, "ids": [], "logits": []}
+    for prompt in prompts:
+        ids, logits = list(prompt), []
+        while len(logits) <= tokens:
+            last = forward(weights, torch.tensor([ids]), config, [])[0, -1]
+            logits.append([round(x, 6) for x in last.tolist()])
+            ids.append(int(last.argmax()))
+        out["ids"].append(ids[:-1])
+        out["logits"].append(logits)
+    (pathlib.Path(folder) / "generated.json").write_text(json.dumps(out) + "\n")
+
+
 def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
     """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
     BATCH, SEQ, VOCAB."""
@@ -327,7 +355,10 @@ def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
     weights = common.draw(shapes(config), deviation)
     if is_gemma(config):
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
-    common.train(folder, config, weights, labelled_batches(config) if classifies else batches(), loss_of, chosen)
+    data = labelled_batches(config) if classifies else batches()
+    common.train(folder, config, weights, data, loss_of, chosen)
+    if config.get("sliding_window") and config["model_type"] != "qwen2":
+        write_generated(folder, weights, config)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ FAMILIES = {
 }
 # Keys' biases have no gradient where they do not turn, only what rounding leaves: far below this, it moves nothing.
 RECIPE = {**common.PLAIN, "eps": 1e-6}
-# As above, with attention before the MLP.
+# As OPT-350m: tokens narrower than the layers, norms of the sums, none before the head.
+FAMILIES["opt_350m"] = {**FAMILIES["opt"], "word_embed_proj_dim": 12, "do_layer_norm_before": False}
+# As gpt_neox, with attention before the MLP.
 FAMILIES["gpt_neox_serial"] = {**FAMILIES["gpt_neox"], "use_parallel_residual": False}
 NAMES = {
     "gpt_neox": {"tokens": "gpt_neox.embed_in", "layers": "gpt_neox.layers", "out": "attention.dense",
@@ -44,8 +46,11 @@ NAMES = {
 
 def shapes(c):
     n, h = NAMES[c["model_type"]], c["hidden_size"]
+    width = c.get("word_embed_proj_dim", h)
     ffn = c.get("intermediate_size", c.get("ffn_dim"))
-    out = {n["tokens"] + ".weight": (c["vocab_size"], h)}
+    out = {n["tokens"] + ".weight": (c["vocab_size"], width)}
+    if width != h:
+        out["model.decoder.project_in.weight"], out["model.decoder.project_out.weight"] = (h, width), (width, h)
     if c["model_type"] == "opt":
         out["model.decoder.embed_positions.weight"] = (c["max_position_embeddings"] + 2, h)
     for i in range(c["num_hidden_layers"]):
@@ -59,7 +64,8 @@ def shapes(c):
             out[p + name + ".weight"], out[p + name + ".bias"] = shape, shape[:1]
         for name in (n["norm1"], n["norm2"]):
             out[p + name + ".weight"] = out[p + name + ".bias"] = (h,)
-    out[n["norm"] + ".weight"] = out[n["norm"] + ".bias"] = (h,)
+    if c.get("do_layer_norm_before", True):
+        out[n["norm"] + ".weight"] = out[n["norm"] + ".bias"] = (h,)
     if not c["tie_word_embeddings"]:
         out[n["head"] + ".weight"] = (c["vocab_size"], h)
     if c["model_type"] == "phi":
@@ -103,18 +109,27 @@ def forward(w, ids, c):
 
     place = torch.arange(length)
     hidden = place[None, :] > place[:, None]
-    x = w[n["tokens"] + ".weight"][ids]
+    x, first = w[n["tokens"] + ".weight"][ids], c.get("do_layer_norm_before", True)
+    if "model.decoder.project_in.weight" in w:
+        x = x @ w["model.decoder.project_in.weight"].T
     if opt:
         x = x + w["model.decoder.embed_positions.weight"][place + 2]
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
+        if not first:
+            x = norm(x + attention(x, p), p + n["norm1"])
+            x = norm(x + mlp(x, p), p + n["norm2"])
+            continue
         a = attention(norm(x, p + n["norm1"]), p)
         if c.get("use_parallel_residual", not opt):
             x = x + a + mlp(norm(x, p + n["norm2"]), p)
         else:
             x = x + a
             x = x + mlp(norm(x, p + n["norm2"]), p)
-    logits = norm(x, n["norm"]) @ w[n["head"] + ".weight"].T
+    x = norm(x, n["norm"]) if first else x
+    if "model.decoder.project_out.weight" in w:
+        x = x @ w["model.decoder.project_out.weight"].T
+    logits = x @ w[n["head"] + ".weight"].T
     return logits + w[n["head"] + ".bias"] if n["head"] + ".bias" in w else logits
 
 

@@ -41,7 +41,11 @@ CONFIG = {
 }
 H, FFN, HEADS = CONFIG["hidden_size"], CONFIG["intermediate_size"], CONFIG["num_attention_heads"]
 IMAGE, PATCH, CHANNELS = CONFIG["image_size"], CONFIG["patch_size"], CONFIG["num_channels"]
-TOKENS = 1 + (IMAGE // PATCH) ** 2
+MODEL, SPECIALS, CLASSIFIERS = "vit", ["cls_token"], ["classifier"]  # deit_tiny/export.py has others
+
+
+def tokens():
+    return len(SPECIALS) + (IMAGE // PATCH) ** 2
 
 
 def first_weights():
@@ -49,7 +53,8 @@ def first_weights():
     def weight(*shape):
         return torch.nn.init.trunc_normal_(torch.empty(*shape), std=CONFIG["initializer_range"])
 
-    w = {"vit.embeddings.cls_token": weight(1, 1, H), "vit.embeddings.position_embeddings": weight(1, TOKENS, H)}
+    w = {f"{MODEL}.embeddings.{name}": weight(1, 1, H) for name in SPECIALS}
+    w[f"{MODEL}.embeddings.position_embeddings"] = weight(1, tokens(), H)
 
     def affine(name, *shape):
         w[name + ".weight"], w[name + ".bias"] = weight(*shape), BIAS_NOISE * torch.randn(shape[0])
@@ -57,9 +62,9 @@ def first_weights():
     def norm(name):
         w[name + ".weight"], w[name + ".bias"] = 1 + GAIN_NOISE * torch.randn(H), BIAS_NOISE * torch.randn(H)
 
-    affine("vit.embeddings.patch_embeddings.projection", H, CHANNELS, PATCH, PATCH)
+    affine(f"{MODEL}.embeddings.patch_embeddings.projection", H, CHANNELS, PATCH, PATCH)
     for i in range(CONFIG["num_hidden_layers"]):
-        layer = f"vit.encoder.layer.{i}."
+        layer = f"{MODEL}.encoder.layer.{i}."
         norm(layer + "layernorm_before")
         for name in ("query", "key", "value"):
             affine(layer + "attention.attention." + name, H, H)
@@ -67,8 +72,9 @@ def first_weights():
         norm(layer + "layernorm_after")
         affine(layer + "intermediate.dense", FFN, H)
         affine(layer + "output.dense", H, FFN)
-    norm("vit.layernorm")
-    affine("classifier", LABELS, H)
+    norm(MODEL + ".layernorm")
+    for name in CLASSIFIERS:
+        affine(name, LABELS, H)
     return w
 
 
@@ -79,21 +85,22 @@ def forward(w, pixels):
     def norm(x, name):
         return functional.layer_norm(x, (H,), w[name + ".weight"], w[name + ".bias"], CONFIG["layer_norm_eps"])
 
-    patches = "vit.embeddings.patch_embeddings.projection"
+    patches = f"{MODEL}.embeddings.patch_embeddings.projection"
     x = functional.conv2d(pixels, w[patches + ".weight"], w[patches + ".bias"], stride=PATCH).flatten(2).transpose(1, 2)
-    x = torch.cat((w["vit.embeddings.cls_token"].expand(len(x), -1, -1), x), 1)
-    x = x + w["vit.embeddings.position_embeddings"]
+    x = torch.cat([w[f"{MODEL}.embeddings.{name}"].expand(len(x), -1, -1) for name in SPECIALS] + [x], 1)
+    x = x + w[f"{MODEL}.embeddings.position_embeddings"]
     for i in range(CONFIG["num_hidden_layers"]):
-        layer = f"vit.encoder.layer.{i}."
+        layer = f"{MODEL}.encoder.layer.{i}."
         y = norm(x, layer + "layernorm_before")
-        q, k, v = (linear(y, layer + "attention.attention." + name).view(len(y), TOKENS, HEADS, -1).transpose(1, 2)
+        q, k, v = (linear(y, layer + "attention.attention." + name).view(len(y), tokens(), HEADS, -1).transpose(1, 2)
                    for name in ("query", "key", "value"))
         scores = q @ k.transpose(2, 3) * (H // HEADS) ** -0.5
-        context = (scores.softmax(-1) @ v).transpose(1, 2).reshape(len(y), TOKENS, H)
+        context = (scores.softmax(-1) @ v).transpose(1, 2).reshape(len(y), tokens(), H)
         x = linear(context, layer + "attention.output.dense") + x
         y = linear(norm(x, layer + "layernorm_after"), layer + "intermediate.dense")
         x = linear(functional.gelu(y), layer + "output.dense") + x  # GELU by erf
-    return linear(norm(x, "vit.layernorm")[:, 0], "classifier")
+    x = norm(x, MODEL + ".layernorm")
+    return sum(linear(x[:, i], name) for i, name in enumerate(CLASSIFIERS)) / len(CLASSIFIERS)
 
 
 def batches():
@@ -148,7 +155,7 @@ def main():
     write_safetensors(folder / "batches.safetensors", data)
     write_safetensors(folder / "expected.safetensors", expected)
     (folder / "expected.json").write_text(json.dumps({
-        "loss_per_step": losses, "steps": STEPS, "batch": BATCH, "seq": TOKENS, "lr": RATE,
+        "loss_per_step": losses, "steps": STEPS, "batch": BATCH, "seq": tokens(), "lr": RATE,
         "schedule": "linear to 0, no warm-up",
         "optimizer": f"AdamW betas 0.9 0.999 eps 1e-8 weight_decay {DECAY} on all",
         "dropout": 0.0, "dtype": DTYPE, "torch": torch.__version__}, indent=1) + "\n")

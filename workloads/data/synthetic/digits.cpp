@@ -1,7 +1,6 @@
 #include "workloads/data/synthetic/digits.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 

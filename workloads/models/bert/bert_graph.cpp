@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "runtime/graph/graph.h"
 #include "runtime/ops/ops.h"
 #include "workloads/models/encoder_graph.h"
 

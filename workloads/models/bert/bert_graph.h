@@ -1,8 +1,8 @@
 // BERT as a graph (Devlin et al., arXiv:1810.04805; module names as in Hugging Face's BertForSequenceClassification).
 #pragma once
 
+#include "runtime/graph/graph.h"
 #include "workloads/models/bert/bert_config.h"
-#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 

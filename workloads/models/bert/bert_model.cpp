@@ -1,14 +1,12 @@
 // BERT as a model: tensors, names, operations.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "base/text.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/spec_list.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 namespace {

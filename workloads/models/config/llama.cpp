@@ -189,6 +189,14 @@ void read_no_rope_layers(const Keys& keys, LlamaConfig& c) {
 
 bool is_gemma3(const L& c) { return c.kind == LlamaKind::kGemma3; }
 bool is_phi3(const L& c) { return c.kind == LlamaKind::kPhi3; }
+bool is_stablelm(const L& c) { return c.kind == LlamaKind::kStableLm; }
+bool is_no_stablelm(const L& c) { return !is_stablelm(c); }
+
+void check_turned(const Rules& rules, const LlamaConfig& c) {
+  if (!(c.rotary_share > 0 && c.rotary_share <= 1) || rope_frequencies(c).empty())
+    rules.fail("partial_rotary_factor", fmt::format("{} leaves a head no pair of elements that turn", c.rotary_share));
+}
+
 bool is_smollm3(const L& c) { return c.kind == LlamaKind::kSmolLm3; }
 bool has_norms_around(const L& c) { return dialect_of(c.kind).norms_around; }
 double gemma2_or_none(const L& c, double value) { return c.kind == LlamaKind::kGemma2 ? value : 0; }
@@ -241,7 +249,14 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = is_not_gemma},
     {.key = "attention_bias", .only = false},
     {.key = "mlp_bias", .only = false},
-    {.key = "partial_rotary_factor", .only = 1.0, .written = kNever},
+    {.key = "partial_rotary_factor", .only = 1.0, .when = is_no_stablelm, .written = kNever},
+    {.key = "partial_rotary_factor", .member = &L::rotary_share, .when = is_stablelm,
+     .otherwise = [](L& c) { c.rotary_share = 0.25; }, .check = check_turned},
+    {.key = "use_qkv_bias", .member = &L::qkv_bias, .when = is_stablelm},
+    {.key = "use_parallel_residual", .only = false, .when = is_stablelm},
+    {.key = "qk_layernorm", .only = false, .when = is_stablelm},
+    {.key = "hidden_dropout", .only = 0.0, .when = is_stablelm},
+    {.key = "layer_norm_eps", .member = &L::rms_norm_eps, .when = is_stablelm},
     {.key = "num_local_experts", .member = &L::num_experts, .required = true, .when = is_mixtral,
      .check = check_experts},
     {.key = "num_experts", .member = &L::num_experts, .required = true, .when = is_qwen3_moe, .check = check_experts},
@@ -259,7 +274,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "router_jitter_noise", .only = 0.0, .when = has_experts, .written = kNever},
     {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = is_qwen3_moe},
     {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = is_qwen3_moe},
-    {.key = "rms_norm_eps", .member = &L::rms_norm_eps},
+    {.key = "rms_norm_eps", .member = &L::rms_norm_eps, .when = is_no_stablelm},
     {.key = "rope_theta", .member = &L::rope_theta, .otherwise = [](L& c) { c.rope_theta = dialect_of(c.kind).theta; }},
     {.key = "rope_local_base_freq", .member = &L::local_theta, .when = is_gemma3,
      .otherwise = [](L& c) { c.local_theta = 10000; }},

@@ -1,7 +1,5 @@
 #include "workloads/models/config/table.h"
 
-#include <algorithm>
-
 namespace workloads::config_detail {
 namespace {
 

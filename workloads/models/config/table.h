@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <variant>
 #include <vector>
 

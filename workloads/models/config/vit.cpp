@@ -10,6 +10,13 @@ namespace {
 using nlohmann::json;
 using V = VitConfig;
 
+/// transformers' class for a DeiT that names none is the one without a teacher.
+void read_heads(const Keys& keys, V& c) {
+  if (c.kind == VitKind::kVit || !keys.has("architectures")) return;
+  const bool teacher = keys.at("architectures").dump().find("WithTeacher") != std::string::npos;
+  c.kind = teacher ? VitKind::kDeitTeacher : VitKind::kDeit;
+}
+
 // clang-format off
 constexpr auto kVitFields = std::to_array<Field<V>>({
     {.key = "hidden_size", .member = &V::hidden_size, .required = true},
@@ -32,16 +39,19 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
      .check = [](const Rules& r, const V& c) { r.positive("num_labels", std::ssize(c.label_names)); }},
     {.key = "label2id", .write = [](const V& c) { return ids_by_label(c.label_names); }},
     {.key = "encoder_stride", .write = [](const V& c) { return json(c.patch_size); }},
-    {.key = "architectures", .always = Listed{"ViTForImageClassification"}},
-    {.key = "model_type", .always = "vit"},
+    {.key = "architectures", .read = read_heads,
+     .write = [](const V& c) { return json::array({dialect_of(c.kind).architecture}); }},
+    {.key = "model_type", .write = [](const V& c) { return json(dialect_of(c.kind).type); }},
     {.key = "torch_dtype", .always = "float32"},
 });
 // clang-format on
 
 }  // namespace
 
-VitConfig read_vit(const Keys& keys) {
-  const VitConfig c = read_fields<V>(kVitFields, keys, {});
+VitConfig read_vit(const Keys& keys, VitKind kind) {
+  V blank;
+  blank.kind = kind;
+  const VitConfig c = read_fields<V>(kVitFields, keys, std::move(blank));
   check(c, keys.where());
   return c;
 }

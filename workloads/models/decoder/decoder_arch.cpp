@@ -133,7 +133,11 @@ double decoder_flops(const DecoderArch& f, const Step& step) {
   const auto layers = static_cast<double>(f.layers), length = static_cast<double>(step.kind.length);
   const double head = f.head.classes > 0 ? static_cast<double>(f.head.classes) / length  // of one token of a text
                                          : static_cast<double>(f.vocabulary);
-  const double linear = 2 * (layers * layer + h * head), others = 2 * f.adapter_parameters + 4 * layers * q * length;
+  const auto width = static_cast<double>(f.token_width());
+  double ends = (f.head.classes > 0 ? h : width) * head;
+  for (const std::string* projection : {&f.embedding.projection, &f.head.projection})
+    if (!projection->empty()) ends += h * width;
+  const double linear = 2 * (layers * layer + ends), others = 2 * f.adapter_parameters + 4 * layers * q * length;
   const double tokens =
       static_cast<double>(step.plan.micro_batch * step.kind.length * step.plan.micro_batches) * step.plan.data;
   if (!step.kind.training) return (linear + others) * tokens;

@@ -1,9 +1,9 @@
-// The configurations of Llama with its relatives and of GPT, as Hugging Face writes them in config.json.
+// The configurations of Llama and its relatives, as Hugging Face writes them in config.json.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -45,7 +45,8 @@ enum class LlamaKind {
   kMixtral,
   kQwen3Moe,
   kOlmo2,
-  kSmolLm3
+  kSmolLm3,
+  kStableLm
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -66,6 +67,7 @@ struct LlamaDialect {
   bool window = false;        // "sliding_window" says how far back a token sees
   bool multipliers = false;   // of embeddings, residuals, scores and logits
   bool tied = false;          // when the file does not say
+  bool layer_norm = false;    // norms are LayerNorms, with biases
   bool fused = false;         // a file has queries, keys and values in one tensor, and gate and up
   ExpertNames experts{};
   double eps = 1e-6;  // the same
@@ -80,7 +82,9 @@ struct LlamaPattern {
   std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
   std::int64_t full_every = 0;      // one in this many layers sees all nevertheless; 0: none
   double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
-  std::int64_t no_rope_every = 0;   // one in this many layers rotates nothing; 0: all rotate
+  std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
+  double rotary_share = 1;          // of a head's elements, those that turn
+  bool qkv_bias = false;            // where the file says so
 };
 
 struct LlamaScales {
@@ -130,40 +134,13 @@ struct LlamaConfig : LlamaPattern, LlamaScales, LlamaExperts {
   operator ModelPtr() const;  // make_model()
 };
 
-/// GPT2LMHeadModel: learned positions, LayerNorm before each part, biases everywhere, fused query-key-value.
-struct GptConfig {
-  std::int64_t vocab_size = 50257;
-  std::int64_t hidden_size = 0;
-  std::int64_t num_hidden_layers = 0;
-  std::int64_t num_attention_heads = 0;
-  std::int64_t intermediate_size = 0;  // a file without it has 4 * hidden_size
-  std::int64_t max_position_embeddings = 0;
-  Activation hidden_act = Activation::kGeluTanh;
-  double layer_norm_eps = 1e-5;
-  double initializer_range = 0.02;
-  double embd_pdrop = 0.1;
-  double resid_pdrop = 0.1;
-  double attn_pdrop = 0.1;
-  bool tie_word_embeddings = true;
-  std::int64_t bos_token_id = 50256;
-  std::int64_t eos_token_id = 50256;
-
-  std::int64_t head_size() const { return hidden_size / num_attention_heads; }
-  operator ModelPtr() const;  // make_model()
-};
-
 LlamaConfig read_llama(const Keys& keys, LlamaKind kind = LlamaKind::kLlama);
-GptConfig read_gpt(const Keys& keys);
 /// Errors: Fault::kData also when the file is of another family.
 LlamaConfig read_llama_config(const std::filesystem::path& file_or_folder);
-GptConfig read_gpt_config(const std::filesystem::path& file_or_folder);
 /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide, or probabilities outside [0, 1).
 void check(const LlamaConfig& config, std::string_view where);
 void apply(const ModelChange& change, LlamaConfig& config);
-void check(const GptConfig& config, std::string_view where);
-void apply(const ModelChange& change, GptConfig& config);
 nlohmann::json to_json(const LlamaConfig& config);
-nlohmann::json to_json(const GptConfig& config);
 
 /// Radians per position of each of the head_dim / 2 rotated pairs (element j goes with j + head_dim / 2); `longer`: in
 /// sequences beyond the original positions of a model that has such.
@@ -177,10 +154,7 @@ ModelPtr blank_llama(LlamaKind kind);
 
 /// Every linear weight is transposed for the device.
 std::vector<WeightSpec> llama_weights(const LlamaConfig& config);
-/// GPT2LMHeadModel: its Conv1D weights are [in, out] in the file already; an untied lm_head is [vocab, hidden].
-std::vector<WeightSpec> gpt_weights(const GptConfig& config);
 
 ModelPtr make_model(LlamaConfig config);
-ModelPtr make_model(GptConfig config);
 
 }  // namespace workloads

@@ -4,6 +4,7 @@
 
 #include "workloads/models/decoder/split_graph.h"
 #include "workloads/models/layers/block.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 namespace {

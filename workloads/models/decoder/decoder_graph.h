@@ -4,10 +4,8 @@
 
 #include <vector>
 
-#include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/models/layers/arch.h"
 #include "workloads/models/model.h"
-#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 

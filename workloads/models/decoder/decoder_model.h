@@ -9,6 +9,7 @@
 #include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 

@@ -103,8 +103,11 @@ void layer(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
 std::vector<WeightSpec> decoder_specs(const DecoderArch& arch) {
   SpecList list;
   list.at(arch.head.tied ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
-  list.embedding(arch.embedding.name, arch.vocabulary, arch.hidden, TensorSplit::kVocabulary);
+  const std::int64_t width = arch.token_width();
+  list.embedding(arch.embedding.name, arch.vocabulary, width, TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
+  if (!arch.embedding.projection.empty())
+    put(list, {arch.embedding.projection, width, arch.hidden, TensorSplit::kNone});
   if (!arch.embedding.positions.empty())
     list.embedding(arch.embedding.positions, arch.embedding.first_position + arch.positions, arch.hidden);
   for (std::int64_t l = 0; l < arch.layers; ++l) {
@@ -112,11 +115,12 @@ std::vector<WeightSpec> decoder_specs(const DecoderArch& arch) {
     layer(list, arch, arch.layer_prefix(l));
   }
   list.at(WeightSpec::kAfterLayers);
-  norm(list, arch.block.norm, arch.head.norm, arch.hidden);
+  if (!arch.head.norm.empty()) norm(list, arch.block.norm, arch.head.norm, arch.hidden);
+  if (!arch.head.projection.empty()) put(list, {arch.head.projection, arch.hidden, width, TensorSplit::kNone});
   if (arch.head.classes > 0)
     put(list, {arch.head.name, arch.hidden, arch.head.classes, TensorSplit::kNone, arch.head.bias});
   else if (!arch.head.tied)
-    put(list, {arch.head.name, arch.hidden, arch.vocabulary, TensorSplit::kVocabulary, arch.head.bias});
+    put(list, {arch.head.name, width, arch.vocabulary, TensorSplit::kVocabulary, arch.head.bias});
   return list.take();
 }
 

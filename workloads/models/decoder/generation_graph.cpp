@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "runtime/ops/ops.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/models/layers/block.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 namespace {
@@ -22,7 +22,8 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
                        .batch = spec.batch,
                        .length = prompt ? spec.prompt : 1,
                        .ranks = spec.tensor_parallel,
-                       .cached = spec.rows_read()};
+                       .cached = spec.rows_read(),
+                       .grown = spec.length};
   if (const auto& m = arch.block.mixture)
     program.experts_read = spec.experts_read(m->experts, m->top_k, program.batch * program.length);
   return program;
@@ -55,8 +56,9 @@ class Generation : Places {
   void declare() {
     const std::int64_t groups = std::max<std::int64_t>(1, arch_.block.attention.kv_heads / spec_.tensor_parallel);
     const auto cache = [&](const char* part, std::int64_t layer) {
-      return graph_.tensor(fmt::format("cache.{}.{}", part, layer), spec_.batch * spec_.length,
-                           groups * arch_.block.attention.head, spec_.numerics.activation, Kind::kCache);
+      const std::int64_t rows = spec_.batch * spec_.cache_rows(arch_.block.attention.window_of(layer));
+      return graph_.tensor(fmt::format("cache.{}.{}", part, layer), rows, groups * arch_.block.attention.head,
+                           spec_.numerics.activation, Kind::kCache);
     };
     for (std::int64_t l = 0; l < arch_.layers; ++l) {
       const ValueId keys = cache("keys", l), values = cache("values", l);
@@ -65,6 +67,8 @@ class Generation : Places {
     net_.declare_rotary(arch_.block.rotary, spec_.length, Kind::kWeight);  // fixed like weights
     places_ = graph_.tensor(prompt_ ? "last" : "positions", spec_.batch, 1, isa::Dtype::kInt32, Kind::kInput);
     net_.set_places(places_);
+    if (!prompt_ && spec_.has_ring(arch_.block.attention.window))
+      net_.set_slots(graph_.tensor("slots", spec_.batch, 1, isa::Dtype::kInt32, Kind::kInput));
   }
 
   void enter(const std::string& name) override {
@@ -86,8 +90,11 @@ class Generation : Places {
       if (prompt_ && *rows != runtime::kNoValue)
         *rows = graph_.add1(runtime::kEmbedding, "last", {*rows, places_},
                             runtime::ResultAttrs{.dtype = spec_.numerics.activation});
-    const ValueId last = net_.times("logits.scale", block_.normed("norm", x, arch_.head.norm, true), arch_.head.scale);
-    graph_.output(net_.logits(last, arch_.head, arch_.embedding.name), "logits");
+    const HeadArch& head = arch_.head;
+    ValueId last = head.norm.empty() ? block_.add_pending(x) : block_.normed("norm", x, head.norm, true);
+    if (!head.projection.empty()) last = net_.linear("head.projection", last, head.projection);
+    last = net_.times("logits.scale", last, head.scale);
+    graph_.output(net_.logits(last, head, arch_.embedding.name), "logits");
   }
 
   const DecoderArch arch_;

@@ -29,7 +29,13 @@ struct GenerationSpec {
 
   /// Rows of the cache that a token's program reads.
   std::int64_t rows_read() const { return read > 0 ? read : length; }
-  /// Experts that a program of `tokens` tokens reads in each layer of a mixture.
+  /// Rows that a layer's cache has of each sequence: a window's (0: none) is a ring, where a token takes the row of one that
+  /// its layer sees no longer. Source: NxD Inference, modules/kvcache/kv_cache_manager.py: layers with a window keep
+  /// sliding_window rows, here rounded up to tiles.
+  std::int64_t cache_rows(std::int64_t window) const;
+  /// Whether caches of a window are shorter than the others.
+  bool has_ring(std::int64_t window) const { return cache_rows(window) < length; }
+  /// Experts that a program of so many tokens reads in each layer of a mixture.
   std::int64_t experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const;
 };
 /// Experts of a layer that `tokens` tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
@@ -65,10 +71,12 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
 /// 1], both as decoder_step() has them; in a prompt's program rows are batch * prompt, and "last" [batch, 1] int32 is
 /// the row of each prompt's last token; otherwise rows are the sequences, and "positions" [batch, 1] int32 is the place
 /// of each token, and with learned positions whose first ones no token has "places" [batch, 1] int32, its row in their
-/// table. Both leave "logits" [batch, part of the vocabulary] fp32. Weights (generation_weights()) and
+/// table. Where caches of windows are rings of R rows, a token's program has "slots" [batch, 1] int32, positions mod R,
+/// and one of longer prompts "kept" [batch * R, 1] int32, the rows of the prompts that rings begin with.
+/// Both leave "logits" [batch, part of the vocabulary] fp32. Weights (generation_weights()) and
 /// rope_tables() of `length` positions have the same addresses in both programs, as
-/// do the caches "cache.keys.L" and "cache.values.L" [batch * length, key-value heads of the rank * head_dim] of each
-/// layer L. Errors: as check().
+/// do the caches "cache.keys.L" and "cache.values.L" [batch * cache_rows(), key-value heads of the rank * head_dim] of
+/// each layer L. Errors: as check().
 runtime::Graph prompt_graph(const ModelPtr& model, const GenerationSpec& spec);
 runtime::Graph token_graph(const ModelPtr& model, const GenerationSpec& spec);
 

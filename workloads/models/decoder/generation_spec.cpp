@@ -36,12 +36,6 @@ void check(const GenerationSpec& spec, const ModelPtr& model) {
                 fmt::format("prompt and new tokens need {}, the model has {}", base::counted(spec.length, "position"),
                             arch.positions),
                 "use a shorter prompt or fewer new tokens"};
-  const std::int64_t window = arch.block.attention.window;
-  if (window > 0 && spec.length > window)
-    throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("a cache of {} is longer than the sliding window of {}",
-                            base::counted(spec.length, "token"), window),
-                "use a shorter prompt and fewer new tokens"};
   if (spec.prompt < 1 || (!model->pairs() && spec.prompt > spec.length))
     throw Error{Fault::kUsage, "`prompt`",
                 fmt::format("{} do not fit in a cache of {}", base::counted(spec.prompt, "token"), spec.length),
@@ -86,6 +80,10 @@ std::int64_t cache_length(std::int64_t tokens) {
   return tokens <= kTile ? tokens : (tokens + kTile - 1) / kTile * kTile;
 }
 
+std::int64_t GenerationSpec::cache_rows(std::int64_t window) const {
+  return window > 0 ? std::min(length, cache_length(window)) : length;
+}
+
 std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length) {
   constexpr std::uint64_t kLeast = 128;
   const std::uint64_t bucket = std::bit_ceil(std::max(kLeast, static_cast<std::uint64_t>(tokens)));
@@ -120,7 +118,11 @@ TokenWork token_work(const ModelPtr& model, const GenerationSpec& spec) {
   }
   const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
   const double groups = std::max(1.0, static_cast<double>(arch.block.attention.kv_heads) / ranks);
-  double rows = batch * static_cast<double>(spec.rows_read() * arch.block.attention.head) * layers;
+  double rows = 0;  // times the elements of a head
+  for (std::int64_t l = 0; l < arch.layers; ++l) {
+    const std::int64_t there = spec.cache_rows(arch.block.attention.window_of(l));
+    rows += batch * static_cast<double>(std::min(spec.rows_read(), there) * arch.block.attention.head);
+  }
   if (model->pairs()) {  // each layer that writes has caches of both texts
     const double written = static_cast<double>(model->pairs()->layers) / layers;
     rows *= written * static_cast<double>(spec.length + spec.prompt) / static_cast<double>(spec.rows_read());

@@ -64,7 +64,7 @@ NormPlace norms_of(const LlamaDialect& dialect) {
 
 BlockArch block_of(const LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
-  return {.norm = {.rms = true, .eps = c.rms_norm_eps, .offset = dialect.gemma ? 1.0 : 0.0},
+  return {.norm = {.rms = !dialect.layer_norm, .eps = c.rms_norm_eps, .offset = dialect.gemma ? 1.0 : 0.0},
           .attention = {.heads = c.num_attention_heads,
                         .kv_heads = c.num_key_value_heads,
                         .head = c.head_dim,
@@ -75,7 +75,7 @@ BlockArch block_of(const LlamaConfig& c) {
                         .window = c.sliding_window,
                         .full_every = c.full_every,
                         .fp32_softmax = true,  // as modeling_llama has it
-                        .qkv_bias = dialect.qkv_bias,
+                        .qkv_bias = dialect.qkv_bias || c.qkv_bias,
                         .joint_norms = dialect.joint_norms},
           .rotary = rotary_of(c),
           .mlp = {.size = c.intermediate_size, .gated = true, .activation = device_function(c.hidden_act)},
@@ -112,15 +112,29 @@ DecoderArch arch_of(const LlamaConfig& c) {
   return arch;
 }
 
+/// Beyond a Llama's layer, of norms that multiply by 1 + weight in fp32, of two or four of them, with those of heads,
+/// and of scores under a cap. Counted on modeling_gemma.py, modeling_gemma2.py and modeling_gemma3.py:
+/// tests/golden/make/count_ops.py.
+void add_gemma_ops(const LlamaConfig& c, DecoderOps& layer) {
+  const LlamaDialect& dialect = dialect_of(c.kind);
+  layer.forward += 4, layer.backward += 2;
+  if (dialect.norms_around) layer.forward += 22, layer.backward += 42;
+  if (dialect.head_norms) layer.forward += 22, layer.backward += 42;
+  if (c.score_cap > 0) layer.forward += 4, layer.backward += 4, layer.core += 4;
+}
+
 /// Operations of a layer, counted as FrameworkOps says.
 DecoderOps layer_ops(const LlamaConfig& c) {
   DecoderOps layer{.forward = 109, .backward = 157, .core = 22};
   if (c.num_key_value_heads != c.num_attention_heads)  // heads share keys and values
     layer.forward += 14, layer.backward += 14;
   const LlamaDialect& dialect = dialect_of(c.kind);
-  if (dialect.head_norms || dialect.joint_norms) layer.forward += 2 * 9, layer.backward += 2 * 25;  // two more norms
-  if (dialect.norms_around) layer.forward += 2 * 9, layer.backward += 2 * 25;
-  if (c.score_cap > 0) layer.forward += 3, layer.backward += 3, layer.core += 3;  // scaled, tanh, scaled
+  if (dialect.layer_norm)  // two LayerNorms; a part of each head turns; modeling_stablelm.py, counted as Gemma's
+    layer.forward -= 12, layer.backward -= 24;
+  if (dialect.gemma)
+    add_gemma_ops(c, layer);
+  else if (dialect.head_norms || dialect.joint_norms)
+    layer.forward += 2 * 9, layer.backward += 2 * 25;  // two more norms
   if (c.num_experts == 0) return layer;
   // Beyond a dense feed-forward part, of a router and experts that are one tensor each of gate, up and down, as
   // neuronx-distributed's ExpertMLPs has them: their number does not matter. transformers' loop over experts, whose

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
 #include "workloads/models/decoder/decoder_config.h"
 
 namespace workloads {
@@ -43,6 +42,8 @@ constexpr std::array kDialects = {
                  .joint_norms = true},
     LlamaDialect{.kind = LlamaKind::kSmolLm3, .family = "SmolLM3", .type = "smollm3",
                  .architecture = "SmolLM3ForCausalLM", .tied = true, .theta = 2e6},
+    LlamaDialect{.kind = LlamaKind::kStableLm, .family = "StableLM", .type = "stablelm",
+                 .architecture = "StableLmForCausalLM", .layer_norm = true, .eps = 1e-5},
 };
 // clang-format on
 

@@ -1,5 +1,6 @@
 #include "workloads/models/decoder/plain.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace workloads {
@@ -42,6 +43,10 @@ DecoderArch arch_of(const PlainConfig& c) {
       .head = family.head,
       .end_tokens = {c.eos_token_id}};
   arch.head.tied = c.tie_word_embeddings;
+  arch.embedding.dropout = c.embedding_dropout;
+  if (!c.norm_first) arch.block.residual.norms = NormPlace::kAfterSum, arch.head.norm.clear();
+  if (arch.embedding.width = c.embedding_size; c.embedding_size == 0 || c.embedding_size == c.hidden_size)
+    arch.embedding.projection.clear(), arch.head.projection.clear();
   return arch;
 }
 
@@ -51,24 +56,34 @@ ModelInfo info_of(const PlainConfig& c) {
   return info;
 }
 
+/// The key of a size in the files of the family.
+const char* key_of(const PlainFamily& family, std::int64_t PlainConfig::*size) {
+  return std::ranges::find(family.fields, Member<PlainConfig>{size}, &Field<PlainConfig>::member)->key;
+}
+
+class PlainModel final : public DecoderModel<PlainConfig> {
+ public:
+  explicit PlainModel(const PlainConfig& config) : DecoderModel{config, info_of(config), config.family->layer} {}
+
+  std::vector<WeightSpec> weights() const override {
+    return config_.family->weights ? config_.family->weights(config_) : DecoderModel::weights();
+  }
+};
+
 }  // namespace
 
 PlainConfig::operator ModelPtr() const { return make_model(*this); }
 
-ModelPtr make_model(PlainConfig config) {
-  return std::make_shared<DecoderModel<PlainConfig>>(config, info_of(config), config.family->layer);
-}
+ModelPtr make_model(PlainConfig config) { return std::make_shared<PlainModel>(config); }
 
-ModelPtr blank_plain(const PlainFamily& family) {
+PlainConfig blank(const PlainFamily& family) {
   PlainConfig config = family.defaults;
   config.family = &family;
-  return make_model(config);
+  return config;
 }
 
 ModelPtr read_plain(const Keys& keys, const PlainFamily& family) {
-  PlainConfig config = family.defaults;
-  config.family = &family;
-  config = read_fields<PlainConfig>(family.fields, keys, config);
+  const PlainConfig config = read_fields<PlainConfig>(family.fields, keys, blank(family));
   check(config, keys.where());
   return make_model(config);
 }
@@ -76,12 +91,14 @@ ModelPtr read_plain(const Keys& keys, const PlainFamily& family) {
 void check(const PlainConfig& c, std::string_view where) {
   const Rules rules{where};
   check_fields<PlainConfig>(c.family->fields, c, rules);
-  rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
+  const char* const heads = key_of(*c.family, &PlainConfig::num_attention_heads);
+  rules.divides(heads, c.num_attention_heads, key_of(*c.family, &PlainConfig::hidden_size), c.hidden_size);
   if (c.rotary_share > 0 && (c.rotary_share > 1 || rotary_columns(c) == 0))
-    rules.fail("num_attention_heads", "leaves a head no pair of elements that turn");
+    rules.fail(heads, "leaves a head no pair of elements that turn");
 }
 
 void apply(const ModelChange& change, PlainConfig& c) {
+  if (c.embedding_size == c.hidden_size) set_size(c.embedding_size, change.sizes.hidden);
   set_common(c, change.sizes);
   set_size(c.vocab_size, change.sizes.vocabulary), set_size(c.max_position_embeddings, change.sizes.positions);
   if (const auto& ids = change.tokens) {
@@ -90,7 +107,7 @@ void apply(const ModelChange& change, PlainConfig& c) {
     c.eos_token_id = ids->end.value_or(c.bos_token_id);
   }
   if (change.own_head) c.tie_word_embeddings = false;
-  if (change.no_dropout) c.dropout = c.attention_dropout = 0;
+  if (change.no_dropout) c.dropout = c.attention_dropout = c.embedding_dropout = 0;
 }
 
 nlohmann::json to_json(const PlainConfig& c) { return write_fields<PlainConfig>(c.family->fields, c); }

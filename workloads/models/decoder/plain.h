@@ -30,9 +30,12 @@ struct PlainConfig {
   double initializer_range = 0.02;
   double dropout = 0;  // of the outputs of attention and MLP
   double attention_dropout = 0;
+  double embedding_dropout = 0;
   double rotary_share = 0;  // of each head's elements; 0: learned positions
   double rope_theta = 10000;
-  bool parallel = false;  // attention and MLP read the same
+  bool parallel = false;   // attention and MLP read the same
+  bool norm_first = true;  // norms of the inputs of attention and MLP; else of the sums, and none before the head
+  std::int64_t embedding_size = 0;  // of a token's row in the table; 0: hidden_size, without projections
   bool tie_word_embeddings = false;
   std::int64_t bos_token_id = 0, eos_token_id = 0;
 
@@ -45,14 +48,18 @@ struct PlainFamily {
   std::span<const Field<PlainConfig>> fields{};
   std::string blocks{};  // as DecoderArch has them
   BlockNames block{};
-  EmbeddingArch embedding{};
+  EmbeddingArch embedding{};  // both with the names of projections, which a model has where it needs them
   HeadArch head{};
   TensorNames names{};
-  DecoderOps layer{};  // counted as FrameworkOps says
+  DecoderOps layer{};                                                       // counted as FrameworkOps says
+  std::vector<WeightSpec> (*weights)(const PlainConfig& config) = nullptr;  // null: decoder_specs() says them
 };
 
+const PlainFamily& gpt_family();
+/// The family's configuration without sizes.
+PlainConfig blank(const PlainFamily& family);
+
 ModelPtr read_plain(const Keys& keys, const PlainFamily& family);
-ModelPtr blank_plain(const PlainFamily& family);
 void check(const PlainConfig& config, std::string_view where);
 void apply(const ModelChange& change, PlainConfig& config);
 nlohmann::json to_json(const PlainConfig& config);

@@ -104,7 +104,9 @@ ValueId SplitGraph::send(std::int64_t chunk, ValueId x, std::uint8_t to) {
 ValueId SplitGraph::head(ValueId x) {
   const HeadArch& head = arch_.head;
   enter("head.norm");
-  x = net_.dropout("norm.dropout", net_.norm("norm", x, arch_.block.norm, head.norm), head.dropout);
+  if (!head.norm.empty()) x = net_.norm("norm", x, arch_.block.norm, head.norm);
+  x = net_.dropout("norm.dropout", x, head.dropout);
+  if (!head.projection.empty()) x = net_.linear("head.projection", x, head.projection);
   x = net_.times("logits.scale", x, head.scale);  // logits are linear in it
   if (split_) enter("head.share");
   x = net_.shared(x);

@@ -14,6 +14,7 @@
 #include "workloads/step/optimizer_step.h"
 #include "workloads/step/pipeline.h"
 #include "workloads/step/step.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 

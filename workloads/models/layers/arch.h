@@ -126,14 +126,17 @@ struct EmbeddingArch {
   std::string name;                 // "model.embed_tokens"
   std::string positions{};          // empty: none
   std::int64_t first_position = 0;  // the row of a sequence's first token
+  std::int64_t width = 0;           // of a token's row; 0: as wide as the layers
+  std::string projection{};         // from that width to the layers', without a bias
   double scale = 1;
   double dropout = 0;
 };
 
 /// From the last norm to logits.
 struct HeadArch {
-  std::string norm, name;  // "model.norm", "lm_head"
-  bool tied = false;       // the table of tokens stands for it, and the name is that of a copy
+  std::string norm, name;    // "model.norm" (empty: none), "lm_head"
+  std::string projection{};  // behind the norm, to the width of the table of tokens, without a bias
+  bool tied = false;         // the table of tokens stands for it, and the name is that of a copy
   bool bias = false;
   double scale = 1;          // of the logits
   double soft_cap = 0;       // logits l become cap * tanh(l / cap); 0: they do not

@@ -44,22 +44,36 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
 }
 
 ValueId Layers::cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
-                             const Caches& caches) {
+                             const Caches& caches, std::int64_t window) {
   qkv.insert(qkv.end(), {caches.keys, caches.values, at_});
+  const std::int64_t rows = graph_.value(caches.keys).rows / program_.batch;
+  const bool windowed = window > 0 && window < program_.grown;
+  if (windowed) qkv.push_back(rows < program_.grown ? slots_ : at_);
   return graph_.add(runtime::kCachedAttention, label, qkv,
                     runtime::CachedAttentionAttrs{.scale = arch.score_scale(),
                                                   .batch = program_.batch,
-                                                  .seq = program_.cached,
+                                                  .seq = std::min(program_.cached, rows),
                                                   .heads = arch.heads / program_.ranks,
                                                   .kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks),
+                                                  .window = windowed ? window : 0,
                                                   .soft_cap = arch.soft_cap,
                                                   .operand = numerics().operand})[0];
 }
 
 Caches Layers::filled(const std::string& label, const Caches& caches, ValueId keys, ValueId values) {
-  const runtime::CacheFillAttrs fill{.batch = program_.batch, .seq = program_.length};
-  return {graph_.add1(runtime::kCacheFill, label + ".keys", {keys, caches.keys}, fill),
-          graph_.add1(runtime::kCacheFill, label + ".values", {values, caches.values}, fill)};
+  const std::int64_t rows = graph_.value(caches.keys).rows / program_.batch;
+  const auto fill = [&](const std::string& name, ValueId from, ValueId cache) {
+    if (program_.length > rows) {
+      if (kept_ == runtime::kNoValue)
+        kept_ = graph_.tensor("kept", program_.batch * rows, 1, isa::Dtype::kInt32, runtime::Kind::kInput);
+      from = graph_.add1(runtime::kEmbedding, name + ".kept", {from, kept_},
+                         runtime::ResultAttrs{.dtype = graph_.value(cache).dtype});
+    }
+    return graph_.add1(runtime::kCacheFill, name, {from, cache},
+                       runtime::CacheFillAttrs{.batch = program_.batch, .seq = std::min(program_.length, rows)});
+  };
+  const ValueId filled_keys = fill(label + ".keys", keys, caches.keys);
+  return {filled_keys, fill(label + ".values", values, caches.values)};
 }
 
 }  // namespace workloads

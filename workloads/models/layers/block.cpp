@@ -156,12 +156,13 @@ ValueId Block::attention(ValueId h) {
   const AttentionArch& arch = arch_.attention;
   const std::string label = "attention.heads";
   const Mode mode = net_.program().mode;
-  const ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches)
-                                               : net_.heads(label, qkv, arch,
-                                                            {.queries = net_.program().length,
-                                                             .causal = arch.causal,
-                                                             .window = arch.window_of(number_),
-                                                             .mask = inputs_.mask});
+  const ValueId context = mode == Mode::kToken
+                              ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
+                              : net_.heads(label, qkv, arch,
+                                           {.queries = net_.program().length,
+                                            .causal = arch.causal,
+                                            .window = arch.window_of(number_),
+                                            .mask = inputs_.mask});
   if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);
   return net_.row_split("attention.output", context, name(names.out));
 }

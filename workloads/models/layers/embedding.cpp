@@ -18,10 +18,14 @@ ValueId Layers::tokens(const EmbeddingArch& arch, const char* place, const char*
       graph_.add1(runtime::kEmbedding, "word", {w(arch.name + ".weight"), input(ids, rows, 1, isa::Dtype::kInt32)},
                   runtime::ResultAttrs{.dtype = type});
   x = times("word.scale", x, arch.scale);
-  if (!program_.split()) return x;
-  x = graph_.add1(runtime::kMul, "word.mine", {x, input(mine, rows, 1, type)});
-  places_.enter(fmt::format("{}.sum", place));
-  return summed(x);
+  if (program_.split()) {
+    x = graph_.add1(runtime::kMul, "word.mine", {x, input(mine, rows, 1, type)});
+    places_.enter(fmt::format("{}.sum", place));
+    x = summed(x);
+  }
+  if (arch.projection.empty()) return x;
+  if (program_.split()) places_.enter(fmt::format("{}.projection", place));
+  return linear("word.projection", x, arch.projection);
 }
 
 ValueId Layers::with_positions(const EmbeddingArch& arch, ValueId x, bool by_rank) {

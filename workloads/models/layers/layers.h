@@ -31,7 +31,8 @@ struct LayerProgram {
   bool training = false;               // with dropout, and gradients behind
   double smoothing = 0;                // of labels
   std::int64_t cached = 0;             // rows of a text's cache that a token reads
-  std::int64_t experts_read = 0;       // per mixture, when text is written; 0: all
+  std::int64_t grown = 0;              // tokens that a text grows to
+  std::int64_t experts_read = 0;       // of each mixture, when text is written; 0: all
   std::optional<Lora> lora{};
 
   bool split() const { return ranks > 1; }
@@ -129,6 +130,8 @@ class Layers {
   /// Tables of cosines and sines of `rows` positions, and the places of tokens in a program that has them.
   void declare_rotary(const RotaryArch& arch, std::int64_t rows, runtime::Kind kind);
   void set_places(ValueId places) { at_ = places; }
+  /// The same in caches that keep a window alone, where they are others.
+  void set_slots(ValueId slots) { slots_ = slots; }
   /// The embeddings of `rows` tokens in scope `place`; the host writes `ids` and, between ranks, `mine`.
   ValueId tokens(const EmbeddingArch& arch, const char* place, const char* ids, const char* mine, std::int64_t rows);
   /// x plus learned positions. `by_rank`: ranks share the tokens of one sequence.
@@ -140,10 +143,11 @@ class Layers {
 
   /// The heads' contexts, side by side, of queries, keys and values.
   ValueId heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch, const Seen& seen);
-  /// As above, for a token, whose keys and values go to the caches.
+  /// As above, for a token, whose keys and values go to the caches. `window`: of the layer; 0: none.
   ValueId cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
-                       const Caches& caches);
-  /// The caches with a prompt's keys and values.
+                       const Caches& caches, std::int64_t window = 0);
+  /// The caches with a prompt's keys and values; of one that is longer than a cache with the rows that the host names
+  /// in "kept" [batch * rows of a cache, 1].
   Caches filled(const std::string& label, const Caches& caches, ValueId keys, ValueId values);
 
   // ---- mlp.cpp
@@ -175,6 +179,8 @@ class Layers {
     ValueId cos = runtime::kNoValue, sin = runtime::kNoValue;
   } angles_, windowed_;
   ValueId at_ = runtime::kNoValue;          // the rows of a token program's texts, or of a rank's tokens
+  ValueId slots_ = runtime::kNoValue;       // the rows of a windowed cache that these tokens enter
+  ValueId kept_ = runtime::kNoValue;        // the rows of a prompt that such a cache keeps
   ValueId learned_at_ = runtime::kNoValue;  // the same in a table of learned positions
   std::uint32_t stream_ = 0;                // of random numbers, within a place
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/graph/graph.h"
 #include "runtime/ops/ops.h"
 
 namespace workloads {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -12,6 +11,7 @@
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/spec_list.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 

@@ -5,6 +5,7 @@
 #include "runtime/ops/ops.h"
 #include "workloads/models/decoder/split_graph.h"
 #include "workloads/models/t5/t5.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 namespace {

@@ -2,33 +2,58 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "runtime/ops/ops.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/encoder_graph.h"
 #include "workloads/models/spec_list.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 namespace {
 
 using runtime::ValueId;
 
-constexpr const char* kEncoderLayers = "vit.encoder.layer.";
-constexpr const char* kProjection = "vit.embeddings.patch_embeddings.projection";
+const std::array kVitDialects = {
+    VitDialect{VitKind::kVit, "ViT", "vit", "ViTForImageClassification", "vit.", {"cls_token"}, {"classifier"}},
+    VitDialect{VitKind::kDeit,
+               "DeiT",
+               "deit",
+               "DeiTForImageClassification",
+               "deit.",
+               {"cls_token", "distillation_token"},
+               {"classifier"}},
+    VitDialect{VitKind::kDeitTeacher,
+               "DeiT",
+               "deit",
+               "DeiTForImageClassificationWithTeacher",
+               "deit.",
+               {"cls_token", "distillation_token"},
+               {"cls_classifier", "distillation_classifier"}}};
+/// Where the host says which rows of a sequence a special token has.
+constexpr std::array<const char*, 2> kIsSpecial = {"is_class", "is_distillation"};
 
-std::int64_t tokens_of(const VitConfig& c) { return 1 + image_of(c).patches(); }
+std::string layers_of(const VitConfig& c) { return fmt::format("{}encoder.layer.", dialect_of(c.kind).prefix); }
+std::string embedding_of(const VitConfig& c, std::string_view name) {
+  return fmt::format("{}embeddings.{}", dialect_of(c.kind).prefix, name);
+}
+std::string projection_of(const VitConfig& c) { return embedding_of(c, "patch_embeddings.projection"); }
+std::string norm_of(const VitConfig& c) { return fmt::format("{}layernorm", dialect_of(c.kind).prefix); }
+
+std::int64_t tokens_of(const VitConfig& c) { return image_of(c).tokens(); }
 
 std::vector<WeightSpec> vit_weights(const VitConfig& c) {
   const std::int64_t h = c.hidden_size;
   SpecList list;
-  list.tensor("vit.embeddings.cls_token", {1, 1, h}, Init::kNormal);
-  list.tensor("vit.embeddings.position_embeddings", {1, tokens_of(c), h}, Init::kNormal);
-  list.tensor(fmt::format("{}.weight", kProjection), {h, c.num_channels, c.patch_size, c.patch_size}, Init::kNormal,
-              true);
-  list.tensor(fmt::format("{}.bias", kProjection), {h}, Init::kZeros);
+  for (const std::string_view token : dialect_of(c.kind).tokens)
+    list.tensor(embedding_of(c, token), {1, 1, h}, Init::kNormal);
+  list.tensor(embedding_of(c, "position_embeddings"), {1, tokens_of(c), h}, Init::kNormal);
+  list.tensor(projection_of(c) + ".weight", {h, c.num_channels, c.patch_size, c.patch_size}, Init::kNormal, true);
+  list.tensor(projection_of(c) + ".bias", {h}, Init::kZeros);
   for (std::int64_t l = 0; l < c.num_hidden_layers; ++l) {
-    const std::string layer = fmt::format("{}{}.", kEncoderLayers, l);
+    const std::string layer = fmt::format("{}{}.", layers_of(c), l);
     list.at(l);
     list.layer_norm(layer + "layernorm_before", h);
     for (const char* name : {"query", "key", "value"}) list.linear(layer + "attention.attention." + name, h, h);
@@ -38,8 +63,9 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
     list.linear(layer + "output.dense", c.intermediate_size, h);
   }
   list.at(WeightSpec::kAfterLayers);
-  list.layer_norm("vit.layernorm", h);
-  list.linear("classifier", h, static_cast<std::int64_t>(c.label_names.size()));
+  list.layer_norm(norm_of(c), h);
+  for (const std::string_view head : dialect_of(c.kind).heads)
+    list.linear(std::string{head}, h, static_cast<std::int64_t>(c.label_names.size()));
   return list.take();
 }
 
@@ -63,8 +89,12 @@ BlockArch block_of(const VitConfig& c) {
 
 class Vit : EncoderGraph {
  public:
-  Vit(const VitConfig& config, const Step& step)
-      : EncoderGraph{step, vit_weights(config), kEncoderLayers, block_of(config)}, config_{config} {}
+  /// `layers`: layers_of(config), which the graph refers to.
+  Vit(const VitConfig& config, const Step& step, std::string_view layers)
+      : EncoderGraph{step, vit_weights(config), layers, block_of(config)},
+        config_{config},
+        dialect_{dialect_of(config.kind)},
+        layers_{layers} {}
 
   runtime::Graph run() {
     if (only_updates()) return std::move(graph_);
@@ -72,7 +102,7 @@ class Vit : EncoderGraph {
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       ValueId x = embed();
       for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
-        x = layer(x, l, config_.num_hidden_layers, fmt::format("{}{}.", kEncoderLayers, l));
+        x = layer(x, l, config_.num_hidden_layers, fmt::format("{}{}.", layers_, l));
       losses.push_back(head(x));
     }
     train_on(losses);
@@ -80,40 +110,58 @@ class Vit : EncoderGraph {
   }
 
  private:
-  /// A sequence's first row is the class token, which has no pixels: everything that does not depend on pixels is the
+  /// A sequence's first rows are the special tokens, which have no pixels: everything that does not depend on pixels is the
   /// same for every picture and computed once for all, [length, hidden].
   ValueId embed() {
     enter("embeddings");
     const isa::Dtype type = net_.numerics().activation;
     const std::int64_t length = step_.kind.length, batch = step_.plan.micro_batch;
     if (micro_ == 0) {
-      is_class_ = graph_.tensor("is_class", length, 1, type, runtime::Kind::kInput);
+      for (std::size_t i = 0; i < dialect_.tokens.size(); ++i)
+        is_special_.push_back(graph_.tensor(kIsSpecial.at(i), length, 1, type, runtime::Kind::kInput));
       is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
     }
     const ValueId patches = net_.input("patches", batch * length, image_of(config_).patch_elements(), type);
-    const ValueId x = net_.matmul("patch", patches, net_.w(fmt::format("{}.weight", kProjection)));
-    ValueId same = net_.matmul("patch.bias", is_patch_, net_.w(fmt::format("{}.bias", kProjection)));
-    same = net_.add("add_class", same, net_.matmul("class", is_class_, net_.w("vit.embeddings.cls_token")));
-    same = net_.add("add_position", same, net_.w("vit.embeddings.position_embeddings"));
+    const ValueId x = net_.matmul("patch", patches, net_.w(projection_of(config_) + ".weight"));
+    ValueId same = net_.matmul("patch.bias", is_patch_, net_.w(projection_of(config_) + ".bias"));
+    for (std::size_t i = 0; i < dialect_.tokens.size(); ++i) {
+      const std::string label = i == 0 ? "class" : "distillation";
+      const ValueId token = net_.w(embedding_of(config_, dialect_.tokens[i]));
+      same = net_.add("add_" + label, same, net_.matmul(label, is_special_[i], token));
+    }
+    same = net_.add("add_position", same, net_.w(embedding_of(config_, "position_embeddings")));
     const ValueId all = graph_.add1(runtime::kPositions, "position", {same},
                                     runtime::PositionsAttrs{.batch = batch, .seq = length, .dtype = type});
     return net_.dropout("dropout", net_.add("add_patch", x, all), config_.hidden_dropout_prob);
   }
 
-  /// The norm of the class tokens alone: nothing reads that of the others.
+  /// The norm of the tokens that heads read alone: nothing reads that of the others.
   ValueId head(ValueId x) {
     enter("head");
-    x = graph_.add1(runtime::kTakeRows, "class", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
-    return classified(norm("norm", x, "vit.layernorm"), step_.plan.micro_batch, "classifier");
+    std::vector<ValueId> read;
+    for (std::size_t i = 0; i < dialect_.heads.size(); ++i) {
+      const ValueId rows =
+          graph_.add1(runtime::kTakeRows, i == 0 ? "class" : "distillation", {x},
+                      runtime::StrideAttrs{.stride = step_.kind.length, .first = static_cast<std::int64_t>(i)});
+      read.push_back(norm(i == 0 ? "norm" : "norm.distillation", rows, norm_of(config_)));
+    }
+    return classified(read, step_.plan.micro_batch, dialect_.heads);
   }
 
   const VitConfig& config_;
-  ValueId is_class_ = runtime::kNoValue, is_patch_ = runtime::kNoValue;
+  const VitDialect& dialect_;
+  const std::string_view layers_;
+  std::vector<ValueId> is_special_;
+  ValueId is_patch_ = runtime::kNoValue;
 };
 
 ModelInfo info_of(const VitConfig& c) {
   const std::int64_t heads = c.num_attention_heads;
-  return {.family = "ViT",
+  const VitDialect& dialect = dialect_of(c.kind);
+  const std::string prefix{dialect.prefix};
+  std::vector<std::string> drawn;
+  for (const std::string_view head : dialect.heads) drawn.push_back(fmt::format("{}.", head));
+  return {.family = dialect.family,
           .sizes = {.layers = c.num_hidden_layers,
                     .hidden = c.hidden_size,
                     .heads = heads,
@@ -125,10 +173,10 @@ ModelInfo info_of(const VitConfig& c) {
           .initializer_range = c.initializer_range,
           .label_names = c.label_names,
           .image = image_of(c),
-          .names = {.prefix = "vit.",
+          .names = {.prefix = prefix,
                     .tops = {"embeddings.", "encoder.", "layernorm."},
-                    .left_out = {"vit.pooler.*", "pooler.*"},
-                    .drawn = {"classifier."}}};
+                    .left_out = {prefix + "pooler.*", "pooler.*"},
+                    .drawn = std::move(drawn)}};
 }
 
 class VitModel final : public ConfigModel<VitConfig> {
@@ -143,16 +191,18 @@ class VitModel final : public ConfigModel<VitConfig> {
                         fmt::format("{} tokens, but a picture has {}: the class and its patches", step.kind.length,
                                     tokens_of(config_)),
                         fmt::format("use a length of {}", tokens_of(config_))};
-    return {Vit{config_, step}.run(), {}};
+    const std::string layers = layers_of(config_);
+    return {Vit{config_, step, layers}.run(), {}};
   }
 
   double flops(const Step& step) const override {
     const auto h = static_cast<double>(config_.hidden_size), f = static_cast<double>(config_.intermediate_size);
-    const auto patches = static_cast<double>(image()->patches()), tokens = patches + 1;
+    const auto patches = static_cast<double>(image()->patches()), tokens = static_cast<double>(image()->tokens());
+    const auto heads = static_cast<double>(dialect_of(config_.kind).heads.size());
     const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * tokens * h;
     const double projection = 2 * patches * h * static_cast<double>(image()->patch_elements());
     const double rest = layer * static_cast<double>(config_.num_hidden_layers) +
-                        2 * h * static_cast<double>(config_.label_names.size());
+                        2 * heads * h * static_cast<double>(config_.label_names.size());
     // The gradient of pixels is not needed.
     const double picture = step.kind.training ? 2 * projection + 3 * rest : projection + rest;
     return picture * static_cast<double>(step.plan.sequences_per_step());
@@ -168,11 +218,17 @@ class VitModel final : public ConfigModel<VitConfig> {
     return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward, tensors};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
-  /// Which rows of a sequence are the class token, and which are patches.
+  /// Which rows of a sequence are special tokens, and which are patches.
   std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t>) const override {
-    std::vector<float> is_class(static_cast<std::size_t>(kind.length), 0), is_patch(is_class.size(), 1);
-    is_class.front() = 1, is_patch.front() = 0;
-    return {{"is_class", std::move(is_class)}, {"is_patch", std::move(is_patch)}};
+    const std::vector<float> none(static_cast<std::size_t>(kind.length), 0);
+    std::vector<float> is_patch(none.size(), 1);
+    std::vector<HostTable> tables;
+    for (std::size_t i = 0; i < dialect_of(config_.kind).tokens.size(); ++i) {
+      tables.push_back({kIsSpecial.at(i), none});
+      tables.back().values.at(i) = 1, is_patch.at(i) = 0;
+    }
+    tables.push_back({"is_patch", std::move(is_patch)});
+    return tables;
   }
 };
 
@@ -186,7 +242,11 @@ void apply(const ModelChange& change, VitConfig& c) {
   if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0;
 }
 
-ImageShape image_of(const VitConfig& c) { return {c.image_size, c.num_channels, c.patch_size}; }
+ImageShape image_of(const VitConfig& c) {
+  return {c.image_size, c.num_channels, c.patch_size, std::ssize(dialect_of(c.kind).tokens)};
+}
+
+const VitDialect& dialect_of(VitKind kind) { return *std::ranges::find(kVitDialects, kind, &VitDialect::kind); }
 
 ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(config); }
 

@@ -1,11 +1,11 @@
 // The Vision Transformer as an image classifier (Dosovitskiy et al., arXiv:2010.11929; tensor names as in Hugging
-// Face's ViTForImageClassification).
+// Face's ViTForImageClassification), and DeiT (Touvron et al., arXiv:2012.12877), which has a second special token, of
+// distillation: DeiTForImageClassification classifies by the first one alone, DeiTForImageClassificationWithTeacher by
+// the mean of a head on each. Training minimises the loss of these logits; no teacher takes part.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +16,20 @@
 
 namespace workloads {
 
+enum class VitKind : std::uint8_t { kVit, kDeit, kDeitTeacher };
+
+/// The differences of each kind, and its names.
+struct VitDialect {
+  VitKind kind;
+  std::string_view family, type, architecture, prefix;
+  std::vector<std::string_view> tokens;  // in front of the patches
+  std::vector<std::string_view> heads;   // each on one of these tokens; logits are their mean
+};
+const VitDialect& dialect_of(VitKind kind);
+
 /// The defaults are Hugging Face's.
 struct VitConfig {
+  VitKind kind = VitKind::kVit;
   std::int64_t hidden_size = 0;
   std::int64_t num_hidden_layers = 0;
   std::int64_t num_attention_heads = 0;
@@ -35,7 +47,7 @@ struct VitConfig {
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
 };
 
-VitConfig read_vit(const Keys& keys);
+VitConfig read_vit(const Keys& keys, VitKind kind = VitKind::kVit);
 void check(const VitConfig& config, std::string_view where);
 void apply(const ModelChange& change, VitConfig& config);
 nlohmann::json to_json(const VitConfig& config);
@@ -43,9 +55,10 @@ nlohmann::json to_json(const VitConfig& config);
 ImageShape image_of(const VitConfig& config);
 
 /// Its step reads, for each micro-batch m: "patches.m" [batch * length, channels * patch * patch] in the activations'
-/// type, a sequence of each picture: a row of zeros, where the class token will be, and its patches, row by row of the
-/// picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (each picture's
-/// weight in the loss); "is_class" and "is_patch" [length, 1]: 1 in the first row, 1 in all others; in training
+/// type, a sequence of each picture: rows of zeros, where the special tokens will be, and its patches, row by row of
+/// the picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (each picture's
+/// weight in the loss); "is_class", with a second token "is_distillation", and "is_patch" [length, 1]: 1 in the first
+/// row, 1 in the second, 1 in all others; in training
 /// "hyper". It leaves "logits.m" [batch, labels] fp32, "loss.m" [batch, 1] fp32, "grad_norm", and "grad.NAME" of every
 /// weight. Errors: Fault::kUsage when the step's length is not that of the pictures.
 ModelPtr make_model(VitConfig config);

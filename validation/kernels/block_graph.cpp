@@ -1,4 +1,4 @@
-#include "workloads/models/blocks/block_graph.h"
+#include "validation/kernels/block_graph.h"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,14 @@
 #include "runtime/ops/optimizer_inputs.h"
 #include "workloads/models/layers/block.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using runtime::Attrs;
 using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
+using workloads::BlockArch;
 
 /// The terms y * dy of a loss whose gradient is given. Shapes: y, dy [R, C] -> [R, C].
 runtime::Tensors terms(const Attrs&, std::span<const runtime::Tensor> in) {
@@ -48,7 +49,7 @@ BlockArch arch_of(const BlockSpec& s) {
                     .norm2 = "mlp.norm"}};
 }
 
-class Blocks : Places {
+class Blocks : workloads::Places {
  public:
   explicit Blocks(const BlockSpec& spec)
       : spec_{spec},
@@ -59,7 +60,7 @@ class Blocks : Places {
         block_{net_, arch_, spec.layers} {}
 
   Graph run() {
-    Residual x{.sum = x_};
+    workloads::Residual x{.sum = x_};
     for (layer_ = 0; layer_ < spec_.layers; ++layer_) {
       enter("block", isa::Phase::kForward);
       block_.layer(x, layer_, fmt::format("blocks.{}.", layer_));
@@ -121,8 +122,8 @@ class Blocks : Places {
   const BlockArch arch_;
   Graph graph_;
   const ValueId x_;
-  Layers net_;
-  Block block_;
+  workloads::Layers net_;
+  workloads::Block block_;
   std::int64_t layer_ = 0;
 };
 
@@ -142,11 +143,11 @@ double block_flops(const BlockSpec& spec) {
   return layer * static_cast<double>(spec.layers) * (spec.training ? 3 : 1);
 }
 
-FrameworkOps framework_ops(const BlockSpec& spec) {
+workloads::FrameworkOps framework_ops(const BlockSpec& spec) {
   const auto n = static_cast<double>(spec.layers);
   constexpr double kForward = 59, kBackward = 89;  // of Megatron-LM's ParallelTransformerLayer, as GPT has it
   constexpr double kTensors = 12;  // weights and biases of four linear layers, gains and biases of two norms
   return {n * kForward, n * kBackward, n * kTensors};
 }
 
-}  // namespace workloads
+}  // namespace validation

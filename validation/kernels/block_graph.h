@@ -7,7 +7,7 @@
 #include "runtime/graph/numerics.h"
 #include "workloads/models/model.h"
 
-namespace workloads {
+namespace validation {
 
 /// x + attention(layernorm(x)), then x + mlp(layernorm(x)), `layers` times; the mlp is gelu between two linear layers.
 struct BlockSpec {
@@ -29,6 +29,6 @@ runtime::Graph block_graph(const BlockSpec& spec);
 double block_flops(const BlockSpec& spec);
 
 /// Operations of bare blocks: layers as Megatron-LM's, without embeddings and head.
-FrameworkOps framework_ops(const BlockSpec& spec);
+workloads::FrameworkOps framework_ops(const BlockSpec& spec);
 
-}  // namespace workloads
+}  // namespace validation

@@ -1,14 +1,11 @@
-// Roofline and critical path on programs small enough to draw.
+// The roofline of a program small enough to draw.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/profile/critical_path.h"
 #include "analysis/profile/roofline.h"
-#include "base/error.h"
 
 namespace {
 
-using analysis::critical_path;
 using hw::TraceEvent;
 using isa::Engine;
 using isa::Opcode;
@@ -69,47 +66,6 @@ hw::SimResult times_of_it() {
            {0, 3, Opcode::kMemset, Engine::kVector, 1, 8 * kMicro, 0}};
   r.peaks = {.matmul_flops = 91.75e12, .hbm_bandwidth = 410e9, .link_bandwidth = 0, .dma_bandwidth = 0, .clock = {}};
   return r;
-}
-
-TEST(CriticalPath, FollowsTheWaitsAndAddsUpToTheCall) {
-  const auto path = critical_path(times_of_it(), two_loads(), 0);
-  std::vector<std::string> lanes;
-  hw::Fs sum = path.tail;
-  for (const auto& step : path.steps) {
-    lanes.push_back(step.lane);
-    sum += step.gap + (step.end - step.begin);
-  }
-  EXPECT_THAT(lanes, testing::ElementsAre("sync", "dma0", "tensor", "scalar"));
-  EXPECT_EQ(sum, 20 * kMicro);
-  EXPECT_TRUE(path.steps[2].by_wait);
-  EXPECT_FALSE(path.steps[1].by_wait);
-  EXPECT_EQ(path.steps[1].gap, kMicro);
-  EXPECT_EQ(path.tail, kMicro);
-}
-
-TEST(CriticalPath, SharesAreOfTheCallAndNameTheGaps) {
-  const auto path = critical_path(times_of_it(), two_loads(), 0);
-  EXPECT_EQ(path.by_lane[0].name, "dma0");
-  EXPECT_DOUBLE_EQ(path.by_lane[0].share, 35);
-  double all = 0;
-  for (const auto& share : path.by_op) all += share.share;
-  EXPECT_NEAR(all, 100, 1e-9);
-  EXPECT_THAT(path.by_op, testing::Not(testing::Contains(testing::Field(&analysis::PathShare::name, "clear"))));
-}
-
-TEST(CriticalPath, WithoutAWaitTheLaneDecides) {
-  auto p = two_loads();
-  p.blocks[0].instrs.own()[2].wait_count = 0;  // gelu no longer waits for the matmul
-  const auto path = critical_path(times_of_it(), p, 0);
-  ASSERT_EQ(path.steps.size(), 1u);
-  EXPECT_EQ(path.steps[0].lane, "scalar");
-  EXPECT_EQ(path.steps[0].gap, 16 * kMicro);
-}
-
-TEST(CriticalPath, ACallWithoutEventsIsAnErrorWithAFix) {
-  auto r = times_of_it();
-  r.events.clear();
-  EXPECT_THROW(critical_path(r, two_loads(), 0), base::Error);
 }
 
 TEST(Roofline, MatmulIsHeldAgainstPeakAndBytes) {

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Counts what PyTorch dispatches for one layer in bf16, forward and backward, as transformers' modeling_llama.py,
+modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py
+and modeling_phi.py write it with eager attention: what the
+host model needs of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from
+here what a relative dispatches beyond a Llama, and Phi's whole layer.
+
+Usage: count_ops.py"""
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
+
+BATCH, TOKENS, HIDDEN, HEADS, FFN = 2, 8, 16, 2, 24
+HEAD = HIDDEN // HEADS
+
+
+class Count(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.calls += 1
+        return func(*args, **(kwargs or {}))
+
+
+class RmsNorm(nn.Module):
+    """LlamaRMSNorm, or GemmaRMSNorm, which multiplies by 1 + weight in fp32."""
+
+    def __init__(self, size, gemma):
+        super().__init__()
+        self.weight, self.gemma = nn.Parameter(torch.ones(size)), gemma
+
+    def forward(self, x):
+        y = x.float()
+        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6)
+        if self.gemma:
+            return (y * (1.0 + self.weight.float())).type_as(x)
+        return self.weight * y.to(x.dtype)
+
+
+def rotate_half(x):
+    half = x.shape[-1] // 2
+    return torch.cat((-x[..., half:], x[..., :half]), -1)
+
+
+class Layer(nn.Module):
+    """What all have: projections, heads and rotary positions of `turned` elements of each."""
+
+    def __init__(self, bias, turned):
+        super().__init__()
+        self.q, self.k, self.v, self.o = (nn.Linear(HIDDEN, HIDDEN, bias=bias) for _ in range(4))
+        angles = torch.outer(torch.arange(64.0), 10000.0 ** (-torch.arange(0, turned, 2.0) / turned))
+        self.cos, self.sin = (torch.cat((t, t), -1) for t in (angles.cos(), angles.sin()))
+
+    def heads(self, x, linear):
+        return linear(x).view(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2)
+
+    def rotated(self, q, k, places):
+        cos, sin = (table[:TOKENS].to(q.dtype)[places].unsqueeze(1) for table in (self.cos, self.sin))
+        return q * cos + rotate_half(q) * sin, k * cos + rotate_half(k) * sin
+
+    def context(self, q, k, v, mask, scaled, cap=None):
+        w = scaled(torch.matmul(q, k.transpose(2, 3)))
+        if cap:
+            w = torch.tanh(w / cap) * cap
+        w = functional.softmax(w + mask, dim=-1, dtype=torch.float32).to(v.dtype)
+        return torch.matmul(w, v).transpose(1, 2).contiguous().reshape(BATCH, TOKENS, HIDDEN)
+
+
+class Llama(Layer):
+    def __init__(self, gemma=False, around=False, head_norms=False, cap=None):
+        super().__init__(False, HEAD)
+        self.gate, self.up = nn.Linear(HIDDEN, FFN, bias=False), nn.Linear(HIDDEN, FFN, bias=False)
+        self.down = nn.Linear(FFN, HIDDEN, bias=False)
+        self.norms = nn.ModuleList(RmsNorm(HIDDEN, gemma) for _ in range(4 if around else 2))
+        self.head_norms = nn.ModuleList(RmsNorm(HEAD, gemma) for _ in range(2 if head_norms else 0))
+        self.gemma, self.around, self.cap = gemma, around, cap
+
+    def forward(self, x, mask, places):
+        y = self.norms[0](x)
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        if self.head_norms:
+            q, k = self.head_norms[0](q), self.head_norms[1](k)
+        q, k = self.rotated(q, k, places)
+        scaled = (lambda s: s * 0.3) if self.around else (lambda s: s / math.sqrt(HEAD))
+        y = self.o(self.context(q, k, v, mask, scaled, self.cap))
+        x = x + (self.norms[2](y) if self.around else y)
+        y = self.norms[1](x)
+        gate = functional.gelu(self.gate(y), approximate="tanh") if self.gemma else functional.silu(self.gate(y))
+        y = self.down(gate * self.up(y))
+        return x + (self.norms[3](y) if self.around else y)
+
+
+class StableLm(Layer):
+    def __init__(self):
+        super().__init__(False, HEAD // 2)
+        self.gate, self.up = nn.Linear(HIDDEN, FFN, bias=False), nn.Linear(HIDDEN, FFN, bias=False)
+        self.down = nn.Linear(FFN, HIDDEN, bias=False)
+        self.norm1, self.norm2 = nn.LayerNorm(HIDDEN), nn.LayerNorm(HIDDEN)
+
+    def forward(self, x, mask, places):
+        y, half = self.norm1(x), HEAD // 2
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        turned = self.rotated(q[..., :half], k[..., :half], places)
+        q, k = (torch.cat((a, b[..., half:]), -1) for a, b in zip(turned, (q, k)))
+        x = x + self.o(self.context(q, k, v, mask, lambda s: s / math.sqrt(HEAD)))
+        y = self.norm2(x)
+        return x + self.down(functional.silu(self.gate(y)) * self.up(y))
+
+
+class Phi(Layer):
+    def __init__(self):
+        super().__init__(True, HEAD // 2)
+        self.up, self.down, self.norm = nn.Linear(HIDDEN, FFN), nn.Linear(FFN, HIDDEN), nn.LayerNorm(HIDDEN)
+
+    def forward(self, x, mask, places):
+        y = self.norm(x)
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        half = HEAD // 2
+        turned = self.rotated(q[..., :half], k[..., :half], places)
+        q, k = (torch.cat((a, b[..., half:]), -1).float() for a, b in zip(turned, (q, k)))
+        a = self.o(self.context(q, k, v, mask, lambda s: s / math.sqrt(HEAD)))
+        return a + self.down(functional.gelu(self.up(y), approximate="tanh")) + x
+
+
+def counted(layer):
+    """Forward and backward, with the addition to gradients that are there."""
+    layer = layer.bfloat16()
+    x = torch.randn(BATCH, TOKENS, HIDDEN, dtype=torch.bfloat16, requires_grad=True)
+    mask, places = torch.zeros(BATCH, 1, TOKENS, TOKENS, dtype=torch.bfloat16), torch.arange(TOKENS)[None]
+    for _ in range(2):
+        with Count() as forward:
+            y = layer(x, mask, places)
+        gradient = torch.ones_like(y)
+        with Count() as backward:
+            y.backward(gradient)
+    return forward.calls, backward.calls
+
+
+def main():
+    llama = counted(Llama())
+    for name, layer in (("llama", Llama()), ("gemma", Llama(gemma=True)),
+                        ("gemma2", Llama(gemma=True, around=True, cap=50.0)),
+                        ("gemma3", Llama(gemma=True, around=True, head_norms=True)), ("stablelm", StableLm()), ("phi", Phi())):
+        forward, backward = counted(layer)
+        print(f"{name}: forward {forward}, backward {backward}; "
+              f"beyond a Llama {forward - llama[0]:+d}, {backward - llama[1]:+d}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+// The tensors that a step's graph has in common with others: weights, gradients, inputs of micro-batches.
+#include <fmt/format.h>
+
+#include "workloads/step/optimizer_step.h"
+
+namespace workloads {
+namespace {
+
+using runtime::Graph;
+using runtime::Kind;
+using runtime::ValueId;
+
+}  // namespace
+
+std::map<ValueId, ValueId> declare_gradients(Graph& graph, const std::map<std::string, ValueId>& weights) {
+  std::map<ValueId, ValueId> out;
+  for (const auto& [name, weight] : weights) {
+    const runtime::Value like = graph.value(weight);
+    out[weight] = graph.tensor("grad." + name, like.rows, like.cols, graph.numerics().gradient, Kind::kGradient);
+  }
+  return out;
+}
+
+std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<WeightSpec>& specs, bool fold) {
+  std::map<std::string, ValueId> out;
+  for (const WeightSpec& spec : specs) {
+    const auto [rows, cols] = device_shape(spec);
+    const isa::Dtype type = spec.transposed && fold ? graph.numerics().operand : graph.numerics().weight;
+    out[spec.name] = graph.tensor(spec.name, rows, cols, type, Kind::kWeight);
+    if (spec.frozen) graph.freeze(out[spec.name]);
+  }
+  return out;
+}
+
+std::string micro_name(std::string_view name, std::int64_t micro_batch) {
+  return fmt::format("{}.{}", name, micro_batch);
+}
+
+}  // namespace workloads
