@@ -27,7 +27,7 @@ struct Transfer {
   bool operator==(const Transfer&) const = default;
 };
 
-/// What an instruction costs: of the hundred thousands in a block, few differ.
+/// The cost of an instruction: among the hundred thousands in a block, few differ.
 struct Price {
   enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait };
   Fs occupy = 0;
@@ -87,7 +87,7 @@ struct TimedBlock {
 TimedBlock time_block(const isa::Block& block, const MachineParams& machine);
 
 /// Blocks in one machine's terms, with the known times of their calls: shared by all programs with the same
-/// instructions. What is changed in place afterwards (Instrs::own) is not seen.
+/// instructions. Later changes in place (Instrs::own) are not seen.
 class BlockTimes {
  public:
   /// Errors: as time_block().

@@ -48,7 +48,7 @@ struct Row {
   Opcode op;
   std::string_view name;
   EngineSet engines;
-  void (*exec)(const Instr&, std::uint32_t index, Context&);  // what it computes: knows nothing of time
+  void (*exec)(const Instr&, std::uint32_t index, Context&);  // its semantics: knows nothing of time
   Cost (*cost)(const Instr&, const Timing&);                  // how long it takes: never looks at data
   std::string_view formula;                                   // the same in words, cycles of the engine
   Form form;

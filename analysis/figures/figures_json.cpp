@@ -200,7 +200,7 @@ Json plan_json(const Figures& f) {
   return out;
 }
 
-/// A job's time has the name of what the job does.
+/// The name of a job's time depends on its kind.
 constexpr const char *kTrains = "train_runtime", *kGenerates = "generate_runtime";
 constexpr const char *kTrainsElsewhere = "train_runtime_elsewhere", *kGeneratesElsewhere = "generate_runtime_elsewhere";
 

@@ -57,7 +57,7 @@ struct Record {
   RecordInfo info;
   hw::SimResult result;
   /// The program without its data: names, labels, calls without bases, regions. Instructions only in blocks with
-  /// recorded events, and of them opcode, engine, label, queue, group, signal and waits: what a trace reads.
+  /// recorded events, and of them opcode, engine, label, queue, group, signal and waits, for traces.
   isa::Program program;
   std::vector<std::vector<InstrWork>> work;  // beside program.blocks[].instrs
   std::vector<RegionUse> regions;

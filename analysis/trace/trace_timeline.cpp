@@ -35,7 +35,7 @@ const isa::Block& block_of(const Record& record, const TraceEvent& event) {
 const isa::Instr& instr_of(const Record& record, const TraceEvent& event) {
   return block_of(record, event).instrs[event.instr];
 }
-/// Of its op.
+/// The label of an event's op.
 std::string_view label_of(const Record& record, const TraceEvent& event) {
   const isa::Block& block = block_of(record, event);
   const std::uint32_t label = instr_of(record, event).label;

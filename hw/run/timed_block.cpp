@@ -282,7 +282,7 @@ class BlockTimer {
   }
 
   static constexpr std::uint32_t kNone = ~0U;
-  /// What the last instruction of a slot costs and moves: most do as the one before.
+  /// Cost and traffic of the last instruction of a slot: most instructions repeat the previous one.
   struct Last {
     std::uint32_t price = kNone, transfer = kNone;
   };

@@ -42,8 +42,8 @@ class BlockCache {
   /// So many instructions take 22 MB: to pack and unpack small blocks would take as long as checking and timing them.
   static constexpr std::size_t kOpen = 50'000;
 
-  /// Keeps the most recently used blocks, up to this many instructions in total (a single block may have more). Of those
-  /// that no program has, all but the last `open_instructions` are packed.
+  /// Keeps the most recently used blocks, up to this many instructions in total (a single block may have more). Blocks
+  /// that no program has are packed, except for the last `open_instructions`.
   explicit BlockCache(std::size_t most_instructions, std::size_t open_instructions = kOpen)
       : most_{most_instructions}, most_open_{open_instructions} {}
 

@@ -193,7 +193,7 @@ class CachedAttention {
     return view(tile, g * n_.ratio, dim(n_.heads, count), dim(1, n_.ratio));
   }
 
-  /// What is added to the scores of sequence b: much less than any score where the cache has no token yet, or one that
+  /// The term added to the scores of sequence b: much less than any score where the cache has no token yet, or one that
   /// its window has left. The token in row r came (slot - r) mod N before the new one, or N where that is 0.
   Tile hidden(std::int64_t b) {
     const Tile mask = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
@@ -209,7 +209,7 @@ class CachedAttention {
     return mask;
   }
 
-  /// Scores of sequence b to what its cache has.
+  /// Scores of sequence b to its cached keys.
   void score(std::int64_t b, const Tile& scores) {
     const Tile mask = hidden(b);
     for_tiles(3, b, [&](std::int64_t tile, std::int64_t count, const Tile& keys) {

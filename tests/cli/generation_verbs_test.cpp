@@ -62,7 +62,7 @@ TEST_F(GenerationVerbs, SweepVariesItsCoresAndItsBatch) {
   EXPECT_THAT(none.err, HasSubstr("changes neither time nor cost"));
 }
 
-// One name for one figure, whoever prints it.
+// One name for one figure, in every output.
 TEST_F(GenerationVerbs, RunSweepAndGenerateSayTheSameUnderTheSameNames) {
   const std::string flags = " --prompt_length 16 --max_new_tokens 8 --tensor_parallel_size 2 --numerics bf16";
   const Ran generated = run("generate llama-small --format json" + flags),

@@ -69,7 +69,7 @@ TEST(BlockCache, ForgetsTheLeastRecentlyUsed) {
   EXPECT_EQ(blocks.found(), 0u);
 }
 
-TEST(BlockCache, PacksWhatNoProgramHasOnceThereIsMore) {
+TEST(BlockCache, PacksBlocksWithoutAProgramBeyondTheLimit) {
   runtime::BlockCache blocks{1'000'000, instructions(program(layers(2, 256), nullptr))};
   EXPECT_EQ(packed(program(layers(2, 256), &blocks)), 0u);
   EXPECT_EQ(packed(program(layers(2, 256), &blocks)), 0u);

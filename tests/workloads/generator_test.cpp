@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Windows, Golden, testing::ValuesIn(workloads_test::kWin
 
 class Written : public testing::TestWithParam<const char*> {};
 
-// What PyTorch writes with a whole pass for each token: prompts longer and shorter than the window, texts that leave it
+// PyTorch's text with a whole pass for each token: prompts longer and shorter than the window, texts that leave it
 // behind several times; one at a time, together, on two cores. 1e-4 as above.
 TEST_P(Written, EachTokenAndItsLogitsAreThoseOfPyTorch) {
   const LoadedModel model = load_model(golden(GetParam()), 42);

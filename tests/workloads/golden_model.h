@@ -26,7 +26,7 @@ inline constexpr const char* kWritingDecoders[] = {
     "qwen3_moe_tiny", "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny",
     "phi_tiny",       "smollm3_tiny",      "opt_350m_tiny", "stablelm_tiny"};
 
-/// The same with a sliding window, with what PyTorch writes.
+/// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny", "gemma2_tiny", "gemma3_tiny"};
 
 inline std::vector<const char*> decoders() {

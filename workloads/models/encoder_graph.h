@@ -38,7 +38,7 @@ class EncoderGraph : protected Places {
   ValueId layer(ValueId x, std::int64_t number, std::int64_t layers, const std::string& prefix,
                 ValueId mask = runtime::kNoValue);
   ValueId norm(const std::string& label, ValueId x, const std::string& name);
-  /// Logits of `rows` rows as an output, and their loss. Of several heads, each on rows of its own, their mean.
+  /// Logits of `rows` rows as an output, and their loss. For several heads, each on rows of its own, their mean.
   ValueId classified(const std::vector<ValueId>& xs, std::int64_t rows, std::span<const std::string_view> heads);
   ValueId classified(ValueId x, std::int64_t rows, const std::string& name);
 

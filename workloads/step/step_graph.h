@@ -1,4 +1,4 @@
-// A step as what is compiled.
+// A step as compiled.
 #pragma once
 
 #include <string>

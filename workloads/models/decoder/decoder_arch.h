@@ -28,7 +28,7 @@ struct DecoderArch {
   double adapter_parameters = 0;           // in all of them
 
   std::string layer_prefix(std::int64_t layer) const;
-  /// Elements of a row of the table of tokens, and of what the head reads.
+  /// Elements of a row of the token table, and of the head's input.
   std::int64_t token_width() const { return embedding.width > 0 ? embedding.width : hidden; }
 };
 /// Errors: Fault::kUsage for an encoder.

@@ -34,7 +34,7 @@ struct PlainConfig {
   double rotary_share = 0;  // of each head's elements; 0: learned positions
   double rope_theta = 10000;
   bool parallel = false;   // attention and MLP read the same
-  bool norm_first = true;  // norms of what attention and MLP read; otherwise of the sums, and none before the head
+  bool norm_first = true;  // norms of the inputs of attention and MLP; else of the sums, and none before the head
   std::int64_t embedding_size = 0;  // of a token's row in the table; 0: hidden_size, without projections
   bool tie_word_embeddings = false;
   std::int64_t bos_token_id = 0, eos_token_id = 0;

@@ -18,7 +18,7 @@ namespace workloads {
 
 enum class VitKind : std::uint8_t { kVit, kDeit, kDeitTeacher };
 
-/// What each of them has otherwise, and the words of its names.
+/// The differences of each kind, and its names.
 struct VitDialect {
   VitKind kind;
   std::string_view family, type, architecture, prefix;
@@ -56,8 +56,8 @@ ImageShape image_of(const VitConfig& config);
 
 /// Its step reads, for each micro-batch m: "patches.m" [batch * length, channels * patch * patch] in the activations'
 /// type, a sequence of each picture: rows of zeros, where the special tokens will be, and its patches, row by row of
-/// the picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (each picture's weight
-/// in the loss); "is_class", with a second token "is_distillation", and "is_patch" [length, 1]: 1 in the first
+/// the picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (each picture's
+/// weight in the loss); "is_class", with a second token "is_distillation", and "is_patch" [length, 1]: 1 in the first
 /// row, 1 in the second, 1 in all others; in training
 /// "hyper". It leaves "logits.m" [batch, labels] fp32, "loss.m" [batch, 1] fp32, "grad_norm", and "grad.NAME" of every
 /// weight. Errors: Fault::kUsage when the step's length is not that of the pictures.
