@@ -164,8 +164,8 @@ trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& st
       flush();
     }
   };
-  observer.generation.grown = [people](std::size_t, std::size_t sequences, const std::string& text) {
-    if (people && sequences == 1) print(text), flush();
+  observer.generation.grown = [readable](std::size_t, std::size_t sequences, const std::string& text) {
+    if (readable && sequences == 1) print(text), flush();
   };
   observer.training.begin = [&steps](const Training& t, const workloads::Trainer& trainer) {
     base::log_info("training {} ({}) on {}, {}, {} on {}", t.model, base::counted(t.parameters, "parameter"), t.dataset,
