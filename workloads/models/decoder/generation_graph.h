@@ -29,9 +29,9 @@ struct GenerationSpec {
 
   /// Rows of the cache that a token's program reads.
   std::int64_t rows_read() const { return read > 0 ? read : length; }
-  /// Rows that a layer's cache has of each sequence: a window's (0: none) is a ring, where a token takes the row of one that
-  /// its layer sees no longer. Source: NxD Inference, modules/kvcache/kv_cache_manager.py: layers with a window keep
-  /// sliding_window rows, here rounded up to tiles.
+  /// Rows that a layer's cache has of each sequence: a window's (0: none) is a ring, where a token takes the row of one
+  /// that its layer sees no longer. Source: NxD Inference, modules/kvcache/kv_cache_manager.py: layers with a window
+  /// keep sliding_window rows, here rounded up to tiles.
   std::int64_t cache_rows(std::int64_t window) const;
   /// Whether caches of a window are shorter than the others.
   bool has_ring(std::int64_t window) const { return cache_rows(window) < length; }

@@ -109,8 +109,8 @@ class Vit : EncoderGraph {
   }
 
  private:
-  /// A sequence's first rows are the special tokens, which have no pixels: everything that does not depend on pixels is the
-  /// same for every picture and computed once for all, [length, hidden].
+  /// A sequence's first rows are the special tokens, which have no pixels: everything that does not depend on pixels is
+  /// the same for every picture and computed once for all, [length, hidden].
   ValueId embed() {
     enter("embeddings");
     const isa::Dtype type = net_.numerics().activation;
