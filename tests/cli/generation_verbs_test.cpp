@@ -64,7 +64,8 @@ TEST_F(GenerationVerbs, SweepVariesItsCoresAndItsBatch) {
 
 // One name for one figure, in every output.
 TEST_F(GenerationVerbs, RunSweepAndGenerateSayTheSameUnderTheSameNames) {
-  const std::string flags = " --prompt_length 16 --max_new_tokens 8 --tensor_parallel_size 2 --numerics bf16";
+  const std::string flags =
+      " --prompt_length 16 --max_new_tokens 8 --tensor_parallel_size 2 --numerics bf16 --instance_type trn1.2xlarge";
   const Ran generated = run("generate llama-small --format json" + flags),
             ran = run("run " + at("write.toml") + " --mode timed --format json --output_dir " + at("run")),
             swept = run("sweep --workload " + at("write.toml") + " --set batch_size=1 --format json --output_dir " +

@@ -337,6 +337,8 @@ def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
     chosen = common.OTHER if family.endswith("_recipe") else common.PLAIN
     family, classifies = family.removesuffix("_recipe").removesuffix("_classifier"), family.endswith("_classifier")
     config = {**BASE, **FAMILIES[family], **(changes or {})}
+    if "partial_rotary_factor" in config:  # keys' biases have no gradient where they do not turn: as plain.py has it
+        chosen = {**chosen, "eps": 1e-6}
     if classifies:
         made_for = config["architectures"][0].replace("ForCausalLM", "ForSequenceClassification")
         config.update(CLASSIFIER, architectures=[made_for])
