@@ -33,7 +33,6 @@ struct Heads {
   std::int64_t key_rows(std::int64_t t) const { return std::min(kPartitions, keys - t * kPartitions); }
   /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
   std::int64_t group() const;
-  std::int64_t kv_of(std::int64_t head) const { return head / (heads / kv_heads); }
   /// Keys that are computed for the queries of tile t.
   std::int64_t visible(std::int64_t t) const { return skips ? std::min(keys, (t + 1) * kPartitions) : keys; }
   /// Pairs of a query and a key that are computed, over all heads and sequences.

@@ -1,6 +1,9 @@
 #include "runtime/ops/attention.h"
 
 #include <cmath>
+#include <optional>
+
+#include "runtime/ops/key_sums.h"
 
 namespace runtime {
 namespace {
@@ -99,7 +102,10 @@ class AttentionGrad {
     }
     k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
     v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
-    if (long_) return begin_sums(kv_group);
+    if (long_) {
+      sums_.emplace(e_, h_, kv_group);
+      return;
+    }
     for (std::int64_t t = 0; t < most_tiles(); ++t) {
       if (t < h_.tiles()) dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
       if (t >= h_.key_tiles()) continue;
@@ -117,7 +123,11 @@ class AttentionGrad {
       if (t < h_.tiles() && !long_)
         e_.store(e_.hbm(node_.out[0], own, h_.tile_rows(t), first * h_.size, group * h_.size, 1), dq_[i]);
       if (t >= h_.key_tiles()) continue;
-      if (long_) end_sums(t, kv_group);
+      if (long_) {
+        dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
+        dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.size));
+        sums_->take(t, dk_.back(), dv_.back(), static_cast<float>(a_.scale));
+      }
       e_.store(e_.hbm(node_.out[1], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dk_[i]);
       e_.store(e_.hbm(node_.out[2], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dv_[i]);
     }
@@ -141,7 +151,7 @@ class AttentionGrad {
       queries(dq, kv_col);
       if (!long_) continue;
       e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), head * h_.size, h_.size, 1), dq);
-      add_keys(t, q, dy, kv_col);
+      sums_->add(t, {.q = q, .dy = dy, .p = p_.back(), .ds = ds_.back()}, kv_col);
       p_.clear(), ds_.clear();
     }
     if (long_) return;
@@ -297,63 +307,16 @@ class AttentionGrad {
     }
   }
 
-  // ---- long sequences: the sums of key tile t are in columns [t * width, +width) of one tile, width: of the key heads
-
-  void begin_sums(std::int64_t kv_group) {
-    width_ = kv_group * h_.size;
-    sum_k_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.key_tiles() * width_);
-    sum_v_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.key_tiles() * width_);
-    e_.fill(sum_k_, 0);
-    e_.fill(sum_v_, 0);
-  }
-
-  /// Adds the gradients of 128 queries to the keys that they see; several tiles of keys share a PSUM bank and an
-  /// addition.
-  void add_keys(std::int64_t t, const Tile& q, const Tile& dy, std::int64_t kv_col) {
-    const std::int64_t tiles = ceil_div(h_.visible(t), kPartitions);
-    const std::int64_t together = width_ == h_.size ? kChunk / h_.size : 1;
-    for (std::int64_t k = 0; k < tiles; k += together) {
-      const std::int64_t count = std::min(together, tiles - k), rows = h_.key_rows(k + count - 1);
-      // A shorter last tile of keys leaves rows of its bank untouched: it is processed alone.
-      if (count > 1 && rows < kPartitions) {
-        add_some(k, count - 1, q, dy, kv_col);
-        add_some(k + count - 1, 1, q, dy, kv_col);
-      } else {
-        add_some(k, count, q, dy, kv_col);
-      }
-    }
-  }
-
-  void add_some(std::int64_t k, std::int64_t count, const Tile& q, const Tile& dy, std::int64_t kv_col) {
-    const std::int64_t rows = h_.key_rows(k);
-    const auto add = [&](const Tile& sums, const Tile& weights, const Tile& moving) {
-      const Tile bank = e_.psum(rows, count * h_.size);
-      for (std::int64_t i = 0; i < count; ++i)
-        e_.matmul(columns(bank, i * h_.size, h_.size), columns(weights, (k + i) * kPartitions, rows), moving, false);
-      const Tile to = columns(partitions(sums, rows), k * width_ + kv_col, count * h_.size);
-      e_.tensor_tensor(to, bank, Alu::kAdd, to);
-    };
-    add(sum_v_, p_.back(), dy);
-    add(sum_k_, ds_.back(), q);
-  }
-
-  void end_sums(std::int64_t t, std::int64_t kv_group) {
-    const std::int64_t rows = h_.key_rows(t);
-    dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, rows, kv_group * h_.size));
-    dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, rows, kv_group * h_.size));
-    e_.copy(dk_.back(), columns(partitions(sum_k_, rows), t * width_, width_), static_cast<float>(a_.scale));
-    e_.copy(dv_.back(), columns(partitions(sum_v_, rows), t * width_, width_));
-  }
-
   Emitter& e_;
   const Node& node_;
   const AttentionAttrs& a_;
   const Heads h_;
   bool long_ = false;
-  std::int64_t kv_first_ = 0, width_ = 0;
+  std::int64_t kv_first_ = 0;
   RowTiles q_, k_, v_, dy_, o_, dq_, dk_, dv_, p_, ds_;
   HeadPanels values_, keys_;
-  Tile mask_{}, sum_k_{}, sum_v_{}, tanhs_{};
+  Tile mask_{}, tanhs_{};
+  std::optional<KeySums> sums_;
 };
 
 void attention_grad_lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
