@@ -60,8 +60,8 @@ TEST(Buckets, OnesThatMakeNoSenseAreRefused) {
   };
   EXPECT_EQ(buckets_of("64,128,512", some_lengths(), 512, ""), (List{64, 128, 512}));
   EXPECT_EQ(buckets_of("", some_lengths(), 512, ""), (List{512}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("128,64"), {"`buckets`", "64 stands behind 128", "shortest first"}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,64"), {"64 stands behind 64"}));
+  EXPECT_TRUE(fails(Fault::kUsage, buckets("128,64"), {"`buckets`", "64 follows 128", "shortest first"}));
+  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,64"), {"64 follows 64"}));
   EXPECT_TRUE(fails(Fault::kUsage, buckets("64,x"), {"'x' is no length", "128,256,512"}));
   EXPECT_TRUE(fails(Fault::kUsage, buckets("64,"), {"'' is no length"}));
   EXPECT_TRUE(fails(Fault::kUsage, buckets("0,64"), {"'0' is no length"}));
