@@ -279,24 +279,10 @@ void Emitter::label(std::string text) {
 
 void Emitter::emit(const Instr& instr) {
   books_.add(instr);
-  if (block_.instrs.size() == kPart) {
-    parts_.push_back(std::exchange(block_.instrs, {}));
-    block_.instrs.reserve(kPart);
-  }
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
 }
 
-VirtualBlock Emitter::finish() {
-  if (parts_.empty()) return std::move(block_);
-  parts_.push_back(std::exchange(block_.instrs, {}));
-  const std::size_t count = (parts_.size() - 1) * kPart + parts_.back().size();
-  block_.instrs.reserve(count + count / 16);  // and what synchronize() is likely to put in front of some
-  for (std::vector<Instr>& part : parts_) {
-    block_.instrs.insert(block_.instrs.end(), part.begin(), part.end());
-    part = {};  // now: a block may take 200 MB
-  }
-  return std::move(block_);
-}
+VirtualBlock Emitter::finish() { return std::move(block_); }
 
 }  // namespace runtime

@@ -132,10 +132,7 @@ class Emitter {
 
   const Graph& graph_;
   const isa::Target& target_;
-  static constexpr std::size_t kPart = 16'384;  // instructions: a list that grew as one would be there twice
-
   VirtualBlock block_;
-  std::vector<std::vector<Instr>> parts_;  // before those of block_
   std::unordered_map<ValueId, std::uint32_t> registers_;
   Constants<Tile> constants_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;

@@ -133,13 +133,13 @@ class Projections {
     const auto found = std::ranges::find(kept_, key, &Kept::first);
     if (found != kept_.end()) return with_host_of(job, found->second);
     if (kept_.size() == kMost) kept_.pop_front();
-    if (!blocks_ || machine_ != job.machine.hash) blocks_.emplace(job.machine.target(), kInstructions);
+    if (!blocks_ || machine_ != job.machine.hash) blocks_.emplace(job.machine.target(), kInstructions, kInstructions);
     machine_ = job.machine.hash;
     return kept_.emplace_back(key, project(job, {.in_child = false, .shared = &*blocks_})).second;
   }
 
  private:
-  static constexpr std::size_t kInstructions = 1'000'000;  // of blocks, kept by each process: 0.4 GB
+  static constexpr std::size_t kInstructions = 1'000'000;  // of blocks, kept unpacked by each process: 0.4 GB
   static constexpr std::size_t kMost =
       2;  // points of one affinity come one after the other; a projection has megabytes
   using Kept = std::pair<std::uint64_t, Projection>;
