@@ -24,7 +24,11 @@ constexpr auto kNeoxFields = std::to_array<Field<P>>({
     {.key = "initializer_range", .member = &P::initializer_range},
     {.key = "hidden_dropout", .member = &P::dropout, .range = kProbability},
     {.key = "attention_dropout", .member = &P::attention_dropout, .range = kProbability},
-    {.key = "use_parallel_residual", .member = &P::parallel},
+    {.key = "use_parallel_residual",
+     .read = [](const Keys& keys, P& c) {
+       read_block<PlainBlock::kParallel, PlainBlock::kInTurn>(keys, "use_parallel_residual", c);
+     },
+     .write = [](const P& c) { return nlohmann::json(c.block == PlainBlock::kParallel); }},
     {.key = "tie_word_embeddings", .member = &P::tie_word_embeddings},
     {.key = "bos_token_id", .member = &P::bos_token_id, .range = kToken},
     {.key = "eos_token_id", .member = &P::eos_token_id, .range = kToken},
@@ -41,7 +45,7 @@ const PlainFamily& neox_family() {
   static const PlainFamily family{
       .name = "GPT-NeoX",
       .type = "gpt_neox",
-      .defaults = {.rotary_share = 0.25, .parallel = true},
+      .defaults = {.rotary_share = 0.25, .block = PlainBlock::kParallel},
       .fields = kNeoxFields,
       .blocks = "gpt_neox.layers.",
       .block = {.attention = {.query = "attention.query",

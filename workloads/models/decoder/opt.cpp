@@ -26,7 +26,11 @@ constexpr auto kOptFields = std::to_array<Field<P>>({
     {.key = "eos_token_id", .member = &P::eos_token_id, .range = kToken},
     {.key = "word_embed_proj_dim", .member = &P::embedding_size, .range = kPositiveOrNone,
      .written = [](const P& c) { return c.embedding_size > 0; }},
-    {.key = "do_layer_norm_before", .member = &P::norm_first},
+    {.key = "do_layer_norm_before",
+     .read = [](const Keys& keys, P& c) {
+       read_block<PlainBlock::kInTurn, PlainBlock::kNormOfSum>(keys, "do_layer_norm_before", c);
+     },
+     .write = [](const P& c) { return nlohmann::json(c.block == PlainBlock::kInTurn); }},
     {.key = "enable_bias", .only = true},
     {.key = "layer_norm_elementwise_affine", .only = true},
     {.key = "_remove_final_layer_norm", .only = false},

@@ -47,7 +47,7 @@ const PlainFamily& phi_family() {
       .type = "phi",
       .defaults = {.hidden_act = Activation::kGeluTanh,
                    .rotary_share = 0.5,
-                   .parallel = true,
+                   .block = PlainBlock::kParallel,
                    .bos_token_id = 1,
                    .eos_token_id = 2},
       .fields = kPhiFields,

@@ -37,14 +37,14 @@ DecoderArch arch_of(const PlainConfig& c) {
                               .out_bias = true},
                 .rotary = rotary_of(c),
                 .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act), .bias = true},
-                .residual = {.parallel = c.parallel, .dropout = c.dropout},
+                .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},
                 .names = family.block},
       .embedding = family.embedding,
       .head = family.head,
       .end_tokens = {c.eos_token_id}};
   arch.head.tied = c.tie_word_embeddings;
   arch.embedding.dropout = c.embedding_dropout;
-  if (!c.norm_first) arch.block.residual.norms = NormPlace::kAfterSum, arch.head.norm.clear();
+  if (c.block == PlainBlock::kNormOfSum) arch.block.residual.norms = NormPlace::kAfterSum, arch.head.norm.clear();
   if (arch.embedding.width = c.embedding_size; c.embedding_size == 0 || c.embedding_size == c.hidden_size)
     arch.embedding.projection.clear(), arch.head.projection.clear();
   return arch;

@@ -17,6 +17,12 @@ namespace workloads {
 
 struct PlainFamily;
 
+enum class PlainBlock : std::uint8_t {
+  kInTurn,     // attention, then MLP, each with a norm of its input
+  kParallel,   // both read the same input
+  kNormOfSum,  // in turn, with norms of the sums and none before the head
+};
+
 struct PlainConfig {
   const PlainFamily* family = nullptr;
   std::int64_t vocab_size = 0;
@@ -33,14 +39,21 @@ struct PlainConfig {
   double embedding_dropout = 0;
   double rotary_share = 0;  // of each head's elements; 0: learned positions
   double rope_theta = 10000;
-  bool parallel = false;   // attention and MLP read the same
-  bool norm_first = true;  // norms of the inputs of attention and MLP; else of the sums, and none before the head
+  PlainBlock block = PlainBlock::kInTurn;
   std::int64_t embedding_size = 0;  // of a token's row in the table; 0: hidden_size, without projections
   bool tie_word_embeddings = false;
   std::int64_t bos_token_id = 0, eos_token_id = 0;
 
   operator ModelPtr() const;  // make_model()
 };
+
+/// Reads a key that is true in one form of block and false in the other.
+template <PlainBlock kTrue, PlainBlock kFalse>
+void read_block(const Keys& keys, const char* key, PlainConfig& config) {
+  bool value = config.block == kTrue;
+  keys.optional(key, value);
+  config.block = value ? kTrue : kFalse;
+}
 
 struct PlainFamily {
   std::string_view name, type;  // "GPT-NeoX", "gpt_neox"
