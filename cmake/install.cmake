@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trnsim)
 set(header_dir ${CMAKE_INSTALL_INCLUDEDIR}/trnsim)  # of all folders: "base/..." would be in somebody's way elsewhere
-set(library_folders base isa hw runtime workloads analysis trnsim)
+set(library_folders base isa hw runtime frontend workloads analysis trnsim)
 
 install(TARGETS trnsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT binary)
 

@@ -27,6 +27,7 @@ trnsim_tests(isa trnsim_isa trnsim_hw)  # a target comes from a machine file
 trnsim_tests(hw trnsim_hw)
 trnsim_tests(runtime trnsim_runtime trnsim_hw)
 trnsim_tests(workloads trnsim_workloads trnsim_hw)  # what it trains, it also times
+trnsim_tests(frontend trnsim_frontend)
 trnsim_tests(analysis trnsim_analysis trnsim_hw protobuf::libprotobuf)
 trnsim_tests(trnsim trnsim_trnsim)
 trnsim_tests(validation trnsim_validation)

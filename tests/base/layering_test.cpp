@@ -32,22 +32,23 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"isa", {}},
     {"hw", {"isa"}},
     {"runtime", {"isa"}},
+    {"frontend", {"runtime", "isa"}},
     {"workloads", {"runtime", "isa/device.h", "isa/program.h", "isa/target.h", "isa/flops.h"}},  // run by jobs
     {"analysis", {"isa", "hw/trace.h"}},
-    {"trnsim", {"isa", "hw", "runtime", "workloads", "analysis"}},
+    {"trnsim", {"isa", "hw", "runtime", "frontend", "workloads", "analysis"}},
     {"include", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},  // the headers of trnsim/'s API
     {"validation", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},
     {"cli", {"analysis", "trnsim", "validation"}},
     {"python",
      {"analysis", "trnsim", "validation", "workloads/jobs/workload.h", "runtime/nki/trace.h", "isa/dtype.h",
       "isa/names.h"}},
-    {"tests", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli", "tests"}},
+    {"tests", {"isa", "hw", "runtime", "frontend", "workloads", "analysis", "trnsim", "validation", "cli", "tests"}},
 };
 
 /// Third-party headers, by name or by the folder before the slash, and the allowed includers besides tests/: folders,
 /// or single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
-    {"fmt", {"base", "isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli"}},
+    {"fmt", {"base", "isa", "hw", "runtime", "frontend", "workloads", "analysis", "trnsim", "validation", "cli"}},
     {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "include", "validation", "cli", "python"}},
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
