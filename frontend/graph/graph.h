@@ -103,8 +103,8 @@ struct Module {
   std::size_t node_count() const;
 };
 
-/// Adds nodes to a function of a module; shapes are inferred and checked when a node is added. What readers of files,
-/// rewrites and tests build graphs with.
+/// Adds nodes to a function of a module; shapes are inferred and checked when a node is added. Readers of files,
+/// rewrites and tests build graphs with it.
 class Builder {
  public:
   Builder(Module& module, FunctionId function) : module_{module}, function_{function} {}

@@ -1,4 +1,4 @@
-// Attributes of operators as structs, with the defaults of what a program leaves out.
+// Attributes of operators as structs, with the defaults for attributes that a program leaves out.
 #pragma once
 
 #include "frontend/graph/graph.h"
@@ -16,7 +16,7 @@ struct WindowDims {
   Ints size, stride, low, high, base_dilation, window_dilation;
   std::vector<bool> reversed;  // convolution only
 };
-/// Of reduce_window and select_and_scatter; `rank` of the operand.
+/// For reduce_window and select_and_scatter; `rank` of the operand.
 WindowDims window_dims(const Attributes& attributes, std::int64_t rank);
 
 struct ConvolutionDims {

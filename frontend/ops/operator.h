@@ -17,7 +17,7 @@ class Evaluation;  // frontend/interpret/evaluation.h: a node with its operands'
 class Lowering;    // frontend/lower: a node on its way to instructions
 
 /// For listings, coverage and docs.
-enum class Family : std::uint8_t {
+enum class Group : std::uint8_t {
   kElementwise,  // each result element from the operands' elements in its place
   kConversion,   // of types and bits
   kCreation,     // from no operand
@@ -32,7 +32,7 @@ enum class Family : std::uint8_t {
   kTransfer,  // infeed, outfeed, send, recv
   kOther,
 };
-std::string_view name_of(Family family);
+std::string_view name_of(Group group);
 
 /// The type of an attribute in the table.
 enum class AttributeKind : std::uint8_t { kFlag, kInteger, kReal, kText, kInts, kTable, kTexts, kType, kLiteral };
@@ -48,7 +48,7 @@ struct AttributeRule {
 struct Operator {
   std::string_view name;
   std::string_view hlo;  // opcode in HLO: "dot"; empty: HLO has none
-  Family family = Family::kElementwise;
+  Group group = Group::kElementwise;
   int operands = -1;  // -1: any number, by the rule
   int regions = 0;    // -1: any number
   std::vector<AttributeRule> attributes = {};
