@@ -14,6 +14,17 @@ constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of se
 constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
 constexpr std::int64_t kMostRows = kMostCacheRows;
 
+/// Columns first + i * a.step + j * b.step of a tile, i < a.size, j < b.size.
+Tile view(const Tile& tile, std::int64_t first, isa::Dim a, isa::Dim b) {
+  Tile out = columns(tile, first, 1);
+  out.rank = 2;
+  out.free[0] = a, out.free[1] = b;
+  return out;
+}
+isa::Dim dim(std::int64_t step, std::int64_t size) {
+  return {.step = static_cast<std::int32_t>(step), .size = static_cast<std::uint32_t>(size)};
+}
+
 /// Sizes, as the contract names them; `length` rows of a cache are read, `keys` in each of `tiles` tiles.
 struct Sizes {
   std::int64_t batch, rows_there, length, heads, groups, d, ratio, width, keys, tiles;
@@ -50,17 +61,59 @@ struct Sizes {
     const std::int64_t bytes = width * isa::size_of(cache);
     return std::max<std::int64_t>(1, std::min({tiles, kChunk / ratio, kLoadBytes / bytes}));
   }
+
+  /// Panel `part` of head `head` in rows of heads side by side.
+  Tile panel_of(const Tile& rows, std::int64_t head, std::size_t part) const {
+    return columns(rows, head * d + static_cast<std::int64_t>(part) * kPartitions, depth(part));
+  }
+  /// [P, sequences and groups, tiles, heads of a group]; `tile_cols` columns of the operand for each head, `step` from
+  /// one tile to the next.
+  Tile by_tile(Tile tile, std::int64_t tile_cols, std::int64_t step) const {
+    const std::int64_t outer = tile.cols() / (tile_cols * ratio);
+    tile.rank = 3;
+    tile.free[0] = dim(tile_cols * ratio, outer), tile.free[1] = dim(step, tiles), tile.free[2] = dim(1, ratio);
+    return tile;
+  }
+  /// The same view with the tiles innermost.
+  Tile by_head(Tile tile) const {
+    tile = by_tile(tile, tiles, ratio);
+    std::swap(tile.free[1], tile.free[2]);
+    return tile;
+  }
+  /// The heads that read group g of `count` sequences, of a tile with a column for each sequence and head.
+  Tile of_group(const Tile& tile, std::int64_t g, std::int64_t count) const {
+    return view(tile, g * ratio, dim(heads, count), dim(1, ratio));
+  }
 };
 
-/// Columns first + i * a.step + j * b.step of a tile, i < a.size, j < b.size.
-Tile view(const Tile& tile, std::int64_t first, isa::Dim a, isa::Dim b) {
-  Tile out = columns(tile, first, 1);
-  out.rank = 2;
-  out.free[0] = a, out.free[1] = b;
-  return out;
-}
-isa::Dim dim(std::int64_t step, std::int64_t size) {
-  return {.step = static_cast<std::int32_t>(step), .size = static_cast<std::uint32_t>(size)};
+/// The new keys and values become rows of the caches. It comes last: nothing above reads them there.
+void append_rows(Emitter& e, const Node& node, const Tile& new_keys, const Tile& new_values) {
+  const Sizes n{e.graph(), node};
+  const std::int64_t most = kMostRows / n.rows_there;
+  for (std::int64_t first = 0; first < n.batch; first += most) {
+    const std::int64_t count = std::min(most, n.batch - first);
+    const Tile place = e.loaded(Dtype::kInt32, e.hbm(node.in.back(), first, count));
+    const Tile begin = e.sbuf(Dtype::kInt32, count, 1), slot = e.sbuf(Dtype::kInt32, count, 1);
+    e.emit({.op = Opcode::kIota,
+            .engine = isa::Engine::kGpSimd,
+            .imm1 = static_cast<float>(n.rows_there),
+            .imm2 = 0,
+            .dst = begin});
+    e.emit({.op = Opcode::kTensorTensor,
+            .engine = isa::Engine::kGpSimd,
+            .alu0 = Alu::kAdd,
+            .dst = slot,
+            .a = begin,
+            .b = place});
+    for (const bool is_key : {true, false}) {
+      Tile cache = e.hbm(node.out[is_key ? 1 : 2], first * n.rows_there, 1);
+      cache.partitions = static_cast<std::uint16_t>(count * n.rows_there);
+      cache.pstep = n.width * isa::size_of(cache.dtype);
+      Tile rows = partitions(is_key ? new_keys : new_values, count);
+      rows.start = static_cast<std::uint8_t>(rows.start + first);
+      e.scatter(cache, rows, slot);
+    }
+  }
 }
 
 /// Tiles with one column for each sequence and head have it at b * heads + h; scores have `tiles` for each of them,
@@ -83,7 +136,7 @@ class CachedAttention {
              .imm2 = 1,
              .dst = key_numbers_});
     for (std::int64_t b = 0; b < n_.batch; b += n_.together()) group(b, std::min(n_.together(), n_.batch - b));
-    append();
+    append_rows(e_, node_, new_keys_, new_values_);
   }
 
  private:
@@ -112,16 +165,12 @@ class CachedAttention {
         const std::int64_t count = std::min(per_bank, heads - first);
         const Tile bank = e_.psum(n_.depth(part), count * n_.batch, rows.dtype);
         for (std::int64_t i = 0; i < count; ++i)
-          e_.transpose(columns(bank, i * n_.batch, n_.batch), panel_of(rows, first + i, part));
+          e_.transpose(columns(bank, i * n_.batch, n_.batch), n_.panel_of(rows, first + i, part));
         e_.copy(view(out.back(), first, dim(1, count), dim(heads, n_.batch)),
                 view(bank, 0, dim(n_.batch, count), dim(1, n_.batch)), scale);
       }
     }
     return out;
-  }
-  /// Panel `part` of head `head` in rows of heads side by side.
-  Tile panel_of(const Tile& rows, std::int64_t head, std::size_t part) const {
-    return columns(rows, head * n_.d + static_cast<std::int64_t>(part) * kPartitions, n_.depth(part));
   }
 
   /// Tiles [tile, tile + count) of sequence b's part of a cache: [keys, count * groups * d].
@@ -147,8 +196,8 @@ class CachedAttention {
     const Tile fresh = new_scores(first, count);
     const Tile most = maxima(scores, fresh, cols);
     const Tile p = e_.sbuf(n_.type, n_.keys, cols * n_.tiles), fresh_p = e_.sbuf(n_.type, n_.batch, cols);
-    e_.tensor_tensor(by_tile(scores, n_.tiles, n_.ratio), by_tile(scores, n_.tiles, n_.ratio), Alu::kSub,
-                     by_tile(partitions(most, n_.keys), 1, 0));
+    e_.tensor_tensor(n_.by_tile(scores, n_.tiles, n_.ratio), n_.by_tile(scores, n_.tiles, n_.ratio), Alu::kSub,
+                     n_.by_tile(partitions(most, n_.keys), 1, 0));
     e_.activation(p, Fn::kExp, scores);
     e_.tensor_tensor(fresh, fresh, Alu::kSub, partitions(most, n_.batch));
     e_.activation(fresh_p, Fn::kExp, fresh);
@@ -160,7 +209,8 @@ class CachedAttention {
     const Tile values = new_values_.dtype == n_.type ? new_values_ : converted(new_values_);
     for (std::size_t part = 0; part < n_.panels(); ++part) {
       for (std::int64_t g = 0; g < n_.groups; ++g)
-        e_.matmul(of_group(sums[part], g, count), panel_of(values, g, part), of_group(fresh_p, g, count), true);
+        e_.matmul(n_.of_group(sums[part], g, count), n_.panel_of(values, g, part), n_.of_group(fresh_p, g, count),
+                  true);
       context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, n_.depth(part), cols));
       e_.tensor_tensor(context.back(), sums[part], Alu::kMul, partitions(inverse, n_.depth(part)));
     }
@@ -171,26 +221,6 @@ class CachedAttention {
     const Tile out = e_.sbuf(n_.type, tile.partitions, tile.cols());
     e_.copy(out, tile);
     return out;
-  }
-
-  /// [P, sequences and groups, tiles, heads of a group]; `tile_cols` columns of the operand for each head, `step` from
-  /// one tile to the next.
-  Tile by_tile(Tile tile, std::int64_t tile_cols, std::int64_t step) const {
-    const std::int64_t outer = tile.cols() / (tile_cols * n_.ratio);
-    tile.rank = 3;
-    tile.free[0] = dim(tile_cols * n_.ratio, outer), tile.free[1] = dim(step, n_.tiles),
-    tile.free[2] = dim(1, n_.ratio);
-    return tile;
-  }
-  /// The same view with the tiles innermost.
-  Tile by_head(Tile tile) const {
-    tile = by_tile(tile, n_.tiles, n_.ratio);
-    std::swap(tile.free[1], tile.free[2]);
-    return tile;
-  }
-  /// The heads that read group g of `count` sequences, of a tile with a column for each sequence and head.
-  Tile of_group(const Tile& tile, std::int64_t g, std::int64_t count) const {
-    return view(tile, g * n_.ratio, dim(n_.heads, count), dim(1, n_.ratio));
   }
 
   /// The term added to the scores of sequence b: much less than any score where the cache has no token yet, or one that
@@ -224,7 +254,7 @@ class CachedAttention {
             const Tile square = e_.psum(n_.depth(part), some * n_.keys, n_.type);
             transposed.push_back(e_.sbuf(n_.type, n_.depth(part), some * n_.keys));
             for (std::int64_t i = 0; i < some; ++i)
-              e_.transpose(columns(square, i * n_.keys, n_.keys), panel_of(keys, (t + i) * n_.groups + g, part));
+              e_.transpose(columns(square, i * n_.keys, n_.keys), n_.panel_of(keys, (t + i) * n_.groups + g, part));
             e_.copy(transposed.back(), square);
           }
           for (std::int64_t i = 0; i < some; ++i)
@@ -257,8 +287,8 @@ class CachedAttention {
       for (std::size_t part = 0; part < n_.panels(); ++part) {
         Tile keys = columns(transposed_keys_[part], g, n_.batch);
         keys.free[0].step = static_cast<std::int32_t>(n_.groups);
-        e_.matmul(of_group(bank, g, count), keys, of_group(columns(queries_[part], first * heads, cols), g, count),
-                  part > 0);
+        e_.matmul(n_.of_group(bank, g, count), keys,
+                  n_.of_group(columns(queries_[part], first * heads, cols), g, count), part > 0);
       }
     // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
     const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
@@ -273,7 +303,7 @@ class CachedAttention {
     const std::int64_t rows = n_.rows();
     const Tile some = e_.sbuf(Dtype::kFp32, rows, cols);
     if (n_.keys < rows) e_.fill(some, kHiddenScore);
-    e_.reduce(partitions(some, n_.keys), Alu::kMax, by_head(scores));
+    e_.reduce(partitions(some, n_.keys), Alu::kMax, n_.by_head(scores));
     e_.tensor_tensor(partitions(some, n_.batch), partitions(some, n_.batch), Alu::kMax, fresh);
     const Tile transposed = e_.psum(cols, rows), most = e_.sbuf(Dtype::kFp32, cols, 1);
     e_.transpose(transposed, some);
@@ -290,7 +320,7 @@ class CachedAttention {
     const std::int64_t depth = n_.depth(0);
     const Tile sums = e_.sbuf(Dtype::kFp32, rows, cols), all = e_.psum(depth, cols);
     if (n_.keys < rows) e_.fill(sums, 0);
-    e_.reduce(partitions(sums, n_.keys), Alu::kAdd, by_head(p));
+    e_.reduce(partitions(sums, n_.keys), Alu::kAdd, n_.by_head(p));
     e_.tensor_tensor(partitions(sums, n_.batch), partitions(sums, n_.batch), Alu::kAdd, fresh);
     e_.matmul(all, partitions(columns(e_.ones(Dtype::kFp32, kPartitions), 0, depth), rows), sums, false);
     const Tile inverse = e_.sbuf(Dtype::kFp32, depth, cols);
@@ -304,7 +334,7 @@ class CachedAttention {
       for (std::int64_t g = 0; g < n_.groups; ++g)
         for (std::int64_t t = 0; t < count; ++t)
           for (std::size_t part = 0; part < n_.panels(); ++part)
-            e_.matmul(columns(sums[part], col + g * n_.ratio, n_.ratio), panel_of(values, t * n_.groups + g, part),
+            e_.matmul(columns(sums[part], col + g * n_.ratio, n_.ratio), n_.panel_of(values, t * n_.groups + g, part),
                       columns(p, (g * n_.tiles + tile + t) * n_.ratio, n_.ratio), tile + t > 0);
     });
   }
@@ -322,41 +352,12 @@ class CachedAttention {
         for (std::size_t part = 0; part < n_.panels(); ++part) {
           Tile head = columns(context[part], h + i, count);
           head.free[0].step = static_cast<std::int32_t>(n_.heads);
-          e_.transpose(panel_of(bank, i, part), head);
+          e_.transpose(n_.panel_of(bank, i, part), head);
         }
       e_.copy(columns(rows, h * n_.d, some * n_.d), bank);
     }
     e_.store(e_.hbm(out, first, count), rows);
     if (count == n_.batch) e_.keep(out, 0, rows);
-  }
-
-  /// The new keys and values become rows of the caches. It comes last: nothing above reads them there.
-  void append() {
-    const std::int64_t most = kMostRows / n_.rows_there;
-    for (std::int64_t first = 0; first < n_.batch; first += most) {
-      const std::int64_t count = std::min(most, n_.batch - first);
-      const Tile place = e_.loaded(Dtype::kInt32, e_.hbm(node_.in.back(), first, count));
-      const Tile begin = e_.sbuf(Dtype::kInt32, count, 1), slot = e_.sbuf(Dtype::kInt32, count, 1);
-      e_.emit({.op = Opcode::kIota,
-               .engine = isa::Engine::kGpSimd,
-               .imm1 = static_cast<float>(n_.rows_there),
-               .imm2 = 0,
-               .dst = begin});
-      e_.emit({.op = Opcode::kTensorTensor,
-               .engine = isa::Engine::kGpSimd,
-               .alu0 = Alu::kAdd,
-               .dst = slot,
-               .a = begin,
-               .b = place});
-      for (const bool is_key : {true, false}) {
-        Tile cache = e_.hbm(node_.out[is_key ? 1 : 2], first * n_.rows_there, 1);
-        cache.partitions = static_cast<std::uint16_t>(count * n_.rows_there);
-        cache.pstep = n_.width * isa::size_of(cache.dtype);
-        Tile rows = partitions(is_key ? new_keys_ : new_values_, count);
-        rows.start = static_cast<std::uint8_t>(rows.start + first);
-        e_.scatter(cache, rows, slot);
-      }
-    }
   }
 
   Emitter& e_;

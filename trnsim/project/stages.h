@@ -21,7 +21,7 @@ struct SharedBlocks {
   /// tensor parallelism.
   static constexpr std::size_t kKept = 4'000'000;
 
-  /// Of those kept, about `open` are not packed (runtime::BlockCache).
+  /// About `open` of those kept stay unpacked (runtime::BlockCache).
   explicit SharedBlocks(const isa::Target& target, std::size_t kept = kKept,
                         std::size_t open = runtime::BlockCache::kOpen)
       : compiled{kept, open}, checker{target} {}
