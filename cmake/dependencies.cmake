@@ -6,6 +6,7 @@ pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 find_package(PNG REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(Boost 1.74 REQUIRED)  # Boost.Graph is header-only here
 find_package(fmt REQUIRED)

@@ -21,6 +21,6 @@ set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The headers and static libraries of trn
 # What dependencies.cmake asks for, and the data, which come with the binary.
 string(JOIN ", " CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "trnsim (= ${PROJECT_VERSION})" pkg-config libsystemc-dev
        libboost-graph-dev libcsv-dev libfmt-dev libspdlog-dev libtomlplusplus-dev nlohmann-json3-dev libpcre2-dev
-       libutf8proc-dev libsqlite3-dev libsentencepiece-dev libpng-dev libjpeg62-turbo-dev libzstd-dev)
+       libutf8proc-dev libsqlite3-dev libsentencepiece-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev libzstd-dev)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # tests and benchmarks are not packaged
 include(CPack)

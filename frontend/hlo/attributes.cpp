@@ -19,21 +19,12 @@ constexpr std::array<string_view, 3> kSchedules{"SCHEDULE_NONE", "SCHEDULE_LATES
 constexpr std::array<string_view, 5> kApiVersions{"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL",
                                                   "API_VERSION_STATUS_RETURNING",
                                                   "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"};
-constexpr std::array<string_view, 15> kAlgorithms{"dot_unset",
-                                                  "dot_any_f8_any_f8_f32",
-                                                  "dot_any_f8_any_f8_f32_fast_accum",
-                                                  "dot_f16_f16_f16",
-                                                  "dot_f16_f16_f32",
-                                                  "dot_bf16_bf16_bf16",
-                                                  "dot_bf16_bf16_f32",
-                                                  "dot_bf16_bf16_f32_x3",
-                                                  "dot_bf16_bf16_f32_x6",
-                                                  "dot_tf32_tf32_f32",
-                                                  "dot_tf32_tf32_f32_x3",
-                                                  "dot_f32_f32_f32",
-                                                  "dot_f64_f64_f64",
-                                                  "dot_bf16_bf16_f32_x9",
-                                                  "dot_f32_f32_f32_x1"};
+constexpr std::array<string_view, 15> kAlgorithms{
+    "dot_unset",         "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum",
+    "dot_f16_f16_f16",   "dot_f16_f16_f32",       "dot_bf16_bf16_bf16",
+    "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3",  "dot_bf16_bf16_f32_x6",
+    "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3",  "dot_f32_f32_f32",
+    "dot_f64_f64_f64",   "dot_bf16_bf16_f32_x9",  "dot_f32_f32_f32_x1"};
 
 // Source of the numbers: hlo.proto, HloInstructionProto. By the number of the field; printed in this order.
 constexpr std::array kForms = {
@@ -151,17 +142,22 @@ bool always_written(const Form& form, string_view opcode) {
 }
 
 bool is_passed_over(string_view name) {
-  constexpr std::array<string_view, 6> kNames{"origin",           "statistics",      "execution_thread",
-                                              "result_accuracy",  "api_attributes", "sparsity"};
+  constexpr std::array<string_view, 6> kNames{"origin",          "statistics",     "execution_thread",
+                                              "result_accuracy", "api_attributes", "sparsity"};
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
 bool names_computations(string_view name) {
-  constexpr std::array<string_view, 10> kNames{"to_apply",          "calls",
-                                               "body",              "condition",
-                                               "branch_computations", "true_computation",
-                                               "false_computation", "called_computations",
-                                               "select",            "scatter"};
+  constexpr std::array<string_view, 10> kNames{"to_apply",
+                                               "calls",
+                                               "body",
+                                               "condition",
+                                               "branch_computations",
+                                               "true_computation",
+                                               "false_computation",
+                                               "called_computations",
+                                               "select",
+                                               "scatter"};
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
@@ -184,8 +180,7 @@ bool is_standard(const Form& form, const Held& value) {
 void add(Instruction& instruction, const Form& form, Held value) {
   if (is_standard(form, value)) return;
   auto& attributes = instruction.attributes;
-  const auto place =
-      std::ranges::find_if(attributes, [&](const Attribute& other) { return other.form >= &form; });
+  const auto place = std::ranges::find_if(attributes, [&](const Attribute& other) { return other.form >= &form; });
   if (place != attributes.end() && place->form == &form)
     place->value = std::move(value);
   else

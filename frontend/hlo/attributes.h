@@ -34,10 +34,10 @@ enum class FormKind : std::uint8_t {
 struct Form {
   std::string_view name;
   FormKind kind;
-  std::uint32_t field, sub = 0;      // of HloInstructionProto, and of the message there; 0: it is no message
-  std::string_view only{};           // the opcode that alone has it; empty: any
+  std::uint32_t field, sub = 0;               // of HloInstructionProto, and of the message there; 0: it is no message
+  std::string_view only{};                    // the opcode that alone has it; empty: any
   std::span<const std::string_view> words{};  // of enumerations
-  std::int64_t standard = 0;         // the number that it has when it is left out
+  std::int64_t standard = 0;                  // the number that it has when it is left out
 };
 
 std::span<const Form> all_forms();

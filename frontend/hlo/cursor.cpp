@@ -85,7 +85,8 @@ std::int64_t Cursor::integer(std::string_view what) {
   const char* begin = text_.data() + pos_;
   const auto [end, problem] = std::from_chars(begin, text_.data() + text_.size(), value);
   if (problem != std::errc{} || end == begin)
-    fail(fmt::format("has {} where {} is expected", shown(text_.substr(pos_)), what), "write a whole number of 64 bits");
+    fail(fmt::format("has {} where {} is expected", shown(text_.substr(pos_)), what),
+         "write a whole number of 64 bits");
   pos_ += static_cast<std::size_t>(end - begin);
   return value;
 }

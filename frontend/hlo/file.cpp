@@ -25,13 +25,13 @@ bool is_zipped(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 bool is_proto(std::string_view bytes) {
   const std::string_view begin = bytes.substr(0, 64);
   // The name, field 1, comes first; a text would begin with an empty line, and with a printable sign behind it.
-  if (begin.size() > 1 && begin[0] == '\n' && static_cast<std::size_t>(static_cast<unsigned char>(begin[1])) + 2 <= bytes.size()) {
+  if (begin.size() > 1 && begin[0] == '\n' &&
+      static_cast<std::size_t>(static_cast<unsigned char>(begin[1])) + 2 <= bytes.size()) {
     const std::string_view rest = bytes.substr(2 + static_cast<unsigned char>(begin[1]));
     if (rest.empty() || rest[0] == '\x12' || rest[0] == '\x1a') return true;
   }
-  return std::ranges::any_of(begin, [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
-  });
+  return std::ranges::any_of(
+      begin, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
 }
 
 std::string unzipped(std::string_view bytes, std::string_view file) {

@@ -21,20 +21,34 @@ struct LiteralField {
 };
 
 constexpr std::array<LiteralField, 28> kFields{{
-    {Element::kI1, 2, Storage::kVarints},          {Element::kI32, 4, Storage::kVarints},
-    {Element::kI64, 5, Storage::kVarints},         {Element::kU32, 6, Storage::kVarints},
-    {Element::kU64, 7, Storage::kVarints},         {Element::kF32, 8, Storage::kFixed32},
-    {Element::kF64, 9, Storage::kFixed64},         {Element::kC64, 12, Storage::kFixed32},
-    {Element::kC128, 18, Storage::kFixed64},       {Element::kI2, 26, Storage::kPacked},
-    {Element::kI4, 21, Storage::kPacked},          {Element::kU2, 27, Storage::kPacked},
-    {Element::kU4, 22, Storage::kPacked},          {Element::kI8, 15, Storage::kBytes},
-    {Element::kU8, 3, Storage::kBytes},            {Element::kI16, 17, Storage::kBytes},
-    {Element::kU16, 16, Storage::kBytes},          {Element::kF16, 11, Storage::kBytes},
-    {Element::kBf16, 13, Storage::kBytes},         {Element::kF8E5M2, 19, Storage::kBytes},
-    {Element::kF8E4M3, 28, Storage::kBytes},       {Element::kF8E4M3FN, 20, Storage::kBytes},
-    {Element::kF8E4M3B11FNUZ, 23, Storage::kBytes}, {Element::kF8E3M4, 29, Storage::kBytes},
-    {Element::kF8E5M2FNUZ, 24, Storage::kBytes},   {Element::kF8E4M3FNUZ, 25, Storage::kBytes},
-    {Element::kF4E2M1FN, 32, Storage::kPacked},    {Element::kF8E8M0FNU, 33, Storage::kBytes},
+    {Element::kI1, 2, Storage::kVarints},
+    {Element::kI32, 4, Storage::kVarints},
+    {Element::kI64, 5, Storage::kVarints},
+    {Element::kU32, 6, Storage::kVarints},
+    {Element::kU64, 7, Storage::kVarints},
+    {Element::kF32, 8, Storage::kFixed32},
+    {Element::kF64, 9, Storage::kFixed64},
+    {Element::kC64, 12, Storage::kFixed32},
+    {Element::kC128, 18, Storage::kFixed64},
+    {Element::kI2, 26, Storage::kPacked},
+    {Element::kI4, 21, Storage::kPacked},
+    {Element::kU2, 27, Storage::kPacked},
+    {Element::kU4, 22, Storage::kPacked},
+    {Element::kI8, 15, Storage::kBytes},
+    {Element::kU8, 3, Storage::kBytes},
+    {Element::kI16, 17, Storage::kBytes},
+    {Element::kU16, 16, Storage::kBytes},
+    {Element::kF16, 11, Storage::kBytes},
+    {Element::kBf16, 13, Storage::kBytes},
+    {Element::kF8E5M2, 19, Storage::kBytes},
+    {Element::kF8E4M3, 28, Storage::kBytes},
+    {Element::kF8E4M3FN, 20, Storage::kBytes},
+    {Element::kF8E4M3B11FNUZ, 23, Storage::kBytes},
+    {Element::kF8E3M4, 29, Storage::kBytes},
+    {Element::kF8E5M2FNUZ, 24, Storage::kBytes},
+    {Element::kF8E4M3FNUZ, 25, Storage::kBytes},
+    {Element::kF4E2M1FN, 32, Storage::kPacked},
+    {Element::kF8E8M0FNU, 33, Storage::kBytes},
 }};
 
 const LiteralField& field_of(Element element, std::string_view where) {
@@ -68,7 +82,8 @@ std::string packed(const std::string& bytes, Element element) {
   std::string out((bytes.size() + each - 1) / each, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const int value = static_cast<unsigned char>(bytes[i]) & ((1 << bits) - 1);
-    out[i / each] = static_cast<char>(static_cast<unsigned char>(out[i / each]) | value << (static_cast<int>(i % each) * bits));
+    out[i / each] =
+        static_cast<char>(static_cast<unsigned char>(out[i / each]) | value << (static_cast<int>(i % each) * bits));
   }
   return out;
 }

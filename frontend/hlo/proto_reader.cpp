@@ -52,24 +52,32 @@ class ProtoReader {
 
   void aliases(Message message, std::span<const std::uint32_t, 4> fields, std::vector<Aliasing>& out) const {
     while (message.next()) {
-      if (message.tag() == 1) out.push_back(alias_of(message.get_message(), fields));
-      else message.skip();
+      if (message.tag() == 1)
+        out.push_back(alias_of(message.get_message(), fields));
+      else
+        message.skip();
     }
   }
 
   void devices(Message message) {
     while (message.next()) {
-      if (message.tag() == 1) module_.replicas = message.get_int64();
-      else if (message.tag() == 2) module_.partitions = message.get_int64();
-      else message.skip();
+      if (message.tag() == 1)
+        module_.replicas = message.get_int64();
+      else if (message.tag() == 2)
+        module_.partitions = message.get_int64();
+      else
+        message.skip();
     }
   }
 
   void layouts(Message message) {
     while (message.next()) {
-      if (message.tag() == 1) module_.parameter_layouts.push_back(shape_of(message.get_message(), file_));
-      else if (message.tag() == 2) module_.result_layout = shape_of(message.get_message(), file_);
-      else message.skip();
+      if (message.tag() == 1)
+        module_.parameter_layouts.push_back(shape_of(message.get_message(), file_));
+      else if (message.tag() == 2)
+        module_.result_layout = shape_of(message.get_message(), file_);
+      else
+        message.skip();
     }
   }
 
@@ -78,8 +86,10 @@ class ProtoReader {
     const auto row = [](Message part, std::size_t size) {
       Ints numbers(size);
       while (part.next()) {
-        if (part.tag() <= size) numbers[part.tag() - 1] = part.get_int64();
-        else part.skip();
+        if (part.tag() <= size)
+          numbers[part.tag() - 1] = part.get_int64();
+        else
+          part.skip();
       }
       return numbers;
     };
@@ -126,9 +136,12 @@ class ProtoReader {
     Instruction made;
     // Attributes depend on the opcode, whose field comes early, but a proto's fields may have any order.
     for (Message names = message; names.next();) {
-      if (names.tag() == 1) made.name = names.get_string();
-      else if (names.tag() == 2) made.opcode = names.get_string();
-      else names.skip();
+      if (names.tag() == 1)
+        made.name = names.get_string();
+      else if (names.tag() == 2)
+        made.opcode = names.get_string();
+      else
+        names.skip();
     }
     const std::string where = fmt::format("{}: {}", file_, made.name);
     Raw raw;
@@ -139,7 +152,8 @@ class ProtoReader {
         made.literal = literal_of(fields.get_message(), made.shape, where);
       else
         fields.skip();
-    if (made.opcode == "constant" && !made.literal) made.literal = Literal{.elided = elements_of(made.shape, where) > 0};
+    if (made.opcode == "constant" && !made.literal)
+      made.literal = Literal{.elided = elements_of(made.shape, where) > 0};
     resolve(raw.operands, instructions_, made.operands, where);
     resolve(raw.control, instructions_, made.control, where);
     resolve(raw.called, computations_, made.called, where);

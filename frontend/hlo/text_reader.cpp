@@ -253,8 +253,8 @@ class TextReader {
   Cursor cursor_;
   Module module_;
   bool has_entry_ = false;
-  NameTable names_;                                                                  // of the computation that is read
-  NameTable computations_;                                                           // read before
+  NameTable names_;                                                             // of the computation that is read
+  NameTable computations_;                                                      // read before
   std::vector<std::pair<std::string_view, std::vector<std::uint32_t>>> calls_;  // of the instruction that is read
 };
 

@@ -115,7 +115,10 @@ class TextWriter {
       if (iota)
         out_ += fmt::format("{}", held ? std::get<Ints>(*held).at(0) : 0);
       else
-        out_ += held ? text_of(form, *held) : form.kind == FormKind::kInt ? "0" : form.kind == FormKind::kPadding ? "" : "{}";
+        out_ += held                              ? text_of(form, *held)
+                : form.kind == FormKind::kInt     ? "0"
+                : form.kind == FormKind::kPadding ? ""
+                                                  : "{}";
     }
   }
 

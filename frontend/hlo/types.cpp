@@ -12,16 +12,16 @@ namespace {
 
 // Source: xla_data.proto, PrimitiveType.
 constexpr std::array<std::pair<Element, std::int64_t>, 30> kNumbers{{
-    {Element::kI1, 1},          {Element::kI2, 26},         {Element::kI4, 21},
-    {Element::kI8, 2},          {Element::kI16, 3},         {Element::kI32, 4},
-    {Element::kI64, 5},         {Element::kU2, 27},         {Element::kU4, 22},
-    {Element::kU8, 6},          {Element::kU16, 7},         {Element::kU32, 8},
-    {Element::kU64, 9},         {Element::kF16, 10},        {Element::kF32, 11},
-    {Element::kF64, 12},        {Element::kBf16, 16},       {Element::kF8E5M2, 19},
-    {Element::kF8E4M3, 28},     {Element::kF8E4M3FN, 20},   {Element::kF8E4M3B11FNUZ, 23},
-    {Element::kF8E3M4, 29},     {Element::kF8E5M2FNUZ, 24}, {Element::kF8E4M3FNUZ, 25},
-    {Element::kF4E2M1FN, 32},   {Element::kF8E8M0FNU, 33},  {Element::kC64, 15},
-    {Element::kC128, 18},       {Element::kTuple, 13},      {Element::kToken, 17},
+    {Element::kI1, 1},        {Element::kI2, 26},         {Element::kI4, 21},
+    {Element::kI8, 2},        {Element::kI16, 3},         {Element::kI32, 4},
+    {Element::kI64, 5},       {Element::kU2, 27},         {Element::kU4, 22},
+    {Element::kU8, 6},        {Element::kU16, 7},         {Element::kU32, 8},
+    {Element::kU64, 9},       {Element::kF16, 10},        {Element::kF32, 11},
+    {Element::kF64, 12},      {Element::kBf16, 16},       {Element::kF8E5M2, 19},
+    {Element::kF8E4M3, 28},   {Element::kF8E4M3FN, 20},   {Element::kF8E4M3B11FNUZ, 23},
+    {Element::kF8E3M4, 29},   {Element::kF8E5M2FNUZ, 24}, {Element::kF8E4M3FNUZ, 25},
+    {Element::kF4E2M1FN, 32}, {Element::kF8E8M0FNU, 33},  {Element::kC64, 15},
+    {Element::kC128, 18},     {Element::kTuple, 13},      {Element::kToken, 17},
 }};
 
 }  // namespace

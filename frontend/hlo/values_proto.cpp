@@ -20,9 +20,12 @@ bool is_packed(const Message& message) { return message.wire_type() == protozero
 Layout layout_of(Message message) {
   Layout out;
   while (message.next()) {
-    if (message.tag() == 1) append_ints(message, out.minor_to_major);
-    else if (message.tag() == 7) out.element_bits = message.get_int64();
-    else if (message.tag() == 8) out.memory_space = message.get_int64();
+    if (message.tag() == 1)
+      append_ints(message, out.minor_to_major);
+    else if (message.tag() == 7)
+      out.element_bits = message.get_int64();
+    else if (message.tag() == 8)
+      out.memory_space = message.get_int64();
     else if (message.tag() == 6) {
       Message tile = message.get_message();
       Ints dims;
@@ -30,7 +33,8 @@ Layout layout_of(Message message) {
       for (std::int64_t& dim : dims)
         if (dim == std::numeric_limits<std::int64_t>::min()) dim = -1;  // joined with the next dimension
       out.tiles.push_back(std::move(dims));
-    } else message.skip();
+    } else
+      message.skip();
   }
   return out;
 }
@@ -40,8 +44,10 @@ Ints numbers_of(Message message, const Ints& standard) {
   Ints out = standard;
   while (message.next()) {
     const std::size_t at = message.tag() - 1;
-    if (at < out.size() && message.wire_type() == protozero::pbf_wire_type::varint) out[at] = message.get_int64();
-    else message.skip();
+    if (at < out.size() && message.wire_type() == protozero::pbf_wire_type::varint)
+      out[at] = message.get_int64();
+    else
+      message.skip();
   }
   return out;
 }
@@ -56,7 +62,10 @@ Rows window_of(Message message) {
   // The proto's order: size, stride, low, high, window dilation, base dilation, reversal.
   Rows out;
   while (message.next()) {
-    if (message.tag() != 1) { message.skip(); continue; }
+    if (message.tag() != 1) {
+      message.skip();
+      continue;
+    }
     Ints row = numbers_of(message.get_message(), {0, 1, 0, 0, 1, 1, 0});
     for (const std::size_t i : {1U, 4U, 5U}) row[i] = std::max<std::int64_t>(row[i], 1);
     out.push_back(std::move(row));
@@ -77,9 +86,12 @@ Rows convolution_of(Message message) {
     for (std::size_t i = 0; i < kConvolutionPlaces.size() && !known; ++i) {
       const ConvolutionFields& fields = kConvolutionPlaces[i];
       known = message.tag() == fields.batch || message.tag() == fields.feature || message.tag() == fields.spatial;
-      if (message.tag() == fields.batch) out[i][0] = message.get_int64();
-      else if (message.tag() == fields.feature) out[i][1] = message.get_int64();
-      else if (message.tag() == fields.spatial) append_ints(message, out[i]);
+      if (message.tag() == fields.batch)
+        out[i][0] = message.get_int64();
+      else if (message.tag() == fields.feature)
+        out[i][1] = message.get_int64();
+      else if (message.tag() == fields.spatial)
+        append_ints(message, out[i]);
     }
     if (!known) message.skip();
   }
@@ -110,15 +122,26 @@ Held device_list_of(Message message) {
   Rows groups;
   IotaGroups iota;
   while (message.next()) {
-    if (message.tag() == 1) { groups.push_back(field_ints(message.get_message(), 1)); continue; }
-    if (message.tag() != 2) { message.skip(); continue; }
+    if (message.tag() == 1) {
+      groups.push_back(field_ints(message.get_message(), 1));
+      continue;
+    }
+    if (message.tag() != 2) {
+      message.skip();
+      continue;
+    }
     Message list = message.get_message();
     while (list.next()) {
-      if (list.tag() == 1) iota.groups = list.get_int64();
-      else if (list.tag() == 2) iota.ranks = list.get_int64();
-      else if (list.tag() == 3) append_ints(list, iota.reshape);
-      else if (list.tag() == 4) append_ints(list, iota.transpose);
-      else list.skip();
+      if (list.tag() == 1)
+        iota.groups = list.get_int64();
+      else if (list.tag() == 2)
+        iota.ranks = list.get_int64();
+      else if (list.tag() == 3)
+        append_ints(list, iota.reshape);
+      else if (list.tag() == 4)
+        append_ints(list, iota.transpose);
+      else
+        list.skip();
     }
   }
   if (iota.groups > 0) return iota;
@@ -254,24 +277,35 @@ Metadata metadata_of(Message message) {
 Aliasing alias_of(Message message, std::span<const std::uint32_t, 4> fields) {
   Aliasing out;
   while (message.next()) {
-    if (message.tag() == fields[0]) append_ints(message, out.output);
-    else if (message.tag() == fields[1]) out.operand = message.get_int64();
-    else if (message.tag() == fields[2]) append_ints(message, out.operand_index);
-    else if (message.tag() == fields[3]) out.kind = message.get_int64();
-    else message.skip();
+    if (message.tag() == fields[0])
+      append_ints(message, out.output);
+    else if (message.tag() == fields[1])
+      out.operand = message.get_int64();
+    else if (message.tag() == fields[2])
+      append_ints(message, out.operand_index);
+    else if (message.tag() == fields[3])
+      out.kind = message.get_int64();
+    else
+      message.skip();
   }
   return out;
 }
 
 TextMap map_of(Message message, TextMap map) {
   while (message.next()) {
-    if (message.tag() != 1) { message.skip(); continue; }
+    if (message.tag() != 1) {
+      message.skip();
+      continue;
+    }
     Message entry = message.get_message();
     std::pair<std::string, std::string> pair;
     while (entry.next()) {
-      if (entry.tag() == 1) pair.first = entry.get_string();
-      else if (entry.tag() == 2) pair.second = entry.get_string();
-      else entry.skip();
+      if (entry.tag() == 1)
+        pair.first = entry.get_string();
+      else if (entry.tag() == 2)
+        pair.second = entry.get_string();
+      else
+        entry.skip();
     }
     map.push_back(std::move(pair));
   }

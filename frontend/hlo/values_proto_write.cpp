@@ -61,8 +61,10 @@ struct ToProto {
   std::uint32_t field;
 
   void operator()(std::int64_t value) const {
-    if (form.kind == FormKind::kBool) message.add_bool(field, value != 0);
-    else message.add_int64(field, value);
+    if (form.kind == FormKind::kBool)
+      message.add_bool(field, value != 0);
+    else
+      message.add_int64(field, value);
   }
   void operator()(double value) const { message.add_float(field, static_cast<float>(value)); }
   void operator()(const std::string& value) const { message.add_bytes(field, value); }

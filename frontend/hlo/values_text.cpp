@@ -11,7 +11,6 @@ namespace trnsim::frontend::hlo {
 namespace {
 
 constexpr int kDeepestText = 100;  // tuples within tuples
-constexpr std::size_t kMostDims = 64;
 
 /// The number of `word` in an enumeration.
 std::int64_t number_in(Cursor& cursor, const Form& form, std::string_view word) {
@@ -19,66 +18,6 @@ std::int64_t number_in(Cursor& cursor, const Form& form, std::string_view word) 
   if (found != form.words.end()) return found - form.words.begin();
   cursor.fail(fmt::format("{} has no value `{}`", form.name, word),
               fmt::format("choose one of {}", fmt::join(form.words, ", ")));
-}
-
-void read_layout(Cursor& cursor, Shape& shape) {
-  Layout layout;
-  cursor.expect("{");
-  while (cursor.peek() != '}' && cursor.peek() != ':') {
-    layout.minor_to_major.push_back(cursor.integer("a dimension"));
-    if (!cursor.accept(",")) break;
-  }
-  if (cursor.accept(":")) {
-    while (cursor.peek() != '}') {
-      const std::string_view key = cursor.name("a property of the layout");
-      if (key == "T") {
-        while (cursor.peek() == '(') {
-          cursor.expect("(");
-          Ints tile;
-          do tile.push_back(cursor.accept("*") ? -1 : cursor.integer("the size of a tile"));
-          while (cursor.accept(","));
-          cursor.expect(")");
-          layout.tiles.push_back(std::move(tile));
-        }
-        continue;
-      }
-      cursor.expect("(");
-      const std::int64_t value = key == "E" || key == "S" ? cursor.integer("a number") : 0;
-      if (key == "E") layout.element_bits = value;
-      if (key == "S") layout.memory_space = value;
-      while (!cursor.at_end() && cursor.peek() != ')') cursor.number_text(), cursor.accept(",");
-      cursor.expect(")");
-    }
-  }
-  cursor.expect("}");
-  shape.layout = std::move(layout);
-}
-
-Shape read_array(Cursor& cursor) {
-  Shape shape;
-  const std::string_view name = cursor.name("an element type");
-  const auto element = element_from_hlo(name);
-  if (!element)
-    cursor.fail(fmt::format("`{}` is no element type", name.substr(0, 40)), "use one that docs/frontend.md lists");
-  shape.element = *element;
-  if (cursor.here() != '[' && !is_float(*element) && info(*element).kind == ElementClass::kToken) return shape;
-  cursor.expect("[");
-  while (cursor.peek() != ']') {
-    const bool bounded = cursor.accept("<=");
-    shape.dims.push_back(cursor.integer("the size of a dimension"));
-    if (shape.dims.back() < 0) cursor.fail("a dimension is below 0", "give a size");
-    if (shape.dims.size() > kMostDims) cursor.fail("has more than 64 dimensions", "join some of them");
-    if (bounded) {
-      shape.dynamic.resize(shape.dims.size());
-      shape.dynamic.back() = true;
-    }
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("]");
-  if (!shape.dynamic.empty()) shape.dynamic.resize(shape.dims.size());
-  if (cursor.here() == '{') read_layout(cursor, shape);
-  if (shape.layout && shape.dims.empty() && *shape.layout == Layout{}) shape.layout.reset();
-  return shape;
 }
 
 /// "3x3" of `size=3x3`, "1_1x0_0" of `pad=...`: rows of `width` numbers.
@@ -109,7 +48,8 @@ Rows read_window(Cursor& cursor) {
   cursor.expect("{");
   while (cursor.peek() != '}') {
     const std::string_view key = cursor.name("a part of the window");
-    constexpr std::array<std::string_view, 6> kKeys{"size", "stride", "pad", "rhs_dilate", "lhs_dilate", "rhs_reversal"};
+    constexpr std::array<std::string_view, 6> kKeys{"size",       "stride",     "pad",
+                                                    "rhs_dilate", "lhs_dilate", "rhs_reversal"};
     constexpr std::array<std::size_t, 6> kPlaces{0, 1, 2, 4, 5, 6};
     const auto found = std::ranges::find(kKeys, key);
     if (found == kKeys.end())
@@ -225,19 +165,6 @@ void read_devices(Cursor& cursor, Sharding& out) {
 
 }  // namespace
 
-Shape read_shape(Cursor& cursor, int depth) {
-  if (cursor.peek() != '(') return read_array(cursor);
-  if (depth > kDeepestText) cursor.fail("has more than 100 tuples within each other", "flatten them");
-  cursor.expect("(");
-  Shape shape{.element = Element::kTuple};
-  while (cursor.peek() != ')') {
-    shape.elements.push_back(read_shape(cursor, depth + 1));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect(")");
-  return shape;
-}
-
 Ints read_ints(Cursor& cursor) {
   Ints out;
   cursor.expect("{");
@@ -325,14 +252,22 @@ Metadata read_metadata(Cursor& cursor) {
   while (cursor.peek() != '}') {
     const std::string_view key = cursor.name("a part of metadata");
     cursor.expect("=");
-    if (key == "op_type") out.op_type = cursor.quoted(key);
-    else if (key == "op_name") out.op_name = cursor.quoted(key);
-    else if (key == "source_file") out.file = cursor.quoted(key);
-    else if (key == "deduplicated_name") out.deduplicated = cursor.quoted(key);
-    else if (key == "scheduling_name") out.scheduling = cursor.quoted(key);
-    else if (key == "source_line") out.line = cursor.integer(key);
-    else if (key == "stack_frame_id") out.frame = cursor.integer(key);
-    else pass_value(cursor);
+    if (key == "op_type")
+      out.op_type = cursor.quoted(key);
+    else if (key == "op_name")
+      out.op_name = cursor.quoted(key);
+    else if (key == "source_file")
+      out.file = cursor.quoted(key);
+    else if (key == "deduplicated_name")
+      out.deduplicated = cursor.quoted(key);
+    else if (key == "scheduling_name")
+      out.scheduling = cursor.quoted(key);
+    else if (key == "source_line")
+      out.line = cursor.integer(key);
+    else if (key == "stack_frame_id")
+      out.frame = cursor.integer(key);
+    else
+      pass_value(cursor);
     cursor.accept(",");
   }
   cursor.expect("}");
@@ -341,11 +276,16 @@ Metadata read_metadata(Cursor& cursor) {
 
 void pass_value(Cursor& cursor) {
   const char c = cursor.peek();
-  if (c == '"') cursor.quoted("a value");
-  else if (c == '{') cursor.balanced('{', '}');
-  else if (c == '[') cursor.balanced('[', ']');
-  else if (c == '(') cursor.balanced('(', ')');
-  else cursor.name("a value");
+  if (c == '"')
+    cursor.quoted("a value");
+  else if (c == '{')
+    cursor.balanced('{', '}');
+  else if (c == '[')
+    cursor.balanced('[', ']');
+  else if (c == '(')
+    cursor.balanced('(', ')');
+  else
+    cursor.name("a value");
 }
 
 Held read_value(Cursor& cursor, const Form& form) {

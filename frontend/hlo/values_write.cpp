@@ -211,9 +211,12 @@ std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (byte < 0x20 || byte == 0x7f) out += fmt::format("\\{:03o}", byte);
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (byte < 0x20 || byte == 0x7f)
+      out += fmt::format("\\{:03o}", byte);
+    else
+      out += c;
   }
   return out + "\"";
 }

@@ -49,7 +49,7 @@ const std::map<std::string, Names, std::less<>> kLayers = {
 /// or single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
     {"fmt", {"base", "isa", "hw", "runtime", "frontend", "workloads", "analysis", "trnsim", "validation", "cli"}},
-    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "include", "validation", "cli", "python"}},
+    {"nlohmann", {"base", "runtime", "frontend", "workloads", "analysis", "trnsim", "include", "validation", "cli", "python"}},
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
     {"xxhash.h", {"base"}},
@@ -64,7 +64,8 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"pcre2.h", {"base"}},
     {"SQLiteCpp", {"analysis"}},
     {"sqlite3.h", {"analysis"}},  // its error codes
-    {"protozero", {"analysis"}},
+    {"protozero", {"analysis", "frontend"}},
+    {"zlib.h", {"frontend"}},
     {"kainjow", {"analysis/report/page.cpp"}},
     {"google", {}},  // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},
