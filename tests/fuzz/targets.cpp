@@ -17,8 +17,6 @@
 #include "analysis/trace/trace.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "frontend/hlo/proto.h"
-#include "frontend/hlo/text.h"
 #include "hw/params.h"
 #include "isa/asm.h"
 #include "isa/check.h"
@@ -246,19 +244,6 @@ void result(Bytes bytes, const fs::path& scratch) {
 
 void program(Bytes bytes, const fs::path&) { runtime::read_compiled(bytes, "fuzz"); }
 
-/// What is read is written again, which must give the same module.
-void hlo_text(Bytes bytes, const fs::path&) {
-  using namespace trnsim::frontend::hlo;
-  const Module module = read_text(bytes, "input");
-  base::ensure(read_text(write_text(module), "written") == module, "hlo", "text changes on its way");
-}
-
-void hlo_proto(Bytes bytes, const fs::path&) {
-  using namespace trnsim::frontend::hlo;
-  const Module module = read_proto(bytes, "input");
-  base::ensure(read_proto(write_proto(module), "written") == module, "hlo", "the proto changes on its way");
-}
-
 constexpr std::array kTargets = {
     Target{"adapter", adapter},
     Target{"asm", assembler},
@@ -266,8 +251,6 @@ constexpr std::array kTargets = {
     Target{"config", config},
     Target{"corpus", corpus},
     Target{"dataset", dataset},
-    Target{"hlo_proto", hlo_proto},
-    Target{"hlo_text", hlo_text},
     Target{"images", images},
     Target{"llama2c", llama2c},
     Target{"picture", picture},
