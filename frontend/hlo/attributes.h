@@ -50,7 +50,7 @@ bool is_passed_over(std::string_view name);
 /// Names of attributes in text that name computations, in the order that the proto lists them.
 bool names_computations(std::string_view name);
 
-/// Whether the value is what an instruction without the attribute has.
+/// Whether an instruction without the attribute has that value too.
 bool is_standard(const Form& form, const Held& value);
 
 /// Adds an attribute in the table's order, unless it is the standard.
@@ -66,7 +66,7 @@ std::string_view text_of(const Instruction& instruction, std::string_view name);
 
 // ---- rows of a convolution's dimension numbers
 
-/// Of each row: batch (kernel: output feature), feature (kernel: input feature), spatial dimensions.
+/// Each row: batch (kernel: output feature), feature (kernel: input feature), spatial dimensions.
 inline constexpr std::size_t kConvolutionRows = 3;
 
 // ---- words

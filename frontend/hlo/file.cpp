@@ -77,7 +77,7 @@ std::vector<std::string> flags_in(const fs::path& folder) {
     for (const auto& flag : json)
       if (flag.is_string()) flags.push_back(flag.get<std::string>());
   if (!json.is_array() || flags.size() != json.size())
-    throw Error{Fault::kData, path.string(), "is no JSON list of flags", "write it as [\"--model-type=transformer\"]"};
+    throw Error{Fault::kData, path.string(), "is no JSON list of flags", "write the flags as a list of texts"};
   return flags;
 }
 

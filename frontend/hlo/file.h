@@ -12,7 +12,7 @@ namespace trnsim::frontend::hlo {
 
 /// The content of a compressed file. Errors: base::Fault::kData for broken bytes, or more than 4 GiB of them.
 std::string unzipped(std::string_view bytes, std::string_view file);
-/// What begins a compressed file.
+/// Whether the bytes begin as those of a compressed file do.
 bool is_zipped(std::string_view bytes);
 /// A proto has signs that no text has.
 bool is_proto(std::string_view bytes);

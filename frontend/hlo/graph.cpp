@@ -18,7 +18,7 @@ using base::Error;
 using base::Fault;
 using std::string_view;
 
-constexpr std::size_t kMostNodes = 20'000'000;  // called computations stand where they are called
+constexpr std::size_t kMostNodes = 20'000'000;  // called computations are repeated where they are called
 constexpr int kDeepestCall = 500;
 
 /// A value of the graph, or the parts of a tuple.
@@ -73,6 +73,33 @@ bool is_identity(const Instruction& one) {
   return one.opcode == "custom-call" && one.operands.size() == 1 &&
          (target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
           target == "LayoutConstraint");
+}
+
+/// The place of a part among all of a shape's.
+std::optional<std::int64_t> flat_index(const Shape& shape, const Ints& index) {
+  const Shape* at = &shape;
+  std::int64_t before = 0;
+  for (const std::int64_t i : index) {
+    if (at->element != Element::kTuple || i < 0 || static_cast<std::size_t>(i) >= at->elements.size()) return {};
+    for (std::int64_t k = 0; k < i; ++k)
+      before += static_cast<std::int64_t>(types_of(at->elements[static_cast<std::size_t>(k)]).size());
+    at = &at->elements[static_cast<std::size_t>(i)];
+  }
+  return before;
+}
+
+/// Where an instruction is: the nodes and values made so far.
+struct Place {
+  Builder& builder;
+  const Computation& computation;
+  const std::vector<Tree>& values;
+  int depth;
+};
+
+Tree tuple(const Place& place, const Instruction& one) {
+  Tree out{.tuple = true};
+  for (const std::uint32_t operand : one.operands) out.parts.push_back(place.values[operand]);
+  return out;
 }
 
 class GraphMaker {
@@ -155,19 +182,6 @@ class GraphMaker {
     }
   }
 
-  /// The place of a part among all of a shape's.
-  static std::optional<std::int64_t> flat_index(const Shape& shape, const Ints& index) {
-    const Shape* at = &shape;
-    std::int64_t before = 0;
-    for (const std::int64_t i : index) {
-      if (at->element != Element::kTuple || i < 0 || static_cast<std::size_t>(i) >= at->elements.size()) return {};
-      for (std::int64_t k = 0; k < i; ++k)
-        before += static_cast<std::int64_t>(types_of(at->elements[static_cast<std::size_t>(k)]).size());
-      at = &at->elements[static_cast<std::size_t>(i)];
-    }
-    return before;
-  }
-
   /// The computation's nodes in `builder`'s function, on these arguments.
   Tree inlined(Builder& builder, const Computation& computation, const std::vector<Tree>& arguments, int depth) {
     const Instruction& root = computation.instructions[computation.root];
@@ -178,13 +192,6 @@ class GraphMaker {
       values.push_back(made(builder, computation, one, values, arguments, depth));
     return std::move(values[computation.root]);
   }
-
-  struct Place {
-    Builder& builder;
-    const Computation& computation;
-    const std::vector<Tree>& values;
-    int depth;
-  };
 
   Tree made(Builder& builder, const Computation& computation, const Instruction& one, const std::vector<Tree>& values,
             const std::vector<Tree>& arguments, int depth) {
@@ -205,12 +212,6 @@ class GraphMaker {
     if (opcode == "while") return loop(place, one);
     if (opcode == "conditional") return branches(place, one);
     return operation(place, one);
-  }
-
-  static Tree tuple(const Place& place, const Instruction& one) {
-    Tree out{.tuple = true};
-    for (const std::uint32_t operand : one.operands) out.parts.push_back(place.values[operand]);
-    return out;
   }
 
   Tree element(const Place& place, const Instruction& one) const {

@@ -1,7 +1,8 @@
 // The graph (frontend/graph) of a module of HLO: the same for text and proto.
 //
-// Tuples, calls, fusions and copies are gone: a tuple is the list of its parts, a called computation stands where it
-// is called, and what only orders or lays out is the value itself. Bodies of loops, branches and reducers are regions.
+// Tuples, calls, fusions and copies are gone: a tuple is the list of its parts, a called computation is repeated
+// where it is called, and an operation that only orders or lays out is its operand. Bodies of loops, branches and
+// reducers are regions.
 #pragma once
 
 #include <string>

@@ -9,7 +9,8 @@
 
 namespace trnsim::frontend::hlo {
 
-/// What is between the brackets of constant(...), for a value of that shape. Errors: base::Fault::kData with the line.
+/// Reads the text between the brackets of constant(...), for a value of that shape. Errors: base::Fault::kData with the
+/// line.
 Literal read_literal(Cursor& cursor, const Shape& shape);
 /// The same text, so that the bytes read again are equal: floats with as few digits as suffice.
 std::string text_of(const Literal& literal, const Shape& shape);

@@ -1,4 +1,4 @@
-// HloModuleProto: what torch-neuronx's compile cache holds and neuronx-cc reads.
+// HloModuleProto: the form of modules in torch-neuronx's compile cache, which neuronx-cc reads.
 // Source of all field numbers: hlo.proto and xla_data.proto of openxla/xla.
 #pragma once
 

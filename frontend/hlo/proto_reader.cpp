@@ -126,7 +126,7 @@ class ProtoReader {
     module_.computations.push_back(std::move(made));
   }
 
-  /// What an instruction names by number, before it is resolved.
+  /// The numbers of other instructions and computations, before they are resolved.
   struct Raw {
     std::int64_t id = 0;
     Ints operands, control, called;

@@ -166,24 +166,9 @@ std::int64_t word_number(const Form& form, std::int64_t number, std::string_view
   fail_proto(where, fmt::format("has {} {}", form.name, number));
 }
 
-/// Reads the field, which is the attribute's or a part of it.
-void read_form(Message& message, Instruction& to, const Form& form, std::string_view where) {
+/// The same for attributes that are messages.
+void read_message(Message& message, Instruction& to, const Form& form, std::string_view where) {
   switch (form.kind) {
-    case FormKind::kInt: return add(to, form, message.get_int64());
-    case FormKind::kBool: return add(to, form, std::int64_t{message.get_bool()});
-    case FormKind::kFloat: return add(to, form, static_cast<double>(message.get_float()));
-    case FormKind::kWord:
-    case FormKind::kText:
-    case FormKind::kBackend: return add(to, form, message.get_string());
-    case FormKind::kEnum: return add(to, form, word_number(form, message.get_enum(), where));
-    case FormKind::kEnums:
-    case FormKind::kInts: {
-      Ints ints = held_or_new<Ints>(to, form);
-      append_ints(message, ints);
-      if (form.kind == FormKind::kEnums)
-        for (const std::int64_t number : ints) word_number(form, number, where);
-      return add(to, form, std::move(ints));
-    }
     case FormKind::kSlices: {
       Ints row = numbers_of(message.get_message(), {0, 0, 1});
       row[2] = std::max<std::int64_t>(row[2], 1);
@@ -211,6 +196,29 @@ void read_form(Message& message, Instruction& to, const Form& form, std::string_
       return add(to, form, std::move(aliases));
     }
     case FormKind::kMap: return add(to, form, map_of(message.get_message(), held_or_new<TextMap>(to, form)));
+    default: message.skip();
+  }
+}
+
+/// Reads the field, which is the attribute's or a part of it.
+void read_form(Message& message, Instruction& to, const Form& form, std::string_view where) {
+  switch (form.kind) {
+    case FormKind::kInt: return add(to, form, message.get_int64());
+    case FormKind::kBool: return add(to, form, std::int64_t{message.get_bool()});
+    case FormKind::kFloat: return add(to, form, static_cast<double>(message.get_float()));
+    case FormKind::kWord:
+    case FormKind::kText:
+    case FormKind::kBackend: return add(to, form, message.get_string());
+    case FormKind::kEnum: return add(to, form, word_number(form, message.get_enum(), where));
+    case FormKind::kEnums:
+    case FormKind::kInts: {
+      Ints ints = held_or_new<Ints>(to, form);
+      append_ints(message, ints);
+      if (form.kind == FormKind::kEnums)
+        for (const std::int64_t number : ints) word_number(form, number, where);
+      return add(to, form, std::move(ints));
+    }
+    default: return read_message(message, to, form, where);
   }
 }
 

@@ -142,6 +142,32 @@ Held read_groups(Cursor& cursor) {
   return groups;
 }
 
+Ints read_enums(Cursor& cursor, const Form& form) {
+  Ints out;
+  cursor.expect("{");
+  do out.push_back(number_in(cursor, form, cursor.name(form.name)));
+  while (cursor.accept(","));
+  cursor.expect("}");
+  return out;
+}
+
+Rows read_padding(Cursor& cursor) {
+  Rows rows = read_by(cursor, 2, 3);
+  for (Ints& row : rows) row.resize(3);
+  return rows;
+}
+
+std::vector<Shape> read_shapes(Cursor& cursor) {
+  std::vector<Shape> shapes;
+  cursor.expect("{");
+  while (cursor.peek() != '}') {
+    shapes.push_back(read_shape(cursor));
+    if (!cursor.accept(",")) break;
+  }
+  cursor.expect("}");
+  return shapes;
+}
+
 std::string read_backend(Cursor& cursor) {
   if (cursor.peek() == '"') return cursor.quoted("backend_config");
   return std::string{cursor.balanced('{', '}')};
@@ -301,21 +327,10 @@ Held read_value(Cursor& cursor, const Form& form) {
     case FormKind::kText: return cursor.quoted(form.name);
     case FormKind::kBackend: return read_backend(cursor);
     case FormKind::kEnum: return number_in(cursor, form, cursor.name(form.name));
-    case FormKind::kEnums: {
-      Ints out;
-      cursor.expect("{");
-      do out.push_back(number_in(cursor, form, cursor.name(form.name)));
-      while (cursor.accept(","));
-      cursor.expect("}");
-      return out;
-    }
+    case FormKind::kEnums: return read_enums(cursor, form);
     case FormKind::kInts: return cursor.peek() == '{' ? read_ints(cursor) : Ints{cursor.integer(form.name)};
     case FormKind::kSlices: return read_slices(cursor);
-    case FormKind::kPadding: {
-      Rows rows = read_by(cursor, 2, 3);
-      for (Ints& row : rows) row.resize(3);
-      return rows;
-    }
+    case FormKind::kPadding: return read_padding(cursor);
     case FormKind::kWindow: return read_window(cursor);
     case FormKind::kConvolution: return read_convolution(cursor);
     case FormKind::kGroups: return read_groups(cursor);
@@ -323,16 +338,7 @@ Held read_value(Cursor& cursor, const Form& form) {
     case FormKind::kSharding: return read_sharding(cursor);
     case FormKind::kAliasing: return read_aliases(cursor);
     case FormKind::kMap: return read_map(cursor);
-    case FormKind::kShapes: {
-      std::vector<Shape> shapes;
-      cursor.expect("{");
-      while (cursor.peek() != '}') {
-        shapes.push_back(read_shape(cursor));
-        if (!cursor.accept(",")) break;
-      }
-      cursor.expect("}");
-      return shapes;
-    }
+    case FormKind::kShapes: return read_shapes(cursor);
   }
   return std::int64_t{0};
 }

@@ -49,7 +49,8 @@ const std::map<std::string, Names, std::less<>> kLayers = {
 /// or single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
     {"fmt", {"base", "isa", "hw", "runtime", "frontend", "workloads", "analysis", "trnsim", "validation", "cli"}},
-    {"nlohmann", {"base", "runtime", "frontend", "workloads", "analysis", "trnsim", "include", "validation", "cli", "python"}},
+    {"nlohmann",
+     {"base", "runtime", "frontend", "workloads", "analysis", "trnsim", "include", "validation", "cli", "python"}},
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
     {"xxhash.h", {"base"}},
