@@ -22,7 +22,7 @@ void translate(std::exception_ptr pointer) {
     const std::string where = e.where().empty() ? kernel_line() : std::string{e.where()};
     const py::object error =
         error_class()(where, std::string{e.problem()}, std::string{e.fix()}, base::exit_code(e.fault()));
-    PyErr_SetObject(error_class().ptr(), error.ptr());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   }
 }
 
@@ -32,7 +32,7 @@ void translate(std::exception_ptr pointer) {
 PYBIND11_MODULE(_core, m) {
   using namespace trnsim_python;
   m.attr("version") = std::string{trnsim::version()};
-  m.def("_set_error", [](py::handle type) { error_class() = type.inc_ref(); });
+  m.def("_set_error", [](py::handle make) { error_class() = make.inc_ref(); });
   py::register_exception_translator(&translate);
   bind_api(m);
   bind_lines(m);

@@ -245,9 +245,8 @@ void dropout(const Instr& instr, std::uint32_t index, Context& context) {
   // 16 bits decide: the probability is met to 1/131072.
   const auto threshold = [&](std::int64_t p) {
     const float drop = probability.block(p, 0, 1, nullptr).scalar;
-    if (!(drop >= 0 && drop <= 1))
-      out_of_range(instr, fmt::format("the probability {} of partition {} is not in [0, 1]", drop, p));
-    return static_cast<std::uint32_t>(std::lround(static_cast<double>(drop) * 65536));
+    if (!(drop == drop)) out_of_range(instr, fmt::format("the probability of partition {} is not a number", p));
+    return static_cast<std::uint32_t>(std::lround(static_cast<double>(std::clamp(drop, 0.0F, 1.0F)) * 65536));
   };
   for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block xs, outs;

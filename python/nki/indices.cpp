@@ -1,4 +1,6 @@
 // Index expressions of kernels: numbers that are affine in places, masks of them, and subscripts.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "python/nki/bind.h"
@@ -114,6 +116,29 @@ Mask at_most(const Affine& a, const Affine& b) { return {b.plus(a, -1)}; }
 Mask below(const Affine& a, const Affine& b) { return {b.plus(a, -1).plus(Affine::number(-1))}; }
 const Mask kNever{Affine::number(-1)};
 
+/// The quotient or the remainder of an index by a number.
+Affine divided(const Affine& a, py::handle by, bool quotient) {
+  const Affine b = affine_of(by);
+  if (b.rank != 0 && b.least() != b.most()) refuse("an index is divided by an index tile", "divide by a number");
+  const std::int64_t divisor = b.least();
+  if (divisor == 0) refuse("an index is divided by zero", "divide by another number");
+  const auto parts = a.divided(divisor);
+  if (!parts)
+    refuse(fmt::format("the {} of {} to {} by {} is not affine in the places", quotient ? "quotient" : "remainder",
+                       a.least(), a.most(), divisor),
+           "index with two tiles, one for the quotient and one for the remainder");
+  return quotient ? parts->first : parts->second;
+}
+
+/// The lesser or the greater of both at each place.
+Affine extreme(const Affine& a, py::handle other, bool least) {
+  const Affine b = affine_of(other), d = a.plus(b, -1);
+  const Affine zero = d.scaled(0);
+  if (least ? d.most() <= 0 : d.least() >= 0) return a.plus(zero);
+  if (least ? d.least() >= 0 : d.most() <= 0) return b.plus(zero);
+  refuse("now one, now the other of two indices is the lesser", "take the parts by masks");
+}
+
 py::object sum_of(const Affine& a, py::handle b) {
   if (py::isinstance<View>(b)) return py::cast(TileIndex{std::make_shared<View>(b.cast<const View&>()), a});
   return py::cast(a.plus(affine_of(b)));
@@ -129,6 +154,10 @@ void bind_affine(py::module_& m) {
       .def("__rsub__", [](const Affine& a, py::handle b) { return affine_of(b).plus(a, -1); })
       .def("__mul__", [](const Affine& a, py::handle b) { return product(a, affine_of(b)); })
       .def("__rmul__", [](const Affine& a, py::handle b) { return product(a, affine_of(b)); })
+      .def("__floordiv__", [](const Affine& a, py::handle b) { return divided(a, b, true); })
+      .def("__mod__", [](const Affine& a, py::handle b) { return divided(a, b, false); })
+      .def("minimum", [](const Affine& a, py::handle b) { return extreme(a, b, true); })
+      .def("maximum", [](const Affine& a, py::handle b) { return extreme(a, b, false); })
       .def("__neg__", [](const Affine& a) { return a.scaled(-1); })
       .def("__lt__", [](const Affine& a, py::handle b) { return below(a, affine_of(b)); })
       .def("__le__", [](const Affine& a, py::handle b) { return at_most(a, affine_of(b)); })

@@ -62,6 +62,11 @@ void set_ints(isa::Instr& i, py::handle value) {
   i.integers = true, i.ints = value.cast<std::array<std::int32_t, 4>>();
 }
 
+void set_steps(isa::Instr& i, py::handle value) {
+  const auto steps = value.cast<std::vector<std::int32_t>>();
+  for (std::size_t d = 0; d < steps.size(); ++d) i.steps.at(d) = steps[d];
+}
+
 void set_pe(isa::Instr& i, py::handle value) {
   const auto pe = value.cast<std::array<std::uint8_t, 4>>();
   i.pe = {pe[0], pe[1], pe[2], pe[3]};
@@ -71,6 +76,7 @@ constexpr std::array kSettings = {
     Setting{"imm", set_imm},
     Setting{"ints", set_ints},
     Setting{"pe", set_pe},
+    Setting{"steps", set_steps},
     Setting{"fn", set_number<&isa::Instr::fn>},
     Setting{"alu0", set_number<&isa::Instr::alu0>},
     Setting{"alu1", set_number<&isa::Instr::alu1>},
@@ -148,7 +154,8 @@ void bind_trace(py::module_& m) {
              label_line(t);
              return t.spread(v, partitions, in_psum);
            })
-      .def("constant", &Trace::constant);
+      .def("constant", &Trace::constant)
+      .def("starts_sum", &Trace::starts_sum);
 }
 
 template <class Names>

@@ -123,6 +123,7 @@ void bind_kernels(py::module_& m) {
         out->target = out->params.target();
         return out;
       }))
+      .def_property_readonly("generation", [](const Machine& machine) { return machine.target.generation; })
       .def("trace", [](const std::shared_ptr<Machine>& machine, const std::string& name, std::size_t most) {
         begin_trace();
         return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},

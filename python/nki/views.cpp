@@ -77,6 +77,56 @@ View as_type(const View& v, int code) {
   return out;
 }
 
+/// (step, size) of each axis as a hardware access pattern gives them, in elements.
+std::vector<std::pair<std::int64_t, std::int64_t>> pattern_of(const View& v) {
+  const std::int64_t each = v.storage->cols * isa::size_of(v.storage->dtype) / isa::size_of(v.dtype);
+  std::vector<std::pair<std::int64_t, std::int64_t>> out;
+  for (int d = 0; d < v.rank; ++d) {
+    const auto& a = v.axes[static_cast<std::size_t>(d)];
+    out.emplace_back(a.kind == runtime::nki::Axis::Kind::kPart ? a.step * each : a.step, a.size);
+  }
+  return out;
+}
+
+/// The element of the storage at which the view begins.
+std::int64_t first_element(const View& v) {
+  const std::int64_t each = v.storage->cols * isa::size_of(v.storage->dtype) / isa::size_of(v.dtype);
+  return v.on_chip() ? v.part * each + v.offset : v.offset;
+}
+
+/// The view with an index tile along axis 0, whose elements are `step` apart, `limit` of them.
+View with_index(const View& v, const View& index, std::int64_t step, std::int64_t limit) {
+  View out = v;
+  out.indirect = runtime::nki::Indirect{
+      .index = std::make_shared<View>(index), .step = step, .limit = limit, .rows = !v.on_chip()};
+  return out;
+}
+
+/// An axis of one element, or one whose place an index will name, left out.
+View without_axis(const View& v, int axis) {
+  View out = v;
+  for (int d = axis; d + 1 < v.rank; ++d) out.axes[static_cast<std::size_t>(d)] = v.axes[static_cast<std::size_t>(d + 1)];
+  --out.rank;
+  if (out.rank == 1 && out.on_chip()) out.axes[1] = {}, out.rank = 2;
+  return out;
+}
+
+/// An axis as several, outermost first.
+View split_axis(const View& v, int axis, const std::vector<std::int64_t>& sizes) {
+  const auto at = static_cast<std::size_t>(axis), more = sizes.size() - 1;
+  if (static_cast<std::size_t>(v.rank) + more > static_cast<std::size_t>(runtime::nki::kMostAxes))
+    refuse("too many axes", "use fewer axes");
+  View out = v;
+  out.rank += static_cast<int>(more);
+  for (std::size_t d = at + 1; d < static_cast<std::size_t>(v.rank); ++d) out.axes[d + more] = v.axes[d];
+  std::int64_t step = v.axes[at].step;
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    out.axes[at + d] = {.size = sizes[d], .step = step, .kind = v.axes[at].kind};
+    step *= sizes[d];
+  }
+  return out;
+}
+
 using ViewClass = py::class_<View>;
 
 void add_figures(ViewClass& view) {
@@ -93,6 +143,15 @@ void add_figures(ViewClass& view) {
       .def_property_readonly("index", [](const View& v) { return *v.indirect->index; })
       .def_property_readonly("index_step", [](const View& v) { return v.indirect->step; })
       .def_property_readonly("one_column", one_column)
+      .def_property_readonly("offset", first_element)
+      .def_property_readonly("place",
+                             [](const View& v) {
+                               return py::make_tuple(reinterpret_cast<std::uintptr_t>(v.storage.get()), v.block, v.part,
+                                                     v.offset);
+                             })
+      .def_property_readonly("has_claims", [](const View& v) { return !v.claims.empty(); })
+      .def("_steps", pattern_of)
+      .def_property_readonly("storage_size", [](const View& v) { return v.storage->cols; })
       .def("empty", &View::empty);
 }
 
@@ -105,6 +164,22 @@ void add_parts(ViewClass& view) {
       .def("_cut", [](const View& v, int axis, std::int64_t low,
                       std::int64_t size) { return runtime::nki::cut(v, axis, low, size); })
       .def("_masked", [](const View& v, const Mask& mask) { return runtime::nki::masked(v, mask); })
+      .def("_patterned", &runtime::nki::patterned, py::arg("pattern"), py::arg("offset"), py::arg("anywhere") = false)
+      .def("_without", without_axis)
+      .def("_split", split_axis)
+      .def("_moved", [](const View& v, std::int64_t by) {
+        View out = v;
+        out.offset += by;
+        return out;
+      })
+      .def("_retyped", [](const View& v, int code) {
+        View out = v;
+        out.offset = v.offset * isa::size_of(v.dtype) / isa::size_of(static_cast<Dtype>(code));
+        out.dtype = static_cast<Dtype>(code);
+        return out;
+      })
+      .def("_permuted", &runtime::nki::permuted)
+      .def("_with_index", with_index)
       .def("_rows", rows_of)
       .def("_from_there", rest_of_partitions)
       .def("_as", as_type);

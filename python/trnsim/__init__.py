@@ -5,10 +5,10 @@ _share = _os.path.abspath(_os.path.join(_os.path.dirname(__file__), "../../../..
 if _os.path.isdir(_share):  # installed: the machines' files are below the same prefix
     _os.environ.setdefault("TRNSIM_HOME", _share)
 
-from trnsim._errors import Error  # noqa: E402
+from trnsim._errors import Error, raised  # noqa: E402
 from trnsim import _core  # noqa: E402
 
-_core._set_error(Error)
+_core._set_error(raised)
 __version__ = _core.version
 
 from trnsim._api import (  # noqa: E402, A004

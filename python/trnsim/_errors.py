@@ -12,3 +12,13 @@ class Error(Exception):
 
     def __str__(self):
         return f"{self.where}: {self.what}\n  fix: {self.fix}"
+
+
+class OutOfBounds(Error, IndexError):
+    """An index that names nothing: Python's own kind too."""
+
+
+def raised(where, what, fix, exit_code=2):
+    """The exception for an error of the library."""
+    kind = OutOfBounds if "out of bounds" in what or "is not one of the" in what else Error
+    return kind(where, what, fix, exit_code)

@@ -39,6 +39,18 @@ View whole_of(const View& temporary) {
   return out;
 }
 
+/// Whether engines begin at that partition; DMA begins anywhere. Source: NKI architecture guide v2.
+bool reached(const Tile& tile) {
+  const int grid = tile.partitions > 64 ? isa::kPartitions : tile.partitions > 32 ? 64 : 32;
+  return tile.space == Space::kHbm || tile.start % grid == 0;
+}
+
+bool reached(const View& view) {
+  if (!view.on_chip() || !view.storage->places.empty()) return true;
+  const std::int64_t parts = view.partitions(), grid = parts > 64 ? isa::kPartitions : parts > 32 ? 64 : 32;
+  return view.part % grid == 0;
+}
+
 bool meet(const Tile& x, const Tile& y) {
   if (x.space != y.space || x.reg != y.reg) return false;
   if (x.space == Space::kHbm) return true;
@@ -56,6 +68,7 @@ bool Trace::may_write(const isa::Instr& instr, const Tile& dst) const {
   if (tensor && (dst.space != Space::kPsum || !number)) return false;
   if (dst.space == Space::kPsum && (instr.engine == Engine::kGpSimd || isa::is_dma(instr.op))) return false;
   if (dst.space == Space::kHbm && !isa::is_dma(instr.op)) return false;
+  if (!isa::is_dma(instr.op) && !reached(dst)) return false;
   const bool by_place = instr.op == Opcode::kTensorTensor || instr.op == Opcode::kTensorScalar ||
                         instr.op == Opcode::kActivation || instr.op == Opcode::kTensorCopy ||
                         instr.op == Opcode::kReciprocal || instr.op == Opcode::kScalarTensorTensor;
@@ -77,7 +90,6 @@ bool Trace::untouched_since(std::uint32_t first, const Tile& dst) const {
   return true;
 }
 
-/// Whether nothing has been added up there yet, so that the first product may simply be written.
 bool Trace::starts_sum(const View& part) {
   const Storage& s = *part.storage;
   if (!s.fill || *s.fill != 0) return false;
@@ -142,7 +154,7 @@ void Trace::copy(const View& dst, const View& src) {
     if (from.on_chip() && from.partitions() > 1 && from.axes[0].step == 0) from = spread(src, from.partitions(), false);
     if (from.elements() != dst.elements()) from = broadcast(from, sizes);
   }
-  const bool dma = !dst.on_chip() || !from.on_chip();
+  const bool dma = !dst.on_chip() || !from.on_chip() || !reached(dst) || !reached(from);
   Op op{.instr = {.op = dma ? Opcode::kDmaCopy : Opcode::kTensorCopy, .engine = Engine::kVector},
         .dst = &dst,
         .a = &from};

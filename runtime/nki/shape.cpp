@@ -19,7 +19,7 @@ std::vector<Axis> folded(const View& view, int from) {
   for (int d = from; d < view.rank; ++d) {
     const Axis& a = view.axes[static_cast<std::size_t>(d)];
     if (a.size == 1) continue;
-    const bool joins = view.apart == 0 || d != view.apart;
+    const bool joins = view.apart != kAllApart && (view.apart == 0 || d != view.apart);
     if (joins && !out.empty() && out.back().kind == a.kind && out.back().step == a.step * a.size) {
       out.back().size *= a.size;
       out.back().step = a.step;
@@ -120,6 +120,48 @@ View reshaped(const View& view, const std::vector<std::int64_t>& sizes) {
     left.size /= want, left.step *= want;
   }
   if (view.on_chip() && out.rank > 0 && view.rank > 0 && out.axes[0].size == 1) out.axes[0].kind = Axis::Kind::kPart;
+  return out;
+}
+
+View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::int64_t>>& pattern,
+               std::int64_t offset, bool anywhere) {
+  const Storage& s = *view.storage;
+  const std::int64_t each = s.cols * isa::size_of(s.dtype) / isa::size_of(view.dtype);  // elements of a partition
+  if (pattern.empty() || pattern.size() > static_cast<std::size_t>(kMostAxes))
+    reject("an access pattern without axes, or with too many", "give [step, size] for each axis");
+  View out{.storage = view.storage, .dtype = view.dtype, .block = view.block};
+  out.rank = static_cast<int>(pattern.size());
+  out.part = view.on_chip() ? offset / each : 0, out.offset = view.on_chip() ? offset % each : offset;
+  std::int64_t most = out.offset;
+  for (std::size_t d = 0; d < pattern.size(); ++d) {
+    const auto [step, size] = pattern[d];
+    const bool parts = d == 0 && view.on_chip();
+    if (parts && size > 1 && step != each)
+      reject(fmt::format("the partitions' step is {}, the tensor has {} elements in each", step, each),
+             "begin the pattern with that step");
+    out.axes[d] = {.size = size, .step = parts ? 1 : step, .kind = parts ? Axis::Kind::kPart : Axis::Kind::kFree};
+    if (!parts) most += std::max<std::int64_t>(0, step * (size - 1));
+  }
+  const std::int64_t last = view.on_chip() ? out.part + out.axes[0].size : 0;
+  if (offset < 0 || (!anywhere && most >= each) || last > s.parts)
+    reject(fmt::format("the access pattern reaches element {} and partition {} of {} and {}", most, last, each, s.parts),
+           "keep it inside of the tensor");
+  return out;
+}
+
+View permuted(const View& view, const std::vector<int>& order) {
+  View out = view;
+  std::vector<bool> seen(static_cast<std::size_t>(view.rank), false);
+  if (order.size() != seen.size()) reject("an order of another number of axes", "name each axis once");
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    const int from = order[d] < 0 ? order[d] + view.rank : order[d];
+    if (from < 0 || from >= view.rank || seen[static_cast<std::size_t>(from)])
+      reject("an order that does not name each axis once", "name each axis once");
+    seen[static_cast<std::size_t>(from)] = true;
+    out.axes[d] = view.axes[static_cast<std::size_t>(from)];
+  }
+  if (view.on_chip() && view.rank > 0 && order[0] != 0)
+    reject("the partitions are not the first axis", "transpose with nisa.nc_transpose");
   return out;
 }
 

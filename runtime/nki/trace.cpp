@@ -40,8 +40,15 @@ void set_axes(View& view, const std::vector<std::int64_t>& sizes, int partition_
   }
 }
 
+/// The operand of a reduction: its last axis is not joined with the one in front of it.
 View apart(View view) {
   if (view.rank > 2) view.apart = view.rank - 1;
+  return view;
+}
+
+/// The operand of an instruction that has a step for each axis: none is joined.
+View unjoined(View view) {
+  view.apart = kAllApart;
   return view;
 }
 
@@ -51,8 +58,6 @@ base::Error another_kernel(const Storage& storage) {
                       storage.name.empty() ? "the tensor" : storage.name),
           "make it in the kernel that uses it, or pass it as an argument"};
 }
-
-bool is_matmul(isa::Opcode op) { return op == isa::Opcode::kMatMul || op == isa::Opcode::kPeTranspose; }
 
 }  // namespace
 
@@ -80,6 +85,7 @@ View Trace::tensor(const TensorSpec& spec) {
   if (!on_chip) {
     storage->reg = static_cast<std::uint32_t>(block_.registers.size());
     block_.registers.push_back(static_cast<ValueId>(storage->reg));
+    storage->cols = product(spec.sizes, 0, spec.sizes.size());
     return view;
   }
   const auto axis = static_cast<std::size_t>(spec.partition_axis);
@@ -231,14 +237,16 @@ void Trace::emit(const Op& op) {
   if ((op.dst && op.dst->empty()) || (op.a && op.a->empty())) return;
   isa::Instr instr = op.instr;
   instr.label = label_;
-  if (op.a) instr.a = read_tile(instr.op == isa::Opcode::kTensorReduce ? apart(*op.a) : *op.a);
+  const bool steps = instr.steps != decltype(instr.steps){};
+  if (op.a)
+    instr.a = read_tile(instr.op == isa::Opcode::kTensorReduce ? apart(*op.a) : steps ? unjoined(*op.a) : *op.a);
   if (op.b) instr.b = read_tile(*op.b);
   if (op.c) instr.c = read_tile(*op.c);
-  if (instr.accumulate && op.dst->on_chip() && !is_matmul(instr.op)) read_tile(*op.dst);
+  if (instr.accumulate && op.dst->on_chip()) read_tile(*op.dst);
   const bool keeps = instr.op == isa::Opcode::kCopyPredicated || instr.op == isa::Opcode::kStreamShuffle ||
                      instr.op == isa::Opcode::kTensorCopyDynamicDst;
   if (keeps) read_tile(*op.dst);
-  if (op.dst) instr.dst = write_tile(*op.dst);
+  if (op.dst) instr.dst = write_tile(steps ? unjoined(*op.dst) : *op.dst);
   if (op.dst2) instr.dst2 = write_tile(*op.dst2);
   instr = on_ring(op.any_engine ? on_engine(instr) : instr);
   check(instr);

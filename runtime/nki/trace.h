@@ -58,6 +58,8 @@ class Trace {
   void assign(const View& dst, const View& src, bool unnamed);
   /// `dst += src` of a matmul: adds in PSUM. False when src is no such result.
   bool accumulate(const View& dst, const View& src, bool unnamed);
+  /// Whether nothing has been added up there yet, so that the first product may simply be written.
+  bool starts_sum(const View& part);
   /// The row of `view` in each of `partitions` partitions: TensorE multiplies it with ones. In PSUM when `in_psum` and
   /// a bank holds it, else in SBUF.
   View spread(const View& view, std::int64_t partitions, bool in_psum);
@@ -88,7 +90,6 @@ class Trace {
   isa::Instr on_ring(const isa::Instr& instr);
   bool redirect(const View& dst, const View& src, bool adds);
   bool may_write(const isa::Instr& instr, const Tile& dst) const;
-  bool starts_sum(const View& part);
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
 
   const std::shared_ptr<Trace*> self_ = std::make_shared<Trace*>(this);  // for its tensors, which may outlive it

@@ -49,6 +49,7 @@ class Subscript {
       }
     }
     while (open && next_ < view_.rank) keep();
+    if (out_.on_chip() && out_.rank == 1) push({.size = 1, .step = 0, .kind = Axis::Kind::kFree});  // a tile has two
     return out_;
   }
 

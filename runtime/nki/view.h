@@ -7,13 +7,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/tile.h"
 
 namespace runtime::nki {
 
-inline constexpr int kMostAxes = 8;
+inline constexpr int kMostAxes = 16, kAllApart = -1;
 
 /// Numbers that are affine in the places of an index tile: constant + sum of coef[d] * i_d, 0 <= i_d < size[d].
 /// The result of nl.arange, nl.mgrid and arithmetic on them.
@@ -27,6 +28,8 @@ struct Affine {
   Affine scaled(std::int64_t factor) const;
   /// Sizes broadcast as NumPy's do. Errors: Fault::kProgram when they cannot.
   Affine plus(const Affine& other, std::int64_t sign = 1) const;
+  /// The quotient and the remainder of a division by `divisor`, rounded down, where both are affine; else nothing.
+  std::optional<std::pair<Affine, Affine>> divided(std::int64_t divisor) const;
   /// The least of all places. Rank 0: the constant.
   std::int64_t least() const;
   std::int64_t most() const;
@@ -88,7 +91,7 @@ struct View {
   std::int64_t block = 0, part = 0, offset = 0;  // offset: elements
   int rank = 0;
   std::array<Axis, kMostAxes> axes{};
-  int apart = 0;  // an axis that is not joined with the one in front of it: the axis of a reduction
+  int apart = 0;  // an axis that is not joined with the one in front of it: the axis of a reduction; or kAllApart
   std::optional<Indirect> indirect{};
   std::vector<Claim> claims{};
 
@@ -143,6 +146,14 @@ View masked(const View& view, const Mask& mask);
 View reshaped(const View& view, const std::vector<std::int64_t>& sizes);
 /// Axes of one element repeated as NumPy broadcasts. The partition axis may be repeated too: `step` 0.
 View broadcast(const View& view, const std::vector<std::int64_t>& sizes);
+/// The axes as a hardware access pattern gives them: (step, size) in elements of the storage, from element `offset` on.
+/// On the chip the first pair is that of the partitions, whose step is a multiple of the storage's elements in one.
+/// Errors: Fault::kProgram for a pattern that leaves the storage.
+/// `anywhere`: an index that only the run knows moves it.
+View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::int64_t>>& pattern, std::int64_t offset,
+               bool anywhere = false);
+/// Axes in another order. Errors: Fault::kProgram when the partitions do not stay first.
+View permuted(const View& view, const std::vector<int>& order);
 /// Sizes that both broadcast to. Errors: Fault::kProgram.
 std::vector<std::int64_t> common_sizes(const View& a, const View& b);
 std::string sizes_text(const View& view);

@@ -5,7 +5,7 @@ from trnsim import _core
 from trnsim._errors import Error
 from trnsim.nki import _dtypes
 from trnsim.nki._dtypes import UINT8, code, is_integer, promote
-from trnsim.nki._state import HBM, PSUM, SBUF, current, error
+from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
 
 View = _core.View
 OP = _core.opcodes
@@ -24,10 +24,17 @@ def _mask_bool(self):
 _core.Mask.__bool__ = _mask_bool
 
 
+_joined = [None, None]  # a mask, and what became of it
+
+
 def taken(mask):
     """The mask with what `and` left behind. These are of the same expression: they come right before it."""
+    if not _pending:
+        return _joined[1] if mask is _joined[0] else mask
+    _joined[0] = mask
     while _pending:
         mask = _pending.pop() & mask
+    _joined[1] = mask
     return mask
 
 
@@ -72,6 +79,26 @@ class Result:
 
 def temp(shape, dtype, space=SBUF):
     return current().temporary(space, dtype, list(shape))
+
+
+def destination():
+    """The tile that the call gave for its result (`dst` of the newer dialect), once; None: a new one is made."""
+    to, state.into = state.into, None
+    return to
+
+
+def result(shape, dtype, space=SBUF):
+    """The tile for the result of an instruction: a new one, or the destination that the call gave."""
+    to = destination()
+    if to is None:
+        return temp(shape, dtype, space)
+    size = 1
+    for s in shape[1:]:
+        size *= s
+    if to.partitions != shape[0] or to.cols != size:
+        raise error(f"dst has the shape {tuple(to.shape)}, the result has {tuple(shape)}",
+                    "give a destination of that shape")
+    return to
 
 
 def is_tile(x):
@@ -240,45 +267,52 @@ def bias_of(bias, data):
 
 
 def _axes(data, axis):
-    """The axes of a reduction, which are the last ones, from the first on."""
+    """The axes of a reduction, from the first on."""
     given = [axis] if isinstance(axis, (int, np.integer)) else list(axis)
-    axes = sorted(a + data.ndim if a < 0 else a for a in given)
+    axes = sorted({int(a) + data.ndim if a < 0 else int(a) for a in given})
     if not axes or axes[0] == 0:
         raise error("a reduction over partitions", "transpose first, or multiply with ones on TensorE")
-    if axes != list(range(axes[0], data.ndim)):
-        raise error(f"axes {axes} are not the last ones of {data.ndim}", "reduce the last axes")
+    if axes[-1] >= data.ndim or axes[0] < 0:
+        raise error(f"axis {axes[-1]} of a tile with {data.ndim} axes", "name an axis that the tile has")
     return axes
 
 
 def reduction(name, data, axis, result, keepdims=False, negate=None):
-    """The ALU operation over the last axes of a tile, on VectorE."""
+    """The ALU operation over some of the free axes of a tile, on VectorE: they are read as the innermost ones."""
     data = tile(data, "input of a reduction")
-    first = _axes(data, axis)[0]
-    outer = list(data.shape[:first])
+    axes = _axes(data, axis)
+    kept_axes = [d for d in range(data.ndim) if d not in axes]
     mask = mask_of(result.mask)
     source = data._masked(mask) if mask is not None else data
-    out = temp(outer, code(result.dtype, data.code))
+    outer = [data.shape[d] for d in kept_axes]
+    out = result.tile(outer, code(result.dtype, data.code))
     where = out
-    for d in range(first):
-        if source.shape[d] != outer[d]:
-            where = where._cut(d, source.start - data.start if d == 0 else 0, source.shape[d])
-    put("tensor_reduce", VECTOR, where, inner(source, first), alu0=ALU[name], negate=negate)
+    for place, d in enumerate(kept_axes):
+        if source.shape[d] != data.shape[d]:
+            where = where._cut(place, source.start - data.start if d == 0 else 0, source.shape[d])
+    if axes != list(range(axes[0], data.ndim)):
+        source = source._permuted(kept_axes + axes)
+    put("tensor_reduce", VECTOR, where, inner(source, len(kept_axes)), alu0=ALU[name], negate=negate)
+    if result.into is not None:
+        return out
     if keepdims:
-        return out._reshape(outer + [1] * (data.ndim - first))
+        return out._reshape([1 if d in axes else data.shape[d] for d in range(data.ndim)])
     return out if len(outer) > 1 else out._reshape([outer[0], 1])
 
 
 def inner(data, first):
-    """The tile with all axes from `first` on as one; a copy where memory does not join them."""
+    """The tile with all axes from `first` on as one where memory joins them; a copy where too many axes are left."""
     n = 1
     for s in data.shape[first:]:
         n *= s
     sizes = list(data.shape[:first]) + [n]
-    if first == 1 and len(sizes) == 2 and data.ndim == 2:
+    if first == data.ndim - 1:
         return data
     try:
         return data._reshape(sizes)
     except Error:
+        if data.ndim <= 5:
+            return data
         out = temp(data.shape, data.code)
         current().copy(out, data)
         return out._reshape(sizes)

@@ -38,6 +38,7 @@ def machine():
 
 
 _machines = {}
+type(state).machine = staticmethod(machine)
 
 
 class _Watch:
@@ -122,9 +123,11 @@ def compile_kernel(func, grid, args, kwargs):
     state.__dict__.clear()
     state.trace = machine().trace(func.__name__, settings.instructions)
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
+    state.written, state.known = set(), {}
     state.direct = getattr(func, "_nki_auto_alloc", False)
     try:
         arguments = _Arguments()
+        state.arrays = arguments.inputs
         with _Watch():
             views = [arguments.tensor(a, names[i] if i < len(names) else f"argument{i}") for i, a in enumerate(args)]
             named = {k: arguments.tensor(v, k) for k, v in kwargs.items()}
@@ -186,15 +189,22 @@ def outputs(compiled):
 class Kernel:
     """A function that nki.jit decorates."""
 
-    def __init__(self, func, grid=()):
-        self.func, self.grid = getattr(func, "func", func), grid
+    def __init__(self, func, grid=(), target=None):
+        self.func, self.grid, self.target = getattr(func, "func", func), grid, target
         functools.update_wrapper(self, self.func)
 
     def __getitem__(self, grid):
-        return type(self)(self.func, tuple(int(g) for g in (grid if isinstance(grid, tuple) else (grid,))))
+        return type(self)(self.func, tuple(int(g) for g in (grid if isinstance(grid, tuple) else (grid,))),
+                          target=self.target)
 
     def compile(self, *args, **kwargs):
-        return compile_kernel(self.func, self.grid, args, kwargs)
+        before = settings.machine
+        if self.target is not None and not before.startswith(self.target):
+            settings.machine = _TARGETS[self.target]
+        try:
+            return compile_kernel(self.func, self.grid, args, kwargs)
+        finally:
+            settings.machine = before
 
     def __call__(self, *args, **kwargs):
         if state.trace is not None:
@@ -211,9 +221,26 @@ def _decorator(cls):
     return decorate
 
 
-def jit(func=None, *, mode="auto", **_):
+# platform_target of nki.jit, and a machine with that chip
+_TARGETS = {"trn1": "trn1.2xlarge", "inf2": "trn1.2xlarge", "trn2": "trn2.3xlarge"}
+_MODES = ("auto", "jax", "torchxla", "baremetal", "benchmark", "profile", "simulation", "trace")
+# Options of the SDK's compiler, which change no result.
+_IGNORED = {"kernel_return", "show_compiler_tb", "debug_kernel", "enable_cache", "additional_compile_opt",
+            "experimental_flags"}
+
+
+def jit(func=None, *, mode="auto", platform_target=None, **options):
     """Decorates a kernel: called with NumPy arrays it gives NumPy arrays, computed by the simulated instructions."""
-    return Kernel(func) if func is not None else Kernel
+    unknown = next((name for name in options if name not in _IGNORED), None)
+    if unknown is not None:
+        raise error(f"nki.jit takes no {unknown}", "leave it out")
+    if mode not in _MODES:
+        raise error(f"nki.jit has no mode {mode!r}", "choose from " + ", ".join(_MODES))
+    if platform_target is not None and platform_target not in _TARGETS:
+        raise error(f"{platform_target!r} is no platform of nki.jit here", "choose from " + ", ".join(_TARGETS))
+    kind = _Timed if mode in ("benchmark", "profile") else Kernel
+    wrap = functools.partial(kind, target=platform_target)
+    return wrap(func) if func is not None else wrap
 
 
 trace = jit
@@ -250,8 +277,8 @@ class BenchmarkResult:
 
 
 class _Timed(Kernel):
-    def __init__(self, func, grid=(), warmup=10, iters=100, folder=None):
-        super().__init__(func, grid)
+    def __init__(self, func, grid=(), target=None, warmup=10, iters=100, folder=None):
+        super().__init__(func, grid, target)
         self.warmup, self.iters, self.folder = warmup, iters, folder
         self.benchmark_result = None
 

@@ -86,20 +86,8 @@ View.dtype = property(lambda self: _dtypes.dtype_of(self.code))
 View.itemsize = property(lambda self: _dtypes.size_of(self.code))
 View.size = property(lambda self: self.partitions * self.cols)
 View.on_hbm = property(lambda self: self.space == HBM)
-View.buffer = property(lambda self: self.space)
 
 
-def _reshape(self, *shape):
-    sizes = list(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else list(shape)
-    if -1 in sizes:
-        known = 1
-        for s in sizes:
-            known *= s if s != -1 else 1
-        sizes[sizes.index(-1)] = self.size // known
-    return self._reshape(sizes)
-
-
-View.reshape = _reshape
 View.broadcast_to = lambda self, *shape: language.broadcast_to(
     self, shape=shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
 
@@ -125,16 +113,14 @@ def _expand_dims(self, axis):
 View.astype = _astype
 View.assert_shape = _assert_shape
 View.expand_dims = _expand_dims
-View.view = lambda self, dtype: self._as(_dtypes.code(dtype))
-View.ap = property(lambda self: self)
 View.__repr__ = lambda self: f"tensor({tuple(self.shape)}, {self.dtype}, {('', 'sbuf', 'psum', 'hbm')[self.space]})"
 _Affine = _core.Affine
 for _op in ("__bool__", "__int__", "__index__"):
     setattr(_Affine, _op, lambda self: (_ for _ in ()).throw(
         error("an index tile is no number: a kernel cannot branch or loop by it", "use a mask")))
-for _op in ("__floordiv__", "__mod__", "__truediv__", "__rfloordiv__", "__rmod__"):
+for _op in ("__truediv__", "__rfloordiv__", "__rmod__", "__rtruediv__"):
     setattr(_Affine, _op, lambda self, other: (_ for _ in ()).throw(
-        error("an index may only be added to, and multiplied by numbers", "use an affine expression")))
+        error("an index divides a number, or is divided into fractions", "use //, % and whole numbers")))
 _Affine.p = property(lambda self: self)
 _Affine.ndim = property(lambda self: len(self.shape))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 10000))

@@ -1,4 +1,4 @@
-"""The names under which kernels import NKI."""
+"""The names under which kernels import NKI: `neuronxcc.nki` is the dialect of SDK 2.26, `nki` the later one."""
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -7,12 +7,12 @@ import types
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """`neuronxcc.nki.X` and `nki.X` are `trnsim.nki.X`."""
+    """`neuronxcc.nki.X` is `trnsim.nki.X`, and `nki.X` is `trnsim.nki._newer.X`."""
 
     def _target(self, name):
-        for prefix in ("neuronxcc.nki", "nki"):
+        for prefix, package in (("neuronxcc.nki", "trnsim.nki"), ("nki", "trnsim.nki._newer")):
             if name == prefix or name.startswith(prefix + "."):
-                return "trnsim.nki" + name[len(prefix):]
+                return _MOVED.get(name, package + name[len(prefix):])
         return None
 
     def find_spec(self, name, path=None, target=None):
@@ -37,6 +37,15 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         if isinstance(module, _Alias):
             sys.modules[module.__spec__.name] = module.__dict__["_target"]
+
+
+# Modules of the SDK that kernels import names from, and the module here that has these names.
+_MOVED = {"neuronxcc.nki.isa.constants": "trnsim.nki._isa.modes",
+          "neuronxcc.nki.language.constants": "trnsim.nki._language.types",
+          "neuronxcc.nki.compiler.backends": "trnsim.nki._inside",
+          "neuronxcc.nki.compiler.backends.neuron": "trnsim.nki._inside",
+          "neuronxcc.nki.compiler.backends.neuron.tensor": "trnsim.nki._inside",
+          "neuronxcc.nki.compiler.backends.neuron.indexing": "trnsim.nki._inside"}
 
 
 class _Alias(types.ModuleType):

@@ -14,6 +14,10 @@ class _State:
     next_shared = 0
     direct = False     # explicit allocation is ignored
     constants = []     # (register, array)
+    into = None        # where the next instruction writes: `dst` of the newer dialect
+
+
+    machine = None     # gives the machine of the command, for what is asked outside of a kernel
 
 
 state = _State()

@@ -1,4 +1,6 @@
 """nki.compiler: where the kernel puts its own tensors, and directives."""
+import inspect
+
 from trnsim.nki import language as nl
 from trnsim.nki._state import PSUM, SBUF, error
 
@@ -11,6 +13,16 @@ def _linear(shape, indices, scale, base):
     for size, index in zip(shape, indices):
         place = place * size + index % size
     return place * scale + base
+
+
+def _called(func, index, partitions, size):
+    """What a kernel's function of places says. Its documented parameters are given by name: some may be bound."""
+    named = {"idx": index, "pdim_size": partitions, "fdim_size": size}
+    try:
+        inspect.signature(func).bind(**named)
+    except TypeError:
+        return func(index, partitions, size)
+    return func(**named)
 
 
 def _check_partitions(start, size):
@@ -30,7 +42,7 @@ class _Sbuf(nl.Buffer):
     def alloc(self, func):
         """Where `func(block, partitions, bytes)` says: (first partition, byte)."""
         def place(index, partitions, size):
-            start, byte = func(index, partitions, size)
+            start, byte = _called(func, index, partitions, size)
             _check_partitions(int(start), int(partitions))
             if byte < 0 or byte + size > SBUF_BYTES:
                 raise error(f"bytes {byte} to {byte + size} of a partition exceed SBUF, which has {SBUF_BYTES} for "
@@ -54,7 +66,7 @@ class _Psum(nl.Buffer):
     def alloc(self, func):
         """Where `func(block, partitions, bytes)` says: (bank, first partition, byte)."""
         def place(index, partitions, size):
-            bank, start, byte = func(index, partitions, size)
+            bank, start, byte = _called(func, index, partitions, size)
             _check_partitions(int(start), int(partitions))
             if size + byte > BANK_BYTES or not 0 <= bank < BANKS:
                 raise error(f"{size} bytes at byte {byte} of bank {bank} exceed PSUM: {BANKS} banks of {BANK_BYTES}",
@@ -74,11 +86,19 @@ sbuf, psum = _Sbuf(), _Psum()
 hbm = nl.hbm
 
 
-def _directive(func=None, **_):
+def enable_stack_allocator(func=None, log_level=None):
+    """A directive of the compiler's allocator: places follow the same rules here."""
     return func if func is not None else (lambda f: f)
 
 
-enable_stack_allocator = skip_middle_end_transformations = _directive
+def skip_middle_end_transformations(func=None):
+    """A directive: only passes that `--passes` names run here."""
+    return func if func is not None else (lambda f: f)
+
+
+def multi_buffer(count):
+    """A directive of loops: so many iterations have tiles of their own. Tiles are apart here as far as they fit."""
+    return ("multi_buffer", int(count))
 
 
 def force_auto_alloc(func=None):

@@ -1,12 +1,9 @@
 """nki.isa: search, gather and what runs on along a row."""
-import numpy as np
-
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import code
-from trnsim.nki._emit import ALU, alu_name, put, temp, tile
+from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
-from trnsim.nki._language.elementwise import multiply
 from trnsim.nki._language.moves import copy
 from trnsim.nki._language.tensors import random_seed
 from trnsim.nki._state import error
@@ -14,14 +11,14 @@ from trnsim.nki._state import error
 
 def max8(*, src, mask=None, dtype=None):
     src = tile(src)
-    out = temp([src.shape[0], 8], code(dtype, src.code))
+    out = e.result([src.shape[0], 8], code(dtype, src.code))
     put("max8", e.VECTOR, *e.kept(out, src, mask))
     return out
 
 
 def nc_find_index8(*, data, vals, mask=None, dtype=None):
     data, vals = tile(data), tile(vals)
-    out = temp([data.shape[0], 8], code(dtype, _dtypes.UINT32))
+    out = e.result([data.shape[0], 8], code(dtype, _dtypes.UINT32))
     to, kept = e.kept(out, data, mask)
     put("find_index8", e.VECTOR, to, kept, vals._cut(0, 0, kept.partitions))
     return out
@@ -29,7 +26,7 @@ def nc_find_index8(*, data, vals, mask=None, dtype=None):
 
 def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
     data, vals = tile(data), tile(vals)
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     _, kept = e.kept(out, data, mask)
     rows = vals._cut(0, 0, kept.partitions)
     found = tile(dst_idx)._cut(0, 0, kept.partitions) if dst_idx is not None else None
@@ -42,17 +39,14 @@ def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
 def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, *, mask=None):
     src, index = e.in_sbuf(tile(src_buffer)), tile(index)
     each, n = int(num_elem_per_idx), int(num_valid_indices or 16 * index.cols)
-    out = temp([src.shape[0], n] + ([each] if each > 1 else []), src.code)
-    scaled = index
-    if each > 1 and src.ndim > 2 and src.shape[-1] == each:  # rows of so many elements
-        scaled = multiply(index, each, dtype=np.uint16)
-    put("local_gather", e.GPSIMD, out, src, scaled, imm=e.number(each))
+    out = e.result([src.shape[0], n] + ([each] if each > 1 else []), src.code)
+    put("local_gather", e.GPSIMD, out, src, index, imm=e.number(each))
     return out
 
 
 def nc_n_gather(data, indices, *, mask=None, dtype=None):
     data, indices = e.in_sbuf(tile(data)), e.in_sbuf(tile(indices))
-    out = temp(indices.shape, data.code)
+    out = e.result(indices.shape, data.code)
     put("n_gather", e.GPSIMD, out, _joined(data), _joined(indices), mask=mask)
     return out if dtype is None or code(dtype) == data.code else copy(out, dtype=dtype)
 
@@ -66,7 +60,7 @@ def tensor_scalar_cumulative(*, src, op0, op1, imm0, imm1=None, reduce_cmd=modes
                              mask=None):
     """Each element: (src op0 imm0) op1 what came before it."""
     data = tile(src)
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     registers = modes.REGISTERS[reduce_cmd.name if imm1 is None else "load_reduce"]
     put("tensor_scalar_cumulative", e.VECTOR, out, data, e.per_partition(imm0, data), e.per_partition(imm1, data),
         alu0=ALU[alu_name(op0)], alu1=ALU[alu_name(op1)], mask=mask, registers=registers)
@@ -79,7 +73,7 @@ def set_rng_seed(*, src_seeds=None, seed=None):
 
 def sequence_bounds(*, segment_ids, dtype=None):
     data = tile(segment_ids)
-    out = temp([data.shape[0], 2, data.cols], code(dtype, data.code))
+    out = e.result([data.shape[0], 2, data.cols], code(dtype, data.code))
     put("sequence_bounds", e.GPSIMD, out, data)
     return out
 

@@ -1,32 +1,61 @@
 """nki.isa: TensorE."""
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import FP32, code, is_integer
-from trnsim.nki._emit import put, temp, tile
+from trnsim.nki._emit import put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.moves import copy
-from trnsim.nki._state import PSUM, SBUF, error
+from trnsim.nki._state import PSUM, SBUF, error, state
 
 
 def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onezero=False, is_transpose=False,
-              tile_position=(), tile_size=(), mask=None):
+              tile_position=(), tile_size=(), mask=None, perf_mode=None):
     """stationary.T @ moving, in PSUM."""
-    stationary, moving = tile(stationary, "stationary operand"), tile(moving, "moving operand")
-    if stationary.space != SBUF or moving.space != SBUF:
-        raise error("TensorE reads SBUF", "copy the operand from PSUM with nisa.tensor_copy")
+    if perf_mode is not None:
+        return _double_row(stationary, moving, perf_mode)
+    mask = e.mask_of(mask)
+    return product((stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
+                   (tile_position, tile_size), mask=mask)
+
+
+def _double_row(stationary, moving, mode):
+    """Two rows of fp8 for each of the array: the sum of two products. They take the time of two."""
+    if modes.get_nc_version().value < 3:
+        raise error(f"perf_mode {mode} exists from NeuronCore-v3 on", "leave perf_mode out")
+    if mode not in ("double_row_gen3", "double_row"):
+        raise error(f"perf_mode {mode} is not modelled", "use double_row_gen3, or leave perf_mode out")
+    if stationary.shape[1] != 2 or moving.shape[1] != 2:
+        raise error(f"double rows of {tuple(stationary.shape)} and {tuple(moving.shape)}", "give both [K, 2, columns]")
+    out = product((stationary[:, 0, :], moving[:, 0, :]))
+    put("matmul", e.TENSOR, out, in_sbuf_for_tensor(stationary[:, 1, :]), in_sbuf_for_tensor(moving[:, 1, :]),
+        accumulate=True)
+    return out
+
+
+def product(operands, onezero=False, is_transpose=False, place=((), ()), accumulate=False, mask=None):
+    """stationary.T @ moving in PSUM, or added to what is there."""
+    stationary, moving = (in_sbuf_for_tensor(t) for t in operands)
     columns = stationary.cols
     shape = [columns] + (list(moving.shape[1:]) if moving.ndim > 1 else [1])
-    out = temp(shape, FP32, PSUM)
+    out = e.result(shape, FP32, PSUM)
     to = out
     if mask is not None:
-        to, stationary, moving = _matmul_mask(e.mask_of(mask), out, stationary, moving)
+        to, stationary, moving = _matmul_mask(mask, out, stationary, moving)
         if to.empty() or stationary.empty():
             return out
     if is_transpose and moving.partitions == moving.cols == stationary.partitions:
         put("pe_transpose", e.TENSOR, to, stationary)
     else:
-        pe = [int(i) for i in (*tile_position, *tile_size)] if tile_size else None
-        put("matmul", e.TENSOR, to, stationary, moving, onezero=is_stationary_onezero or is_moving_onezero, pe=pe)
+        pe = [int(i) for i in (*place[0], *place[1])] if place[1] else None
+        put("matmul", e.TENSOR, to, stationary, moving, onezero=onezero, pe=pe, accumulate=accumulate or None)
     return out
+
+
+def in_sbuf_for_tensor(x):
+    """An operand of TensorE, which reads SBUF. The older dialect's compiler copies what is in PSUM."""
+    x = tile(x, "operand of TensorE")
+    if x.space != SBUF and state.into is not None:
+        raise error("TensorE reads SBUF", "copy the operand from PSUM with nisa.tensor_copy")
+    return e.in_sbuf(x)
 
 
 def _matmul_mask(mask, out, stationary, moving):
@@ -58,9 +87,9 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=modes.engine.unknown):
     which = modes.engine_code(engine)
     small = data.partitions <= 32 and data.cols <= 32
     if which == e.VECTOR or (which == e.ANY and (small or is_integer(data.code))):
-        out = temp([data.cols, data.partitions], data.code)
+        out = e.result([data.cols, data.partitions], data.code)
         put("vector_transpose", e.VECTOR, out, data)
     else:
-        out = temp([data.cols, data.partitions], data.code, PSUM)
+        out = e.result([data.cols, data.partitions], data.code, PSUM)
         put("pe_transpose", e.TENSOR, out, e.in_sbuf(data))
     return out if dtype is None or code(dtype) == data.code else copy(out, dtype=dtype)

@@ -1,7 +1,10 @@
 """nki.isa: names of engines, commands and modes."""
 import enum
 
+import numpy as np
+
 from trnsim.nki import _emit as e
+from trnsim.nki._state import state
 
 
 class engine(enum.Enum):
@@ -13,7 +16,7 @@ gpsimd_engine, sync_engine, unknown_engine = engine.gpsimd, engine.sync, engine.
 
 
 class reduce_cmd(enum.Enum):
-    idle, reset, reset_reduce, reduce = 0, 1, 2, 3
+    idle, reset, reduce, reset_reduce, load_reduce = 0, 1, 2, 3, 4
 
 
 class dge_mode(enum.Enum):
@@ -25,7 +28,7 @@ class oob_mode(enum.Enum):
 
 
 class nc_version(enum.IntEnum):
-    gen2, gen3 = 2, 3
+    gen2, gen3, gen4 = 2, 3, 4
 
 
 class constants:
@@ -33,7 +36,13 @@ class constants:
 
 
 def get_nc_version():
-    return nc_version.gen2
+    """The generation of the machine that the command simulates."""
+    return nc_version(state.machine().generation)
+
+
+def fp32_min():
+    """The lowest finite number."""
+    return float(np.finfo(np.float32).min)
 
 
 def engine_code(which):

@@ -13,7 +13,7 @@ from trnsim.nki._state import HBM, error
 
 
 def memset(shape, value, dtype, *, mask=None, engine=modes.engine.unknown):
-    out = temp([int(s) for s in ([shape] if isinstance(shape, int) else shape)], code(dtype))
+    out = e.result([int(s) for s in ([shape] if isinstance(shape, int) else shape)], code(dtype))
     put("memset", modes.engine_code(engine), out, imm=e.number(value), mask=mask)
     return out
 
@@ -32,7 +32,7 @@ def _affine_rows(affine, what):
 def iota(expr, dtype, *, mask=None):
     """Index values as numbers."""
     sizes, first, row, steps = _affine_rows(expr, "iota's expression")
-    out = temp(sizes, code(dtype))
+    out = e.result(sizes, code(dtype))
     for outer in np.ndindex(*sizes[1:-1]):
         part, start = out, first
         for d, i in enumerate(outer):
@@ -47,7 +47,7 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     if len(rules) != 1:
         raise error("affine_select takes one inequality", "use nl.where for others")
     sizes, first, row, steps = _affine_rows(rules[0], "the predicate")
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     full = [data.shape[d] for d in range(data.ndim)]
     steps = [0] * (data.ndim - 1 - len(steps)) + steps
     for outer in np.ndindex(*full[1:-1]):
@@ -83,7 +83,7 @@ def dma_transpose(src, *, axes=None, mask=None, dtype=None):
     order = orders.get(src.ndim)
     if order is None or (axes is not None and tuple(axes) != order):
         raise error(f"a DMA transpose of {src.ndim} axes by {axes}", "use (1, 0), (2, 1, 0) or (3, 1, 2, 0)")
-    out = temp([src.shape[a] for a in order], code(dtype, src.code))
+    out = e.result([src.shape[a] for a in order], code(dtype, src.code))
     for middle in np.ndindex(*src.shape[1:-1]):
         to, source = out, src
         for d, i in enumerate(middle):
@@ -95,7 +95,7 @@ def dma_transpose(src, *, axes=None, mask=None, dtype=None):
 
 def tensor_copy(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
     src = tile(src)
-    out = temp(src.shape, code(dtype, src.code))
+    out = e.result(src.shape, code(dtype, src.code))
     put("tensor_copy", modes.engine_code(engine), out, src, mask=mask)
     return out
 
@@ -122,7 +122,7 @@ def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=modes.engine.u
     if not src.indirect:
         return tensor_copy(src, mask=mask, dtype=dtype, engine=engine)
     which = modes.engine_code(engine)
-    out = temp(src.shape, code(dtype, src.code))
+    out = e.result(src.shape, code(dtype, src.code))
     which = e.VECTOR if which == e.ANY else which
     put("tensor_copy_dynamic", which, out, src._from_there(), _offset(src), imm=_unit(src))
     return out
@@ -165,5 +165,16 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
     put("stream_shuffle", e.VECTOR, dst, src, table, mask=mask)
 
 
-def range_select(*args, **kwargs):
-    raise error("range_select exists from NeuronCore-v3 on", "use affine_select, or iota and nl.where")
+def range_select(*, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd=modes.reduce_cmd.idle, reduce_res=None,
+                 reduce_op=np.amax, range_start=0, on_false_value=None, mask=None, dtype=None):
+    """The tile where its index along the row is within two bounds of the partition, elsewhere the value."""
+    if modes.get_nc_version().value < 3:
+        raise error("range_select exists from NeuronCore-v3 on", "use affine_select, or iota and nl.where")
+    data, given = tile(on_true_tile), reduce_res is None or reduce_cmd is not modes.reduce_cmd.idle
+    out = e.result(data.shape, code(dtype, data.code))
+    otherwise = modes.fp32_min() if on_false_value is None else float(on_false_value)
+    put("range_select", e.VECTOR, out, data, tile(bound0), tile(bound1), alu0=ALU[alu_name(comp_op0)],
+        alu1=ALU[alu_name(comp_op1)], imm=(float(range_start), otherwise, 0, 0), mask=mask,
+        dst2=None if reduce_res is None else tile(reduce_res),
+        registers=modes.REGISTERS[reduce_cmd.name] if given else None)
+    return out

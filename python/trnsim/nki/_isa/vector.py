@@ -3,7 +3,7 @@ from trnsim import _core
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import code, is_integer
-from trnsim.nki._emit import ALU, FN, Result, alu_name, is_tile, put, temp, tile
+from trnsim.nki._emit import ALU, FN, Result, alu_name, is_tile, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.elementwise import reciprocal as _reciprocal
 from trnsim.nki._language.tensors import drawn
@@ -19,12 +19,12 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=modes.engin
     if data1.cols != data2.cols and 1 in (data1.cols, data2.cols):  # it reads each element again
         data1 = e.spread(data1, shape, in_psum=data2.space != PSUM)
         data2 = e.spread(data2, shape, in_psum=data1.space != PSUM)
-        out = temp(shape, code(dtype, e.elementwise_type(name, data1, data2)))
+        out = e.result(shape, code(dtype, e.elementwise_type(name, data1, data2)))
         put("tensor_tensor", e.GPSIMD if name == "pow" else e.VECTOR, out, data1, data2, alu0=ALU[name], mask=mask)
         return out
     if dtype is None and name in e.COMPARISONS:
         dtype = _dtypes.dtype_of(_dtypes.promote(data1.code, data2.code))
-    return e.combined(name, data1, data2, Result(dtype, mask, engine=modes.engine_code(engine)))
+    return e.combined(name, data1, data2, Result(dtype, mask, into=e.destination(), engine=modes.engine_code(engine)))
 
 
 def _two_ops(op0, op1):
@@ -37,7 +37,7 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
     """(data op0 operand0) op1 operand1; operands are numbers or one for each partition."""
     data = tile(data)
     names, (alu0, alu1) = _two_ops(op0, op1)
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     which = modes.engine_code(engine)
     if "pow" in names or ("inverse_sqrt" in names and which != e.SCALAR):
         which, data = e.GPSIMD, e.in_sbuf(data)
@@ -74,7 +74,7 @@ def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, 
         raise error("data and operand1 are both in PSUM", "copy one of them to SBUF")
     if tuple(other.shape) != tuple(data.shape) and other.cols != data.cols:
         other = e.spread(other, data.shape)
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     put("scalar_tensor_tensor", e.VECTOR, out, data, e.per_partition(operand0, data), other, alu0=alu0, alu1=alu1,
         reverse0=reverse0, reverse1=reverse1, mask=mask)
     return out
@@ -88,7 +88,7 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
     if data0.space == PSUM and data1.space == PSUM:
         raise error("data0 and data1 are both in PSUM", "copy one of them to SBUF")
     _, (alu0, alu1) = _two_ops(op0, op1)
-    out = temp(shape, code(dtype, _dtypes.promote(data0.code, data1.code)))
+    out = e.result(shape, code(dtype, _dtypes.promote(data0.code, data1.code)))
     first = e.per_partition(initial, data0)
     imm = (0.0, 0, 0, 0) if is_tile(first) else (first, 0, 0, 0)
     put("tensor_tensor_scan", e.VECTOR, out, data0, data1, first if is_tile(first) else None, alu0=alu0, alu1=alu1,
@@ -97,12 +97,12 @@ def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1
 
 
 def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdims=False):
-    return e.reduction(alu_name(op), data, axis, Result(dtype, mask), keepdims, negate)
+    return e.reduction(alu_name(op), data, axis, Result(dtype, mask, into=e.destination()), keepdims, negate)
 
 
 def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0=False, dtype=None, mask=None):
     data = tile(data)
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     put("tensor_scalar_reduce", e.VECTOR, out, data, e.per_partition(operand0, data), dst2=tile(reduce_res),
         alu0=ALU[alu_name(op0)], alu1=ALU[alu_name(reduce_op)], reverse0=reverse0, mask=mask)
     return out
@@ -110,7 +110,7 @@ def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0
 
 def tensor_partition_reduce(op, data, *, mask=None, dtype=None):
     data = e.in_sbuf(tile(data))
-    out = temp([1] + list(data.shape[1:]), code(dtype, data.code))
+    out = e.result([1] + list(data.shape[1:]), code(dtype, data.code))
     if mask is not None and e.mask_of(mask) is not None:
         data = data._masked(e.mask_of(mask))
     put("partition_reduce", e.GPSIMD, out, data, alu0=ALU[alu_name(op)])
@@ -123,21 +123,21 @@ def reciprocal(data, *, dtype=None, mask=None):
 
 def bn_stats(data, *, mask=None, dtype=None):
     data = tile(data)
-    out = temp([data.shape[0], 6], code(dtype, data.code))
+    out = e.result([data.shape[0], 6], code(dtype, data.code))
     put("bn_stats", e.VECTOR, *e.kept(out, data, mask))
     return out
 
 
 def bn_aggr(data, *, mask=None, dtype=None):
     data = tile(data)
-    out = temp([data.shape[0], 2], code(dtype, data.code))
+    out = e.result([data.shape[0], 2], code(dtype, data.code))
     put("bn_aggr", e.VECTOR, *e.kept(out, data, mask))
     return out
 
 
 def dropout(data, prob, *, mask=None, dtype=None):
     data = tile(data)
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     b = e.per_partition(prob, data) if is_tile(prob) else None
     put("dropout", e.VECTOR, out, data, b, imm=(0.0 if b is not None else float(prob), 1.0, 0, 0), mask=mask,
         rng=drawn())
@@ -153,9 +153,9 @@ def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=Non
         raise error(f"{getattr(op, '__name__', op)} is no function of ScalarE",
                     "trnsim nki --list names those that are")
     if reduce_cmd is modes.reduce_cmd.idle and reduce_res is None:
-        return e.activation(fn, data, bias, scale, Result(dtype, mask))
+        return e.activation(fn, data, bias, scale, Result(dtype, mask, into=e.destination()))
     data = tile(data)
-    out = temp(data.shape, code(dtype, data.code))
+    out = e.result(data.shape, code(dtype, data.code))
     given = reduce_res is None or reduce_cmd is not modes.reduce_cmd.idle
     registers = modes.REGISTERS[reduce_cmd.name] if given else None
     put("activation" if reduce_res is None else "activation_reduce", e.SCALAR, out, data, e.scale_of(scale),

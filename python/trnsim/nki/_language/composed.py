@@ -9,7 +9,7 @@ import numpy as np
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import FP32, code, is_integer
-from trnsim.nki._emit import FN, Result, binary, is_tile, put, tile
+from trnsim.nki._emit import FN, Result, binary, is_tile, put, temp, tile
 from trnsim.nki._isa.gather import nc_n_gather
 from trnsim.nki._isa.matrix import nc_matmul, nc_transpose
 from trnsim.nki._isa.vector import dropout as _dropout
@@ -144,6 +144,18 @@ def static_assert(condition, message=""):
         raise error(f"static_assert: {message}", "mend what it says")
 
 
+def _fill(target, value):
+    """A number in all of a tile. Engines begin at certain partitions; DMA writes to others."""
+    grid = 128 if target.partitions > 64 else 64 if target.partitions > 32 else 32
+    to = target if target.start % grid == 0 else temp(target.shape, target.code)
+    if isinstance(value, (int, np.integer)) and is_integer(to.code):
+        put("memset", e.VECTOR, to, ints=[e.signed(value), 0, 0, 0])
+    else:
+        put("memset", e.VECTOR if to.space == PSUM else e.ANY, to, imm=e.number(value))
+    if to is not target:
+        current().copy(target, to)
+
+
 def assign(target, value):
     """target[...] = value, for all that is not a tile of that size."""
     if isinstance(value, _LoopReduce):
@@ -151,8 +163,7 @@ def assign(target, value):
     if not is_tile(value):
         if target.space == HBM:
             return store(target, value)
-        put("memset", e.VECTOR if target.space == PSUM else e.ANY, target, imm=e.number(value))
-        return None
+        return _fill(target, value)
     if target.space == HBM:
         return store(target, value)
     if value.space == HBM:

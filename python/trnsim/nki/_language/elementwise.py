@@ -32,6 +32,14 @@ def logical_not(x, *, dtype=bool, mask=None):
     return binary("eq", x, 0.0, dtype, mask)
 
 
+def negative(x, *, dtype=None, mask=None):
+    """-x element by element."""
+    x = tile(x)
+    if is_integer(x.code):
+        return binary("sub", 0, x, dtype or x.dtype, mask)
+    return binary("mul", x, -1.0, dtype or x.dtype, mask)
+
+
 def invert(x, *, dtype=None, mask=None):
     """The bits of whole numbers turned round."""
     x = tile(x)

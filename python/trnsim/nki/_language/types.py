@@ -2,7 +2,7 @@
 import numpy as np
 
 from trnsim.nki import _dtypes
-from trnsim.nki._state import HBM, PSUM, SBUF
+from trnsim.nki._state import HBM, PSUM, SBUF, error
 
 float32, float16 = np.float32, np.float16
 int8, int16, int32, uint8, uint16, uint32 = np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32
@@ -31,6 +31,46 @@ class fp32:
     max = float(np.finfo(np.float32).max)
 
 
+def finfo(dtype):
+    """Limits of a floating-point type, as NumPy's function of that name gives them."""
+    kind = np.dtype(dtype)
+    if kind in _LIMITS:
+        low, high, step = _LIMITS[kind]
+        return _Limits(-high, high, low, step)
+    return np.finfo(kind)
+
+
+class _Limits:
+    """The members of numpy.finfo that kernels read."""
+
+    def __init__(self, low, high, tiny, eps):
+        self.min, self.max, self.tiny, self.eps = low, high, tiny, eps
+        self.smallest_normal = tiny
+
+
+# smallest normal, largest, step above 1: of the formats' bits of exponent and fraction
+_LIMITS = {bfloat16: (2.0 ** -126, (2 - 2.0 ** -7) * 2.0 ** 127, 2.0 ** -7),
+           tfloat32: (2.0 ** -126, (2 - 2.0 ** -10) * 2.0 ** 127, 2.0 ** -10),
+           float8_e4m3: (2.0 ** -6, 240.0, 2.0 ** -3), float8_e5m2: (2.0 ** -14, 57344.0, 2.0 ** -2)}
+
+
+def static_cast(value, dtype):
+    """An array of the host, or a number, as numbers of another type: rounded to nearest, as the machine rounds."""
+    kind = _dtypes.dtype_of(_dtypes.code(dtype))
+    if hasattr(value, "space"):
+        raise error("nl.static_cast is of the host's arrays", "use nl.copy(tile, dtype=...) in a kernel")
+    array = np.asarray(value)
+    if kind == tfloat32:
+        return array.astype(np.float32)
+    wide = array if array.dtype.kind in "iub" or array.dtype == kind else array.astype(np.float32)
+    return wide.astype(kind)
+
+
+def sizeinbytes(dtype):
+    """Bytes of a number of that type."""
+    return _dtypes.size_of(_dtypes.code(dtype))
+
+
 class Buffer:
     """Where a tensor lies; `place` puts each of its blocks."""
 
@@ -39,6 +79,15 @@ class Buffer:
 
     def __repr__(self):
         return f"nl.{self.name}"
+
+    def __eq__(self, other):
+        """Places of one memory are equal: a tensor knows its memory only."""
+        if isinstance(other, Buffer):
+            return self.space == other.space and (self.space != HBM or self.shared == other.shared)
+        return NotImplemented
+
+    def __hash__(self):
+        return hash(self.space)
 
 
 sbuf, psum = Buffer("sbuf", SBUF), Buffer("psum", PSUM)

@@ -1,0 +1,5 @@
+"""nki of SDK 2.27 and later (`import nki`): instructions write to `dst`, which comes first; the same tracer."""
+from trnsim.nki import typing  # noqa: F401
+from trnsim.nki._jit import baremetal, benchmark, profile  # noqa: F401
+from trnsim.nki._newer import collectives, compiler, isa, language  # noqa: F401
+from trnsim.nki._newer.kernels import Kernel, jit, simulate  # noqa: F401

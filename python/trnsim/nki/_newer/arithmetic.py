@@ -1,0 +1,208 @@
+"""nki.isa of the newer dialect: VectorE, ScalarE and GpSimdE."""
+from trnsim.nki import _emit as e
+from trnsim.nki import isa
+from trnsim.nki._dtypes import is_integer
+from trnsim.nki._emit import ALU, alu_name, put, tile
+from trnsim.nki._isa import modes
+from trnsim.nki._newer.emit import DONE, destination, into, later
+from trnsim.nki._newer.modes import engine as engines
+from trnsim.nki._newer.modes import reduce_cmd as commands
+from trnsim.nki._newer.registers import known_value, remember
+from trnsim.nki._state import error
+
+_MAX = "maximum"
+
+
+def tensor_tensor(dst, data1, data2, op, engine=engines.unknown, name=None):
+    small = e.is_tile(dst) and dst.size == 1
+    values = [known_value(d) for d in (data1, data2)] if small and e.is_tile(data1) and e.is_tile(data2) else [None]
+    out = into(dst, isa.tensor_tensor, data1, data2, op, engine=engine)
+    if None not in values:
+        remember(dst, _folded(op, *values))
+    return out
+
+
+def tensor_scalar(dst, data, op0, operand0, reverse0=False, op1=None, operand1=None, reverse1=False,
+                  engine=engines.unknown, name=None):
+    value = known_value(data) if e.is_tile(dst) and dst.size == 1 and e.is_tile(data) else None
+    out = into(dst, isa.tensor_scalar, data, op0, operand0, reverse0, op1, operand1, reverse1, engine=engine)
+    if value is not None and op1 is None and not reverse0 and not e.is_tile(operand0):
+        remember(dst, _folded(op0, value, operand0))
+    return out
+
+
+def _folded(op, x, y):
+    """The result of whole numbers that are known while the kernel is traced; None for other operations."""
+    rule = {"add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y, "max": lambda: max(x, y),
+            "min": lambda: min(x, y)}.get(alu_name(op))
+    return rule() if rule and isinstance(x, int) and isinstance(y, int) else None
+
+
+def tensor_copy_predicated(dst, src, predicate, reverse_pred=False, name=None):
+    isa.tensor_copy_predicated(src=src, dst=destination(dst), predicate=predicate, reverse_pred=reverse_pred)
+    return DONE
+
+
+def scalar_tensor_tensor(dst, data, op0, operand0, op1, operand1, reverse0=False, reverse1=False, name=None):
+    return into(dst, isa.scalar_tensor_tensor, data=data, op0=op0, operand0=operand0, op1=op1, operand1=operand1,
+                reverse0=reverse0, reverse1=reverse1)
+
+
+def tensor_tensor_scan(dst, data0, data1, initial, op0, op1, reverse0=False, reverse1=False, name=None):
+    return into(dst, isa.tensor_tensor_scan, data0, data1, initial, op0, op1, reverse0, reverse1)
+
+
+def tensor_reduce(dst, op, data, axis, negate=False, keepdims=False, name=None):
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    if sorted(a % data.ndim for a in axes) != list(range(data.ndim - len(axes), data.ndim)):
+        raise error(f"axes {axes} are not the last ones of {data.ndim}", "reduce the last axes, or permute the view")
+    return into(dst, isa.tensor_reduce, op, data, axis, negate=negate, keepdims=keepdims)
+
+
+def tensor_partition_reduce(dst, op, data, name=None):
+    return into(dst, isa.tensor_partition_reduce, op, data)
+
+
+def tensor_scalar_reduce(dst, data, op0, operand0, reduce_op, reduce_res=None, reverse0=False,
+                         reduce_cmd=commands.reset_reduce, reduce_init=None, reduce_res_negate=False, name=None):
+    if reduce_cmd is not commands.reset_reduce or reduce_init is not None or reduce_res_negate:
+        later("tensor_scalar_reduce with another reduce_cmd")
+    if reduce_res is None:
+        return into(dst, isa.tensor_scalar, data, op0, operand0, reverse0)
+    return into(dst, isa.tensor_scalar_reduce, data=data, op0=op0, operand0=operand0, reduce_op=reduce_op,
+                reduce_res=destination(reduce_res), reverse0=reverse0)
+
+
+def tensor_scalar_cumulative(dst, src, op0, op1, imm0, imm1=None, reduce_cmd=commands.reset_reduce, name=None):
+    return into(dst, isa.tensor_scalar_cumulative, src=src, op0=op0, op1=op1, imm0=imm0, imm1=imm1,
+                reduce_cmd=reduce_cmd)
+
+
+def activation(dst, op, data, bias=None, scale=1.0, reduce_op=None, reduce_res=None, reduce_cmd=commands.idle,
+               name=None):
+    given = None if reduce_res is None else destination(reduce_res)
+    return into(dst, isa.activation, op, data, bias=bias, scale=scale, reduce_op=reduce_op, reduce_res=given,
+                reduce_cmd=reduce_cmd)
+
+
+def activation_reduce(dst, op, data, reduce_op, reduce_res, bias=None, scale=1.0, name=None):
+    return into(dst, isa.activation_reduce, op, data, reduce_op=reduce_op, reduce_res=destination(reduce_res),
+                bias=bias, scale=scale)
+
+
+def reciprocal(dst, data, name=None):
+    return into(dst, isa.reciprocal, data)
+
+
+def bn_stats(dst, data, name=None):
+    return into(dst, isa.bn_stats, data)
+
+
+def bn_aggr(dst, data, name=None):
+    return into(dst, isa.bn_aggr, data)
+
+
+def max8(dst, src, name=None):
+    return into(dst, isa.max8, src=src)
+
+
+def nc_find_index8(dst, data, vals, name=None):
+    return into(dst, isa.nc_find_index8, data=data, vals=vals)
+
+
+def nc_match_replace8(dst, data, vals, imm, dst_idx=None, name=None):
+    return into(dst, isa.nc_match_replace8, data=data, vals=vals, imm=imm,
+                dst_idx=None if dst_idx is None else destination(dst_idx))
+
+
+def dropout(dst, data, prob, name=None):
+    return into(dst, isa.dropout, data, prob)
+
+
+def rng(dst, engine=engines.vector, name=None):
+    """Random bits. Numbers of fewer than 32 bits are their lowest ones."""
+    from trnsim.nki._language.tensors import drawn
+    to = destination(dst)
+    if not is_integer(to.code):
+        raise error(f"random bits are whole numbers, dst is {to.dtype}", "give dst an integer type")
+    bits = to if to.itemsize == 4 else e.temp(to.shape, e._dtypes.UINT32)
+    put("rng", e.VECTOR, bits, rng=drawn())
+    if bits is not to:
+        kept = e.temp(to.shape, e._dtypes.UINT32)
+        put("tensor_scalar", e.VECTOR, kept, bits, None, alu0=ALU["and"], ints=[(1 << 8 * to.itemsize) - 1, 0, 0, 0])
+        e.current().copy(to, kept)
+    return DONE
+
+
+def set_rng_seed(src_seeds, name=None):
+    isa.set_rng_seed(src_seeds=src_seeds)
+    return DONE
+
+
+def select_reduce(dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd=commands.idle, reduce_op=_MAX,
+                  reverse_pred=False, name=None):
+    isa.select_reduce(dst=destination(dst), predicate=predicate, on_true=on_true, on_false=on_false,
+                      reduce_res=None if reduce_res is None else destination(reduce_res), reduce_cmd=reduce_cmd,
+                      reverse_pred=reverse_pred)
+    return DONE
+
+
+def range_select(dst, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd=commands.reset_reduce,
+                 reduce_res=None, reduce_op=_MAX, range_start=0, on_false_value=None, name=None):
+    return into(dst, isa.range_select, on_true_tile=on_true_tile, comp_op0=comp_op0, comp_op1=comp_op1, bound0=bound0,
+                bound1=bound1, reduce_cmd=reduce_cmd if reduce_res is not None else modes.reduce_cmd.idle,
+                reduce_res=None if reduce_res is None else destination(reduce_res), range_start=range_start,
+                on_false_value=modes.fp32_min() if on_false_value is None else on_false_value)
+
+
+def iota(dst, pattern, offset=0, channel_multiplier=0, name=None):
+    """offset + partition * channel_multiplier + the sum of index * step, over the axes of the pattern."""
+    to = destination(dst)
+    steps = _pattern(pattern, to)
+    put("iota", e.GPSIMD, _shaped(to, steps), imm=_affine(offset, channel_multiplier, steps),
+        steps=[s for s, _ in steps] if len(steps) > 1 else None)
+    return DONE
+
+
+def affine_select(dst, pattern, channel_multiplier, on_true_tile, on_false_value, cmp_op="equal", offset=0,
+                  name=None):
+    """The tile where the affine number compares with 0, elsewhere the value."""
+    to, data = destination(dst), e.in_sbuf(tile(on_true_tile))
+    steps = _pattern(pattern, to)
+    first, row, step, _ = _affine(offset, channel_multiplier, steps)
+    put("affine_select", e.GPSIMD, _shaped(to, steps), _shaped(data, steps), alu0=ALU[alu_name(cmp_op)],
+        imm=(first, row, step, float(on_false_value)), steps=[s for s, _ in steps] if len(steps) > 1 else None)
+    return DONE
+
+
+def _pattern(pattern, to):
+    """The (step, size) pairs without axes of one element. Errors: for another number of elements than `to` has."""
+    pairs = [(int(step), int(size)) for step, size in pattern]
+    size = 1
+    for _, n in pairs:
+        size *= n
+    if len(pairs) > 4 or size != to.cols:
+        raise error(f"the pattern names {size} elements of {len(pairs)} axes, dst has {to.cols} in a partition",
+                    "give up to four [step, size] pairs, as many elements as dst")
+    return [p for p in pairs if p[1] != 1] or [(0, 1)]
+
+
+def _shaped(view, steps):
+    sizes = [view.partitions] + [n for _, n in steps]
+    return view if list(view.shape) == sizes else view._reshape(sizes)
+
+
+def _affine(offset, row, steps):
+    return float(offset), float(row), float(steps[-1][0]), 0.0
+
+
+def local_gather(dst, src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, name=None):
+    return into(dst, isa.local_gather, src_buffer, index, num_elem_per_idx, num_valid_indices)
+
+
+def nc_n_gather(dst, data, indices, name=None):
+    return into(dst, isa.nc_n_gather, data, indices)
+
+
+def sequence_bounds(dst, segment_ids, name=None):
+    return into(dst, isa.sequence_bounds, segment_ids=segment_ids)

@@ -1,0 +1,50 @@
+"""The newer dialect's instructions on the functions of the older one: `dst` takes the place of a new tile."""
+from trnsim.nki import _emit as e
+from trnsim.nki._newer.registers import remember
+from trnsim.nki._state import HBM, error, state
+
+
+class NkiInstruction:
+    """The handle of an instruction. Instructions wait for those whose results they read, and for no others."""
+
+    def depends_on(self, *producers):
+        for producer in producers:
+            if not isinstance(producer, NkiInstruction):
+                raise error("an instruction depends on something that is none", "give what nki.isa returned")
+        return self
+
+
+DONE = NkiInstruction()
+
+
+def destination(dst, on_chip=True):
+    """The tile that an instruction writes. Errors: of the older dialect's calls, which give none."""
+    if not e.is_tile(dst):
+        raise error(f"dst is {type(dst).__name__}, no tensor",
+                    "give the destination first; a script of the older dialect imports neuronxcc.nki")
+    if on_chip and dst.space == HBM:
+        raise error("dst is in HBM", "write to a tile in SBUF or PSUM, then copy it with nisa.dma_copy")
+    if dst.size == 1:
+        remember(dst, None)
+    return e.tile(dst, "dst") if on_chip else dst
+
+
+def into(dst, call, *args, **settings):
+    """Runs a function of the older dialect, which writes its result to `dst`."""
+    state.into = destination(dst)
+    try:
+        call(*args, **settings)
+    finally:
+        state.into = None
+    return DONE
+
+
+def same_name(name):
+    """The name of an instruction, for schedules and profiles: a string or None."""
+    if name is not None and not isinstance(name, str):
+        raise error(f"the name of an instruction is {type(name).__name__}", "give a string")
+
+
+def later(function, chip="NeuronCore-v4"):
+    """An instruction that this chip does not have."""
+    raise error(f"nisa.{function} is of {chip} and later", "use what NeuronCore-v2 and v3 have (trnsim nki --list)")

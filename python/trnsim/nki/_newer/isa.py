@@ -1,0 +1,27 @@
+"""nki.isa of the newer dialect: instructions that write to `dst`."""
+from trnsim.nki._isa.modes import (  # noqa: F401
+    get_nc_version, gpsimd_engine, scalar_engine, tensor_engine, unknown_engine, vector_engine)
+from trnsim.nki._newer.arithmetic import (  # noqa: F401
+    activation, activation_reduce, affine_select, bn_aggr, bn_stats, dropout, iota, local_gather, max8, nc_find_index8,
+    nc_match_replace8, nc_n_gather, range_select, reciprocal, rng, scalar_tensor_tensor, select_reduce,
+    sequence_bounds, set_rng_seed, tensor_copy_predicated, tensor_partition_reduce, tensor_reduce, tensor_scalar,
+    tensor_scalar_cumulative, tensor_scalar_reduce, tensor_tensor, tensor_tensor_scan)
+from trnsim.nki._newer.emit import NkiInstruction  # noqa: F401
+from trnsim.nki._newer.lacking import (  # noqa: F401
+    activate2, core_barrier, exponential, nc_matmul_mx, nonzero_with_count, quantize_mx, rand2, rand_get_state,
+    rand_set_state, sendrecv, topk)
+from trnsim.nki._newer.modes import (  # noqa: F401
+    NkiValidationError, dge_mode, dma_engine, engine, matmul_perf_mode, nc_version, oob_mode, reduce_cmd)
+from trnsim.nki._newer.moves import (  # noqa: F401
+    dma_compute, dma_copy, dma_transpose, memset, nc_matmul, nc_stream_shuffle, nc_transpose, tensor_copy)
+from trnsim.nki._newer.registers import (  # noqa: F401
+    VirtualRegister, register_alloc, register_load, register_move, register_store)
+from trnsim.nki._state import missing
+
+
+def get_nc_sub_version():
+    """The revision of the chip: the first."""
+    return 0
+
+
+__getattr__ = missing("nisa")

@@ -1,0 +1,150 @@
+"""nki.isa of the newer dialect: TensorE, DMA and copies."""
+import numpy as np
+
+from trnsim.nki import _emit as e
+from trnsim.nki import isa
+from trnsim.nki._dtypes import is_integer
+from trnsim.nki._emit import alu_name, put, tile
+from trnsim.nki._isa.matrix import product
+from trnsim.nki._isa.modes import engine_code
+from trnsim.nki._language import moves
+from trnsim.nki._newer.emit import DONE, destination, into, later
+from trnsim.nki._newer.modes import dge_mode as dge
+from trnsim.nki._newer.modes import engine as engines
+from trnsim.nki._newer.modes import matmul_perf_mode as perf
+from trnsim.nki._newer.modes import oob_mode as oob
+from trnsim.nki._newer.registers import known_value, remember
+from trnsim.nki._state import HBM, PSUM, error, state
+
+
+def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, engine=engines.unknown, name=None):
+    if priority is not None:
+        later("dma_copy with a priority")
+    destination(dst, on_chip=False)
+    if not e.is_tile(src):
+        raise error(f"the source of a copy is {type(src).__name__}", "give a tensor; fill tiles with nisa.memset")
+    if src.space == PSUM or dst.space == PSUM:
+        raise error("DMA does not reach PSUM in this dialect", "copy it to SBUF with nisa.tensor_copy")
+    if src.size != dst.size and not (src.indirect or dst.indirect):
+        raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both as many elements")
+    value = known_value(src) if dst.size == 1 and not src.indirect else None
+    _transfer(dst, src, skip=oob_mode is oob.skip)
+    if dst.space == HBM:
+        state.written.add(dst.reg)
+    elif value is not None:
+        remember(dst, value)
+    return DONE
+
+
+def _transfer(dst, src, accumulate=False, skip=False):
+    """dst = src, pieces of at most 128 rows between tensors in HBM; their shapes may differ."""
+    if list(dst.shape) != list(src.shape) and not (src.indirect or dst.indirect):
+        dst, src = _alike(dst, src)
+    if dst.space == HBM and src.space == HBM and not dst.indirect and not src.indirect:
+        rows = dst.shape[0] if dst.ndim else 1
+        for r in range(0, rows, 128):
+            n = min(128, rows - r)
+            put("dma_copy", e.GPSIMD, dst._cut(0, r, n), src._cut(0, r, n), accumulate=accumulate)
+        return
+    moves.transfer(dst, src, None, accumulate, skip)
+
+
+def _alike(dst, src):
+    """Both with the same axes: the tensor in HBM takes those of the tile."""
+    for one, other, back in ((dst, src, False), (src, dst, True)):
+        if one.space == HBM or other.space != HBM:
+            if one.space != HBM and one.shape[0] == other.shape[0]:
+                return dst, src
+            try:
+                shaped = other._reshape(list(one.shape))
+            except e.Error:
+                continue
+            return (shaped, src) if back else (dst, shaped)
+    return dst, src._reshape(list(dst.shape))
+
+
+def dma_compute(dst, srcs, reduce_op, scales=None, unique_indices=True, oob_mode=oob.error, name=None):
+    """dst = the sum of the sources."""
+    if alu_name(reduce_op) != "add" or (scales is not None and any(float(s) != 1 for s in scales)):
+        raise error("dma_compute adds tensors, each times 1", "scale with nisa.tensor_scalar first")
+    destination(dst, on_chip=False)
+    sources = list(srcs)
+    first = next((i for i, s in enumerate(sources) if s.place == dst.place and s.space == dst.space), None)
+    if first is None:
+        _transfer(dst, sources.pop(0), skip=oob_mode is oob.skip)
+    else:
+        sources.pop(first)
+    for source in sources:
+        _transfer(dst, source, accumulate=True, skip=oob_mode is oob.skip)
+    return DONE
+
+
+def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_mode=oob.error, name=None):
+    if priority is not None:
+        later("dma_transpose with a priority")
+    destination(dst, on_chip=False)
+    orders = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
+    order = orders.get(src.ndim)
+    if order is None or (axes is not None and tuple(axes) != order):
+        raise error(f"a DMA transpose of {src.ndim} axes by {axes}", "use (1, 0), (2, 1, 0) or (3, 1, 2, 0)")
+    if tuple(dst.shape) != tuple(src.shape[a] for a in order):
+        raise error(f"dst has the shape {tuple(dst.shape)}, the result has {tuple(src.shape[a] for a in order)}",
+                    "give a destination of that shape")
+    for middle in np.ndindex(*src.shape[1:-1]):
+        to, source = dst, src
+        for d, i in enumerate(middle):
+            to, source = to._cut(1 + d, i, 1), source._cut(1 + d, i, 1)
+        put("dma_transpose", e.SYNC, to, source)
+    return DONE
+
+
+def tensor_copy(dst, src, engine=engines.unknown, name=None):
+    if e.is_tile(src) and src.indirect:
+        return into(dst, isa.tensor_copy_dynamic_src, src, engine=engine)
+    if e.is_tile(dst) and dst.indirect:
+        isa.tensor_copy_dynamic_dst(dst=dst, src=src, engine=engine)
+        return DONE
+    value = known_value(src) if e.is_tile(dst) and dst.size == 1 and e.is_tile(src) else None
+    into(dst, isa.tensor_copy, src, engine=engine)
+    if value is not None:
+        remember(dst, value)
+    return DONE
+
+
+def memset(dst, value, engine=engines.unknown, name=None):
+    to = destination(dst)
+    if is_integer(to.code) and isinstance(value, float) and not value.is_integer():
+        raise error(f"{value} is no whole number, dst is {to.dtype}", "give a number of dst's type")
+    which = engine_code(engine)
+    if e.whole(value) and is_integer(to.code):
+        put("memset", which, to, ints=[e.signed(value), 0, 0, 0])
+    else:
+        put("memset", which, to, imm=e.number(value))
+    if to.size == 1:
+        remember(dst, value)
+    return DONE
+
+
+def nc_matmul(dst, stationary, moving, is_stationary_onezero=False, is_moving_onezero=False, is_transpose=False,
+              accumulate=None, tile_position=(), tile_size=(), perf_mode=perf.none, name=None):
+    """dst = stationary.T @ moving, or adds it: by default where something was written before."""
+    if perf_mode is not perf.none:
+        raise error("two rows of fp8 in one pass are not modelled", "leave perf_mode out")
+    to = destination(dst)
+    if to.space != PSUM:
+        raise error("TensorE writes to PSUM", "give a destination with buffer=nl.psum")
+    adds = not e.current().starts_sum(to) if accumulate is None else bool(accumulate)
+    return into(to, product, (stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
+                (tile_position, tile_size), adds and not is_transpose)
+
+
+def nc_transpose(dst, data, engine=engines.unknown, name=None):
+    to = destination(dst)
+    if engine is engines.unknown:
+        engine = engines.tensor if to.space == PSUM else engines.vector
+    return into(to, isa.nc_transpose, data, engine=engine)
+
+
+def nc_stream_shuffle(dst, src, shuffle_mask, name=None):
+    isa.nc_stream_shuffle(tile(src), destination(dst), shuffle_mask)
+    return DONE

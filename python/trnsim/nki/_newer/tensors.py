@@ -1,0 +1,205 @@
+"""nki.language of the newer dialect: tensors, loops, the programs of a grid."""
+import contextlib
+
+import numpy as np
+
+from trnsim.nki import _emit as e
+from trnsim.nki._emit import put
+from trnsim.nki._language import indices, moves, tensors
+from trnsim.nki._language.types import Buffer, sbuf
+from trnsim.nki._newer.registers import VirtualRegister, loop
+from trnsim.nki._state import HBM, PSUM, SBUF, current, error
+
+_BANK = 2048  # bytes of a PSUM bank in each partition
+
+
+class NKIObject:
+    """The base of a kernel's own classes: members by name."""
+
+    def __init__(self, **members):
+        self.__dict__.update(members)
+
+
+def ndarray(shape, dtype, buffer=sbuf, name="", address=None):
+    """A tensor whose first axis is that of the partitions; `address`: (partition, byte) on the chip."""
+    if isinstance(buffer, str):
+        raise error(f"the buffer is the text {buffer}", f"use nl.{buffer}")
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    if any(not isinstance(s, (int, np.integer)) or isinstance(s, bool) or s < 1 for s in sizes) or not sizes:
+        raise error(f"a tensor of the shape {tuple(sizes)}", "give whole numbers above 0")
+    if buffer.space != HBM and any(isinstance(s, indices.ParDim) for s in sizes[1:]):
+        raise error("the partitions are not the first axis", "fold axes in front of them, or make a list of tensors")
+    if address is not None:
+        buffer = _placed(buffer, address)
+    if buffer.space != HBM and len(sizes) == 1:
+        return tensors.ndarray(sizes + [1], dtype, buffer=buffer, name=name)
+    return tensors.ndarray(sizes, dtype, buffer=buffer, name=name)
+
+
+def _placed(buffer, address):
+    if buffer.space == HBM:
+        raise error("a tensor in HBM has no address of its own", "leave the address out")
+    part, byte = (int(a) for a in address)
+    if buffer.space == PSUM and byte % _BANK:
+        raise error(f"byte {byte} is no beginning of a PSUM bank", f"use a multiple of {_BANK}")
+    return Buffer(buffer.name, buffer.space, place=lambda *_: (part, byte))
+
+
+def _filled(shape, value, dtype, buffer, name):
+    out = ndarray(shape, dtype, buffer, name)
+    if out.space == HBM:
+        moves.store(out, value)
+    else:
+        put("memset", e.VECTOR if out.space == PSUM else e.ANY, e.tile(out), imm=e.number(value))
+    return out
+
+
+def zeros(shape, dtype, buffer=sbuf, name=""):
+    return _filled(shape, 0, dtype, buffer, name)
+
+
+def ones(shape, dtype, buffer=sbuf, name=""):
+    return _filled(shape, 1, dtype, buffer, name)
+
+
+def full(shape, fill_value, dtype, buffer=sbuf, name=""):
+    return _filled(shape, fill_value, dtype, buffer, name)
+
+
+def zeros_like(x, dtype=None, buffer=None, name=""):
+    return zeros(x.shape, dtype or x.dtype, buffer or x.buffer, name)
+
+
+def empty_like(x, dtype=None, buffer=None, name=""):
+    return ndarray(x.shape, dtype or x.dtype, buffer or x.buffer, name)
+
+
+def rand(shape, dtype, buffer=sbuf, name=""):
+    made = tensors.rand(shape, dtype)
+    if buffer.space == SBUF:
+        return made
+    out = ndarray(shape, dtype, buffer, name)
+    current().copy(out, made)
+    return out
+
+
+def random_seed(seed):
+    tensors.random_seed(seed)
+
+
+def shared_constant(constant):
+    """A constant in HBM: an array, or the name of a .npy file."""
+    if isinstance(constant, str):
+        try:
+            constant = np.load(constant, allow_pickle=False)
+        except (OSError, ValueError) as problem:
+            raise error(f"{constant} cannot be read: {problem}", "name a .npy file") from None
+    return tensors.shared_constant(constant)
+
+
+def shared_identity_matrix(n, dtype=np.uint8, dst=None):
+    """The identity matrix in SBUF."""
+    made = moves.load(tensors.shared_identity_matrix(n, dtype))
+    if dst is None:
+        return made
+    current().copy(dst, made)
+    return dst
+
+
+def load(src, dtype=None):
+    return moves.load(src, dtype=dtype)
+
+
+def store(dst, value):
+    moves.store(dst, value)
+
+
+def load_transpose2d(src, dtype=None):
+    return moves.load_transpose2d(src, dtype=dtype)
+
+
+def device_print(print_prefix, tensor):
+    """Nothing: the values of a tile are known when the kernel has run."""
+    if not isinstance(print_prefix, str):
+        raise error("the prefix of device_print is no text", "give a string, then the tensor")
+
+
+@contextlib.contextmanager
+def no_reorder():
+    """Instructions keep their data's order anyhow; others are scheduled as everywhere."""
+    yield
+
+
+def is_hbm(buffer):
+    return buffer.space == HBM
+
+
+def is_psum(buffer):
+    return buffer.space == PSUM
+
+
+def is_sbuf(buffer):
+    return buffer.space == SBUF
+
+
+def is_on_chip(buffer):
+    return buffer.space in (SBUF, PSUM)
+
+
+# ---- loops and programs
+def _range(start, stop, step):
+    for bound in (start, stop, step):
+        if isinstance(bound, VirtualRegister) or e.is_tile(bound):
+            raise error("the bound of a loop is a value of the run", "use nl.fori_loop, or a number")
+    return range(int(start)) if stop is None else range(int(start), int(stop), int(step))
+
+
+def affine_range(start, stop=None, step=1):
+    return _range(start, stop, step)
+
+
+def sequential_range(start, stop=None, step=1):
+    return _range(start, stop, step)
+
+
+def static_range(start, stop=None, step=1):
+    return _range(start, stop, step)
+
+
+def dynamic_range(start, stop=None, step=1):
+    begin, end = (0, start) if stop is None else (start, stop)
+    return (VirtualRegister(i, frozen=True) for i in loop(begin, end, step))
+
+
+def fori_loop(lower, upper, body_fun, step=1):
+    for i in loop(lower, upper, step):
+        if body_fun(VirtualRegister(i, frozen=True)) is not None:
+            raise error("the body of nl.fori_loop returns something", "keep it in SBUF or HBM")
+
+
+def while_loop(init, body_fun):
+    register = init
+    while bool(register):
+        register = body_fun(VirtualRegister(register.value, tile=register.tile))
+        if not isinstance(register, VirtualRegister):
+            raise error("the body of nl.while_loop returns no register", "return the next condition")
+
+
+def program_id(axis=0):
+    return indices.program_id(axis)
+
+
+def num_programs(axes=0):
+    if isinstance(axes, int) and axes >= indices.program_ndim():
+        return 1
+    return indices.num_programs(axes)
+
+
+def program_ndim():
+    return indices.program_ndim()
+
+
+def ds(start, size):
+    if isinstance(start, VirtualRegister):
+        start = start.number("the begin of a slice")
+    return indices.ds(start, size)

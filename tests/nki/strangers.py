@@ -1,0 +1,174 @@
+"""The tests of a folder with public sources: (suite, name, function that gives the end and a word about it)."""
+import glob
+import importlib.util
+import inspect
+import io
+import itertools
+import os
+import sys
+import types
+import unittest
+
+import numpy as np
+
+import trnsim
+from trnsim.nki import _jit
+
+_RULES = ("NeuronCore-v3", "NeuronCore-v4", "NEFF", "exists from", "v3 on")
+
+
+def _end(error):
+    """How a test that raised ended: by a rule of the chip, or wrongly."""
+    text = str(error).split("\n")[0]
+    place = text.rsplit("/", 1)[-1]
+    if isinstance(error, trnsim.Error):
+        return ("refused" if any(rule in text for rule in _RULES) else "error"), place
+    return "wrong" if isinstance(error, AssertionError) else "error", f"{type(error).__name__}: {place}"[:160]
+
+
+def _guarded(function):
+    def run():
+        out, sys.stdout = sys.stdout, io.StringIO()
+        try:
+            function()
+            return "right", ""
+        except unittest.SkipTest as skip:
+            return "skipped", str(skip)
+        except Exception as error:  # noqa: BLE001
+            return _end(error)
+        finally:
+            sys.stdout = out
+    return run
+
+
+def _module(path, name):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+# ---- unittest
+def documentation(folder):
+    for path in sorted(glob.glob(os.path.join(folder, "docs", "tests_2.26", "test_*.py"))):
+        name = os.path.basename(path)[len("test_"):-3]
+        try:
+            module = _module(path, "documented_" + name)
+        except Exception as error:  # noqa: BLE001
+            found = _end(error)
+            yield "sdk-2.26", name, lambda found=found: found
+            continue
+        for case in unittest.defaultTestLoader.loadTestsFromModule(module):
+            for test in case:
+                yield "sdk-2.26", f"{name}.{test._testMethodName}", _guarded(lambda t=test: _debug(t))
+
+
+def _debug(test):
+    test.setUp()
+    getattr(test, test._testMethodName)()
+    test.tearDown()
+
+
+# ---- what of pytest the samples use
+def _pytest():
+    module = types.ModuleType("pytest")
+
+    def parametrize(names, values):
+        keys = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
+        rows = [dict(zip(keys, v if len(keys) > 1 else [v])) for v in values]
+
+        def mark(function):
+            function.rows = [a | b for a, b in itertools.product(rows, getattr(function, "rows", [{}]))]
+            return function
+        return mark
+
+    def fixture(function=None, **_):
+        def mark(f):
+            f.fixture = True
+            return f
+        return mark(function) if function else mark
+
+    class Marks:
+        def __getattr__(self, name):
+            def mark(*args, **kwargs):
+                return args[0] if args and callable(args[0]) else (lambda f: f)
+            return mark
+    Marks.parametrize = staticmethod(parametrize)
+    module.mark, module.fixture = Marks(), fixture
+
+    def raises(kind, match=None):
+        return unittest.TestCase().assertRaises(kind)
+
+    def skip(reason=""):
+        raise unittest.SkipTest(reason)
+    module.raises, module.skip = raises, skip
+    return module
+
+
+def samples(folder):
+    sys.modules.setdefault("pytest", _pytest())
+    sys.path.insert(0, os.path.join(folder, "samples", "src"))
+    for path in sorted(glob.glob(os.path.join(folder, "samples", "test", "unit", "test_*.py"))):
+        name = os.path.basename(path)[len("test_"):-3]
+        try:
+            module = _module(path, "sampled_" + name)
+        except Exception as error:  # noqa: BLE001
+            found = _end(error)
+            yield "samples", name, lambda found=found: found
+            continue
+        for kind in [v for k, v in vars(module).items() if k.startswith("Test") and isinstance(v, type)]:
+            yield from _methods(name, kind)
+
+
+def _methods(name, kind):
+    for method, function in inspect.getmembers(kind, inspect.isfunction):
+        if not method.startswith("test"):
+            continue
+        for i, row in enumerate(getattr(function, "rows", [{}])):
+            label = f"{name}.{method}" + (f"[{i}]" if row else "")
+            yield "samples", label, _guarded(lambda k=kind, f=function, r=row: _call(k(), f, r))
+
+
+def _call(instance, function, row):
+    values = dict(row)
+    for parameter in list(inspect.signature(function).parameters)[1:]:
+        if parameter not in values:
+            made = getattr(type(instance), parameter, None)
+            values[parameter] = made(instance) if getattr(made, "fixture", False) else True  # simulation_only
+    function(instance, **values)
+
+
+# ---- kernels that are timed elsewhere: here they run
+def _compiles(path, function, arguments, machine="trn1.2xlarge"):
+    def run():
+        before, _jit.settings.machine = _jit.settings.machine, machine
+        try:
+            module = _module(path, "timed_" + os.path.basename(path)[:-3].replace(".", "_"))
+            getattr(module, function).compile(*arguments()).time()
+        finally:
+            _jit.settings.machine = before
+    return _guarded(run)
+
+
+def _of(shapes, dtype=np.float32):
+    def make():
+        rng = np.random.default_rng(0)
+        return [rng.standard_normal(s).astype(np.float32).astype(dtype) for s in shapes]
+    return make
+
+
+_KDA = {"adamw": [(10944, 2048)] * 4, "silu": [(4096, 7168)],
+        "matmul": [(32, 128, 40, 128), (40, 128, 12288)]}
+
+
+def searched(folder):
+    for operator, shapes in _KDA.items():
+        for path in sorted(glob.glob(os.path.join(folder, "trn2", "kda", operator, operator + "_v*.py"))):
+            yield ("kda", os.path.basename(path)[:-3], _compiles(path, "kernel", _of(shapes), "trn2.3xlarge"))
+
+
+def tests(folder):
+    yield from documentation(folder)
+    yield from samples(folder)
+    yield from searched(folder)
