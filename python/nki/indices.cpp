@@ -1,6 +1,4 @@
 // Index expressions of kernels: numbers that are affine in places, masks of them, and subscripts.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "python/nki/bind.h"
@@ -124,8 +122,8 @@ Affine divided(const Affine& a, py::handle by, bool quotient) {
   if (divisor == 0) refuse("an index is divided by zero", "divide by another number");
   const auto parts = a.divided(divisor);
   if (!parts)
-    refuse(fmt::format("the {} of {} to {} by {} is not affine in the places", quotient ? "quotient" : "remainder",
-                       a.least(), a.most(), divisor),
+    refuse((quotient ? "the quotient of " : "the remainder of ") + std::to_string(a.least()) + " to " +
+               std::to_string(a.most()) + " by " + std::to_string(divisor) + " is not affine in the places",
            "index with two tiles, one for the quotient and one for the remainder");
   return quotient ? parts->first : parts->second;
 }

@@ -105,7 +105,8 @@ View with_index(const View& v, const View& index, std::int64_t step, std::int64_
 /// An axis of one element, or one whose place an index will name, left out.
 View without_axis(const View& v, int axis) {
   View out = v;
-  for (int d = axis; d + 1 < v.rank; ++d) out.axes[static_cast<std::size_t>(d)] = v.axes[static_cast<std::size_t>(d + 1)];
+  for (int d = axis; d + 1 < v.rank; ++d)
+    out.axes[static_cast<std::size_t>(d)] = v.axes[static_cast<std::size_t>(d + 1)];
   --out.rank;
   if (out.rank == 1 && out.on_chip()) out.axes[1] = {}, out.rank = 2;
   return out;
@@ -167,17 +168,19 @@ void add_parts(ViewClass& view) {
       .def("_patterned", &runtime::nki::patterned, py::arg("pattern"), py::arg("offset"), py::arg("anywhere") = false)
       .def("_without", without_axis)
       .def("_split", split_axis)
-      .def("_moved", [](const View& v, std::int64_t by) {
-        View out = v;
-        out.offset += by;
-        return out;
-      })
-      .def("_retyped", [](const View& v, int code) {
-        View out = v;
-        out.offset = v.offset * isa::size_of(v.dtype) / isa::size_of(static_cast<Dtype>(code));
-        out.dtype = static_cast<Dtype>(code);
-        return out;
-      })
+      .def("_moved",
+           [](const View& v, std::int64_t by) {
+             View out = v;
+             out.offset += by;
+             return out;
+           })
+      .def("_retyped",
+           [](const View& v, int code) {
+             View out = v;
+             out.offset = v.offset * isa::size_of(v.dtype) / isa::size_of(static_cast<Dtype>(code));
+             out.dtype = static_cast<Dtype>(code);
+             return out;
+           })
       .def("_permuted", &runtime::nki::permuted)
       .def("_with_index", with_index)
       .def("_rows", rows_of)

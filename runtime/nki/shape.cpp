@@ -123,8 +123,8 @@ View reshaped(const View& view, const std::vector<std::int64_t>& sizes) {
   return out;
 }
 
-View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::int64_t>>& pattern,
-               std::int64_t offset, bool anywhere) {
+View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::int64_t>>& pattern, std::int64_t offset,
+               bool anywhere) {
   const Storage& s = *view.storage;
   const std::int64_t each = s.cols * isa::size_of(s.dtype) / isa::size_of(view.dtype);  // elements of a partition
   if (pattern.empty() || pattern.size() > static_cast<std::size_t>(kMostAxes))
@@ -144,8 +144,9 @@ View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::
   }
   const std::int64_t last = view.on_chip() ? out.part + out.axes[0].size : 0;
   if (offset < 0 || (!anywhere && most >= each) || last > s.parts)
-    reject(fmt::format("the access pattern reaches element {} and partition {} of {} and {}", most, last, each, s.parts),
-           "keep it inside of the tensor");
+    reject(
+        fmt::format("the access pattern reaches element {} and partition {} of {} and {}", most, last, each, s.parts),
+        "keep it inside of the tensor");
   return out;
 }
 

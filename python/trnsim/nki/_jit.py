@@ -115,7 +115,19 @@ class _Arguments:
         return view
 
 
-def compile_kernel(func, grid, args, kwargs):
+def _stored(results):
+    """The results with those on the chip stored to HBM."""
+    if isinstance(results, (list, tuple)):
+        return type(results)(_stored(r) for r in results)
+    if not isinstance(results, _core.View) or results.space == HBM:
+        return results
+    from trnsim.nki._language import moves, tensors, types
+    out = tensors.ndarray(results.shape, results.dtype, buffer=types.hbm)
+    moves.store(out, results)
+    return out
+
+
+def compile_kernel(func, grid, args, kwargs, simulated=False):
     """Traces the kernel once for each program of the grid, and compiles what it did."""
     names = list(inspect.signature(func).parameters)
     begin = _time.perf_counter()
@@ -135,6 +147,7 @@ def compile_kernel(func, grid, args, kwargs):
             for program in np.ndindex(*grid) if grid else [()]:
                 state.program, state.next_shared = tuple(int(i) for i in program), 0
                 results = func(*views, **named)
+                results = _stored(results) if simulated else results
         inputs = [(reg, array) for reg, array, _ in arguments.inputs] + list(state.constants)
         taken = {reg for reg, _ in inputs}
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
@@ -189,20 +202,21 @@ def outputs(compiled):
 class Kernel:
     """A function that nki.jit decorates."""
 
-    def __init__(self, func, grid=(), target=None):
+    def __init__(self, func, grid=(), target=None, simulated=False):
         self.func, self.grid, self.target = getattr(func, "func", func), grid, target
+        self.simulated = simulated  # results on the chip are given too
         functools.update_wrapper(self, self.func)
 
     def __getitem__(self, grid):
         return type(self)(self.func, tuple(int(g) for g in (grid if isinstance(grid, tuple) else (grid,))),
-                          target=self.target)
+                          target=self.target, simulated=self.simulated)
 
     def compile(self, *args, **kwargs):
         before = settings.machine
         if self.target is not None and not before.startswith(self.target):
             settings.machine = _TARGETS[self.target]
         try:
-            return compile_kernel(self.func, self.grid, args, kwargs)
+            return compile_kernel(self.func, self.grid, args, kwargs, self.simulated)
         finally:
             settings.machine = before
 
@@ -239,7 +253,7 @@ def jit(func=None, *, mode="auto", platform_target=None, **options):
     if platform_target is not None and platform_target not in _TARGETS:
         raise error(f"{platform_target!r} is no platform of nki.jit here", "choose from " + ", ".join(_TARGETS))
     kind = _Timed if mode in ("benchmark", "profile") else Kernel
-    wrap = functools.partial(kind, target=platform_target)
+    wrap = functools.partial(kind, target=platform_target, simulated=mode == "simulation")
     return wrap(func) if func is not None else wrap
 
 
@@ -252,8 +266,9 @@ def baremetal(func=None, **_):
 
 def simulate_kernel(kernel, *args, **kwargs):
     """The kernel's results for these arguments."""
-    compiled = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).compile(*args, **kwargs)
-    return compute(compiled)
+    own = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
+    shown = Kernel(own.func, own.grid, own.target, simulated=True)
+    return compute(shown.compile(*args, **kwargs))
 
 
 class Latency:
@@ -276,10 +291,13 @@ class BenchmarkResult:
         self.nc_latency = Latency([times["seconds"] * 1e6])
 
 
+_TIMED = {"warmup": 10, "iters": 100, "folder": None}
+
+
 class _Timed(Kernel):
-    def __init__(self, func, grid=(), target=None, warmup=10, iters=100, folder=None):
-        super().__init__(func, grid, target)
-        self.warmup, self.iters, self.folder = warmup, iters, folder
+    def __init__(self, func, grid=(), target=None, simulated=False, **options):
+        super().__init__(func, grid, target, simulated)
+        self.warmup, self.iters, self.folder = (options.get(k, v) for k, v in _TIMED.items())
         self.benchmark_result = None
 
     def __getitem__(self, grid):
