@@ -152,7 +152,7 @@ def _scalar_hbm(view, scalar, unit):
             wide = index
         places, index = e.temp([rows, 1], _dtypes.INT32), e.temp([rows, 1], _dtypes.INT32)
         e.put("iota", e.GPSIMD, places, imm=(0.0, float(step // each), 0.0, 0.0))
-        e.put("tensor_tensor", e.VECTOR, index, wide, places, alu0=e.ALU["add"])
+        e.put("tensor_tensor", e.GPSIMD, index, wide, places, alu0=e.ALU["add"])
     return view._with_index(index, each, (view.storage_size - view.offset) // each)
 
 

@@ -5,7 +5,6 @@ from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import code, is_integer
 from trnsim.nki._emit import ALU, FN, Result, alu_name, is_tile, put, tile
 from trnsim.nki._isa import modes
-from trnsim.nki._language.elementwise import reciprocal as _reciprocal
 from trnsim.nki._language.tensors import drawn
 from trnsim.nki._state import PSUM, error
 
@@ -118,7 +117,10 @@ def tensor_partition_reduce(op, data, *, mask=None, dtype=None):
 
 
 def reciprocal(data, *, dtype=None, mask=None):
-    return _reciprocal(data, dtype=dtype, mask=mask)
+    data = tile(data)
+    out = e.result(data.shape, code(dtype, data.code))
+    put("reciprocal", e.ANY, out, data, mask=mask)
+    return out
 
 
 def bn_stats(data, *, mask=None, dtype=None):

@@ -34,6 +34,8 @@ def into(dst, call, *args, **settings):
     state.into = destination(dst)
     try:
         call(*args, **settings)
+        if state.into is not None:
+            raise AssertionError(f"{call.__name__} wrote no destination")
     finally:
         state.into = None
     return DONE
