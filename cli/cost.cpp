@@ -1,21 +1,23 @@
-// `trnsim cost RUN`, `trnsim cost WORKLOAD` or `--runtime TIME --instance_type TYPE`: a job priced on every instance
-// type.
+// `trnsim cost NAME`, of a run, a workload or a model, or `--runtime TIME --instance_type TYPE`: a job priced on every
+// instance type, simulated where trnsim has the machine.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "analysis/cost/job_cost.h"
-#include "analysis/figures/json_fields.h"
-#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "cli/options.h"
 #include "cli/output.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/job/settings.h"
-#include "trnsim/run/run.h"
+#include "trnsim/run/buyers_job.h"
 
 namespace cli {
 namespace {
@@ -24,8 +26,9 @@ using base::Error;
 using base::Fault;
 
 struct CostOptions {
-  std::string run, runtime, instance_type, prices, flops, hbm_bytes,
-      efficiency = fmt::format("{:g}%", analysis::kRooflineEfficiency * 100), format = "table";
+  trnsim::Settings settings;
+  std::string name, runtime, prices, flops, hbm_bytes,
+      efficiency = fmt::format("{:g}%", analysis::kRooflineEfficiency * 100);
   std::vector<int> instances;
   double epochs = 0, samples = 0, tokens = 0;
   bool largest_batch = false;
@@ -33,7 +36,9 @@ struct CostOptions {
 
 /// "8:30", "2:14:09", or a time with its unit ("510 s").
 double duration(const std::string& text) {
-  if (text.find(':') == std::string::npos) return base::parse_as(text, base::Dimension::kTime, "--runtime");
+  const bool number = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  if (number && text.find(':') == std::string::npos)
+    return base::parse_as(text, base::Dimension::kTime, "--runtime");
   double seconds = 0;
   int parts = 0;
   for (std::size_t begin = 0; begin <= text.size(); ++parts) {
@@ -51,63 +56,101 @@ double duration(const std::string& text) {
   return seconds;
 }
 
-analysis::JobToPrice job_of(const CostOptions& options) {
-  const bool given = !options.runtime.empty();
-  if (given == !options.run.empty()) {
-    throw Error{Fault::kUsage, "trnsim cost", given ? "has a run and --runtime" : "has no job to price",
-                "give a run folder or a workload, or --runtime and --instance_type"};
-  }
-  analysis::JobToPrice job = given ? analysis::JobToPrice{} : trnsim::job_to_price(options.run);
-  if (given) {
-    job.seconds = duration(options.runtime);
-    job.instance_type = options.instance_type.empty() ? "trn1.2xlarge" : options.instance_type;
-    if (!options.instances.empty()) job.instances = options.instances.front();
-  }
+/// A job of which only the time is known, and perhaps its work.
+analysis::JobToPrice job_of_runtime(const CostOptions& options) {
+  analysis::JobToPrice job;
+  job.seconds = duration(options.runtime);
+  job.instance_type = options.settings.machine.instance_type;
+  if (!options.instances.empty()) job.instances = options.instances.front();
+  return job;
+}
+
+/// Adds the user's own figures of the job, which come first.
+void add_given(analysis::JobToPrice& job, const CostOptions& options) {
   if (options.epochs > 0) job.epochs = options.epochs;
   if (options.samples > 0) job.samples = options.samples;
   if (options.tokens > 0) job.tokens = options.tokens;
   if (!options.flops.empty()) job.flops = base::parse_as(options.flops, base::Dimension::kFlopCount, "--flops");
   if (!options.hbm_bytes.empty())
     job.hbm_bytes = base::parse_as(options.hbm_bytes, base::Dimension::kBytes, "--hbm_bytes");
-  return job;
-}
-
-/// The job that a run's folder tells of, or a workload.
-trnsim::Job program_of(const std::string& run) {
-  if (run.empty())
-    throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder or a workload"};
-  if (!std::filesystem::is_directory(run)) return trnsim::load_job(run);
-  const analysis::WorkloadFigures workload = analysis::read_result(run).workload;
-  if (workload.name.empty() || workload.options.empty())
-    throw Error{Fault::kData, run, "does not say which workload it is", "run the job again with this trnsim"};
-  return projected_job(workloads::load_workload(workload.name),
-                       trnsim::settings_from(analysis::json_of(workload.options)));
 }
 
 /// The largest batch of a core, found by compiling the job's step with ever larger ones.
-std::int64_t searched_batch(const std::string& run) {
-  const trnsim::Job job = program_of(run);
+std::int64_t searched_batch(const trnsim::BuyersJob& buyers) {
+  if (!buyers.job_of)
+    throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder or a workload"};
+  const trnsim::Job job = buyers.job_of(buyers.settings);
   const std::int64_t batch = largest_batch(job);
   base::log_info("largest batch that fits into a core: {}; the job has {}", batch, job.step.plan.micro_batch);
   return batch;
 }
 
+int processes_of(const trnsim::Settings& s) {
+  return s.machine.host_threads > 0 ? static_cast<int>(s.machine.host_threads)
+                                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+trnsim::BuyersJob job_of(const CostOptions& options) {
+  const bool given = !options.runtime.empty();
+  if (given == !options.name.empty()) {
+    throw Error{Fault::kUsage, "trnsim cost", given ? "has a run and --runtime" : "has no job to price",
+                "give a run folder, a workload or a model, or --runtime and --instance_type"};
+  }
+  trnsim::BuyersJob out;
+  if (given) {
+    out.price = job_of_runtime(options);
+  } else {
+    out = trnsim::buyers_job(options.name, options.settings, options.samples,
+                             [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
+    for (const std::string& reason : place(out, options.instances, processes_of(options.settings)))
+      base::log_info("left out: {}", flags_in(reason));
+  }
+  add_given(out.price, options);
+  return out;
+}
+
+/// "cheapest  $0.115 in 3:04 on 1 x trn2.3xlarge, 8 cores, 128 sequences a step".
+std::string line_of(std::string_view name, const analysis::CostRow* row) {
+  if (!row) return "";
+  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->run[0]),
+                                base::clock_text(row->seconds), row->instances, row->instance_type);
+  if (row->cores > 0)
+    out += fmt::format(", {}, {:g} sequences a step", base::counted(static_cast<std::int64_t>(row->cores), "core"),
+                       row->sequences_per_step);
+  for (const auto& [setting, value] : row->settings)
+    out += fmt::format("{}--{} {}", setting == row->settings.front().first ? ": " : " ", setting, value);
+  return paragraph(out);
+}
+
+void print_for_people(const trnsim::BuyersJob& job, const std::vector<analysis::CostRow>& rows) {
+  if (!job.text.empty()) print(paragraph(fmt::format("{}: {}", job.name, job.text)) + "\n");
+  print(line_of("this job", &rows.front()));
+  if (rows.size() > 1) print(line_of("cheapest", cheapest_of(rows)) + line_of("fastest", fastest_of(rows)));
+  print("\n" + brief_cost_table(rows).render(base::Format::kTable, columns()));
+}
+
 void cost(const CostOptions& options) {
-  const base::Format format = base::parse_format(options.format);
+  const base::Format format = base::parse_format(options.settings.output.format);
   const auto prices = analysis::load_prices(std::string_view{options.prices});
-  const analysis::JobToPrice job = job_of(options);
+  const trnsim::BuyersJob job = job_of(options);
   const double efficiency = base::parse_as(options.efficiency, base::Dimension::kRatio, "--efficiency");
-  auto rows = price_job(job, prices, options.instances, efficiency);
+  auto rows = price_job(job.price, prices, options.instances, efficiency);
   if (options.largest_batch) {
-    const std::int64_t batch = searched_batch(options.run);
-    for (analysis::CostRow& row : rows) {  // the instances that are simulated have the same memory per core
-      if (row.basis != analysis::Basis::kRoofline) row.largest_batch = batch;
+    const std::int64_t batch = searched_batch(job);
+    for (analysis::CostRow& row : rows) {  // of this machine: another one may have other memory
+      if (row.instance_type == job.price.instance_type) row.largest_batch = batch;
     }
   }
-  print(cost_table(rows, efficiency).render(format, columns()));
-  const analysis::PricedInstance& own = find_instance(prices, job.instance_type);
-  base::log_info("prices of {} on {}; spot prices are samples", own.region, own.date);
-  if (job.flops <= 0)
+  if (format == base::Format::kTable && !options.largest_batch)
+    print_for_people(job, rows);
+  else
+    print(cost_table(rows, efficiency).render(format, columns()));
+  const analysis::PricedInstance& own = find_instance(prices, job.price.instance_type);
+  base::log_info("prices of {} on {}; spot prices are samples; all prices: --format md", own.region, own.date);
+  if (job.price.flops > 0)
+    base::log_info("roofline: the steps alone, at {:g} % of the GPUs' peaks or as fast as a host dispatches, no start, "
+                   "evaluation or communication", efficiency * 100);
+  else
     base::log_info("instances that trnsim does not simulate need the job's work: give a run folder, or --flops");
 }
 
@@ -115,23 +158,24 @@ void cost(const CostOptions& options) {
 
 void add_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
-  app.add_option("RUN", options->run, "folder of a run, or a workload");
+  app.add_option("NAME", options->name, "folder of a run, a workload, or a model (a name, or a Hugging Face folder)");
   app.add_option("--runtime", options->runtime, "time of a job without a run folder, as in 8:30 or \"2.5 h\"");
-  app.add_option("--instance_type", options->instance_type, "that it ran on [trn1.2xlarge]");
   app.add_option("--instances", options->instances, "numbers of instances, with commas; with --runtime the job's first")
       ->delimiter(',');
   app.add_option("--epochs", options->epochs, "in the job")->check(CLI::NonNegativeNumber);
-  app.add_option("--samples", options->samples, "trained on in the job")->check(CLI::NonNegativeNumber);
+  app.add_option("--samples,--sequences", options->samples, "trained on in the job; a model's job has no others")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--tokens", options->tokens, "trained on in the job")->check(CLI::NonNegativeNumber);
   app.add_option("--flops", options->flops, "model FLOPs of the job, as in \"1.2 EFLOP\"");
   app.add_option("--hbm_bytes", options->hbm_bytes, "bytes moved at device memory in the job, as in \"3 PB\"");
   app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
   app.add_flag("--largest_batch", options->largest_batch, "also search the largest batch that fits into a core");
   app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
-  app.add_option("--format", options->format, "form of the table")
-      ->type_name("table|json|csv|md")
-      ->capture_default_str();
-  app.final_callback([options] { cost(*options); });
+  add_settings(app, "cost", options->settings);
+  app.final_callback([options, &app] {
+    finish_settings(app, "cost", options->settings);
+    cost(*options);
+  });
 }
 
 }  // namespace cli

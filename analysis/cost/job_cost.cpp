@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "analysis/cost/cost.h"
@@ -25,62 +26,83 @@ double needed(const std::string& where, const Maybe& value, std::string_view nam
               "run the job again with this trnsim, or give `runtime` and `instance_type`"};
 }
 
-/// Seconds on `count` instances of `one`; nothing when the job does not tell enough.
-std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& own, const PricedInstance& one, int count,
-                                 double efficiency, Basis& basis) {
-  basis = Basis::kGiven;
-  if (one.name == own.name && count == job.instances) return job.seconds;
-  const double chips = one.accelerators * count;
-  if (one.simulated && own.simulated) {
-    const double device = job.seconds - job.fixed_seconds, all = own.accelerators * job.instances;
-    // A job on some of its instance's cores gains nothing from the further cores of another instance.
-    const double used = job.cores > 0 ? std::min(all, job.cores / job.cores_per_chip) : all;
-    const double there = used < all ? std::min(used, chips) : chips;
-    basis = Basis::kOwnCores;
-    if (one.name == own.name && there == used) return job.seconds;
-    if (const auto found = job.other_instances.find(one.name); found != job.other_instances.end() && there == used)
-      return found->second;
-    basis = Basis::kScaled;
-    return job.fixed_seconds + device * used / there;
-  }
-  basis = Basis::kRoofline;
-  if (one.peak <= 0 || job.flops <= 0) return std::nullopt;
-  return job.fixed_seconds + std::max(job.flops / one.peak, job.hbm_bytes / one.bandwidth) / (chips * efficiency);
+/// Seconds on `count` instances of `one`, whose GPUs run behind a host of their own: it dispatches the passes over the
+/// model while they compute.
+double roofline_seconds(const JobToPrice& job, const PricedInstance& one, int count, double efficiency) {
+  const double gpus = one.accelerators * count;
+  const double device = std::max(job.flops / one.peak, job.hbm_bytes / one.bandwidth) / (gpus * efficiency);
+  return std::max(device, job.steps * job.framework_ops * one.host_per_op);
 }
 
-std::optional<TooSmall> too_small(const JobToPrice& job, const PricedInstance& one, int count) {
-  const double chips = one.accelerators * count, cores = chips * job.cores_per_chip;
-  const bool simulated = one.simulated && cores > 0;
-  const double has = simulated ? job.chip_bytes / job.cores_per_chip : one.memory * chips;
-  const double needed = simulated ? job.core_bytes(cores) : job.state_bytes();
-  if (has <= 0 || needed <= has) return {};
-  return TooSmall{needed, has, simulated};
-}
-
-CostRow price(const JobToPrice& job, const PricedInstance& one, int count, double seconds, Basis basis) {
-  CostRow row{.instance_type = one.name, .instances = count, .basis = basis, .seconds = seconds};
-  for (int p = 0; p < kPurchaseCount; ++p) {
-    if (one.per_hour[p]) row.run[p] = cost_of(seconds, one.per_hour[p]->value, count, 0, 0).run;
-  }
-  if (basis != Basis::kGiven) row.too_small = too_small(job, one, count);
+/// Adds the prices.
+CostRow priced(CostRow row, const JobToPrice& job, const PricedInstance& one, double tokens) {
+  for (int p = 0; p < kPurchaseCount; ++p)
+    if (one.per_hour[p]) row.run[p] = cost_of(row.seconds, one.per_hour[p]->value, row.instances, 0, 0).run;
   if (!row.run[0]) return row;
   const double run = *row.run[0];
   if (job.epochs > 0) row.per_epoch = run / job.epochs;
-  if (job.tokens > 0) row.per_million_tokens = run / job.tokens * 1e6;
-  if (job.samples > 0) row.per_1k_samples = run / job.samples * 1e3;
+  if (tokens > 0) row.per_million_tokens = run / tokens * 1e6;
+  if (row.samples > 0) row.per_1k_samples = run / row.samples * 1e3;
   return row;
 }
 
+CostRow own_row(const JobToPrice& job, const PricedInstance& own) {
+  return priced({.instance_type = own.name,
+                 .instances = job.instances,
+                 .basis = Basis::kGiven,
+                 .cores = job.cores,
+                 .sequences_per_step = job.sequences_per_step,
+                 .seconds = job.seconds,
+                 .samples = job.samples},
+                job, own, job.tokens);
+}
+
+CostRow placed_row(const JobToPrice& job, const PricedInstance& one, const Placement& there) {
+  return priced({.instance_type = one.name,
+                 .instances = there.instances,
+                 .basis = Basis::kSimulated,
+                 .cores = there.cores,
+                 .sequences_per_step = there.sequences_per_step,
+                 .seconds = there.seconds,
+                 .samples = there.samples,
+                 .settings = there.settings,
+                 .too_small = there.too_small},
+                job, one, there.tokens);
+}
+
+CostRow roofline_row(const JobToPrice& job, const PricedInstance& one, int count, double efficiency) {
+  CostRow row{.instance_type = one.name,
+              .instances = count,
+              .basis = Basis::kRoofline,
+              .seconds = roofline_seconds(job, one, count, efficiency),
+              .samples = job.samples};
+  if (const double has = one.memory * one.accelerators * count; job.state_bytes > has)
+    row.too_small = TooSmall{.needed = job.state_bytes, .has = has, .of_a_core = false};
+  return priced(std::move(row), job, one, job.tokens);
+}
+
+/// Seconds for as many samples as all others: a job of so many steps trains on more where its batch is larger.
+double comparable(const CostRow& row, double of_row) { return row.samples > 0 ? of_row / row.samples : of_row; }
+
+bool competes(const CostRow& row) { return row.basis != Basis::kRoofline && !row.too_small && row.run[0]; }
+
+template <class Figure>
+const CostRow* least(const std::vector<CostRow>& rows, Figure figure) {
+  const auto of = [&](const CostRow& row) { return comparable(row, std::invoke(figure, row)); };
+  const CostRow* best = nullptr;
+  for (const CostRow& row : rows)
+    if (competes(row) && (!best || of(row) < of(*best))) best = &row;
+  return best;
+}
+
 void mark_pareto(std::vector<CostRow>& rows) {
-  const auto competes = [](const CostRow& row) {
-    return row.basis != Basis::kRoofline && !row.too_small && row.run[0];
-  };
   for (CostRow& row : rows) {
     if (!competes(row)) continue;
+    const double seconds = comparable(row, row.seconds), dollars = comparable(row, *row.run[0]);
     row.pareto = std::ranges::none_of(rows, [&](const CostRow& other) {
       if (!competes(other)) return false;
-      const bool no_worse = other.seconds <= row.seconds && *other.run[0] <= *row.run[0];
-      return no_worse && (other.seconds < row.seconds || *other.run[0] < *row.run[0]);
+      const double its_seconds = comparable(other, other.seconds), its_dollars = comparable(other, *other.run[0]);
+      return its_seconds <= seconds && its_dollars <= dollars && (its_seconds < seconds || its_dollars < dollars);
     });
   }
 }
@@ -92,9 +114,8 @@ std::string basis_text(const CostRow& row, double efficiency) {
                        base::readable(row.too_small->needed, base::Dimension::kBytes),
                        base::readable(row.too_small->has, base::Dimension::kBytes));
   if (row.basis == Basis::kGiven) return "the job's own time";
-  if (row.basis == Basis::kOwnCores) return "as many cores as the job's own, the others idle";
-  if (row.basis == Basis::kScaled) return "scaled by chips, no communication added";
-  return fmt::format("roofline estimate at {:g} % of the peaks, with this job's host", efficiency * 100);
+  if (row.basis == Basis::kSimulated) return "simulated there";
+  return fmt::format("roofline estimate at {:g} % of the peaks, with a GPU's host", efficiency * 100);
 }
 
 Cell dollars(const std::optional<double>& value) {
@@ -109,17 +130,27 @@ void add_job_work(JobToPrice& job, const Maybe& flops, const Record& record, dou
   job.hbm_bytes = recorded > 0 ? bytes * (job.flops / recorded) : bytes * steps * record.program.ranks;
 }
 
-/// The job's seconds on other instances that have its cores; empty when it does not say.
-std::map<std::string, double> times_on_others(const std::string& where, const Named<double>& other_instances) {
-  for (const auto& [name, seconds] : other_instances)
+/// The job with its own cores on other instances whose devices are the same; none when it does not say.
+std::vector<Placement> same_cores_elsewhere(const std::string& where, const JobToPrice& job,
+                                            const Named<double>& other_instances) {
+  std::vector<Placement> out;
+  for (const auto& [name, seconds] : other_instances) {
     if (!(seconds > 0))
       throw Error{Fault::kData, where, fmt::format("the job's time elsewhere has no seconds for '{}'", name),
                   "run the job again with this trnsim"};
-  return {other_instances.begin(), other_instances.end()};
+    out.push_back({.instance_type = name,
+                   .cores = job.cores,
+                   .sequences_per_step = job.sequences_per_step,
+                   .seconds = seconds,
+                   .samples = job.samples,
+                   .tokens = job.tokens,
+                   .settings = {{"instance_type", name}, {"nproc_per_node", fmt::format("{:.0f}", job.cores)}}});
+  }
+  return out;
 }
 
-/// Adds the memory of a core, and how the plan shares it.
-void add_memory(JobToPrice& job, const Figures& f) {
+/// Weights, gradients and the optimizer's state: one copy of each, however many cores share it.
+double state_of(const Figures& f) {
   const auto option = [&]<class Value>(std::string_view name, Value otherwise) {
     const auto found = std::ranges::find(f.workload.options, name, &std::pair<std::string, SettingValue>::first);
     const auto* value = found == f.workload.options.end() ? nullptr : std::get_if<Value>(&found->second);
@@ -127,20 +158,12 @@ void add_memory(JobToPrice& job, const Figures& f) {
   };
   const auto size = [&](std::string_view name) { return static_cast<double>(option(name, std::int64_t{1})); };
   const auto held = [&](const char* kind) { return f.memory.kind(kind).value_or(0); };
-  job.split = size("tensor_parallel_size") * size("pipeline_parallel_size");
-  job.sharded = option("zero_1", false);
-  job.weight_bytes = job.split * (held("weights") + held("gradients"));
-  job.optimizer_bytes = (job.sharded ? f.machine.cores.value_or(0) : job.split) * held("optimizer");
-  job.other_bytes =
-      std::max(0.0, f.memory.hbm_bytes.value_or(0) - held("weights") - held("gradients") - held("optimizer"));
+  const double split = size("tensor_parallel_size") * size("pipeline_parallel_size");
+  const double shares = option("zero_1", false) ? f.machine.cores.value_or(0) : split;
+  return split * (held("weights") + held("gradients")) + shares * held("optimizer");
 }
 
 }  // namespace
-
-double JobToPrice::core_bytes(double cores) const {
-  const double shares = std::min(split, cores);
-  return weight_bytes / shares + optimizer_bytes / (sharded ? cores : shares) + other_bytes;
-}
 
 JobToPrice job_of_run(const std::filesystem::path& folder) {
   return job_to_price(read_result(folder), read_record(folder), (folder / "result.json").string());
@@ -151,21 +174,18 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
   job.seconds = needed(where, f.runtime(), "train_runtime");
-  job.other_instances = times_on_others(where, f.time.other_instances);
-  const double steps = f.generates()
-                           ? needed(where, f.work.steps, "steps")
-                           : needed(where, f.work.train_steps_per_second, "train_steps_per_second") * job.seconds;
-  const double device = f.time.device_step_seconds.value_or(0) * steps;
-  job.fixed_seconds = std::max(0.0, job.seconds - device);
+  job.steps = f.generates() ? needed(where, f.work.steps, "steps")
+                            : needed(where, f.work.train_steps_per_second, "train_steps_per_second") * job.seconds;
   job.samples = f.generates() ? f.work.samples.value_or(0) : f.work.train_samples_per_second.value_or(0) * job.seconds;
-  const double per_epoch = f.cost.dollars_per_epoch.value_or(0);
+  const double per_epoch = f.generates() ? 0 : f.cost.dollars_per_epoch.value_or(0);
   job.epochs = per_epoch > 0 ? f.cost.dollars.value_or(0) / per_epoch : 0;
   job.tokens = f.work.tokens.value_or(0);
-  add_job_work(job, f.work.job_model_flops, record, steps);
-  add_memory(job, f);
+  job.framework_ops = f.work.framework_ops.value_or(0);
+  add_job_work(job, f.work.job_model_flops, record, job.steps);
+  job.state_bytes = state_of(f);
   job.cores = f.machine.cores.value_or(0);
-  job.cores_per_chip = std::max(1.0, static_cast<double>(record.info.cores_per_chip));
-  job.chip_bytes = static_cast<double>(record.info.hbm_bytes_per_core * record.info.cores_per_chip);
+  job.sequences_per_step = f.work.sequences_per_step.value_or(0);
+  job.placements = same_cores_elsewhere(where, job, f.time.other_instances);
   return job;
 }
 
@@ -178,43 +198,97 @@ std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedIn
   std::set<int> numbers{counts.begin(), counts.end()};
   if (numbers.empty()) numbers.insert(1);
   if (*numbers.begin() < 1) throw Error{Fault::kUsage, "`instances`", "is below 1", "give whole numbers from 1"};
-  std::vector<CostRow> rows{price(job, own, job.instances, job.seconds, Basis::kGiven)};
-  for (const PricedInstance& one : prices) {
-    for (const int count : numbers) {
-      if (one.name == own.name && count == job.instances) continue;
-      Basis basis{};
-      const auto seconds = seconds_on(job, own, one, count, efficiency, basis);
-      if (seconds) rows.push_back(price(job, one, count, *seconds, basis));
-    }
-  }
+  std::vector<CostRow> rows{own_row(job, own)};
+  for (const Placement& there : job.placements)
+    rows.push_back(placed_row(job, find_instance(prices, there.instance_type), there));
+  for (const PricedInstance& one : prices)
+    for (const int count : numbers)
+      if (!one.simulated && job.flops > 0) rows.push_back(roofline_row(job, one, count, efficiency));
   mark_pareto(rows);
   return rows;
 }
 
+const CostRow* cheapest_of(const std::vector<CostRow>& rows) {
+  return least(rows, [](const CostRow& row) { return *row.run[0]; });
+}
+
+const CostRow* fastest_of(const std::vector<CostRow>& rows) { return least(rows, &CostRow::seconds); }
+
+namespace {
+
+Cell count_cell(double value) { return value > 0 ? Cell{static_cast<std::int64_t>(value)} : Cell{}; }
+Cell time_cell(const CostRow& row) {
+  return row.too_small ? Cell{} : Cell{row.seconds, base::clock_text(row.seconds)};
+}
+
+std::string text_of(const Named<std::string>& settings) {
+  std::string out;
+  for (const auto& [name, value] : settings) out += fmt::format("{}--{} {}", out.empty() ? "" : " ", name, value);
+  return out;
+}
+
+}  // namespace
+
 base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
-  std::vector<base::Column> columns = {
-      {"instance_type", "instance"}, {"instances", "n", Align::kRight}, {"seconds", "time", Align::kRight}};
+  std::vector<base::Column> columns = {{"instance_type", "instance"},
+                                       {"instances", "n", Align::kRight},
+                                       {"cores", "", Align::kRight},
+                                       {"sequences_per_step", "batch", Align::kRight},
+                                       {"seconds", "time", Align::kRight}};
   for (const std::string_view name : kPurchaseNames) columns.push_back({std::string{name}, "", Align::kRight});
   columns.insert(columns.end(), {{"per_epoch", "", Align::kRight},
                                  {"per_million_tokens", "per Mtoken", Align::kRight},
                                  {"per_1k_samples", "per 1k samples", Align::kRight},
                                  {"pareto", ""},
-                                 {"basis", ""}});
+                                 {"basis", ""},
+                                 {"settings", ""}});
   const bool batches = std::ranges::any_of(rows, [](const CostRow& row) { return row.largest_batch.has_value(); });
   if (batches) columns.push_back({"largest_batch", "largest batch", Align::kRight});
   base::Table table{std::move(columns)};
   for (const CostRow& row : rows) {
     const auto price = [&](const std::optional<double>& value) { return row.too_small ? Cell{} : dollars(value); };
-    std::vector<Cell> cells = {row.instance_type, row.instances,
-                               row.too_small ? Cell{} : Cell{row.seconds, base::clock_text(row.seconds)}};
+    std::vector<Cell> cells = {row.instance_type, row.instances, count_cell(row.cores),
+                               count_cell(row.sequences_per_step), time_cell(row)};
     for (const auto& run : row.run) cells.push_back(price(run));
     cells.push_back(price(row.per_epoch));
     cells.push_back(price(row.per_million_tokens));
     cells.push_back(price(row.per_1k_samples));
     cells.push_back(row.pareto ? Cell{*row.pareto} : Cell{});
     cells.emplace_back(basis_text(row, efficiency));
+    cells.push_back(row.settings.empty() ? Cell{} : Cell{text_of(row.settings)});
     if (batches) cells.push_back(row.largest_batch ? Cell{*row.largest_batch} : Cell{});
     table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+namespace {
+
+std::string brief_basis(const CostRow& row) {
+  if (row.too_small) return "does not fit";
+  if (row.basis == Basis::kRoofline) return "roofline";
+  const char* best = row.pareto.value_or(false) ? ", best" : "";
+  return fmt::format("{}{}", row.basis == Basis::kGiven ? "this job" : "simulated", best);
+}
+
+}  // namespace
+
+base::Table brief_cost_table(const std::vector<CostRow>& rows) {
+  base::Table table{{{"instance_type", "instance"},
+                     {"instances", "n", Align::kRight},
+                     {"cores", "", Align::kRight},
+                     {"sequences_per_step", "batch", Align::kRight},
+                     {"seconds", "time", Align::kRight},
+                     {"on_demand", "on demand", Align::kRight},
+                     {"spot", "", Align::kRight},
+                     {"basis", ""}}};
+  for (const CostRow& row : rows) {
+    const auto price = [&](Purchase purchase) {
+      return row.too_small ? Cell{} : dollars(row.run[static_cast<std::size_t>(purchase)]);
+    };
+    const std::string basis = brief_basis(row);
+    table.add_row({row.instance_type, row.instances, count_cell(row.cores), count_cell(row.sequences_per_step),
+                   time_cell(row), price(Purchase::kOnDemand), price(Purchase::kSpot), basis});
   }
   return table;
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,27 +17,36 @@ namespace analysis {
 /// Default share of its peaks that a roofline grants an accelerator.
 inline constexpr double kRooflineEfficiency = 0.4;
 
+/// Bytes of a core, or of the job's state and all accelerators together.
+struct TooSmall {
+  double needed = 0, has = 0;
+  bool of_a_core = false;
+};
+
+/// The job as simulated on other instances, or with other cores.
+struct Placement {
+  std::string instance_type;
+  int instances = 1;
+  double cores = 0;               // that work, on all instances
+  double sequences_per_step = 0;  // of the optimizer, over all cores
+  double seconds = 0, samples = 0, tokens = 0;
+  Named<std::string> settings{};            // that place it there
+  std::optional<TooSmall> too_small{};      // then it has no time
+};
+
 /// A job as run or as projected. Figures that are unknown are 0.
 struct JobToPrice {
   std::string instance_type;
   int instances = 1;
   double seconds = 0;
-  std::map<std::string, double> other_instances{};  // seconds with as many cores on another instance, and its host
-  double fixed_seconds = 0;                         // the part that more chips do not shorten: the host's
-  double epochs = 0, samples = 0, tokens = 0;
-  double flops = 0;      // model FLOPs of the whole job, all cores
-  double hbm_bytes = 0;  // moved at HBM in the whole job, all cores
-  /// One copy of weights and gradients, and of the optimizer's state: which all accelerators hold together, in any
-  /// split; the rest of a core's memory; and the memory of one simulated chip.
-  double weight_bytes = 0, optimizer_bytes = 0, other_bytes = 0, chip_bytes = 0;
-  double cores_per_chip = 2;
-  double cores = 0;      // that work, on all instances; 0: every one
-  double split = 1;      // cores that share one copy of weights and gradients
-  bool sharded = false;  // the optimizer's state is on all cores together (ZeRO)
-
-  double state_bytes() const { return weight_bytes + optimizer_bytes; }
-  /// Memory of each of `cores` cores: by the job's plan where they suffice for it, else all share one copy.
-  double core_bytes(double cores) const;
+  std::vector<Placement> placements{};
+  double epochs = 0, samples = 0, tokens = 0, steps = 0;
+  double flops = 0;          // model FLOPs of the whole job, all cores
+  double hbm_bytes = 0;      // moved at HBM in the whole job, all cores
+  double framework_ops = 0;  // that a host dispatches for the passes over the model in a step
+  double state_bytes = 0;    // weights, gradients and the optimizer's state, one copy of each
+  double cores = 0;          // that work, on all instances
+  double sequences_per_step = 0;
 };
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
@@ -47,23 +55,19 @@ JobToPrice job_of_run(const std::filesystem::path& folder);
 JobToPrice job_to_price(const Figures& figures, const Record& record, const std::string& where);
 
 enum class Basis {
-  kGiven,     // the job's own time
-  kOwnCores,  // as many cores as in the job, on another instance and with its host
-  kScaled,    // its device time by the number of cores at work; no communication added
-  kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks, with the job's own host
-};
-
-/// Bytes of a core, or of the job's state and all accelerators together.
-struct TooSmall {
-  double needed = 0, has = 0;
-  bool of_a_core = false;
+  kGiven,      // the job's own time
+  kSimulated,  // projected there, with that instance's host
+  kRoofline,   // FLOPs and bytes at the stated efficiency of the accelerators' peaks, or the host of GPUs where that
+               // takes longer
 };
 
 struct CostRow {
   std::string instance_type;
   int instances = 1;
   Basis basis = Basis::kGiven;
-  double seconds = 0;
+  double cores = 0, sequences_per_step = 0;  // 0: unknown, and for a roofline
+  double seconds = 0, samples = 0;
+  Named<std::string> settings{};
   std::optional<TooSmall> too_small{};  // then the job cannot run there, and the table shows neither time nor price
   std::array<std::optional<double>, kPurchaseCount> run{};                    // dollars
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
@@ -72,13 +76,19 @@ struct CostRow {
   std::optional<std::int64_t> largest_batch{};  // per core, if a search was made
 };
 
-/// `counts`: numbers of instances; the job's own number is always there. `efficiency` of the peaks in a roofline, 0..1.
-/// Rows of the job's instance first, then the file's order. Roofline rows need the job's FLOPs.
+/// The job itself, its placements, and rooflines on `counts` instances of each type that is not simulated; these need
+/// the job's FLOPs. `efficiency` of the peaks in a roofline, 0..1.
 /// Errors: Fault::kUsage for a job without time, an unknown instance type, an efficiency outside of (0, 1].
 std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
                                const std::vector<int>& counts, double efficiency);
 
-/// A column for the largest batch only when a row has one.
+/// Every figure of every row; a column for the largest batch only when a row has one.
 base::Table cost_table(const std::vector<CostRow>& rows, double efficiency);
+/// The columns that a buyer reads first: instance, cores, batch, time, dollars.
+base::Table brief_cost_table(const std::vector<CostRow>& rows);
+
+/// The simulated row with the fewest dollars, or in the shortest time; null when none has a price.
+const CostRow* cheapest_of(const std::vector<CostRow>& rows);
+const CostRow* fastest_of(const std::vector<CostRow>& rows);
 
 }  // namespace analysis

@@ -52,6 +52,7 @@ PricedInstance read_instance(base::ParamFile& file, const std::string& prefix) {
     one.peak = file.read(prefix + "peak", Dimension::kFlops).value;
     one.bandwidth = file.read(prefix + "bandwidth", Dimension::kBandwidth).value;
     one.memory = file.read(prefix + "memory", Dimension::kBytes).value;
+    one.host_per_op = file.read("gpu_host.per_op", Dimension::kTime).value;
   }
   return one;
 }

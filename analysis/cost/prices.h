@@ -22,9 +22,10 @@ struct PricedInstance {
   bool simulated = false;   // a machine of trnsim; else its time is a roofline estimate
   double accelerators = 0;  // chips or GPUs
   std::array<std::optional<base::Sourced<double>>, kPurchaseCount> per_hour;  // dollars
-  double peak = 0;       // FLOP/s of one accelerator, dense bf16 or fp16; 0 when simulated
-  double bandwidth = 0;  // B/s of one accelerator
-  double memory = 0;     // bytes of one accelerator
+  double peak = 0;         // FLOP/s of one accelerator, dense bf16 or fp16; 0 when simulated
+  double bandwidth = 0;    // B/s of one accelerator
+  double memory = 0;       // bytes of one accelerator
+  double host_per_op = 0;  // s until the host has dispatched one operation to a GPU; 0 when simulated
 };
 
 /// The instances of a price file. Errors: Fault::kUsage for a file without date or region, a number without unit or

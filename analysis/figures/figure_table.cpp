@@ -103,6 +103,8 @@ constexpr std::array kFigures = {
     held<kWork, &WorkFigures::tokens_per_step>("job", "tokens_per_step", "1", "tokens of all cores in a step"),
     held<kWork, &WorkFigures::model_flops_per_step>("job", "model_flops_per_step", "FLOP",
                                                     "the model's arithmetic of all cores in a step"),
+    held<kWork, &WorkFigures::framework_ops>(
+        "job", "framework_ops", "1", "operations that PyTorch dispatches for a pass over the model"),
     held<kWork, &WorkFigures::job_model_flops>("job", "job_model_flops", "FLOP",
                                                "the model's arithmetic of the whole job"),
     held<kTime, &TimeFigures::evaluation_seconds>("job", "eval_runtime", "s", "one evaluation"),

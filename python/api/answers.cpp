@@ -1,6 +1,7 @@
 #include "python/api/answers.h"
 
 #include <array>
+#include <thread>
 
 #include "analysis/cost/job_cost.h"
 #include "analysis/profile/views.h"
@@ -13,6 +14,7 @@
 #include "trnsim/job/listing.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/machine.h"
+#include "trnsim/run/buyers_job.h"
 #include "trnsim/run/checkpoints.h"
 #include "trnsim/run/tokenize.h"
 #include "trnsim/sweep.h"
@@ -80,11 +82,16 @@ Json records(const Json& arguments, const Listener&) {
                             : analysis::table_by(by, record, arguments.value("limit", std::size_t{0})));
 }
 
-/// The table that `trnsim cost` prints of a run folder, or of a job of so many seconds.
+/// The table that `trnsim cost` writes of a run folder, a workload, a model, or a job of so many seconds.
 Json cost(const Json& arguments, const Listener&) {
   const std::string folder = text_in(arguments, "folder");
-  analysis::JobToPrice job = folder.empty() ? analysis::JobToPrice{} : trnsim::job_to_price(folder);
   const auto counts = arguments.value("instances", std::vector<int>{});
+  analysis::JobToPrice job;
+  if (!folder.empty()) {
+    trnsim::BuyersJob buyers = trnsim::buyers_job(folder, settings_of(arguments), arguments.value("samples", 0.0));
+    place(buyers, counts, std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+    job = std::move(buyers.price);
+  }
   if (folder.empty()) {
     job.seconds = arguments.value("seconds", 0.0);
     job.instance_type = text_in(arguments, "instance_type");

@@ -173,12 +173,12 @@ def ablate(job, *, machine=None, progress=None, **settings):
 
 
 def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficiency=None, prices=None, **work):
-    """A job priced on every instance type: of a run folder (or Run), of a workload by its name, or of so many
-    `seconds` on `instance_type`.
+    """A job simulated and priced on every instance type: of a run folder (or Run), of a workload or a model (with
+    `samples`) by its name; or the price of so many `seconds` on `instance_type`.
 
     instances: numbers of instances. efficiency: of the peaks in roofline estimates, 0..1. work: epochs,
     samples, tokens, flops (FLOP), hbm_bytes (B) of the job. Answers a Table: instance_type, instances,
-    seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker, per_epoch, ... (US dollars), basis."""
+    cores, sequences_per_step, seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker, per_epoch, ... (US dollars), basis."""
     from trnsim._errors import Error
 
     if (run is None) == (seconds is None):

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -103,29 +104,52 @@ TEST_F(AnswersAgree, CostOfAWorkloadIsThatOfItsRun) {
   EXPECT_EQ(json_of("cost bert_emotion --instances 1,2"), json_of("cost " + at("a") + " --instances 1,2"));
   const Ran wrong = run("cost bert_emotoin");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("neither the folder of a run nor a workload"));
+  EXPECT_THAT(wrong.err, HasSubstr("neither the folder of a run nor a workload nor a model"));
   EXPECT_THAT(wrong.err, HasSubstr("write \"bert_emotion\""));
 }
 
-// On another instance a job has that instance's host: cost says what a run there says.
+/// The flags of a row of cost.
+std::string settings_of(const Json& row) { return row["settings"].is_null() ? "" : row["settings"].get<std::string>(); }
+
+// Where a job is simulated elsewhere, cost says what a run with the row's settings says, to the last digit.
 TEST_F(AnswersAgree, CostOnAnotherInstanceEqualsARunThere) {
-  const Json rows = json_of("cost bert_tweets");
-  const double there = ran("small", "bert_tweets --instance_type trn1.2xlarge")["job"]["train_runtime"];
-  const auto row = std::ranges::find_if(rows, [](const Json& r) { return r["instance_type"] == "trn1.2xlarge"; });
-  ASSERT_NE(row, rows.end());
-  EXPECT_NEAR((*row)["seconds"].get<double>(), there, 1e-9 * there);
-  EXPECT_THAT((*row)["basis"].get<std::string>(), HasSubstr("as many cores"));
+  int compared = 0;
+  for (const Json& row : json_of("cost bert_tweets --instances 1,2")) {
+    const std::string basis = row["basis"];
+    EXPECT_THAT(basis, Not(HasSubstr("scaled")));
+    if (basis != "simulated there") continue;
+    const Json there = ran("there", "bert_tweets --overwrite_output_dir " + settings_of(row));
+    EXPECT_EQ(row["seconds"], there["job"]["train_runtime"]) << row;
+    EXPECT_EQ(row["on_demand"], there["cost"]["dollars"]) << row;
+    EXPECT_EQ(row["sequences_per_step"], there["job"]["sequences_per_step"]) << row;
+    ++compared;
+  }
+  EXPECT_GE(compared, 5);
 }
 
-// Two small instances are not the best place for a job that they cannot hold, and a GPU does not come without a host.
+// More cores take fewer steps for the same samples, or share the optimizer's batch: cost knows both.
+TEST_F(AnswersAgree, CostHasTheSameBatchAndTheLargerOne) {
+  std::set<std::int64_t> batches;
+  for (const Json& row : json_of("cost llama3_8b_lora"))
+    if (row["instance_type"] == "trn1.32xlarge") batches.insert(row["sequences_per_step"].get<std::int64_t>());
+  EXPECT_TRUE(batches.contains(8));    // 16 cores, one micro-batch
+  EXPECT_TRUE(batches.contains(128));  // 32 cores, eight each
+}
+
+// Instances without EFA cannot be joined; a plan says so, and cost leaves them out.
 TEST_F(AnswersAgree, CostHoldsJobsThatFitAgainstEachOther) {
-  for (const Json& row : json_of("cost llama2_7b_dolly --instances 1,2,4")) {
-    const std::string basis = row["basis"], name = row["instance_type"];
-    EXPECT_THAT(basis, Not(HasSubstr("without a host")));
-    if (name != "trn1.2xlarge" || row["instances"] == 4) continue;
-    EXPECT_THAT(basis, HasSubstr("does not fit")) << row;
-    EXPECT_TRUE(row["pareto"] != true && row["on_demand"].is_null()) << row;
-  }
+  for (const Json& row : json_of("cost llama2_7b_dolly --instances 1,2,4"))
+    EXPECT_FALSE(row["instance_type"] == "trn1.2xlarge" && row["instances"] != 1) << row;
+  EXPECT_THAT(run("cost llama2_7b_dolly --instances 2").err, HasSubstr("left out: 2 x trn1.2xlarge"));
+}
+
+TEST_F(AnswersAgree, CostOfAModelNeedsAnAmountOfData) {
+  const Json rows = json_of("cost llama-small --samples 1000 --max_length 128 --nproc_per_node 8");
+  const Json estimated = json_of("estimate llama-small --sequences 1000 --max_length 128 --nproc_per_node 8");
+  EXPECT_EQ(rows[0]["seconds"], estimated["train_runtime"]);
+  const Ran none = run("cost llama-small");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--samples"));
 }
 
 TEST_F(AnswersAgree, TheReportShowsPublishedFiguresAndAdvice) {

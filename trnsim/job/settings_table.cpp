@@ -53,12 +53,13 @@ constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNume
 constexpr double kMax = 9e15;
 
 // Verbs that take a setting, where several settings have the same. One without a verb is a setting of files alone.
-constexpr std::string_view kRunning = "run", kAnswers = "run estimate", kTexts = "run generate",
-                           kTrains = "run compile ablate", kData = "run compile ablate estimate",
-                           kJobs = "run compile ablate estimate plan", kValues = "run compile ablate verify",
-                           kPlans = "run compile ablate verify estimate",
-                           kPrograms = "run compile ablate verify estimate plan",
-                           kSimulates = "run compile ablate verify validate estimate plan generate";
+constexpr std::string_view kRunning = "run", kAnswers = "run estimate cost", kTexts = "run generate",
+                           kTrains = "run compile ablate", kAmounts = "run compile ablate cost",
+                           kData = "run compile ablate estimate cost",
+                           kJobs = "run compile ablate estimate plan cost", kValues = "run compile ablate verify",
+                           kPlans = "run compile ablate verify estimate cost",
+                           kPrograms = "run compile ablate verify estimate plan cost",
+                           kSimulates = "run compile ablate verify validate estimate plan generate cost";
 
 constexpr std::string_view kFormats = "table|json|csv|md";
 constexpr double kNoLimit = -std::numeric_limits<double>::infinity(), kNoLimitAbove = -kNoLimit;
@@ -75,7 +76,7 @@ std::string number_formats() { return "off|" + joined(runtime::numerics_names())
 
 // clang-format off
 const std::array kRows = {
-    Setting{"model_id,model_name_or_path", in<&Data::model_id>, kJob, kModel, kTrains,
+    Setting{"model_id,model_name_or_path", in<&Data::model_id>, kJob, kModel, kAmounts,
          "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"},
     Setting{"dataset_path,train_file", in<&Data::dataset_path>, kJob, kModel, kData,
          "csv, tsv, jsonl or text;label file, conll or jsonl with a label of each word, or a folder of them; "
@@ -85,10 +86,10 @@ const std::array kRows = {
     Setting{"validation_file", in<&Data::validation_file>, kJob, kModel, kData,
          "evaluated during training", "", "SM_CHANNEL_VALIDATION"},
     Setting{"test_file", in<&Data::test_file>, kRun, kModel, kTrains, "evaluated at the end", "", "SM_CHANNEL_TEST"},
-    Setting{"vocab", in<&Data::vocab>, kJob, kModel, "run compile ablate estimate generate",
+    Setting{"vocab", in<&Data::vocab>, kJob, kModel, "run compile ablate estimate generate cost",
          "vocab.txt or tokenizer.json; default: the model folder's"},
     Setting{"max_length,max_seq_length,max_source_length", in<&Data::max_length>, kJob, kModel,
-         "run compile ablate estimate plan generate",
+         "run compile ablate estimate plan generate cost",
          "tokens of a padded or cut sample, or of a generation's caches; 0: the workload's, or as needed", "",
          "", 0, 1 << 20},
     Setting{"buckets", in<&Data::buckets>, kJob, kModel, kAnswers,
@@ -135,9 +136,9 @@ const std::array kRows = {
     Setting{"label_smoothing_factor", in<&Train::label_smoothing_factor>, kJob, kTrain, kTrains,
          "share of each label that is spread over all classes, in training only", "", "", 0,
          0.999},
-    Setting{"num_train_epochs", in<&Train::num_train_epochs>, kJob, kTrain, kTrains,
+    Setting{"num_train_epochs", in<&Train::num_train_epochs>, kJob, kTrain, kAmounts,
          "passes over the training data", "", "", 0, 1e9},
-    Setting{"max_steps", in<&Train::max_steps>, kJob, kTrain, kTrains,
+    Setting{"max_steps", in<&Train::max_steps>, kJob, kTrain, kAmounts,
          "optimizer steps, instead of epochs; -1: epochs count", "", "", -1, kMax},
     Setting{"lr_scheduler_type", in<&Train::lr_scheduler_type>, kRun, kTrain, kTrains,
          "learning rate after the warm-up", "linear|constant|cosine"},
@@ -153,7 +154,7 @@ const std::array kRows = {
     Setting{"seed", in<&Train::seed>, kRun, kTrain, "run compile ablate verify generate",
          "of shuffling, dropout and initial weights", "", "", 0, 4294967295.0},
 
-    Setting{"numerics", in<&Numbers::name>, kJob, kNumerics, "run compile ablate verify estimate plan generate",
+    Setting{"numerics", in<&Numbers::name>, kJob, kNumerics, "run compile ablate verify estimate plan generate cost",
          "number format of weights and activations; off: time only; default: the workload's", {}, {}, kNoLimit,
          kNoLimitAbove, number_formats},
     Setting{"bf16", in<&Numbers::bf16>, kJob, kNumerics, kValues, "the same as `numerics` bf16"},
@@ -172,7 +173,7 @@ const std::array kRows = {
          "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0},
 
     Setting{"tensor_parallel_size,tp_degree", in<&Plan::tensor_parallel_size>, kJob, kPlan,
-         "run compile ablate verify estimate generate",
+         "run compile ablate verify estimate generate cost",
          "cores that share each layer", "", "", 1, 1 << 20},
     Setting{"pipeline_parallel_size", in<&Plan::pipeline_parallel_size>, kJob, kPlan, kPlans,
          "stages that share the layers", "", "", 1, 1 << 20},
@@ -221,7 +222,7 @@ const std::array kRows = {
     Setting{"nproc_per_node,nproc-per-node", in<&Machine::nproc_per_node>, kJob, kMachine, kPrograms,
          "cores in use on each instance; 0: the workload's", "", "NEURON_RT_NUM_CORES", 0, 1 << 20},
     Setting{"nnodes,num_nodes", in<&Machine::nnodes>, kJob, kMachine, kJobs, "instances", "", "", 1, 1 << 20},
-    Setting{"stack", in<&Machine::stack>, kJob, kMachine, "run compile ablate estimate plan generate",
+    Setting{"stack", in<&Machine::stack>, kJob, kMachine, "run compile ablate estimate plan generate cost",
          "host software; default: the workload's", {}, {}, kNoLimit, kNoLimitAbove, stacks},
     Setting{"passes", in<&Machine::passes>, kJob, kMachine, kJobs, "compiler passes to switch: -fusion,+cse"},
     Setting{"set", in<&Machine::set>, kJob, kMachine, kSimulates, "KEY=VALUE of a machine parameter; repeatable"},
@@ -231,7 +232,7 @@ const std::array kRows = {
     Setting{"backslash_escapes", in<&Data::backslash_escapes>, kRun, kModel, kAnswers,
          "a backslash escapes the next character in csv data"},
     Setting{"compile_cache", in<&Machine::compile_cache>, kRun, kMachine,
-         "run compile ablate verify validate estimate plan",
+         "run compile ablate verify validate estimate plan cost",
          "folder of compiled programs, which are not compiled again", "", "TRNSIM_COMPILE_CACHE"},
     Setting{"exact", in<&Machine::exact>, kRun, kMachine, kSimulates,
          "simulate every core and every call, nothing replayed"},
@@ -244,11 +245,11 @@ const std::array kRows = {
          "write into a folder that is not empty"},
     Setting{"resume_from_checkpoint", in<&Output::resume_from_checkpoint>, kRun, kOutput, kRunning,
          "checkpoint folder to continue from, to the same bits; a decoder's also under another plan"},
-    Setting{"logging_steps", in<&Output::logging_steps>, kJob, kOutput, kRunning,
+    Setting{"logging_steps", in<&Output::logging_steps>, kJob, kOutput, kAnswers,
          "steps between two lines of steps.jsonl and two read-backs of the loss", "", "", 1, kMax},
     Setting{"save_steps", in<&Output::save_steps>, kRun, kOutput, kRunning,
          "steps between two checkpoints; 0: only at the end", "", "", 0, kMax},
-    Setting{"suggestions", in<&Output::suggestions>, kRun, kOutput, kAnswers,
+    Setting{"suggestions", in<&Output::suggestions>, kRun, kOutput, "run estimate",
          "number of the most helpful changes to name, each projected", "", "TRNSIM_SUGGESTIONS", 0, 10},
     Setting{"report_to", in<&Output::report_to>, kRun, kOutput, kRunning,
          "files for other tools in the run folder, with commas, as `trnsim list exporters` names them; all"},

@@ -45,7 +45,8 @@ Problem too_large(std::uint64_t memory, const Job& job) {
   return {.text = fmt::format("needs {} of HBM per core at least, there are {}", readable(memory),
                               readable(job.machine.hbm_bytes_per_core())),
           .too_large = true,
-          .memory = memory};
+          .memory = memory,
+          .capacity = static_cast<double>(job.machine.hbm_bytes_per_core())};
 }
 
 std::optional<Problem> possible(const Job& job) {

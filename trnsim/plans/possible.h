@@ -15,6 +15,7 @@ struct Problem {
   std::string text;
   bool too_large = false;
   std::uint64_t memory = 0;  // per core, the least that it needs; 0: not known
+  double capacity = 0;       // bytes of a core's HBM; 0: not known
 };
 
 /// The problem that `ask` reports: an error about the job. Other errors are rethrown.

@@ -20,8 +20,8 @@ Settings estimate_settings(Settings given) {
   return given;
 }
 
-Estimate estimate(const std::string& name, const Settings& settings, double sequences,
-                  const std::function<void(const std::string&)>& note) {
+JobOf jobs_of_model(const std::string& name, const Settings& settings, double sequences,
+                    const std::function<void(const std::string&)>& note) {
   workloads::ModelPtr model = load_model_config(name);
   DataSize data;
   if (!settings.data.dataset_path.empty()) {
@@ -31,7 +31,12 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
     if (data.of_words) model = model->with_head(workloads::Head::kTokens);
   }
   if (sequences <= 0) sequences = data.samples;
-  const auto job = [&](const Settings& s) { return job_of(s, model, sequences, data.eval_samples, data.lengths); };
+  return [=](const Settings& s) { return job_of(s, model, sequences, data.eval_samples, data.lengths); };
+}
+
+Estimate estimate(const std::string& name, const Settings& settings, double sequences,
+                  const std::function<void(const std::string&)>& note) {
+  const JobOf job = jobs_of_model(name, settings, sequences, note);
   Estimate out{.job = job(settings), .projection = {}, .changes = {}, .fitting_change = {}};
   out.projection = project_if_it_fits(out.job, {.exact = settings.machine.exact});
   const auto most = static_cast<std::size_t>(settings.output.suggestions);

@@ -28,6 +28,10 @@ struct Estimate {
   bool fits() const { return projection.memory.fits(); }
 };
 
+/// The jobs of a model's training: of settings that estimate_settings() completed. `sequences` and `note` as below.
+JobOf jobs_of_model(const std::string& model, const Settings& settings, double sequences = 0,
+                    const std::function<void(const std::string&)>& note = {});
+
 /// `model`: a preset ("llama2-7b") or a Hugging Face folder; `settings` of estimate_settings(); `sequences` of the
 /// whole job, 0: those of the setting `dataset_path`, without it one step; `note`: notes for the user, one
 /// sentence each. Errors: as data_size(), job_of() and project_if_it_fits().

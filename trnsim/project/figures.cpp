@@ -66,6 +66,12 @@ analysis::CompileFigures compile_figures(const Job& job, const Projection& p) {
           .host_capacity_bytes = compile.host_capacity};
 }
 
+/// Operations of one pass over the whole model, on however many cores.
+double framework_ops(const Job& job) {
+  const workloads::FrameworkOps ops = job.model->traced_ops(job.step);
+  return ops.forward + (job.generation ? 0 : ops.backward);
+}
+
 analysis::WorkFigures work_figures(const Job& job, const Projection& p) {
   return {.sequences_per_step = job.sequences_per_step(),
           .tokens_per_step = job.tokens_per_step(),
@@ -78,6 +84,7 @@ analysis::WorkFigures work_figures(const Job& job, const Projection& p) {
           .train_steps_per_second = of_training(job, p.steps / p.time.total),
           .job_mfu_percent = 100 * p.job_mfu,
           .device_mfu_percent = 100 * p.mfu,
+          .framework_ops = framework_ops(job),
           .texts = {}};
 }
 
@@ -103,7 +110,7 @@ analysis::CostFigures cost_figures(const Job& job, const Projection& p) {
                                                 job.sizes.epochs, p.samples);
   return {.price_per_hour = p.price_per_hour,
           .dollars = cost.run,
-          .dollars_per_epoch = cost.per_epoch,
+          .dollars_per_epoch = of_training(job, cost.per_epoch),
           .dollars_per_1k_samples = cost.per_1k_samples};
 }
 

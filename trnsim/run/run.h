@@ -15,7 +15,6 @@
 #include "workloads/jobs/workload.h"
 
 namespace analysis {
-struct JobToPrice;  // analysis/cost/job_cost.h
 struct Record;      // analysis/record/record.h
 }  // namespace analysis
 
@@ -73,9 +72,6 @@ analysis::Figures figures_of(const RunResult& run);
 /// The record of the slowest stage, which sets the time of a step, or of another stage.
 analysis::Record record_of(const RunResult& run);
 analysis::Record record_of(const RunResult& run, std::size_t stage);
-/// A job for a buyer: from a run's folder, or from a workload (by name or file) as published. Errors:
-/// Fault::kUsage for a name of neither; as analysis::job_of_run() and projected_run().
-analysis::JobToPrice job_to_price(const std::string& run_or_workload);
 /// Removes the files of an earlier run in `folder`, its result first: so that a run that dies is not taken for it. For
 /// a run that resumes from `checkpoint` in the folder, steps and checkpoint stay; other files always do. Errors:
 /// Fault::kEnvironment.

@@ -1,0 +1,137 @@
+#include "trnsim/run/buyers_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "analysis/figures/json_fields.h"
+#include "analysis/record/result.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/project/estimate.h"
+#include "trnsim/project/figures.h"
+#include "trnsim/run/run.h"
+#include "workloads/models/presets.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+ProjectOf projects(bool exact) {
+  return [exact](const Job& job) {
+    return ProjectedJob{job, project_if_it_fits(job, {.exact = exact, .in_child = false, .give_up = true})};
+  };
+}
+
+/// Fills what it takes to place a workload's job elsewhere.
+void place_workload(BuyersJob& out, const workloads::Workload& workload) {
+  out.job_of = [workload](const Settings& s) { return projected_job(workload, s); };
+  out.project = projects(out.settings.machine.exact);
+  if (!workload.speed_up) return;
+  // As run() projects a workload that is about the compiler: at the largest batch that fits.
+  out.keeps_batch = false;
+  out.project = [most = workload.most_batch](const Job& job) {
+    CompilerGain gain = compiler_gain(job, 0, {}, most);
+    return ProjectedJob{gain.cases.back().job, std::move(gain.cases.back().projection)};
+  };
+}
+
+BuyersJob of_run(const std::filesystem::path& folder, const Settings& given) {
+  for (const std::string& name : given.given)
+    if (find_setting(name, "a setting").effect == Effect::kJob)
+      throw Error{Fault::kUsage, fmt::format("`{}`", name), "a run has its settings already",
+                  "leave it out, or name the workload instead of its run"};
+  BuyersJob out{.price = analysis::job_of_run(folder), .name = folder.string(), .text = "", .settings = {}};
+  const analysis::WorkloadFigures workload = analysis::read_result(folder).workload;
+  if (workload.name.empty() || workload.options.empty()) return out;
+  out.settings = settings_from(analysis::json_of(workload.options));
+  place_workload(out, workloads::load_workload(workload.name));
+  return out;
+}
+
+BuyersJob of_workload(const workloads::Workload& workload, const Settings& given) {
+  RunRequest request{.workload = workload, .given = given, .command = "", .folder = {}, .trace = {}};
+  request.given.machine.mode = "timed", request.given.output.suggestions = 0;
+  request.given.given.insert({"mode", "suggestions"});
+  const RunResult run = projected_run(request);
+  BuyersJob out{.price = analysis::job_to_price(figures_of(run), record_of(run), workload.name),
+                .name = workload.name,
+                .text = describe(*run.job),
+                .settings = request.given};
+  place_workload(out, workload);
+  return out;
+}
+
+BuyersJob of_model(const std::string& model, const Settings& given, double sequences,
+                   const std::function<void(const std::string&)>& note) {
+  if (sequences <= 0 && given.data.dataset_path.empty())
+    throw Error{Fault::kUsage, model, "is a model: a job has an amount of data too",
+                "add `samples`, the sequences of the whole job, or `dataset_path`"};
+  BuyersJob out{.price = {}, .name = model, .text = "", .settings = estimate_settings(given)};
+  out.settings.output.suggestions = 0;
+  const Estimate e = estimate(model, out.settings, sequences, note);
+  require_fit(e);
+  RunResult run;
+  run.machine = e.job.machine, run.job = e.job, run.projection = e.projection;
+  out.price = analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
+  out.text = describe(e.job);
+  out.job_of = jobs_of_model(model, out.settings, sequences, {});
+  out.project = projects(out.settings.machine.exact);
+  return out;
+}
+
+analysis::Placement placement_of(const PlacedJob& place) {
+  analysis::Placement out{.instance_type = place.instance_type,
+                          .instances = static_cast<int>(place.instances),
+                          .cores = static_cast<double>(place.cores),
+                          .sequences_per_step = place.sequences_per_step,
+                          .seconds = place.change.seconds,
+                          .samples = place.samples,
+                          .tokens = place.tokens,
+                          .settings = place.change.settings};
+  if (place.too_large())
+    out.too_small = analysis::TooSmall{.needed = static_cast<double>(place.problem->memory),
+                                       .has = place.problem->capacity,
+                                       .of_a_core = true};
+  return out;
+}
+
+}  // namespace
+
+BuyersJob buyers_job(const std::string& name, const Settings& given, double sequences,
+                     const std::function<void(const std::string&)>& note) {
+  const std::filesystem::path path = name;
+  const bool folder = std::filesystem::is_directory(path);
+  if (folder && !std::filesystem::exists(path / "config.json")) return of_run(path, given);
+  if (folder || workloads::is_model_preset(name)) return of_model(name, given, sequences, note);
+  std::vector<std::string> names = workloads::workload_names();
+  if (!std::filesystem::exists(path) && std::ranges::find(names, name) == names.end()) {
+    std::ranges::copy(workloads::model_preset_names(), std::back_inserter(names));
+    throw Error{Fault::kUsage, name, "is neither the folder of a run nor a workload nor a model",
+                base::suggest_fix(name, names)};
+  }
+  return of_workload(workloads::load_workload(name), given);
+}
+
+std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, int processes) {
+  std::vector<std::string> left_out;
+  if (!job.job_of) return {fmt::format("{} does not say which job it was: it is not simulated elsewhere", job.name)};
+  PlacementSpace space{.counts = counts, .keeps_batch = job.keeps_batch};
+  if (space.counts.empty()) space.counts = {1};
+  std::vector<PlacedJob> places = placements_of(job.settings, job.job_of, space);
+  project_placements(places, job.project, processes);
+  job.price.placements.clear();
+  for (const PlacedJob& place : places) {
+    if (!place.problem || place.too_large())
+      job.price.placements.push_back(placement_of(place));
+    else
+      left_out.push_back(fmt::format("{} x {}: {}", place.instances, place.instance_type, place.problem->text));
+  }
+  return left_out;
+}
+
+}  // namespace trnsim

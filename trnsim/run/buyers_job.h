@@ -1,0 +1,32 @@
+// A job for a buyer: priced as it is, and simulated on other instances.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/cost/job_cost.h"
+#include "trnsim/plans/placement.h"
+
+namespace trnsim {
+
+struct BuyersJob {
+  analysis::JobToPrice price;
+  std::string name;  // of the workload, the model, or the run
+  std::string text;  // its setting in a line; empty for a run
+  Settings settings;
+  JobOf job_of{};        // empty: a folder that does not say which job it was
+  ProjectOf project{};
+  bool keeps_batch = true;  // false: its batch is searched for on each instance
+};
+
+/// `name`: a run's folder, a workload (name or file), a model (preset) or a Hugging Face folder with `sequences` in the
+/// whole job. `given`: settings on top, but of a run. Errors: Fault::kUsage for a name of none of these, or a model
+/// without sequences; Fault::kCapacity for a job that does not fit where it is; as projected_run() and estimate().
+BuyersJob buyers_job(const std::string& name, const Settings& given = {}, double sequences = 0,
+                     const std::function<void(const std::string&)>& note = {});
+
+/// Simulates the job on each kind and number of instances. Answers why it is not on some of them, a sentence each.
+std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, int processes);
+
+}  // namespace trnsim
