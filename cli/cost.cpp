@@ -37,8 +37,7 @@ struct CostOptions {
 /// "8:30", "2:14:09", or a time with its unit ("510 s").
 double duration(const std::string& text) {
   const bool number = !text.empty() && text.front() >= '0' && text.front() <= '9';
-  if (number && text.find(':') == std::string::npos)
-    return base::parse_as(text, base::Dimension::kTime, "--runtime");
+  if (number && text.find(':') == std::string::npos) return base::parse_as(text, base::Dimension::kTime, "--runtime");
   double seconds = 0;
   int parts = 0;
   for (std::size_t begin = 0; begin <= text.size(); ++parts) {
@@ -112,8 +111,8 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
 /// "cheapest  $0.115 in 3:04 on 1 x trn2.3xlarge, 8 cores, 128 sequences a step".
 std::string line_of(std::string_view name, const analysis::CostRow* row) {
   if (!row) return "";
-  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->run[0]),
-                                base::clock_text(row->seconds), row->instances, row->instance_type);
+  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->run[0]), base::clock_text(row->seconds),
+                                row->instances, row->instance_type);
   if (row->cores > 0)
     out += fmt::format(", {}, {:g} sequences a step", base::counted(static_cast<std::int64_t>(row->cores), "core"),
                        row->sequences_per_step);
@@ -148,8 +147,10 @@ void cost(const CostOptions& options) {
   const analysis::PricedInstance& own = find_instance(prices, job.price.instance_type);
   base::log_info("prices of {} on {}; spot prices are samples; all prices: --format md", own.region, own.date);
   if (job.price.flops > 0)
-    base::log_info("roofline: the steps alone, at {:g} % of the GPUs' peaks or as fast as a host dispatches, no start, "
-                   "evaluation or communication", efficiency * 100);
+    base::log_info(
+        "roofline: the steps alone, at {:g} % of the GPUs' peaks or as fast as a host dispatches, no start, "
+        "evaluation or communication",
+        efficiency * 100);
   else
     base::log_info("instances that trnsim does not simulate need the job's work: give a run folder, or --flops");
 }

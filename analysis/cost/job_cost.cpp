@@ -217,9 +217,7 @@ const CostRow* fastest_of(const std::vector<CostRow>& rows) { return least(rows,
 namespace {
 
 Cell count_cell(double value) { return value > 0 ? Cell{static_cast<std::int64_t>(value)} : Cell{}; }
-Cell time_cell(const CostRow& row) {
-  return row.too_small ? Cell{} : Cell{row.seconds, base::clock_text(row.seconds)};
-}
+Cell time_cell(const CostRow& row) { return row.too_small ? Cell{} : Cell{row.seconds, base::clock_text(row.seconds)}; }
 
 std::string text_of(const Named<std::string>& settings) {
   std::string out;

@@ -30,8 +30,8 @@ struct Placement {
   double cores = 0;               // that work, on all instances
   double sequences_per_step = 0;  // of the optimizer, over all cores
   double seconds = 0, samples = 0, tokens = 0;
-  Named<std::string> settings{};            // that place it there
-  std::optional<TooSmall> too_small{};      // then it has no time
+  Named<std::string> settings{};        // that place it there
+  std::optional<TooSmall> too_small{};  // then it has no time
 };
 
 /// A job as run or as projected. Figures that are unknown are 0.

@@ -55,9 +55,8 @@ constexpr double kMax = 9e15;
 // Verbs that take a setting, where several settings have the same. One without a verb is a setting of files alone.
 constexpr std::string_view kRunning = "run", kAnswers = "run estimate cost", kTexts = "run generate",
                            kTrains = "run compile ablate", kAmounts = "run compile ablate cost",
-                           kData = "run compile ablate estimate cost",
-                           kJobs = "run compile ablate estimate plan cost", kValues = "run compile ablate verify",
-                           kPlans = "run compile ablate verify estimate cost",
+                           kData = "run compile ablate estimate cost", kJobs = "run compile ablate estimate plan cost",
+                           kValues = "run compile ablate verify", kPlans = "run compile ablate verify estimate cost",
                            kPrograms = "run compile ablate verify estimate plan cost",
                            kSimulates = "run compile ablate verify validate estimate plan generate cost";
 

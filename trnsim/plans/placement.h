@@ -24,8 +24,8 @@ struct PlacedJob {
   Change change;  // the settings that place it; its seconds and dollars once it is projected
   std::string instance_type;
   std::int64_t instances = 1, cores = 0;
-  std::optional<Job> job{};            // none: it cannot be there
-  std::optional<Problem> problem{};    // why not; of one that does not fit, its memory
+  std::optional<Job> job{};          // none: it cannot be there
+  std::optional<Problem> problem{};  // why not; of one that does not fit, its memory
   double sequences_per_step = 0, samples = 0, tokens = 0, steps = 0;
 
   bool too_large() const { return problem && problem->too_large; }

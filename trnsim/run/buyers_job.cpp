@@ -94,9 +94,8 @@ analysis::Placement placement_of(const PlacedJob& place) {
                           .tokens = place.tokens,
                           .settings = place.change.settings};
   if (place.too_large())
-    out.too_small = analysis::TooSmall{.needed = static_cast<double>(place.problem->memory),
-                                       .has = place.problem->capacity,
-                                       .of_a_core = true};
+    out.too_small = analysis::TooSmall{
+        .needed = static_cast<double>(place.problem->memory), .has = place.problem->capacity, .of_a_core = true};
   return out;
 }
 

@@ -15,7 +15,7 @@ struct BuyersJob {
   std::string name;  // of the workload, the model, or the run
   std::string text;  // its setting in a line; empty for a run
   Settings settings;
-  JobOf job_of{};        // empty: a folder that does not say which job it was
+  JobOf job_of{};  // empty: a folder that does not say which job it was
   ProjectOf project{};
   bool keeps_batch = true;  // false: its batch is searched for on each instance
 };
