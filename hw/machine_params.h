@@ -26,21 +26,21 @@ struct MachineParams {
 
   std::string name;
 
-  Number chips, cores, hbm_stacks;
+  Number chips, cores, logical, hbm_stacks;
   Number generation, sbuf_partitions, sbuf_partition, sbuf_shared_port, psum_partition, psum_bank, psum_shared_port;
   Number tensor_rows, tensor_columns, tensor_moving, tensor_advertised;
   Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
   Number min_interval, semaphore, semaphore_clear, register_step;
   Number tensor_latency, vector_latency, scalar_latency, gpsimd_latency, sync_latency;
   Number tensor_fp32_passes, tensor_fp32_transpose_passes, tensor_fast_load, tensor_swap;
-  Number vector_narrow_copy, vector_narrow_copy_part, vector_narrow_pair;
-  Number scalar_start, scalar_table_load;
+  Number vector_wide, vector_narrow_copy, vector_narrow_copy_part, vector_narrow_pair;
+  Number vector_start, vector_operand_read, scalar_start, scalar_function, scalar_table_load;
   Number scalar_accumulator_read, gpsimd_start, dynamic_address;
-  Number power_utilisation, power_window;
+  Number power_utilisation, power_window, power_cold, power_ramp;
   Number lead_in;
   Number hbm_bytes, hbm_bandwidth;
   Number dma_rings, dma_engines, dma_start, dma_wake, dma_completion, dma_packet, dma_transpose;
-  Number dma_engine_rate, dma_setup, dma_overlap, dma_rate, dma_descriptor_overhead;
+  Number dma_generators, dma_generation, dma_indexed_setup, dma_engine_rate, dma_setup, dma_overlap, dma_rate, dma_descriptor_overhead;
   Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below;
   Number cc_launch, cc_loop_sync, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
@@ -70,8 +70,10 @@ struct MachineParams {
   double physical_cores() const { return vcpus.value / 2; }
   int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
-  /// B/s of a core's part of its stack: the cores of a stack are all at work, or one of them does not get more.
+  /// B/s of a core's part of its stack, all cores of it at work.
   double hbm_bandwidth_per_core() const;
+  /// The machine as a program of so many ranks has it: the cores of a stack that it uses share the stack's bandwidth.
+  MachineParams used_by(std::uint32_t ranks) const;
   Peaks peaks() const;
 };
 

@@ -20,6 +20,8 @@ using M = MachineParams;
 constexpr std::array kFields = {
     M::Field{"chip.count", &M::chips, Dimension::kCount, "Trainium chips in the instance"},
     M::Field{"chip.cores", &M::cores, Dimension::kCount, "NeuronCores per chip"},
+    M::Field{"chip.logical", &M::logical, Dimension::kCount,
+             "physical cores that the runtime joins to one logical core (LNC): programs see those"},
     M::Field{"core.generation", &M::generation, Dimension::kCount, "NeuronCore version: which instructions there are"},
     M::Field{"sbuf.partitions", &M::sbuf_partitions, Dimension::kCount, "partitions of SBUF and of PSUM"},
     M::Field{"sbuf.partition", &M::sbuf_partition, Dimension::kBytes, "one partition of SBUF"},
@@ -51,6 +53,11 @@ constexpr std::array kFields = {
     M::Field{"tensor.fp32_passes", &M::tensor_fp32_passes, Dimension::kCount, "passes of a matmul with fp32 operands"},
     M::Field{"tensor.fp32_transpose_passes", &M::tensor_fp32_transpose_passes, Dimension::kCount,
              "passes of a transpose of fp32"},
+    M::Field{"vector.start", &M::vector_start, Dimension::kCycles, "VectorE is held before its first element"},
+    M::Field{"vector.operand_read", &M::vector_operand_read, Dimension::kCycles,
+             "VectorE reads operands that are a number of each partition"},
+    M::Field{"vector.wide", &M::vector_wide, Dimension::kCount,
+             "elements that a lane takes from SBUF in a cycle, dense and between tiles in SBUF"},
     M::Field{"vector.narrow_copy", &M::vector_narrow_copy, Dimension::kCount,
              "times faster: tensor_copy and tensor_scalar of bf16 and fp16, SBUF to SBUF, dense"},
     M::Field{"vector.narrow_copy_part", &M::vector_narrow_copy_part, Dimension::kCount,
@@ -60,12 +67,16 @@ constexpr std::array kFields = {
     M::Field{"tensor.fast_load", &M::tensor_fast_load, Dimension::kCount, "stationary columns loaded per cycle"},
     M::Field{"tensor.swap", &M::tensor_swap, Dimension::kCycles, "from one stationary tile to the next, loaded one"},
     M::Field{"scalar.start", &M::scalar_start, Dimension::kCycles, "ScalarE is held before its first element"},
+    M::Field{"scalar.function", &M::scalar_function, Dimension::kCycles,
+             "ScalarE is held besides when it computes a function"},
     M::Field{"scalar.table_load", &M::scalar_table_load, Dimension::kTime, "of another activation table"},
     M::Field{"scalar.accumulator_read", &M::scalar_accumulator_read, Dimension::kCycles, "activation_reduce: read-out"},
     M::Field{"gpsimd.start", &M::gpsimd_start, Dimension::kCycles, "before GpSimdE's first element"},
     M::Field{"engine.dynamic_address", &M::dynamic_address, Dimension::kCycles, "register-addressed copy, at least"},
     M::Field{"power.utilisation", &M::power_utilisation, Dimension::kRatio, "highest sustained use of the PE array"},
     M::Field{"power.window", &M::power_window, Dimension::kTime, "over which the use is averaged"},
+    M::Field{"power.cold", &M::power_cold, Dimension::kRatio, "rate of a PE array that has not run for power.ramp"},
+    M::Field{"power.ramp", &M::power_ramp, Dimension::kTime, "that the PE array runs at the rate of a cold one"},
     M::Field{"program.lead_in", &M::lead_in, Dimension::kTime, "from the start of a program to its first instruction"},
     M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount,
              "stacks per chip; a core's memory is in one, which cores share evenly"},
@@ -75,8 +86,13 @@ constexpr std::array kFields = {
     M::Field{"dma.engines", &M::dma_engines, Dimension::kCount, "DMA engines per core"},
     M::Field{"dma.start", &M::dma_start, Dimension::kTime, "from the issue to the first descriptor"},
     M::Field{"dma.wake", &M::dma_wake, Dimension::kTime, "from a semaphore to the issue of the DMA that waits for it"},
+    M::Field{"dma.generators", &M::dma_generators, Dimension::kCount,
+             "hardware units of a core that make descriptors; 0: they are made before"},
+    M::Field{"dma.generation", &M::dma_generation, Dimension::kTime, "of the descriptors of one DMA, by such a unit"},
     M::Field{"dma.engine_rate", &M::dma_engine_rate, Dimension::kBandwidth, "one engine alone, reading or writing"},
     M::Field{"dma.setup", &M::dma_setup, Dimension::kTime, "of a descriptor, before its data moves"},
+    M::Field{"dma.indexed_setup", &M::dma_indexed_setup, Dimension::kTime,
+             "of a descriptor of a gather or scatter, which software makes"},
     M::Field{"dma.overlap", &M::dma_overlap, Dimension::kBytes,
              "descriptors of at least this size are written while they are read"},
     M::Field{"dma.completion", &M::dma_completion, Dimension::kTime, "of the descriptor that raises a semaphore"},
@@ -127,6 +143,13 @@ bool may_be_zero(std::string_view key) {
                                 "dma.start",
                                 "dma.wake",
                                 "dma.setup",
+                                "dma.indexed_setup",
+                                "dma.generators",
+                                "dma.generation",
+                                "power.ramp",
+                                "vector.start",
+                                "vector.operand_read",
+                                "scalar.function",
                                 "dma.overlap",
                                 "dma.completion",
                                 "engine.semaphore",
@@ -180,6 +203,10 @@ void check(const MachineParams& p) {
             fmt::format("give {} a positive value", field.key));
   }
   require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");
+  require(p.power_cold.value <= 1, p.name, "power.cold is above 1", "set power.cold to 1 or less");
+  require(std::fmod(p.cores.value, p.logical.value * p.hbm_stacks.value) == 0 || p.logical.value == 1, p.name,
+          fmt::format("logical cores of {:g} do not lie at one stack of HBM each", p.logical.value),
+          "set chip.logical to 1 or 2");
   require(std::fmod(p.cores.value, p.hbm_stacks.value) == 0, p.name,
           fmt::format("{} stacks of HBM cannot be shared evenly by {} cores", p.hbm_stacks.value, p.cores.value),
           "make chip.cores a multiple of hbm.stacks");
@@ -213,6 +240,10 @@ isa::Timing MachineParams::timing() const {
           .activation_read = scalar_accumulator_read.value,
           .gpsimd_start = gpsimd_start.value,
           .dynamic_min = dynamic_address.value,
+          .scalar_function = scalar_function.value,
+          .vector_start = vector_start.value,
+          .operand_read = vector_operand_read.value,
+          .wide = vector_wide.value,
           .narrow_copy = vector_narrow_copy.value,
           .narrow_copy_part = vector_narrow_copy_part.value,
           .narrow_pair = vector_narrow_pair.value,
@@ -222,6 +253,7 @@ isa::Timing MachineParams::timing() const {
                   .engines = dma_engines.value,
                   .engine_rate = dma_engine_rate.value,
                   .setup = dma_setup.value,
+                  .indexed_setup = dma_indexed_setup.value,
                   .overlap = dma_overlap.value,
                   .completion = dma_completion.value,
                   .rate = dma_rate.value,
@@ -257,6 +289,15 @@ std::uint64_t MachineParams::hbm_bytes_per_core() const {
 
 double MachineParams::hbm_bandwidth_per_core() const { return hbm_bandwidth.value / cores.value; }
 
+MachineParams MachineParams::used_by(std::uint32_t ranks) const {
+  const double of_stack = cores.value / hbm_stacks.value, sharing = std::min<double>(of_stack, ranks);
+  MachineParams out = *this;
+  if (sharing == of_stack) return out;
+  out.hbm_bandwidth.value *= of_stack / sharing;
+  out.hash += ranks;
+  return out;
+}
+
 Peaks MachineParams::peaks() const {
   Peaks peaks{.matmul_flops = 2.0 * tensor_rows.value * tensor_columns.value * tensor_clock.value,
               .advertised_flops = tensor_advertised.value,
@@ -277,6 +318,23 @@ base::ParamFile machine_file(std::string_view name_or_path, std::span<const std:
   return file;
 }
 
+namespace {
+
+/// Logical cores in place of the physical ones: each has the work of its physical cores divided evenly, so it does so
+/// many times as much in a second, and a result takes as long as before to be visible. Assumed: an even division costs
+/// nothing; SBUF is counted once, because both halves of a tile's work read the same operand.
+void join_cores(MachineParams& p) {
+  const double each = p.logical.value;
+  p.cores.value /= each;
+  for (auto* rate : {&p.tensor_clock, &p.vector_clock, &p.scalar_clock, &p.gpsimd_clock, &p.sync_clock,
+                     &p.tensor_advertised, &p.dma_engines, &p.dma_generators, &p.cc_bandwidth})
+    rate->value *= each;
+  for (auto* latency : {&p.tensor_latency, &p.vector_latency, &p.scalar_latency, &p.gpsimd_latency, &p.sync_latency})
+    latency->value *= each;
+}
+
+}  // namespace
+
 MachineParams load_machine(std::string_view name_or_path, std::span<const std::string> overrides) {
   base::ParamFile file = machine_file(name_or_path, overrides);
   MachineParams params;
@@ -296,6 +354,7 @@ MachineParams load_machine(std::string_view name_or_path, std::span<const std::s
   check(params);
   params.toml = file.to_toml();
   params.hash = file.hash();
+  join_cores(params);
   return params;
 }
 

@@ -23,6 +23,7 @@ struct DmaTiming {
   double engines = 0;              // per core
   double engine_rate = 0;          // bytes per second of one engine, reading or writing
   double setup = 0;                // seconds of a descriptor that no data moves in
+  double indexed_setup = 0;        // the same where software makes it: gathers and scatters
   double overlap = 0;              // bytes from which a descriptor is written while it is read
   double completion = 0;           // seconds of the descriptor that raises the semaphore
   double rate = 0;                 // bytes per second of one engine's share of the common path
@@ -44,6 +45,10 @@ struct Timing {
   double activation_read = 0;                // cycles to read the accumulator of activation_reduce
   double gpsimd_start = 0;                   // cycles before GpSimdE's first element
   double dynamic_min = 0;                    // cycles of a register-addressed copy, at least
+  double scalar_function = 0;                // cycles that ScalarE is held besides when it computes a function
+  double vector_start = 0;                   // cycles that VectorE is held before the first element
+  double operand_read = 0;                   // cycles that VectorE is held to read a number of each partition
+  double wide = 1;                           // VectorE: elements of up to 32 bits that a lane takes from SBUF in a cycle
   double narrow_copy = 1;                    // VectorE: times faster with bf16 and fp16, from SBUF to SBUF
   double narrow_copy_part = 1;               // the same with gaps, or with PSUM on one side
   double narrow_pair = 1;                    // the same for two tiles from SBUF

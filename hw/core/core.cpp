@@ -36,7 +36,9 @@ Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams
            {.begins = [this](std::uint32_t index, std::uint8_t, Fs begin) { transfer_begins(index, begin); },
             .completes = [this](std::uint32_t index, std::uint8_t ring, Fs begin,
                                 Fs end) { transfer_completes(index, ring, begin, end); }}},
-      tensor_{ports_, machine.power_utilisation.value, fs_of(machine.power_window.value),
+      tensor_{ports_,
+              {machine.power_utilisation.value, fs_of(machine.power_window.value)},
+              {machine.power_cold.value, fs_of(machine.power_ramp.value)},
               fs_of(machine.tensor_swap.value / machine.tensor_clock.value)},
       vector_{ports_},
       scalar_{ports_},
@@ -90,6 +92,7 @@ void Core::next_call() {
     }
     power_before_ = tensor_.power().level();
     tokens_before_ = tensor_.power().tokens(call_begin_);
+    warmth_before_ = tensor_.cold().warmth(call_begin_);
     if (!repeats_known(call)) simulate(call);
   });
 }
@@ -124,7 +127,7 @@ bool Core::records(const isa::Call& call, Fs end) const {
 bool Core::repeats_known(const isa::Call& call) {
   const TimedBlock& block = *program_->blocks[call.block];
   if (!options_.replay || options_.observer || block.collectives || windows_.moving(call_begin_)) return false;
-  const KnownCall* known = block.known->find(tokens_before_);
+  const KnownCall* known = block.known->find(tokens_before_, warmth_before_);
   if (!known || records(call, call_begin_ + known->record.time.end)) return false;
   if (call_begin_ + known->record.time.end > windows_.next_change(call_begin_)) return false;
   for (const Stream& stream : block.streams) simulated_ += stream.instrs.size();
@@ -132,7 +135,10 @@ bool Core::repeats_known(const isa::Call& call) {
   record.time.block = call.block;
   record.time.begin += call_begin_;
   record.time.end += call_begin_;
-  if (known->matmuls) tensor_.power().set({known->power_after.tokens, call_begin_ + known->power_after.at});
+  if (known->matmuls) {
+    tensor_.power().set({known->power_after.tokens, call_begin_ + known->power_after.at});
+    tensor_.cold().set({known->cold_after.warm, call_begin_ + known->cold_after.end});
+  }
   end_simulated(record);
   return true;
 }
@@ -228,10 +234,16 @@ void Core::maybe_end_call() {
   }
   if (options_.replay && !block.collectives && windows_.overlap(call_begin_, call_end_) == 0) {
     const PowerLimit::State power = tensor_.power().state();
-    KnownCall known{.record = record, .tokens = tokens_before_, .matmuls = power.at >= call_begin_};
+    KnownCall known{.record = record,
+                    .tokens = tokens_before_,
+                    .warmth = warmth_before_,
+                    .matmuls = power.at >= call_begin_};
     known.record.time.begin = 0;
     known.record.time.end = call_end_ - call_begin_;
-    if (known.matmuls) known.power_after = {power.tokens, power.at - call_begin_};
+    if (known.matmuls) {
+      known.power_after = {power.tokens, power.at - call_begin_};
+      known.cold_after = {tensor_.cold().state().warm, tensor_.cold().state().end - call_begin_};
+    }
     block.known->add(std::move(known));
   }
   end_simulated(record);

@@ -50,9 +50,10 @@ class Engine {
 class TensorEngine final : public Engine {
  public:
   /// `swap`: the time to switch to the next, loaded stationary tile.
-  TensorEngine(Ports& ports, double utilisation, Fs window, Fs swap)
-      : Engine{ports}, power_{utilisation, window}, swap_{swap} {}
+  TensorEngine(Ports& ports, const PowerLimit& power, const ColdStart& cold, Fs swap)
+      : Engine{ports}, power_{power}, cold_{cold}, swap_{swap} {}
   PowerLimit& power() { return power_; }
+  ColdStart& cold() { return cold_; }
 
  protected:
   Fs begin(const Price& price, Fs ready, EngineTime& time) override {
@@ -69,7 +70,8 @@ class TensorEngine final : public Engine {
       time.busy += occupied - begin;
       begin = occupied;
     }
-    const Fs allowed = power_.start(begin, price.charge);
+    const Fs allowed = power_.start(std::max(begin, cold_.next()), price.charge);
+    cold_.work(allowed, price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy);
     time.waiting[static_cast<int>(Hold::kPower)] += allowed - begin;
     previous_begin_ = allowed;
     keep(price, allowed + price.occupy);
@@ -98,6 +100,7 @@ class TensorEngine final : public Engine {
   }
 
   PowerLimit power_;
+  ColdStart cold_;
   const Fs swap_;
   Fs operands_ = 0;
   Fs previous_begin_ = 0;

@@ -53,4 +53,41 @@ class PowerLimit {
   Fs at_ = 0;
 };
 
+/// The limit on the change of current (dI/dt): a PE array that has not worked starts at a part of its rate and keeps it
+/// until it has worked for a while. It cools for as long as it idles. Source: AWS Neuron docs, neuron-explorer overview:
+/// "starts at roughly 50 % and ramps over about 3 us"; v3_mm_bf16_512_s2s: at half the rate in steps, no gradual rise.
+/// Assumed: cooling takes as long as warming.
+class ColdStart {
+ public:
+  struct State {
+    Fs warm = 0;  // for how long it has worked, at most `ramp`
+    Fs end = 0;   // when the last work ended
+  };
+
+  /// `rate`: of a cold array, 0..1.
+  ColdStart(double rate, Fs ramp) : rate_{rate}, ramp_{rate < 1 ? ramp : 0} {}
+
+  /// Work of the array from `begin`; calls come in order of time.
+  void work(Fs begin, Fs occupy) {
+    const Fs warm = warmth(begin);
+    const Fs held = warm < ramp_ ? static_cast<Fs>(static_cast<double>(occupy) / rate_) : occupy;
+    next_ = held > occupy ? begin + held : 0;
+    state_ = {std::min(ramp_, warm + held), begin + held};
+  }
+  /// The earliest start of the next work.
+  Fs next() const { return next_; }
+  Fs warmth(Fs when) const {
+    const Fs idle = when > state_.end ? when - state_.end : 0;
+    return state_.warm > idle ? state_.warm - idle : 0;
+  }
+  const State& state() const { return state_; }
+  void set(const State& state) { state_ = state, next_ = 0; }
+
+ private:
+  double rate_;
+  Fs ramp_;
+  Fs next_ = 0;
+  State state_;
+};
+
 }  // namespace hw

@@ -13,6 +13,8 @@ Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& h
     : sc_module{name},
       engines_{machine.dma_engines.value},
       start_{fs_of(machine.dma_start.value)},
+      generation_{fs_of(machine.dma_generation.value)},
+      generators_(static_cast<std::size_t>(machine.dma_generators.value)),
       hbm_{hbm},
       listener_{std::move(listener)} {
   SC_METHOD(wake);
@@ -22,6 +24,11 @@ Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& h
 
 void Dma::submit(std::uint8_t ring, const Transfer& transfer, std::uint32_t index, Fs when) {
   auto& jobs = rings_[ring];
+  if (!generators_.empty()) {
+    Fs& made = generators_[ring * generators_.size() / rings_.size()];
+    when = std::max(when, made);
+    made = when + generation_;
+  }
   const Job job{.transfer = &transfer, .index = index, .ready = when + start_};
   // Sequencers run ahead of the clock, so two of them that feed one ring may ring the doorbell out of order.
   auto place = jobs.end();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <vector>
 
 #include <systemc>
 
@@ -31,7 +32,8 @@ class Dma : public sc_core::sc_module {
   SC_HAS_PROCESS(Dma);
   Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& hbm, Listener listener);
 
-  /// The sequencer rings the doorbell at `when` (now or later); the data begins to move `dma.start` after it.
+  /// The sequencer rings the doorbell at `when` (now or later); the data begins to move `dma.start` after it. Where
+  /// hardware makes the descriptors, each unit makes those of an even part of the rings, one DMA after the other.
   void submit(std::uint8_t ring, const Transfer& transfer, std::uint32_t index, Fs when);
   /// A collective uses `width` engines from `begin` to `end`.
   void book(Fs begin, Fs end, double width);
@@ -67,7 +69,8 @@ class Dma : public sc_core::sc_module {
   Fs next_event(Fs now);
 
   const double engines_;
-  const Fs start_;
+  const Fs start_, generation_;
+  std::vector<Fs> generators_;  // when each has made its last descriptors
   HbmStack& hbm_;
   Listener listener_;
   std::array<std::deque<Job>, isa::kDmaQueues> rings_;

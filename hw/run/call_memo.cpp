@@ -6,13 +6,14 @@
 
 namespace hw {
 
-const KnownCall* KnownCalls::find(double tokens) const {
-  const auto found = std::ranges::find(calls_, tokens, &KnownCall::tokens);
+const KnownCall* KnownCalls::find(double tokens, Fs warmth) const {
+  const auto found = std::ranges::find_if(
+      calls_, [&](const KnownCall& call) { return call.tokens == tokens && call.warmth == warmth; });
   return found == calls_.end() ? nullptr : &*found;
 }
 
 void KnownCalls::add(KnownCall call) {
-  if (calls_.size() < kMost && !find(call.tokens)) calls_.push_back(std::move(call));
+  if (calls_.size() < kMost && !find(call.tokens, call.warmth)) calls_.push_back(std::move(call));
 }
 
 std::shared_ptr<const TimedBlock> BlockTimes::get(const isa::Block& block, const MachineParams& machine) {

@@ -11,20 +11,22 @@
 namespace hw {
 
 /// A block's clock depends on its instructions and on the remaining power budget, never on data. So one simulation
-/// of it represents all that begin with the same tokens while no collective moves data: calls of a core, cores of a
+/// of it represents all that begin with the same tokens and warmth while no collective moves data: calls of a core, cores of a
 /// pipeline's stages, and other programs with the block.
 struct KnownCall {
   Replay::Record record;            // its times count from its start
   double tokens = 0;                // of the power limit, at its start
+  Fs warmth = 0;                    // of the PE array, at its start
   bool matmuls = false;             // it has taken some
-  PowerLimit::State power_after{};  // the state after it, by the same clock
+  PowerLimit::State power_after{};  // the states after it, by the same clock
+  ColdStart::State cold_after{};
 };
 
 /// The known calls of one block on one machine.
 class KnownCalls {
  public:
-  /// Nothing when no call began with this number of tokens.
-  const KnownCall* find(double tokens) const;
+  /// Nothing when no call began with this number of tokens and this warmth.
+  const KnownCall* find(double tokens, Fs warmth) const;
   void add(KnownCall call);
 
   /// The calls added since mark().

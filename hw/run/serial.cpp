@@ -31,9 +31,13 @@ void each_field(auto& archive, base::Is<PowerLimit::State> auto& x) {
   auto& [tokens, at] = x;
   archive(tokens, at);
 }
+void each_field(auto& archive, base::Is<ColdStart::State> auto& x) {
+  auto& [warm, end] = x;
+  archive(warm, end);
+}
 void each_field(auto& archive, base::Is<KnownCall> auto& x) {
-  auto& [record, tokens, matmuls, power_after] = x;
-  archive(record, tokens, matmuls, power_after);
+  auto& [record, tokens, warmth, matmuls, power_after, cold_after] = x;
+  archive(record, tokens, warmth, matmuls, power_after, cold_after);
 }
 void each_field(base::ArchiveWriter& archive, const BlockNews& x) {
   archive(reinterpret_cast<std::uintptr_t>(x.instrs), x.call);  // parent and child have them at the same place

@@ -61,7 +61,8 @@ class FullDevice final : public SimDevice {
     std::vector<isa::Memory*> memories;
     for (auto& memory : memories_) memories.push_back(memory.get());
     const auto kernel = hold_kernel();
-    Machine& machine = Machine::instance(machine_, all_ranks(*programs_.front()));
+    const Ranks ranks = all_ranks(*programs_.front());
+    Machine& machine = Machine::instance(machine_.used_by(programs_.front()->ranks), ranks);
     FullMode full{programs_, memories, run, options_.check_races, machine.executor()};
     result_ = slowest(machine.run(timed_, options_, &full));
   }
@@ -110,16 +111,17 @@ std::vector<SimResult> simulate_held(const isa::Programs& programs, const Machin
   base::ensure(!options.execute, "simulate_each", "only make_sim_device() computes");
   isa::require_together(programs);
   check_ranks(*programs.front(), machine);
+  const MachineParams used = machine.used_by(programs.front()->ranks);
   BlockTimes own;  // stages have blocks in common
   std::vector<TimedProgram> timed;
   Ranks representatives;
   for (const isa::Program* program : programs) {
     if (!options.any_memory) require_memory(*program, machine);
-    timed.push_back(time_program(*program, machine, options.times ? *options.times : own));
+    timed.push_back(time_program(*program, used, options.times ? *options.times : own));
     representatives.push_back(program->first_rank);
   }
   std::ranges::sort(representatives);
-  return Machine::instance(machine, options.exact ? all_ranks(*programs.front()) : representatives)
+  return Machine::instance(used, options.exact ? all_ranks(*programs.front()) : representatives)
       .run(timed, options, nullptr);
 }
 

@@ -12,11 +12,21 @@ Cost streamed(const Instr& i, const Timing& t, double occupy) {
   return {.occupy = occupy, .latency = occupy + t.fixed[static_cast<std::size_t>(i.engine)]};
 }
 
-/// A stream of `cycles`, but never faster than the minimum initiation interval. ScalarE is held before its first
-/// element as well: two instructions that do not wait for each other begin START + N apart (v2_nm286).
+/// Cycles that ScalarE or VectorE is held before the first element.
+double start_of(const Instr& i, const Timing& t) {
+  if (i.engine == Engine::kVector) return t.vector_start;
+  if (i.engine != Engine::kScalar) return 0;
+  const bool computes = (i.op == Opcode::kActivation || i.op == Opcode::kActivationReduce) && i.fn != Fn::kCopy;
+  return t.scalar_start + (computes ? t.scalar_function : 0);
+}
+
+/// A stream of `cycles`, but never followed sooner than by the minimum initiation interval, which its own result does not
+/// wait for (v3_vec_reduce_4). ScalarE is held before its first element as well: two instructions that do not wait for
+/// each other begin START + N apart (v2_nm286).
 Cost floored(const Instr& i, const Timing& t, double cycles) {
-  const double start = i.engine == Engine::kScalar ? t.scalar_start : 0;
-  return streamed(i, t, std::max(t.min_interval, start + cycles));
+  const double held = start_of(i, t) + cycles;
+  const double occupy = std::max(t.min_interval, held), fixed = t.fixed[static_cast<std::size_t>(i.engine)];
+  return {.occupy = occupy, .latency = std::max(occupy, held + fixed)};
 }
 
 double width(const Tile& tile) { return static_cast<double>(tile.cols()); }
@@ -57,12 +67,29 @@ double streams_per_port(const Instr& i) {
 
 bool is_narrow(const Tile& tile) { return tile.dtype == Dtype::kBf16 || tile.dtype == Dtype::kFp16; }
 
+bool is_dense(const Tile& tile) { return inner_stride_bytes(tile) <= size_of(tile.dtype); }
+
+/// How much faster VectorE streams elements of any type between tiles that are dense and all in SBUF.
+/// Source: AWS Neuron docs, NKI architecture guide v3, data-path width of 256 elements; v3_vec_ts_512.
+double wide(const Instr& i, const Timing& t) {
+  if (i.engine != Engine::kVector) return 1;
+  for (const Tile* tile : {&i.dst, &i.a, &i.b, &i.c})
+    if (*tile && tile->cols() > 1 && (tile->space != Space::kSbuf || !is_dense(*tile))) return 1;
+  return t.wide;
+}
+
+/// Cycles to read the operands that are a number of each partition, before the elements stream.
+double operands(const Instr& i, const Timing& t) {
+  const bool has = (i.b && i.b.cols() == 1) || (i.c && i.c.cols() == 1);
+  return i.engine == Engine::kVector && has && i.a.cols() > 1 ? t.operand_read : 0;
+}
+
 /// How much faster VectorE takes a copy, or a tile and numbers, in its modes for narrow types.
 /// Source: AWS Neuron docs, NKI architecture guide v3, "Vector Engine Performance Mode".
 double narrow_copy(const Instr& i, const Timing& t) {
   if (i.engine != Engine::kVector || !is_narrow(i.a) || !is_narrow(i.dst)) return 1;
   const int psum = (i.a.space == Space::kPsum) + (i.dst.space == Space::kPsum);
-  const bool dense = inner_stride_bytes(i.a) <= size_of(i.a.dtype) && inner_stride_bytes(i.dst) <= size_of(i.dst.dtype);
+  const bool dense = is_dense(i.a) && is_dense(i.dst);
   if (psum == 2 || (psum == 1 && !dense)) return 1;
   return psum == 0 && dense ? t.narrow_copy : t.narrow_copy_part;
 }
@@ -104,7 +131,9 @@ Cost pe_transpose(const Instr& i, const Timing& t) {
   return streamed(i, t, columns * (fp32 ? t.fp32_transpose_passes : 1));
 }
 
-Cost tensor_copy(const Instr& i, const Timing& t) { return floored(i, t, width(i.a) / narrow_copy(i, t)); }
+Cost tensor_copy(const Instr& i, const Timing& t) {
+  return floored(i, t, width(i.a) / std::max(narrow_copy(i, t), wide(i, t)));
+}
 
 Cost one_input(const Instr& i, const Timing& t) { return floored(i, t, width(i.a)); }
 
@@ -113,7 +142,7 @@ Cost one_input_reduce(const Instr& i, const Timing& t) {
 }
 
 Cost activation_reduce(const Instr& i, const Timing& t) {
-  return streamed(i, t, std::max(t.min_interval, t.scalar_start + width(i.a)) + t.activation_read);
+  return streamed(i, t, std::max(t.min_interval, start_of(i, t) + width(i.a)) + t.activation_read);
 }
 
 Cost tensor_tensor(const Instr& i, const Timing& t) {
@@ -124,12 +153,14 @@ Cost tensor_tensor(const Instr& i, const Timing& t) {
   const bool fast = bf16 && is_add_sub_mul(i.alu0) && contiguous(i.a) && contiguous(i.b);
   const bool narrow = is_narrow(i.a) && is_narrow(i.b) && is_narrow(i.dst);
   const bool both_sbuf = i.a.space == Space::kSbuf && i.b.space == Space::kSbuf;
-  return floored(i, t, (split || fast ? n : 2 * n) / (narrow && both_sbuf ? t.narrow_pair : 1));
+  const double both = fast ? n / t.narrow_pair : 2 * n / std::max(narrow ? t.narrow_pair : 1, wide(i, t));
+  return floored(i, t, split ? n : both_sbuf ? both : 2 * n);
 }
 
 Cost tensor_scalar(const Instr& i, const Timing& t) {
   const double n = width(i.a);
-  if (i.engine != Engine::kGpSimd) return floored(i, t, n / narrow_copy(i, t));
+  if (i.engine != Engine::kGpSimd)
+    return floored(i, t, operands(i, t) + n / std::max(narrow_copy(i, t), wide(i, t)));
   const auto is_power = [](Alu alu) { return alu == Alu::kPow || alu == Alu::kRsqrt; };
   const bool power = is_power(i.alu0) || is_power(i.alu1);
   return streamed(i, t, t.gpsimd_start + n * (power ? kGpSimdPower : 1));
@@ -138,10 +169,11 @@ Cost tensor_scalar(const Instr& i, const Timing& t) {
 Cost scalar_tensor_tensor(const Instr& i, const Timing& t) {
   const bool bf16 = i.a.dtype == Dtype::kBf16 && i.c.dtype == Dtype::kBf16;
   const bool fast = bf16 && i.alu0 == Alu::kSub && i.alu1 == Alu::kMul && i.a.cols() % 2 == 0;
-  return floored(i, t, fast ? width(i.a) : 2 * width(i.a));
+  const double streams = fast ? width(i.a) : 2 * width(i.a) / wide(i, t);
+  return floored(i, t, operands(i, t) + streams);
 }
 
-Cost scan(const Instr& i, const Timing& t) { return floored(i, t, 2 * width(i.a)); }
+Cost scan(const Instr& i, const Timing& t) { return floored(i, t, 2 * width(i.a) / wide(i, t)); }
 
 Cost tensor_reduce(const Instr& i, const Timing& t) {
   const bool bf16 = i.a.dtype == Dtype::kBf16 && i.dst.dtype == Dtype::kBf16;

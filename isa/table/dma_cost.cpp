@@ -45,7 +45,8 @@ DmaCost dma_cost(const Instr& instr, const DmaTiming& dma) {
   const auto count = static_cast<double>(cost.descriptors), bytes = static_cast<double>(elements * size);
   double passes = instr.accumulate ? 2 : 1;
   if (instr.op == Opcode::kDmaTranspose && dma.transpose > 0) passes /= dma.transpose;
-  cost.seconds = passes * (bytes / dma.engine_rate + dma.setup * count);
+  const bool indexed = instr.op == Opcode::kDmaGather || instr.op == Opcode::kDmaScatter;
+  cost.seconds = passes * (bytes / dma.engine_rate + (indexed ? dma.indexed_setup : dma.setup) * count);
   cost.shared = passes * (bytes + dma.descriptor_overhead * count) / (dma.rate * dma.engines);
   const double longest = std::min(static_cast<double>(run * size), dma.packet);
   cost.tail = (longest < dma.overlap ? longest / dma.engine_rate : 0) + dma.completion;

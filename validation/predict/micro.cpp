@@ -129,6 +129,7 @@ Prediction predict_memory(const Row& row, const PredictContext& context) {
 }
 
 Prediction predict_kernel(const Row& row, const PredictContext& context) {
+  if (std::get<MicroRow>(row.job).kernel.text("script") != "") return predict_nki(row, context);
   MicroJob job = read_job(row, context);
   return predict_whole(job, plan_kernel);
 }

@@ -1,17 +1,21 @@
-// Rows of kind "nki": a kernel in a Python script, traced and timed by the Python module in a process of its own.
-// `what` names the script and the kernel, `shape` its inputs ("8192x4096:bf16,8192x8192:bf16").
+// Rows of kind "nki", and kernels whose row names a script: traced and timed by the Python module in a process of its
+// own. Of kind "nki" `what` names the script and the kernel, `shape` its inputs ("8192x4096:bf16,8192x8192:bf16"); a
+// row of another kind has the settings `script`, `function` and `inputs`, several kernels that run one after the other
+// with "+" between them.
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "trnsim/nki/nki.h"
 #include "validation/predict/predict_row.h"
 
@@ -43,44 +47,82 @@ std::optional<std::string> output_of(const std::string& command) {
   return pclose(pipe.get()) == 0 ? std::optional{out} : std::nullopt;
 }
 
-std::vector<TimePart> parts(const nlohmann::json& answer) {
-  std::vector<TimePart> out;
-  const double seconds = answer.at("seconds");
-  for (const auto& [name, engine] : answer.at("engines").items())
-    if (const double busy = engine.at("busy"); busy > seconds / 100) out.push_back({name, busy / seconds});
-  out.push_back({"dma", answer.at("dma_active").get<double>() / seconds});
-  return out;
+/// A kernel of a script, and what it is called with.
+struct Call {
+  std::string function, inputs;
+};
+struct Script {
+  std::string name;
+  std::vector<Call> calls;  // one after the other
+};
+
+Script script_of_row(const MicroRow& micro) {
+  if (const std::string name = micro.kernel.text("script"); !name.empty()) {
+    Script out{.name = name, .calls = {}};
+    const auto functions = base::split(micro.kernel.text("function"), '+');
+    const auto inputs = base::split(micro.kernel.text("inputs"), '+');
+    for (std::size_t i = 0; i < std::min(functions.size(), inputs.size()); ++i)
+      out.calls.push_back({functions[i], inputs[i]});
+    return out;
+  }
+  const std::string name = micro.what.substr(0, micro.what.find(' '));
+  return {name, {{micro.what.substr(std::min(micro.what.size(), name.size() + 1)), micro.shape}}};
+}
+
+/// What the kernels of a row took together.
+struct Total {
+  double seconds = 0, bytes = 0, dma = 0;
+  std::map<std::string, double> busy;
+
+  void add(const nlohmann::json& answer) {
+    seconds += answer.at("seconds").get<double>();
+    bytes += answer.at("hbm_read_bytes").get<double>() + answer.at("hbm_write_bytes").get<double>();
+    dma += answer.at("dma_active").get<double>();
+    for (const auto& [name, engine] : answer.at("engines").items()) busy[name] += engine.at("busy").get<double>();
+  }
+  std::vector<TimePart> parts() const {
+    std::vector<TimePart> out;
+    for (const auto& [name, time] : busy)
+      if (time > seconds / 100) out.push_back({name, time / seconds});
+    out.push_back({"dma", dma / seconds});
+    return out;
+  }
+};
+
+/// Adds a kernel's figures to those of its row; otherwise the reason why there are none.
+std::optional<std::string> add_call(const Script& script, const Call& call, const std::string& machine,
+                                    const PredictContext& context, Total& total) {
+  const auto path = script_of(script.name);
+  if (!path) return fmt::format("its source is not there: {}", script.name);
+  const auto module = trnsim::nki_module();
+  if (!module) return "built without the Python module";
+  std::string command =
+      fmt::format("PYTHONPATH={} {} -c {} {} {} {} {}", quoted(module->string()), trnsim::kNkiPython,
+                  quoted("import sys, trnsim.nki; from trnsim.nki import _scripts; print(_scripts.row(*sys.argv[1:]))"),
+                  quoted(path->string()), quoted(call.function), quoted(call.inputs), quoted(machine));
+  for (const std::string& assignment : context.set) command += " " + quoted(assignment);
+  const auto text = output_of(command + " 2>/dev/null");
+  if (!text) return "the kernel cannot be traced";
+  const nlohmann::json answer = nlohmann::json::parse(*text);
+  if (!answer.contains("error")) return total.add(answer), std::nullopt;
+  std::string why = answer["error"];  // of the script as the row names it: where this host keeps it says nothing
+  if (const auto at = why.find(path->string()); at != std::string::npos)
+    why.replace(at, path->string().size(), script.name);
+  return "the kernel cannot be traced: " + why;
 }
 
 }  // namespace
 
 Prediction predict_nki(const Row& row, const PredictContext& context) {
   const auto& micro = std::get<MicroRow>(row.job);
-  const std::string script = micro.what.substr(0, micro.what.find(' '));
-  const std::string function = micro.what.substr(std::min(micro.what.size(), script.size() + 1));
-  const auto path = script_of(script);
-  if (!path) return Prediction::skip(fmt::format("its source is not there: {}", script));
-  const auto module = trnsim::nki_module();
-  if (!module) return Prediction::skip("built without the Python module");
+  const Script script = script_of_row(micro);
+  if (script.calls.empty()) return Prediction::skip("its column `kernel` names no function and inputs");
   std::vector<std::string> assumed;
   const std::string machine = machine_of(micro.instance, context, assumed).name;
-  const std::string command =
-      fmt::format("PYTHONPATH={} {} -c {} {} {} {} {} 2>/dev/null", quoted(module->string()), trnsim::kNkiPython,
-                  quoted("import sys, trnsim.nki; from trnsim.nki import _scripts; print(_scripts.row(*sys.argv[1:]))"),
-                  quoted(path->string()), quoted(function), quoted(micro.shape), quoted(machine));
-  const auto text = output_of(command);
-  if (!text) return Prediction::skip("the kernel cannot be traced");
-  const nlohmann::json answer = nlohmann::json::parse(*text);
-  if (answer.contains("error")) {  // of the script as the row names it: where this host keeps it says nothing
-    std::string why = answer["error"];
-    if (const auto at = why.find(path->string()); at != std::string::npos)
-      why.replace(at, path->string().size(), script);
-    return Prediction::skip("the kernel cannot be traced: " + why);
-  }
-  const double seconds = answer.at("seconds");
-  Measured measured{.seconds = seconds};
-  measured.bytes = answer.at("hbm_read_bytes").get<double>() + answer.at("hbm_write_bytes").get<double>();
-  return in_row_metric(row, measured, std::move(assumed), parts(answer));
+  Total total;
+  for (const Call& call : script.calls)
+    if (const auto why = add_call(script, call, machine, context, total)) return Prediction::skip(*why);
+  return in_row_metric(row, {.seconds = total.seconds, .bytes = total.bytes}, std::move(assumed), total.parts());
 }
 
 }  // namespace validation

@@ -17,6 +17,10 @@ hw::MachineParams machine_of(std::string instance, const PredictContext& context
     instance = "trn1.2xlarge";
     assumed.push_back("instance trn1.2xlarge");
   }
+  if (instance == "trn2" || instance.starts_with("trn2 ")) {
+    instance = "trn2.3xlarge";
+    assumed.push_back("instance trn2.3xlarge");
+  }
   if (instance.starts_with("inf2")) {
     instance = "trn1.2xlarge";
     assumed.push_back("trn1.2xlarge, which has the same NeuronCore-v2 and memory");

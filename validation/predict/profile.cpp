@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "hw/sim_device.h"
+#include "isa/names.h"
 #include "isa/target.h"
 #include "validation/kernels/micro.h"
 #include "validation/predict/micro_row.h"
@@ -78,6 +79,7 @@ struct Bench {
   isa::Target target() const { return machine.target(); }
 
   Profile activations(std::int64_t cols, Fn second = Fn::kCopy) const {
+    if (second == Fn::kCopy && job.kernel.has("function")) second = Fn::kExp;
     return run(activation_stream({.cols = cols,
                                   .psum = cols <= isa::kMovingColumns && !job.kernel.has("sbuf"),
                                   .first = second == Fn::kCopy ? Fn::kCopy : Fn::kExp,
@@ -115,6 +117,28 @@ double matmul_interval(const Bench& b) {
   return b.run(matmul_stream(b.matmul(), kCount, b.target())).interval();
 }
 
+/// A pass of a matmul of fp32, of which two are one instruction.
+double matmul_pass(const Bench& b) {
+  const double columns = static_cast<double>(b.cols()) * b.machine.tensor_fp32_passes.value / 2;
+  return (columns + b.machine.tensor_latency.value) / b.machine.tensor_clock.value;
+}
+
+/// What one instruction of VectorE lasts, from its beginning to its visible result.
+double vector_duration(const Bench& b) {
+  const auto op = isa::opcode_from(b.job.kernel.text("op"));
+  base::ensure(op.has_value(), b.job.row.id, "names no instruction");
+  const auto tile = [](isa::Space space, std::int64_t cols) {
+    isa::Tile out{.space = space, .dtype = isa::Dtype::kFp32, .partitions = isa::kPartitions};
+    out.free[0].step = 1, out.free[0].size = static_cast<std::uint16_t>(cols);
+    return out;
+  };
+  isa::Instr instr{.op = *op, .engine = Engine::kVector};
+  instr.a = tile(b.job.kernel.has("psum") ? isa::Space::kPsum : isa::Space::kSbuf, b.cols());
+  instr.dst = tile(isa::Space::kSbuf, *op == Opcode::kTensorReduce ? 1 : b.cols());
+  if (*op == Opcode::kTensorScalar) instr.b = tile(isa::Space::kSbuf, 1);
+  return b.target().seconds(isa::cost_of(instr, b.target()).latency, instr.engine);
+}
+
 double load_to_matmul(const Bench& b) {
   const Profile profile = b.run(profiled_matmul(b.matmul(), b.target()));
   const auto& engine = profile.result().engines[static_cast<std::size_t>(Engine::kTensor)];
@@ -123,7 +147,8 @@ double load_to_matmul(const Bench& b) {
 /// The operand's path is half of a matmul's, which continues to PSUM: assumed, nothing depends on it.
 double load_duration(const Bench& b) {
   const double way = b.machine.tensor_latency.value / 2 / b.machine.tensor_clock.value;
-  return 128 / b.machine.tensor_fast_load.value / b.machine.tensor_clock.value + way;
+  const double times = isa::size_of(b.job.dtype) > 2 ? 2 : 1;  // of fp32 a high and a low half
+  return times * (128 / b.machine.tensor_fast_load.value / b.machine.tensor_clock.value + way);
 }
 
 double matmul_to_activation(const Bench& b) {
@@ -155,6 +180,11 @@ double descriptor_duration(const Bench& b) {
   return hw::seconds(moved.end - moved.begin) - machine.dma_completion.value;
 }
 
+/// The descriptor of a gather or scatter.
+double indexed_descriptor(const Bench& b) {
+  return b.machine.dma_indexed_setup.value + b.job.shape.bytes.value_or(0) / b.machine.dma_engine_rate.value;
+}
+
 double issue_step(const Bench& b) { return b.machine.min_interval.value / b.machine.sync_clock.value; }
 
 // ---- the names of profiled quantities
@@ -165,6 +195,10 @@ struct Question {
 };
 constexpr std::array kQuestions = {
     Question{"descriptor", descriptor_duration},
+    Question{"indexed-descriptor", indexed_descriptor},
+    Question{"descriptor-generation", [](const Bench& b) { return b.machine.dma_generation.value; }},
+    Question{"vector", vector_duration},
+    Question{"matmul-pass", matmul_pass},
     Question{"issue-to-descriptor", issue_to_descriptor},
     Question{"activate-to-store", activation_to_store},
     Question{"matmul-to-activate", matmul_to_activation},
@@ -189,7 +223,7 @@ constexpr std::array kQuestions = {
 
 std::optional<Prediction> predict_profiled(MicroJob& job) {
   const auto* asked = std::ranges::find(kQuestions, job.kernel.name, &Question::name);
-  if (asked == kQuestions.end() || !job.kernel.unknown("n sbuf").empty()) return std::nullopt;
+  if (asked == kQuestions.end() || !job.kernel.unknown("n sbuf psum function op").empty()) return std::nullopt;
   Bench bench{.job = job, .machine = {}};
   bench.machine = machine_of(std::get<MicroRow>(job.row.job).instance, job.context, job.assumed);
   const double seconds = asked->answer(bench);

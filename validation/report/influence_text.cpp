@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "validation/report/influence.h"
+#include "validation/report/left_out.h"
 
 namespace validation {
 namespace {
@@ -173,6 +174,31 @@ std::string as_json(const ValidationReport& report, const Influence& influence) 
   return Json{{"rows", rows}, {"mechanisms", mechanisms}, {"constants", list}}.dump(2) + "\n";
 }
 
+Table left_out_table(const std::vector<RegimeErrors>& regimes) {
+  Table table{{{"regime", ""},
+               {"rows", "", Align::kRight},
+               {"publishers", "", Align::kRight},
+               {"in_sample", "mean \\|error\\| %", Align::kRight},
+               {"left_out", "publisher left out %", Align::kRight},
+               {"inside", "rows inside", Align::kRight},
+               {"why", "why it is more, or not known"}}};
+  for (const RegimeErrors& r : regimes)
+    table.add_row({r.regime, r.rows, r.publishers, per_cent(r.in_sample), per_cent(r.left_out), r.inside, r.why});
+  return table;
+}
+
+/// What the study with publishers left out says in words.
+std::string left_out_text(const LeftOut& left_out) {
+  std::string text =
+      "Every fitted constant is fitted again without each publisher in turn, and each row is predicted with the "
+      "constants that its own publisher had no part in (to first order, from the sensitivities below). `rows inside`: "
+      "how many of the rows lie within that mean error; it is the range that answers call likely.";
+  if (!left_out.untold.empty())
+    text += fmt::format(" Constants that one publisher alone tells keep their value without it: {}.",
+                        fmt::join(left_out.untold, "; "));
+  return text;
+}
+
 struct PageSection {
   std::string_view title, text;
   Table table;
@@ -211,7 +237,10 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
     throw base::Error{base::Fault::kUsage, "`sensitivity`", "is several tables, and CSV one", "use table, md or json"};
   const bool markdown = form == base::Format::kMarkdown;
   const std::string count = counted(report, influence);
+  const LeftOut left_out = leave_out(report, influence);
+  const std::string without = left_out_text(left_out);
   const PageSection sections[] = {
+      {"Without each publisher", without, left_out_table(regime_errors(report, left_out))},
       {"What decides the predicted time",
        "Share of the predicted time in per cent that a mechanism decides: how much longer the row takes when every "
        "number of the mechanism is slower. Time hidden behind something longer has no share. The difference from "

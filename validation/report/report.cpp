@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "validation/report/baseline.h"
 
 namespace validation {
@@ -29,12 +30,35 @@ Prediction ask(const Row& row, const Predictor& predict) {
   }
 }
 
+const std::string& instance_of(const Row& row) {
+  const auto* micro = std::get_if<MicroRow>(&row.job);
+  return micro ? micro->instance : std::get<TrainingRow>(row.job).instance;
+}
+
+/// Rows of different chips are told apart: a mean of both would say nothing of either.
+std::string kind_of(const Row& row) {
+  return row.kind + std::string{instance_of(row).starts_with("trn2") ? kOnTrn2 : std::string_view{}};
+}
+
+/// Jobs by what decides them: chips and their links, networks between instances, the prompt or each further token.
+std::string regime_of(const Row& row) {
+  const auto* job = std::get_if<TrainingRow>(&row.job);
+  std::string out = regime_name(row.kind);
+  if (job && row.kind == "train")
+    out += job->nodes.value_or(1) > 1 ? ", several nodes" : job->cores.value_or(1) > 2 ? ", one node" : ", one chip";
+  if (job && row.kind == "generate")
+    out += base::lower(row.metric).find("ttft") == std::string::npos ? ", each token" : ", first token";
+  return out + std::string{instance_of(row).starts_with("trn2") ? kOnTrn2 : std::string_view{}};
+}
+
 Comparison compare(const Row& row, Prediction prediction) {
   base::ensure(prediction.value.has_value() == prediction.skip_reason.empty(), row.id,
                "a prediction needs either a value or a reason for its absence");
   Comparison out{.id = row.id,
-                 .kind = row.kind,
+                 .kind = kind_of(row),
                  .metric = row.metric,
+                 .publisher = row.publisher,
+                 .regime = regime_of(row),
                  .published = row.published,
                  .low = row.low,
                  .high = row.high,

@@ -53,6 +53,7 @@ struct Prediction {
 /// A row and its prediction.
 struct Comparison {
   std::string id, kind, metric;
+  std::string publisher, regime;  // regime: of jobs finer than the kind, by their size
   double published = 0, low = 0, high = 0;
   int releases = 1;     // that printed a figure
   bool micro = false;   // a row of the micro schema
@@ -86,8 +87,12 @@ struct ValidationReport {
   std::vector<KindSummary> summaries;  // kinds in the order of the file, "micro" when there are several, then "all"
 };
 
-/// "training", "encoder inference", "generation", "instructions"; other kinds have their own name.
+/// "training", "encoder inference", "generation", "instructions"; other kinds have their own name; of rows measured on
+/// Trainium2 with " on Trn2" behind it.
 std::string regime_name(std::string_view kind);
+
+/// Behind the kind of rows that were measured on Trainium2.
+inline constexpr std::string_view kOnTrn2 = " on Trn2";
 
 using Predictor = std::function<Prediction(const Row&)>;
 

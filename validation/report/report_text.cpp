@@ -240,6 +240,7 @@ std::string markdown(const ValidationReport& report) {
 }  // namespace
 
 std::string regime_name(std::string_view kind) {
+  if (kind.ends_with(kOnTrn2)) return regime_name(kind.substr(0, kind.size() - kOnTrn2.size())) + std::string{kOnTrn2};
   if (kind == "train") return "training";
   if (kind == "infer") return "encoder inference";
   if (kind == "generate") return "generation";

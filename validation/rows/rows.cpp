@@ -142,6 +142,7 @@ constexpr std::array kJobColumns = {
     Column{"verdict", [](Row& r, Text c) { job(r).verdict = c; }, kMemory},
     Column{"untold", [](Row& r, Text c) { r.untold = known(c) == Known::kYes; }},
     Column{"assumed", [](Row& r, Text c) { r.assumed = c; }},
+    Column{"publisher", [](Row& r, Text c) { r.publisher = c; }},
     Column{"source", [](Row&, Text) {}, kJobs},
     Column{"notes", [](Row&, Text) {}, kJobs},
 };
@@ -162,6 +163,7 @@ constexpr std::array kMicroColumns = {
     Column{"unit", [](Row& r, Text c) { r.metric = c; }, kAll},
     Column{"untold", [](Row& r, Text c) { r.untold = known(c) == Known::kYes; }},
     Column{"assumed", [](Row& r, Text c) { r.assumed = c; }},
+    Column{"publisher", [](Row& r, Text c) { r.publisher = c; }},
     Column{"source", [](Row&, Text) {}, kAll},
     Column{"notes", [](Row&, Text) {}, kAll},
 };

@@ -30,8 +30,10 @@ std::string Words::unknown(std::string_view keys) const {
 
 Words parse_words(std::string_view cell) {
   Words words;
-  std::istringstream stream{base::lower(cell)};
+  std::istringstream stream{std::string{cell}};
   for (std::string word; stream >> word;) {
+    const bool names_a_file = word.starts_with("script=") || word.starts_with("function=");
+    if (!names_a_file) word = base::lower(word);
     const auto equals = word.find('=');
     if (words.name.empty() && words.settings.empty() && equals == std::string::npos)
       words.name = word;

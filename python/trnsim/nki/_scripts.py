@@ -67,9 +67,10 @@ def compare(scripts, function, inputs, form):
     return "\n".join(out)
 
 
-def row(script, function, shapes, machine):
+def row(script, function, shapes, machine, *changes):
     """The figures of one kernel of a script as JSON, for `trnsim validate`; or why there are none."""
     _jit.settings.machine = machine
+    _jit.settings.changes = list(changes)
     try:
         kernel = runpy.run_path(script, run_name="kernel")[function]
         compiled = kernel.compile(*_inputs({}, shapes, script))

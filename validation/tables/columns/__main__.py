@@ -12,13 +12,16 @@ import sys
 
 import jobs
 import kernels
+from words import publisher_of
 
 
 def kind_of_table(header):
     """The kind of its rows, by a column that no other kind has; the new columns."""
     if "metric" in header:
         return jobs.job_columns, jobs.JOB_COLUMNS
-    return (kernels.graph_columns, ["graph"]) if "cold" in header else (kernels.micro_columns, ["kernel"])
+    if "cold" in header:
+        return kernels.graph_columns, ["graph", "publisher"]
+    return kernels.micro_columns, ["kernel", "publisher"]
 
 
 def convert(table, out):
@@ -29,7 +32,7 @@ def convert(table, out):
     guess, known = kind_of_table(header)
     new = [column for column in known if column not in header]
     for row in rows:
-        guessed = guess(row)
+        guessed = guess(row) | {"publisher": publisher_of(row["source"])}
         row.update({column: str(guessed.get(column, "")) for column in new})
         # Sizes that a variant's name stands for, where the table has none.
         row.update({column: str(size) for column, size in guessed.items()

@@ -5,7 +5,7 @@ import re
 from words import search
 
 JOB_COLUMNS = """like image patch channels labels tied dropout block causal head release timing samples epochs steps
-eval_samples tokens prompt_tokens new_tokens lora untold assumed""".split()
+eval_samples tokens prompt_tokens new_tokens lora untold assumed publisher""".split()
 
 # ---- the host's software
 

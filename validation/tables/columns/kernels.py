@@ -78,7 +78,55 @@ def chain(what):
     return "+".join(steps) or ("transpose" if "transpose" in what else "")
 
 
+# ---- kernels in Python scripts: the script, the function, what it is called with
+
+SCRIPTS = {  # of one author's operators, by their names: one input's shape each, with the table's type
+    "adamw": ["{shape}"] * 4, "silu": ["128x{tiles}x{columns}"],
+    "matmul": ["{m_tiles}x128x{k_tiles}x128", "{k_tiles}x128x{n}"]}
+
+
+def sizes_of(row):
+    """The shape's sizes by the names that inputs are written with."""
+    named = {key.lower(): int(size) for key, size in re.findall(r"\b([A-Z]+)(\d+)\b", row["shape"])}
+    plain = shape_sizes(row["shape"])
+    out = named | {key + "_tiles": size // 128 for key, size in named.items()} | {"shape": row["shape"]}
+    return out | {"tiles": plain[0] // 128, "columns": plain[1]} if len(plain) == 2 else out
+
+
+def called_with(row, inputs):
+    try:
+        text = ",".join(shape if shape == "+" else f"{shape.format(**sizes_of(row))}:{row['dtype']}"
+                        for shape in inputs)
+        return text.replace(",+,", "+")
+    except KeyError:
+        return ""
+
+
+def script(row):
+    """"nki script=... function=... inputs=...", for kernels whose script is known."""
+    what = row["what"]
+    if found := re.search(r"workspaces/(\w+)/runs/(\w+\.py)", what):
+        path, function, inputs = f"trn2/kda/{found[1]}/{found[2]}", "kernel", SCRIPTS.get(found[1])
+    elif found := re.search(r"NKIBench (\w+) .*?(\w+?)(?:_0)?\.py", what):
+        path, function, inputs = f"kernels/nkibench/{found[2]}.py", "kernel", SCRIPTS.get(found[1])
+    elif found := re.search(r"one head, (baseline|fused)", what):
+        path, function = f"trn2/fused/{found[1]}/attention.py", f"{found[1]}_attention"
+        inputs = ["{d}x{s}"] * 3
+    elif "GEMM + GELU, baseline" in what:
+        path, function = "trn2/fused/baseline/mlp_gemm.py", "gemm_kernel+gelu_kernel"
+        inputs = ["{k}x{m}", "{k}x{n}", "1x{n}", "+", "{m}x{n}"]
+    elif found := re.search(r"tiled matmul, (naive|hoist), tile M 128 K (\d+) N (\d+)", what):
+        path, function = "validation/kernels/tiled_matmul.py", f"{found[1]}_k{found[2]}_n{found[3]}"
+        inputs = ["{k}x{m}", "{k}x{n}"]
+    else:
+        return ""
+    called = inputs and called_with(row, inputs)
+    return f"nki script={path} function={function} inputs={called}" if called else ""
+
+
 def kernel(row, what):
+    if nki := script(row):
+        return nki
     for word, plan in KERNELS:
         if word in what:
             return plan(row, what)
@@ -104,16 +152,19 @@ def memory(row, what):
 # Quantities of a profile: all of the words are in the text, and the first match wins. The last member: which
 # columns stream through the engine, "one" number or "two".
 QUESTIONS = [
+    (("software dge", "duration"), "indexed-descriptor", ""), (("dge", "issue"), "descriptor-generation", ""),
+    (("dma_direct2d", "issue"), "descriptor-generation", ""), (("dge", "duration"), "descriptor", ""),
     (("descriptor", "duration"), "descriptor", ""), (("issue to first descriptor",), "issue-to-descriptor", "one"),
     (("activate", "to store"), "activate-to-store", "one"),
     (("matmul end", "activate start"), "matmul-to-activate", "one"),
     (("ldweights start", "matmul start"), "load-to-matmul", "one"), (("ldweights", "duration"), "load", ""),
     (("matmul", "start to start"), "matmul-interval", "one"), (("matmul", "issue to issue"), "matmul-interval", "one"),
-    (("matmul", "duration"), "matmul-latency", "one"), (("act_table_load",), "table-load", ""),
+    (("matmul", "pass", "duration"), "matmul-pass", "one"), (("matmul", "duration"), "matmul-latency", "one"), (("act_table_load",), "table-load", ""),
+    (("copy on scalare", "duration"), "activate", "one"), (("on vectore", "duration"), "vector", "one"),
     (("activate", "per element"), "activate-per-element", "two"), (("activate", "fixed part"), "activate-fixed", "two"),
     (("activate", "issue to issue"), "activate", "one"), (("activate", "start to start"), "activate", "one"),
     (("activate", "duration"), "activate", "one"), (("tensor_load",), "tensor-load", ""),
-    (("tensor_store",), "tensor-store", ""), (("semaphore", "clear"), "semaphore-clear", ""),
+    (("tensor_store",), "tensor-store", ""), (("semaphore", "clear"), "semaphore-clear", ""), (("semaphore_range_clear",), "semaphore-clear", ""),
     (("sequencer", "write"), "sequencer-write", ""), (("sequencer", "duration"), "sequencer-step", "")]
 STREAMS = {"activat": "activation", "scan": "tensor_tensor_scan", "tensor_tensor": "tensor_tensor",
            "tensor_scalar": "tensor_scalar", "tensor_reduce": "tensor_reduce", "tensor_copy": "tensor_copy",
@@ -128,11 +179,22 @@ def columns_streamed(row, what, how):
     return f" n={n}" if how == "one" and n else ""
 
 
+VECTOR = {"copy": "tensor_copy", "tensor_reduce": "tensor_reduce", "tensor_scalar": "tensor_scalar",
+          "reciprocal": "reciprocal", "tensor_tensor": "tensor_tensor"}
+
+
+def vector_words(what):
+    name = next((op for word, op in VECTOR.items() if what.startswith(word)), "")
+    return (f" op={name}" if name else " op=unknown") + (" psum" if "psum" in what else "")
+
+
 def instruction(row, what):
     for words, name, how in QUESTIONS:
         if all(word in what for word in words):
-            from_sbuf = " sbuf" if name.startswith(("activate", "table")) and "sbuf ->" in what else ""
-            return name + columns_streamed(row, what, how) + from_sbuf
+            from_sbuf = " sbuf" if name.startswith(("activate", "table")) and re.search(r"sbuf(?: fp\d+)? ->", what) else ""
+            of_vector = vector_words(what) if name == "vector" else ""
+            computes = " function" if name == "activate" and "activate, " in what else ""
+            return name + columns_streamed(row, what, how) + from_sbuf + of_vector + computes
     name = next((name for word, name in STREAMS.items() if word in what), "")
     dependent = "dependent" in what and "independent" not in what
     return name and f"stream op={name}" + (" dependent" if dependent else "")
