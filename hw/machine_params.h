@@ -40,7 +40,8 @@ struct MachineParams {
   Number lead_in;
   Number hbm_bytes, hbm_bandwidth;
   Number dma_rings, dma_engines, dma_start, dma_wake, dma_completion, dma_packet, dma_transpose;
-  Number dma_generators, dma_generation, dma_indexed_setup, dma_engine_rate, dma_setup, dma_overlap, dma_rate, dma_descriptor_overhead;
+  Number dma_generators, dma_generation, dma_indexed_setup, dma_engine_rate, dma_setup, dma_overlap, dma_rate,
+      dma_descriptor_overhead;
   Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below;
   Number cc_launch, cc_loop_sync, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;

@@ -48,10 +48,10 @@ struct Timing {
   double scalar_function = 0;                // cycles that ScalarE is held besides when it computes a function
   double vector_start = 0;                   // cycles that VectorE is held before the first element
   double operand_read = 0;                   // cycles that VectorE is held to read a number of each partition
-  double wide = 1;                           // VectorE: elements of up to 32 bits that a lane takes from SBUF in a cycle
-  double narrow_copy = 1;                    // VectorE: times faster with bf16 and fp16, from SBUF to SBUF
-  double narrow_copy_part = 1;               // the same with gaps, or with PSUM on one side
-  double narrow_pair = 1;                    // the same for two tiles from SBUF
+  double wide = 1;              // VectorE: elements of up to 32 bits that a lane takes from SBUF in a cycle
+  double narrow_copy = 1;       // VectorE: times faster with bf16 and fp16, from SBUF to SBUF
+  double narrow_copy_part = 1;  // the same with gaps, or with PSUM on one side
+  double narrow_pair = 1;       // the same for two tiles from SBUF
   std::array<double, kEngineCount> clock{};  // Hz
   DmaTiming dma;
   bool operator==(const Timing&) const = default;

@@ -234,10 +234,8 @@ void Core::maybe_end_call() {
   }
   if (options_.replay && !block.collectives && windows_.overlap(call_begin_, call_end_) == 0) {
     const PowerLimit::State power = tensor_.power().state();
-    KnownCall known{.record = record,
-                    .tokens = tokens_before_,
-                    .warmth = warmth_before_,
-                    .matmuls = power.at >= call_begin_};
+    KnownCall known{
+        .record = record, .tokens = tokens_before_, .warmth = warmth_before_, .matmuls = power.at >= call_begin_};
     known.record.time.begin = 0;
     known.record.time.end = call_end_ - call_begin_;
     if (known.matmuls) {

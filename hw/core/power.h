@@ -54,9 +54,9 @@ class PowerLimit {
 };
 
 /// The limit on the change of current (dI/dt): a PE array that has not worked starts at a part of its rate and keeps it
-/// until it has worked for a while. It cools for as long as it idles. Source: AWS Neuron docs, neuron-explorer overview:
-/// "starts at roughly 50 % and ramps over about 3 us"; v3_mm_bf16_512_s2s: at half the rate in steps, no gradual rise.
-/// Assumed: cooling takes as long as warming.
+/// until it has worked for a while. It cools for as long as it idles. Source: AWS Neuron docs, neuron-explorer
+/// overview: "starts at roughly 50 % and ramps over about 3 us"; v3_mm_bf16_512_s2s: at half the rate in steps, no
+/// gradual rise. Assumed: cooling takes as long as warming.
 class ColdStart {
  public:
   struct State {

@@ -11,8 +11,8 @@
 namespace hw {
 
 /// A block's clock depends on its instructions and on the remaining power budget, never on data. So one simulation
-/// of it represents all that begin with the same tokens and warmth while no collective moves data: calls of a core, cores of a
-/// pipeline's stages, and other programs with the block.
+/// of it represents all that begin with the same tokens and warmth while no collective moves data: calls of a core,
+/// cores of a pipeline's stages, and other programs with the block.
 struct KnownCall {
   Replay::Record record;            // its times count from its start
   double tokens = 0;                // of the power limit, at its start

@@ -20,9 +20,9 @@ double start_of(const Instr& i, const Timing& t) {
   return t.scalar_start + (computes ? t.scalar_function : 0);
 }
 
-/// A stream of `cycles`, but never followed sooner than by the minimum initiation interval, which its own result does not
-/// wait for (v3_vec_reduce_4). ScalarE is held before its first element as well: two instructions that do not wait for
-/// each other begin START + N apart (v2_nm286).
+/// A stream of `cycles`, but never followed sooner than by the minimum initiation interval, which its own result does
+/// not wait for (v3_vec_reduce_4). ScalarE is held before its first element as well: two instructions that do not wait
+/// for each other begin START + N apart (v2_nm286).
 Cost floored(const Instr& i, const Timing& t, double cycles) {
   const double held = start_of(i, t) + cycles;
   const double occupy = std::max(t.min_interval, held), fixed = t.fixed[static_cast<std::size_t>(i.engine)];
@@ -159,8 +159,7 @@ Cost tensor_tensor(const Instr& i, const Timing& t) {
 
 Cost tensor_scalar(const Instr& i, const Timing& t) {
   const double n = width(i.a);
-  if (i.engine != Engine::kGpSimd)
-    return floored(i, t, operands(i, t) + n / std::max(narrow_copy(i, t), wide(i, t)));
+  if (i.engine != Engine::kGpSimd) return floored(i, t, operands(i, t) + n / std::max(narrow_copy(i, t), wide(i, t)));
   const auto is_power = [](Alu alu) { return alu == Alu::kPow || alu == Alu::kRsqrt; };
   const bool power = is_power(i.alu0) || is_power(i.alu1);
   return streamed(i, t, t.gpsimd_start + n * (power ? kGpSimdPower : 1));

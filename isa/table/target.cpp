@@ -15,7 +15,8 @@ std::string text_of(const Target& target) {
   const auto& [partitions, sbuf, psum, bank, rows, columns, moving, rings, queues] = target.geometry;
   const auto& [min_interval, semaphore, fixed, passes, transposed, load, scalar, read, gpsimd, dynamic, function,
                vector, operand, wide, copy, part, pair, clock, dma] = target.timing;
-  const auto& [start, wake, engines, engine_rate, setup, indexed, overlap, completion, rate, overhead, packet, transpose] = dma;
+  const auto& [start, wake, engines, engine_rate, setup, indexed, overlap, completion, rate, overhead, packet,
+               transpose] = dma;
   return fmt::format(
       "v{} {} {} {} {} {} {} {} {} {} | {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} | "
       "{} {} {} {} {} {} {} {} {} {} {} {}",

@@ -117,8 +117,8 @@ TEST(Influence, EveryTimeAndRateOfMachinesAndStacksBelongsToAMechanism) {
 
 TEST(Influence, AConstantNamesRowsThatExistAndIsThereOnce) {
   std::set<std::string> ids, names;
-  for (const std::string file :
-       {"training.csv", "micro.csv", "instructions.csv", "generation.csv", "memory.csv", "compile_time.csv"})
+  for (const std::string file : {"training.csv", "micro.csv", "instructions.csv", "generation.csv", "memory.csv",
+                                 "compile_time.csv", "instructions_trn2.csv"})
     for (const Row& row : validation::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file))
       ids.insert(row.id);
   for (const validation::Constant& constant : validation::influential_parameters(machine_files()).constants) {

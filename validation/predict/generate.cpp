@@ -40,8 +40,8 @@ std::vector<TimePart> time_shares(const trnsim::GenerationTime& time, double tot
   return parts;
 }
 
-/// The machine of a job. The runtime of Trainium2 joins two cores to a logical one unless it is told otherwise; a job on
-/// more cores than there are then has physical ones.
+/// The machine of a job. The runtime of Trainium2 joins two cores to a logical one unless it is told otherwise; a job
+/// on more cores than there are then has physical ones.
 hw::MachineParams machine_of_job(const TrainingRow& row, const PredictContext& context,
                                  std::vector<std::string>& assumed) {
   const hw::MachineParams machine = machine_of(row.instance, context, assumed);

@@ -1,7 +1,7 @@
 // Rows of kind "nki", and kernels whose row names a script: traced and timed by the Python module in a process of its
-// own. Of kind "nki" `what` names the script and the kernel, `shape` its inputs ("8192x4096:bf16,8192x8192:bf16"); a
-// row of another kind has the settings `script`, `function` and `inputs`, several kernels that run one after the other
-// with "+" between them.
+// own. In rows of kind "nki" `what` names the script and the kernel, `shape` its inputs
+// ("8192x4096:bf16,8192x8192:bf16"); a row of another kind has the settings `script`, `function` and `inputs`, several
+// kernels that run one after the other with "+" between them.
 #include <fmt/format.h>
 
 #include <array>
@@ -69,7 +69,7 @@ Script script_of_row(const MicroRow& micro) {
   return {name, {{micro.what.substr(std::min(micro.what.size(), name.size() + 1)), micro.shape}}};
 }
 
-/// What the kernels of a row took together.
+/// The figures of a row's kernels together.
 struct Total {
   double seconds = 0, bytes = 0, dma = 0;
   std::map<std::string, double> busy;

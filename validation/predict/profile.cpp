@@ -123,7 +123,7 @@ double matmul_pass(const Bench& b) {
   return (columns + b.machine.tensor_latency.value) / b.machine.tensor_clock.value;
 }
 
-/// What one instruction of VectorE lasts, from its beginning to its visible result.
+/// One instruction of VectorE, from its beginning to its visible result.
 double vector_duration(const Bench& b) {
   const auto op = isa::opcode_from(b.job.kernel.text("op"));
   base::ensure(op.has_value(), b.job.row.id, "names no instruction");

@@ -27,7 +27,7 @@ struct Owner {
 };
 // The power limit stretches TensorE's work, so that a slower clock stands for both.
 constexpr std::array kOwners = {
-    Owner{"TensorE", {"tensor", "power.utilisation"}, {}},
+    Owner{"TensorE", {"tensor", "power.utilisation", "power.cold", "power.ramp"}, {}},
     Owner{"VectorE", {"vector"}, {}},
     Owner{"ScalarE", {"scalar"}, {}},
     Owner{"GpSimdE, SyncE", {"gpsimd", "sync", "engine"}, {}},

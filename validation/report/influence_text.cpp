@@ -187,7 +187,7 @@ Table left_out_table(const std::vector<RegimeErrors>& regimes) {
   return table;
 }
 
-/// What the study with publishers left out says in words.
+/// The study with publishers left out, in words.
 std::string left_out_text(const LeftOut& left_out) {
   std::string text =
       "Every fitted constant is fitted again without each publisher in turn, and each row is predicted with the "

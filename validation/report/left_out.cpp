@@ -139,9 +139,7 @@ std::string reason(const RegimeErrors& errors) {
 
 }  // namespace
 
-LeftOut leave_out(const ValidationReport& report, const Influence& influence) {
-  return Study{report, influence}.run();
-}
+LeftOut leave_out(const ValidationReport& report, const Influence& influence) { return Study{report, influence}.run(); }
 
 std::vector<RegimeErrors> regime_errors(const ValidationReport& report, const LeftOut& left_out) {
   std::vector<RegimeErrors> out;

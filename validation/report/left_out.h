@@ -20,8 +20,8 @@ struct LeftOut {
 };
 
 /// Constants change the logarithm of a prediction in proportion to their own, as far as the study of 10 % has shown; a
-/// constant answers to the rows that it names, by least squares of their errors' logarithms. What counts is how the fit
-/// without a publisher differs from the fit with it.
+/// constant answers to the rows that it names, by least squares of their errors' logarithms. A row's error changes by
+/// the difference between the fit without its publisher and the fit with all.
 LeftOut leave_out(const ValidationReport& report, const Influence& influence);
 
 /// Mean errors of one regime: as fitted, and with each row's publisher left out.
@@ -29,8 +29,8 @@ struct RegimeErrors {
   std::string regime;
   int rows = 0, publishers = 0;
   double in_sample = 0, left_out = 0;  // per cent
-  int inside = 0;                      // rows that lie within the mean error left out
-  std::string why;                     // when the second is more than 1.5 times the first, or nobody can be left out
+  int inside = 0;                      // rows that are no further off than the mean error left out
+  std::string why;  // when the second is more than 1.5 times the first, or there is one publisher alone
 };
 std::vector<RegimeErrors> regime_errors(const ValidationReport& report, const LeftOut& left_out);
 

@@ -40,7 +40,7 @@ std::string kind_of(const Row& row) {
   return row.kind + std::string{instance_of(row).starts_with("trn2") ? kOnTrn2 : std::string_view{}};
 }
 
-/// Jobs by what decides them: chips and their links, networks between instances, the prompt or each further token.
+/// Jobs by their size, which decides how much links and networks count; a prompt and further tokens apart.
 std::string regime_of(const Row& row) {
   const auto* job = std::get_if<TrainingRow>(&row.job);
   std::string out = regime_name(row.kind);

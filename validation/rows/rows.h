@@ -98,7 +98,7 @@ struct Row {
   double published = 0, low = 0, high = 0;  // in `metric`; micro rows: low = high = published
   std::string metric;                       // "samples/s", "ms", "TFLOPS", ...
   std::string assumed;                      // for people: the assumptions of the cells
-  std::string publisher;                    // who measured it; no prediction reads it
+  std::string publisher;                    // of the figure; no prediction reads it
   bool untold = false;                      // something of the job was not published
   int line = 0;
   std::string defect;  // why the row cannot be predicted, when a cell does not fit its column

@@ -15,6 +15,8 @@ PUBLISHERS = [  # the first pattern that a source has decides; a repository's ow
 
 def publisher_of(source):
     """Who measured: a company, or the owner of the repository."""
+    if source in ("", "-"):
+        return ""
     owner = search(r"(?:github |^)([A-Za-z0-9][\w.-]*)/[\w.-]+", source)
     if owner:
         return "AWS" if owner.lower().startswith("aws") else owner
