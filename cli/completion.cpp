@@ -33,7 +33,9 @@ struct VerbFlags {
   std::vector<std::string> words{};  // words that need no flag, besides files
 };
 
-std::vector<std::string> choices_of(const std::string& type_name) {
+/// "a|b:INT in [0 - 1]": words, and behind a colon the check of them.
+std::vector<std::string> choices_of(std::string type_name) {
+  type_name.erase(std::min(type_name.find(':'), type_name.size()));
   if (type_name.find('|') == std::string::npos) return {};
   std::vector<std::string> choices;
   for (std::size_t begin = 0; begin <= type_name.size();) {

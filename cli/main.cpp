@@ -32,6 +32,12 @@ int report(const base::Error& error) {
   return base::exit_code(error.fault());
 }
 
+/// The exit code of a verb that has ended with `code`.
+int with_lost_output(int code) {
+  const auto lost = cli::lost_output();
+  return lost ? report(*lost) : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -43,12 +49,12 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), see cli::print
   base::catch_interrupts();
   try {
-    return cli::dispatch(argc, argv);
+    return with_lost_output(cli::dispatch(argc, argv));
   } catch (const cli::ClosedPipe&) {
     return 0;
   } catch (const base::Error& error) {
     const int code = report(error);
-    return base::interrupted() ? base::kExitInterrupted : code;
+    return base::interrupted() ? with_lost_output(base::kExitInterrupted) : code;
   } catch (const std::bad_alloc&) {  // whose report must not need memory
     std::fputs("environment error: trnsim: this host has no memory left\n  fix: free some, or use a smaller job\n",
                stderr);

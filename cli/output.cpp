@@ -15,13 +15,16 @@
 namespace cli {
 namespace {
 
+base::Error refused(int why) {
+  return {base::Fault::kEnvironment, "stdout", std::strerror(why), "free space, or send the output elsewhere"};
+}
+
 /// Work in progress for the disk is not thrown away because the reader of its tables is gone: it is asked to
 /// end.
 void require(bool done) {
   if (done || base::interrupt() || base::interrupted()) return;
   if (errno == EPIPE) throw ClosedPipe{};
-  throw base::Error{base::Fault::kEnvironment, "stdout", std::strerror(errno),
-                    "free space, or send the output elsewhere"};
+  throw refused(errno);
 }
 
 }  // namespace
@@ -32,6 +35,13 @@ int columns() {
   if (const char* told = std::getenv("COLUMNS")) return std::max(0, std::atoi(told));
   winsize size{};
   return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+std::optional<base::Error> lost_output() {
+  if (std::ferror(stdout) == 0) return std::nullopt;
+  // Why is forgotten: one more byte says it again.
+  if ((std::fputc('\n', stdout) != EOF && std::fflush(stdout) == 0) || errno == EPIPE) return std::nullopt;
+  return refused(errno);
 }
 
 void flush() { require(std::fflush(stdout) == 0); }

@@ -1,7 +1,10 @@
 // stdout: data only. Messages go to stderr through base/log.h.
 #pragma once
 
+#include <optional>
 #include <string_view>
+
+#include "base/error.h"
 
 namespace cli {
 
@@ -12,6 +15,10 @@ struct ClosedPipe {};
 void print(std::string_view text);
 /// Columns of the terminal that shows stdout, or $COLUMNS where it is exported; 0: unknown.
 int columns();
+
+/// The error of a stdout that took less than was printed, where work for the disk went on all the same; none for a
+/// reader that has gone.
+std::optional<base::Error> lost_output();
 
 /// Hands everything printed to the reader; the same errors.
 void flush();

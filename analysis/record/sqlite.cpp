@@ -28,6 +28,11 @@ constexpr int kPatienceMs = 60'000;  // for another process that writes
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: throw Error{Fault::kData, file, what, "make the file again: it is not a whole database"};
     case SQLITE_NOMEM: throw Error{Fault::kEnvironment, file, what, "end other processes: the host has no memory left"};
+    case SQLITE_AUTH:
+      throw Error{Fault::kData, file, what,
+                  "use a file that trnsim wrote: a view or trigger is there instead of a table"};
+    case SQLITE_INTERRUPT:
+      throw Error{Fault::kData, file, "takes more steps to read than a record of its size has", "make the file again"};
     // Only trnsim queries here: a missing table is one that trnsim wrote or should have written.
     default: throw Error{Fault::kData, file, what, "make the file again: it is not of this trnsim's, or damaged"};
   }
@@ -81,8 +86,11 @@ std::string Statement::text(int column) const {
   return guarded(file_, [&] { return statement_.getColumn(column).getString(); });
 }
 
-Database::Database(const std::filesystem::path& path, Mode mode)
-    : file_{path.string()}, database_{opened(path, mode)} {}
+Database::Database(const std::filesystem::path& path, Mode mode) : file_{path.string()}, database_{opened(path, mode)} {
+  if (mode == Mode::kCreate) return;
+  guard_.emplace(database_.getHandle(), file_,
+                 mode == Mode::kRead ? SqliteGuard::Use::kRead : SqliteGuard::Use::kUpdate);
+}
 
 void Database::execute(const std::string& sql) {
   guarded(file_, [&] { return database_.exec(sql); });

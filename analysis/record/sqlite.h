@@ -6,9 +6,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "analysis/record/sqlite_guard.h"
 
 namespace analysis {
 
@@ -63,7 +66,8 @@ class Database {
  public:
   enum class Mode { kRead, kCreate, kUpdate };  // kUpdate: creates the file when it is missing, shared by processes
 
-  /// Errors: Fault::kData when kRead finds no database, Fault::kEnvironment when the file cannot be opened.
+  /// Errors: Fault::kData when kRead finds no database, or a file that is there has other things than plain tables;
+  /// Fault::kEnvironment when the file cannot be opened.
   Database(const std::filesystem::path& path, Mode mode);
 
   /// Any number of statements without values. Errors: as Statement::run().
@@ -76,6 +80,7 @@ class Database {
  private:
   std::string file_;
   SQLite::Database database_;
+  std::optional<SqliteGuard> guard_;  // of a file that may be a stranger's
 };
 
 }  // namespace analysis

@@ -13,8 +13,9 @@ extern const Op kAdd, kMul, kAffine, kAssign, kActivate, kActivateGrad, kDropout
 extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHeadSum, kRope, kCrossEntropy, kEmbedding,
     kPositions, kTakeRows, kColSum;
 // with loops of their own
-extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb, kSgd,
-    kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate, kDiagonals, kDiagonalsGrad;
+extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb,
+    kLambNorms, kLambApply, kSgd, kMomentum, kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate, kDiagonals,
+    kDiagonalsGrad;
 // generation: few rows, and keys and values that stay
 extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, kCacheFill, kCacheAppend,
     kCachedAttention;

@@ -16,6 +16,7 @@ enum OptimizerInput : std::int64_t {
   kDecay = 2,         // 1 - lr * weight_decay
   kLearningRate = 3,  // lr
   kDecayedShare = 4,  // lr * weight_decay
+  kWeightDecay = 5,
   kOptimizerInputs = 8,
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "analysis/record/sqlite.h"
@@ -12,6 +13,7 @@ namespace {
 
 using analysis::By;
 using analysis::Database;
+using analysis::Statement;
 using testing::HasSubstr;
 
 std::string message_of(auto&& action) {
@@ -85,20 +87,65 @@ TEST(Record, DamagedCellsAreDataErrors) {
   }
 }
 
+/// Replaces a table by something else, without the guard of our own databases.
+void replace_table(const std::filesystem::path& file, const std::string& sql) {
+  SQLite::Database{file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE}.exec(sql);
+}
+
+// A stranger's record: a schema that lies costs no more time than one that does not.
+TEST(Record, TablesThatAreProgramsAreRefusedAtOnce) {
+  const std::string endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT ";
+  const std::string fields = "hex(n) AS key, n AS value FROM r";
+  for (const std::string& lie :
+       {"DROP TABLE meta; CREATE VIEW meta AS " + endless + fields,
+        "DROP TABLE events; CREATE VIEW events AS " + endless + "* FROM r",
+        std::string{"DROP TABLE meta; CREATE VIEW meta AS SELECT hex(a.rowid) AS key, b.rowid AS value FROM instrs a, "
+                    "instrs b, instrs c, instrs d"},
+        std::string{"DROP TABLE meta; CREATE TABLE meta(key TEXT, value AS (hex(zeroblob(900000000))));"
+                    "INSERT INTO meta(key) VALUES('trnsim')"},
+        std::string{"DROP TABLE meta; CREATE VIRTUAL TABLE meta USING fts5(key, value)"}}) {
+    const auto folder = recorded::folder();
+    std::filesystem::remove(folder / analysis::kRecordFile);
+    write_record(folder, recorded::record());
+    replace_table(folder / analysis::kRecordFile, lie);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("data error")) << lie;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{1}) << lie;
+  }
+}
+
+// A page that is its own child gives rows for ever; the size of the file says how many there can be.
+TEST(Record, ReadingEndsAfterTheStepsThatItsSizeHas) {
+  const auto folder = recorded::folder();
+  write_record(folder, recorded::record());
+  Database db{folder / analysis::kRecordFile, Database::Mode::kRead};
+  Statement rows = db.prepare("SELECT count(*) FROM events a, events b, events c, events d, events e, events f");
+  EXPECT_THAT(message_of([&] { rows.step(); }), HasSubstr("takes more steps"));
+}
+
+TEST(Record, ATriggerOfAStrangersSweepDoesNotRun) {
+  const auto file = recorded::folder() / "sweep.sqlite";
+  std::filesystem::remove(file);
+  replace_table(
+      file, "CREATE TABLE points(hash TEXT); CREATE TRIGGER t AFTER INSERT ON points BEGIN DELETE FROM points; END");
+  EXPECT_THAT(message_of([&] { Database(file, Database::Mode::kUpdate); }), HasSubstr("has the trigger 't'"));
+}
+
 TEST(Record, AUserCanQueryIt) {
   const auto folder = recorded::folder();
   const analysis::Record record = recorded::record();
   write_record(folder, record);
-  Database db{folder / analysis::kRecordFile, Database::Mode::kRead};
-  auto rows = db.prepare("SELECT op, sum(busy_s) FROM op_times WHERE engine = ? GROUP BY op");
+  const SQLite::Database db{(folder / analysis::kRecordFile).string()};
+  const auto prepare = [&db](const char* sql) { return Statement{db, "run.sqlite", sql}; };
+  auto rows = prepare("SELECT op, sum(busy_s) FROM op_times WHERE engine = ? GROUP BY op");
   rows.query("tensor");
   ASSERT_TRUE(rows.step());
   EXPECT_EQ(rows.text(0), "layer.mlp.matmul");
   EXPECT_NEAR(rows.real(1), hw::seconds(record.result.engines[0].busy), 1e-15);
-  auto events = db.prepare("SELECT count(*), sum(seconds) FROM event_times WHERE track = 'engine' AND rank = 0");
+  auto events = prepare("SELECT count(*), sum(seconds) FROM event_times WHERE track = 'engine' AND rank = 0");
   ASSERT_TRUE(events.step());
   EXPECT_GT(events.whole(0), 0);
-  auto calls = db.prepare("SELECT max(begin_s + seconds) FROM call_times");
+  auto calls = prepare("SELECT max(begin_s + seconds) FROM call_times");
   ASSERT_TRUE(calls.step());
   EXPECT_LE(calls.real(0), hw::seconds(record.result.total) * (1 + 1e-12));
 }

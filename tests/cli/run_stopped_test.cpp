@@ -45,6 +45,15 @@ TEST_F(RunStopped, AReaderThatClosesThePipeStopsItAsCtrlCDoes) {
   EXPECT_TRUE(fs::exists(folder_ / "out/checkpoint/shards.json"));
 }
 
+TEST_F(RunStopped, AFullDiskBehindStdoutStopsItWithAWord) {
+  const std::string command =
+      std::string{TRNSIM_BINARY " "} + job("out", 100'000) + " >/dev/full 2>" + at("log") + "; echo $? >" + at("code");
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(slurp(at("code")), "2\n");
+  EXPECT_THAT(slurp(at("log")), HasSubstr("environment error: stdout: No space left on device"));
+  EXPECT_TRUE(fs::exists(folder_ / "out/checkpoint/shards.json"));
+}
+
 TEST_F(RunStopped, WithoutStdoutNothingIsPrintedIntoItsFiles) {
   const std::string command = std::string{TRNSIM_BINARY " "} + job("out", 7) + ">&- 2>/dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0);

@@ -1,9 +1,11 @@
 #include "workloads/tasks/metrics.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 
+#include "tests/sanitized.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/training/batches.h"
@@ -100,6 +102,25 @@ TEST(TrainerState, IsReadAgainAndHasTheKeysThatScriptsRead) {
   EXPECT_EQ(trainer_state_json(read_trainer_state(file)), trainer_state_json(state));
   EXPECT_TRUE(
       fails(Fault::kData, [&] { read_trainer_state(s.write("t.json", "{\"epoch\": 1}")); }, {"t.json", "global_step"}));
+}
+
+std::uint64_t most_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+TEST(TrainerState, ALongLogTakesTheMemoryOfItsText) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's memory is not ours";
+  TrainerState state;
+  for (int i = 0; i < 100'000; ++i)
+    state.log_history.push_back({i * 0.125, i, {{"loss", 1.0 / (i + 3)}, {"learning_rate", 1e-3 / (i + 7)}}});
+  const std::uint64_t before = most_memory();
+  const std::string text = trainer_state_json(state);
+  EXPECT_LT(most_memory() - before, 4 * text.size());
+  EXPECT_EQ(nlohmann::json::parse(text).dump(2) + "\n", text);
+  const std::string dense = trainer_state_json(state, TrainerStateForm::kDense);
+  EXPECT_EQ(nlohmann::json::parse(text), nlohmann::json::parse(dense));
 }
 
 }  // namespace

@@ -61,6 +61,9 @@ TEST(Experts, FollowPyTorchWithTheRoutersLoss) {
   expect_pytorch("mixtral_tiny", {.name = "TP 2", .tensor = 2, .recompute = runtime::Recompute::kSelective});
   expect_pytorch("mixtral_tiny", {.name = "TP 4", .tensor = 4, .recompute = runtime::Recompute::kFull});
   expect_pytorch("mixtral_capacity_tiny", {.name = "one core"});
+  // The routers' loss is of all layers, wherever they are.
+  expect_pytorch("mixtral_tiny", {.name = "PP 2", .pipeline = 2});
+  expect_pytorch("mixtral_tiny", {.name = "TP 2, PP 2", .tensor = 2, .pipeline = 2});
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -19,13 +19,14 @@ EncoderGraph::EncoderGraph(const Step& step, const std::vector<WeightSpec>& weig
             .smoothing = step.kind.training ? step.kind.smoothing : 0},
            *this},
       layers_{layers},
+      sets_{parameter_sets(weights, net_.weights())},
       block_{net_, arch_, 0} {
   graph_.set_replica_groups(replica_groups(step.plan));
 }
 
 bool EncoderGraph::only_updates() {
   if (step_.kind.part != Part::kUpdate) return false;
-  add_update(graph_, declare_gradients(graph_, net_.weights()), step_, layers_);
+  add_update(graph_, declare_gradients(graph_, net_.weights()), step_, layers_, sets_);
   return true;
 }
 
@@ -35,7 +36,7 @@ void EncoderGraph::train_on(const std::vector<ValueId>& losses) {
   if (step_.kind.part == Part::kMicroStep)
     add_accumulation(graph_, gradients, layers_);
   else
-    add_update(graph_, gradients, step_, layers_);
+    add_update(graph_, gradients, step_, layers_, sets_);
 }
 
 void EncoderGraph::enter(const std::string& name, std::int64_t number, std::int64_t layer) {

@@ -52,6 +52,7 @@ class EncoderGraph : protected Places {
   void enter(const std::string& name, std::int64_t number, std::int64_t layer);
 
   const std::string_view layers_;
+  const ParameterSets sets_;
   Block block_;
   std::uint32_t calls_ = 0;
 };

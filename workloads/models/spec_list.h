@@ -58,10 +58,14 @@ class SpecList {
     tensor(name + ".bias", {out}, Init::kZeros, false, bias);
   }
   void layer_norm(const std::string& name, std::int64_t size) {
-    tensor(name + ".weight", {size}, Init::kOnes);
+    rms_norm(name, size);
     tensor(name + ".bias", {size}, Init::kZeros);
+    specs_.back().norm = true;
   }
-  void rms_norm(const std::string& name, std::int64_t size) { tensor(name + ".weight", {size}, Init::kOnes); }
+  void rms_norm(const std::string& name, std::int64_t size, Init init = Init::kOnes) {
+    tensor(name + ".weight", {size}, init);
+    specs_.back().norm = true;
+  }
 
   std::vector<WeightSpec> take() { return std::move(specs_); }
 

@@ -58,10 +58,14 @@ struct WeightSpec {
   double deviation = 0;                           // of the first values; 0: as the model draws them
   bool table = false;                             // its rows are read by number: nothing is multiplied by it
   bool once = false;                              // when text is written, read by the program of a prompt alone
+  bool norm = false;                              // a gain or bias of a normalization
   std::vector<FilePiece> pieces{};  // where a file has it in other tensors: their rows, one after the other
 
   /// The file's tensor that has it.
   const std::string& in_file() const { return fused.empty() ? name : fused; }
+  /// Whether weight decay spares it under the rule of transformers' Trainer: parameters of normalizations, and those
+  /// with "bias" in their name. Source: transformers, trainer.py, get_decay_parameter_names().
+  bool is_spared() const { return norm || name.find("bias") != std::string::npos; }
 
   static constexpr std::int64_t kBeforeLayers = -1;          // embeddings: the first stage
   static constexpr std::int64_t kAfterLayers = -2;           // final norm and head: the last

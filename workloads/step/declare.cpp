@@ -32,6 +32,20 @@ std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<W
   return out;
 }
 
+ParameterSets parameter_sets(const std::vector<WeightSpec>& specs, const std::map<std::string, ValueId>& values) {
+  ParameterSets sets;
+  for (const WeightSpec& spec : specs) {
+    const ValueId v = values.at(spec.name);
+    if (spec.is_spared()) sets.spared.insert(v);
+    if (spec.stack > 0) continue;  // each on one rank, and a tensor of its own in the file
+    if (!spec.pieces.empty())
+      sets.parts[v] = spec.pieces.front().name;
+    else if (!spec.fused.empty() || spec.split != TensorSplit::kNone)
+      sets.parts[v] = spec.in_file();
+  }
+  return sets;
+}
+
 std::string micro_name(std::string_view name, std::int64_t micro_batch) {
   return fmt::format("{}.{}", name, micro_batch);
 }

@@ -20,6 +20,7 @@ std::vector<float> hyper_values(const OptimizerSpec& spec, double learning_rate,
   out[runtime::kDecay] = static_cast<float>(1 - learning_rate * spec.weight_decay);
   out[runtime::kLearningRate] = static_cast<float>(learning_rate);
   out[runtime::kDecayedShare] = static_cast<float>(learning_rate * spec.weight_decay);
+  out[runtime::kWeightDecay] = static_cast<float>(spec.weight_decay);
   return out;
 }
 

@@ -25,8 +25,12 @@ std::uint8_t stages_group(const Plan& plan);
 std::uint8_t ends_group(const Plan& plan);
 std::uint8_t heads_group(const Plan& plan);
 
-/// The sets in which the parameters of tensor-parallel ranks differ.
+/// What an update has to know of parameters.
 struct ParameterSets {
+  std::set<runtime::ValueId> spared;  // biases and norms, which decay under no framework's rule but "all"
+  /// Of parameters that are parts of a checkpoint's tensor, on this rank or on all: its name.
+  std::map<runtime::ValueId, std::string> parts;
+  // How those of tensor-parallel ranks differ.
   std::set<runtime::ValueId> split;    // each rank has its own part; the others are the same on every rank
   std::set<runtime::ValueId> partial;  // the same, but gradients are sums over a rank's tokens only
   std::set<runtime::ValueId> shared;   // split, but `sharing` neighbours have the same part: gradients add up
@@ -38,7 +42,14 @@ struct ParameterSets {
 /// front of a repeating number ("bert.encoder.layer."), so that equal layers share a block.
 /// Returns the buckets of ZeRO, whose shards the host fills before the first step.
 std::vector<ZeroBucket> add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
-                                   const Step& step, std::string_view repeated, const ParameterSets& sets = {});
+                                   const Step& step, std::string_view repeated, const ParameterSets& sets);
+
+/// The sets that follow from the weights alone, by the values that declare_weights() gave.
+ParameterSets parameter_sets(const std::vector<WeightSpec>& specs,
+                             const std::map<std::string, runtime::ValueId>& values);
+
+/// The tensors that an optimizer keeps of each parameter, "STATE.NAME": of the shape of the parameter.
+std::vector<std::string> optimizer_states(const OptimizerSpec& spec);
 
 /// Adds each gradient to a tensor "sum.NAME" that outlives the program.
 void add_accumulation(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,

@@ -44,10 +44,11 @@ struct StepKind {
 
 /// How gradients become new weights.
 struct OptimizerSpec {
-  std::string name = "adamw";  // or "lamb"
+  std::string name = "adamw";  // or "lamb", "sgd"
+  double momentum = 0;         // of sgd
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double weight_decay = 0;     // 0: no parameter decays
-  bool decay_all = true;       // also biases and gains, as plain torch.optim.AdamW; HF Trainer spares them
+  bool decay_all = true;       // also biases and norms, as plain torch.optim.AdamW; HF Trainer spares them
   double max_grad_norm = 0;    // 0: not limited
   double bucket_bytes = 50e6;  // of gradients that are reduced together: torch-xla's BUCKET_CAP_MB default of 50
   bool operator==(const OptimizerSpec&) const = default;

@@ -173,7 +173,7 @@ class BpeReader {
           after = true;
           continue;
         }
-        const std::string name = field(item, "SpecialToken", path_).value("id", std::string{});
+        const std::string name = text_at(field(item, "SpecialToken", path_), "id", "", path_);
         const json& special = field(field(part, "special_tokens", path_), name.c_str(), path_);
         for (const json& id : field(special, "ids", path_))
           (after ? parts_.after : parts_.before).push_back(checked_id(id));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/files.h"
@@ -33,10 +34,7 @@ fs::path find_source(const fs::path& folder) {
 
 std::string read_if_there(const fs::path& path) { return fs::exists(path) ? base::read_file(path) : std::string{}; }
 
-}  // namespace
-
-std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
-  const fs::path source = fs::is_directory(path) ? find_source(path) : path;
+std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& source) {
   const fs::path config = source.parent_path() / "tokenizer_config.json";
   if (source.extension() == ".model") return load_sentencepiece(source, read_if_there(config));
   if (source.extension() == ".bin") return load_llama2c_tokenizer(source);
@@ -49,6 +47,19 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
   if (model.contains("type") || !model.contains("continuing_subword_prefix"))
     require_type(model, "model", {"WordPiece", "BPE"}, source);
   return load_wordpiece(source, &file);
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
+  const fs::path source = fs::is_directory(path) ? find_source(path) : path;
+  try {
+    return read_tokenizer(source);
+  } catch (const json::exception& wrong) {  // the message is behind "[json.exception.type_error.302] "
+    const std::string_view what = wrong.what();
+    refuse_tokenizer(source, fmt::format("has a value of a wrong type, here or in a file beside it: {}",
+                                         what.substr(std::min(what.size(), what.find("] ") + 2))));
+  }
 }
 
 }  // namespace workloads

@@ -22,6 +22,15 @@ const json& field(const json& object, const char* key, const fs::path& path) {
   return object.at(key);
 }
 
+std::string text_at(const json& object, const char* key, std::string otherwise, const fs::path& path) {
+  if (!object.is_object())
+    refuse_tokenizer(path, fmt::format("has {} where an object with \"{}\" belongs", object.dump(), key));
+  if (!object.contains(key) || object.at(key).is_null()) return otherwise;
+  if (!object.at(key).is_string())
+    refuse_tokenizer(path, fmt::format("\"{}\" is {}, not a text", key, object.at(key).dump()));
+  return object.at(key).get<std::string>();
+}
+
 bool flag(const json& object, const char* key, bool otherwise, const fs::path& path) {
   if (!object.contains(key) || object.at(key).is_null()) return otherwise;
   if (!object.at(key).is_boolean()) refuse_tokenizer(path, fmt::format("\"{}\" is not true or false", key));

@@ -19,6 +19,10 @@ namespace workloads {
 /// The object or value at `key`, or an error that names both.
 const nlohmann::json& field(const nlohmann::json& object, const char* key, const std::filesystem::path& path);
 
+/// The text at `key`; `otherwise` when there is none or null. Errors: Fault::kData for a value of another type.
+std::string text_at(const nlohmann::json& object, const char* key, std::string otherwise,
+                    const std::filesystem::path& path);
+
 bool flag(const nlohmann::json& object, const char* key, bool otherwise, const std::filesystem::path& path);
 
 /// `part` is an object whose "type" is one of `known`.

@@ -46,7 +46,8 @@ void check_post_processor(const json& file, const SpecialTokens& special, const 
   if (part.at("type") == "BertProcessing") return;
   const json& single = field(part, "single", path);
   const auto name = [&](std::size_t i) {
-    return single.size() == 3 ? single.at(i).value("SpecialToken", json::object()).value("id", std::string{}) : "";
+    if (!single.is_array() || single.size() != 3 || !single.at(i).is_object()) return std::string{};
+    return text_at(single.at(i).value("SpecialToken", json::object()), "id", "", path);
   };
   if (name(0) != special.classify || name(2) != special.separator)
     refuse_tokenizer(path, fmt::format("post_processor is not \"{} A {}\"", special.classify, special.separator));
@@ -57,8 +58,8 @@ WordPieceModel read_tokenizer_json(const json& file, const fs::path& path) {
   WordPieceModel model;
   const json& vocab = field(part, "vocab", path);
   model.vocabulary = ordered_vocabulary(vocab, vocab.size(), path);
-  model.special.unknown = part.value("unk_token", model.special.unknown);
-  model.continuation = part.value("continuing_subword_prefix", model.continuation);
+  model.special.unknown = text_at(part, "unk_token", model.special.unknown, path);
+  model.continuation = text_at(part, "continuing_subword_prefix", model.continuation, path);
   model.max_word_characters = part.value("max_input_chars_per_word", model.max_word_characters);
   read_normalizer(field(file, "normalizer", path), model.normalizer, path);
   require_type(field(file, "pre_tokenizer", path), "pre_tokenizer", {"BertPreTokenizer"}, path);

@@ -86,7 +86,8 @@ class RecipeReader {
   }
 
   void read_optimizer(const std::string& said, OptimizerSpec& o) const {
-    static const std::regex kForm{R"((\w+)( betas ([\d.]+) ([\d.]+))?( eps ([\d.e-]+))? weight_decay ([\d.e-]+))"
+    static const std::regex kForm{R"((\w+)( betas ([\d.]+) ([\d.]+))?( eps ([\d.e-]+))?( momentum ([\d.]+))?)"
+                                  R"( weight_decay ([\d.e-]+))"
                                   R"(( on all( that is trained| but biases and norms)?)?)"};
     std::smatch part;
     if (!std::regex_match(said, part, kForm))
@@ -94,11 +95,15 @@ class RecipeReader {
                                     "weight_decay 0.01 on all\"",
                                     said));
     o.name = base::lower(part[1].str());
-    if (o.name != "adamw" && o.name != "lamb") fail("optimizer", fmt::format("{} is not AdamW or LAMB", part[1].str()));
+    if (o.name != "adamw" && o.name != "lamb" && o.name != "sgd")
+      fail("optimizer", fmt::format("{} is not AdamW, LAMB or SGD", part[1].str()));
+    if (o.name == "sgd" ? part[2].matched || part[5].matched : part[7].matched)
+      fail("optimizer", fmt::format("'{}' has factors that {} has not", said, part[1].str()));
     if (part[2].matched) o.beta1 = std::stod(part[3]), o.beta2 = std::stod(part[4]);
     if (part[5].matched) o.epsilon = std::stod(part[6]);
-    o.weight_decay = std::stod(part[7]);
-    o.decay_all = part[9].str() != " but biases and norms";
+    if (part[7].matched) o.momentum = std::stod(part[8]);
+    o.weight_decay = std::stod(part[9]);
+    o.decay_all = part[11].str() != " but biases and norms";
   }
 
   void read_schedule(const std::string& said, Recipe& out) const {

@@ -33,7 +33,8 @@ bool ShardedState::has_masters() const {
 }
 
 std::vector<std::string> ShardedState::states() const {
-  std::vector<std::string> out{"model", "exp_avg", "exp_avg_sq"};
+  std::vector<std::string> out{"model"};
+  for (std::string& state : optimizer_states(step_.optimizer)) out.push_back(std::move(state));
   if (has_masters()) out.emplace_back("master");
   return out;
 }

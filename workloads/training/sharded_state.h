@@ -26,7 +26,7 @@ class ShardedState {
   /// A weight, or its gradient summed over the data-parallel ranks, in the shape of the file.
   std::vector<float> read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const;
 
-  /// "model", "exp_avg", "exp_avg_sq", and "master" when the optimizer keeps copies of the weights.
+  /// "model", those of optimizer_states(), and "master" when the optimizer keeps copies of the weights.
   std::vector<std::string> states() const;
   /// The type of a state's numbers on the device.
   ElementType type_of(const std::string& state) const;

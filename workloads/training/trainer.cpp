@@ -190,7 +190,7 @@ void Trainer::save_now() {
                    .loss_sum = loss_sum_,
                    .unlogged_loss = unlogged_loss_,
                    .unlogged_steps = unlogged_steps_,
-                   .history = trainer_state_json(history_)});
+                   .history = trainer_state_json(history_, TrainerStateForm::kDense)});
 }
 
 /// The mean loss since the last entry of the history.

@@ -29,11 +29,23 @@ LogEntry log_entry(const json& line) {
   return entry;
 }
 
+/// The list as json::dump() writes it. A long training has many lines, and as JSON values all at once they would take
+/// ten times the memory of their text.
+std::string history_text(const std::vector<LogEntry>& entries, TrainerStateForm form) {
+  if (entries.empty()) return "[]";
+  const std::string break_ = form == TrainerStateForm::kIndented ? "\n    " : "";
+  std::string out = "[";
+  for (const LogEntry& entry : entries) {
+    if (out.size() > 1) out += ',';
+    out += break_;
+    for (const char c : to_json(entry).dump(break_.empty() ? -1 : 2)) c == '\n' ? out += break_ : out += c;
+  }
+  return out + (break_.empty() ? "]" : "\n  ]");
+}
+
 }  // namespace
 
-std::string trainer_state_json(const TrainerState& state) {
-  json history = json::array();
-  for (const LogEntry& entry : state.log_history) history.push_back(to_json(entry));
+std::string trainer_state_json(const TrainerState& state, TrainerStateForm form) {
   const json file = {{"best_metric", nullptr},
                      {"best_model_checkpoint", nullptr},
                      {"epoch", state.epoch},
@@ -41,7 +53,7 @@ std::string trainer_state_json(const TrainerState& state) {
                      {"is_hyper_param_search", false},
                      {"is_local_process_zero", true},
                      {"is_world_process_zero", true},
-                     {"log_history", history},
+                     {"log_history", json::array()},
                      {"logging_steps", state.logging_steps},
                      {"max_steps", state.max_steps},
                      {"num_train_epochs", state.num_train_epochs},
@@ -50,7 +62,8 @@ std::string trainer_state_json(const TrainerState& state) {
                      {"train_batch_size", state.train_batch_size},
                      {"trial_name", nullptr},
                      {"trial_params", nullptr}};
-  return file.dump(2) + "\n";
+  std::string text = file.dump(form == TrainerStateForm::kIndented ? 2 : -1) + "\n";
+  return text.replace(text.find("[]", text.find("\"log_history\"")), 2, history_text(state.log_history, form));
 }
 
 TrainerState trainer_state_of(const std::string& text, const std::string& where) {

@@ -29,9 +29,11 @@ struct TrainerState {
   std::vector<LogEntry> log_history{};
 };
 
-/// Keys sorted, indented by 2, with a newline at the end, as json.dumps(..., indent=2, sort_keys=True) + "\n"; numbers
-/// that are not finite are null, which Python's json would write as NaN.
-std::string trainer_state_json(const TrainerState& state);
+enum class TrainerStateForm : std::uint8_t { kIndented, kDense };
+
+/// Keys sorted, indented by 2 (or not at all), with a newline at the end, as json.dumps(..., indent=2, sort_keys=True)
+/// + "\n"; numbers that are not finite are null, which Python's json would write as NaN.
+std::string trainer_state_json(const TrainerState& state, TrainerStateForm form = TrainerStateForm::kIndented);
 
 /// From such a text. Errors: Fault::kData naming `where` and the key that is missing or wrong.
 TrainerState trainer_state_of(const std::string& json, const std::string& where);

@@ -10,11 +10,13 @@ import struct
 import torch
 
 STEPS, RATE = 6, 1e-3
-PLAIN = {"betas": (0.9, 0.999), "eps": 1e-8, "decay": 0.01, "decay_all": True, "schedule": "linear", "warmup": 0,
-         "max_grad_norm": 0, "smoothing": 0}
+PLAIN = {"optimizer": "AdamW", "rate": RATE, "betas": (0.9, 0.999), "eps": 1e-8, "momentum": 0, "decay": 0.01,
+         "decay_all": True, "schedule": "linear", "warmup": 0, "max_grad_norm": 0, "smoothing": 0,
+         "bf16": True, "fp32": False}  # the last two: trained in these types too
 # Every setting otherwise than the default.
-OTHER = {"betas": (0.8, 0.95), "eps": 1e-6, "decay": 0.1, "decay_all": False, "schedule": "cosine", "warmup": 2,
-         "max_grad_norm": 0.5, "smoothing": 0.1}
+OTHER = {**PLAIN, "betas": (0.8, 0.95), "eps": 1e-6, "decay": 0.1, "decay_all": False, "schedule": "cosine",
+         "warmup": 2, "max_grad_norm": 0.5, "smoothing": 0.1}
+PEFT = "base_model.model."
 
 
 def write_safetensors(path, tensors):
@@ -44,19 +46,57 @@ def draw(shapes, deviation=0.1):
 
 def rate_of(step, recipe):
     """transformers, optimization.py."""
+    rate = recipe["rate"]
     if step < recipe["warmup"]:
-        return RATE * step / recipe["warmup"]
+        return rate * step / recipe["warmup"]
     left = (STEPS - step) / (STEPS - recipe["warmup"])
-    return RATE * (left if recipe["schedule"] == "linear" else 0.5 * (1 + math.cos(math.pi * (1 - left))))
+    return {"linear": rate * left, "cosine": rate * 0.5 * (1 + math.cos(math.pi * (1 - left))),
+            "constant": rate}[recipe["schedule"]]
+
+
+def is_spared(name):
+    """transformers, trainer.py, get_decay_parameter_names(): parameters of norms, and those with "bias" in their name.
+    Every norm of the families here has one of these words in its name, and nothing else has."""
+    return "bias" in name or any(word in name.lower() for word in ("norm", "ln_"))
+
+
+class Lamb(torch.optim.Optimizer):
+    """You et al., arXiv:1904.00962, algorithm 2, phi the identity: one ratio for each parameter."""
+
+    def __init__(self, groups, lr, betas, eps):
+        super().__init__(groups, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": 0.0})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state, (beta1, beta2) = self.state[p], group["betas"]
+                if not state:
+                    state.update(t=0, m=torch.zeros_like(p), v=torch.zeros_like(p))
+                state["t"] += 1
+                state["m"].mul_(beta1).add_(p.grad, alpha=1 - beta1)
+                state["v"].mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
+                root = (state["v"] / (1 - beta2 ** state["t"])).sqrt()
+                u = state["m"] / (1 - beta1 ** state["t"]) / (root + group["eps"]) + group["weight_decay"] * p
+                w_norm, u_norm = p.norm(), u.norm()
+                ratio = w_norm / u_norm if w_norm > 0 and u_norm > 0 else 1.0
+                p.sub_(group["lr"] * ratio * u)
+
+
+def optimizer_of(weights, recipe):
+    decayed = [t for n, t in weights.items() if recipe["decay_all"] or not is_spared(n)]
+    spared = [t for n, t in weights.items() if not recipe["decay_all"] and is_spared(n)]
+    groups = [{"params": decayed, "weight_decay": recipe["decay"]}, {"params": spared, "weight_decay": 0.0}]
+    groups = [g for g in groups if g["params"]]
+    if recipe["optimizer"] == "SGD":
+        return torch.optim.SGD(groups, lr=recipe["rate"], momentum=recipe["momentum"])
+    kind = {"AdamW": torch.optim.AdamW, "LAMB": Lamb}[recipe["optimizer"]]
+    return kind(groups, lr=recipe["rate"], betas=recipe["betas"], eps=recipe["eps"])
 
 
 def steps_of(weights, data, loss_of, recipe, each=None):
     """Trains in the type of the weights; returns the losses."""
-    decayed = [t for t in weights.values() if recipe["decay_all"] or len(t.shape) > 1]
-    spared = [t for t in weights.values() if not recipe["decay_all"] and len(t.shape) == 1]
-    groups = [{"params": decayed, "weight_decay": recipe["decay"]}, {"params": spared, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW([g for g in groups if g["params"]], lr=RATE, betas=recipe["betas"],
-                                  eps=recipe["eps"])
+    optimizer = optimizer_of(weights, recipe)
     losses = []
     for step in range(STEPS):
         for group in optimizer.param_groups:
@@ -74,37 +114,112 @@ def steps_of(weights, data, loss_of, recipe, each=None):
     return losses
 
 
-def train(folder, config, weights, data, loss_of, recipe=PLAIN):
-    """loss_of(weights, step's tensors) -> logits, loss, and perhaps what is added to it but not told."""
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    write_safetensors(folder / "model.safetensors", weights)
-    write_safetensors(folder / "batches.safetensors", data)
-    def copies(dtype):
-        return {name: tensor.detach().to(dtype).requires_grad_() for name, tensor in weights.items()}
+def optimizer_text(recipe):
+    factors = f"betas {recipe['betas'][0]} {recipe['betas'][1]} eps {recipe['eps']:g}"
+    if recipe["optimizer"] == "SGD":
+        factors = f"momentum {recipe['momentum']}"
+    spared = "" if recipe["decay_all"] else " but biases and norms"
+    return f"{recipe['optimizer']} {factors} weight_decay {recipe['decay']} on all{spared}"
 
-    exact, expected = copies(torch.float64), {}
 
-    def first(logits):
-        expected["step0.logits"] = logits
-        expected.update({"step0.grad." + name: tensor.grad.clone() for name, tensor in exact.items()})
-
-    losses = steps_of(exact, data, loss_of, recipe, first)
-    bf16 = steps_of(copies(torch.bfloat16), data, loss_of, recipe)
-    expected.update({"final." + name: tensor for name, tensor in exact.items()})
-    write_safetensors(folder / "expected.safetensors", expected)
-    batch, length = data["step0.input_ids"].shape
-    beta1, beta2 = recipe["betas"]
-    text = {
-        "loss_per_step": losses, "loss_per_step_bf16": bf16, "steps": STEPS, "batch": batch, "seq": length, "lr": RATE,
-        "schedule": f"{recipe['schedule']} to 0, " +
-                    (f"warm-up of {recipe['warmup']} steps" if recipe["warmup"] else "no warm-up"),
-        "optimizer": f"AdamW betas {beta1} {beta2} eps {recipe['eps']:g} weight_decay {recipe['decay']} on all" +
-                     ("" if recipe["decay_all"] else " but biases and norms"),
-        "dropout": 0.0, "dtype": "float64 from float32"}
+def settings_of(recipe):
+    schedule = recipe["schedule"] + ("" if recipe["schedule"] == "constant" else " to 0")
+    text = {"lr": recipe["rate"],
+            "schedule": f"{schedule}, " + (f"warm-up of {recipe['warmup']} steps" if recipe["warmup"] else "no warm-up"),
+            "optimizer": optimizer_text(recipe), "dropout": 0.0, "dtype": "float64 from float32"}
     if recipe["max_grad_norm"] > 0:
         text["max_grad_norm"] = recipe["max_grad_norm"]
     if recipe["smoothing"] > 0:
         text["label_smoothing"] = recipe["smoothing"]
+    return text
+
+
+def with_adapters(base, factors, scale):
+    """PEFT's layers: the product of two factors beside a frozen weight [out, in]."""
+    out = dict(base)
+    for name in (n.removesuffix(".lora_A.weight") for n in factors if n.endswith(".lora_A.weight")):
+        low = factors[name + ".lora_B.weight"] @ factors[name + ".lora_A.weight"]
+        out[name + ".weight"] = base[name + ".weight"] + scale * low
+    return out
+
+
+def frozen_under(adapter, weights, loss_of):
+    """The tensors that are trained, and their loss; `adapter`: {"config", "factors"}, or nothing."""
+    if not adapter:
+        return weights, loss_of
+    scale = adapter["config"]["lora_alpha"] / adapter["config"]["r"]
+
+    def loss_under(factors, batch):
+        kind = next(iter(factors.values())).dtype
+        return loss_of(with_adapters({n: t.to(kind) for n, t in weights.items()}, factors, scale), batch)
+
+    return adapter["factors"], loss_under
+
+
+def write_model(folder, config, weights, adapter):
+    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+    write_safetensors(folder / "model.safetensors", weights)
+    if adapter:
+        (folder / "adapter_config.json").write_text(json.dumps(adapter["config"], indent=1) + "\n")
+        write_safetensors(folder / "adapter_model.safetensors",
+                          {PEFT + name: tensor for name, tensor in adapter["factors"].items()})
+
+
+def train(folder, config, weights, data, loss_of, recipe=PLAIN, adapter=None):
+    """loss_of(weights, step's tensors) -> logits, loss, and perhaps what is added to it but not told."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_model(folder, config, weights, adapter)
+    write_safetensors(folder / "batches.safetensors", data)
+    trained, loss_of = frozen_under(adapter, weights, loss_of)
+
+    def run(dtype):
+        """The losses, and the content of expected.safetensors."""
+        copies = {name: tensor.detach().to(dtype).requires_grad_() for name, tensor in trained.items()}
+        expected = {}
+
+        def first(logits):
+            expected["step0.logits"] = logits
+            expected.update({"step0.grad." + name: tensor.grad.clone() for name, tensor in copies.items()})
+
+        losses = steps_of(copies, data, loss_of, recipe, first)
+        expected.update({"final." + name: tensor for name, tensor in copies.items()})
+        return losses, {name: tensor.detach() for name, tensor in expected.items()}
+
+    losses, expected = run(torch.float64)
+    write_safetensors(folder / "expected.safetensors", expected)
+    labels = data["step0.labels"]
+    bf16 = {"loss_per_step_bf16": run(torch.bfloat16)[0]} if recipe["bf16"] else {}
+    text = {"loss_per_step": losses, **bf16, "steps": STEPS, "batch": labels.shape[0],
+            "seq": data["step0.input_ids" if "step0.input_ids" in data else "step0.labels"].shape[-1],
+            **settings_of(recipe)}
     (folder / "expected.json").write_text(json.dumps(text, indent=1) + "\n")
+    if recipe["fp32"]:
+        (folder / "fp32.json").write_text(json.dumps(distances((losses, expected), run(torch.float32))) + "\n")
+
+
+SMALLEST = 1e-4  # workloads/training/verify.h, kSmallest
+
+
+def pieces(name, tensor):
+    """GPT-2's query, key and value are compared by themselves."""
+    return tensor.chunk(3, -1) if "c_attn" in name else (tensor,)
+
+
+def distances(exact, other):
+    """How far a trajectory is from the exact one: the measures of `trnsim verify`."""
+    out = {"loss": max(abs(b - a) / max(abs(a), 1e-6) for a, b in zip(exact[0], other[0]))}
+    sizes = {}
+    for kind, prefix in (("logits", "step0.logits"), ("gradients", "step0.grad."), ("final weights", "final.")):
+        rows = [(name, a.double(), b.double()) for name in exact[1] if name.startswith(prefix)
+                for a, b in zip(pieces(name, exact[1][name]), pieces(name, other[1][name]))]
+        largest = max(a.norm().item() for _, a, _ in rows)
+        if kind == "gradients":
+            sizes = {f"final.{n.removeprefix(prefix)} {i}": a.norm().item() / max(largest, 1e-30)
+                     for i, (n, a, _) in enumerate(rows)}
+        worst = 0.0
+        for i, (name, a, b) in enumerate(rows):
+            least = 1 if sizes.get(f"{name} {i}", 1) < SMALLEST ** 2 else SMALLEST
+            worst = max(worst, ((a - b).norm() / max(a.norm().item(), least * largest, 1e-30)).item())
+        out[kind] = worst
+    return out

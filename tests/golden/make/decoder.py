@@ -330,15 +330,15 @@ def write_generated(folder, weights, config, tokens=24):
     (pathlib.Path(folder) / "generated.json").write_text(json.dumps(out) + "\n")
 
 
-def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
-    """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
-    BATCH, SEQ, VOCAB."""
+def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
+    """`changes`: of the family's config; `sizes`: of this module's BATCH, SEQ, VOCAB; `drawn`: deviation of the first
+    weights, recipe, adapter(weights)."""
     globals().update(sizes or {})
-    chosen = common.OTHER if family.endswith("_recipe") else common.PLAIN
+    chosen = drawn.get("recipe") or (common.OTHER if family.endswith("_recipe") else common.PLAIN)
     family, classifies = family.removesuffix("_recipe").removesuffix("_classifier"), family.endswith("_classifier")
     config = {**BASE, **FAMILIES[family], **(changes or {})}
     if "partial_rotary_factor" in config:  # keys' biases have no gradient where they do not turn: as plain.py has it
-        chosen = {**chosen, "eps": 1e-6}
+        chosen = {**chosen, "eps": max(chosen["eps"], 1e-6)}
     if classifies:
         made_for = config["architectures"][0].replace("ForCausalLM", "ForSequenceClassification")
         config.update(CLASSIFIER, architectures=[made_for])
@@ -349,17 +349,19 @@ def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
         routers = []
         logits = forward(w, batch["input_ids"], config, routers)
         if classifies:
-            return logits, torch.nn.functional.cross_entropy(logits, batch["labels"])
+            return logits, torch.nn.functional.cross_entropy(logits, batch["labels"],
+                                                             label_smoothing=chosen["smoothing"])
         flat, labels = logits[:, :-1].reshape(-1, VOCAB), batch["labels"][:, 1:].reshape(-1)
         loss = torch.nn.functional.cross_entropy(flat, labels, label_smoothing=chosen["smoothing"])
         return logits, loss, router_loss(routers, config) if config.get("output_router_logits") else 0
 
-    weights = common.draw(shapes(config), deviation)
+    weights = common.draw(shapes(config), drawn.get("deviation", 0.1))
     if is_gemma(config):
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
     data = labelled_batches(config) if classifies else batches()
-    common.train(folder, config, weights, data, loss_of, chosen)
-    if config.get("sliding_window") and config["model_type"] != "qwen2":
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, config, weights, data, loss_of, chosen, adapter)
+    if not drawn and config.get("sliding_window") and config["model_type"] != "qwen2":
         write_generated(folder, weights, config)
 
 

@@ -183,10 +183,11 @@ def batches(family, task, c):
     return out
 
 
-def make(family, folder, seed=2, changes=None, sizes=None, deviation=0.1):
-    """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
-    BATCH, SEQ, VOCAB, H, LAYERS, HEADS, FFN, LABELS."""
+def make(family, folder, seed=2, changes=None, sizes=None, **drawn):
+    """`changes`: of the family's config; `sizes`: of this module's BATCH, SEQ, VOCAB, H, LAYERS, HEADS, FFN, LABELS;
+    `drawn`: deviation of the first weights, recipe."""
     globals().update(sizes or {})
+    chosen = drawn.get("recipe") or common.PLAIN
     family, _, task = family.partition("_")
     config = {**FAMILIES[family], **(changes or {})}
     made_for = {"tokens": "ForTokenClassification", "mlm": "ForMaskedLM"}.get(task, "ForSequenceClassification")
@@ -198,10 +199,11 @@ def make(family, folder, seed=2, changes=None, sizes=None, deviation=0.1):
     def loss_of(w, batch):
         logits = forward(w, batch, family, task, config)
         flat = logits.reshape(-1, logits.shape[-1])
-        return logits, torch.nn.functional.cross_entropy(flat, batch["labels"].reshape(-1))
+        return logits, torch.nn.functional.cross_entropy(flat, batch["labels"].reshape(-1),
+                                                         label_smoothing=chosen["smoothing"])
 
-    weights = common.draw(shapes(family, task, config), deviation)
-    common.train(folder, config, weights, batches(family, task, config), loss_of)
+    weights = common.draw(shapes(family, task, config), drawn.get("deviation", 0.1))
+    common.train(folder, config, weights, batches(family, task, config), loss_of, chosen)
 
 
 if __name__ == "__main__":

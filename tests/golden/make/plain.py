@@ -133,17 +133,22 @@ def forward(w, ids, c):
     return logits + w[n["head"] + ".bias"] if n["head"] + ".bias" in w else logits
 
 
-def make(family, folder, seed=1):
-    config = {**BASE, **FAMILIES[family]}
+def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
+    """`changes`: of the family's config; `sizes`: of decoder.py's BATCH, SEQ, VOCAB; `drawn`: deviation of the first
+    weights, recipe, adapter(weights)."""
+    vars(decoder).update(sizes or {})
+    config, chosen = {**BASE, **FAMILIES[family], **(changes or {})}, drawn.get("recipe") or RECIPE
     torch.set_num_threads(1)
     torch.manual_seed(seed)
 
     def loss_of(w, batch):
         logits = forward(w, batch["input_ids"], config)
         flat, labels = logits[:, :-1].reshape(-1, decoder.VOCAB), batch["labels"][:, 1:].reshape(-1)
-        return logits, torch.nn.functional.cross_entropy(flat, labels)
+        return logits, torch.nn.functional.cross_entropy(flat, labels, label_smoothing=chosen["smoothing"])
 
-    common.train(folder, config, common.draw(shapes(config)), decoder.batches(), loss_of, RECIPE)
+    weights = common.draw(shapes(config), drawn.get("deviation", 0.1))
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, config, weights, decoder.batches(), loss_of, chosen, adapter)
 
 
 if __name__ == "__main__":

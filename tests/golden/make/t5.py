@@ -144,10 +144,11 @@ def greedy(w, ids, mask, c, tokens):
     return written[:, 1:].tolist()
 
 
-def make(family, folder, seed=5, changes=None, sizes=None, deviation=0.3):
-    """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
-    BATCH, READ, WRITTEN, VOCAB."""
+def make(family, folder, seed=5, changes=None, sizes=None, **drawn):
+    """`changes`: of the family's config; `sizes`: of this module's BATCH, READ, WRITTEN, VOCAB; `drawn`: deviation of
+    the first weights, recipe."""
     globals().update(sizes or {})
+    chosen = drawn.get("recipe") or common.PLAIN
     config = {**FAMILIES[family], **(changes or {})}
     torch.set_num_threads(1)
     torch.manual_seed(seed)
@@ -155,10 +156,13 @@ def make(family, folder, seed=5, changes=None, sizes=None, deviation=0.3):
     def loss_of(w, batch):
         labels = batch["labels"]
         logits = forward(w, batch["input_ids"], batch["attention_mask"], shifted(labels, config), config)
-        return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, VOCAB), labels.reshape(-1))
+        return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, VOCAB), labels.reshape(-1),
+                                                         label_smoothing=chosen["smoothing"])
 
-    weights, data = common.draw(shapes(config), deviation), batches(config)
-    common.train(folder, config, weights, data, loss_of)
+    weights, data = common.draw(shapes(config), drawn.get("deviation", 0.3)), batches(config)
+    common.train(folder, config, weights, data, loss_of, chosen)
+    if drawn:
+        return
     exact = {name: tensor.double() for name, tensor in weights.items()}
     written = greedy(exact, data["step0.input_ids"], data["step0.attention_mask"], config, WRITTEN)
     (pathlib.Path(folder) / "generated.json").write_text(json.dumps({"step0.input_ids": written}) + "\n")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/ops/ops.h"
 #include "workloads/models/decoder/split_graph.h"
 #include "workloads/models/layers/block.h"
 #include "workloads/step/step_graph.h"
@@ -22,11 +23,50 @@ class Decoder final : public SplitGraph {
   std::vector<ValueId> forward(std::int64_t number) override {
     const Chunk chunk = chunk_of(step_, number, arch_.layers);
     Residual x{.sum = chunk.first ? embed() : receive(number, rows_, chunk.from_group)};
+    RouterSums sums = chunk.first || !block_.routers() ? RouterSums{} : receive_sums(number, chunk.from_group);
     for (layer_ = chunk.begin; layer_ < chunk.end; ++layer_) block_.layer(x, layer_, arch_.layer_prefix(layer_));
+    if (Mixture* routers = block_.routers()) sums = routers->sums(place_of_loss(number), sums);
+    return chunk.last ? last_ends(number, x.sum, sums) : sent_ends(number, x.sum, sums, chunk.to_group);
+  }
+
+  /// The losses.
+  std::vector<ValueId> last_ends(std::int64_t number, ValueId x, const RouterSums& sums) {
     std::vector<ValueId> ends;
-    if (const ValueId loss = router_loss(number); loss != runtime::kNoValue) ends.push_back(loss);
-    ends.push_back(chunk.last ? head(x.sum) : send(number, x.sum, chunk.to_group));
+    if (Mixture* routers = block_.routers()) {
+      ends.push_back(routers->loss(place_of_loss(number), sums));
+      graph_.output(ends.back(), host_name("router_loss"));
+    }
+    ends.push_back(head(x));
     return ends;
+  }
+
+  /// The messages that stand for the loss. The routers' load has no gradient.
+  std::vector<ValueId> sent_ends(std::int64_t number, ValueId x, const RouterSums& sums, std::uint8_t to) {
+    std::vector<ValueId> ends{send(number, x, to)};
+    if (block_.routers()) {
+      send_sum("load", number, sums.load, to);
+      ends.push_back(send_sum("mass", number, sums.mass, to));
+    }
+    return ends;
+  }
+
+  RouterSums receive_sums(std::int64_t number, std::uint8_t from) {
+    const ValueId load = receive_sum("load", number, from);
+    return {.load = load, .mass = receive_sum("mass", number, from)};
+  }
+
+  ValueId receive_sum(const char* what, std::int64_t number, std::uint8_t from) {
+    enter(fmt::format("stage.receive.{}", what), micro_ * step_.plan.chunks + number);
+    return graph_.add1(
+        runtime::kStageReceive, fmt::format("receive.{}", what), {},
+        runtime::ReceiveAttrs{
+            .rows = 1, .cols = arch_.block.mixture->experts, .group = from, .peer = 0, .dtype = isa::Dtype::kFp32});
+  }
+
+  ValueId send_sum(const char* what, std::int64_t number, ValueId sum, std::uint8_t to) {
+    enter(fmt::format("stage.send.{}", what), micro_ * step_.plan.chunks + number);
+    return graph_.add1(runtime::kStageSend, fmt::format("send.{}", what), {sum},
+                       runtime::SendAttrs{.group = to, .peer = 1});
   }
 
   ValueId embed() {
@@ -36,12 +76,10 @@ class Decoder final : public SplitGraph {
     return net_.with_positions(arch_.embedding, x, places_by_rank(step_.plan));
   }
 
-  ValueId router_loss(std::int64_t chunk) {
+  MixtureLoss place_of_loss(std::int64_t chunk) {
     const std::int64_t place = micro_ * step_.plan.chunks + chunk;
-    const ValueId loss = block_.router_loss({.enter = [&](const char* name) { enter(name, place); },
-                                             .parts = static_cast<double>(step_.plan.micro_batches) * step_.plan.data});
-    if (loss != runtime::kNoValue) graph_.output(loss, host_name(fmt::format("router_loss.{}", chunk)));
-    return loss;
+    return {.enter = [this, place](const char* name) { enter(name, place); },
+            .parts = static_cast<double>(step_.plan.micro_batches) * step_.plan.data};
   }
 
   bool of_heads(const WeightSpec& spec) const override {

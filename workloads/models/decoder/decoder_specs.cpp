@@ -36,7 +36,7 @@ void put(SpecList& list, const Projection& p, const Fused& fused = {}) {
 
 void norm(SpecList& list, const NormArch& arch, const std::string& name, std::int64_t size) {
   if (!arch.rms) return list.layer_norm(name, size);
-  list.tensor(name + ".weight", {size}, arch.offset != 0 ? Init::kZeros : Init::kOnes);
+  list.rms_norm(name, size, arch.offset != 0 ? Init::kZeros : Init::kOnes);
 }
 
 /// Queries, keys and values, of which `part` is the 0th, 1st or 2nd.

@@ -126,7 +126,7 @@ ValueId SplitGraph::last_tokens(ValueId x) {
 }
 
 ParameterSets SplitGraph::parameter_sets() const {
-  ParameterSets sets;
+  ParameterSets sets = workloads::parameter_sets(specs_, net_.weights());
   for (const WeightSpec& spec : specs_)
     if (step_.plan.pipeline > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers) sets.tied.insert(net_.w(spec.name));
   if (!split_) return sets;

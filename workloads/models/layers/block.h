@@ -43,8 +43,8 @@ class Block {
   ValueId add_pending(Residual& x);
   /// The norm of the sum. `few`: x has few rows.
   ValueId normed(const std::string& label, Residual& x, const std::string& name, bool few);
-  /// The loss of the routers of layers since the last call, if there are any.
-  ValueId router_loss(const MixtureLoss& loss) { return mixture_ ? mixture_->loss(loss) : runtime::kNoValue; }
+  /// The routers of the layers, if they have a loss.
+  Mixture* routers() { return mixture_ && mixture_->has_loss() ? &*mixture_ : nullptr; }
 
  private:
   struct Part;

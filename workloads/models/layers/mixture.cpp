@@ -89,27 +89,26 @@ ValueId Mixture::over_ranks(const char* part, ValueId partial, const MixtureLoss
   return net_.graph().add1(runtime::kRankSum, part, {partial}, net_.group());
 }
 
-/// HF's load_balancing_loss_func over the layers of one micro-batch on one data-parallel rank; a stage of a pipeline
-/// knows its own layers, and weighs them by their number. Source: transformers, modeling_mixtral.py.
-ValueId Mixture::loss(const MixtureLoss& loss) {
-  const auto layers = static_cast<double>(loads_.size());
-  if (loads_.empty() || mixture_.balance <= 0 || !net_.program().training) {
-    loads_.clear(), masses_.clear();
-    return runtime::kNoValue;
-  }
+RouterSums Mixture::sums(const MixtureLoss& loss, const RouterSums& earlier) {
   loss.enter("router.layers");
-  const auto total = [&](const char* label, std::vector<ValueId>& of_layers) {
-    ValueId sum = of_layers.front();
-    for (std::size_t i = 1; i < of_layers.size(); ++i) sum = net_.add(label, sum, of_layers[i]);
+  const auto total = [&](const char* label, std::vector<ValueId>& of_layers, ValueId sum) {
+    for (const ValueId one : of_layers) sum = sum == runtime::kNoValue ? one : net_.add(label, sum, one);
     of_layers.clear();
     return sum;
   };
-  ValueId load = total("router.load", loads_), mass = total("router.mass", masses_);
-  load = over_ranks("router.load", load, loss), mass = over_ranks("router.mass", mass, loss);
+  const ValueId load = total("router.load", loads_, earlier.load);
+  return {.load = load, .mass = total("router.mass", masses_, earlier.mass)};
+}
+
+/// HF's load_balancing_loss_func over all layers for one micro-batch on one data-parallel rank, wherever the layers
+/// are: the stages of a pipeline hand their sums on. Source: transformers, modeling_mixtral.py.
+ValueId Mixture::loss(const MixtureLoss& loss, const RouterSums& all) {
+  const ValueId load = over_ranks("router.load", all.load, loss), mass = over_ranks("router.mass", all.mass, loss);
   loss.enter("router.loss");
   const auto tokens = static_cast<double>(net_.program().batch * net_.program().length);
-  const double alpha = mixture_.balance * static_cast<double>(mixture_.experts) /
-                       (tokens * tokens * layers * static_cast<double>(layers_) * loss.parts);
+  const auto layers = static_cast<double>(layers_);
+  const double alpha =
+      mixture_.balance * static_cast<double>(mixture_.experts) / (tokens * tokens * layers * layers * loss.parts);
   return net_.graph().add(runtime::kBalance, "router.loss", {load, mass},
                           runtime::BalanceAttrs{.alpha = alpha, .scale = net_.numerics().loss_scale})[0];
 }

@@ -14,6 +14,11 @@ namespace workloads {
 /// without a factor all tokens, so that none is dropped.
 std::int64_t expert_capacity(const MixtureArch& mixture, std::int64_t tokens);
 
+/// Sums over the layers of a micro-batch, [1, experts] each: the tokens that chose an expert, and its probabilities.
+struct RouterSums {
+  runtime::ValueId load = runtime::kNoValue, mass = runtime::kNoValue;
+};
+
 /// The destination of the loss, and the whole that it is a share of.
 struct MixtureLoss {
   std::function<void(const char*)> enter;
@@ -33,8 +38,12 @@ class Mixture {
   ValueId routed(ValueId h, std::int64_t number, const std::string& prefix);
   /// Every expert on all rows, independent of their choices: partial sums.
   ValueId gated(ValueId h, const std::string& prefix);
-  /// The router's loss of the layers since the last call; kNoValue without a weight or without such layers.
-  ValueId loss(const MixtureLoss& loss);
+  /// Whether the routers have a loss: in training, when it has a weight.
+  bool has_loss() const { return mixture_.balance > 0 && net_.program().training; }
+  /// The sums of the layers since the last call, added to those of earlier layers, if there are any.
+  RouterSums sums(const MixtureLoss& loss, const RouterSums& earlier);
+  /// The routers' loss from the sums of all layers of the model.
+  ValueId loss(const MixtureLoss& loss, const RouterSums& all);
 
  private:
   ValueId expert(ValueId rows, std::int64_t number, const std::string& prefix);

@@ -1,0 +1,217 @@
+"""Draws trainings: a family with sizes that are not multiples of anything, a task, every option of the optimizer, a
+plan, a number format, adapters. A draw is a dictionary, so that it can be shrunk and printed."""
+import math
+import random
+
+import decoder
+import encoder
+import gpt
+import plain
+import t5
+
+DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long", "mixtral_capacity", "gemma_wide")]
+ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
+            *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
+KINDS = {"decoder": 8, "plain": 3, "gpt": 2, "encoder": 5, "vit": 2, "t5": 2}
+CORES = 8
+MIXTURES = ("mixtral", "qwen3_moe")
+CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
+FORMATS = ["bf16", "bf16+sr", "fp32+bf16-matmul", "bf16+fp32-optimizer", "fp32+fp16-matmul", "tf32"]
+TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+def a_decoder(family, draw):
+    seq = draw.choice([draw.randint(4, 150), 8 * draw.randint(1, 18)])  # ranks share a sequence that they divide
+    heads = draw.randint(1, 8)
+    shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
+    if family in ("olmo2", "stablelm"):
+        shared = heads
+    vocab = draw.randint(20, 700)
+    changes = {"vocab_size": vocab, "hidden_size": draw.randint(4, 160), "num_hidden_layers": draw.randint(1, 4),
+               "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": 2 * draw.randint(1, 40),
+               "intermediate_size": draw.randint(3, 300), "max_position_embeddings": seq + draw.randint(0, 9),
+               "rms_norm_eps": draw.choice([1e-5, 1e-6]), "rope_theta": draw.choice([1e3, 1e4, 5e5]),
+               "tie_word_embeddings": draw.random() < 0.5}
+    if family in ("mistral", "phi3", "gemma2", "gemma3"):
+        changes["sliding_window"] = draw.randint(2, seq + 3)
+    if family in MIXTURES:
+        count = draw.randint(2, 8)
+        changes["num_local_experts" if family == "mixtral" else "num_experts"] = count
+        changes["num_experts_per_tok"] = draw.randint(1, min(count, 3))
+        changes["moe_intermediate_size"] = changes["intermediate_size"]
+        # Two experts that are all but equally likely are chosen otherwise after one rounding.
+        changes["hidden_size"] = draw.randint(4, 32)
+    if family in ("phi3", "stablelm"):  # their files have no size of a head
+        changes["head_dim"] = 4 * draw.randint(1, 16) if family == "stablelm" else changes["head_dim"]
+        changes["hidden_size"] = heads * changes["head_dim"]
+    if family == "gemma2":
+        changes["query_pre_attn_scalar"] = draw.randint(2, 64)
+    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, shared
+
+
+def a_plain(family, draw):
+    seq, heads, vocab = 8 * draw.randint(1, 12), draw.randint(1, 6), draw.randint(20, 400)
+    hidden = heads * 4 * draw.randint(1, 12)
+    changes = {"vocab_size": vocab, "hidden_size": hidden, "num_hidden_layers": draw.randint(1, 4),
+               "num_attention_heads": heads, "max_position_embeddings": seq + draw.randint(0, 9)}
+    changes["ffn_dim" if family.startswith("opt") else "intermediate_size"] = draw.randint(3, 200)
+    if family.startswith("opt"):
+        changes["word_embed_proj_dim"] = hidden if family == "opt" else draw.randint(2, 60)
+    if family == "phi":
+        changes["num_key_value_heads"] = heads
+    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, heads
+
+
+def a_gpt(_, draw):
+    seq, heads = 8 * draw.randint(1, 12), draw.randint(1, 6)
+    changes = {"n_embd": heads * draw.randint(1, 24), "n_head": heads, "n_layer": draw.randint(1, 4),
+               "n_positions": seq + draw.randint(0, 9)}
+    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq}, heads
+
+
+def a_vit(_, draw):
+    patch, heads = draw.randint(1, 5), draw.randint(1, 4)
+    changes = {"patch_size": patch, "image_size": patch * draw.randint(1, 7), "num_channels": draw.randint(1, 4),
+               "hidden_size": heads * draw.randint(1, 20), "num_attention_heads": heads,
+               "num_hidden_layers": draw.randint(1, 3), "intermediate_size": draw.randint(3, 120)}
+    return changes, {"BATCH": draw.randint(1, 6), "LABELS": draw.randint(2, 9)}, 1
+
+
+def an_encoder(family, draw):
+    base = family.split("_")[0]
+    seq, heads, vocab, labels = draw.randint(8, 150), draw.randint(1, 8), draw.randint(20, 700), draw.randint(2, 9)
+    hidden, layers, ffn = heads * draw.randint(1, 40), draw.randint(1, 3), draw.randint(3, 300)
+    names = {str(i): f"LABEL_{i}" for i in range(labels)}
+    changes = {"vocab_size": vocab, "max_position_embeddings": seq + draw.randint(2, 9), "id2label": names,
+               "label2id": {name: int(i) for i, name in names.items()}}
+    if base == "distilbert":
+        changes |= {"dim": hidden, "n_layers": layers, "n_heads": heads, "hidden_dim": ffn}
+    else:
+        changes |= {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
+                    "intermediate_size": ffn}
+    if base in ("electra", "albert"):
+        changes["embedding_size"] = draw.choice([hidden, draw.randint(2, 60)])
+    if "type_vocab_size" in encoder.FAMILIES[base] and base in ("bert", "roberta"):
+        changes["type_vocab_size"] = draw.randint(1, 3)
+    sizes = {"BATCH": draw.randint(1, 5), "SEQ": seq, "VOCAB": vocab, "H": hidden, "LAYERS": layers, "HEADS": heads,
+             "FFN": ffn, "LABELS": labels}
+    return changes, sizes, heads
+
+
+def a_t5(_, draw):
+    read, vocab, heads = draw.randint(6, 120), draw.randint(20, 700), draw.randint(1, 8)
+    changes = {"vocab_size": vocab, "d_model": draw.randint(4, 160), "d_kv": draw.randint(1, 40),
+               "d_ff": draw.randint(3, 300), "num_layers": draw.randint(1, 3), "num_decoder_layers": draw.randint(1, 3),
+               "num_heads": heads, "n_positions": read, "relative_attention_num_buckets": 4 * draw.randint(2, 8),
+               "relative_attention_max_distance": draw.randint(40, 128)}
+    sizes = {"BATCH": draw.randint(1, 4), "READ": read, "WRITTEN": math.ceil(read / 2) + draw.randint(1, 4),
+             "VOCAB": vocab}
+    return changes, sizes, heads
+
+
+SHAPES = {"decoder": a_decoder, "plain": a_plain, "gpt": a_gpt, "encoder": an_encoder, "vit": a_vit, "t5": a_t5}
+FAMILIES = {"decoder": DECODERS, "plain": list(plain.FAMILIES), "gpt": ["gpt2"], "encoder": ENCODERS,
+            "vit": ["vit", "deit_teacher"], "t5": list(t5.FAMILIES)}
+
+
+def a_recipe(kind, draw):
+    """Every option of the optimizer. eps keeps a gradient that is nothing but rounding from moving its weight."""
+    name = draw.choices(["AdamW", "LAMB", "SGD"], [3, 2, 1])[0]
+    schedule = draw.choice(["linear", "cosine", "constant"])
+    return {"optimizer": name, "rate": draw.choice([3e-4, 1e-3, 3e-3]) * (10 if name == "SGD" else 1),
+            "betas": draw.choice([(0.9, 0.999), (0.8, 0.95), (0.9, 0.95)]), "eps": draw.choice([1e-6, 1e-5]),
+            "momentum": draw.choice([0, 0.5, 0.9]), "decay": draw.choice([0, 0.01, 0.1]),
+            "decay_all": draw.random() < 0.4, "schedule": schedule, "warmup": draw.choice([0, 0, 1, 3]),
+            "max_grad_norm": draw.choice([0, 0.05, 0.5, 1.0]),
+            "smoothing": draw.choice([0, 0.1]) if kind in ("decoder", "encoder", "vit") else 0, "fp32": True}
+
+
+def data_parallel(family, sizes, flags, draw):
+    """Cores of data parallelism, and micro-batches."""
+    tensor = flags.get("--tensor_parallel_size", 1) * flags.get("--pipeline_parallel_size", 1)
+    # The router's loss is of the tokens that a rank sees at once: of parts of a batch it is another. So is the mean over
+    # the tokens that count, where they are not as many in each part.
+    rows = 1 if family in MIXTURES else sizes["BATCH"]
+    data = draw.choice([n for n in (1, 2, 4) if rows % n == 0 and n * tensor <= CORES])
+    left = rows // data
+    return data, draw.choice([n for n in range(1, left + 1) if left % n == 0])
+
+
+def a_plan(kind, family, shape, draw):
+    """Flags, some of which the model may refuse. `shape`: (changes, sizes, heads that ranks share)."""
+    changes, sizes, shared = shape
+    flags, lengths = {}, [sizes[name] for name in ("SEQ", "READ", "WRITTEN") if name in sizes]
+    if kind not in ("encoder", "vit"):
+        tensor = draw.choice([n for n in (1, 2, 4, 8) if all(size % n == 0 for size in (shared, *lengths))])
+        layers = changes.get("num_hidden_layers", changes.get("n_layer", 2))
+        stages = draw.choice([n for n in (1, 2, 4) if layers % n == 0 and n * tensor <= CORES])
+        flags = {"--tensor_parallel_size": tensor, "--pipeline_parallel_size": stages}
+        if stages > 1 and layers % (2 * stages) == 0 and draw.random() < 0.5:
+            flags["--virtual_pipeline_size"] = 2
+        if kind == "decoder" and draw.random() < 0.3:
+            flags["--recompute"] = draw.choice(["selective", "full"])
+        if tensor > 1 and family not in MIXTURES and draw.random() < 0.2:
+            flags["--disable_sequence_parallel"] = "true"
+    data, again = data_parallel(family, sizes, flags, draw)
+    flags["--gradient_accumulation_steps"] = again
+    if data > 1 and kind not in ("encoder", "vit") and draw.random() < 0.5:
+        flags["--zero_1"] = "true"
+    cores = data * flags.get("--tensor_parallel_size", 1) * flags.get("--pipeline_parallel_size", 1)
+    if cores > 1:
+        flags |= {"--nproc_per_node": cores, "--instance_type": "trn1.32xlarge"}
+    if draw.random() < 0.2:
+        flags["--numerics"] = draw.choice(FORMATS)
+    return {flag: value for flag, value in flags.items() if value != 1}
+
+
+def an_adapter(draw):
+    return {"r": draw.randint(1, 6), "lora_alpha": draw.randint(1, 12),
+            "target_modules": sorted(draw.sample(TARGETS, draw.randint(1, len(TARGETS))))}
+
+
+def a_case(seed, number):
+    draw = random.Random(f"{seed} {number}")
+    kind = draw.choices(list(KINDS), list(KINDS.values()))[0]
+    family = draw.choice(FAMILIES[kind])
+    shape = SHAPES[kind](family, draw)
+    adapter = None
+    if kind == "decoder" and family not in (*MIXTURES, "phi3") and draw.random() < 0.2:
+        adapter = an_adapter(draw)
+    elif family in CLASSIFIERS and draw.random() < 0.2:
+        family += "_classifier"
+    recipe = a_recipe(kind, draw)
+    if family.endswith("_classifier"):
+        shape[0]["vocab_size"] = shape[1]["VOCAB"] = max(shape[1]["VOCAB"], 24)
+    return {"kind": kind, "family": family, "changes": shape[0], "sizes": shape[1], "recipe": recipe,
+            "flags": a_plan(kind, family, shape, draw), "adapter": adapter, "seed": seed % 100003 * 1000 + number}
+
+
+def write(case, folder):
+    """Trains it with PyTorch."""
+    changes, kind = case["changes"], case["kind"]
+    # With scores that grow with the sizes, a softmax is 0 or 1, and one rounding changes all that follows.
+    width = changes.get("hidden_size", changes.get("d_model", changes.get("dim", changes.get("n_embd"))))
+    recipe = {**case["recipe"], "bf16": "--numerics" in case["flags"]}
+    drawn = {"deviation": min(0.1, 0.6 / math.sqrt(width)), "recipe": recipe}
+    arguments = (folder, case["seed"], changes, case["sizes"])
+    if kind == "gpt":
+        return gpt.make_gpt(*arguments, **drawn)
+    if kind == "vit":
+        return gpt.make_vit(case["family"], *arguments, **drawn)
+    if case["adapter"]:
+        drawn["adapter"] = lambda weights: with_factors(case["adapter"], weights)
+    module = {"decoder": decoder, "plain": plain, "encoder": encoder, "t5": t5}[kind]
+    return module.make(case["family"], *arguments, **drawn)
+
+
+def with_factors(adapter, weights):
+    """PEFT's files: B is not 0, as after some training."""
+    torch, factors = decoder.torch, {}
+    for name, weight in weights.items():
+        module = name.removesuffix(".weight")
+        if name.endswith(".weight") and module.rsplit(".", 1)[-1] in adapter["target_modules"]:
+            factors[module + ".lora_A.weight"] = torch.randn(adapter["r"], weight.shape[1]) * 0.1
+            factors[module + ".lora_B.weight"] = torch.randn(weight.shape[0], adapter["r"]) * 0.1
+    return {"factors": factors,
+            "config": {"base_model_name_or_path": ".", "bias": "none", "lora_dropout": 0.0, "peft_type": "LORA",
+                       "task_type": "CAUSAL_LM", **adapter}}

@@ -1,0 +1,170 @@
+"""Wrong calls of the Python module: whatever is given, the answer is a TypeError or a trnsim.Error that says where and
+how to mend it, at once; never a crash, an internal error or another exception. Handles outlive their threads, are
+pickled and copied; a forked child asks as its parent did."""
+import copy
+import inspect
+import itertools
+import multiprocessing
+import os
+import pickle
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+import trnsim
+
+SMALL = {"machine": "trn1.2xlarge", "suggestions": 0}  # a model that is projected in a second
+# One call of each public function that is right but for what a test changes.
+CALLS = {
+    "ablate": {"job": "llama-small"}, "consolidate": {"folder": "no/such/folder", "out": "no/such/out"},
+    "cost": {"seconds": 60.0}, "generate": {"model": "llama-small"}, "list": {"what": "models"},
+    "open": {"folder": "no/such/folder"}, "parameters": {}, "project": {"job": "llama-small", **SMALL},
+    "run": {"job": "bert_emotion"}, "search": {"model": "llama-small"},
+    "sweep": {"job": "vit_mnist", "axes": {"hbm.bandwidth": "1x"}}, "tokenize": {"text": "a", "vocab": "no/such/file"},
+    "train": {"job": "bert_emotion"}, "validate": {"files": "no/such/file.csv"}}
+STRANGE = [object(), 3.5, -1, b"bytes", [object()], {"a": object()}, {1: 2}, set(), float("nan"), 10 ** 30, lambda: 0,
+           "", "\0", "x" * 100_000, "\ud800", (), [[]], ("a", "b", "c")]
+
+
+def signature(name):
+    return inspect.signature(getattr(trnsim, name)).parameters
+
+
+class WrongCalls(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.back = os.getcwd()
+        os.chdir(self.folder.name)  # a run that goes on after all writes nowhere else
+
+    def tearDown(self):
+        os.chdir(self.back)
+        self.folder.cleanup()
+
+    def refused(self, name, **arguments):
+        """Calls it; a right answer is none of the errors that a test must look at."""
+        begin = time.monotonic()
+        try:
+            getattr(trnsim, name)(**arguments)
+        except TypeError as error:
+            self.assertTrue(str(error))
+            return True
+        except trnsim.Error as error:
+            self.assertIn(error.exit_code, (2, 3), f"{name}({arguments}): {error}")
+            self.assertTrue(error.where and error.what and error.fix)
+            self.assertNotIn("internal", str(error))
+            return True
+        finally:
+            self.assertLess(time.monotonic() - begin, 10, f"{name}({arguments})")
+        return False
+
+    def test_every_public_function_is_here(self):
+        functions = {n for n in trnsim.__all__ if inspect.isfunction(getattr(trnsim, n))}
+        self.assertEqual(functions, set(CALLS))
+
+    def test_unknown_keywords_are_refused(self):
+        for name, right in CALLS.items():
+            with self.subTest(name):
+                self.assertTrue(self.refused(name, **right, no_such_setting=1))
+                self.assertTrue(self.refused(name, **right, **{"not a name": 1}))
+
+    def test_missing_and_surplus_arguments_are_type_errors(self):
+        for name, right in CALLS.items():
+            needed = [p for p in signature(name).values() if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD]
+            if needed:
+                self.assertRaises(TypeError, getattr(trnsim, name))
+            self.assertRaises(TypeError, getattr(trnsim, name), *range(12))
+
+    def test_values_of_strange_types_are_refused_or_have_a_meaning(self):
+        slow = ("run", "train", "search", "validate", "ablate")  # of these, what a job is alone
+        for name, right in CALLS.items():
+            first = next(iter(signature(name)))
+            places = [first] if name in slow else [p for p in signature(name) if not p.endswith("settings")]
+            for place, value in itertools.product(places, STRANGE):
+                if place in ("work", "progress", "step", "note", "text") and callable(value):
+                    continue
+                if name == "project" and place == "sequences" and value in (3.5, -1, ""):
+                    continue  # numbers of sequences: below
+                with self.subTest(f"{name}({place}={repr(value)[:40]})"):
+                    self.refused(name, **{**right, place: value})
+
+    def test_settings_of_strange_types_are_refused(self):
+        for setting in ("batch", "length", "numerics", "zero_1", "learning_rate", "tensor_parallel_size"):
+            for value in STRANGE:
+                with self.subTest(f"{setting}={repr(value)[:40]}"):
+                    self.assertTrue(self.refused("project", job="llama-small", **SMALL, **{setting: value}))
+
+    def test_numbers_out_of_range_are_refused(self):
+        for setting, values in {"batch": (0, -1, 10 ** 30, 1.5), "length": (0, -4), "max_steps": (-7, 10 ** 20),
+                                "tensor_parallel_size": (0, -2, 10 ** 9), "sequences": (-1,)}.items():
+            for value in values:
+                with self.subTest(f"{setting}={value}"):
+                    self.assertTrue(self.refused("project", job="llama-small", **SMALL, **{setting: value}))
+
+    def test_tables_and_answers_refuse_what_they_are_not_made_of(self):
+        self.assertRaises(TypeError, trnsim.Table, 5)
+        self.assertRaises(KeyError, lambda: trnsim.Table([{"a": 1}])["b"])
+        self.assertRaises(IndexError, lambda: trnsim.Table([])[0])
+        self.assertRaises(AttributeError, lambda: trnsim.project("llama-small", **SMALL).no_such_figure)
+
+
+class Handles(unittest.TestCase):
+    def test_answers_are_pickled_and_copied(self):
+        p = trnsim.project("llama-small", **SMALL)
+        for again in (pickle.loads(pickle.dumps(p)), copy.copy(p), copy.deepcopy(p)):
+            self.assertEqual((again.result, again.seconds, str(again.answer)), (p.result, p.seconds, str(p.answer)))
+        table = trnsim.list("models")
+        self.assertEqual(pickle.loads(pickle.dumps(table)).rows, table.rows)
+        error = trnsim.Error("a file", "is `set` so", "mend it", 3)
+        back = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(back), back.exit_code, back.fix), (str(error), 3, "mend it"))
+
+    def test_a_run_outlives_its_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = trnsim.train("bert_emotion", output_dir=folder + "/run", steps=1, max_train_samples=16,
+                               max_eval_samples=8, eval_strategy="no")
+        self.assertEqual(run.metrics["steps"], 1)
+        self.assertRaises(trnsim.Error, run.summary)
+        self.assertRaises(trnsim.Error, run.records)
+
+    def test_other_threads_ask_too(self):
+        answers, errors = [], []
+
+        def ask(batch):
+            try:
+                answers.append((batch, trnsim.project("llama-small", batch=batch, **SMALL).seconds))
+            except BaseException as error:  # noqa: B902: a thread must not swallow it
+                errors.append(error)
+
+        threads = [threading.Thread(target=ask, args=(1 + n % 2,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+        self.assertEqual(len(set(answers)), 2)
+
+    def test_a_forked_child_asks_as_its_parent_did(self):
+        want = trnsim.project("llama-small", **SMALL).seconds
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            got = [pool.apply_async(_seconds) for _ in range(2)]
+            self.assertEqual([one.get(60) for one in got], [want, want])
+
+    def test_an_interrupt_in_a_callback_ends_the_training_after_its_checkpoint(self):
+        def interrupt(record):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(KeyboardInterrupt):
+                trnsim.train("bert_emotion", output_dir=folder + "/run", step=interrupt, steps=500,
+                             max_train_samples=48, max_eval_samples=8, eval_strategy="no", logging_steps=1)
+            self.assertTrue(trnsim.open(folder + "/run").metrics["interrupted"])
+
+
+def _seconds():
+    return trnsim.project("llama-small", **SMALL).seconds
+
+
+if __name__ == "__main__":
+    unittest.main()
