@@ -23,7 +23,7 @@ constexpr std::int64_t kInstructionsPerByte = 40, kLeastInstructions = 1'000'000
 constexpr int kLongestValue = 1 << 26;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
-  throw base::Error{base::Fault::kData, file, what, "use a file that trnsim wrote, or make it again"};
+  throw base::Error{base::Fault::kData, file, what, "make the file again, or use one that trnsim wrote"};
 }
 
 /// `through`: the view or trigger, if there is one, that a statement reaches a table through.

@@ -92,7 +92,7 @@ void replace_table(const std::filesystem::path& file, const std::string& sql) {
   SQLite::Database{file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE}.exec(sql);
 }
 
-// A stranger's record: a schema that lies costs no more time than one that does not.
+// A stranger's record: a schema that deceives costs no more time than one that does not.
 TEST(Record, TablesThatAreProgramsAreRefusedAtOnce) {
   const std::string endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT ";
   const std::string fields = "hex(n) AS key, n AS value FROM r";
@@ -101,7 +101,7 @@ TEST(Record, TablesThatAreProgramsAreRefusedAtOnce) {
         "DROP TABLE events; CREATE VIEW events AS " + endless + "* FROM r",
         std::string{"DROP TABLE meta; CREATE VIEW meta AS SELECT hex(a.rowid) AS key, b.rowid AS value FROM instrs a, "
                     "instrs b, instrs c, instrs d"},
-        std::string{"DROP TABLE meta; CREATE TABLE meta(key TEXT, value AS (hex(zeroblob(900000000))));"
+        std::string{"DROP TABLE meta; CREATE TABLE meta(key TEXT, value AS (hex(zeroblob(1000))));"
                     "INSERT INTO meta(key) VALUES('trnsim')"},
         std::string{"DROP TABLE meta; CREATE VIRTUAL TABLE meta USING fts5(key, value)"}}) {
     const auto folder = recorded::folder();

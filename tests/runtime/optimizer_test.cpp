@@ -123,6 +123,53 @@ TEST(Lamb, RatioIsOneWhereANormIsZero) {
   EXPECT_TRUE(same(run_on_device(runtime::kLamb, in, attrs)[0], weights));
 }
 
+// The two halves on the parts of a tensor are the whole on the tensor.
+TEST(Lamb, PartsShareTheRatioOfTheirTensor) {
+  const OptimizerAttrs attrs{.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-6, .decays = true};
+  const Inputs whole = lamb_inputs(64, 96, Dtype::kFp32, Dtype::kFp32, 2e-3, 0.01);
+  const auto rows = [](const Tensor& t, std::int64_t first, std::int64_t count) {
+    return runtime::generate(count, t.cols, [&](auto r, auto c) { return t.at(first + r, c); });
+  };
+  Tensor norms(1, 2);
+  std::vector<Inputs> parts;
+  for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 23}, {23, 41}}) {
+    Inputs& part = parts.emplace_back(whole);
+    for (std::size_t i = 0; i < 4; ++i) part[i].value = rows(whole[i].value, first, count);
+    const Tolerance within{.ulps = 8, .floor = 0.5};
+    expect_reference(runtime::kLambNorms, part, attrs, {within, within, {.ulps = 64, .floor = 1e-6}});
+    const auto out = run_on_device(runtime::kLambNorms, part, attrs);
+    for (const std::int64_t c : {0, 1}) norms.at(0, c) += out[2].at(0, c);
+    part[2].value = out[0], part[3].value = out[1];
+  }
+  const Tensor want = run_on_device(runtime::kLamb, whole, attrs)[0];
+  std::int64_t first = 0;
+  for (const Inputs& part : parts) {
+    const Inputs in{part[0], part[2], part[3], whole[4], {norms, Dtype::kFp32}};
+    expect_reference(runtime::kLambApply, in, attrs, {{.ulps = 8, .floor = 0.5}});
+    const Tensor got = run_on_device(runtime::kLambApply, in, attrs)[0];
+    EXPECT_TRUE(close(got, rows(want, first, got.rows), {.ulps = 8, .floor = 0.5}));
+    first += got.rows;
+  }
+}
+
+// A few sums and products in fp32; in bf16 also the rounding of the results.
+TEST(Momentum, UpdatesInPlace) {
+  for (const bool decays : {false, true})
+    for (const auto& [rows, cols] : {std::pair{1, 6}, {192, 320}, {1, 7919}})
+      for (const Dtype type : {Dtype::kFp32, Dtype::kBf16}) {
+        Tensor factors = hyper();
+        factors.at(0, runtime::kLearningRate) = 1e-2F, factors.at(0, runtime::kWeightDecay) = 0.1F;
+        const Inputs in{{random_normal(rows, cols, 1), type},
+                        {random_normal(rows, cols, 2), type},
+                        {random_normal(rows, cols, 3), type},
+                        factors,
+                        filled(0.5)};
+        const OptimizerAttrs attrs{.beta1 = 0.9, .decays = decays};
+        const Tolerance within{.ulps = type == Dtype::kFp32 ? 4 : 0.55, .floor = 0.5, .dtype = type};
+        expect_reference(runtime::kMomentum, in, attrs, {within, within});
+      }
+}
+
 // A product and a sum in fp32; in bf16 also the rounding of the result.
 TEST(Sgd, UpdatesInPlace) {
   for (const auto& [rows, cols] : {std::pair{1, 6}, {192, 320}, {1, 7919}})

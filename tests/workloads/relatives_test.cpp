@@ -186,6 +186,13 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
 // Warm-up, cosine, betas, epsilon, decay of matrices alone and clipping: each as the trajectory states it.
 TEST(Recipes, EverySettingThatATrajectoryStatesIsRepeated) {
   expect_pytorch("qwen2_recipe_tiny", {.name = "one core"});
+  // Parameters of one row that are neither biases nor norms decay as all others.
+  expect_pytorch("roberta_recipe_tiny", {.name = "one core"});
+  expect_pytorch("roberta_recipe_tiny", {.name = "DP 2", .data = 2});
+  // LAMB's ratio is of the checkpoint's tensor, in whatever parts cores have it.
+  expect_pytorch("gpt_lamb_tiny", {.name = "one core"});
+  expect_pytorch("gpt_lamb_tiny", {.name = "TP 2", .tensor = 2});
+  expect_pytorch("gpt_lamb_tiny", {.name = "TP 2, PP 2, micro-batches", .tensor = 2, .pipeline = 2, .micro = 2});
   expect_pytorch("qwen2_recipe_tiny", {.name = "ZeRO-1 over DP 2, TP 2", .data = 2, .tensor = 2, .zero = true});
 }
 
@@ -198,6 +205,10 @@ TEST(Recipes, UnsupportedSettingsAreRefusedByName) {
   };
   EXPECT_TRUE(fails(Fault::kData, reading("optimizer", "Lion betas 0.9 0.99 weight_decay 0.1"), {"optimizer", "Lion"}));
   EXPECT_TRUE(fails(Fault::kData, reading("optimizer", "AdamW weight_decay 0.1, amsgrad"), {"optimizer", "amsgrad"}));
+  EXPECT_TRUE(
+      fails(Fault::kData, reading("optimizer", "AdamW momentum 0.9 weight_decay 0.1"), {"optimizer", "factors"}));
+  EXPECT_TRUE(
+      fails(Fault::kData, reading("optimizer", "SGD betas 0.9 0.99 weight_decay 0.1"), {"optimizer", "factors"}));
   EXPECT_TRUE(fails(Fault::kData, reading("schedule", "one cycle"), {"schedule", "one cycle"}));
   EXPECT_TRUE(fails(Fault::kData, reading("dropout", 0.1), {"dropout"}));
   EXPECT_TRUE(fails(Fault::kData, reading("dtype", "bfloat16"), {"dtype", "bfloat16"}));

@@ -58,13 +58,14 @@ class Update {
       for (std::size_t b = 0; b < all_.shards().size(); ++b) update_shard(b);
       return std::move(buckets_);
     }
-    if (&rule_ == &runtime::kLamb) measure_parts();
+    if (is_lamb()) measure_parts();
     for_each("optimizer", [&](std::size_t i) { update(i); });
     return {};
   }
 
  private:
   const runtime::Value& weight(std::size_t i) const { return graph_.value(all_.weights()[i].weight); }
+  bool is_lamb() const { return step_.optimizer.name == "lamb"; }
   std::string label(std::size_t i) const { return place_of(weight(i).name, repeated_).label; }
 
   /// Calls f for each parameter, in scopes of layers. Stochastic rounding counts instructions of a block: tensors on
@@ -110,7 +111,7 @@ class Update {
       bucket.weights.push_back(weight(i).name);
     }
     buckets_.push_back(std::move(bucket));
-    if (&rule_ == &runtime::kLamb)
+    if (is_lamb())
       throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", step_.optimizer.name),
                         "use adamw, or `zero_1` false"};
     const runtime::Value like = graph_.value(shard.gradient);

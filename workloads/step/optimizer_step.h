@@ -25,10 +25,10 @@ std::uint8_t stages_group(const Plan& plan);
 std::uint8_t ends_group(const Plan& plan);
 std::uint8_t heads_group(const Plan& plan);
 
-/// What an update has to know of parameters.
+/// Facts of parameters that an update needs.
 struct ParameterSets {
   std::set<runtime::ValueId> spared;  // biases and norms, which decay under no framework's rule but "all"
-  /// Of parameters that are parts of a checkpoint's tensor, on this rank or on all: its name.
+  /// The names of checkpoints' tensors that parameters are parts of, on this rank or over all.
   std::map<runtime::ValueId, std::string> parts;
   // How those of tensor-parallel ranks differ.
   std::set<runtime::ValueId> split;    // each rank has its own part; the others are the same on every rank

@@ -26,7 +26,7 @@ def a_decoder(family, draw):
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
     if family in ("olmo2", "stablelm"):
         shared = heads
-    vocab = draw.randint(20, 700)
+    vocab = draw.choice([draw.randint(20, 700), 8 * draw.randint(3, 80)])
     changes = {"vocab_size": vocab, "hidden_size": draw.randint(4, 160), "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": 2 * draw.randint(1, 40),
                "intermediate_size": draw.randint(3, 300), "max_position_embeddings": seq + draw.randint(0, 9),
@@ -46,7 +46,8 @@ def a_decoder(family, draw):
         changes["hidden_size"] = heads * changes["head_dim"]
     if family == "gemma2":
         changes["query_pre_attn_scalar"] = draw.randint(2, 64)
-    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, shared
+    # OLMo-2's heads are normed as one: no rank has some of them.
+    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family == "olmo2" else shared
 
 
 def a_plain(family, draw):
@@ -91,7 +92,7 @@ def an_encoder(family, draw):
                     "intermediate_size": ffn}
     if base in ("electra", "albert"):
         changes["embedding_size"] = draw.choice([hidden, draw.randint(2, 60)])
-    if "type_vocab_size" in encoder.FAMILIES[base] and base in ("bert", "roberta"):
+    if base == "bert":
         changes["type_vocab_size"] = draw.randint(1, 3)
     sizes = {"BATCH": draw.randint(1, 5), "SEQ": seq, "VOCAB": vocab, "H": hidden, "LAYERS": layers, "HEADS": heads,
              "FFN": ffn, "LABELS": labels}
@@ -161,6 +162,8 @@ def a_plan(kind, family, shape, draw):
         flags |= {"--nproc_per_node": cores, "--instance_type": "trn1.32xlarge"}
     if draw.random() < 0.2:
         flags["--numerics"] = draw.choice(FORMATS)
+        if flags["--numerics"].startswith("bf16") and draw.random() < 0.3:
+            flags["--optimizer_use_master_weights"] = "true"
     return {flag: value for flag, value in flags.items() if value != 1}
 
 
@@ -182,8 +185,11 @@ def a_case(seed, number):
     recipe = a_recipe(kind, draw)
     if family.endswith("_classifier"):
         shape[0]["vocab_size"] = shape[1]["VOCAB"] = max(shape[1]["VOCAB"], 24)
-    return {"kind": kind, "family": family, "changes": shape[0], "sizes": shape[1], "recipe": recipe,
-            "flags": a_plan(kind, family, shape, draw), "adapter": adapter, "seed": seed % 100003 * 1000 + number}
+    flags = a_plan(kind, family, shape, draw)
+    if recipe["optimizer"] == "LAMB":
+        flags.pop("--zero_1", None)  # its ratio is of whole tensors
+    return {"kind": kind, "family": family, "changes": shape[0], "sizes": shape[1], "recipe": recipe, "flags": flags,
+            "adapter": adapter, "seed": seed % 100003 * 1000 + number}
 
 
 def write(case, folder):

@@ -188,6 +188,8 @@ def make(family, folder, seed=2, changes=None, sizes=None, **drawn):
     `drawn`: deviation of the first weights, recipe."""
     globals().update(sizes or {})
     chosen = drawn.get("recipe") or common.PLAIN
+    if family.endswith("_recipe"):
+        family, chosen = family.removesuffix("_recipe"), common.OTHER
     family, _, task = family.partition("_")
     config = {**FAMILIES[family], **(changes or {})}
     made_for = {"tokens": "ForTokenClassification", "mlm": "ForMaskedLM"}.get(task, "ForSequenceClassification")

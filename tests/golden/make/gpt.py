@@ -1,6 +1,9 @@
-"""Trains GPT-2s and Vision Transformers of any size: the exports of gpt_tiny and vit_tiny with other constants."""
+#!/usr/bin/env python3
+"""Trains GPT-2s and Vision Transformers of any size: the exports of gpt_tiny and vit_tiny with other constants.
+gpt.py gpt_lamb FOLDER trains a GPT-2 with LAMB, whose ratio is one for queries, keys and values."""
 import importlib.util
 import pathlib
+import sys
 
 import torch
 
@@ -58,3 +61,9 @@ def make_vit(family, folder, seed, changes, sizes, **drawn):
         return logits, torch.nn.functional.cross_entropy(logits, batch["labels"], label_smoothing=recipe["smoothing"])
 
     common.train(folder, c, weights, data, loss_of, recipe)
+
+
+if __name__ == "__main__":
+    assert sys.argv[1] == "gpt_lamb", sys.argv[1]
+    make_gpt(pathlib.Path(sys.argv[2]), 1, {"n_embd": 16}, {}, deviation=0.1,
+             recipe={**common.OTHER, "optimizer": "LAMB", "rate": 3e-3})

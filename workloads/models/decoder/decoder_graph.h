@@ -17,8 +17,8 @@ namespace workloads {
 /// ones "places" [rows of the rank, 1] int32, if places_by_rank(). It leaves "logits.m" [rows,
 /// part of the vocabulary] fp32 with step.kind.keep_logits, "loss.m" [rows, 1] fp32, and in training "grad_norm" and
 /// "grad.NAME" of every weight. With experts also "expert_load.LAYER.m" [1, experts] fp32, how many of the rank's
-/// tokens chose each, and in training the last stage "router_loss.m" [1, 1], the routers' part of the loss. Weights have
-/// the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a fused query-key-value of GPT is three:
+/// tokens chose each, and in training the last stage "router_loss.m" [1, 1], the routers' part of the loss. Weights are
+/// in the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a fused query-key-value of GPT is three:
 /// "...c_attn.q.weight", and so on. With stages the graph is that of step.stage: the first one has ids, the last one
 /// labels, weights, logits and losses; compile_options() says how it is compiled. Errors: Fault::kUsage for a sequence
 /// that is longer than the model's positions, or a length that sequence parallelism does not divide; as
