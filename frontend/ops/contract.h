@@ -36,6 +36,8 @@ class Contract {
   const Type& tensor(std::size_t i, std::int64_t rank = -1) const;
   /// The same type for all operands from `first` on.
   void same_operands(std::size_t first = 0) const;
+  /// The types of the results that the program states, if it does, must be these.
+  void match_stated(const std::vector<Type>& inferred) const;
   /// Each of `dims` is one of 0 ... rank - 1, and none is twice there.
   void distinct(const Ints& dims, std::int64_t rank, std::string_view name) const;
 

@@ -1,0 +1,32 @@
+// The parts of the table of operators: one file for each group.
+#pragma once
+
+#include <vector>
+
+#include "frontend/ops/operator.h"
+
+namespace trnsim::frontend::table {
+
+using Rows = std::vector<Operator>;
+
+Rows elementwise();
+Rows movement();
+Rows reductions();
+Rows products();
+Rows control();
+Rows collectives();
+Rows chlo();
+
+inline AttributeRule flag(std::string_view name) { return {name, AttributeKind::kFlag, false}; }
+inline AttributeRule integer(std::string_view name) { return {name, AttributeKind::kInteger, true}; }
+inline AttributeRule ints(std::string_view name) { return {name, AttributeKind::kInts, true}; }
+inline AttributeRule table(std::string_view name) { return {name, AttributeKind::kTable, true}; }
+inline AttributeRule text(std::string_view name) { return {name, AttributeKind::kText, true}; }
+inline AttributeRule literal(std::string_view name) { return {name, AttributeKind::kLiteral, true}; }
+inline AttributeRule real(std::string_view name) { return {name, AttributeKind::kReal, true}; }
+inline AttributeRule optional(AttributeRule rule) {
+  rule.required = false;
+  return rule;
+}
+
+}  // namespace trnsim::frontend::table
