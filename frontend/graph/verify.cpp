@@ -83,7 +83,10 @@ void verify_node(const Module& module, const Function& f, const Node& node) {
     for (const ValueId value : region.captures)
       contract.need(value < node.first_result, "captures a value before it is computed");
   verify_attributes(module, node);
-  if (node.op->infer != nullptr) contract.match_stated(node.op->infer(contract));
+  if (node.op->infer == nullptr) return;
+  const std::vector<Type> types = node.op->infer(contract);
+  contract.need(types.size() == node.results, fmt::format("has {} results, must have {}", node.results, types.size()));
+  contract.match_stated(types);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ struct AttributeRule {
 /// to rows by `name` too.
 struct Operator {
   std::string_view name;
-  std::string_view hlo;  // opcode in HLO: "dot"; empty: HLO has none
+  std::string_view hlo = {};  // opcode in HLO: "dot"; empty: HLO has none
   Group group = Group::kElementwise;
   int operands = -1;  // -1: any number, by the rule
   int regions = 0;    // -1: any number

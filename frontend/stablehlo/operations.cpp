@@ -1,0 +1,194 @@
+// Operations: names, the generic form, results, places in the user's program.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "frontend/ops/operator.h"
+#include "frontend/stablehlo/program_reader.h"
+
+namespace trnsim::frontend::stablehlo {
+namespace {
+
+constexpr std::array<std::string_view, 5> kReturns = {"return", "func.return", "stablehlo.return", "mhlo.return",
+                                                      "chlo.return"};
+
+bool is_return(std::string_view op) { return std::ranges::find(kReturns, op) != kReturns.end(); }
+
+/// The part of a place's text between its first quotes; what is behind them in `rest`.
+std::string quoted_in(std::string_view text, std::string_view& rest) {
+  const std::size_t open = text.find('"');
+  if (open == std::string_view::npos) return {};
+  const std::size_t close = text.find('"', open + 1);
+  if (close == std::string_view::npos) return {};
+  rest = text.substr(close + 1);
+  return std::string{text.substr(open + 1, close - open - 1)};
+}
+
+/// Lists of symbols, as they were written: "[[@a, @b]]".
+std::string symbols_text(const Written& value) {
+  if (value.kind != Written::Kind::kList) return "@" + value.text;
+  std::string out;
+  for (const Written& entry : value.list) out += (out.empty() ? "" : ", ") + symbols_text(entry);
+  return "[" + out + "]";
+}
+
+}  // namespace
+
+const Operator& ProgramReader::operator_of(std::string_view name) {
+  std::string_view short_name = name;
+  for (const std::string_view prefix : {"stablehlo.", "mhlo.", "func.", "arith."})
+    if (short_name.starts_with(prefix)) short_name.remove_prefix(prefix.size());
+  const Operator* op = find_operator(short_name);
+  if (op == nullptr)
+    throw base::Error{base::Fault::kProgram, in_.where(),
+                      fmt::format("EUOC002: {} is not an operator that the compiler takes", name),
+                      "docs/frontend.md lists the operators"};
+  return *op;
+}
+
+bool ProgramReader::read_return(std::string_view op, bool generic) {
+  if (!is_return(op)) return false;
+  std::vector<ValueId>& results = scopes_.here().results;
+  if (generic) in_.expect("(");
+  while (in_.peek() == '%') {
+    const ValueId value = read_value();
+    scopes_.here().results.push_back(value);
+    if (!in_.accept(",")) break;
+  }
+  if (generic) in_.expect(")");
+  if (in_.accept("{")) read_entries(in_, aliases_, "}");
+  if (in_.accept(":")) {
+    std::vector<Type> types = read_types(in_, aliases_);
+    while (in_.accept(",")) types.push_back(read_type(in_, aliases_));
+    if (in_.accept("->")) read_types(in_, aliases_);
+    if (types.size() != results.size()) in_.fail("returns another number of values than of types");
+    for (std::size_t i = 0; i < types.size(); ++i)
+      if (!(types[i] == scopes_.type(results[i])))
+        in_.fail(fmt::format("returns {} as {}", mlir_text(scopes_.type(results[i])), mlir_text(types[i])));
+  }
+  read_location();
+  return true;
+}
+
+bool ProgramReader::read_operation() {
+  Draft draft;
+  if (in_.peek() == '%') {
+    do {
+      in_.expect("%");
+      const std::string_view name = in_.name();
+      draft.names.emplace_back(name, in_.accept(":") ? in_.integer() : 1);
+    } while (in_.accept(","));
+    in_.expect("=");
+  }
+  const bool generic = in_.peek() == '"';
+  draft.node.line = in_.line();
+  const std::string op{generic ? in_.quoted() : std::string{in_.word()}};
+  if (op.empty()) in_.fail("expected an operation at " + in_.here());
+  if (read_return(op, generic)) return true;
+  draft.node.op = &operator_of(op);
+  if (generic)
+    read_generic(draft);
+  else
+    read_pretty(*this, draft);
+  finish(std::move(draft));
+  return false;
+}
+
+void ProgramReader::read_entries_of(Draft& draft, std::string_view close) {
+  for (const auto& [name, value] : read_entries(in_, aliases_, close)) {
+    if (name == "callee" || name == "decomposition")
+      draft.callee = value.text;
+    else if (name == "programs" || name == "infeed")
+      draft.node.attributes.set(name, symbols_text(value));
+    else
+      set_attribute(draft.node.attributes, *draft.node.op, name, value, in_);
+  }
+}
+
+void ProgramReader::read_generic(Draft& draft) {
+  in_.expect("(");
+  read_values(draft, ")");
+  if (in_.accept("<{")) {
+    read_entries_of(draft, "}");
+    in_.expect(">");
+  }
+  if (in_.accept("(")) {
+    do draft.node.regions.push_back(read_region());
+    while (in_.accept(","));
+    in_.expect(")");
+  }
+  if (in_.accept("{")) read_entries_of(draft, "}");
+  in_.expect(":");
+  draft.operand_types = read_types(in_, aliases_);
+  in_.expect("->");
+  draft.result_types = read_types(in_, aliases_);
+  if (draft.operand_types.size() != draft.node.operands.size())
+    in_.fail(fmt::format("states {} types for {} operands", draft.operand_types.size(), draft.node.operands.size()));
+}
+
+/// A callee is a function of the module, perhaps one that is defined later.
+void ProgramReader::resolve_callee(Draft& draft) {
+  if (draft.callee.empty()) return;
+  draft.node.regions = {{function_named(draft.callee), {}}};
+}
+
+void ProgramReader::finish(Draft draft) {
+  Node& node = draft.node;
+  resolve_callee(draft);
+  node.metadata = read_location();
+  for (std::size_t i = 0; i < draft.operand_types.size() && i < node.operands.size(); ++i)
+    if (!(draft.operand_types[i] == scopes_.type(node.operands[i])))
+      in_.fail(fmt::format("operand {} is {}, the program states {}", i, mlir_text(scopes_.type(node.operands[i])),
+                           mlir_text(draft.operand_types[i])));
+  Function& f = scopes_.here();
+  node.first_result = static_cast<ValueId>(f.values.size());
+  node.results = static_cast<std::uint32_t>(draft.result_types.size());
+  std::int64_t named = 0;
+  for (const auto& [name, count] : draft.names) {
+    std::vector<ValueId> values;
+    if (count < 0 || named + count > static_cast<std::int64_t>(node.results))
+      in_.fail("names more results than it has");
+    for (std::int64_t i = 0; i < count; ++i) values.push_back(node.result(static_cast<std::uint32_t>(named + i)));
+    scopes_.define(name, std::move(values), in_);
+    named += count;
+  }
+  if (node.name.empty() && !draft.names.empty()) node.name = std::string{draft.names.front().first};
+  for (Type& type : draft.result_types) f.values.push_back(std::move(type));
+  f.nodes.push_back(std::move(node));
+}
+
+/// loc("file":1:2), loc("name"(...)), loc(#loc3), loc(fused[...]), loc(unknown).
+std::uint32_t ProgramReader::read_location() {
+  if (!in_.at("loc")) return 0;
+  in_.accept("loc");
+  const std::string_view text = in_.bracketed();
+  if (const auto found = locations_.find(text); found != locations_.end()) return found->second;
+  Metadata metadata;
+  std::string_view rest = text;
+  for (int depth = 0; depth < 8; ++depth) {  // aliases of aliases
+    if (const std::size_t hash = rest.find('#'); hash != std::string_view::npos && rest.find('"') > hash) {
+      const std::size_t end = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789", hash + 1);
+      const auto alias = aliases_.find(rest.substr(hash, end - hash));
+      if (alias == aliases_.end()) break;
+      rest = alias->second;
+    }
+    std::string_view behind;
+    const std::string quoted = quoted_in(rest, behind);
+    if (quoted.empty()) break;
+    if (behind.starts_with(':')) {
+      metadata.source_file = quoted;
+      metadata.source_line = std::atoi(std::string{behind.substr(1)}.c_str());
+      break;
+    }
+    if (metadata.op_name.empty()) metadata.op_name = quoted;
+    rest = behind;
+  }
+  module_.metadata.push_back(metadata);
+  const auto id = static_cast<std::uint32_t>(module_.metadata.size() - 1);
+  locations_.emplace(text, id);
+  return id;
+}
+
+}  // namespace trnsim::frontend::stablehlo
