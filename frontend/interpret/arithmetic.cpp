@@ -1,4 +1,4 @@
-// Arithmetic, comparisons and bits. Integers wrap; what their division leaves undefined is as XLA has it.
+// Arithmetic, comparisons and bits. Integers wrap; divisions by zero and overflows are as XLA has them.
 #include <algorithm>
 #include <bit>
 #include <cmath>

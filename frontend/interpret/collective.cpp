@@ -19,7 +19,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 enum class Strategy { kReplicas, kPartitions, kBoth, kFlat };
 
-/// Of the reducing and gathering collectives; the others work between replicas, or with a channel between partitions.
+/// For the reducing and gathering collectives; the others work between replicas, or with a channel between partitions.
 Strategy strategy_of(const Attributes& a) {
   if (a.integer("channel_id") <= 0) return Strategy::kReplicas;
   return a.flag("use_global_device_ids") ? Strategy::kFlat : Strategy::kBoth;

@@ -24,7 +24,7 @@ class Evaluation {
   const Node& node() const { return node_; }
   const Attributes& attributes() const { return node_.attributes; }
   const Module& module() const;
-  /// Of several that run the program; errors without it.
+  /// The process that runs the program.
   Process& process() const;
   std::size_t operands() const { return operands_.size(); }
   const Value& operand(std::size_t i) const { return operands_[i]; }
@@ -37,7 +37,7 @@ class Evaluation {
   void put(Value value) { results_.push_back(std::move(value)); }
   std::vector<Value> take() { return std::move(results_); }
 
-  /// Calls the region's function, with what it captures.
+  /// Calls the region's function, with the values that it captures.
   std::vector<Value> call(std::size_t region, std::vector<Value> arguments) const;
   /// A function of scalars for many at once: arguments and results are tensors [n].
   std::vector<Value> call_lanes(std::size_t region, std::vector<Value> arguments) const;
@@ -45,12 +45,12 @@ class Evaluation {
   std::vector<Value> call_named(const std::string& name, std::vector<Value> arguments) const;
 
   [[noreturn]] void fail(const std::string& what) const;
-  /// What the program itself says is wrong: Fault::kCheck.
+  /// The program itself says that a value is wrong: Fault::kCheck.
   [[noreturn]] void wrong(const std::string& what) const;
 
   void count_check() const;
 
-  /// Set by the interpreter: what the node's regions capture.
+  /// The values that the node's regions capture; the interpreter sets them.
   std::vector<std::vector<Value>> captured;
 
  private:

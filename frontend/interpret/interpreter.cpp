@@ -10,7 +10,7 @@
 
 namespace trnsim::frontend {
 
-/// What is worth knowing of a function before it is walked many times.
+/// The facts of a function, found before it is walked many times.
 struct Interpreter::Plan {
   std::vector<std::vector<ValueId>> last_used;  // by node: values that no later node reads
   bool laneable = true;

@@ -26,7 +26,7 @@ class Interpreter {
   ~Interpreter();
 
   /// The results of a function. Errors: Fault::kCheck when a check in the program fails, Fault::kCapacity beyond the
-  /// limits, Fault::kProgram for what the specification leaves undefined and what is refused.
+  /// limits, Fault::kProgram for values that the specification leaves undefined and for operators that are refused.
   std::vector<Value> run(FunctionId function, std::vector<Value> arguments);
   /// The same of scalars, in tensors [n].
   std::vector<Value> run_lanes(FunctionId function, std::vector<Value> arguments, std::int64_t lanes);

@@ -11,7 +11,7 @@
 namespace trnsim::frontend {
 namespace {
 
-/// What one process computes.
+/// The work of one process.
 struct Task {
   FunctionId function = kNoFunction;
   std::vector<Value> arguments;

@@ -9,7 +9,7 @@
 
 namespace trnsim::frontend {
 
-/// Nobody runs, and what each waits for has not come.
+/// No process runs, and none of them has got the values that it waits for.
 bool World::stuck() const {
   return static_cast<std::int64_t>(waiting_.size()) + gone_ == size() &&
          std::ranges::none_of(waiting_, [](const Done* done) { return (*done)(); });

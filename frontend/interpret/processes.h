@@ -35,7 +35,7 @@ class World {
   /// The process has ended, well or not.
   void leave(bool failed);
 
-  /// What a host would feed: called for each infeed, in turn.
+  /// The values that a host would feed: called for each infeed, in turn.
   std::deque<std::function<std::vector<Value>()>> infeed;
   std::vector<std::vector<Value>> outfeed;
   std::mutex feeds;

@@ -118,7 +118,7 @@ constexpr std::array kRules = {
     RefusalRule{"ESPP004", "the element type is not supported", kOtherType, small_types},
     RefusalRule{"EVRF006", "random bits of a named algorithm are not supported", "use DEFAULT", random_algorithm},
     RefusalRule{"EVRF010", "input and kernel are both dilated", "dilate one of them", both_dilations},
-    RefusalRule{"EVRF011", "a strided convolution has a dilated input", "use stride 1, or no dilation", strided_dilation},
+    RefusalRule{"EVRF011", "a strided convolution has a dilated input", "use stride 1", strided_dilation},
     RefusalRule{"EVRF013", "top-k of integers is not supported", kFloats, integer_top_k},
     RefusalRule{"EVRF015", "the target of a custom call is not known", "use a documented target", unknown_custom_call},
     RefusalRule{"EVRF016", "a scatter that computes is for floating-point types", kFloats, integer_scatter},

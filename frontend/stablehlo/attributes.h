@@ -38,7 +38,7 @@ std::vector<Type> read_types(Cursor& in, const Aliases& aliases);
 Written read_attribute(Cursor& in, const Aliases& aliases);
 /// "{name = value, ...}" or "<{...}>", behind its first bracket; to `close`.
 std::vector<std::pair<std::string, Written>> read_entries(Cursor& in, const Aliases& aliases, std::string_view close);
-/// The content of dense<...>, which `in` stands behind of: the bracket is read too.
+/// The constant of dense<...>, from the text between its brackets.
 LiteralPtr read_dense(std::string_view content, const Type& type, const Cursor& in);
 
 /// Gives an operator's node an attribute: structures become their fields, lists and constants the type of its row.

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 5> kReturns = {"return", "func.return", "
 
 bool is_return(std::string_view op) { return std::ranges::find(kReturns, op) != kReturns.end(); }
 
-/// The part of a place's text between its first quotes; what is behind them in `rest`.
+/// The part of a place's text between its first quotes; the text behind them in `rest`.
 std::string quoted_in(std::string_view text, std::string_view& rest) {
   const std::size_t open = text.find('"');
   if (open == std::string_view::npos) return {};

@@ -47,7 +47,7 @@ class ProgramReader {
   Region read_region(const std::vector<Parameter>& parameters = {});
   std::vector<Parameter> read_parameters(std::string_view close);
   void read_entries_of(Draft& draft, std::string_view close);
-  /// ": types", and what may stand behind.
+  /// ": types", and attributes behind them.
   void read_signature(Draft& draft);
 
  private:

@@ -1,0 +1,82 @@
+#include "trnsim/run/verify_programs.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/pattern.h"
+#include "frontend/interpret/interpreter.h"
+#include "frontend/ops/refusals.h"
+#include "frontend/stablehlo/reader.h"
+
+namespace trnsim {
+namespace {
+
+/// "EVRF015: ..." or "NAME: EMOD025: ...": the code in a sentence.
+std::string code_in(std::string_view text) {
+  static const base::Pattern kCode{R"(\bE[A-Z]{3}\d{3}\b)"};
+  const auto found = kCode.search(text);
+  return found ? std::string{*found} : std::string{};
+}
+
+std::int64_t run(const frontend::Module& module) {
+  const frontend::Function& entry = module.entry_function();
+  if (entry.parameters > 0)
+    throw base::Error{base::Fault::kProgram, module.where(entry),
+                      fmt::format("@{} has {} parameters, and no values for them", entry.name, entry.parameters),
+                      "make them constants of the program"};
+  if (module.replicas * module.partitions > 1) {
+    frontend::run_on_processes(module, {{}});
+    return 0;
+  }
+  frontend::Interpreter interpreter{module};
+  interpreter.run(module.entry, {});
+  return interpreter.checks();
+}
+
+void judge(ProgramOutcome& outcome, std::string_view text, const VerifyProgramsOptions& options) {
+  const frontend::Module module = frontend::read_stablehlo(text, outcome.file, outcome.line);
+  if (!options.reference) {
+    for (const frontend::Refusal& refusal : frontend::refusals(module)) {
+      outcome.verdict = Verdict::kRefused;
+      outcome.code = refusal.rule->code;
+      outcome.reason = fmt::format("{}: {}: {}: {}", refusal.where, refusal.op, outcome.code, refusal.rule->what);
+      outcome.fix = refusal.rule->fix;
+      return;
+    }
+  }
+  outcome.checks = run(module);
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  static constexpr std::array<std::string_view, 3> kNames = {"right", "wrong", "refused"};
+  return kNames.at(static_cast<std::size_t>(verdict));
+}
+
+std::vector<ProgramOutcome> verify_programs(const std::filesystem::path& file, const VerifyProgramsOptions& options) {
+  const std::string content = base::read_file(file);
+  std::vector<ProgramOutcome> out;
+  for (const frontend::ProgramText& program : frontend::split_programs(content)) {
+    if (program.text.find('@') == std::string_view::npos && out.size() > 0) continue;  // comments alone
+    ProgramOutcome& outcome = out.emplace_back(ProgramOutcome{.file = file.string(), .line = program.line});
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      judge(outcome, program.text, options);
+    } catch (const base::Error& error) {
+      if (error.fault() == base::Fault::kInternal) throw;
+      outcome.verdict = error.fault() == base::Fault::kCheck ? Verdict::kWrong : Verdict::kRefused;
+      outcome.code = code_in(error.problem());
+      outcome.reason = error.reason();
+      outcome.fix = error.fix();
+    }
+    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return out;
+}
+
+}  // namespace trnsim
