@@ -28,13 +28,18 @@ void add_list(CLI::App& app) {
   auto format = std::make_shared<std::string>("table");
   app.add_option("WHAT", *what, "what to list")->type_name(choices());
   app.add_option("--format", *format, "form of the table")->type_name("table|json|csv|md")->capture_default_str();
-  app.final_callback([what, format] {
+  auto frontend = std::make_shared<bool>(false);
+  app.add_flag("--frontend", *frontend, "with ops: the operators of StableHLO and HLO");
+  app.final_callback([what, format, frontend] {
     if (what->empty())
       throw base::Error{base::Fault::kUsage, "trnsim list", "nothing to list is named", "choose one of " + choices()};
     trnsim::require_choice("trnsim list", *what, choices());
     const base::Format form = base::parse_format(*format);
+    if (*frontend && *what != "ops" && *what != "frontend")
+      throw base::Error{base::Fault::kUsage, "--frontend", "is for the listing of operators", "list ops with it"};
+    const std::string_view wanted = *frontend ? "frontend" : std::string_view{*what};
     for (const trnsim::Listing& listing : trnsim::listings())
-      if (listing.name == *what) print(flags_in(listing.make().render(form, columns())));
+      if (listing.name == wanted) print(flags_in(listing.make().render(form, columns())));
   });
 }
 

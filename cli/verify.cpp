@@ -1,7 +1,9 @@
-// `trnsim verify DIR`: a training trajectory from PyTorch, repeated on the simulated cores.
+// `trnsim verify DIR`: a training trajectory from PyTorch, repeated on the simulated cores; `trnsim verify
+// FILE.mlir...`: programs that check themselves.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "cli/verify_programs.h"
 #include "trnsim/run/verify.h"
 
 namespace cli {
@@ -19,6 +22,8 @@ namespace {
 
 struct VerifyOptions {
   trnsim::Settings settings;
+  std::vector<std::string> targets;
+  bool reference = false;
   std::string folder, tolerance_loss, tolerance_gradient, tolerance_weight;
 };
 
@@ -107,19 +112,33 @@ void verify(const VerifyOptions& options) {
           "see the table above; --tolerance_* sets other bounds"};
 }
 
+/// Programs, or one folder.
+void verify_targets(VerifyOptions& options) {
+  const auto programs = static_cast<std::size_t>(std::ranges::count_if(options.targets, is_program));
+  if (programs == options.targets.size())
+    return verify_programs({options.targets, options.settings.output.format, options.reference});
+  if (options.targets.size() != 1)
+    throw base::Error{base::Fault::kUsage, "trnsim verify", "names several folders, or folders and programs",
+                      "name one folder, or files that end in .mlir"};
+  options.folder = options.targets.front();
+  verify(options);
+}
+
 }  // namespace
 
 void add_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("DIR", options->folder, "folder with config.json, model, batches and expected .safetensors")
+  app.add_option("DIR|FILE.mlir", options->targets,
+                 "folder with config.json, model, batches and expected .safetensors; or programs with checks")
       ->required();
+  app.add_flag("--reference", options->reference, "compute also programs that the vendor's compiler refuses");
   app.add_option("--tolerance_loss", options->tolerance_loss, "largest relative error of a loss");
   app.add_option("--tolerance_gradient", options->tolerance_gradient, "largest relative error of a gradient tensor");
   app.add_option("--tolerance_weight", options->tolerance_weight, "largest relative error of a final weight tensor");
   add_settings(app, "verify", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "verify", options->settings);
-    verify(*options);
+    verify_targets(*options);
   });
 }
 

@@ -125,6 +125,7 @@ std::uint64_t encode_special(const FloatFormat& f, double value) {
 
 std::uint64_t encode_small(const FloatFormat& f, double value) {
   if (std::isnan(value) || std::isinf(value)) return encode_special(f, value);
+  if (value == 0) return std::signbit(value) && f.specials != Specials::kNegative ? magnitude_mask(f) + 1 : 0;
   const double magnitude = std::abs(value);
   int exponent = 0;
   std::frexp(magnitude, &exponent);

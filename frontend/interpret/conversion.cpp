@@ -126,8 +126,6 @@ void convert(Evaluation& e) {
   } else {
     Integers out;
     for (const double x : reals_of(from, Element::kF64)) out.push_back(integer_of(x, to.element));
-    if (is_bool(to.element) && is_complex(from.type.element))
-      std::ranges::transform(from.complexes(), out.begin(), [](const Complex& x) { return x != Complex{}; });
     e.put(exact_value(to, std::move(out)));
   }
 }
@@ -165,6 +163,7 @@ void reduce_precision(Evaluation& e) {
   const auto mantissa_bits = static_cast<int>(std::min<I>(e.attributes().integer("mantissa_bits"), 52));
   const int bias = (1 << (exponent_bits - 1)) - 1;
   unary_of<Reals>(e, [=](double x) {
+    if (std::isnan(x) && mantissa_bits == 0) return std::copysign(std::numeric_limits<double>::infinity(), x);
     if (!std::isfinite(x) || x == 0) return x;
     int exponent = 0;
     const double fraction = std::frexp(x, &exponent);  // in [0.5, 1)

@@ -172,8 +172,15 @@ void atan(Evaluation& e) {
 void atanh(Evaluation& e) {
   unary<[](double x) { return std::atanh(x); }, Never{}, [](C z) { return std::atanh(z); }>(e);
 }
+/// CHLO defines it as exp(x + log(1/2)) + exp(log(1/2) - x), each step in the element's format.
 void cosh(Evaluation& e) {
-  unary<[](double x) { return std::cosh(x); }, Never{}, [](C z) { return std::cosh(z); }>(e);
+  const Element element = e.operand(0).type.element;
+  if (!is_float(element)) return unary<Never{}, Never{}, [](C z) { return std::cosh(z); }>(e);
+  const double half = round_to(element, std::log(0.5));
+  unary_of<Reals>(e, [=](double x) {
+    const double up = round_to(element, std::exp(round_to(element, x + half)));
+    return up + round_to(element, std::exp(round_to(element, half - x)));
+  });
 }
 void sinh(Evaluation& e) {
   unary<[](double x) { return std::sinh(x); }, Never{}, [](C z) { return std::sinh(z); }>(e);

@@ -45,13 +45,26 @@ std::int64_t multiply_add(std::int64_t sum, std::int64_t a, std::int64_t b) {
                                    static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 double multiply_add(double sum, double a, double b) { return sum + a * b; }
+float multiply_add(float sum, float a, float b) { return sum + a * b; }
 Complex multiply_add(Complex sum, Complex a, Complex b) { return sum + a * b; }
+
+using Floats = std::vector<float>;
 
 /// Calls f with an empty list of the numbers in which the result is computed.
 template <class F>
 void in_numbers_of(const Type& result, F f) {
   if (is_complex(result.element)) return f(Complexes{});
-  return is_float(result.element) ? f(Reals{}) : f(Integers{});
+  if (!is_float(result.element)) return f(Integers{});
+  return result.element == Element::kF64 ? f(Reals{}) : f(Floats{});
+}
+
+/// The sums as a value.
+template <class Numbers>
+Value sums_of(const Type& result, Numbers numbers) {
+  if constexpr (std::is_same_v<Numbers, Floats>)
+    return value_of(result, Reals(numbers.begin(), numbers.end()));
+  else
+    return value_of(result, std::move(numbers));
 }
 
 Dims sizes_of(const Dims& dims, const Ints& chosen) {
@@ -119,8 +132,8 @@ void contract(Evaluation& e, const DotDims& d) {
   require_room(result);
   in_numbers_of(result, [&](auto none) {
     using Numbers = decltype(none);
-    e.put(value_of(result, products(ordered<Numbers>(e.operand(0), left.order),
-                                    ordered<Numbers>(e.operand(1), right.order), left, right)));
+    e.put(sums_of(result, products(ordered<Numbers>(e.operand(0), left.order),
+                                   ordered<Numbers>(e.operand(1), right.order), left, right)));
   });
 }
 
@@ -192,7 +205,7 @@ void convolve(Evaluation& e, const WindowDims& window) {
     if (element_count(c.out) > 0) do
         out.push_back(empty_window ? typename Numbers::value_type{} : convolved(c, input, kernel, position));
       while (next_position(position, c.out));
-    e.put(value_of(result, std::move(out)));
+    e.put(sums_of(result, std::move(out)));
   });
 }
 
@@ -256,7 +269,7 @@ void einsum(Evaluation& e) {
         const typename Numbers::value_type other = from.size() == 2 ? from[1][index(1, position)] : 1;
         out[at(to)] = multiply_add(out[at(to)], from[0][index(0, position)], other);
       } while (next_position(position, dims));
-    e.put(value_of(e.result_type(), std::move(out)));
+    e.put(sums_of(e.result_type(), std::move(out)));
   });
 }
 

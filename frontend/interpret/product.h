@@ -1,4 +1,5 @@
-// Products of tensors, and linear algebra. Sums of products are added up in fp64 (integers: wrapping) and rounded once.
+// Products of tensors, and linear algebra. Sums of products are added up one after the other: of types up to 32 bits in
+// fp32, as the chip and XLA do it, of f64 in fp64, of integers modulo their range.
 #pragma once
 
 #include "frontend/interpret/evaluation.h"

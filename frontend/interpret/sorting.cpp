@@ -98,6 +98,12 @@ Reals feature_sums(const Value& from, std::int64_t along, F f) {
   return out;
 }
 
+/// Numbers in their total order: NaN is above all others, and minus NaN below them.
+bool is_above(double x, double y) {
+  const auto side = [](double v) { return std::isnan(v) ? (std::signbit(v) ? -1 : 1) : 0; };
+  return side(x) != side(y) ? side(x) > side(y) : x > y;
+}
+
 }  // namespace
 
 void sort(Evaluation& e) {
@@ -115,7 +121,7 @@ void sort(Evaluation& e) {
   for (const Value& value : e.all_operands()) e.put(picked(value, dims, from));
 }
 
-/// The largest, in descending order; of equal ones the first. NaN is above all numbers.
+/// The largest, in descending order; of equal ones the first.
 void top_k(Evaluation& e) {
   const Dims dims = e.operand(0).type.dims;
   const std::int64_t k = e.attributes().integer("k"), row = dims.back();
@@ -124,8 +130,7 @@ void top_k(Evaluation& e) {
   const auto pick = [&](const auto& numbers) {
     const auto before = [&](std::int64_t a, std::int64_t b) {
       if constexpr (std::is_same_v<std::decay_t<decltype(numbers)>, Reals>) {
-        const double x = numbers[at(a)], y = numbers[at(b)];
-        return std::isnan(x) || std::isnan(y) ? std::isnan(x) && !std::isnan(y) : x > y;
+        return is_above(numbers[at(a)], numbers[at(b)]);
       } else if constexpr (std::is_same_v<std::decay_t<decltype(numbers)>, Integers>) {
         if (e.operand(0).type.element == Element::kU64)
           return static_cast<std::uint64_t>(numbers[at(a)]) > static_cast<std::uint64_t>(numbers[at(b)]);

@@ -26,7 +26,6 @@ std::vector<AttributeRule> convolution_rules() {
           integer("batch_group_count")};
 }
 
-
 // clang-format off
 const std::array kRowsProducts = {
     Operator{.name = "dot_general", .hlo = "dot", .group = Group::kProduct, .operands = 2, .attributes =

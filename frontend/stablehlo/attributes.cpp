@@ -17,7 +17,7 @@ bool is_type_word(std::string_view word) {
 }
 
 /// An integer or a real number, with its type behind a colon.
-Written read_number(Cursor& in) {
+Written read_number(Cursor& in, bool typed) {
   const std::string_view text = in.number();
   Written out;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out.integer);
@@ -28,7 +28,7 @@ Written read_number(Cursor& in) {
     out.kind = Kind::kReal;
     out.real = std::strtod(std::string{text}.c_str(), nullptr);
   }
-  if (in.accept(":")) {
+  if (typed && in.accept(":")) {
     const std::string type{in.word()};
     const auto element = element_from_mlir(type);
     if (element && is_float(*element) && text.starts_with("0x")) {
@@ -123,12 +123,12 @@ Written read_word(Cursor& in, const Aliases& aliases) {
 
 }  // namespace
 
-Written read_attribute(Cursor& in, const Aliases& aliases) {
+Written read_attribute(Cursor& in, const Aliases& aliases, bool typed) {
   const Cursor::Deeper deeper{in};
   const char c = in.peek();
   if (c == '"') {
     Written out = text_of(Kind::kText, in.quoted());
-    if (in.accept(":")) read_type(in, aliases);
+    if (typed && in.accept(":")) read_type(in, aliases);
     return out;
   }
   if (c == '@') {
@@ -147,7 +147,7 @@ Written read_attribute(Cursor& in, const Aliases& aliases) {
   }
   if (c == '#') return read_hash(in, aliases);
   if (c == '<') return text_of(Kind::kRaw, in.bracketed());
-  if (c == '-' || c == '+' || (c >= '0' && c <= '9')) return read_number(in);
+  if (c == '-' || c == '+' || (c >= '0' && c <= '9')) return read_number(in, typed);
   if (c == '!') return {.kind = Kind::kType, .type = read_type(in, aliases)};
   return read_word(in, aliases);
 }

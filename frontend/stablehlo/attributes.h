@@ -35,7 +35,8 @@ struct Written {
 Type read_type(Cursor& in, const Aliases& aliases);
 /// "(type, type)" or one type.
 std::vector<Type> read_types(Cursor& in, const Aliases& aliases);
-Written read_attribute(Cursor& in, const Aliases& aliases);
+/// `typed`: a type may follow behind a colon; in the pretty form it would be the operation's.
+Written read_attribute(Cursor& in, const Aliases& aliases, bool typed = true);
 /// "{name = value, ...}" or "<{...}>", behind its first bracket; to `close`.
 std::vector<std::pair<std::string, Written>> read_entries(Cursor& in, const Aliases& aliases, std::string_view close);
 /// The constant of dense<...>, from the text between its brackets.

@@ -104,6 +104,7 @@ AttributeValue typed(AttributeKind kind, const std::string& name, const Written&
       if (value.kind != Kind::kReal && value.kind != Kind::kInteger) in.fail("attribute " + name + " must be a number");
       return value.real;
     case AttributeKind::kText:
+      if (value.kind == Kind::kDictionary) return std::string{"{...}"};
       if (value.kind == Kind::kText || value.kind == Kind::kRaw) return value.text;
       in.fail("attribute " + name + " must be a word");
     case AttributeKind::kInts: return ints_of(value, name, in);

@@ -86,7 +86,7 @@ void read_named(ProgramReader& reader, Draft& draft, const std::string& name) {
   if (name == "dim_numbers") return read_convolution_dimensions(reader, draft);
   if (name == "window") return read_window(reader, draft);
   if (name == "format") return read_format(reader, draft);
-  const Written value = read_attribute(reader.in(), reader.aliases());
+  const Written value = read_attribute(reader.in(), reader.aliases(), false);
   set_attribute(draft.node.attributes, *draft.node.op, name, value, reader.in());
 }
 
@@ -236,12 +236,15 @@ void read_scan(ProgramReader& reader, Draft& draft) {
   in.expect("inits");
   in.expect("(");
   reader.read_values(draft, ")");
-  while (in.peek() != '{') {
+  while (in.peek() != '{' && !in.at("attributes")) {
     in.accept(",");
     read_item_word(reader, draft);
   }
+  if (in.accept("attributes")) {
+    in.expect("{");
+    reader.read_entries_of(draft, "}");
+  }
   draft.node.regions.push_back(reader.read_region());
-  if (in.accept("attributes")) in.accept("{"), reader.read_entries_of(draft, "}");
   reader.read_signature(draft);
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/host/stack.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "frontend/ops/operator.h"
 #include "hw/params.h"
 #include "isa/names.h"
 #include "isa/reference.h"
@@ -54,6 +55,25 @@ Table list_ops() {
   for (const runtime::Op* op : runtime::all_ops())
     table.add_row(
         {op->name, form_of(*op), yes_no(op->backward != nullptr), yes_no(op->matmul_flops != nullptr), op->text});
+  return table;
+}
+
+/// The operators of graphs from other frameworks.
+Table list_frontend() {
+  Table table{{{"name", "operator"},
+               {"hlo", "in HLO"},
+               {"group", ""},
+               {"attributes", ""},
+               {"computed", "by the reference"},
+               {"flops", "counts matmul FLOPs"}}};
+  const auto yes_no = [](bool yes) { return yes ? "yes" : "no"; };
+  for (const frontend::Operator& op : frontend::operators()) {
+    std::string attributes;
+    for (const frontend::AttributeRule& rule : op.attributes)
+      attributes += fmt::format("{}{}{}", attributes.empty() ? "" : ", ", rule.name, rule.required ? "" : "?");
+    table.add_row({op.name, op.hlo, name_of(op.group), attributes, yes_no(op.evaluate != nullptr),
+                   yes_no(op.product_flops != nullptr)});
+  }
   return table;
 }
 
@@ -134,7 +154,7 @@ constexpr std::array kListings = {Listing{"workloads", list_workloads}, Listing{
                                   Listing{"numerics", list_numerics},   Listing{"passes", list_passes},
                                   Listing{"isa", isa::reference},       Listing{"ops", list_ops},
                                   Listing{"params", list_params},       Listing{"figures", list_figures},
-                                  Listing{"exporters", list_exporters}};
+                                  Listing{"exporters", list_exporters}, Listing{"frontend", list_frontend}};
 
 }  // namespace
 

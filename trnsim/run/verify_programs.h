@@ -27,8 +27,8 @@ struct VerifyProgramsOptions {
   bool reference = false;  // computes also programs that the vendor's compiler refuses
 };
 
-/// The outcomes of all programs of a file, whose parts are separated by "// -----". Errors: Fault::kData for a file that
-/// cannot be read; of programs none: they are outcomes.
+/// The outcomes of all programs of a file, whose parts are separated by "// -----". Errors: Fault::kData for a file
+/// that cannot be read; of programs none: they are outcomes.
 std::vector<ProgramOutcome> verify_programs(const std::filesystem::path& file, const VerifyProgramsOptions& options);
 
 }  // namespace trnsim
