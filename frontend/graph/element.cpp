@@ -79,14 +79,14 @@ std::uint64_t largest_code(const FloatFormat& f) {
 
 double decode_powers(std::uint64_t bits) { return bits == 255 ? kNan : std::ldexp(1.0, static_cast<int>(bits) - 127); }
 
-/// E8M0: powers of two, nearest, ties to even codes; no zero, no sign.
+/// E8M0: powers of two, the nearest; ties go up, as the one bit of the significand is odd. No zero, no sign.
 std::uint64_t encode_powers(double value) {
   if (!(value >= 0) || std::isinf(value)) return 255;
   if (value < std::ldexp(1.0, -127)) return 0;
   int exponent = 0;
   const double half = std::frexp(value, &exponent);  // in [0.5, 1)
   int code = exponent - 1 + 127;
-  if (half > 0.75 || (half == 0.75 && code % 2 != 0)) ++code;
+  if (half >= 0.75) ++code;
   return static_cast<std::uint64_t>(std::min(code, 255));
 }
 

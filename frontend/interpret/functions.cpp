@@ -172,14 +172,15 @@ void atan(Evaluation& e) {
 void atanh(Evaluation& e) {
   unary<[](double x) { return std::atanh(x); }, Never{}, [](C z) { return std::atanh(z); }>(e);
 }
-/// CHLO defines it as exp(x + log(1/2)) + exp(log(1/2) - x), each step in the element's format.
+/// CHLO defines it as exp(x + log(1/2)) + exp(log(1/2) - x), each step in fp32, of f64 in fp64.
 void cosh(Evaluation& e) {
   const Element element = e.operand(0).type.element;
   if (!is_float(element)) return unary<Never{}, Never{}, [](C z) { return std::cosh(z); }>(e);
-  const double half = round_to(element, std::log(0.5));
+  const Element step = element == Element::kF64 ? element : Element::kF32;
+  const double half = round_to(step, std::log(0.5));
   unary_of<Reals>(e, [=](double x) {
-    const double up = round_to(element, std::exp(round_to(element, x + half)));
-    return up + round_to(element, std::exp(round_to(element, half - x)));
+    const double up = round_to(step, std::exp(round_to(step, x + half)));
+    return up + round_to(step, std::exp(round_to(step, half - x)));
   });
 }
 void sinh(Evaluation& e) {

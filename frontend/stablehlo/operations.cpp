@@ -140,8 +140,8 @@ void ProgramReader::finish(Draft draft) {
   node.metadata = read_location();
   for (std::size_t i = 0; i < draft.operand_types.size() && i < node.operands.size(); ++i)
     if (!(draft.operand_types[i] == scopes_.type(node.operands[i])))
-      in_.fail(fmt::format("operand {} is {}, the program states {}", i, mlir_text(scopes_.type(node.operands[i])),
-                           mlir_text(draft.operand_types[i])));
+      at(draft).fail(fmt::format("operand {} is {}, the program states {}", i,
+                                 mlir_text(scopes_.type(node.operands[i])), mlir_text(draft.operand_types[i])));
   Function& f = scopes_.here();
   node.first_result = static_cast<ValueId>(f.values.size());
   node.results = static_cast<std::uint32_t>(draft.result_types.size());
@@ -149,9 +149,9 @@ void ProgramReader::finish(Draft draft) {
   for (const auto& [name, count] : draft.names) {
     std::vector<ValueId> values;
     if (count < 0 || named + count > static_cast<std::int64_t>(node.results))
-      in_.fail("names more results than it has");
+      at(draft).fail("names more results than it has");
     for (std::int64_t i = 0; i < count; ++i) values.push_back(node.result(static_cast<std::uint32_t>(named + i)));
-    scopes_.define(name, std::move(values), in_);
+    scopes_.define(name, std::move(values), at(draft));
     named += count;
   }
   if (node.name.empty() && !draft.names.empty()) node.name = std::string{draft.names.front().first};

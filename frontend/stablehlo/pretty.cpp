@@ -260,8 +260,8 @@ void give_meaning(ProgramReader& reader, Draft& draft) {
   const Type* type = !draft.result_types.empty()    ? &draft.result_types.front()
                      : !draft.operand_types.empty() ? &draft.operand_types.front()
                                                     : nullptr;
-  if (type == nullptr) reader.in().fail("a constant has no type");
-  attributes.set("value", read_dense(draft.dense, *type, reader.in()));
+  if (type == nullptr) reader.at(draft).fail("a constant has no type");
+  attributes.set("value", read_dense(draft.dense, *type, reader.at(draft)));
 }
 
 }  // namespace
@@ -276,7 +276,8 @@ void ProgramReader::read_signature(Draft& draft) {
     draft.operand_types = std::move(types);
     draft.result_types = read_types(in_, aliases_);
     if (draft.operand_types.size() != draft.node.operands.size())
-      in_.fail(fmt::format("states {} types for {} operands", draft.operand_types.size(), draft.node.operands.size()));
+      at(draft).fail(
+          fmt::format("states {} types for {} operands", draft.operand_types.size(), draft.node.operands.size()));
   } else if (draft.node.op->name.starts_with("check.")) {
     draft.operand_types = std::move(types);
   } else if (draft.node.op->name == "optimization_barrier") {

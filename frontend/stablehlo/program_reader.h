@@ -38,6 +38,8 @@ class ProgramReader {
 
   // For the readers of single forms (forms.cpp).
   Cursor& in() { return in_; }
+  /// The place of an operation that is read, for errors about it as a whole.
+  Cursor at(const Draft& draft) const { return {"", in_.file(), draft.node.line}; }
   Module& module() { return module_; }
   Scopes& scopes() { return scopes_; }
   const Aliases& aliases() const { return aliases_; }
