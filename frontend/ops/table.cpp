@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <unordered_map>
 
 #include "base/error.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 struct Registry {
   table::Rows rows;
-  std::map<std::string_view, const Operator*> by_name, by_opcode;
+  std::unordered_map<std::string_view, const Operator*> by_name, by_opcode;
 
   Registry() {
     for (auto* part : {table::elementwise, table::movement, table::reductions, table::products, table::control,

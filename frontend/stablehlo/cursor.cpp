@@ -20,7 +20,7 @@ Cursor::Deeper::Deeper(Cursor& in) : in_{in} {
   if (++in_.depth_ > kDeepest) in_.fail(fmt::format("more than {} brackets are open", kDeepest));
 }
 
-void Cursor::skip_blanks() {
+void Cursor::skip_blanks_and_comments() {
   while (at_ < text_.size()) {
     const char c = text_[at_];
     if (c == '\n') {

@@ -35,6 +35,9 @@ class Cursor {
 
   void skip_line();
 
+  /// The text from a place that rest() gave before to here.
+  std::string_view since(std::string_view earlier) const { return earlier.substr(0, earlier.size() - rest().size()); }
+
   bool is_end() { return peek() == 0; }
   std::uint32_t line() const { return line_; }
   std::string where() const;
@@ -57,7 +60,10 @@ class Cursor {
   };
 
  private:
-  void skip_blanks();
+  void skip_blanks() {
+    if (at_ >= text_.size() || text_[at_] <= ' ' || text_[at_] == '/') skip_blanks_and_comments();
+  }
+  void skip_blanks_and_comments();
   void skip_quoted();
 
   std::string_view text_;

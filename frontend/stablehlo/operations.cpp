@@ -84,7 +84,8 @@ bool ProgramReader::read_operation() {
   }
   const bool generic = in_.peek() == '"';
   draft.node.line = in_.line();
-  const std::string op{generic ? in_.quoted() : std::string{in_.word()}};
+  const std::string quoted = generic ? in_.quoted() : std::string{};
+  const std::string_view op = generic ? std::string_view{quoted} : in_.word();
   if (op.empty()) in_.fail("expected an operation at " + in_.here());
   if (read_return(op, generic)) return true;
   draft.node.op = &operator_of(op);
@@ -147,11 +148,9 @@ void ProgramReader::finish(Draft draft) {
   node.results = static_cast<std::uint32_t>(draft.result_types.size());
   std::int64_t named = 0;
   for (const auto& [name, count] : draft.names) {
-    std::vector<ValueId> values;
     if (count < 0 || named + count > static_cast<std::int64_t>(node.results))
       at(draft).fail("names more results than it has");
-    for (std::int64_t i = 0; i < count; ++i) values.push_back(node.result(static_cast<std::uint32_t>(named + i)));
-    scopes_.define(name, std::move(values), at(draft));
+    scopes_.define(name, node.first_result + static_cast<ValueId>(named), count, in_);
     named += count;
   }
   if (node.name.empty() && !draft.names.empty()) node.name = std::string{draft.names.front().first};

@@ -266,12 +266,30 @@ void give_meaning(ProgramReader& reader, Draft& draft) {
 
 }  // namespace
 
+/// Most operations have the type of the one before.
+Type ProgramReader::read_known_type() {
+  in_.peek();
+  const std::string_view rest = in_.rest();
+  if (!known_text_.empty() && rest.starts_with(known_text_)) {
+    in_.skip(known_text_.size());
+    return known_type_;
+  }
+  known_type_ = read_type(in_, aliases_);
+  const std::string_view text = in_.since(rest);
+  known_text_ = text.find('\n') == std::string_view::npos && text.ends_with('>') ? text : std::string_view{};
+  return known_type_;
+}
+
 /// Types of operands and results, or of the results alone: one type for all, the last of several.
 void ProgramReader::read_signature(Draft& draft) {
   if (!in_.accept(":")) return;
   const bool in_brackets = in_.peek() == '(';
-  std::vector<Type> types = read_types(in_, aliases_);
-  while (!in_brackets && in_.accept(",")) types.push_back(read_type(in_, aliases_));
+  std::vector<Type> types;
+  if (in_brackets)
+    types = read_types(in_, aliases_);
+  else
+    do types.push_back(read_known_type());
+    while (in_.accept(","));
   if (in_.accept("->")) {
     draft.operand_types = std::move(types);
     draft.result_types = read_types(in_, aliases_);

@@ -144,7 +144,7 @@ void ProgramReader::read_function() {
   in_.expect("{");
   scopes_.open(id);
   for (const Parameter& parameter : parameters) {
-    scopes_.define(parameter.name, {static_cast<ValueId>(f.values.size())}, in_);
+    scopes_.define(parameter.name, static_cast<ValueId>(f.values.size()), 1, in_);
     f.values.push_back(parameter.type);
     ++f.parameters;
   }
@@ -182,7 +182,7 @@ Region ProgramReader::read_region(const std::vector<Parameter>& given) {
   scopes_.open(region.function);
   Function& f = scopes_.here();
   for (const Parameter& parameter : parameters) {
-    scopes_.define(parameter.name, {f.parameters++}, in_);
+    scopes_.define(parameter.name, f.parameters++, 1, in_);
     f.values.push_back(parameter.type);
   }
   read_block("}");

@@ -47,6 +47,7 @@ class ProgramReader {
   void read_values(Draft& draft, std::string_view close);
   /// "{ ^bb0(%a: type): operations }", with parameters from before when there is no label.
   Region read_region(const std::vector<Parameter>& parameters = {});
+  Type read_known_type();
   std::vector<Parameter> read_parameters(std::string_view close);
   void read_entries_of(Draft& draft, std::string_view close);
   /// ": types", and attributes behind them.
@@ -78,6 +79,8 @@ class ProgramReader {
   Aliases aliases_;
   std::map<std::string, FunctionId, std::less<>> functions_;
   std::map<FunctionId, bool> defined_;
+  std::string_view known_text_;  // of the type that was read last
+  Type known_type_;
   std::map<std::string, std::uint32_t, std::less<>> locations_;  // texts that were read before
 };
 

@@ -4,17 +4,18 @@
 
 namespace trnsim::frontend::stablehlo {
 
-void Scopes::define(std::string_view name, std::vector<ValueId> values, const Cursor& in) {
-  if (!scopes_.back().names.emplace(name, std::move(values)).second) in.fail(fmt::format("%{} is defined twice", name));
+void Scopes::define(std::string_view name, ValueId first, std::int64_t count, const Cursor& in) {
+  if (!scopes_.back().names.emplace(name, Named{first, count}).second) in.fail(fmt::format("%{} is defined twice", name));
 }
 
 ValueId Scopes::find(std::string_view name, std::int64_t index, const Cursor& in) {
   for (std::size_t i = scopes_.size(); i-- > 0;) {
     const auto found = scopes_[i].names.find(name);
     if (found == scopes_[i].names.end()) continue;
-    if (index < 0 || index >= static_cast<std::int64_t>(found->second.size()))
-      in.fail(fmt::format("%{} has {} values, not one number {}", name, found->second.size(), index));
-    return captured(i, found->second[static_cast<std::size_t>(index)]);
+    const Named& named = found->second;
+    if (index < 0 || index >= named.count)
+      in.fail(fmt::format("%{} has {} values, not one number {}", name, named.count, index));
+    return captured(i, named.first + static_cast<ValueId>(index));
   }
   in.fail(fmt::format("%{} is not defined before it is read", name));
 }

@@ -24,19 +24,23 @@ class Scopes {
   FunctionId function() const { return scopes_.back().function; }
   Function& here() { return module_.functions[function()]; }
 
-  /// The name stands for these values, "%name#0" and so on.
-  void define(std::string_view name, std::vector<ValueId> values, const Cursor& in);
+  /// The name stands for `count` values from `first` on, "%name#0" and so on.
+  void define(std::string_view name, ValueId first, std::int64_t count, const Cursor& in);
   /// A value by its name, wherever around it was defined. Errors: a name that is not defined.
   ValueId find(std::string_view name, std::int64_t index, const Cursor& in);
   const Type& type(ValueId value) { return here().type(value); }
 
  private:
+  struct Named {
+    ValueId first;
+    std::int64_t count;
+  };
   struct Capture {
     ValueId outside, inside;
   };
   struct Scope {
     FunctionId function;
-    std::unordered_map<std::string_view, std::vector<ValueId>> names;
+    std::unordered_map<std::string_view, Named> names;
     std::vector<Capture> captures;
   };
   ValueId captured(std::size_t from, ValueId value);
