@@ -71,7 +71,13 @@ std::vector<std::vector<Value>> meet(const Evaluation& e, const World::Group& gr
     if (id >= self.replicas() * self.partitions())
       e.fail(fmt::format("its groups name process {}, there are {}", id, self.replicas() * self.partitions()));
   if (group.size() == 1 || self.world() == nullptr) return {e.all_operands()};
-  return self.world()->meet(group, e.attributes().integer("channel_id"), self.flat(), e.all_operands());
+  auto all = self.world()->meet(group, e.attributes().integer("channel_id"), self.flat(), e.all_operands());
+  for (const std::vector<Value>& values : all) {
+    bool same = values.size() == e.operands();
+    for (std::size_t i = 0; same && i < values.size(); ++i) same = values[i].type == e.operand(i).type;
+    if (!same) e.fail("meets a process that brings values of other types");
+  }
+  return all;
 }
 
 World::Group required(const Evaluation& e, std::optional<World::Group> group) {

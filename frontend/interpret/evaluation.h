@@ -44,6 +44,15 @@ class Evaluation {
   /// Calls a function of the module by its name, with as many arguments as it has parameters.
   std::vector<Value> call_named(const std::string& name, std::vector<Value> arguments) const;
 
+  /// Computes the node as another operator, with attributes that were values: what has sizes as operands is checked and
+  /// computed as what has them as attributes.
+  void as_static(std::string_view op, Attributes attributes, std::size_t operands);
+  /// The numbers of an operand as sizes and places. Errors: it has none.
+  Ints ints(std::size_t i) const;
+  void require_stated(const std::vector<Value>& results) const;
+  /// Errors: Fault::kCapacity beyond an hour's work.
+  void require_work(double multiplications) const;
+
   [[noreturn]] void fail(const std::string& what) const;
   /// The program itself says that a value is wrong: Fault::kCheck.
   [[noreturn]] void wrong(const std::string& what) const;

@@ -159,9 +159,9 @@ void dynamic_update_slice(Evaluation& e) {
 
 void gather(Evaluation& e) { gather_by(e, gather_dims(e.attributes())); }
 void dynamic_gather(Evaluation& e) {
-  GatherDims d = gather_dims(e.attributes());
-  d.slice_sizes = e.operand(2).integers();
-  gather_by(e, d);
+  Attributes attributes = e.attributes();
+  attributes.set("slice_sizes", e.ints(2));
+  e.as_static("gather", std::move(attributes), 2);
 }
 
 void torch_index_select(Evaluation& e) {

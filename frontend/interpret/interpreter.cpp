@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "frontend/interpret/evaluation.h"
+#include "frontend/ops/contract.h"
 #include "frontend/ops/operator.h"
 
 namespace trnsim::frontend {
@@ -79,7 +80,7 @@ std::vector<Value> Interpreter::evaluate(const Function& function, const Node& n
   }
   node.op->evaluate(evaluation);
   std::vector<Value> results = evaluation.take();
-  base::ensure(results.size() == node.results, node.op->name, "computes another number of results");
+  evaluation.require_stated(results);
   return results;
 }
 
@@ -89,7 +90,7 @@ std::vector<Value> Interpreter::walk(FunctionId id, std::vector<Value> arguments
     throw base::Error{base::Fault::kCapacity, module_.where(f), fmt::format("{} calls within calls", depth_),
                       "nest fewer functions"};
   base::ensure(arguments.size() == f.parameters, f.name, "is called with another number of arguments");
-  ++depth_;
+  ++depth_, ++nodes_;
   const Plan& plan = this->plan(id);
   std::vector<Value> values = std::move(arguments);
   values.resize(f.values.size());
@@ -105,6 +106,13 @@ std::vector<Value> Interpreter::walk(FunctionId id, std::vector<Value> arguments
 }
 
 std::vector<Value> Interpreter::run(FunctionId function, std::vector<Value> arguments) {
+  const Function& f = module_.functions[function];
+  bool fits = arguments.size() == f.parameters;
+  for (std::size_t i = 0; fits && i < arguments.size(); ++i) fits = arguments[i].type == f.values[i];
+  if (!fits)
+    throw base::Error{base::Fault::kProgram, module_.where(f),
+                      fmt::format("@{} is called with arguments of other types than its parameters", f.name),
+                      "give it the values that it states"};
   return walk(function, std::move(arguments), -1);
 }
 
@@ -122,6 +130,44 @@ std::vector<Value> Interpreter::run_lanes(FunctionId id, std::vector<Value> argu
   std::vector<Value> out;
   for (std::size_t i = 0; i < columns.size(); ++i) out.push_back(stacked(columns[i], f.type(f.results[i])));
   return out;
+}
+
+/// The results are those that the program states: what is stated and not inferred is held against the values.
+void Evaluation::require_stated(const std::vector<Value>& results) const {
+  bool same = results.size() == node_.results;
+  for (std::size_t i = 0; same && i < results.size(); ++i) same = results[i].type == result_type(i);
+  if (!same) fail("computes other results than the program states");
+}
+
+void Evaluation::as_static(std::string_view op, Attributes attributes, std::size_t operands) {
+  Node node = node_;
+  node.op = &operator_named(op);
+  node.operands.resize(std::min(operands, node.operands.size()));
+  node.attributes = std::move(attributes);
+  const std::vector<Type> types = node.op->infer(Contract{module(), function_, node, {result_type()}});
+  if (types.size() != 1 || !(types.front() == result_type())) fail("gets another shape than its result has");
+  Evaluation inner{interpreter_, function_, node, {operands_.begin(), operands_.begin() + std::ssize(node.operands)}};
+  node.op->evaluate(inner);
+  for (Value& value : inner.take()) put(std::move(value));
+}
+
+Ints Evaluation::ints(std::size_t i) const {
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  const auto* numbers =
+      i < operands_.size() && operands_[i].data ? std::get_if<Integers>(operands_[i].data.get()) : nullptr;
+  if (numbers == nullptr) fail(fmt::format("operand {} must be of integers", i));
+  for (const std::int64_t x : *numbers)
+    if (x > kFar || x < -kFar) fail(fmt::format("operand {} is out of range: {}", i, x));
+  return *numbers;
+}
+
+void Evaluation::require_work(double multiplications) const {
+  constexpr double kMost = 1e12;
+  if (multiplications <= kMost) return;
+  throw base::Error{
+      base::Fault::kCapacity, module().where(node_),
+      fmt::format("{}: {:.3g} multiplications are more than the reference computes", node_.op->name, multiplications),
+      "interpret a smaller shape of the program"};
 }
 
 const Module& Evaluation::module() const { return interpreter_.module(); }

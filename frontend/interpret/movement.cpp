@@ -59,11 +59,6 @@ void slice_by(Evaluation& e, const Ints& start, const Ints& stride) {
   });
 }
 
-/// A shape given as a value must be that of the result.
-void need_shape(Evaluation& e, std::size_t operand) {
-  if (e.operand(operand).integers() != e.result_type().dims) e.fail("gets another shape than its result has");
-}
-
 }  // namespace
 
 void constant(Evaluation& e) {
@@ -73,18 +68,19 @@ void constant(Evaluation& e) {
 
 void iota(Evaluation& e) { iota_along(e, e.attributes().integer("iota_dimension")); }
 void dynamic_iota(Evaluation& e) {
-  need_shape(e, 0);
-  iota_along(e, e.attributes().integer("iota_dimension"));
+  if (e.ints(0) != e.result_type().dims) e.fail("gets another shape than its result has");
+  e.as_static("iota", e.attributes(), 0);
 }
 
+void ignore(Evaluation&) {}
 void pass(Evaluation& e) {
   for (const Value& value : e.all_operands()) e.put(value);
 }
 
 void broadcast_in_dim(Evaluation& e) { broadcast_by(e, e.attributes().ints("broadcast_dimensions")); }
 void dynamic_broadcast_in_dim(Evaluation& e) {
-  need_shape(e, 1);
-  broadcast_by(e, e.attributes().ints("broadcast_dimensions"));
+  if (e.ints(1) != e.result_type().dims) e.fail("gets another shape than its result has");
+  e.as_static("broadcast_in_dim", e.attributes(), 1);
 }
 void broadcast(Evaluation& e) {
   Ints dims;
@@ -99,15 +95,21 @@ void reshape(Evaluation& e) {
   e.put(std::move(out));
 }
 void dynamic_reshape(Evaluation& e) {
-  need_shape(e, 1);
-  reshape(e);
+  if (e.ints(1) != e.result_type().dims) e.fail("gets another shape than its result has");
+  e.as_static("reshape", {}, 1);
 }
 
 void slice(Evaluation& e) {
   const Ints start = e.attributes().ints("start_indices");
   slice_by(e, start, e.attributes().ints("strides", Ints(start.size(), 1)));
 }
-void real_dynamic_slice(Evaluation& e) { slice_by(e, e.operand(1).integers(), e.operand(3).integers()); }
+void real_dynamic_slice(Evaluation& e) {
+  Attributes attributes;
+  attributes.set("start_indices", e.ints(1));
+  attributes.set("limit_indices", e.ints(2));
+  attributes.set("strides", e.ints(3));
+  e.as_static("slice", std::move(attributes), 1);
+}
 
 void transpose(Evaluation& e) {
   const Ints strides = strides_of(e.operand(0).type.dims), order = e.attributes().ints("permutation");
@@ -156,7 +158,13 @@ void pad(Evaluation& e) {
   const Ints low = e.attributes().ints("edge_padding_low");
   pad_by(e, low, e.attributes().ints("interior_padding", Ints(low.size(), 0)));
 }
-void dynamic_pad(Evaluation& e) { pad_by(e, e.operand(2).integers(), e.operand(4).integers()); }
+void dynamic_pad(Evaluation& e) {
+  Attributes attributes;
+  attributes.set("edge_padding_low", e.ints(2));
+  attributes.set("edge_padding_high", e.ints(3));
+  attributes.set("interior_padding", e.ints(4));
+  e.as_static("pad", std::move(attributes), 2);
+}
 
 void dimension_size(Evaluation& e) {
   e.put(value_of(e.result_type(), Integers{e.operand(0).type.dims[at(e.attributes().integer("dimension"))]}));

@@ -7,6 +7,7 @@ namespace trnsim::frontend::evaluate {
 
 void constant(Evaluation& e);
 void iota(Evaluation& e);
+void ignore(Evaluation& e);
 void pass(Evaluation& e);  // the operands, as they are
 void broadcast_in_dim(Evaluation& e);
 void broadcast(Evaluation& e);

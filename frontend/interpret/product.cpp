@@ -130,6 +130,7 @@ void contract(Evaluation& e, const DotDims& d) {
   const Sides right = sides_of(e.operand(1).type.dims, d.rhs_batch, d.rhs_contracting);
   const Type result = e.result_type();
   require_room(result);
+  e.require_work(static_cast<double>(element_count(result.dims)) * static_cast<double>(left.depth));
   in_numbers_of(result, [&](auto none) {
     using Numbers = decltype(none);
     e.put(sums_of(result, products(ordered<Numbers>(e.operand(0), left.order),
@@ -189,6 +190,9 @@ typename Numbers::value_type convolved(const Convolution& c, const Numbers& inpu
 void convolve(Evaluation& e, const WindowDims& window) {
   const Type result = e.result_type();
   require_room(result);
+  e.require_work(
+      static_cast<double>(element_count(result.dims)) * static_cast<double>(e.operand(1).count()) /
+      static_cast<double>(std::max<std::int64_t>(result.dims[at(convolution_dims(e.attributes()).output_feature)], 1)));
   const Convolution c{.dims = convolution_dims(e.attributes()),
                       .window = window,
                       .in = e.operand(0).type.dims,
@@ -230,12 +234,9 @@ void dot_general(Evaluation& e) { contract(e, dot_dims(e.attributes())); }
 void convolution(Evaluation& e) { convolve(e, convolution_window(e.attributes(), e.operand(1).type)); }
 
 void dynamic_convolution(Evaluation& e) {
-  WindowDims window = convolution_window(e.attributes(), e.operand(1).type);
-  const Integers& padding = e.operand(2).integers();
-  window.low.clear(), window.high.clear();
-  for (std::size_t i = 0; i + 1 < padding.size(); i += 2)
-    window.low.push_back(padding[i]), window.high.push_back(padding[i + 1]);
-  convolve(e, window);
+  Attributes attributes = e.attributes();
+  attributes.set("padding", IntTable{2, e.ints(2)});
+  e.as_static("convolution", std::move(attributes), 2);
 }
 
 /// By its definition: for each element of the result, the sum over all letters that it does not have.
@@ -250,6 +251,7 @@ void einsum(Evaluation& e) {
     }
   Dims dims;
   for (const char letter : all) dims.push_back(sizes.at(letter));
+  e.require_work(static_cast<double>(element_count(dims)));
   const auto index = [&](std::size_t i, const Ints& position) {
     const Ints strides = strides_of(e.operand(i).type.dims);
     std::int64_t out = 0;

@@ -116,6 +116,8 @@ Value picked(const Value& from, const Dims& dims, const std::vector<std::int64_t
     typename Numbers::value_type other{};
     if (filler != nullptr) other = std::get<Numbers>(*filler->data).front();
     Numbers out(index.size());
+    base::ensure(index.empty() || *std::ranges::max_element(index) < static_cast<std::int64_t>(numbers.size()),
+                 mlir_text(from.type), "is read beyond its end");
     for (std::size_t i = 0; i < index.size(); ++i)
       out[i] = index[i] < 0 ? other : numbers[static_cast<std::size_t>(index[i])];
     return out;

@@ -85,7 +85,10 @@ ScatterDims scatter_dims(const Attributes& a) {
 }
 
 std::int64_t dilated_size(std::int64_t size, std::int64_t dilation) {
-  return size == 0 ? 0 : (size - 1) * dilation + 1;
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;
+  std::int64_t grown = 0;
+  if (size == 0) return 0;
+  return __builtin_mul_overflow(size - 1, dilation, &grown) || grown > kFar ? kFar : grown + 1;
 }
 
 std::int64_t window_count(std::int64_t size, const WindowDims& w, std::size_t dim) {

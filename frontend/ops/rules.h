@@ -71,6 +71,7 @@ Types triangular_solve(const Contract& c);
 Types loop(const Contract& c);
 Types branches(const Contract& c);
 Types call(const Contract& c);
+Types async_start(const Contract& c);
 Types stated(const Contract& c);    // as the program says: custom calls, transfers
 Types operands(const Contract& c);  // those of the operands: optimization_barrier
 Types tuple(const Contract& c);

@@ -65,6 +65,13 @@ Types call(const Contract& c) {
   return region_of(c, 0, operands(c), c.region(0).results.size()).result_types();
 }
 
+/// A future is a tuple of the results that its body returns.
+Types async_start(const Contract& c) {
+  const Types results = call(c);
+  const bool one = c.stated().size() == 1 && !c.stated().front().is_tuple() && results.size() == 1;
+  return one ? results : Types{tuple_type(results)};
+}
+
 Types all_gather(const Contract& c) {
   check_groups(c);
   Types out;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontend/ops/dimensions.h"
 #include "frontend/ops/rules.h"
 
 namespace trnsim::frontend::rules {
@@ -129,7 +130,7 @@ Types pad(const Contract& c) {
   Dims dims;
   for (std::size_t i = 0; i < low.size(); ++i) {
     c.need(interior[i] >= 0, "interior_padding must not be negative (C3)");
-    dims.push_back(from.dims[i] + low[i] + std::max<std::int64_t>(from.dims[i] - 1, 0) * interior[i] + high[i]);
+    dims.push_back(low[i] + dilated_size(from.dims[i], interior[i] + 1) + high[i]);
     c.need(dims.back() >= 0, fmt::format("dimension {} would have {} elements", i, dims.back()));
   }
   return {tensor_type(from.element, dims)};
@@ -138,12 +139,15 @@ Types pad(const Contract& c) {
 Types rng(const Contract& c) {
   c.need(c.tensor(0, 0).element == c.tensor(1, 0).element, "bounds must have one type (C1)");
   const std::string kind = c.attributes().text("rng_distribution");
+  c.need(!is_complex(c.operand(0).element), "is not for complex numbers");
   c.need(kind == "UNIFORM" || kind == "NORMAL", fmt::format("rng_distribution \"{}\" is not known", kind));
   return {tensor_type(c.operand(0).element, stated_tensor(c).dims)};
 }
 
 Types rng_bit_generator(const Contract& c) {
   c.need(c.stated().size() == 2 && c.stated()[1].is_tensor(), "needs the types of its two results");
+  c.need(is_unsigned_integer(c.tensor(0, 1).element), "its state must be unsigned integers (I2)");
+  c.need(!is_complex(c.stated()[1].element) && !is_bool(c.stated()[1].element), "is for integers and real numbers");
   return {c.tensor(0, 1), c.stated()[1]};
 }
 

@@ -144,17 +144,27 @@ Types scan(const Contract& c) {
   c.need(n > 0 && n <= c.operands(), "needs inputs and initial values");
   const std::int64_t along = c.attributes().integer("dimension");
   c.distinct({along}, c.tensor(0).rank(), "dimension");
-  const Function& f = c.region(0);
-  const std::size_t carries = c.operands() - n;
-  c.need(f.results.size() >= carries, "its region must return outputs and carries");
-  Types out;
-  const Types results = f.result_types();
-  for (std::size_t i = 0; i + carries < results.size(); ++i) {
-    Type grown = results[i];
-    grown.dims.insert(grown.dims.begin() + along, c.operand(0).dims[at(along)]);
-    out.push_back(grown);
+  Dims slice = c.operand(0).dims;
+  slice.erase(slice.begin() + along);
+  Types parameters;
+  for (std::size_t i = 0; i < n; ++i) {
+    c.need(c.tensor(i).dims == c.operand(0).dims, "inputs must have one shape");
+    parameters.push_back(tensor_type(c.operand(i).element, slice));
   }
-  for (std::size_t i = 0; i < carries; ++i) out.push_back(c.operand(n + i));
+  const std::size_t carries = c.operands() - n;
+  for (std::size_t i = 0; i < carries; ++i) parameters.push_back(c.tensor(n + i));
+  c.need(!c.node().regions.empty(), "needs a region");
+  const Types results = region_of(c, 0, parameters, c.region(0).results.size()).result_types();
+  c.need(results.size() >= carries, "its region must return outputs and carries");
+  Types out;
+  for (std::size_t i = 0; i + carries < results.size(); ++i) {
+    c.need(results[i].dims == slice, "outputs of its region must have the shape of its inputs");
+    out.push_back(tensor_type(results[i].element, c.operand(0).dims));
+  }
+  for (std::size_t i = 0; i < carries; ++i) {
+    c.need(results[out.size()] == c.operand(n + i), "carries must keep their types");
+    out.push_back(c.operand(n + i));
+  }
   return out;
 }
 

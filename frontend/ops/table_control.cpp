@@ -25,7 +25,7 @@ const std::array kRowsControl = {
              .attributes = {text("call_target_name"), flag("has_side_effect"), optional(text("backend_config"))},
              .infer = rules::stated, .evaluate = evaluate::custom_call},
     Operator{.name = "async_start", .hlo = "async-start", .group = Group::kControl, .operands = -1, .regions = 1,
-             .infer = rules::stated, .evaluate = evaluate::async_start},
+             .infer = rules::async_start, .evaluate = evaluate::async_start},
     Operator{.name = "async_done", .hlo = "async-done", .group = Group::kControl, .operands = 1, .infer =
              rules::async_done, .evaluate = evaluate::async_done},
     Operator{.name = "tuple", .hlo = "tuple", .group = Group::kTuple, .operands = -1, .infer = rules::tuple, .evaluate
@@ -70,6 +70,10 @@ const std::array kRowsControl = {
     Operator{.name = "check.expect_almost_eq_const", .hlo = "", .group = Group::kOther, .operands = 1, .attributes =
              {literal("value"), optional(real("tolerance"))}, .infer = rules::stated, .evaluate =
              evaluate::expect_almost_equal_constant},
+    Operator{.name = "interpreter.probe", .group = Group::kOther, .operands = 1, .infer = rules::operands,
+             .evaluate = evaluate::pass},
+    Operator{.name = "interpreter.print", .group = Group::kOther, .operands = 1, .infer = rules::stated,
+             .evaluate = evaluate::ignore},
     Operator{.name = "interpreter.run_parallel", .hlo = "", .group = Group::kOther, .operands = -1, .attributes =
              {text("programs"), optional(text("infeed"))}, .infer = rules::stated, .evaluate =
              evaluate::run_parallel},

@@ -33,8 +33,11 @@ void flatten(const Written& value, Ints& out, const std::string& name, const Cur
 }
 
 Ints ints_of(const Written& value, const std::string& name, const Cursor& in) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
   Ints out;
   flatten(value, out, name, in);
+  for (const std::int64_t x : out)
+    if (x > kFar || x < -kFar) in.fail(fmt::format("attribute {} has {}, which is out of range", name, x));
   return out;
 }
 

@@ -296,7 +296,7 @@ void ProgramReader::read_signature(Draft& draft) {
     if (draft.operand_types.size() != draft.node.operands.size())
       at(draft).fail(
           fmt::format("states {} types for {} operands", draft.operand_types.size(), draft.node.operands.size()));
-  } else if (draft.node.op->name.starts_with("check.")) {
+  } else if (draft.node.op->name.starts_with("check.") || draft.node.op->name == "interpreter.print") {
     draft.operand_types = std::move(types);
   } else if (draft.node.op->name == "optimization_barrier") {
     draft.result_types = std::move(types);

@@ -5,7 +5,8 @@
 namespace trnsim::frontend::stablehlo {
 
 void Scopes::define(std::string_view name, ValueId first, std::int64_t count, const Cursor& in) {
-  if (!scopes_.back().names.emplace(name, Named{first, count}).second) in.fail(fmt::format("%{} is defined twice", name));
+  if (!scopes_.back().names.emplace(name, Named{first, count}).second)
+    in.fail(fmt::format("%{} is defined twice", name));
 }
 
 ValueId Scopes::find(std::string_view name, std::int64_t index, const Cursor& in) {

@@ -41,6 +41,7 @@ Element read_element(Cursor& in) {
 
 /// "2x3x" before the element, character by character: "2x3xf32" looks like one word.
 Dims read_dims(Cursor& in) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 48;
   Dims dims;
   for (;;) {
     const char c = in.peek();
@@ -51,7 +52,7 @@ Dims read_dims(Cursor& in) {
     std::int64_t size = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
     const auto length = static_cast<std::size_t>(end - rest.data());
-    if (error != std::errc{}) in.fail("a size is too large");
+    if (error != std::errc{} || size > kLargest) in.fail("a size is too large");
     if (length >= rest.size() || rest[length] != 'x') in.fail("expected \"x\" behind a size, at " + in.here());
     in.skip(length + 1);
     dims.push_back(size);
