@@ -38,6 +38,7 @@ void add_nki(CLI::App& app) {
   app.add_option("--report")->description("write an HTML page of those kernels: engines, lines, roofline");
   app.add_flag("--list")->description("what of NKI is there, what is not and why");
   app.add_flag("--as_written")->description("the kernel's own order: nothing is moved or reused");
+  app.add_option("--passes")->description("passes of the compiler: -join,-fuse,-reuse,-reload,-reorder,-transpose");
   app.add_flag("--no_numbers")->description("do not compute results: only time");
   app.add_option("--compare")->description("time the kernels of several scripts and rank them")->expected(1, -1);
   app.add_option("--lines")->description("lines of the kernel that --time shows");

@@ -155,7 +155,10 @@ void bind_trace(py::module_& m) {
              return t.spread(v, partitions, in_psum);
            })
       .def("constant", &Trace::constant)
-      .def("starts_sum", &Trace::starts_sum);
+      .def("starts_sum", &Trace::starts_sum)
+      .def("begin_loop", &Trace::begin_loop)
+      .def("next_iteration", &Trace::next_iteration)
+      .def("end_loop", &Trace::end_loop);
 }
 
 template <class Names>

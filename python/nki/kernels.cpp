@@ -105,12 +105,13 @@ py::list events_of(const NkiKernel& kernel) {
 
 std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& trace,
                                     const std::vector<std::tuple<std::string, std::uint64_t, bool>>& tensors,
-                                    const Machine& machine, bool as_written) {
+                                    const Machine& machine, const std::string& passes) {
   std::vector<trnsim::NkiTensor> all;
   for (const auto& [name, bytes, input] : tensors) all.push_back({name, bytes, input});
-  runtime::VirtualBlock block = trace->finish();
+  const bool as_written = passes == "none";
+  const runtime::nki::NkiPasses chosen = as_written ? runtime::nki::kAsWritten : runtime::nki::switched({}, passes);
   py::gil_scoped_release release;
-  return std::make_shared<NkiKernel>(std::move(block), std::move(all), machine.params, as_written);
+  return std::make_shared<NkiKernel>(*trace, std::move(all), machine.params, chosen);
 }
 
 }  // namespace

@@ -32,16 +32,18 @@ Lowered lowered(VirtualBlock&& block, const isa::Target& target, const LowerOpti
 
 }  // namespace
 
-Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options) {
+Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options,
+                 const std::vector<LoopTrace>& loops) {
   Arranged out;
   const auto tensors = block.registers.size();
-  if (!options.as_written) {
-    const std::int64_t sbuf = target.geometry.sbuf_partition_bytes - options.reserved_sbuf;
-    out.reused = reuse(block, sbuf);
-    out.reloads = reload(block, sbuf);
-  }
-  Lowered made = lowered(std::move(block), target,
-                         {.reorder = !options.as_written, .keep_room = true, .reserved_sbuf = options.reserved_sbuf});
+  const std::int64_t sbuf = target.geometry.sbuf_partition_bytes - options.reserved_sbuf;
+  if (options.passes.join) out.joined = join(block, loops);
+  if (options.passes.fuse) out.fused = fuse(block, target.geometry);
+  if (options.passes.reuse) out.reused = reuse(block, sbuf);
+  if (options.passes.reload) out.reloads = reload(block, sbuf);
+  Lowered made =
+      lowered(std::move(block), target,
+              {.reorder = options.passes.reorder, .keep_room = true, .reserved_sbuf = options.reserved_sbuf});
   out.spills = made.allocation.spills, out.spill_bytes = made.allocation.spill_bytes;
   out.has_spill_area = made.registers.size() > tensors;
   out.block = std::move(made.block);

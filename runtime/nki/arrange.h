@@ -2,20 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "isa/program.h"
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/nki/loops.h"
 
 namespace runtime::nki {
 
+/// Without any pass: the kernel's own instructions in the kernel's own order.
+inline constexpr NkiPasses kAsWritten{
+    .join = false, .fuse = false, .reuse = false, .reload = false, .reorder = false, .transpose = false};
+
 struct ArrangeOptions {
-  bool as_written = false;         // the kernel's own instructions in the kernel's own order
+  NkiPasses passes{};
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that kernels do not get
 };
 
 struct Arranged {
   isa::Block block;
+  std::size_t joined = 0;        // instructions that others of their loop do too
+  bool fused = false;            // loops, where PSUM did not hold what is between them
   std::size_t reused = 0;        // instructions whose result was there already
   std::size_t reloads = 0;       // loads of tiles that had to leave SBUF and are still in HBM
   std::int64_t spills = 0;       // tiles saved to HBM; each is loaded again
@@ -25,6 +33,8 @@ struct Arranged {
 };
 
 /// Errors: Fault::kProgram when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.
-Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options);
+/// `loops`: of the trace.
+Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options,
+                 const std::vector<LoopTrace>& loops = {});
 
 }  // namespace runtime::nki

@@ -3,14 +3,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "isa/target.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/nki/loops.h"
 
 namespace runtime::nki {
 
 /// Removes instructions whose result a tile in SBUF already holds, and redirects their readers to it: repeated loads
 /// and transposes of loops, as far as no more than `sbuf_bytes` of a partition are needed for it. Returns how many.
 std::size_t reuse(VirtualBlock& block, std::int64_t sbuf_bytes);
+
+/// Joins the iterations of affine loops: instructions whose operands move by constants become one with one more axis.
+/// `loops`: as the trace recorded them. Returns how many instructions fewer there are. The first of the passes.
+std::size_t join(VirtualBlock& block, const std::vector<LoopTrace>& loops);
+
+/// Where buffers in PSUM need more than there is, the readers of each follow its writers at once: the loops that fill
+/// and read them are fused. Whether it did so.
+bool fuse(VirtualBlock& block, const isa::Geometry& geometry);
 
 /// Tiles that only a load writes are loaded again at later uses, so that no more than `sbuf_bytes` of a partition are
 /// needed: all tiles of a line of the kernel or none, as a compiler that sees loops decides. Returns how many loads.

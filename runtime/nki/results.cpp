@@ -139,9 +139,11 @@ void Trace::assign(const View& dst, const View& src, bool unnamed) {
 }
 
 bool Trace::accumulate(const View& dst, const View& src, bool unnamed) {
-  if (!dst.on_chip() || dst.storage->space != Space::kPsum || !unnamed) return false;
+  if (!dst.on_chip() || !unnamed) return false;
   if (dst.empty()) return true;
-  return redirect(dst, src, true);
+  if (dst.storage->space == Space::kPsum && redirect(dst, src, true)) return true;
+  // What is added to zeros is written there.
+  return !dst.indirect && src.elements() == dst.elements() && starts_sum(dst) && redirect(dst, src, false);
 }
 
 void Trace::copy(const View& dst, const View& src) {

@@ -262,6 +262,25 @@ View Trace::constant(float value) {
   });
 }
 
+void Trace::begin_loop() {
+  for (LoopTrace& outer : open_loops_) outer.starts.clear();  // only innermost loops count
+  open_loops_.emplace_back();
+}
+
+void Trace::next_iteration() {
+  LoopTrace& loop = open_loops_.back();
+  const auto at = static_cast<std::uint32_t>(block_.instrs.size());
+  if (loop.end == 0 || !loop.starts.empty()) loop.starts.push_back(at);
+  loop.end = 1;  // it has begun: after loops inside it has no starts, and gets none
+}
+
+void Trace::end_loop() {
+  LoopTrace loop = std::move(open_loops_.back());
+  open_loops_.pop_back();
+  loop.end = static_cast<std::uint32_t>(block_.instrs.size());
+  if (loop.starts.size() > 1) loops_.push_back(std::move(loop));
+}
+
 VirtualBlock Trace::finish() {
   std::ranges::stable_sort(fills_, {}, [](const auto& f) { return f.first; });
   std::vector<isa::Instr> all;
@@ -270,6 +289,14 @@ VirtualBlock Trace::finish() {
   for (std::uint32_t i = 0; i <= block_.instrs.size(); ++i) {
     for (; fill != fills_.end() && fill->first == i; ++fill) all.push_back(fill->second);
     if (i < block_.instrs.size()) all.push_back(block_.instrs[i]);
+  }
+  const auto moved = [&](std::uint32_t i) {  // where an instruction is now
+    return i + static_cast<std::uint32_t>(
+                   std::ranges::upper_bound(fills_, i, {}, [](const auto& f) { return f.first; }) - fills_.begin());
+  };
+  for (LoopTrace& loop : loops_) {
+    for (std::uint32_t& start : loop.starts) start = moved(start);
+    loop.end = loop.end == 0 ? 0 : moved(loop.end - 1) + 1;
   }
   block_.instrs = std::move(all);
   return std::move(block_);

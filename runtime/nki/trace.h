@@ -11,6 +11,7 @@
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
 #include "runtime/compiler/engine_books.h"
+#include "runtime/nki/loops.h"
 #include "runtime/nki/view.h"
 
 namespace runtime::nki {
@@ -67,7 +68,14 @@ class Trace {
   View constant(float value);
   void copy(const View& dst, const View& src);
 
+  /// An affine loop begins, its next iteration, and it ends.
+  void begin_loop();
+  void next_iteration();
+  void end_loop();
+
   VirtualBlock finish();
+  /// The innermost affine loops of the finished block.
+  std::vector<LoopTrace> loops() { return std::move(loops_); }
 
  private:
   struct Direct {  // the part of a memory that a kernel allocates itself
@@ -101,6 +109,7 @@ class Trace {
   EngineBooks books_;
   Constants<View> constants_;
   std::array<Direct, 2> direct_;
+  std::vector<LoopTrace> loops_, open_loops_;
 };
 
 }  // namespace runtime::nki

@@ -44,12 +44,20 @@ std::optional<std::filesystem::path> nki_module() {
   return std::nullopt;
 }
 
-NkiKernel::NkiKernel(runtime::VirtualBlock block, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
-                     bool as_written)
-    : machine_{machine},
-      arranged_{runtime::nki::arrange(std::move(block), machine.target(),
-                                      {.as_written = as_written, .reserved_sbuf = kCompilerSbuf})},
-      program_{program_of(arranged_, tensors)} {}
+namespace {
+
+runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const hw::MachineParams& machine,
+                                   const runtime::nki::NkiPasses& passes) {
+  runtime::VirtualBlock block = trace.finish();
+  return runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
+                               trace.loops());
+}
+
+}  // namespace
+
+NkiKernel::NkiKernel(runtime::nki::Trace& trace, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
+                     const runtime::nki::NkiPasses& passes)
+    : machine_{machine}, arranged_{arranged_of(trace, machine, passes)}, program_{program_of(arranged_, tensors)} {}
 
 NkiKernel::~NkiKernel() = default;
 

@@ -53,8 +53,8 @@ std::vector<double> critical_lines(const isa::Block& block, const hw::SimResult&
 class NkiKernel {
  public:
   /// Compiles the traced kernel. Errors: as runtime::nki::arrange().
-  NkiKernel(runtime::VirtualBlock block, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
-            bool as_written);
+  NkiKernel(runtime::nki::Trace& trace, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
+            const runtime::nki::NkiPasses& passes);
   ~NkiKernel();
 
   const isa::Program& program() const { return program_; }

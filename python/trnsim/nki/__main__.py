@@ -23,6 +23,8 @@ def _parser():
     out.add_argument("--function", metavar="NAME", help="--compare: the kernel, when a script has several")
     out.add_argument("--inputs", metavar="SHAPES", help='--compare: "128x512:fp32,512x64:bf16"')
     out.add_argument("--as_written", action="store_true", help="the kernel's own order: nothing is moved or reused")
+    out.add_argument("--passes", default="", metavar="SWITCHES",
+                     help="passes of the compiler: -join,-fuse,-reuse,-reload,-reorder,-transpose")
     out.add_argument("--no_numbers", action="store_true", help="do not compute results: only time")
     out.add_argument("--instance_type", default="trn1.2xlarge", help="the machine (default trn1.2xlarge)")
     out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another number of the machine")
@@ -59,7 +61,8 @@ class _Reports:
 def _settle(options):
     """The settings of all kernels, and what hears of each."""
     settings, reports = _jit.settings, _Reports(options)
-    settings.machine, settings.changes, settings.as_written = options.instance_type, options.set, options.as_written
+    settings.machine, settings.changes = options.instance_type, options.set
+    settings.passes = "none" if options.as_written else options.passes
     settings.numbers = not options.no_numbers
     settings.timed = options.time or options.trace is not None or options.report is not None
     settings.report = reports.add if settings.timed else None

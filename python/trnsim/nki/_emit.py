@@ -285,19 +285,18 @@ def reduction(name, data, axis, result, keepdims=False, negate=None):
     mask = mask_of(result.mask)
     source = data._masked(mask) if mask is not None else data
     outer = [data.shape[d] for d in kept_axes]
-    out = result.tile(outer, code(result.dtype, data.code))
+    shape = outer if len(outer) > 1 else outer + [1]
+    if keepdims:
+        shape = [1 if d in axes else data.shape[d] for d in range(data.ndim)]
+    out = result.tile(shape, code(result.dtype, data.code))
     where = out
     for place, d in enumerate(kept_axes):
         if source.shape[d] != data.shape[d]:
-            where = where._cut(place, source.start - data.start if d == 0 else 0, source.shape[d])
+            where = where._cut(d if keepdims else place, source.start - data.start if d == 0 else 0, source.shape[d])
     if axes != list(range(axes[0], data.ndim)):
         source = source._permuted(kept_axes + axes)
     put("tensor_reduce", VECTOR, where, inner(source, len(kept_axes)), alu0=ALU[name], negate=negate)
-    if result.into is not None:
-        return out
-    if keepdims:
-        return out._reshape([1 if d in axes else data.shape[d] for d in range(data.ndim)])
-    return out if len(outer) > 1 else out._reshape([outer[0], 1])
+    return out
 
 
 def inner(data, first):

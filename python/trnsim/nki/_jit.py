@@ -17,7 +17,7 @@ from trnsim.nki.typing import TensorType
 class Settings:
     """The options of `python3 -m trnsim.nki`."""
     machine, changes = "trn1.2xlarge", []
-    as_written = False
+    passes = ""              # switches of the compiler's: "-join,+fuse"; none: as written
     numbers = True           # compute results
     timed = False            # time every kernel that the script calls
     threads = 0
@@ -136,6 +136,7 @@ def compile_kernel(func, grid, args, kwargs, simulated=False):
     state.trace = machine().trace(func.__name__, settings.instructions)
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
     state.written, state.known = set(), {}
+    state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)
     try:
         arguments = _Arguments()
@@ -152,7 +153,7 @@ def compile_kernel(func, grid, args, kwargs, simulated=False):
         taken = {reg for reg, _ in inputs}
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
-        kernel = _core.Kernel(state.trace, tensors, machine(), settings.as_written)
+        kernel = _core.Kernel(state.trace, tensors, machine(), settings.passes)
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
         compiled.arguments = arguments.inputs
         settings.kernels += 1

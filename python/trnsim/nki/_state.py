@@ -14,6 +14,7 @@ class _State:
     next_shared = 0
     direct = False     # explicit allocation is ignored
     constants = []     # (register, array)
+    transposes = True  # transposed loads go over TensorE
     into = None        # where the next instruction writes: `dst` of the newer dialect
 
 

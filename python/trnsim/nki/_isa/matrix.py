@@ -79,6 +79,17 @@ def _matmul_mask(mask, out, stationary, moving):
     return out, stationary, moving
 
 
+def _in_squares(data, out):
+    """VectorE exchanges squares of 32 x 32: each goes to its own place."""
+    data = data if data.ndim == 2 else data._reshape([data.partitions, data.cols])
+    for p in range(0, data.partitions, 32):
+        for c in range(0, data.cols, 32):
+            high, wide = min(32, data.partitions - p), min(32, data.cols - c)
+            put("vector_transpose", e.VECTOR, out._cut(0, c, wide)._cut(1, p, high),
+                data._cut(0, p, high)._cut(1, c, wide))
+    return out
+
+
 def nc_transpose(data, *, mask=None, dtype=None, engine=modes.engine.unknown):
     """Partitions and elements exchanged: on TensorE to PSUM, on VectorE up to 32 x 32."""
     data = tile(data)
@@ -87,8 +98,7 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=modes.engine.unknown):
     which = modes.engine_code(engine)
     small = data.partitions <= 32 and data.cols <= 32
     if which == e.VECTOR or (which == e.ANY and (small or is_integer(data.code))):
-        out = e.result([data.cols, data.partitions], data.code)
-        put("vector_transpose", e.VECTOR, out, data)
+        out = _in_squares(data, e.result([data.cols, data.partitions], data.code))
     else:
         out = e.result([data.cols, data.partitions], data.code, PSUM)
         put("pe_transpose", e.TENSOR, out, e.in_sbuf(data))

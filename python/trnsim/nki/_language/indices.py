@@ -65,7 +65,23 @@ def _numbers(args):
 
 
 def affine_range(*args):
-    return range(*_numbers(args))
+    """A loop whose iterations do not need each other: the compiler may join them."""
+    return _joinable(range(*_numbers(args)))
+
+
+def _joinable(numbers):
+    trace = state.trace
+    if trace is None:
+        yield from numbers
+        return
+    trace.begin_loop()
+    try:
+        for i in numbers:
+            trace.next_iteration()
+            yield i
+    finally:
+        if trace is state.trace:
+            trace.end_loop()
 
 
 def sequential_range(*args, directives=None):

@@ -5,7 +5,7 @@ from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import code, is_integer
 from trnsim.nki._emit import is_tile, put, temp, tile
-from trnsim.nki._state import HBM, current, error
+from trnsim.nki._state import HBM, PSUM, current, error, state
 
 
 def load(src, *, mask=None, dtype=None):
@@ -66,9 +66,32 @@ def store(dst, value, *, mask=None):
     transfer(dst, value, mask)
 
 
+_SQUARE = 128  # rows and columns that TensorE transposes at a time
+
+
 def load_transpose2d(src, *, mask=None, dtype=None):
+    """The tensor with its axes exchanged. DMA moves its elements one by one where TensorE transposes rows at once, so
+    that the compiler takes TensorE for all but a few elements."""
+    if src.ndim != 2:
+        raise error(f"a transposed load of {src.ndim} axes", "index it down to two")
+    mask = e.mask_of(mask)
+    source = src if mask is None else src._masked(mask)
     out = temp([src.shape[1], src.shape[0]], code(dtype, src.code))
-    put("dma_transpose", e.SYNC, out, src)
+    to = out
+    for axis in (0, 1):
+        if source.shape[axis] != src.shape[axis]:
+            to = to._cut(1 - axis, 0, source.shape[axis])
+    if not state.transposes or source.size < 1024 or is_integer(source.code) or is_integer(out.code):
+        put("dma_transpose", e.SYNC, to, source)
+        return out
+    rows, columns = source.shape
+    for c in range(0, columns, _SQUARE):
+        for r in range(0, rows, _SQUARE):
+            n, m = min(_SQUARE, rows - r), min(_SQUARE, columns - c)
+            tile_of_rows, turned = temp([n, m], out.code), temp([m, n], out.code, PSUM)
+            put("dma_copy", e.SYNC, tile_of_rows, source._cut(0, r, n)._cut(1, c, m))
+            put("pe_transpose", e.TENSOR, turned, tile_of_rows)
+            put("tensor_copy", e.ANY, to._cut(0, c, m)._cut(1, r, n), turned)
     return out
 
 

@@ -1,0 +1,30 @@
+// Loops of a kernel, and the passes over them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace runtime::nki {
+
+/// A run of an affine loop without loops inside: at which instruction each of its iterations began, and where it ended.
+struct LoopTrace {
+  std::vector<std::uint32_t> starts{};
+  std::uint32_t end = 0;
+};
+
+/// The compiler's passes over a kernel, each with a switch.
+struct NkiPasses {
+  bool join = true;       // iterations of a loop become one instruction with one more axis
+  bool fuse = true;       // loops around buffers that PSUM does not hold
+  bool reuse = true;      // what loops load or transpose again is kept
+  bool reload = true;     // loads again in place of spills
+  bool reorder = true;    // list scheduling
+  bool transpose = true;  // transposed loads on TensorE
+  bool operator==(const NkiPasses&) const = default;
+};
+
+/// "-join,+fuse": what it says, on top of `passes`. Errors: Fault::kUsage for a name that there is none of.
+NkiPasses switched(NkiPasses passes, std::string_view text);
+
+}  // namespace runtime::nki
