@@ -38,7 +38,11 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
   const auto tensors = block.registers.size();
   const std::int64_t sbuf = target.geometry.sbuf_partition_bytes - options.reserved_sbuf;
   if (options.passes.join) out.joined = join(block, loops);
-  if (options.passes.fuse) out.fused = fuse(block, target.geometry);
+  if (options.passes.forward) out.forwarded = forward(block);
+  if (options.passes.fuse) {
+    out.fused = fuse(block, target.geometry);
+    out.fused |= shorten(block, sbuf);
+  }
   if (options.passes.reuse) out.reused = reuse(block, sbuf);
   if (options.passes.reload) out.reloads = reload(block, sbuf);
   Lowered made =

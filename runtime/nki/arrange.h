@@ -12,8 +12,13 @@
 namespace runtime::nki {
 
 /// Without any pass: the kernel's own instructions in the kernel's own order.
-inline constexpr NkiPasses kAsWritten{
-    .join = false, .fuse = false, .reuse = false, .reload = false, .reorder = false, .transpose = false};
+inline constexpr NkiPasses kAsWritten{.join = false,
+                                      .forward = false,
+                                      .fuse = false,
+                                      .reuse = false,
+                                      .reload = false,
+                                      .reorder = false,
+                                      .transpose = false};
 
 struct ArrangeOptions {
   NkiPasses passes{};
@@ -23,6 +28,7 @@ struct ArrangeOptions {
 struct Arranged {
   isa::Block block;
   std::size_t joined = 0;        // instructions that others of their loop do too
+  std::size_t forwarded = 0;     // copies whose source is written to their place
   bool fused = false;            // loops, where PSUM did not hold what is between them
   std::size_t reused = 0;        // instructions whose result was there already
   std::size_t reloads = 0;       // loads of tiles that had to leave SBUF and are still in HBM

@@ -2,6 +2,8 @@
 // follow its writers at once.
 #include <algorithm>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 namespace runtime::nki {
 namespace {
 
+using isa::Opcode;
 using isa::Space;
 
 /// Bytes of PSUM that a buffer takes: matmuls write inside of a bank.
@@ -101,7 +104,74 @@ class Fuser {
   std::vector<Instr> out_;
 };
 
+/// Loads come right before their first reader and stores right after their last writer, as far as dependences let them:
+/// what a loop fills and a later one empties is in SBUF for a short time.
+class Closer {
+ public:
+  explicit Closer(const VirtualBlock& block) : block_{block}, before_{dependences(block)} {}
+
+  std::vector<Instr> run() {
+    const std::size_t n = block_.instrs.size();
+    std::vector<std::uint32_t> left(n, 0);
+    std::vector<std::vector<std::uint32_t>> after(n);
+    for (std::uint32_t i = 0; i < n; ++i)
+      for (const std::uint32_t p : before_[i]) after[p].push_back(i), ++left[i];
+    const std::vector<std::uint64_t> place = places();
+    using Ready = std::pair<std::uint64_t, std::uint32_t>;
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+    for (std::uint32_t i = 0; i < n; ++i)
+      if (left[i] == 0) ready.emplace(place[i], i);
+    std::vector<Instr> out;
+    out.reserve(n);
+    while (!ready.empty()) {
+      const std::uint32_t i = ready.top().second;
+      ready.pop();
+      out.push_back(block_.instrs[i]);
+      for (const std::uint32_t next : after[i])
+        if (--left[next] == 0) ready.emplace(place[next], next);
+    }
+    return out;
+  }
+
+ private:
+  /// Where each instruction wants to be; between two of the order there are places for fills and stores.
+  std::vector<std::uint64_t> places() const {
+    std::vector<std::uint64_t> out(block_.instrs.size());
+    std::vector<std::uint32_t> wrote(block_.buffers.size() + 1, kNever);
+    for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) {
+      const Instr& instr = block_.instrs[i];
+      out[i] = kGap * (std::uint64_t{i} + 1);
+      if (isa::is_dma(instr.op) && instr.dst.space == Space::kHbm && instr.a.space == Space::kSbuf &&
+          wrote[instr.a.reg] != kNever)
+        out[i] = kGap * (std::uint64_t{wrote[instr.a.reg]} + 1) + 1;
+      for (const Tile* t : isa::writes(instr))
+        if (t->space == Space::kSbuf) wrote[t->reg] = i;
+    }
+    std::vector<std::uint64_t> next(block_.buffers.size() + 1, 0);  // where the buffer is needed next; 0: nowhere
+    for (auto i = static_cast<std::uint32_t>(block_.instrs.size()); i-- > 0;) {
+      const Instr& instr = block_.instrs[i];
+      const bool load = instr.op == Opcode::kDmaCopy && instr.a.space == Space::kHbm;
+      const bool fills = (load || instr.op == Opcode::kMemset) && instr.dst.space == Space::kSbuf;
+      if (fills && next[instr.dst.reg] != 0) out[i] = next[instr.dst.reg] - 1;
+      for (const Tile* t : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
+        if (t->space == Space::kSbuf) next[t->reg] = out[i];
+    }
+    return out;
+  }
+
+  static constexpr std::uint64_t kGap = 64;
+  const VirtualBlock& block_;
+  const Lists before_;
+};
+
 }  // namespace
+
+bool shorten(VirtualBlock& block, std::int64_t sbuf_bytes) {
+  const Live live{block, std::vector<std::uint32_t>(block.buffers.size() + 1, 0)};
+  if (peak(block, live).second <= sbuf_bytes) return false;
+  block.instrs = Closer{block}.run();
+  return true;
+}
 
 bool fuse(VirtualBlock& block, const isa::Geometry& geometry) {
   if (psum_peak(block, geometry) <= geometry.psum_partition_bytes) return false;

@@ -16,6 +16,7 @@ struct LoopTrace {
 /// The compiler's passes over a kernel, each with a switch.
 struct NkiPasses {
   bool join = true;       // iterations of a loop become one instruction with one more axis
+  bool forward = true;    // a result that is only copied is written to the copy's place
   bool fuse = true;       // loops around buffers that PSUM does not hold
   bool reuse = true;      // what loops load or transpose again is kept
   bool reload = true;     // loads again in place of spills

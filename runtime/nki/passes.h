@@ -16,12 +16,20 @@ namespace runtime::nki {
 std::size_t reuse(VirtualBlock& block, std::int64_t sbuf_bytes);
 
 /// Joins the iterations of affine loops: instructions whose operands move by constants become one with one more axis.
-/// `loops`: as the trace recorded them. Returns how many instructions fewer there are. The first of the passes.
+/// `loops`: as the trace recorded them. Returns how many instructions fewer there are. Comes before passes that move
+/// instructions.
 std::size_t join(VirtualBlock& block, const std::vector<LoopTrace>& loops);
+
+/// A result that is only copied, once, is written to the copy's place at once. Returns how many copies are left out.
+std::size_t forward(VirtualBlock& block);
 
 /// Where buffers in PSUM need more than there is, the readers of each follow its writers at once: the loops that fill
 /// and read them are fused. Whether it did so.
 bool fuse(VirtualBlock& block, const isa::Geometry& geometry);
+
+/// Where tiles in SBUF need more than there is, loads come right before their readers and stores right after their
+/// writers: loops that fill tiles and others that empty them are fused. Whether it did so.
+bool shorten(VirtualBlock& block, std::int64_t sbuf_bytes);
 
 /// Tiles that only a load writes are loaded again at later uses, so that no more than `sbuf_bytes` of a partition are
 /// needed: all tiles of a line of the kernel or none, as a compiler that sees loops decides. Returns how many loads.

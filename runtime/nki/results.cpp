@@ -139,11 +139,13 @@ void Trace::assign(const View& dst, const View& src, bool unnamed) {
 }
 
 bool Trace::accumulate(const View& dst, const View& src, bool unnamed) {
-  if (!dst.on_chip() || !unnamed) return false;
+  if (!dst.on_chip()) return false;
   if (dst.empty()) return true;
-  if (dst.storage->space == Space::kPsum && redirect(dst, src, true)) return true;
-  // What is added to zeros is written there.
-  return !dst.indirect && src.elements() == dst.elements() && starts_sum(dst) && redirect(dst, src, false);
+  if (unnamed && dst.storage->space == Space::kPsum && redirect(dst, src, true)) return true;
+  const bool first = !dst.indirect && !src.indirect && src.on_chip() && src.elements() == dst.elements();
+  if (!first || !starts_sum(dst)) return false;
+  if (!unnamed || !redirect(dst, src, false)) copy(dst, src);  // to zeros
+  return true;
 }
 
 void Trace::copy(const View& dst, const View& src) {

@@ -282,6 +282,9 @@ void Trace::end_loop() {
 }
 
 VirtualBlock Trace::finish() {
+  for (auto& [slot, fill] : fills_)  // in front of the loop that it would be in
+    for (const LoopTrace& loop : loops_)
+      if (loop.starts.front() < slot && slot < loop.end) slot = loop.starts.front();
   std::ranges::stable_sort(fills_, {}, [](const auto& f) { return f.first; });
   std::vector<isa::Instr> all;
   all.reserve(block_.instrs.size() + fills_.size());
