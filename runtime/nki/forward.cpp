@@ -29,7 +29,7 @@ bool meet(const Tile& x, const Tile& y) {
   return x.offset + a.low < y.offset + b.high && y.offset + b.low < x.offset + a.high;
 }
 
-/// Who writes and reads a buffer: how often, and the last of each.
+/// How often a buffer is written and read, and by which instruction last.
 struct Uses {
   std::uint32_t writes = 0, reads = 0, writer = kNever, reader = kNever;
 };

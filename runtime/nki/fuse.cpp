@@ -105,7 +105,7 @@ class Fuser {
 };
 
 /// Loads come right before their first reader and stores right after their last writer, as far as dependences let them:
-/// what a loop fills and a later one empties is in SBUF for a short time.
+/// tiles that one loop fills and a later one empties are in SBUF for a short time.
 class Closer {
  public:
   explicit Closer(const VirtualBlock& block) : block_{block}, before_{dependences(block)} {}

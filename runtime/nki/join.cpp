@@ -19,7 +19,7 @@ using isa::Space;
 constexpr std::uint32_t kLongestBody = 16;  // instructions
 // Elements of a partition that a joined instruction may have: those of one PSUM bank of fp32. Fitted on the conv1d
 // kernels of autocomp: loops of 64 x 3 elements are joined there, loops of 512 x 3 and 2048 x 3 are not.
-constexpr std::int64_t kMostElements = 512;
+constexpr std::int64_t kMostElements = isa::kMovingColumns;
 
 /// Whether the instruction works place by place, or along its innermost axes alone.
 bool joinable(const Instr& instr) {
@@ -184,7 +184,7 @@ class Joiner {
           const Tile& other = block_.instrs[first + j].*kOperands[o];
           if (!other || (j == k && o == 0) || other.space != written.space || other.reg != written.reg) continue;
           const Move& its = moves[j][o];
-          // In step with what is written: each iteration touches its own part alone.
+          // In step with the results: each iteration touches its own part alone.
           if (its.bytes == move.bytes && other.offset >= written.offset &&
               other.offset + extent(other) <= written.offset + std::abs(move.bytes))
             continue;

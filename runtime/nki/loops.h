@@ -18,14 +18,14 @@ struct NkiPasses {
   bool join = true;       // iterations of a loop become one instruction with one more axis
   bool forward = true;    // a result that is only copied is written to the copy's place
   bool fuse = true;       // loops around buffers that PSUM does not hold
-  bool reuse = true;      // what loops load or transpose again is kept
+  bool reuse = true;      // tiles that loops load or transpose again are kept
   bool reload = true;     // loads again in place of spills
   bool reorder = true;    // list scheduling
   bool transpose = true;  // transposed loads on TensorE
   bool operator==(const NkiPasses&) const = default;
 };
 
-/// "-join,+fuse": what it says, on top of `passes`. Errors: Fault::kUsage for a name that there is none of.
+/// `passes` with the switches of `text`, which is like "-join,+fuse". Errors: Fault::kUsage for an unknown name.
 NkiPasses switched(NkiPasses passes, std::string_view text);
 
 }  // namespace runtime::nki

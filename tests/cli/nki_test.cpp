@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "tests/cli/run_binary.h"
@@ -44,6 +45,60 @@ TEST_F(Nki, ExamplesComputeTheirReferencesInBoundedTime) {
 TEST_F(Nki, LanguageAndInstructionsEqualNumpy) {
   const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/language.py");
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+}
+
+TEST_F(Nki, TheNewerDialectEqualsNumpy) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/newer.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr(" checks"));
+}
+
+// Fifty kernels of the generator, in both dialects, under three choices of passes each; `./dev nightly` draws 2,000.
+TEST_F(Nki, DrawnKernelsEqualNumpyWhateverThePasses) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/drawn.py 50");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("50 kernels drawn"));
+}
+
+// The tests are not ours: where TRNSIM_NKI_SOURCES names them, each ends as tests/nki/acceptance.txt says.
+TEST_F(Nki, TestsOfOthersEndAsTheListSays) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/acceptance.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  if (ran.out.starts_with("skipped")) GTEST_SKIP() << ran.out;
+}
+
+TEST_F(Nki, TuningNamesTheBestOfTheLegalSettings) {
+  const Ran ran = run("nki tune " TRNSIM_SOURCE_DIR
+                      "/examples/nki_search/matmul_tuned.py --param TILES_IN_BLOCK_M=1,4,3 --no_numbers --no_cache "
+                      "--processes 1 --format json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  std::istringstream lines{ran.out};
+  std::string first, second, third;
+  std::getline(lines, first), std::getline(lines, second), std::getline(lines, third);
+  const auto best = nlohmann::json::parse(first), refused = nlohmann::json::parse(third);
+  EXPECT_EQ(best["parameters"]["TILES_IN_BLOCK_M"], 4);
+  EXPECT_LT(best["seconds"], nlohmann::json::parse(second)["seconds"]);
+  EXPECT_THAT(refused["error"].get<std::string>(), HasSubstr("the blocks do not divide the result"));
+  EXPECT_THAT(refused["where"].get<std::string>(), HasSubstr("matmul_tuned.py:16"));
+}
+
+TEST_F(Nki, ARankingComparesResultsWithTheFirstOnes) {
+  const fs::path folder = fs::temp_directory_path() / ("nki_rank_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  for (const auto& [name, factor] : {std::pair{"a", "2.0"}, std::pair{"b", "2.0"}, std::pair{"c", "3.0"}})
+    std::ofstream{folder / (std::string{name} + ".py")}
+        << "import numpy as np\nimport neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n@nki.jit\ndef k(x):\n"
+        << kOut << "    nl.store(out, nl.load(x) * " << factor << ")\n    return out\n"
+        << "def inputs():\n    return [np.ones((128, 8), np.float32)]\n";
+  const Ran ran = run("nki --rank " + folder.string() + " --format json --no_cache --processes 1");
+  fs::remove_all(folder);
+  EXPECT_EQ(ran.code, 1) << ran.err;  // one is wrong
+  std::istringstream lines{ran.out};
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = nlohmann::json::parse(line);
+    const bool wrong = row["candidate"].get<std::string>().ends_with("c.py");
+    if (!row["correct"].is_null()) EXPECT_EQ(row["correct"].get<bool>(), !wrong) << line;
+  }
 }
 
 TEST_F(Nki, EveryInstructionEqualsItsDocumentation) {
@@ -164,7 +219,10 @@ TEST_F(Nki, TimeIsPrintedByEngineAndLine) {
   const Ran ran = kernel(std::string{kOut} + "    nl.store(out, nl.exp(nl.load(x)))\n    return out\n",
                          "--time --format json --no_numbers");
   ASSERT_EQ(ran.code, 0) << ran.err;
-  const auto times = nlohmann::json::parse(ran.out.substr(ran.out.find('[')));
+  const auto times = nlohmann::json::parse(ran.out);  // the script's own words go to stderr
+  double critical = 0;
+  for (const auto& line : times[0]["lines"]) critical += line["critical"].get<double>();
+  EXPECT_NEAR(critical, times[0]["seconds"].get<double>(), 1e-9);
   EXPECT_EQ(times[0]["hbm_read_bytes"], 128 * 512 * 4);
   EXPECT_EQ(times[0]["hbm_write_bytes"], 128 * 512 * 4);
   // ScalarE: 512 elements of a partition, one per cycle of 1.4 GHz.
@@ -251,7 +309,8 @@ TEST_F(Nki, ListNamesPresentAndMissingFunctions) {
   const Ran ran = run("nki --list");
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("nisa.nc_matmul"));
-  EXPECT_THAT(ran.out, HasSubstr("no: NeuronCore-v3 and later"));
+  EXPECT_THAT(ran.out, HasSubstr("no: NeuronCore-v4 has it"));
+  EXPECT_THAT(ran.out, HasSubstr("import neuronxcc.nki"));
 }
 
 }  // namespace

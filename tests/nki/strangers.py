@@ -106,8 +106,22 @@ def _pytest():
     return module
 
 
+def _scipy():
+    """scipy.special.softmax, all of scipy that the samples' tests use."""
+    package, special = types.ModuleType("scipy"), types.ModuleType("scipy.special")
+
+    def softmax(x, axis=-1):
+        powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
+        return powers / powers.sum(axis=axis, keepdims=True)
+    special.softmax = softmax
+    package.special = special
+    sys.modules["scipy"], sys.modules["scipy.special"] = package, special
+
+
 def samples(folder):
     sys.modules.setdefault("pytest", _pytest())
+    if importlib.util.find_spec("scipy") is None:
+        _scipy()
     sys.path.insert(0, os.path.join(folder, "samples", "src"))
     for path in sorted(glob.glob(os.path.join(folder, "samples", "test", "unit", "test_*.py"))):
         name = os.path.basename(path)[len("test_"):-3]
@@ -158,14 +172,25 @@ def _of(shapes, dtype=np.float32):
     return make
 
 
-_KDA = {"adamw": [(10944, 2048)] * 4, "silu": [(4096, 7168)],
-        "matmul": [(32, 128, 40, 128), (40, 128, 12288)]}
+# The shapes that the kernels of an operator take: one of these lists.
+_KDA = {"adamw": [[(10944, 2048)] * 4], "silu": [[(4096, 7168)], [(32, 128, 7168)]],
+        "matmul": [[(32, 128, 40, 128), (40, 128, 12288)]]}
 
 
 def searched(folder):
-    for operator, shapes in _KDA.items():
+    for operator, choices in _KDA.items():
         for path in sorted(glob.glob(os.path.join(folder, "trn2", "kda", operator, operator + "_v*.py"))):
-            yield ("kda", os.path.basename(path)[:-3], _compiles(path, "kernel", _of(shapes), "trn2.3xlarge"))
+            runs = [_compiles(path, "kernel", _of(shapes), "trn2.3xlarge") for shapes in choices]
+            yield "kda", os.path.basename(path)[:-3], lambda runs=runs: _best(runs)
+
+
+def _best(runs):
+    """The first right end, else the last one."""
+    for run in runs:
+        end = run()
+        if end[0] == "right":
+            break
+    return end
 
 
 def tests(folder):

@@ -96,6 +96,12 @@ NkiTime NkiKernel::time(bool path) const {
   std::ranges::sort(out.lines, std::ranges::greater{}, [](const NkiLine& l) {
     return std::pair{l.critical, l.busy + l.waiting};
   });
+  if (path) {  // the lines and the launch together are the whole time
+    double held = 0;
+    for (const NkiLine& line : out.lines) held += line.critical;
+    const double rest = std::max(0.0, hw::seconds(out.result.total) - held);
+    out.lines.push_back({.label = std::string{kLaunch}, .engine = "-", .critical = rest});
+  }
   return out;
 }
 

@@ -34,6 +34,9 @@ struct NkiLine {
   double critical = 0;  // seconds of the critical path
 };
 
+/// The label of the time before the first instruction and between lines: the launch of the kernel and its lead-in.
+inline constexpr const char* kLaunch = "launch and lead-in";
+
 struct NkiTime {
   hw::SimResult result;
   std::vector<NkiLine> lines;  // by time on the critical path, or with waiting, falling

@@ -9,6 +9,7 @@ from trnsim.nki import _operators, _views  # noqa: E402,F401  (of tensors)
 from trnsim.nki import nccl  # noqa: E402,F401
 from trnsim.nki._jit import (baremetal, benchmark, jit, profile, simulate_kernel, sync_thread, trace)  # noqa: E402,F401
 from trnsim.nki import _newer  # noqa: E402,F401
+from trnsim.nki._rank import rank, tune  # noqa: E402,F401
 from trnsim.nki._shim import install as _install  # noqa: E402
 
 tensor = _core.View

@@ -1,16 +1,19 @@
 """python3 -m trnsim.nki kernel.py [args]: runs a script with NKI kernels, without the hardware."""
 import argparse
+import contextlib
 import json
+import os
 import sys
 
 import trnsim
-from trnsim.nki import _jit, _listing, _report, _scripts
+from trnsim.nki import _check, _jit, _listing, _rank, _report, _scripts
 
 
 def _parser():
     out = argparse.ArgumentParser(
         prog="trnsim nki", description="Runs a Python script with NKI kernels as it is: their outputs are computed by "
-        "simulated instructions, their time is simulated.")
+        "simulated instructions, their time is simulated. `trnsim nki tune KERNEL.py --param NAME=1,2,4` tries the "
+        "settings of a kernel's keyword arguments.")
     out.add_argument("script", nargs="?", help="the script; what follows it are its own arguments")
     out.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     out.add_argument("--time", action="store_true", help="time every kernel that the script calls")
@@ -19,17 +22,40 @@ def _parser():
     out.add_argument("--trace", metavar="FILE", help="write a time line of those kernels for ui.perfetto.dev")
     out.add_argument("--report", metavar="FILE", help="write an HTML page of those kernels: engines, lines, roofline")
     out.add_argument("--list", action="store_true", help="what of NKI is there, what is not and why; then end")
+    out.add_argument("--check", nargs="+", metavar="SCRIPT",
+                     help="which dialects the scripts satisfy, and which line breaks which")
     out.add_argument("--compare", nargs="+", metavar="SCRIPT", help="time the kernels of several scripts and rank them")
+    out.add_argument("--rank", nargs="+", metavar="SCRIPT",
+                     help="the same of scripts and folders: time, what binds, whether results are right, refusals")
     out.add_argument("--function", metavar="NAME", help="--compare: the kernel, when a script has several")
-    out.add_argument("--inputs", metavar="SHAPES", help='--compare: "128x512:fp32,512x64:bf16"')
+    _common(out)
+    return out
+
+
+def _tuner():
+    out = argparse.ArgumentParser(prog="trnsim nki tune", description="Times a kernel under every combination of "
+                                  "keyword arguments: the best, the front of time and SBUF, what is illegal and why.")
+    out.add_argument("script", help="a script with one kernel")
+    out.add_argument("--param", action="append", default=[], metavar="NAME=VALUES",
+                     help="a keyword argument and its values: TILES_IN_BLOCK_M=1,2,4")
+    _common(out)
+    return out
+
+
+def _common(out):
+    """The options that runs, ranks and tuning share."""
+    out.add_argument("--inputs", metavar="INPUTS",
+                     help='a script with inputs() and perhaps reference(); --compare also: "128x512:fp32,512x64:bf16"')
+    out.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N",
+                     help="--rank, tune: candidates at a time (default: as many as there are cores)")
+    out.add_argument("--no_cache", action="store_true", help="--rank, tune: ask again what was answered before")
     out.add_argument("--as_written", action="store_true", help="the kernel's own order: nothing is moved or reused")
     out.add_argument("--passes", default="", metavar="SWITCHES",
-                     help="passes of the compiler: -join,-fuse,-reuse,-reload,-reorder,-transpose")
+                     help="passes of the compiler: -join,-forward,-fuse,-reuse,-reload,-reorder,-transpose")
     out.add_argument("--no_numbers", action="store_true", help="do not compute results: only time")
     out.add_argument("--instance_type", default="trn1.2xlarge", help="the machine (default trn1.2xlarge)")
     out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another number of the machine")
     out.add_argument("--format", choices=("text", "json"), default="text", help="form of what is printed")
-    return out
 
 
 def _fail(error):
@@ -64,7 +90,8 @@ def _settle(options):
     settings.machine, settings.changes = options.instance_type, options.set
     settings.passes = "none" if options.as_written else options.passes
     settings.numbers = not options.no_numbers
-    settings.timed = options.time or options.trace is not None or options.report is not None
+    asked = (getattr(options, name, None) for name in ("time", "trace", "report"))
+    settings.timed = any(a is not None and a is not False for a in asked)
     settings.report = reports.add if settings.timed else None
     return reports
 
@@ -72,27 +99,74 @@ def _settle(options):
 def _answer(options):
     reports = _settle(options)
     if options.list:
-        print(_listing.listing())
+        print(_listing.listing(options.format))
         return 0
+    if options.check:
+        print(_check.text([_check.check(script) for script in options.check], options.format))
+        return 0
+    if options.rank:
+        return _ranked(_rank.rank(options.rank, options.inputs, **_rank_settings(options)), options)
     if options.compare:
         print(_scripts.compare(options.compare, options.function, options.inputs, options.format))
         return 0
     if not options.script:
         _parser().print_usage(sys.stderr)
         return _fail(trnsim.Error("trnsim nki", "no script was named", "name a Python file with NKI kernels"))
-    _scripts.run(options.script, options.arguments)
+    # With JSON on stdout the script's own words go to stderr.
+    with contextlib.redirect_stdout(sys.stderr) if options.format == "json" else contextlib.nullcontext():
+        _scripts.run(options.script, options.arguments)
     if _jit.settings.kernels == 0:
         print(f"{options.script} called no kernel: no function that nki.jit decorates", file=sys.stderr)
     reports.finish()
     return 0
 
 
+def _rank_settings(options):
+    return {"numbers": not options.no_numbers, "processes": options.processes, "cache": not options.no_cache}
+
+
+def _ranked(rows, options):
+    print(_rank.text(rows, options.format))
+    wrong = [r for r in rows if r.get("correct") is False]
+    return 1 if wrong or all(r.get("error") for r in rows) else 0
+
+
+def _value(text):
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return {"True": True, "False": False, "None": None}.get(text, text)
+
+
+def _tune(options):
+    _settle(options)
+    parameters = {}
+    for item in options.param:
+        name, sign, values = item.partition("=")
+        if not sign or not name.isidentifier() or not values:
+            raise trnsim.Error("--param", f"{item} is no name with values", "write it as NAME=1,2,4")
+        parameters[name] = [_value(v) for v in values.split(",")]
+    rows = _rank.tune(options.script, parameters, options.inputs, **_rank_settings(options))
+    code = _ranked(rows, options)
+    if options.format == "text":
+        print("front of time and SBUF: " + "; ".join(
+            f"{' '.join(f'{k}={v}' for k, v in r.get('parameters', {}).items())}: "
+            f"{_report.milliseconds(r['seconds'])}, {r['sbuf_bytes'] / 1024:.0f} KiB" for r in _rank.front(rows)))
+    return code if rows and rows[0].get("error") else 0
+
+
 def main(argv=None):
+    argv = sys.argv[1:] if argv is None else argv
     try:
-        return _answer(_parser().parse_args(argv))
+        code = _tune(_tuner().parse_args(argv[1:])) if argv[:1] == ["tune"] else _answer(_parser().parse_args(argv))
+        sys.stdout.flush()
+        return code
     except trnsim.Error as error:
         return _fail(error)
     except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of the output has gone: no mistake of the script
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 130
 
 

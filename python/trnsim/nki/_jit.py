@@ -25,6 +25,7 @@ class Settings:
     seconds = float(os.environ.get("TRNSIM_NKI_SECONDS", 120))
     report = None            # called with (Compiled, times)
     kernels = 0              # that were compiled
+    heard = None             # called with (kernel, args, kwargs) in place of every call
 
 
 settings = Settings()
@@ -206,6 +207,7 @@ class Kernel:
     def __init__(self, func, grid=(), target=None, simulated=False):
         self.func, self.grid, self.target = getattr(func, "func", func), grid, target
         self.simulated = simulated  # results on the chip are given too
+        self.called = None          # the arrays of its first call, where rank asks for them
         functools.update_wrapper(self, self.func)
 
     def __getitem__(self, grid):
@@ -224,6 +226,8 @@ class Kernel:
     def __call__(self, *args, **kwargs):
         if state.trace is not None:
             return self.func(*args, **kwargs)  # a kernel that another one calls is part of it
+        if settings.heard:
+            settings.heard(self, args, kwargs)
         compiled = self.compile(*args, **kwargs)
         if settings.timed and settings.report:
             settings.report(compiled, compiled.time(path=True))
@@ -268,6 +272,8 @@ def baremetal(func=None, **_):
 def simulate_kernel(kernel, *args, **kwargs):
     """The kernel's results for these arguments."""
     own = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
+    if settings.heard:
+        settings.heard(own, args, kwargs)
     shown = Kernel(own.func, own.grid, own.target, simulated=True)
     return compute(shown.compile(*args, **kwargs))
 
@@ -307,6 +313,8 @@ class _Timed(Kernel):
         return out
 
     def __call__(self, *args, **kwargs):
+        if settings.heard:
+            settings.heard(self, args, kwargs)
         compiled = self.compile(*args, **kwargs)
         self.benchmark_result = BenchmarkResult(compiled, compiled.time())
         if self.folder is not None:

@@ -1,20 +1,43 @@
-"""Which functions of NKI are there."""
-from trnsim.nki import isa, language
+"""Which names of NKI are there: every documented one, and why a name is not."""
+import json
 
-_MISSING = {"nl.all_reduce": "over one program only: programs of a grid run one after the other",
-            "nl.device_print": "prints nothing", "nisa.range_select": "NeuronCore-v3 and later",
-            "nisa.builtin_custom_op": "nothing is published about library calls on GpSimdE",
-            "nccl.*": "collectives inside of a kernel"}
+from trnsim.nki import _strict, _table
+from trnsim.nki._newer import _table as newer_table
+from trnsim.nki._newer.lacking import REASONS
+
+_WHY = {"nl.all_reduce": "over one program only: programs of a grid run one after the other",
+        "nl.device_print": "prints nothing"}
+DIALECTS = {"neuronxcc.nki": _strict.rows(_table.TEXT), "nki": _strict.rows(newer_table.TEXT)}
 
 
-def listing():
-    """Each function of the language and the instruction set: there, or why not."""
-    missing, out = dict(_MISSING), []
-    for prefix, module in (("nl", language), ("nisa", isa)):
-        for name, value in sorted(vars(module).items()):
-            if name.startswith("_") or not callable(value) or isinstance(value, type) or name == "missing":
-                continue
-            reason = missing.pop(f"{prefix}.{name}", None)
-            out.append(f"{prefix + '.' + name:34} {'no: ' + reason if reason else 'yes'}")
-    out += [f"{name:34} no: {reason}" for name, reason in missing.items()]
-    return "\n".join(out)
+def _reason(dialect, row):
+    """Why a name is refused; empty where it is there."""
+    short = row.name.partition(".")[2]
+    if dialect == "nki" and row.name.startswith("nisa.") and short in REASONS:
+        return REASONS[short]
+    if row.first > 3:
+        return f"NeuronCore-v{row.first} and later"
+    return ""
+
+
+def entries():
+    """(dialect, name, parameters, engines, first generation, why not) of each documented name."""
+    return [{"dialect": dialect, "name": row.name, "parameters": row.parameters, "engines": row.engines,
+             "first": row.first, "refused": _reason(dialect, row), "note": _WHY.get(row.name, "")}
+            for dialect, table in DIALECTS.items() for row in table.values()]
+
+
+def listing(form="text"):
+    """Each documented name of both dialects: there, on which chips and engines, or why not."""
+    if form == "json":
+        return json.dumps(entries(), indent=1)
+    out, dialect = [], None
+    for e in entries():
+        if e["dialect"] != dialect:
+            dialect = e["dialect"]
+            out.append(f"{dialect} (import {dialect})")
+        chips = f"NeuronCore-v{e['first']} and later" if e["first"] > 2 else ""
+        yes = "yes" + (f": {e['note']}" if e["note"] else "")
+        words = " ".join(w for w in ("no: " + e["refused"] if e["refused"] else yes, e["engines"], chips) if w)
+        out.append(f"  {e['name']:34} {words}")
+    return "\n".join(out + ["  nccl.*                             no: collectives inside of a kernel"])

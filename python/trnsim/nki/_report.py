@@ -8,6 +8,9 @@ from trnsim._errors import Error
 from trnsim._results import _html_bars, _html_table
 
 
+LAUNCH = "launch and lead-in"  # the line of the time that no line of the kernel holds
+
+
 def milliseconds(seconds):
     return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.2f} us"
 
@@ -66,10 +69,13 @@ def text(compiled, time, lines=8):
                f"SBUF {time['sbuf_bytes'] / 1024:.0f} KiB of a partition, PSUM {time['psum_bytes'] / 1024:.0f} KiB")
     out.append(f"  {time['matmul_flops'] / 1e9:.3f} GFLOP in matmuls; roofline: {r['bound']}, "
                f"{100 * r['reached']:.1f} % of it reached")
-    for line, engine, count, busy, waiting, critical in time["lines"][:lines]:
+    own = [line for line in time["lines"] if line[0] != LAUNCH]
+    for line, engine, count, busy, waiting, critical in own[:lines]:
         source = _source(line)[:60]
         out.append(f"  {os.path.basename(line):>16} {engine:7} {count:7d} x  critical {_percent(critical, total):>7}  "
                    f"busy {milliseconds(busy):>11}  waits {milliseconds(waiting):>11}  {source}")
+    out += [f"  {LAUNCH}: critical {_percent(line[5], total)}, {milliseconds(line[5])}"
+            for line in time["lines"] if line[0] == LAUNCH]
     return "\n".join(out)
 
 

@@ -32,7 +32,7 @@ def run(script, arguments):
         runpy.run_path(script, run_name="__main__")
     except Error:
         raise
-    except (SystemExit, KeyboardInterrupt):
+    except (SystemExit, KeyboardInterrupt, BrokenPipeError):
         raise
     except Exception:
         raise python_error(script) from None

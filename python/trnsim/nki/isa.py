@@ -12,6 +12,9 @@ from trnsim.nki._isa.moves import (  # noqa: F401
 from trnsim.nki._isa.vector import (  # noqa: F401
     activation, activation_reduce, bn_aggr, bn_stats, dropout, reciprocal, scalar_tensor_tensor,
     tensor_partition_reduce, tensor_reduce, tensor_scalar, tensor_scalar_reduce, tensor_tensor, tensor_tensor_scan)
+from trnsim.nki import _strict as _s
+from trnsim.nki import _table as _t
 from trnsim.nki._state import missing
 
+_s.guard(globals(), "nisa", _s.rows(_t.TEXT))
 __getattr__ = missing("nisa")

@@ -18,6 +18,9 @@ from trnsim.nki._language.tensors import (  # noqa: F401
 from trnsim.nki._language.types import (  # noqa: F401
     Buffer, bfloat16, bool_, constants, finfo, float8_e4m3, float8_e5m2, float16, float32, fp32, hbm, int8, int16,
     int32, private_hbm, psum, sbuf, shared_hbm, static_cast, tfloat32, tile_size, uint8, uint16, uint32)
+from trnsim.nki import _strict as _s
+from trnsim.nki import _table as _t
 from trnsim.nki._state import missing
 
+_s.guard(globals(), "nl", _s.rows(_t.TEXT))
 __getattr__ = missing("nl")

@@ -7,14 +7,16 @@ from trnsim.nki._dtypes import code
 from trnsim.nki._emit import binary, is_tile, put, temp, tile
 from trnsim.nki._language.indices import ParDim
 from trnsim.nki._language.types import hbm, sbuf
-from trnsim.nki._state import HBM, PSUM, current, state
+from trnsim.nki._state import HBM, PSUM, current, error, state
 
 
 def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initialization=False):
     """A tensor of the kernel; axes in front of nl.par_dim count its blocks."""
     current()
     buffer = sbuf if buffer is None else buffer
-    sizes = [shape] if isinstance(shape, int) else list(shape)
+    sizes = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
+    if any(not isinstance(s, (int, np.integer)) or s < 1 for s in sizes):
+        raise error(f"a tensor of the shape {tuple(sizes)}", "give whole numbers above 0")
     if buffer.space == HBM:
         return hbm_tensor([int(s) for s in sizes], dtype, buffer, name, fill)
     axis = next((d for d, s in enumerate(sizes) if isinstance(s, ParDim)), 0)

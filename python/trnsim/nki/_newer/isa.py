@@ -16,6 +16,8 @@ from trnsim.nki._newer.moves import (  # noqa: F401
     dma_compute, dma_copy, dma_transpose, memset, nc_matmul, nc_stream_shuffle, nc_transpose, tensor_copy)
 from trnsim.nki._newer.registers import (  # noqa: F401
     VirtualRegister, register_alloc, register_load, register_move, register_store)
+from trnsim.nki import _strict as _s
+from trnsim.nki._newer import _table as _t
 from trnsim.nki._state import missing
 
 
@@ -24,4 +26,5 @@ def get_nc_sub_version():
     return 0
 
 
+_s.guard(globals(), "nisa", _s.rows(_t.TEXT))
 __getattr__ = missing("nisa")

@@ -12,10 +12,13 @@ from trnsim.nki._newer.tensors import (  # noqa: F401
     random_seed, sequential_range, shared_constant, shared_identity_matrix, static_range, store, while_loop, zeros,
     zeros_like)
 from trnsim import _core as _c
+from trnsim.nki import _strict as _s
+from trnsim.nki._newer import _table as _t
 from trnsim.nki._state import error as _error
 from trnsim.nki._state import missing as _missing
 
 globals().update(_OPERATIONS)  # add, exp, sum, ...
+_s.guard(globals(), "nl", _s.rows(_t.TEXT))
 NkiTensor = _c.View
 _LATER = {"float8_e4m3fn", "float8_e4m3fn_x4", "float8_e5m2_x4", "float8_e8m0fnu", "float4_e2m1fn_x4"}
 

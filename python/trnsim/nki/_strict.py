@@ -1,0 +1,123 @@
+"""Calls are those of the documentation: each function of the table has its parameters, of the documented kinds."""
+import functools
+import inspect
+import numbers
+
+import numpy as np
+
+from trnsim import _core
+from trnsim.nki._isa import modes
+from trnsim.nki._state import error
+
+_View, _Mask, _Index = _core.View, _core.Mask, (_core.Affine, _core.TileIndex)
+_NUMBER = (numbers.Number, np.generic)
+# Kinds of parameters by their names: what a value may be, and how an error says it.
+_TILE = ((_View,), "a tile")
+_EITHER = ((_View, *_NUMBER, *_Index), "a tile or a number")
+_FLAG = ((bool, np.bool_, numbers.Integral), "True or False")
+_KINDS = {name: _TILE for name in (
+    "data", "data0", "data1", "data2", "src", "dst", "stationary", "moving", "on_true_tile", "predicate", "src_buffer",
+    "index", "indices", "vals", "segment_ids", "bound0", "bound1", "reduce_res", "on_true", "dst_idx", "condition")}
+_KINDS |= {name: _EITHER for name in (
+    "x", "y", "operand0", "operand1", "bias", "scale", "initial", "prob", "rate", "imm0", "imm1", "on_false", "value",
+    "seed", "fill_value", "w")}
+_KINDS |= {name: _FLAG for name in (
+    "reverse0", "reverse1", "negate", "keepdims", "transpose_x", "reverse_pred", "is_transpose", "is_moving_onezero",
+    "is_stationary_onezero", "reduce_res_negate")}
+_KINDS |= {"mask": ((_Mask, bool, np.bool_), "a comparison of indices"),
+           "axis": ((numbers.Integral, tuple, list), "a number, or a tuple of numbers"),
+           "engine": ((modes.engine,), "one of nisa.engine"), "reduce_cmd": ((modes.reduce_cmd,), "a nisa.reduce_cmd"),
+           "dge_mode": ((modes.dge_mode,), "a nisa.dge_mode"), "oob_mode": ((modes.oob_mode,), "a nisa.oob_mode"),
+           "name": ((str,), "a text")}
+_OPERATIONS = {"op", "op0", "op1", "reduce_op", "comp_op0", "comp_op1", "cmp_op", "dst_rmw_op"}
+# Where a parameter is of another kind than its name has elsewhere.
+_OTHERWISE = {"nl.expand_dims": {"axis"}, "nl.program_id": {"axis"}, "nisa.tensor_copy_predicated": {"src"},
+              "nl.empty_like": {"x"}, "nl.zeros_like": {"x"}, "nisa.dma_transpose": {"axis"},
+              "nisa.register_move": {"src"}, "nisa.register_load": {"dst"}, "nisa.register_store": {"src"},
+              "nisa.set_rng_seed": {"src"}, "nl.full": {"name"}, "nl.atomic_rmw": set(), "nisa.select_reduce": set()}
+
+
+class Row:
+    """A documented name: its parameters as text, or None where it is no function; engines; the first generation."""
+
+    def __init__(self, line):
+        what, *more = (part.strip() for part in line.split(" |"))
+        name, sign, rest = what.partition("(")
+        self.name, self.parameters = name, rest[:-1] if sign else None
+        self.engines = next((m for m in more if m and not (m[0] == "v" and m[1:].isdigit())), "")
+        self.first = next((int(m[1:]) for m in more if m[:1] == "v" and m[1:].isdigit()), 2)
+
+    def signature(self):
+        """The documented parameters, as inspect has them; defaults as text."""
+        scope = _Names()
+        return inspect.signature(eval(f"lambda {self.parameters}: None", scope))  # noqa: S307  (our own table)
+
+
+class _Names(dict):
+    """Every name of a default stands for its own text."""
+
+    def __init__(self):
+        super().__init__(__builtins__={})
+
+    def __missing__(self, name):
+        return _Text(name)
+
+
+class _Text(str):
+    def __getattr__(self, name):
+        return _Text(f"{self}.{name}")
+
+
+def rows(text):
+    """The rows of a table, by name."""
+    joined = text.strip().replace("\n  ", " ")
+    return {row.name: row for row in map(Row, joined.split("\n"))}
+
+
+def guard(names, prefix, table):
+    """Wraps the functions of a module that the table documents."""
+    for name, row in table.items():
+        short = name.partition(".")[2]
+        function = names.get(short)
+        if name.startswith(prefix + ".") and row.parameters and inspect.isfunction(function):
+            names[short] = _guarded(name, function)
+
+
+def _guarded(name, function):
+    signature, seen = inspect.signature(function), set()
+    skipped = _OTHERWISE.get(name, set())
+
+    @functools.wraps(function)
+    def call(*args, **named):
+        kinds = (tuple(map(type, args)), tuple(named), tuple(map(type, named.values())))
+        if kinds not in seen:
+            _check(name, _bound(name, signature, args, named), skipped)
+            seen.add(kinds)
+        return function(*args, **named)
+    return call
+
+
+def _bound(name, signature, args, named):
+    """The arguments by their names. Errors: as Python's, with the function's name."""
+    try:
+        return signature.bind(*args, **named).arguments
+    except TypeError as problem:
+        newer = "; dst= is of the newer dialect, which scripts import as nki" if "'dst'" in str(problem) else ""
+        raise TypeError(f"{name}() {problem}{newer}") from None
+
+
+def _check(name, arguments, skipped):
+    for parameter, value in arguments.items():
+        if value is None or parameter in skipped:
+            continue
+        if parameter in _OPERATIONS:
+            if not isinstance(value, str) and not callable(value):
+                raise error(f"{name}: {parameter} is {_said(value)}, no operation", "give nl.add, np.add or the like")
+            continue
+        kinds, words = _KINDS.get(parameter, ((), ""))
+        if kinds and not isinstance(value, kinds):
+            raise error(f"{name}: {parameter} is {_said(value)}, not {words}", f"give {words}")
+
+
+def _said(value):
+    return type(value).__name__ if not isinstance(value, (str, int, float, bool)) else repr(value)
