@@ -28,21 +28,12 @@ std::string json_of(const std::vector<ProgramOutcome>& outcomes) {
   nlohmann::ordered_json out;
   for (const Verdict verdict : {Verdict::kRight, Verdict::kWrong, Verdict::kRefused})
     out[std::string{name_of(verdict)}] = count(outcomes, verdict);
-  out["programs"] = nlohmann::ordered_json::array();
-  for (const ProgramOutcome& o : outcomes)
-    out["programs"].push_back({{"file", o.file},
-                               {"line", o.line},
-                               {"verdict", name_of(o.verdict)},
-                               {"checks", o.checks},
-                               {"code", o.code},
-                               {"reason", o.reason},
-                               {"fix", o.fix},
-                               {"seconds", o.seconds}});
+  out["programs"] = nlohmann::ordered_json::parse(trnsim::table_of(outcomes).render(base::Format::kJson));
   return out.dump(2) + "\n";
 }
 
 /// A few programs are all listed; of many only those that are not right.
-base::Table table_of(const std::vector<ProgramOutcome>& outcomes) {
+base::Table summary_of(const std::vector<ProgramOutcome>& outcomes) {
   constexpr std::size_t kFew = 20;
   base::Table table{{{"program", ""}, {"verdict", ""}, {"checks", "met"}, {"code", "of the compiler"}, {"reason", ""}}};
   for (const ProgramOutcome& o : outcomes)
@@ -77,7 +68,7 @@ void verify_programs(const VerifyProgramsRequest& request) {
   if (form == base::Format::kJson) {
     print(json_of(outcomes));
   } else {
-    const base::Table table = table_of(outcomes);
+    const base::Table table = summary_of(outcomes);
     if (table.rows() > 0) print(table.render(form, columns()));
     if (form == base::Format::kTable)
       print(fmt::format("{} in {}: {} right, {} wrong, {} refused\n",

@@ -17,6 +17,7 @@
 #include "trnsim/run/buyers_job.h"
 #include "trnsim/run/checkpoints.h"
 #include "trnsim/run/tokenize.h"
+#include "trnsim/run/verify_programs.h"
 #include "trnsim/sweep.h"
 #include "validation/predict/validate.h"
 
@@ -46,6 +47,15 @@ Json parameters(const Json& arguments, const Listener&) {
   const auto file =
       trnsim::machine_file(text_in(arguments, "machine"), arguments.value("set", std::vector<std::string>{}));
   return rows_of(trnsim::parameter_table(file, text_in(arguments, "prefix")));
+}
+
+Json verify(const Json& arguments, const Listener&) {
+  std::vector<trnsim::ProgramOutcome> outcomes;
+  for (const std::string& file : arguments.at("files").get<std::vector<std::string>>())
+    for (trnsim::ProgramOutcome& outcome :
+         trnsim::verify_programs(file, {.reference = arguments.value("reference", false)}))
+      outcomes.push_back(std::move(outcome));
+  return rows_of(trnsim::table_of(outcomes));
 }
 
 Json tokenize(const Json& arguments, const Listener&) {
@@ -117,7 +127,7 @@ constexpr std::array kQuestions = {
     Question{"sweep", sweep},       Question{"generate", generate}, Question{"validate", validate},
     Question{"ablate", ablate},     Question{"list", list},         Question{"parameters", parameters},
     Question{"tokenize", tokenize}, Question{"open", open_run},     Question{"consolidate", consolidate},
-    Question{"records", records},   Question{"cost", cost},
+    Question{"verify", verify},     Question{"records", records},   Question{"cost", cost},
 };
 
 }  // namespace

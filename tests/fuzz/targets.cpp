@@ -1,5 +1,6 @@
 #include "tests/fuzz/targets.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <string>
@@ -17,6 +18,9 @@
 #include "analysis/trace/trace.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "frontend/interpret/interpreter.h"
+#include "frontend/ops/refusals.h"
+#include "frontend/stablehlo/reader.h"
 #include "hw/params.h"
 #include "isa/asm.h"
 #include "isa/check.h"
@@ -244,6 +248,32 @@ void result(Bytes bytes, const fs::path& scratch) {
 
 void program(Bytes bytes, const fs::path&) { runtime::read_compiled(bytes, "fuzz"); }
 
+/// Whether it takes the reference a moment only.
+bool is_small(const trnsim::frontend::Module& module) {
+  constexpr std::int64_t kMost = 4096;
+  for (const auto& function : module.functions) {
+    for (const auto& type : function.values)
+      if (trnsim::frontend::element_count(type.dims) > kMost) return false;
+    for (const auto& node : function.nodes)
+      for (const auto& [name, value] : node.attributes.entries())
+        if (const auto* numbers = std::get_if<trnsim::frontend::Ints>(&value))
+          if (std::ranges::any_of(*numbers, [](std::int64_t x) { return x > kMost; })) return false;
+  }
+  return true;
+}
+
+void stablehlo(Bytes bytes, const fs::path&) {
+  for (const auto& program : trnsim::frontend::split_programs(bytes)) {
+    const auto module = trnsim::frontend::read_stablehlo(program.text, "fuzz", program.line);
+    trnsim::frontend::refusals(module, 10);
+    if (!is_small(module)) continue;
+    std::vector<trnsim::frontend::Value> arguments;
+    for (const auto& type : module.entry_function().parameter_types())
+      if (type.is_tensor()) arguments.push_back(trnsim::frontend::zeros(type));
+    trnsim::frontend::Interpreter{module, {}, {.nodes = 5000}}.run(module.entry, std::move(arguments));
+  }
+}
+
 constexpr std::array kTargets = {
     Target{"adapter", adapter},
     Target{"asm", assembler},
@@ -264,6 +294,7 @@ constexpr std::array kTargets = {
     Target{"sentencepiece", tokenizer<kPieces>},
     Target{"setting", setting},
     Target{"shards", shards},
+    Target{"stablehlo", stablehlo},
     Target{"tokenizer_bin", tokenizer<kLlama2c>},
     Target{"tokenizer_json", tokenizer<kTokenizerJson>},
     Target{"toml", toml},

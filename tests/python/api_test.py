@@ -139,6 +139,21 @@ class Behaviour(unittest.TestCase):
         self.assertEqual(set(table.columns), set(table.names))
         self.assertTrue(all(all == 2 for _, all in heard))
 
+    def test_programs_check_themselves(self):
+        text = """func.func @main() {
+  %a = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  check.expect_eq_const %a, dense<[1, EXPECTED]> : tensor<2xi32>
+  return
+}
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "program.mlir"
+            path.write_text(text.replace("EXPECTED", "2") + "// -----\n" + text.replace("EXPECTED", "3"))
+            table = trnsim.verify(path)
+        self.assertEqual(list(table["verdict"]), ["right", "wrong"])
+        self.assertEqual(list(table["line"]), [1, 7])
+        self.assertIn("element 1 is 2, expected 3", table[1]["reason"])
+
     def test_columns_keep_their_kinds(self):
         table = trnsim.Table([{"a": 1, "b": 0.5, "c": "x"}, {"a": 2, "b": None, "c": "y"}])
         self.assertEqual(table["a"].dtype, numpy.int64)

@@ -23,7 +23,8 @@ CALLS = {
     "open": {"folder": "no/such/folder"}, "parameters": {}, "project": {"job": "llama-small", **SMALL},
     "run": {"job": "bert_emotion"}, "search": {"model": "llama-small"},
     "sweep": {"job": "vit_mnist", "axes": {"hbm.bandwidth": "1x"}}, "tokenize": {"text": "a", "vocab": "no/such/file"},
-    "train": {"job": "bert_emotion"}, "validate": {"files": "no/such/file.csv"}}
+    "train": {"job": "bert_emotion"}, "validate": {"files": "no/such/file.csv"},
+    "verify": {"programs": "no/such/file.mlir"}}
 STRANGE = [object(), 3.5, -1, b"bytes", [object()], {"a": object()}, {1: 2}, set(), float("nan"), 10 ** 30, lambda: 0,
            "", "\0", "x" * 100_000, "\ud800", (), [[]], ("a", "b", "c")]
 

@@ -79,4 +79,19 @@ std::vector<ProgramOutcome> verify_programs(const std::filesystem::path& file, c
   return out;
 }
 
+base::Table table_of(std::span<const ProgramOutcome> outcomes) {
+  base::Table table{{{"file", ""},
+                     {"line", ""},
+                     {"verdict", ""},
+                     {"checks", "checks met"},
+                     {"code", ""},
+                     {"reason", ""},
+                     {"fix", ""},
+                     {"seconds", ""}}};
+  for (const ProgramOutcome& o : outcomes)
+    table.add_row({o.file, static_cast<std::int64_t>(o.line), name_of(o.verdict), o.checks, o.code, o.reason, o.fix,
+                   o.seconds});
+  return table;
+}
+
 }  // namespace trnsim

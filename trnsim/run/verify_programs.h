@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/table.h"
 
 namespace trnsim {
 
@@ -30,5 +33,8 @@ struct VerifyProgramsOptions {
 /// The outcomes of all programs of a file, whose parts are separated by "// -----". Errors: Fault::kData for a file
 /// that cannot be read; of programs none: they are outcomes.
 std::vector<ProgramOutcome> verify_programs(const std::filesystem::path& file, const VerifyProgramsOptions& options);
+
+/// A row for each outcome, with all of its members.
+base::Table table_of(std::span<const ProgramOutcome> outcomes);
 
 }  // namespace trnsim

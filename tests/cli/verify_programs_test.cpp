@@ -1,0 +1,74 @@
+// `trnsim verify FILE.mlir...`: verdicts, exit codes, the codes of the vendor's compiler.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/files.h"
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using testing::HasSubstr;
+
+std::string program(const std::string& body) { return "func.func @main() {\n" + body + "  return\n}\n"; }
+
+class VerifyPrograms : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(folder_);
+    base::write_file(folder_ / name, text);
+    return (folder_ / name).string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  const std::filesystem::path folder_ = std::filesystem::path{testing::TempDir()} / "verify_programs";
+  const std::string right_ = program(
+      "  %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>\n  %b = stablehlo.add %a, %a : tensor<2xf32>\n"
+      "  check.expect_eq_const %b, dense<[2.0, 4.0]> : tensor<2xf32>\n");
+  const std::string wrong_ =
+      program("  %a = stablehlo.constant dense<1> : tensor<i32>\n  check.expect_eq_const %a, dense<2> : tensor<i32>\n");
+  const std::string refused_ = program(
+      "  %a = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>\n"
+      "  check.expect_eq_const %a, dense<(1.0, 2.0)> : tensor<complex<f32>>\n");
+};
+
+TEST_F(VerifyPrograms, ExitCodesSayTheVerdict) {
+  const Ran right = run("verify " + file("right.mlir", right_));
+  EXPECT_EQ(right.code, 0) << right.err;
+  EXPECT_THAT(right.out, HasSubstr("1 program in 1 file: 1 right, 0 wrong, 0 refused"));
+  const Ran wrong = run("verify " + file("wrong.mlir", wrong_));
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("wrong.mlir:3: check.expect_eq_const: element 0 is 1, expected 2"));
+  const Ran refused = run("verify " + file("refused.mlir", refused_));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("EVRF004: complex numbers are not supported"));
+  EXPECT_EQ(run("verify --reference " + file("refused.mlir", refused_)).code, 0);
+}
+
+TEST_F(VerifyPrograms, SeveralProgramsOfAFile) {
+  const std::string path = file("three.mlir", right_ + "// -----\n" + refused_ + "// -----\n" + wrong_);
+  const Ran ran = run("verify --format json " + path);
+  EXPECT_EQ(ran.code, 1);
+  const auto json = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(json.at("right"), 1);
+  EXPECT_EQ(json.at("refused"), 1);
+  ASSERT_EQ(json.at("programs").size(), 3U);
+  EXPECT_EQ(json["programs"][0]["checks"], 1);
+  EXPECT_EQ(json["programs"][1]["code"], "EVRF004");
+  EXPECT_EQ(json["programs"][2]["verdict"], "wrong");
+}
+
+TEST_F(VerifyPrograms, WrongCalls) {
+  EXPECT_EQ(run("verify no/such/file.mlir").code, 2);
+  const Ran mixed = run("verify a.mlir folder");
+  EXPECT_EQ(mixed.code, 2);
+  EXPECT_THAT(mixed.err, HasSubstr("names several folders, or folders and programs"));
+  EXPECT_EQ(run("list machines --frontend").code, 2);
+  EXPECT_THAT(run("list ops --frontend --format csv").out, HasSubstr("\ndot_general,dot,product,"));
+}
+
+}  // namespace
