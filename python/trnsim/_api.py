@@ -217,9 +217,9 @@ def tokenize(text, vocab, max_length=0):
 
 
 def verify(programs, reference=False):
-    """Runs programs of StableHLO that check themselves: files of them. Answers a Table: file, line, verdict (right,
-    wrong, refused), checks that were met, code of the vendor's compiler, reason, fix, seconds. With `reference`,
-    programs that the compiler refuses are computed, too."""
+    """Runs programs of StableHLO that check themselves: files of them. Answers a Table: file, line, verdict
+    (right, wrong, refused), checks that were met, code of the vendor's compiler, reason, fix, seconds. With
+    `reference`, programs that the compiler refuses are computed, too."""
     return Table(_ask("verify", files=_list(programs), reference=bool(reference)))
 
 
