@@ -44,8 +44,8 @@ class Evaluation {
   /// Calls a function of the module by its name, with as many arguments as it has parameters.
   std::vector<Value> call_named(const std::string& name, std::vector<Value> arguments) const;
 
-  /// Computes the node as another operator, with attributes that were values: what has sizes as operands is checked and
-  /// computed as what has them as attributes.
+  /// Computes the node as another operator, with attributes that were values: a form whose sizes are operands is
+  /// checked and computed as the form whose sizes are attributes.
   void as_static(std::string_view op, Attributes attributes, std::size_t operands);
   /// The numbers of an operand as sizes and places. Errors: it has none.
   Ints ints(std::size_t i) const;

@@ -132,7 +132,7 @@ std::vector<Value> Interpreter::run_lanes(FunctionId id, std::vector<Value> argu
   return out;
 }
 
-/// The results are those that the program states: what is stated and not inferred is held against the values.
+/// The results are those that the program states: types that are stated and not inferred are held against the values.
 void Evaluation::require_stated(const std::vector<Value>& results) const {
   bool same = results.size() == node_.results;
   for (std::size_t i = 0; same && i < results.size(); ++i) same = results[i].type == result_type(i);

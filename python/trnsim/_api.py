@@ -178,7 +178,8 @@ def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficien
 
     instances: numbers of instances. efficiency: of the peaks in roofline estimates, 0..1. work: epochs,
     samples, tokens, flops (FLOP), hbm_bytes (B) of the job. Answers a Table: instance_type, instances,
-    cores, sequences_per_step, seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker, per_epoch, ... (US dollars), basis."""
+    cores, sequences_per_step, seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker, per_epoch,
+    ... (US dollars), basis."""
     from trnsim._errors import Error
 
     if (run is None) == (seconds is None):

@@ -84,7 +84,7 @@ std::string attributes_of(const Operator& op) {
   return text;
 }
 
-/// The table of operators with what their programs came to.
+/// The table of operators with the outcomes of their programs.
 std::string page(const Outcomes& outcomes) {
   base::Table table{{{"operator", ""},
                      {"HLO", ""},

@@ -124,7 +124,7 @@ TEST(StableHlo, ErrorsNameTheLine) {
   EXPECT_THAT(complaint_of(""), HasSubstr("has no function"));
 }
 
-/// One error with the line, within a second, for what would take others for ever.
+/// One error with the line, within a second.
 TEST(StableHlo, HardProgramsEndInAnError) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(complaint_of("func.func @f() {\n  func.call @g() : () -> ()\n  return\n}\n"

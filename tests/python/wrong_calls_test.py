@@ -16,7 +16,7 @@ import unittest
 import trnsim
 
 SMALL = {"machine": "trn1.2xlarge", "suggestions": 0}  # a model that is projected in a second
-# One call of each public function that is right but for what a test changes.
+# One call of each public function, right until a test changes it.
 CALLS = {
     "ablate": {"job": "llama-small"}, "consolidate": {"folder": "no/such/folder", "out": "no/such/out"},
     "cost": {"seconds": 60.0}, "generate": {"model": "llama-small"}, "list": {"what": "models"},
