@@ -50,10 +50,14 @@ if(TARGET test_integration)  # it installs what was built
   add_dependencies(test_integration trnsim_installed)
 endif()
 if(TARGET test_cli)
-  add_library(trnsim_fail_io MODULE tests/cli/fail_io.cpp)
-  target_link_libraries(trnsim_fail_io PRIVATE ${CMAKE_DL_LIBS})
-  target_compile_definitions(test_cli PRIVATE TRNSIM_FAIL_IO="$<TARGET_FILE:trnsim_fail_io>")
-  add_dependencies(test_cli trnsim_fail_io)
+  foreach(name IN ITEMS fail_io fail_alloc power_cut)  # stand between trnsim and the C library
+    add_library(trnsim_${name} MODULE tests/cli/${name}.cpp)
+    target_compile_features(trnsim_${name} PRIVATE cxx_std_20)
+    target_link_libraries(trnsim_${name} PRIVATE ${CMAKE_DL_LIBS})
+    string(TOUPPER TRNSIM_${name} defined)
+    target_compile_definitions(test_cli PRIVATE ${defined}="$<TARGET_FILE:trnsim_${name}>")
+    add_dependencies(test_cli trnsim_${name})
+  endforeach()
 endif()
 foreach(tests IN ITEMS test_cli test_integration)  # they run the binary
   if(TARGET ${tests})

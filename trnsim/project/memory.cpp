@@ -29,16 +29,33 @@ struct Parameters {
   }
 };
 
-/// Parameters of each stage on one tensor-parallel rank.
-std::vector<Parameters> parameters_of(const Job& job) {
-  const workloads::ShardPlan plan = workloads::shard_plan(job.step.plan);
-  workloads::check(plan, job.model);
+/// Counts every tensor.
+std::vector<Parameters> counted(const workloads::ModelPtr& model, const workloads::ShardPlan& plan) {
   workloads::ShardPlan one_stage = plan;
   one_stage.pipeline_parallel_size = one_stage.virtual_pipeline_size = 1;
   std::vector<Parameters> out(static_cast<std::size_t>(plan.pipeline_parallel_size));
-  for (const workloads::WeightSpec& w : workloads::shard_specs(job.model, one_stage, {}))
+  for (const workloads::WeightSpec& w : workloads::shard_specs(model, one_stage, {}))
     for (std::size_t stage = 0; stage < out.size(); ++stage)
-      if (workloads::is_on_stage(w, job.model, plan, static_cast<std::int64_t>(stage))) out[stage].add(w);
+      if (workloads::is_on_stage(w, model, plan, static_cast<std::int64_t>(stage))) out[stage].add(w);
+  return out;
+}
+
+/// Parameters of each stage on one tensor-parallel rank. A search asks for them hundreds of times: of a model deeper
+/// than any that was trained they are those of a shallow one and, in equal parts, of its further layers.
+std::vector<Parameters> parameters_of(const Job& job) {
+  constexpr std::int64_t kDeep = 512;
+  const workloads::ShardPlan plan = workloads::shard_plan(job.step.plan);
+  workloads::check(plan, job.model);
+  const std::int64_t layers = job.model->sizes().layers,
+                     unit = plan.pipeline_parallel_size * plan.virtual_pipeline_size;
+  if (layers <= kDeep) return counted(job.model, plan);
+  const auto of = [&](std::int64_t units) { return counted(job.model->with_sizes({.layers = units * unit}), plan); };
+  std::vector<Parameters> out = of(1);
+  const std::vector<Parameters> two = of(2);
+  const double further = static_cast<double>(layers / unit) - 1;
+  for (std::size_t s = 0; s < out.size(); ++s)
+    out[s] = {.all = out[s].all + further * (two[s].all - out[s].all),
+              .trained = out[s].trained + further * (two[s].trained - out[s].trained)};
   return out;
 }
 

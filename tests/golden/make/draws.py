@@ -21,15 +21,15 @@ TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 
 
 def a_decoder(family, draw):
-    seq = draw.choice([draw.randint(4, 150), 8 * draw.randint(1, 18)])  # ranks share a sequence that they divide
+    seq = draw.choice([draw.randint(4, 80), 8 * draw.randint(1, 10)])  # ranks share a sequence that they divide
     heads = draw.randint(1, 8)
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
     if family in ("olmo2", "stablelm"):
         shared = heads
-    vocab = draw.choice([draw.randint(20, 700), 8 * draw.randint(3, 80)])
-    changes = {"vocab_size": vocab, "hidden_size": draw.randint(4, 160), "num_hidden_layers": draw.randint(1, 4),
-               "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": 2 * draw.randint(1, 40),
-               "intermediate_size": draw.randint(3, 300), "max_position_embeddings": seq + draw.randint(0, 9),
+    vocab = draw.choice([draw.randint(20, 400), 8 * draw.randint(3, 50)])
+    changes = {"vocab_size": vocab, "hidden_size": draw.randint(4, 140), "num_hidden_layers": draw.randint(1, 4),
+               "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": 2 * draw.randint(1, 20),
+               "intermediate_size": draw.randint(3, 200), "max_position_embeddings": seq + draw.randint(0, 9),
                "rms_norm_eps": draw.choice([1e-5, 1e-6]), "rope_theta": draw.choice([1e3, 1e4, 5e5]),
                "tie_word_embeddings": draw.random() < 0.5}
     if family in ("mistral", "phi3", "gemma2", "gemma3"):
@@ -80,8 +80,8 @@ def a_vit(_, draw):
 
 def an_encoder(family, draw):
     base = family.split("_")[0]
-    seq, heads, vocab, labels = draw.randint(8, 150), draw.randint(1, 8), draw.randint(20, 700), draw.randint(2, 9)
-    hidden, layers, ffn = heads * draw.randint(1, 40), draw.randint(1, 3), draw.randint(3, 300)
+    seq, heads, vocab, labels = draw.randint(8, 90), draw.randint(1, 8), draw.randint(20, 400), draw.randint(2, 9)
+    hidden, layers, ffn = heads * draw.randint(1, 24), draw.randint(1, 3), draw.randint(3, 200)
     names = {str(i): f"LABEL_{i}" for i in range(labels)}
     changes = {"vocab_size": vocab, "max_position_embeddings": seq + draw.randint(2, 9), "id2label": names,
                "label2id": {name: int(i) for i, name in names.items()}}
@@ -100,7 +100,7 @@ def an_encoder(family, draw):
 
 
 def a_t5(_, draw):
-    read, vocab, heads = draw.randint(6, 120), draw.randint(20, 700), draw.randint(1, 8)
+    read, vocab, heads = draw.randint(6, 80), draw.randint(20, 400), draw.randint(1, 8)
     changes = {"vocab_size": vocab, "d_model": draw.randint(4, 160), "d_kv": draw.randint(1, 40),
                "d_ff": draw.randint(3, 300), "num_layers": draw.randint(1, 3), "num_decoder_layers": draw.randint(1, 3),
                "num_heads": heads, "n_positions": read, "relative_attention_num_buckets": 4 * draw.randint(2, 8),

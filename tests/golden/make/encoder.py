@@ -166,12 +166,12 @@ def batches(family, task, c):
         ids = torch.randint(2, VOCAB, (BATCH, SEQ))
         mask = (torch.arange(SEQ) < torch.randint(SEQ // 2, SEQ + 1, (BATCH, 1))).long()
         labels = ((ids < VOCAB // 2).long() * mask).sum(1) % LABELS
+        if task and family == "roberta":  # padding has a position of its own there, and its logits are others
+            mask = torch.ones_like(mask)
         if task == "tokens":
             labels = (ids + ids.roll(1, 1)) % LABELS
             labels[:, 0], labels[:, 7], labels[mask == 0] = -100, -100, -100
         if task == "mlm":
-            if family == "roberta":  # padding has a position of its own there, and its logits are others
-                mask = torch.ones_like(mask)
             chosen = (torch.rand(BATCH, SEQ) < 0.25) & (mask == 1)
             labels = torch.where(chosen, ids, torch.tensor(-100))
             ids = torch.where(chosen & (torch.rand(BATCH, SEQ) < 0.9), torch.tensor(HIDDEN), ids)

@@ -96,7 +96,7 @@ def shrunk(trnsim, case, folder, tries=60):
         for one in smaller(case):
             tries -= 1
             try:
-                bad = outcome(trnsim, one, folder)[0].startswith("DISAGREES")
+                bad = outcome(trnsim, one, folder)[0].startswith("DISAGREES: check failed")
             except (RuntimeError, ValueError, IndexError, ZeroDivisionError, AssertionError, TypeError):
                 bad = False  # no model of PyTorch's either
             if bad:
@@ -128,6 +128,7 @@ def tried(trnsim, number, case, folder):
           flush=True)
     if result.startswith("DISAGREES"):
         print(f"  {shown(case)}", flush=True)
+    if result.startswith("DISAGREES: check failed"):
         case = shrunk(trnsim, case, folder)
         result, errors, command = outcome(trnsim, case, folder)
         print(f"  shrunk to {shown(case)}: {errors}: {result}\n  {' '.join(command)}", flush=True)
