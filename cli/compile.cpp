@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/option_table.h"
 #include "trnsim/project/inspect.h"
 #include "trnsim/project/memory.h"
@@ -48,6 +49,8 @@ base::Table blocks_table(const runtime::Compiled& compiled) {
 std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
   const base::Format form = base::parse_format(options.settings.output.format);
   if (options.emit == "graph") return graph_text(job, options.stage);
+  if (options.emit == "hlo" || options.emit == "hlo-proto")
+    return trnsim::hlo_of(stage_graph(job, options.stage), options.workload, options.emit == "hlo-proto");
   const runtime::Compiled compiled = compile_stage(job, options.stage);
   if (options.emit == "asm") return trnsim::assembler_text(compiled);
   const std::string memory = memory_table(trnsim::memory_of(compiled.memory, job.machine)).render(form, columns());
@@ -59,7 +62,7 @@ std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
 
 void compile(const CompileOptions& options) {
   base::parse_format(options.settings.output.format);
-  if (!options.emit.empty()) trnsim::require_choice("--emit", options.emit, "asm|graph|memory");
+  if (!options.emit.empty()) trnsim::require_choice("--emit", options.emit, "asm|graph|hlo|hlo-proto|memory");
   const trnsim::Job job = projected_job(workloads::load_workload(options.workload), options.settings);
   const std::string text = text_of(options, job);
   if (options.output.empty())
@@ -73,8 +76,9 @@ void compile(const CompileOptions& options) {
 void add_compile(CLI::App& app) {
   auto options = std::make_shared<CompileOptions>();
   app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
-  app.add_option("--emit", options->emit, "what to print: the program, the graph, the memory plan")
-      ->type_name("asm|graph|memory");
+  app.add_option("--emit", options->emit,
+                 "what to print: the program, the graph, as HLO text or proto too, the memory plan")
+      ->type_name("asm|graph|hlo|hlo-proto|memory");
   app.add_option("--output", options->output, "file for the output of --emit; default: stdout");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0")->capture_default_str();
   app.add_flag("--explain", options->explain, "what each pass changed, the time and the bytes that it saved");

@@ -18,10 +18,12 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/graphs.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/run/run.h"
 
@@ -190,8 +192,12 @@ void dump_config(const RunOptions& options) {
 
 void run(const RunOptions& options) {
   if (options.dump_config) return dump_config(options);
+  if (std::filesystem::is_directory(options.workload)) return run_cache(options.workload, options.settings);
+  if (trnsim::is_graph_file(options.workload) && options.settings.machine.mode == "numeric")
+    return run_numbers(options.workload, options.settings);
   std::optional<base::NewFolder> made;
-  workloads::Workload workload = workloads::load_workload(options.workload);
+  workloads::Workload workload = trnsim::is_graph_file(options.workload) ? trnsim::graph_workload(options.workload)
+                                                                         : workloads::load_workload(options.workload);
   if (options.settings.output.output_dir.empty()) made.emplace(default_folder(options));
   const trnsim::RunRequest request{
       .workload = std::move(workload),
@@ -222,7 +228,9 @@ void run(const RunOptions& options) {
 
 void add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
-  app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
+  app.add_option("WORKLOAD", options->workload,
+                 "name of a workload, or a workload file; or a program: .hlo, .pb, .mlir")
+      ->required();
   app.add_option("--trace_steps,--trace-steps", options->trace_steps,
                  "record the instructions of this many steps, for trnsim trace")
       ->type_name("0|1")

@@ -160,14 +160,18 @@ std::string_view Cursor::balanced(char open, char close) {
 
 std::uint32_t Cursor::line() {
   skip();
+  return line_here();
+}
+
+std::uint32_t Cursor::line_here() {
   if (counted_ > pos_) counted_ = 0, line_ = 1;
-  line_ += static_cast<std::uint32_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_),
-                                                 text_.begin() + static_cast<std::ptrdiff_t>(pos_), '\n'));
+  const auto begin = text_.begin() + static_cast<std::ptrdiff_t>(counted_);
+  line_ += static_cast<std::uint32_t>(std::count(begin, text_.begin() + static_cast<std::ptrdiff_t>(pos_), '\n'));
   counted_ = pos_;
   return line_;
 }
 
-std::string Cursor::where() { return fmt::format("{}:{}", file_, line()); }
+std::string Cursor::where() { return fmt::format("{}:{}", file_, line_here()); }
 
 void Cursor::fail(std::string_view what, std::string_view fix) {
   throw base::Error{base::Fault::kData, where(), what, fix};

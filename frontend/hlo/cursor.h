@@ -42,6 +42,7 @@ class Cursor {
 
  private:
   void skip();
+  std::uint32_t line_here();
 
   std::string_view text_, file_;
   std::size_t pos_ = 0;

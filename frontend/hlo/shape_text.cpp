@@ -64,7 +64,7 @@ Shape read_array(Cursor& cursor) {
   cursor.expect("]");
   if (!shape.dynamic.empty()) shape.dynamic.resize(shape.dims.size());
   if (cursor.here() == '{') read_layout(cursor, shape);
-  if (shape.layout && shape.dims.empty() && *shape.layout == Layout{}) shape.layout.reset();
+  if (shape.layout && *shape.layout == Layout{}) shape.layout.reset();
   return shape;
 }
 

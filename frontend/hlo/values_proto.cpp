@@ -32,7 +32,7 @@ Layout layout_of(Message message) {
       while (tile.next()) tile.tag() == 1 ? append_ints(tile, dims) : tile.skip();
       for (std::int64_t& dim : dims)
         if (dim == std::numeric_limits<std::int64_t>::min()) dim = -1;  // joined with the next dimension
-      out.tiles.push_back(std::move(dims));
+      if (!dims.empty()) out.tiles.push_back(std::move(dims));
     } else
       message.skip();
   }
@@ -123,7 +123,8 @@ Held device_list_of(Message message) {
   IotaGroups iota;
   while (message.next()) {
     if (message.tag() == 1) {
-      groups.push_back(field_ints(message.get_message(), 1));
+      Ints group = field_ints(message.get_message(), 1);
+      if (!group.empty()) groups.push_back(std::move(group));
       continue;
     }
     if (message.tag() != 2) {
@@ -156,6 +157,7 @@ T held_or_new(const Instruction& instruction, const Form& form) {
 }
 
 void append_row(Instruction& instruction, const Form& form, Ints row) {
+  if (row.empty()) return;
   Rows rows = held_or_new<Rows>(instruction, form);
   rows.push_back(std::move(row));
   add(instruction, form, std::move(rows));
@@ -259,7 +261,7 @@ Shape shape_of(Message message, std::string_view where, int depth) {
   if (std::ranges::none_of(out.dynamic, [](bool is) { return is; })) out.dynamic.clear();
   if (!out.dynamic.empty()) out.dynamic.resize(out.dims.size());
   if (out.dims.size() > 64) fail_proto(where, "has more than 64 dimensions");
-  if (out.layout && out.dims.empty() && *out.layout == Layout{}) out.layout.reset();
+  if (out.layout && *out.layout == Layout{}) out.layout.reset();
   if (out.element == Element::kTuple || out.element == Element::kToken) out.layout.reset();
   elements_of(out, where);
   return out;

@@ -157,7 +157,7 @@ void write_metadata(MessageWriter& message, const Metadata& metadata) {
 
 void write_alias(MessageWriter& message, const Aliasing& alias, std::span<const std::uint32_t, 4> fields) {
   if (fields[0] != 0) write_ints(message, fields[0], alias.output);
-  write_number(message, fields[1], alias.operand);
+  message.add_int64(fields[1], alias.operand);  // 0 too: the writer leaves a message without fields out
   write_ints(message, fields[2], alias.operand_index);
   if (fields[3] != 0) write_number(message, fields[3], alias.kind);
 }

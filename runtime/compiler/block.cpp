@@ -26,8 +26,12 @@ std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vect
   for (std::uint32_t r = 0; r < block.registers.size(); ++r) reg_of[block.registers[r]] = r;
   std::vector<char> wanted(block.registers.size(), 0);
   for (ValueId v = 0; v < graph.value_count(); ++v) {
-    const std::uint32_t reg = reg_of[graph.root(v)];
+    const std::uint32_t reg = reg_of[graph.base(v)];
     if (reg == kNone) continue;
+    if (const ValueId root = graph.root(v); graph.base(v) != root) {  // a part: other registers may name its memory
+      wanted[reg] = 1;
+      if (reg_of[root] != kNone) wanted[reg_of[root]] = 1;
+    }
     const auto& users = graph.users(v);
     const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
     if (graph.value(v).kind != Kind::kActivation || leaves) wanted[reg] = 1;
@@ -45,7 +49,7 @@ std::vector<std::uint32_t> places_of(const Graph& graph, const std::vector<Value
                                      const std::vector<ValueId>& values) {
   std::vector<std::uint32_t> out;
   for (const ValueId v : registers) {
-    const auto place = std::ranges::find(values, v, [&](ValueId value) { return graph.root(value); });
+    const auto place = std::ranges::find(values, v, [&](ValueId value) { return graph.base(value); });
     base::ensure(v == kSpillArea || place != values.end(), "compile", "a register of no tensor");
     out.push_back(v == kSpillArea ? BuiltBlock::kSpills : static_cast<std::uint32_t>(place - values.begin()));
   }
@@ -104,7 +108,7 @@ class Signer {
     if (!added) return;
     values_.push_back(v);
     const Value& value = graph_.value(v);
-    const auto root = numbers_.find(graph_.root(v));
+    const auto root = numbers_.find(graph_.base(v));
     key_(TensorKey{.rows = value.rows,
                    .cols = value.cols,
                    .dtype = value.dtype,

@@ -231,7 +231,7 @@ class Compiler {
     for (const Use& use : uses_) {
       for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
         const ValueId v = value_of(use, i);
-        if (v != kSpillArea) in_hbm[v] = true;
+        if (v != kSpillArea) in_hbm[graph_.root(v)] = true;
       }
       spill = std::max(spill, use.block->spill_bytes);
     }
@@ -280,7 +280,7 @@ class Compiler {
   /// The tensor behind a register of the block, for this call.
   ValueId value_of(const Use& use, std::size_t reg) const {
     const std::uint32_t place = use.block->registers[reg];
-    return place == BuiltBlock::kSpills ? kSpillArea : graph_.root(use.values[place]);
+    return place == BuiltBlock::kSpills ? kSpillArea : graph_.base(use.values[place]);
   }
 
   void add_call(const Use& use, const std::vector<NodeId>& nodes) {
@@ -289,7 +289,7 @@ class Compiler {
         .block = use.block->index, .bases = {}, .rng = scope.rng, .layer = scope.layer, .phase = scope.phase};
     for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
       const ValueId v = value_of(use, i);
-      call.bases.push_back(v == kSpillArea ? spill_base_ : result_.memory.address.at(v));
+      call.bases.push_back(v == kSpillArea ? spill_base_ : result_.memory.address.at(graph_.root(v)) + graph_.begin(v));
     }
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);

@@ -53,7 +53,7 @@ Tile Emitter::psum(std::int64_t parts, std::int64_t cols, Dtype dtype) {
 }
 
 std::uint32_t Emitter::reg(ValueId id) {
-  const auto [place, added] = registers_.try_emplace(graph_.root(id), static_cast<std::uint32_t>(registers_.size()));
+  const auto [place, added] = registers_.try_emplace(graph_.base(id), static_cast<std::uint32_t>(registers_.size()));
   if (added) block_.registers.push_back(place->first);
   return place->second;
 }
@@ -108,7 +108,9 @@ void Emitter::store(const Tile& dst, const Tile& src) {
 }
 
 Tile Emitter::broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols) {
-  return spread(loaded(value(id).dtype, hbm(id, 0, 1, col, cols, 1)), parts);
+  const Dtype type = value(id).dtype;
+  if (isa::is_integer(type)) return loaded(type, hbm_row(id, 0, parts, col, cols));  // TensorE multiplies none
+  return spread(loaded(type, hbm(id, 0, 1, col, cols, 1)), parts);
 }
 
 Tile Emitter::spread(const Tile& row, std::int64_t parts) {

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "isa/program.h"
 #include "runtime/graph/numerics.h"
@@ -230,12 +231,70 @@ struct ReceiveAttrs {
   bool operator==(const ReceiveAttrs&) const = default;
 };
 
+/// One operation on elements of operands that are whole, or a row, a column or one element for all.
+enum class ElementForm : std::uint8_t {
+  kPair,      // a alu b
+  kNumbers,   // (a alu x) then y
+  kFunction,  // fn(a * x + y)
+  kSelect,    // a is not 0 ? b : c
+  kFloor,     // the whole number at a or below
+  kRest,      // a - b * the whole number towards 0 of a / b
+};
+struct ElementAttrs {
+  ElementForm form = ElementForm::kPair;
+  isa::Alu alu = isa::Alu::kAdd, then = isa::Alu::kNone;
+  isa::Fn fn = isa::Fn::kCopy;
+  double x = 1, y = 0;
+  OptionalType dtype{};
+  bool operator==(const ElementAttrs&) const = default;
+};
+
+struct ReduceAttrs {
+  isa::Alu alu = isa::Alu::kAdd;
+  OptionalType dtype{};
+  bool operator==(const ReduceAttrs&) const = default;
+};
+
+/// The same memory as a matrix of another form, from an element on.
+struct ViewAttrs {
+  std::int64_t rows = 1, cols = 1, first = 0;
+  bool operator==(const ViewAttrs&) const = default;
+};
+
+/// Elements at `first` + the sum of index * stride, for all indices below `sizes`, the last index the fastest.
+struct MoveAttrs {
+  std::vector<std::int64_t> sizes, strides;
+  std::int64_t first = 0;
+  std::int64_t rows = 1, cols = 1;  // of the result
+  OptionalType dtype{};
+  bool operator==(const MoveAttrs&) const = default;
+};
+
+/// start + row * by_row + column * by_col.
+struct RampAttrs {
+  std::int64_t rows = 1, cols = 1;
+  double start = 0, by_row = 0, by_col = 0;
+  OptionalType dtype{};
+  bool operator==(const RampAttrs&) const = default;
+};
+
+/// y[b] = x[b] w[b] for each b of a batch. Strides are elements: of each axis of the batch, then of x's rows and of the
+/// summed axis, of the summed axis and of w's columns.
+struct BatchMatmulAttrs {
+  std::vector<std::int64_t> batch{};
+  std::int64_t m = 1, k = 1, n = 1;
+  std::vector<std::int64_t> x{}, w{};
+  std::int64_t x_first = 0, w_first = 0;  // elements at which they begin
+  OptionalType dtype{}, operand{};
+  bool operator==(const BatchMatmulAttrs&) const = default;
+};
+
 using AnyAttrs =
     std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs, MatmulTnAttrs,
                  SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
                  ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
-                 BalanceAttrs>;
+                 BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

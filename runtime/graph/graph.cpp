@@ -80,7 +80,8 @@ std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<Val
                .dtype = s.dtype,
                .kind = in_place ? values_[s.alias].kind : Kind::kActivation,
                .producer = id,
-               .alias = s.alias});
+               .alias = s.alias,
+               .first = s.first});
   }
   return node.out;
 }
@@ -106,6 +107,18 @@ void Graph::output(ValueId value, std::string name) {
 ValueId Graph::root(ValueId id) const {
   while (values_[id].alias != kNoValue) id = values_[id].alias;
   return id;
+}
+
+ValueId Graph::base(ValueId id) const {
+  while (values_[id].alias != kNoValue && values_[id].first == 0) id = values_[id].alias;
+  return id;
+}
+
+std::uint64_t Graph::begin(ValueId id) const {
+  std::uint64_t bytes = 0;
+  for (; values_[id].alias != kNoValue; id = values_[id].alias)
+    bytes += static_cast<std::uint64_t>(values_[id].first * isa::size_of(values_[id].dtype));
+  return bytes;
 }
 
 void Graph::add_value(Value value) {

@@ -32,6 +32,7 @@ struct Value {
   Kind kind = Kind::kActivation;
   NodeId producer = kNoNode;
   ValueId alias = kNoValue;  // lives in that value's memory: an update in place
+  std::int64_t first = 0;    // where it begins there, in elements
   bool frozen = false;       // a weight that is not trained: it has no gradient
 
   std::int64_t elements() const { return rows * cols; }
@@ -102,6 +103,10 @@ class Graph {
   std::size_t value_count() const { return values_.size(); }
   /// The value whose memory `id` lives in.
   ValueId root(ValueId id) const;
+  /// The value that a block addresses for `id`: the root, or a value between them that begins elsewhere.
+  ValueId base(ValueId id) const;
+  /// Where base(id) begins in root(id), bytes.
+  std::uint64_t begin(ValueId id) const;
   /// Nodes that read it, in their order. The reference holds until the graph changes.
   const std::vector<NodeId>& users(ValueId id) const { return users_[id]; }
   /// The value of that name, or kNoValue.

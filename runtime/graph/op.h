@@ -20,6 +20,7 @@ struct Shape {
   std::int64_t rows = 0, cols = 0;
   Dtype dtype = Dtype::kFp32;
   ValueId alias = kNoValue;
+  std::int64_t first = 0;  // element of the alias at which it begins
 };
 
 /// Columns [begin, begin + size) of a row.

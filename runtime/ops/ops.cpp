@@ -17,7 +17,8 @@ std::span<const Op* const> all_ops() {
       &kStageSend,    &kStageReceive, &kHeadSum,       &kRoute,           &kRouteGrad,     &kToSlots,
       &kGates,        &kGatedSum,     &kFromSlots,     &kGateGrad,        &kSplitBlocks,   &kJoinBlocks,
       &kRankExchange, &kBalance,      &kDiagonals,     &kDiagonalsGrad,   &kCacheAppend,   &kLambNorms,
-      &kLambApply,    &kMomentum};
+      &kLambApply,    &kMomentum,     &kElement,       &kRowReduce,       &kView,          &kMove,
+      &kPlace,        &kRamp,         &kEmpty,         &kBatchMatmul};
   return kOps;
 }
 

@@ -28,6 +28,9 @@ extern const Op kRoute, kRouteGrad, kToSlots, kFromSlots, kGateGrad, kSplitBlock
 // optimizer state that data-parallel ranks share
 extern const Op kBucketScatter, kBucketGather;
 
+// for graphs of any kind
+extern const Op kElement, kRowReduce, kView, kMove, kPlace, kRamp, kEmpty, kBatchMatmul;
+
 /// In the order of this file.
 std::span<const Op* const> all_ops();
 

@@ -18,6 +18,8 @@
 #include "analysis/trace/trace.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "frontend/hlo/proto.h"
+#include "frontend/hlo/text.h"
 #include "frontend/interpret/interpreter.h"
 #include "frontend/ops/refusals.h"
 #include "frontend/stablehlo/reader.h"
@@ -274,6 +276,19 @@ void stablehlo(Bytes bytes, const fs::path&) {
   }
 }
 
+/// The module is written and read again, which must give the same one.
+void hlo_text(Bytes bytes, const fs::path&) {
+  using namespace trnsim::frontend::hlo;
+  const Module module = read_text(bytes, "input");
+  base::ensure(read_text(write_text(module), "written") == module, "hlo", "text changes on its way");
+}
+
+void hlo_proto(Bytes bytes, const fs::path&) {
+  using namespace trnsim::frontend::hlo;
+  const Module module = read_proto(bytes, "input");
+  base::ensure(read_proto(write_proto(module), "written") == module, "hlo", "the proto changes on its way");
+}
+
 constexpr std::array kTargets = {
     Target{"adapter", adapter},
     Target{"asm", assembler},
@@ -281,6 +296,8 @@ constexpr std::array kTargets = {
     Target{"config", config},
     Target{"corpus", corpus},
     Target{"dataset", dataset},
+    Target{"hlo_proto", hlo_proto},
+    Target{"hlo_text", hlo_text},
     Target{"images", images},
     Target{"llama2c", llama2c},
     Target{"picture", picture},

@@ -16,6 +16,7 @@
 #include "hw/params.h"
 #include "isa/names.h"
 #include "runtime/compiler/program_cache.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/lengths.h"
 #include "trnsim/job/settings.h"
 #include "workloads/checkpoints/model_files.h"
@@ -208,6 +209,7 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
 
 workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
   if (workloads::is_model_preset(name_or_folder)) return workloads::model_preset(name_or_folder);
+  if (is_graph_file(name_or_folder)) return load_graph_model(name_or_folder);
   if (std::filesystem::exists(name_or_folder)) return workloads::load_model_config(name_or_folder);
   const std::vector<std::string> jobs = workloads::workload_names();
   if (std::ranges::find(jobs, name_or_folder) != jobs.end())

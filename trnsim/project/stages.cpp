@@ -42,6 +42,7 @@ StagePasses passes_of(const Stage& stage) {
     if (call.phase == isa::Phase::kBackward) out.end = std::max(out.end, call.end);
     if (call.phase == isa::Phase::kOptimizer) out.update = std::min(out.update, call.begin);
   }
+  if (out.end == 0) out.end = out.update;  // a program without passes of its own
   base::ensure(!out.begin.empty() && out.end > out.begin.front(), program.name, "no micro-batch goes through");
   return out;
 }

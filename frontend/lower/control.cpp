@@ -1,0 +1,201 @@
+// The lowering of loops, branches and calls, and of communication.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "frontend/lower/lowerer.h"
+#include "frontend/ops/operator.h"
+#include "runtime/ops/ops.h"
+
+namespace trnsim::frontend {
+namespace {
+
+std::vector<View> operands(Lowerer& l) {
+  std::vector<View> out;
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) out.push_back(l.in(i));
+  return out;
+}
+
+std::vector<View> with_captures(Lowerer& l, std::vector<View> values, const Region& region) {
+  for (const ValueId v : region.captures) values.push_back(l.frame().values[v]);
+  return values;
+}
+
+void set_all(Lowerer& l, std::vector<View> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) l.set(std::move(values[i]), i);
+}
+
+/// Each trip is lowered by itself: its counter is a number, so that slices by it are places, and its calls are the same
+/// blocks as the trips' before, with other addresses.
+void loop(Lowerer& l) {
+  const Region &condition = l.node().regions.at(0), &body = l.node().regions.at(1);
+  std::vector<View> state = operands(l);
+  const std::size_t count = state.size();
+  for (std::int64_t trip = 0;; ++trip) {
+    const auto again = l.called(l.module().functions[condition.function], with_captures(l, state, condition));
+    if (!again.at(0).is_number())
+      l.refuse("EMOD025: how often it runs depends on data", "give it a counter that begins at a constant");
+    if (again[0].number == 0) break;
+    if (trip >= l.options().most_trips || l.out().operations > l.options().most_operations)
+      l.refuse(fmt::format("runs more than {} times, or {} operations with all loops in it", l.options().most_trips,
+                           l.options().most_operations),
+               "let each trip do more");
+    l.cut();
+    state = l.called(l.module().functions[body.function], with_captures(l, std::move(state), body));
+    state.resize(count);
+  }
+  l.cut();
+  set_all(l, std::move(state));
+}
+
+std::size_t size_of(const Module& module, FunctionId function) { return module.functions[function].nodes.size(); }
+
+void branch(Lowerer& l, std::size_t chosen) {
+  const Region& region = l.node().regions.at(chosen);
+  set_all(l, l.called(l.module().functions[region.function], with_captures(l, {}, region)));
+}
+
+/// The largest branch, where only a run knows which it is.
+std::size_t largest(Lowerer& l) {
+  l.only_timed("which branch runs depends on data: the largest is timed");
+  const auto& regions = l.node().regions;
+  const auto most =
+      std::ranges::max_element(regions, {}, [&](const Region& r) { return size_of(l.module(), r.function); });
+  return static_cast<std::size_t>(most - regions.begin());
+}
+
+void if_else(Lowerer& l) {
+  const View& which = l.in(0);
+  branch(l, which.is_number() ? (which.number != 0 ? 0 : 1) : largest(l));
+}
+
+void choose(Lowerer& l) {
+  const View& which = l.in(0);
+  const std::size_t last = l.node().regions.size() - 1;
+  const bool inside = which.number >= 0 && which.number <= static_cast<double>(last);
+  branch(l, !which.is_number() ? largest(l) : inside ? static_cast<std::size_t>(which.number) : last);
+}
+
+void call(Lowerer& l) {
+  const std::string name = l.node().attributes.text("callee");
+  const FunctionId callee = l.node().regions.empty() ? l.module().find(name) : l.node().regions[0].function;
+  if (callee == kNoFunction) l.refuse("calls a function that is not there: " + name, "name one of the module");
+  set_all(l, l.called(l.module().functions[callee], operands(l)));
+}
+
+// ---- communication
+
+std::uint8_t group(Lowerer& l) { return l.group_of(l.node().attributes.table("replica_groups")); }
+
+std::int64_t ranks_of(Lowerer& l) {
+  const IntTable groups = l.node().attributes.table("replica_groups");
+  return groups.columns > 0 ? groups.columns : l.out().ranks;
+}
+
+runtime::ValueId dense(Lowerer& l, const View& view) { return l.matrix(view); }
+
+void all_reduce(Lowerer& l) {
+  const Function& region = l.module().functions[l.node().regions.at(0).function];
+  isa::Alu alu = isa::Alu::kAdd;
+  for (const Node& node : region.nodes) {
+    if (node.op->name == "maximum" || node.op->name == "or") alu = isa::Alu::kMax;
+    if (node.op->name == "minimum" || node.op->name == "and") alu = isa::Alu::kMin;
+    if (node.op->name == "multiply") l.refuse("multiplies over ranks", "add, or take the largest or smallest");
+  }
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i)
+    l.set_result(l.add(runtime::kRankSum, {dense(l, l.in(i))},
+                       runtime::CollectiveAttrs{.ranks = ranks_of(l), .group = group(l), .alu = alu}),
+                 i);
+}
+
+/// Ranks' parts follow each other in memory; the split dimension takes its place.
+View joined(const View& parts, std::int64_t ranks, const Dims& part, std::size_t d) {
+  Dims dims{ranks};
+  dims.insert(dims.end(), part.begin(), part.end());
+  Dims order;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    if (i == d) order.push_back(0);
+    order.push_back(static_cast<std::int64_t>(i) + 1);
+  }
+  return transposed(dense_view(parts.base, dims, parts.dtype), order);
+}
+
+View merged(Lowerer& l, const View& view, const Dims& dims) {
+  if (auto same = reshaped(view, dims)) return *same;
+  return dense_view(
+      l.matrix(dense_view(l.matrix(view), view.dims, view.dtype), element_count(dims) / dims.back(), dims.back()), dims,
+      view.dtype);
+}
+
+void all_gather(Lowerer& l) {
+  const auto d = static_cast<std::size_t>(l.node().attributes.integer("all_gather_dim"));
+  const std::int64_t ranks = l.type_out().dims.at(d) / std::max<std::int64_t>(l.type_in(0).dims.at(d), 1);
+  l.out().ranks = std::max(l.out().ranks, ranks);
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
+    const View part = l.in(i);
+    const runtime::ValueId all =
+        l.add(runtime::kRankGather, {dense(l, part)}, runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
+    l.set(merged(l, joined(dense_view(all, {}, part.dtype), ranks, part.dims, d), l.type_out(i).dims), i);
+  }
+}
+
+/// The split dimension in front, in as many parts as there are ranks.
+View parted(const View& view, std::int64_t ranks, std::size_t d) {
+  View out = view;
+  out.dims[d] /= ranks;
+  const std::int64_t stride = view.strides[d] * out.dims[d];
+  out.dims.insert(out.dims.begin(), ranks);
+  out.strides.insert(out.strides.begin(), stride);
+  return out;
+}
+
+void reduce_scatter(Lowerer& l) {
+  const auto d = static_cast<std::size_t>(l.node().attributes.integer("scatter_dimension"));
+  const std::int64_t ranks = ranks_of(l);
+  const View parts = parted(l.in(0), ranks, d);
+  const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
+  l.set_result(l.add(runtime::kRankScatter, {l.matrix(parts, rows, cols)},
+                     runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)}));
+}
+
+void all_to_all(Lowerer& l) {
+  const auto split = static_cast<std::size_t>(l.node().attributes.integer("split_dimension"));
+  const auto concat = static_cast<std::size_t>(l.node().attributes.integer("concat_dimension"));
+  const std::int64_t ranks = ranks_of(l);
+  const View parts = parted(l.in(0), ranks, split);
+  const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
+  const runtime::ValueId all = l.add(runtime::kRankExchange, {l.matrix(parts, rows, cols)},
+                                     runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
+  const Dims part{parts.dims.begin() + 1, parts.dims.end()};
+  l.set(merged(l, joined(dense_view(all, {}, parts.dtype), ranks, part, concat), l.type_out().dims));
+}
+
+void rank_number(Lowerer& l) {
+  l.only_timed("ranks differ by it");
+  l.set(number_view(0, {}, l.dtype_out()));
+}
+
+struct ControlRow {
+  std::string_view op;
+  Rule rule;
+};
+constexpr std::array kControlRules = {ControlRow{"while", loop},
+                                      ControlRow{"if", if_else},
+                                      ControlRow{"case", choose},
+                                      ControlRow{"call", call},
+                                      ControlRow{"all_reduce", all_reduce},
+                                      ControlRow{"all_gather", all_gather},
+                                      ControlRow{"reduce_scatter", reduce_scatter},
+                                      ControlRow{"all_to_all", all_to_all},
+                                      ControlRow{"partition_id", rank_number},
+                                      ControlRow{"replica_id", rank_number}};
+
+}  // namespace
+
+Rule control_rule(std::string_view op) {
+  const auto row = std::ranges::find(kControlRules, op, &ControlRow::op);
+  return row == kControlRules.end() ? nullptr : row->rule;
+}
+
+}  // namespace trnsim::frontend

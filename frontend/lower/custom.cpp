@@ -1,0 +1,156 @@
+// The lowering of custom calls that have a meaning, of random bits, and of sorting.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "frontend/hlo/attrs_text.h"
+#include "frontend/lower/lowerer.h"
+#include "frontend/ops/operator.h"
+#include "runtime/ops/ops.h"
+
+namespace trnsim::frontend {
+namespace {
+
+/// The number behind "name = " in a configuration like {attn_heads = 32 : i64, scaling_factor = 1.0 : f64}.
+double number_in(std::string_view config, std::string_view name, double otherwise) {
+  const std::size_t at = config.find(std::string{name} + " = ");
+  if (at == std::string_view::npos) return otherwise;
+  const char* begin = config.data() + at + name.size() + 3;
+  double value = otherwise;
+  std::from_chars(begin, config.data() + config.size(), value);
+  return value;
+}
+
+runtime::AttentionAttrs attention_of(Lowerer& l) {
+  const std::string config = l.node().attributes.text("backend_config");
+  const Dims &q = l.type_in(0).dims, &k = l.type_in(1).dims;  // [batch, sequence, heads, elements]
+  if (q.size() != 4 || k.size() != 4)
+    l.refuse("its operands have another rank than 4", "give [batch, length, heads, size]");
+  const auto mask = static_cast<std::int64_t>(number_in(config, "mask_type", 0));
+  const auto window = static_cast<std::int64_t>(number_in(config, "window_size_left", -1));
+  // Transformer Engine, NVTE_Mask_Type: 2, 3 and above are causal.
+  return {.scale = number_in(config, "scaling_factor", 1),
+          .batch = q[0],
+          .seq = q[1],
+          .heads = q[2],
+          .kv_heads = k[2],
+          .causal = mask >= 2,
+          .window = window < 0 ? 0 : window + 1,
+          .flash = true,
+          .p = number_in(config, "dropout_probability", 0),
+          .dtype = l.dtype_out()};
+}
+
+runtime::ValueId by_tokens(Lowerer& l, std::size_t i) {
+  const Dims& d = l.type_in(i).dims;
+  return l.matrix(l.in(i), d[0] * d[1], d[2] * d[3]);
+}
+
+void set_rest(Lowerer& l, std::size_t first) {
+  for (std::size_t i = first; i < l.node().results; ++i)
+    if (!l.type_out(i).is_token()) l.set(number_view(0, l.type_out(i).dims, l.dtype_out(i)), i);
+}
+
+/// te_fused_attn_forward_ffi: q, k, v -> context, logarithms of sums, state and space of another device.
+void attention(Lowerer& l) {
+  const auto out = l.add_all(runtime::kAttention, {by_tokens(l, 0), by_tokens(l, 1), by_tokens(l, 2)}, attention_of(l));
+  l.set(dense_view(out[0], l.type_out(0).dims, l.dtype_out(0)), 0);
+  l.set(dense_view(out[1], l.type_out(1).dims, Dtype::kFp32), 1);
+  set_rest(l, 2);
+}
+
+/// te_fused_attn_backward_ffi: q, k, v, bias, logarithms of sums, state, context, its gradient -> dq, dk, dv.
+void attention_gradient(Lowerer& l) {
+  const Dims& kept = l.type_in(4).dims;
+  const runtime::ValueId sums = l.matrix(l.in(4), element_count(kept), 1);
+  const auto out = l.add_all(
+      runtime::kAttentionGrad,
+      {by_tokens(l, 0), by_tokens(l, 1), by_tokens(l, 2), sums, by_tokens(l, 7), by_tokens(l, 6)}, attention_of(l));
+  for (std::size_t i = 0; i < 3; ++i) l.set(dense_view(out[i], l.type_out(i).dims, l.dtype_out(i)), i);
+  set_rest(l, 3);
+}
+
+/// Rounds over rows, each of which takes the eight largest that are left: VectorE has no other order of elements.
+void ordered(Lowerer& l, std::int64_t wanted) {
+  constexpr std::int64_t kAtOnce = 8, kMostRounds = 1024;
+  const View& view = l.in(0);
+  const std::int64_t cols = view.dims.empty() ? 1 : view.dims.back();
+  const std::int64_t rounds = (wanted + kAtOnce - 1) / kAtOnce;
+  if (rounds > kMostRounds)
+    l.refuse(fmt::format("orders {} elements, and there are rounds for {}", wanted, kAtOnce * kMostRounds),
+             "order fewer, or on the host");
+  l.only_timed("the order of elements");
+  runtime::ValueId rows = l.matrix(view, view.count() / cols, cols);
+  for (std::int64_t r = 0; r < rounds; ++r) {
+    const runtime::ValueId most = l.add(runtime::kRowReduce, {rows}, runtime::ReduceAttrs{.alu = isa::Alu::kMax});
+    rows =
+        l.add(runtime::kElement, {rows, most},
+              runtime::ElementAttrs{.form = runtime::ElementForm::kPair, .alu = isa::Alu::kMin, .dtype = view.dtype});
+  }
+  for (std::size_t i = 0; i < l.node().results; ++i) {
+    const Dims& dims = l.type_out(i).dims;
+    const std::int64_t count = element_count(dims), all = l.graph().value(rows).elements();
+    View out = dense_view(rows, {count}, view.dtype);
+    if (count > all) l.refuse("gives more elements than it takes", "give as many");
+    out = *reshaped(out, dims);
+    l.set(l.element({.form = runtime::ElementForm::kFunction}, {out}, dims, l.dtype_out(i)), i);
+  }
+}
+
+void sort(Lowerer& l) {
+  const auto d = static_cast<std::size_t>(l.node().attributes.integer("dimension"));
+  ordered(l, l.in(0).dims[d]);
+}
+
+void top_k(Lowerer& l) { ordered(l, l.type_out(0).dims.back()); }
+
+/// A new state and random bits.
+void random_bits(Lowerer& l) {
+  l.only_timed("random bits");
+  l.set(l.in(0), 0);
+  const View bits = l.owned_copy(number_view(0, l.type_out(1).dims, l.dtype_out(1)));
+  l.set(bits, 1);
+}
+
+struct CustomRow {
+  std::string_view target;
+  Rule rule;
+};
+constexpr std::array kTargets = {CustomRow{"te_fused_attn_forward_ffi", attention},
+                                 CustomRow{"te_fused_attn_backward_ffi", attention_gradient}, CustomRow{"TopK", top_k},
+                                 CustomRow{"AwsNeuronTopK", top_k}};
+
+/// An operation of the compiler's own, in a program that trnsim wrote.
+void own_operation(Lowerer& l, std::string_view name) {
+  const auto all = runtime::all_ops();
+  const auto op = std::ranges::find(all, name, [](const runtime::Op* one) { return one->name; });
+  if (op == all.end()) l.refuse(fmt::format("trnsim has no operation {}", name), "write the program again");
+  std::vector<runtime::ValueId> in;
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) in.push_back(l.matrix(l.in(i)));
+  const auto out = l.add_all(**op, in, hlo::attrs_from(l.node().attributes.text("backend_config"), l.where()));
+  if (out.size() != l.node().results) l.refuse("has another number of results", "write the program again");
+  for (std::size_t i = 0; i < out.size(); ++i) l.set_result(out[i], i);
+}
+
+void custom_call(Lowerer& l) {
+  const std::string target = l.node().attributes.text("call_target_name");
+  if (target.starts_with(hlo::kTargetPrefix)) return own_operation(l, target.substr(hlo::kTargetPrefix.size()));
+  const auto row = std::ranges::find(kTargets, target, &CustomRow::target);
+  if (row == kTargets.end())
+    l.refuse(fmt::format("EVRF015: the custom call {} has no meaning here", target), "compose it of operators");
+  row->rule(l);
+}
+
+}  // namespace
+
+Rule custom_rule(std::string_view op) {
+  if (op == "custom_call") return custom_call;
+  if (op == "sort") return sort;
+  if (op == "chlo.top_k") return top_k;
+  return op == "rng_bit_generator" ? random_bits : nullptr;
+}
+
+}  // namespace trnsim::frontend

@@ -1,0 +1,347 @@
+// The lowering of element-wise operators.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "frontend/lower/lowerer.h"
+#include "frontend/lower/numbers.h"
+#include "frontend/ops/operator.h"
+#include "runtime/ops/ops.h"
+
+namespace trnsim::frontend {
+namespace {
+
+using isa::Alu;
+using isa::Fn;
+using runtime::ElementAttrs;
+using runtime::ElementForm;
+
+constexpr std::int64_t kFew = 64, kMany = 16 * 1024, kFoldedColumns = 1024;
+
+/// Rows and columns that use all partitions, for elements that need no form: their largest divisor up to 1024 columns.
+std::pair<std::int64_t, std::int64_t> folded(std::int64_t count) {
+  for (std::int64_t cols = kFoldedColumns; cols >= kFew; --cols)
+    if (count % cols == 0) return {count / cols, cols};
+  return {1, count};
+}
+
+/// A number as its type holds it.
+double held(double number, Element element) {
+  if (is_bool(element)) return number != 0;
+  if (is_float(element)) return round_to(element, number);
+  if (!std::isfinite(number)) return 0;
+  return static_cast<double>(wrap_to(element, static_cast<std::int64_t>(number)));
+}
+
+// ---- operators of one and two operands
+
+struct OneRow {
+  std::string_view op;
+  ElementAttrs attrs;
+};
+ElementAttrs function(Fn fn, double x = 1, double y = 0) {
+  return {.form = ElementForm::kFunction, .fn = fn, .x = x, .y = y};
+}
+ElementAttrs numbers(Alu alu, double x, Alu then = Alu::kNone, double y = 0) {
+  return {.form = ElementForm::kNumbers, .alu = alu, .then = then, .x = x, .y = y};
+}
+
+const std::vector<OneRow>& one_rows() {
+  constexpr double kQuarter = 1.5707963267948966;  // cos x = sin(x + pi / 2)
+  static const std::vector<OneRow> kRows = {
+      {"negate", numbers(Alu::kMul, -1)},
+      {"abs", numbers(Alu::kAbs, 0)},
+      {"exponential", function(Fn::kExp)},
+      {"log", function(Fn::kLog)},
+      {"log_plus_one", function(Fn::kLog, 1, 1)},
+      {"sqrt", function(Fn::kSqrt)},
+      {"rsqrt", function(Fn::kRsqrt)},
+      {"tanh", function(Fn::kTanh)},
+      {"logistic", function(Fn::kSigmoid)},
+      {"sine", function(Fn::kSin)},
+      {"cosine", function(Fn::kSin, 1, kQuarter)},
+      {"sign", function(Fn::kSign)},
+      {"floor", {.form = ElementForm::kFloor}},
+      {"chlo.erf", function(Fn::kErf)},
+      {"is_finite", numbers(Alu::kAbs, 0, Alu::kLe, std::numeric_limits<float>::max())},
+  };
+  return kRows;
+}
+
+struct PairRow {
+  std::string_view op;
+  Alu alu;
+};
+constexpr std::array kPairRows = {PairRow{"add", Alu::kAdd},
+                                  PairRow{"subtract", Alu::kSub},
+                                  PairRow{"multiply", Alu::kMul},
+                                  PairRow{"divide", Alu::kDiv},
+                                  PairRow{"maximum", Alu::kMax},
+                                  PairRow{"minimum", Alu::kMin},
+                                  PairRow{"power", Alu::kPow},
+                                  PairRow{"and", Alu::kAnd},
+                                  PairRow{"or", Alu::kOr},
+                                  PairRow{"xor", Alu::kXor},
+                                  PairRow{"shift_left", Alu::kShl},
+                                  PairRow{"shift_right_logical", Alu::kShr},
+                                  PairRow{"shift_right_arithmetic", Alu::kShr}};
+
+Alu compare_alu(Lowerer& l) {
+  constexpr std::array<std::string_view, 6> kNames{"EQ", "NE", "GT", "GE", "LT", "LE"};
+  constexpr std::array<Alu, 6> kAlus{Alu::kEq, Alu::kNe, Alu::kGt, Alu::kGe, Alu::kLt, Alu::kLe};
+  const std::string name = l.node().attributes.text("comparison_direction");
+  const auto found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) l.refuse("has no direction " + name, "use EQ, NE, GT, GE, LT or LE");
+  return kAlus[static_cast<std::size_t>(found - kNames.begin())];
+}
+
+/// x alu a as a alu' x, for comparisons.
+Alu mirrored(Alu alu) {
+  switch (alu) {
+    case Alu::kGt: return Alu::kLt;
+    case Alu::kGe: return Alu::kLe;
+    case Alu::kLt: return Alu::kGt;
+    case Alu::kLe: return Alu::kGe;
+    default: return alu;
+  }
+}
+
+/// Truth values are 0 and 1: their bits are combined as truths.
+Alu for_type(Alu alu, Element element) {
+  if (!is_bool(element)) return alu;
+  switch (alu) {
+    case Alu::kAnd:
+    case Alu::kMul:
+    case Alu::kMin: return Alu::kLogicalAnd;
+    case Alu::kOr:
+    case Alu::kAdd:
+    case Alu::kMax: return Alu::kLogicalOr;
+    case Alu::kXor: return Alu::kLogicalXor;
+    default: return alu;
+  }
+}
+
+void pair(Lowerer& l, Alu alu) {
+  const View &a = l.in(0), &b = l.in(1);
+  const Dims& dims = l.type_out().dims;
+  const Dtype dtype = l.dtype_out();
+  const Element element = l.type_out().element;
+  const bool commutes =
+      alu != Alu::kSub && alu != Alu::kDiv && alu != Alu::kPow && alu != Alu::kShl && alu != Alu::kShr;
+  if (a.is_number() && b.is_number())
+    return l.set(number_view(held(computed(alu, a.number, b.number), element), dims, dtype));
+  if (b.is_number()) {
+    const bool halves =
+        alu == Alu::kDiv && is_float(element);  // a product with the reciprocal is exact for powers of 2
+    if (halves && std::exp2(std::round(std::log2(std::abs(b.number)))) == std::abs(b.number))
+      return l.set(l.element(numbers(Alu::kMul, 1 / b.number), {a}, dims, dtype));
+    // Sums and products of 32 bits without a sign wrap: as of two tensors, which GpSimdE computes exactly.
+    const bool wraps = element == Element::kU32 && (alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul);
+    if (wraps) return l.set(l.element({.form = ElementForm::kPair, .alu = alu}, {a, b}, dims, dtype));
+    return l.set(l.element(numbers(alu, b.number), {a}, dims, dtype));
+  }
+  if (!a.is_number()) return l.set(l.element({.form = ElementForm::kPair, .alu = alu}, {a, b}, dims, dtype));
+  if (commutes) return l.set(l.element(numbers(mirrored(alu), a.number), {b}, dims, dtype));
+  if (alu == Alu::kSub) return l.set(l.element(numbers(Alu::kMul, -1, Alu::kAdd, a.number), {b}, dims, dtype));
+  if (alu == Alu::kDiv) {
+    const View inverse = l.element(function(Fn::kReciprocal), {b}, dims, dtype);
+    return l.set(a.number == 1 ? inverse : l.element(numbers(Alu::kMul, a.number), {inverse}, dims, dtype));
+  }
+  if (alu == Alu::kPow && a.number > 0)
+    return l.set(l.element(function(Fn::kExp, std::log(a.number)), {b}, dims, dtype));
+  l.set(l.element({.form = ElementForm::kPair, .alu = alu}, {a, b}, dims, dtype));
+}
+
+void binary(Lowerer& l) {
+  const auto row = std::ranges::find(kPairRows, l.node().op->name, &PairRow::op);
+  pair(l, for_type(row->alu, l.type_out().element));
+}
+
+void compare(Lowerer& l) { pair(l, compare_alu(l)); }
+
+void unary(Lowerer& l) {
+  const auto row = std::ranges::find(one_rows(), l.node().op->name, &OneRow::op);
+  l.set(l.element(row->attrs, {l.in(0)}, l.type_out().dims, l.dtype_out()));
+}
+
+void negated(Lowerer& l) {  // not
+  const bool truth = is_bool(l.type_out().element);
+  l.set(l.element(numbers(truth ? Alu::kLogicalNot : Alu::kNot, 0), {l.in(0)}, l.type_out().dims, l.dtype_out()));
+}
+
+View stepped(Lowerer& l, const ElementAttrs& attrs, const View& in) {
+  return l.element(attrs, {in}, l.type_out().dims, l.dtype_out());
+}
+
+void ceil(Lowerer& l) {
+  const View below = stepped(l, {.form = ElementForm::kFloor}, stepped(l, numbers(Alu::kMul, -1), l.in(0)));
+  l.set(stepped(l, numbers(Alu::kMul, -1), below));
+}
+
+void round(Lowerer& l) {
+  const View whole = l.element(function(Fn::kCopy), {l.in(0)}, l.type_out().dims, Dtype::kInt32);
+  l.set(stepped(l, function(Fn::kCopy), whole));
+}
+
+void exponential_minus_one(Lowerer& l) {
+  l.set(stepped(l, numbers(Alu::kAdd, -1), stepped(l, function(Fn::kExp), l.in(0))));
+}
+
+void cube_root(Lowerer& l) {
+  const View size = stepped(l, numbers(Alu::kAbs, 0, Alu::kPow, 1.0 / 3), l.in(0));
+  const View sign = stepped(l, function(Fn::kSign), l.in(0));
+  l.set(l.element({.form = ElementForm::kPair, .alu = Alu::kMul}, {size, sign}, l.type_out().dims, l.dtype_out()));
+}
+
+void remainder(Lowerer& l) {
+  l.set(l.element({.form = ElementForm::kRest}, {l.in(0), l.in(1)}, l.type_out().dims, l.dtype_out()));
+}
+
+void select(Lowerer& l) {
+  const View& p = l.in(0);
+  if (p.is_number()) return l.set(p.number != 0 ? l.in(1) : l.in(2));
+  l.set(l.element({.form = ElementForm::kSelect}, {p, l.in(1), l.in(2)}, l.type_out().dims, l.dtype_out()));
+}
+
+void clamp(Lowerer& l) {
+  const Dims& dims = l.type_out().dims;
+  const Dtype dtype = l.dtype_out();
+  const auto whole = [&](const View& v) { return v.dims == dims ? v : broadcast(v, dims, {}); };
+  const View low = whole(l.in(0)), high = whole(l.in(2));
+  if (low.is_number() && high.is_number())
+    return l.set(l.element(numbers(Alu::kMax, low.number, Alu::kMin, high.number), {l.in(1)}, dims, dtype));
+  const View above = l.element({.form = ElementForm::kPair, .alu = Alu::kMax}, {l.in(1), low}, dims, dtype);
+  l.set(l.element({.form = ElementForm::kPair, .alu = Alu::kMin}, {above, high}, dims, dtype));
+}
+
+void convert(Lowerer& l) {
+  View view = l.in(0);
+  const Dtype dtype = l.dtype_out();
+  if (view.is_number()) {
+    view.number = held(view.number, l.type_out().element);
+    view.dtype = dtype;
+    return l.set(view);
+  }
+  if (view.dtype == dtype && !is_bool(l.type_out().element)) return l.set(view);
+  if (is_bool(l.type_out().element)) return l.set(l.element(numbers(Alu::kNe, 0), {view}, l.type_out().dims, dtype));
+  l.set(l.element(function(Fn::kCopy), {view}, l.type_out().dims, dtype));
+}
+
+void reduce_precision(Lowerer& l) {
+  const std::int64_t exponent = l.node().attributes.integer("exponent_bits");
+  const std::int64_t mantissa = l.node().attributes.integer("mantissa_bits");
+  const View& view = l.in(0);
+  const bool is_bf16 = exponent == 8 && mantissa <= 7, is_fp16 = exponent <= 5 && mantissa <= 10;
+  const bool wide = exponent >= 8 && mantissa >= 23;
+  if (wide || (view.dtype == Dtype::kBf16 && exponent == 8 && mantissa == 7)) return l.set(view);
+  if (!is_bf16 && !is_fp16) l.refuse("its format is none of the device's", "round to bf16, fp16 or f32");
+  const View narrow = l.element(function(Fn::kCopy), {view}, l.type_out().dims, is_bf16 ? Dtype::kBf16 : Dtype::kFp16);
+  l.set(l.element(function(Fn::kCopy), {narrow}, l.type_out().dims, l.dtype_out()));
+}
+
+struct RuleRow {
+  std::string_view op;
+  Rule rule;
+};
+constexpr std::array kElementRules = {RuleRow{"compare", compare},
+                                      RuleRow{"not", negated},
+                                      RuleRow{"ceil", ceil},
+                                      RuleRow{"round_nearest_even", round},
+                                      RuleRow{"cbrt", cube_root},
+                                      RuleRow{"exponential_minus_one", exponential_minus_one},
+                                      RuleRow{"remainder", remainder},
+                                      RuleRow{"select", select},
+                                      RuleRow{"clamp", clamp},
+                                      RuleRow{"convert", convert},
+                                      RuleRow{"reduce_precision", reduce_precision}};
+
+}  // namespace
+
+Rule element_rule(std::string_view op) {
+  if (const auto row = std::ranges::find(kElementRules, op, &RuleRow::op); row != kElementRules.end()) return row->rule;
+  if (std::ranges::find(one_rows(), op, &OneRow::op) != one_rows().end()) return unary;
+  if (std::ranges::find(kPairRows, op, &PairRow::op) != kPairRows.end()) return binary;
+  return nullptr;
+}
+
+namespace {
+
+/// How operands of an element-wise operation are read, and the matrix that its result is.
+struct Reading {
+  std::vector<Spread> spreads;
+  std::int64_t rows = 1, cols = 1;
+  bool still = true;                             // all operands are one number each
+  bool rows_alone = true, columns_alone = true;  // none is more than a row, or than a column
+};
+
+Reading reading_of(const std::vector<View>& in, const Dims& dims) {
+  Reading out;
+  for (const View& view : in) {
+    const Spread spread = spread_of(view);
+    out.spreads.push_back(spread == Spread::kOther ? Spread::kWhole : spread);
+    out.still = out.still && out.spreads.back() == Spread::kOne;
+    out.rows_alone = out.rows_alone && (spread == Spread::kOne || spread == Spread::kRow);
+    out.columns_alone = out.columns_alone && (spread == Spread::kOne || spread == Spread::kColumn);
+  }
+  const auto has = [&](Spread spread) { return std::ranges::find(out.spreads, spread) != out.spreads.end(); };
+  const std::int64_t count = element_count(dims), last = dims.empty() ? 1 : dims.back();
+  out.rows = count / std::max<std::int64_t>(last, 1), out.cols = last;
+  const bool formless = !has(Spread::kRow) && !has(Spread::kColumn);
+  if (formless && count >= kMany && (out.rows < kFew || out.cols < kFew)) std::tie(out.rows, out.cols) = folded(count);
+  return out;
+}
+
+/// An operand as its reading takes it: one element, a row, a column, or all.
+runtime::ValueId operand_of(Lowerer& l, const View& view, Spread spread, const Reading& reading) {
+  View part = view;
+  if (spread == Spread::kWhole) return l.matrix(view, reading.rows, reading.cols);
+  if (spread == Spread::kOne) {
+    part.dims = part.strides = {};
+    return l.matrix(part, 1, 1);
+  }
+  const std::size_t end = view.dims.size() - 1;
+  const bool row = spread == Spread::kRow;
+  part.dims = row ? Dims{view.dims[end]} : Dims{view.dims.begin(), view.dims.end() - 1};
+  part.strides = row ? Dims{view.strides[end]} : Dims{view.strides.begin(), view.strides.end() - 1};
+  return row ? l.matrix(part, 1, reading.cols) : l.matrix(part, reading.rows, 1);
+}
+
+/// The result in its own dimensions: a row or a column for all of them where the operands are no more.
+View spread_out(const View& dense, const Reading& reading) {
+  View out = dense;
+  if (reading.rows_alone && reading.rows > 1) {
+    out.strides.assign(out.dims.size(), 0);
+    out.strides.back() = 1;
+  } else if (reading.columns_alone && reading.cols > 1) {
+    out.strides = dense_strides({out.dims.begin(), out.dims.end() - 1});
+    out.strides.push_back(0);
+  }
+  return out;
+}
+
+}  // namespace
+
+View Lowerer::element(const ElementAttrs& given, const std::vector<View>& in, const Dims& dims, Dtype dtype) {
+  if (std::ranges::all_of(in, &View::is_number)) {
+    const auto at = [&](std::size_t i) { return i < in.size() ? in[i].number : 0.0; };
+    const double number = computed(given, at(0), at(1), at(2));
+    return number_view(isa::is_integer(dtype) ? std::trunc(number) : static_cast<float>(number), dims, dtype);
+  }
+  ElementAttrs attrs = given;
+  attrs.dtype = dtype;
+  const Reading reading = reading_of(in, dims);
+  if (reading.still && element_count(dims) > 1) {  // once, for all
+    std::vector<View> ones = in;
+    for (View& view : ones) view.dims = view.strides = {};
+    return broadcast(element(given, ones, {}, dtype), dims, {});
+  }
+  std::vector<runtime::ValueId> values;
+  for (std::size_t i = 0; i < in.size(); ++i) values.push_back(operand_of(*this, in[i], reading.spreads[i], reading));
+  return spread_out(dense_view(add(runtime::kElement, values, attrs), dims, dtype), reading);
+}
+
+}  // namespace trnsim::frontend

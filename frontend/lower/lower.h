@@ -1,0 +1,52 @@
+// A graph of any kind as the graph of matrices that the compiler takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/graph/graph.h"
+#include "runtime/graph/graph.h"
+
+namespace trnsim::frontend {
+
+struct LowerOptions {
+  std::optional<runtime::Dtype> operand{};  // type of TensorE's operands; none: the program's own
+  std::int64_t most_trips = 4096;           // of a loop
+  std::size_t most_operations = 4'000'000;  // of the program, with all trips of its loops
+};
+
+/// A tensor of the program's that the host writes or reads, as a matrix.
+struct Port {
+  std::string name;  // of the tensor on the device; empty: it has no elements
+  Type type;
+};
+
+/// A constant that the host writes before the first step.
+struct ConstantPort {
+  std::string name;
+  LiteralPtr literal;
+};
+
+struct LoweredGraph {
+  runtime::Graph graph;
+  std::vector<Port> inputs{};   // the entry's parameters
+  std::vector<Port> outputs{};  // its results
+  std::vector<ConstantPort> constants{};
+  std::int64_t ranks = 1;
+  double flops = 0;  // of dot products and convolutions, of all trips of loops
+  std::size_t operations = 0;
+  /// The steps whose time does not depend on data but whose numbers do, such as slices at computed places: they are
+  /// timed, and are not computed.
+  std::vector<std::string> timed_only{};
+};
+
+/// Errors: base::Fault::kProgram at a node that has no lowering, with its name and line.
+LoweredGraph lower(const Module& module, const LowerOptions& options = {});
+
+/// The type of elements on the device. Errors: base::Fault::kProgram at `where`, with the vendor's code, for those that
+/// it has not.
+runtime::Dtype device_type(Element element, const std::string& where);
+
+}  // namespace trnsim::frontend

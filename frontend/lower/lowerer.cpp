@@ -1,0 +1,281 @@
+#include "frontend/lower/lowerer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "frontend/hlo/attrs_text.h"
+#include "frontend/ops/contract.h"
+#include "frontend/ops/operator.h"
+#include "runtime/ops/ops.h"
+
+namespace trnsim::frontend {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+constexpr int kDeepest = 200;  // functions that call each other
+constexpr std::size_t kMostCalls = 50'000'000;
+
+struct TypeRow {
+  Element element;
+  Dtype dtype;
+};
+// 64 bits are 32 on the device: neuronx-cc computes f64 in fp32 and takes 64-bit integers as far as 32 bits hold them.
+constexpr std::array kTypeRows = {
+    TypeRow{Element::kI1, Dtype::kUint8},       TypeRow{Element::kI2, Dtype::kInt8},
+    TypeRow{Element::kI4, Dtype::kInt8},        TypeRow{Element::kI8, Dtype::kInt8},
+    TypeRow{Element::kI16, Dtype::kInt16},      TypeRow{Element::kI32, Dtype::kInt32},
+    TypeRow{Element::kI64, Dtype::kInt32},      TypeRow{Element::kU2, Dtype::kUint8},
+    TypeRow{Element::kU4, Dtype::kUint8},       TypeRow{Element::kU8, Dtype::kUint8},
+    TypeRow{Element::kU16, Dtype::kUint16},     TypeRow{Element::kU32, Dtype::kUint32},
+    TypeRow{Element::kU64, Dtype::kUint32},     TypeRow{Element::kF8E3M4, Dtype::kFp8E3m4},
+    TypeRow{Element::kF8E4M3, Dtype::kFp8E4m3}, TypeRow{Element::kF8E4M3FN, Dtype::kFp8E4m3},
+    TypeRow{Element::kF8E5M2, Dtype::kFp8E5m2}, TypeRow{Element::kBf16, Dtype::kBf16},
+    TypeRow{Element::kF16, Dtype::kFp16},       TypeRow{Element::kF32, Dtype::kFp32},
+    TypeRow{Element::kF64, Dtype::kFp32},
+};
+
+std::vector<std::size_t> last_uses(const Function& function) {
+  std::vector<std::size_t> out(function.values.size());
+  for (std::size_t n = 0; n < function.nodes.size(); ++n) {
+    for (const ValueId v : function.nodes[n].operands) out[v] = n;
+    for (const Region& region : function.nodes[n].regions)
+      for (const ValueId v : region.captures) out[v] = n;
+  }
+  for (const ValueId v : function.results) out[v] = function.nodes.size();
+  return out;
+}
+
+Rule rule_of(std::string_view op) {
+  for (const auto family :
+       {element_rule, movement_rule, product_rule, reduction_rule, indexed_rule, control_rule, custom_rule})
+    if (const Rule rule = family(op)) return rule;
+  return nullptr;
+}
+
+runtime::Numerics numerics_of(const Module& module, const LowerOptions& options) {
+  const std::string name = own_attribute(module, hlo::kNumericsKey);
+  runtime::Numerics out = runtime::numerics(name.empty() ? "fp32" : name);
+  if (!name.empty()) return out;
+  if (options.operand) out.operand = *options.operand;
+  return out;
+}
+
+}  // namespace
+
+std::pair<std::int64_t, std::int64_t> matrix_form(const Dims& dims) {
+  if (dims.empty()) return {1, 1};
+  std::int64_t rows = 1;
+  for (std::size_t d = 0; d + 1 < dims.size(); ++d) rows *= dims[d];
+  return {rows, dims.back()};
+}
+
+std::string own_attribute(const Module& module, std::string_view key) {
+  const auto found = module.extras.find(std::string{key});
+  return found == module.extras.end() ? "" : found->second;
+}
+
+Dtype device_type(Element element, const std::string& where) {
+  const auto found = std::ranges::find(kTypeRows, element, &TypeRow::element);
+  if (found != kTypeRows.end()) return found->dtype;
+  const bool fnuz = info(element).hlo.find("fnuz") != std::string_view::npos;
+  const char* code = is_complex(element) ? "EVRF004: " : fnuz ? "EVRF005: " : "";
+  throw Error{Fault::kProgram, where, fmt::format("{}the device has no {}", code, info(element).hlo),
+              is_complex(element) ? "keep real and imaginary parts as two tensors" : "use a type that it has"};
+}
+
+Lowerer::Lowerer(const Module& module, const LowerOptions& options)
+    : module_{module}, options_{options}, out_{.graph = runtime::Graph{numerics_of(module, options)}} {
+  out_.ranks = std::max(module.replicas, std::int64_t{1}) * std::max(module.partitions, std::int64_t{1});
+  own_ = !own_attribute(module, hlo::kNumericsKey).empty();
+  if (own_) groups_ = hlo::groups_from(own_attribute(module, hlo::kGroupsKey), module.file);
+  for (const auto& groups : groups_)
+    for (const auto& group : groups)
+      for (const std::uint32_t r : group) out_.ranks = std::max(out_.ranks, std::int64_t{r} + 1);
+}
+
+LoweredGraph Lowerer::run() {
+  graph().enter({.name = "graph", .phase = isa::Phase::kForward});
+  const Function& entry = module_.entry_function();
+  std::vector<View> arguments;
+  parameters(entry, arguments);
+  const std::vector<View> values = called(entry, std::move(arguments));
+  results(values);
+  graph().set_replica_groups(std::move(groups_));
+  return std::move(out_);
+}
+
+std::string Lowerer::where() const { return node_ ? module_.where(*node_) : module_.file; }
+
+void Lowerer::refuse(std::string_view what, std::string_view fix) const {
+  throw Error{Fault::kProgram, where(), fmt::format("{}: {}", node_->op->name, what), fix};
+}
+
+void Lowerer::only_timed(std::string_view why) {
+  constexpr std::size_t kMost = 200;
+  if (out_.timed_only.size() < kMost)
+    out_.timed_only.push_back(fmt::format("{}: {}: {}", where(), node_->op->name, why));
+}
+
+bool Lowerer::reads_last(std::size_t i) const {
+  const ValueId v = node_->operands[i];
+  const bool once = std::ranges::count(node_->operands, v) == 1;
+  return once && frame_->last_use[v] == number_;
+}
+
+/// The scope that the node had in the graph that was written.
+void Lowerer::begin_own_scope() {
+  if (!own_ || !node_) return;
+  const Metadata& metadata = module_.metadata_of(*node_);
+  if (!metadata.op_name.empty()) graph().enter(hlo::scope_from(metadata.op_name, where()));
+}
+
+void Lowerer::begin_work(double tiles) {
+  if (own_) return;
+  if (work_ + tiles > kMostWork && work_ > 0) {
+    ++calls_;
+    graph().enter({.name = "graph", .instance = static_cast<std::int32_t>(calls_), .phase = isa::Phase::kForward});
+    work_ = 0;
+  }
+  work_ += tiles;
+}
+
+runtime::ValueId Lowerer::add(const runtime::Op& op, std::vector<runtime::ValueId> in, runtime::Attrs attrs) {
+  return add_all(op, std::move(in), std::move(attrs)).front();
+}
+
+std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vector<runtime::ValueId> in,
+                                               runtime::Attrs attrs) {
+  double tiles = 1;
+  for (const runtime::ValueId v : in) tiles = std::max(tiles, static_cast<double>(graph().value(v).rows) / 128);
+  const bool alone = op.collective != runtime::Collective::kNone;
+  if (alone) cut();
+  begin_work(tiles);
+  std::string label{node_ ? node_->op->name : "output"};
+  if (own_ && node_ && !module_.metadata_of(*node_).op_type.empty()) label = module_.metadata_of(*node_).op_type;
+  std::vector<runtime::ValueId> out = graph().add(op, std::move(label), std::move(in), std::move(attrs));
+  const runtime::Node& made = graph().node(graph().node_count() - 1);
+  if (op.pieces) work_ += op.pieces(made);
+  if (alone) cut();
+  return out;
+}
+
+runtime::ValueId Lowerer::matrix(const View& view) {
+  const auto [rows, cols] = matrix_form(view.dims);
+  return matrix(view, rows, cols);
+}
+
+runtime::ValueId Lowerer::matrix(const View& view, std::int64_t rows, std::int64_t cols) {
+  if (view.is_number()) {
+    auto [place, is_new] = numbers_.try_emplace({view.number, rows, cols, view.dtype});
+    if (is_new)
+      place->second = add(runtime::kRamp, {},
+                          runtime::RampAttrs{.rows = rows, .cols = cols, .start = view.number, .dtype = view.dtype});
+    return place->second;
+  }
+  if (!is_dense(view)) {
+    const auto key = std::tuple{view.base, view.first, view.dims, view.strides};
+    auto found = copies_.find(key);
+    if (found == copies_.end()) {
+      const auto [r, c] = matrix_form(view.dims);
+      const runtime::ValueId copy = add(
+          runtime::kMove, {view.base},
+          runtime::MoveAttrs{.sizes = view.dims, .strides = view.strides, .first = view.first, .rows = r, .cols = c});
+      found = copies_.emplace(key, copy).first;
+    }
+    return matrix(dense_view(found->second, view.dims, view.dtype), rows, cols);
+  }
+  const runtime::Value& base = graph().value(view.base);
+  if (view.first == 0 && base.rows == rows && base.cols == cols) return view.base;
+  auto [place, is_new] = views_.try_emplace({view.base, rows, cols, view.first});
+  if (!is_new) return place->second;
+  // A part of a tensor is seen in place where no node of this call writes it.
+  const runtime::Value& root = graph().value(graph().root(view.base));
+  const bool elsewhere =
+      root.producer == runtime::kNoNode || graph().node(root.producer).scope != graph().current_scope();
+  if (view.first == 0 || (elsewhere && !owned_.contains(view.base)))
+    place->second =
+        add(runtime::kView, {view.base}, runtime::ViewAttrs{.rows = rows, .cols = cols, .first = view.first});
+  else
+    place->second = add(
+        runtime::kMove, {view.base},
+        runtime::MoveAttrs{.sizes = {rows * cols}, .strides = {1}, .first = view.first, .rows = rows, .cols = cols});
+  return place->second;
+}
+
+View Lowerer::owned_copy(const View& view) {
+  const auto [rows, cols] = matrix_form(view.dims);
+  runtime::ValueId copy = 0;
+  if (view.is_number())
+    copy = add(runtime::kRamp, {},
+               runtime::RampAttrs{.rows = rows, .cols = cols, .start = view.number, .dtype = view.dtype});
+  else
+    copy = add(runtime::kMove, {view.base},
+               runtime::MoveAttrs{.sizes = view.dims.empty() ? Dims{1} : view.dims,
+                                  .strides = view.dims.empty() ? Dims{1} : view.strides,
+                                  .first = view.first,
+                                  .rows = rows,
+                                  .cols = cols});
+  owned_.insert(copy);
+  return dense_view(copy, view.dims, view.dtype);
+}
+
+void Lowerer::lower_node(const Node& node, std::size_t number) {
+  node_ = &node;
+  number_ = number;
+  ++out_.operations;
+  begin_own_scope();
+  if (!node.op->code.empty())
+    refuse(fmt::format("{}: the vendor's compiler refuses it", node.op->code), "compose it of operators that it takes");
+  if (node.op->product_flops) out_.flops += node.op->product_flops(Contract{module_, frame_->function, node});
+  const Rule rule = rule_of(node.op->name);
+  if (!rule) refuse("has no lowering", "compose it of operators that docs/frontend.md marks as lowered");
+  rule(*this);
+}
+
+std::vector<View> Lowerer::called(const Function& function, std::vector<View> arguments) {
+  if (++depth_ > kDeepest) refuse("more than 200 functions call each other", "flatten them");
+  Frame* const outer_frame = frame_;
+  const Node* const outer_node = node_;
+  const std::size_t outer_number = number_;
+  Frame frame{function, std::move(arguments), last_uses(function)};
+  frame.values.resize(function.values.size());
+  frame_ = &frame;
+  for (std::size_t n = 0; n < function.nodes.size(); ++n) lower_node(function.nodes[n], n);
+  std::vector<View> out;
+  for (const ValueId v : function.results) out.push_back(frame.values[v]);
+  frame_ = outer_frame, node_ = outer_node, number_ = outer_number;
+  --depth_;
+  return out;
+}
+
+std::uint8_t Lowerer::group_of(const IntTable& table) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (std::int64_t r = 0; r < table.rows(); ++r) {
+    groups.emplace_back();
+    for (std::int64_t c = 0; c < table.columns; ++c)
+      if (table.at(r, c) >= 0) groups.back().push_back(static_cast<std::uint32_t>(table.at(r, c)));
+  }
+  if (groups.empty()) {
+    groups.emplace_back();
+    for (std::uint32_t r = 0; r < static_cast<std::uint32_t>(out_.ranks); ++r) groups.back().push_back(r);
+  }
+  std::int64_t most = 0;
+  for (const auto& group : groups)
+    for (const std::uint32_t r : group) most = std::max(most, std::int64_t{r} + 1);
+  out_.ranks = std::max(out_.ranks, most);
+  const auto found = std::ranges::find(groups_, groups);
+  const auto place = static_cast<std::size_t>(found - groups_.begin());
+  if (found == groups_.end()) groups_.push_back(std::move(groups));
+  if (place > 255) refuse("has more than 256 sets of replica groups", "use fewer");
+  return static_cast<std::uint8_t>(place);
+}
+
+LoweredGraph lower(const Module& module, const LowerOptions& options) { return Lowerer{module, options}.run(); }
+
+}  // namespace trnsim::frontend

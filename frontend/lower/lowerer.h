@@ -1,0 +1,124 @@
+// The state of a lowering. Each file of this folder has the lowering of a family of operators.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "frontend/lower/lower.h"
+#include "frontend/lower/view.h"
+#include "runtime/graph/op.h"
+
+namespace trnsim::frontend {
+
+/// The values of a function, one of several in a loop.
+struct Frame {
+  const Function& function;
+  std::vector<View> values;
+  std::vector<std::size_t> last_use;  // the node that reads each value last; the count of nodes: the caller does
+};
+
+class Lowerer {
+ public:
+  Lowerer(const Module& module, const LowerOptions& options);
+  LoweredGraph run();
+
+  // ---- for the families
+
+  const Module& module() const { return module_; }
+  const LowerOptions& options() const { return options_; }
+  runtime::Graph& graph() { return out_.graph; }
+  Frame& frame() { return *frame_; }
+  const Node& node() const { return *node_; }
+  [[noreturn]] void refuse(std::string_view what, std::string_view fix) const;
+  std::string where() const;
+  /// The numbers of the present node cannot be computed, its time can.
+  void only_timed(std::string_view why);
+
+  const Type& type_in(std::size_t i) const { return frame_->function.type(node_->operands[i]); }
+  const Type& type_out(std::size_t i = 0) const {
+    return frame_->function.type(node_->result(static_cast<std::uint32_t>(i)));
+  }
+  const View& in(std::size_t i) const { return frame_->values[node_->operands[i]]; }
+  void set(View view, std::size_t i = 0) {
+    frame_->values[node_->result(static_cast<std::uint32_t>(i))] = std::move(view);
+  }
+  Dtype dtype_out(std::size_t i = 0) const { return device_type(type_out(i).element, where()); }
+
+  /// Adds a node in the present scope.
+  runtime::ValueId add(const runtime::Op& op, std::vector<runtime::ValueId> in, runtime::Attrs attrs);
+  /// The same, with all of its results.
+  std::vector<runtime::ValueId> add_all(const runtime::Op& op, std::vector<runtime::ValueId> in, runtime::Attrs attrs);
+  /// The elements of a view one behind the other as [rows, cols]; a copy where they are elsewhere.
+  runtime::ValueId matrix(const View& view, std::int64_t rows, std::int64_t cols);
+  /// The same of the form that its own dimensions give it: the last one is the columns.
+  runtime::ValueId matrix(const View& view);
+  /// A view with elements one behind the other, of memory that nothing else reads: it may be written in place.
+  View owned_copy(const View& view);
+  bool is_owned(const View& view) const { return !view.is_number() && owned_.contains(view.base); }
+  void own(runtime::ValueId value) { owned_.insert(value); }
+  /// Whether the present node is the last of its function to read operand i.
+  bool reads_last(std::size_t i) const;
+  /// A view of a matrix that was just computed, in the result's dimensions.
+  void set_result(runtime::ValueId value, std::size_t i = 0) {
+    set(dense_view(value, type_out(i).dims, dtype_out(i)), i);
+  }
+  /// The same function of each element, on views of the same dimensions.
+  View element(const runtime::ElementAttrs& attrs, const std::vector<View>& in, const Dims& dims, Dtype dtype);
+
+  /// The results of a function on these arguments, in place.
+  std::vector<View> called(const Function& function, std::vector<View> arguments);
+  /// The next node begins a call of its own, and the one behind it another.
+  void cut() { work_ = kMostWork + 1; }
+  void count_flops(double flops) { out_.flops += flops; }
+  std::uint8_t group_of(const IntTable& groups);
+
+  LoweredGraph& out() { return out_; }
+
+ private:
+  static constexpr double kMostWork = 1500;  // row tiles of a call
+
+  void begin_work(double tiles);
+  void begin_own_scope();
+  void parameters(const Function& entry, std::vector<View>& out);
+  void results(const std::vector<View>& values);
+  void assign(runtime::ValueId from, runtime::ValueId into);
+  void lower_node(const Node& node, std::size_t number);
+
+  const Module& module_;
+  const LowerOptions options_;
+  LoweredGraph out_;
+  Frame* frame_ = nullptr;
+  const Node* node_ = nullptr;
+  std::size_t number_ = 0;  // of node_ in its function
+  int depth_ = 0;
+  double work_ = 0;
+  std::int64_t calls_ = 0;
+  std::vector<runtime::ValueId> parameters_;
+  std::set<runtime::ValueId> owned_;
+  std::map<std::tuple<runtime::ValueId, std::int64_t, std::int64_t, std::int64_t>, runtime::ValueId> views_;
+  std::map<std::tuple<runtime::ValueId, std::int64_t, Dims, Dims>, runtime::ValueId> copies_;
+  std::map<std::tuple<double, std::int64_t, std::int64_t, Dtype>, runtime::ValueId> numbers_;
+  isa::GroupTables groups_;
+  bool own_ = false;  // trnsim wrote the program: its scopes, kinds and groups are in it
+};
+
+/// Rows and columns of dimensions: the last one is the columns.
+std::pair<std::int64_t, std::int64_t> matrix_form(const Dims& dims);
+/// An attribute of a module that trnsim wrote (frontend/hlo/attrs_text.h); empty: it did not.
+std::string own_attribute(const Module& module, std::string_view key);
+
+/// The lowering of an operator, or nullptr. One of these for each family.
+using Rule = void (*)(Lowerer&);
+Rule element_rule(std::string_view op);
+Rule movement_rule(std::string_view op);
+Rule product_rule(std::string_view op);
+Rule reduction_rule(std::string_view op);
+Rule indexed_rule(std::string_view op);
+Rule control_rule(std::string_view op);
+Rule custom_rule(std::string_view op);
+
+}  // namespace trnsim::frontend

@@ -1,0 +1,181 @@
+// The lowering of operators that put elements in other places: mostly views, which cost nothing by themselves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "frontend/lower/lowerer.h"
+#include "frontend/ops/operator.h"
+#include "runtime/ops/ops.h"
+
+namespace trnsim::frontend {
+namespace {
+
+using runtime::MoveAttrs;
+
+const Attributes& attributes(Lowerer& l) { return l.node().attributes; }
+
+/// A view with the elements one behind the other, of at least the view's memory.
+View gathered(Lowerer& l, const View& view) { return dense_view(l.matrix(view), view.dims, view.dtype); }
+
+View in_form(Lowerer& l, const View& view, const Dims& dims) {
+  if (auto same = reshaped(view, dims)) return *same;
+  return *reshaped(gathered(l, view), dims);
+}
+
+void broadcast_in_dim(Lowerer& l) {
+  const Dims& dims = l.type_out().dims;
+  const View& view = l.in(0);
+  if (view.is_number()) return l.set(number_view(view.number, dims, view.dtype));
+  l.set(broadcast(view, dims, attributes(l).ints("broadcast_dimensions")));
+}
+
+void reshape(Lowerer& l) { l.set(in_form(l, l.in(0), l.type_out().dims)); }
+
+void transpose(Lowerer& l) { l.set(transposed(l.in(0), attributes(l).ints("permutation"))); }
+
+void slice(Lowerer& l) {
+  const Attributes& a = attributes(l);
+  const Dims start = a.ints("start_indices");
+  l.set(sliced(l.in(0), start, l.type_out().dims, a.ints("strides", Ints(start.size(), 1))));
+}
+
+void reverse(Lowerer& l) {
+  const View& view = l.in(0);
+  Dims start(view.dims.size()), step(view.dims.size(), 1);
+  for (const std::int64_t d : attributes(l).ints("dimensions")) {
+    const auto at = static_cast<std::size_t>(d);
+    start[at] = view.dims[at] - 1, step[at] = -1;
+  }
+  l.set(sliced(view, start, view.dims, step));
+}
+
+/// Writes `part` into `whole`, whose memory this node made, at `first` of it with `strides`.
+void put(Lowerer& l, View& whole, const View& part, const Dims& start, const Dims& step) {
+  if (part.count() == 0) return;
+  const View place = sliced(whole, start, part.dims, step);
+  const Dims sizes = part.dims.empty() ? Dims{1} : part.dims, strides = part.dims.empty() ? Dims{1} : place.strides;
+  const runtime::Value memory = l.graph().value(whole.base);
+  whole.base = l.add(
+      runtime::kPlace, {whole.base, l.matrix(part)},
+      MoveAttrs{.sizes = sizes, .strides = strides, .first = place.first, .rows = memory.rows, .cols = memory.cols});
+  l.own(whole.base);
+}
+
+View empty(Lowerer& l) {
+  View out = dense_view(0, l.type_out().dims, l.dtype_out());
+  const std::int64_t last = out.dims.empty() ? 1 : out.dims.back();
+  const runtime::RampAttrs form{.rows = out.count() / last, .cols = last, .dtype = out.dtype};
+  out.base = l.add(runtime::kEmpty, {}, form);
+  l.own(out.base);
+  return out;
+}
+
+void concatenate(Lowerer& l) {
+  const auto d = static_cast<std::size_t>(attributes(l).integer("dimension"));
+  bool same = true;
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i)
+    same = same && l.in(i).is_number() && l.in(i).number == l.in(0).number;
+  if (same) return l.set(number_view(l.in(0).number, l.type_out().dims, l.dtype_out()));
+  View whole = empty(l);
+  Dims start(whole.dims.size());
+  const Dims step(whole.dims.size(), 1);
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
+    put(l, whole, l.in(i), start, step);
+    start[d] += l.in(i).dims[d];
+  }
+  l.set(whole);
+}
+
+void pad(Lowerer& l) {
+  const Attributes& a = attributes(l);
+  View view = l.in(0);
+  const View& value = l.in(1);
+  if (view.is_number() && value.is_number() && view.number == value.number)
+    return l.set(number_view(view.number, l.type_out().dims, view.dtype));
+  Dims low = a.ints("edge_padding_low");
+  const Dims high = a.ints("edge_padding_high"), inside = a.ints("interior_padding", Ints(low.size(), 0));
+  Dims step(low.size());
+  for (std::size_t d = 0; d < low.size(); ++d) {
+    step[d] = inside[d] + 1;
+    // Negative padding cuts elements off.
+    const std::int64_t cut = low[d] < 0 ? (-low[d] + inside[d]) / step[d] : 0;
+    const std::int64_t end = high[d] < 0 ? (-high[d] + inside[d]) / step[d] : 0;
+    if (!view.is_number()) view.first += cut * view.strides[d];
+    view.dims[d] = std::max<std::int64_t>(view.dims[d] - cut - end, 0);
+    low[d] += cut * step[d];
+  }
+  View whole = value.is_number() ? l.owned_copy(number_view(value.number, l.type_out().dims, l.dtype_out()))
+                                 : l.owned_copy(broadcast(value, l.type_out().dims, {}));
+  put(l, whole, view, low, step);
+  l.set(whole);
+}
+
+void iota(Lowerer& l) {
+  const Dims& dims = l.type_out().dims;
+  const auto d = static_cast<std::size_t>(attributes(l).integer("iota_dimension"));
+  if (dims[d] <= 1) return l.set(number_view(0, dims, l.dtype_out()));
+  const runtime::ValueId ramp =
+      l.add(runtime::kRamp, {}, runtime::RampAttrs{.rows = 1, .cols = dims[d], .by_col = 1, .dtype = l.dtype_out()});
+  l.set(broadcast(dense_view(ramp, {dims[d]}, l.dtype_out()), dims, {static_cast<std::int64_t>(d)}));
+}
+
+double number_of(const Literal& literal, std::int64_t i) {
+  const std::uint64_t bits = literal.bits(i);
+  const Element element = literal.type.element;
+  if (is_float(element)) return decode_float(element, bits);
+  if (is_unsigned_integer(element)) return static_cast<double>(bits);
+  return static_cast<double>(wrap_to(element, static_cast<std::int64_t>(bits)));
+}
+
+void constant(Lowerer& l) {
+  const LiteralPtr literal = attributes(l).literal("value");
+  if (!literal) l.refuse("has no value", "give it one");
+  const Dims& dims = l.type_out().dims;
+  const std::int64_t count = element_count(dims);
+  if (count == 0) return l.set(number_view(0, dims, l.dtype_out()));
+  if (literal->splat || count == 1) return l.set(number_view(number_of(*literal, 0), dims, l.dtype_out()));
+  const std::string name = fmt::format("constant.{}", l.out().constants.size());
+  const std::int64_t last = dims.back();
+  const auto v = l.graph().tensor(name, count / last, last, l.dtype_out(), runtime::Kind::kInput);
+  l.out().constants.push_back({.name = name, .literal = literal});
+  l.set(dense_view(v, dims, l.dtype_out()));
+}
+
+void same(Lowerer& l) {
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) l.set(l.in(i), i);
+}
+
+/// The same bits as another type, where both have the same size.
+void bitcast_convert(Lowerer& l) {
+  if (isa::size_of(l.in(0).dtype) != isa::size_of(l.dtype_out()))
+    l.refuse("takes a type of another size", "convert values instead");
+  if (l.in(0).dtype == l.dtype_out()) return l.set(l.in(0));
+  l.only_timed("bits as another type");
+  l.set(l.element({.form = runtime::ElementForm::kFunction}, {l.in(0)}, l.type_out().dims, l.dtype_out()));
+}
+
+struct MovementRow {
+  std::string_view op;
+  Rule rule;
+};
+constexpr std::array kMovementRules = {MovementRow{"broadcast_in_dim", broadcast_in_dim},
+                                       MovementRow{"reshape", reshape},
+                                       MovementRow{"transpose", transpose},
+                                       MovementRow{"slice", slice},
+                                       MovementRow{"reverse", reverse},
+                                       MovementRow{"concatenate", concatenate},
+                                       MovementRow{"pad", pad},
+                                       MovementRow{"iota", iota},
+                                       MovementRow{"constant", constant},
+                                       MovementRow{"optimization_barrier", same},
+                                       MovementRow{"bitcast_convert", bitcast_convert}};
+
+}  // namespace
+
+Rule movement_rule(std::string_view op) {
+  const auto row = std::ranges::find(kMovementRules, op, &MovementRow::op);
+  return row == kMovementRules.end() ? nullptr : row->rule;
+}
+
+}  // namespace trnsim::frontend

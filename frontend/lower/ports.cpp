@@ -1,0 +1,133 @@
+// Parameters and results of a program: tensors of the device, and memory that a result takes over.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "frontend/hlo/attrs_text.h"
+#include "frontend/lower/lowerer.h"
+#include "runtime/ops/ops.h"
+
+namespace trnsim::frontend {
+
+void Lowerer::parameters(const Function& entry, std::vector<View>& out) {
+  const std::string own_kinds = own_attribute(module_, hlo::kKindsKey);
+  const std::vector<std::string> kinds = own_kinds.empty() ? std::vector<std::string>{} : base::split(own_kinds, ';');
+  for (std::uint32_t p = 0; p < entry.parameters; ++p) {
+    const Type& type = entry.values[p];
+    if (type.is_token()) {
+      out.push_back(number_view(0, {}, Dtype::kUint8));
+      parameters_.push_back(runtime::kNoValue), out_.inputs.push_back({});
+      continue;
+    }
+    const Dtype dtype = device_type(type.element, fmt::format("{}, parameter {}", module_.file, p));
+    if (element_count(type.dims) == 0) {
+      out.push_back(number_view(0, type.dims, dtype));
+      parameters_.push_back(runtime::kNoValue), out_.inputs.push_back({.name = "", .type = type});
+      continue;
+    }
+    const bool donated = std::ranges::any_of(module_.aliases, [&](const Alias& a) { return a.parameter == p; });
+    const auto [rows, cols] = matrix_form(type.dims);
+    std::string name = fmt::format("parameter.{}", p);
+    const bool real = is_float(type.element);
+    runtime::Kind kind = donated || (real && rows > 1) ? runtime::Kind::kWeight : runtime::Kind::kInput;
+    const std::vector<std::string> own = p < kinds.size() ? base::split(kinds[p], '|') : std::vector<std::string>{};
+    if (own.size() == 3) name = own[0], kind = static_cast<runtime::Kind>(own[1].front() - '0');
+    const auto v = graph().tensor(name, rows, cols, dtype, kind);
+    if (own.size() == 3 && own[2] == "1") graph().freeze(v);
+    parameters_.push_back(v);
+    out_.inputs.push_back({.name = name, .type = type});
+    out.push_back(dense_view(v, type.dims, dtype));
+  }
+}
+
+namespace {
+
+/// Nodes that read a value's memory, through views too.
+void readers_of(const runtime::Graph& graph, runtime::ValueId v, std::set<runtime::NodeId>& out) {
+  for (const runtime::NodeId n : graph.users(v)) {
+    bool view = false;
+    for (const runtime::ValueId o : graph.node(n).out) {
+      if (graph.root(o) != graph.root(v)) continue;
+      view = true;
+      readers_of(graph, o, out);
+    }
+    if (!view) out.insert(n);
+  }
+}
+
+/// Whether `by` and the nodes of its call that it depends on are all that read `v` in that call, and no later call
+/// does.
+bool reads_end_with(const runtime::Graph& graph, runtime::ValueId v, runtime::NodeId by) {
+  std::set<runtime::NodeId> readers, before{by};
+  readers_of(graph, v, readers);
+  const std::uint32_t scope = graph.node(by).scope;
+  std::vector<runtime::NodeId> open{by};
+  while (!open.empty()) {
+    const runtime::NodeId n = open.back();
+    open.pop_back();
+    for (const runtime::ValueId in : graph.node(n).in) {
+      const runtime::NodeId from = graph.value(in).producer;
+      if (from != runtime::kNoNode && graph.node(from).scope == scope && before.insert(from).second)
+        open.push_back(from);
+    }
+  }
+  return std::ranges::all_of(
+      readers, [&](runtime::NodeId n) { return graph.node(n).scope == scope ? before.contains(n) : n < by; });
+}
+
+}  // namespace
+
+/// Where it is computed, if all have read its place; else at the end of the program.
+void Lowerer::assign(runtime::ValueId from, runtime::ValueId into) {
+  const runtime::NodeId by = graph().value(from).producer;
+  const std::uint32_t now = graph().current_scope();
+  if (by != runtime::kNoNode && reads_end_with(graph(), into, by))
+    graph().return_to(graph().node(by).scope);
+  else
+    graph().enter({.name = "update", .phase = isa::Phase::kOptimizer});
+  graph().add(runtime::kAssign, "output", {from, into});
+  graph().return_to(now);
+}
+
+/// All are computed before the first parameter is overwritten: another result may be a parameter as it was.
+void Lowerer::results(const std::vector<View>& values) {
+  const Function& entry = module_.entry_function();
+  std::vector<runtime::ValueId> from(values.size(), runtime::kNoValue), into(values.size(), runtime::kNoValue);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const View& view = values[i];
+    if (entry.type(entry.results[i]).is_token() || view.count() == 0) continue;
+    const auto alias = std::ranges::find_if(
+        module_.aliases, [&](const Alias& a) { return a.output_index == Ints{static_cast<std::int64_t>(i)}; });
+    if (alias != module_.aliases.end()) into[i] = parameters_.at(static_cast<std::size_t>(alias->parameter));
+    from[i] = matrix(view);
+    const runtime::ValueId root = graph().root(from[i]);
+    if (root == into[i] && graph().begin(from[i]) == 0) {  // it is there already
+      from[i] = into[i];
+      continue;
+    }
+    const bool passes = std::ranges::find(parameters_, root) != parameters_.end();
+    if (passes) from[i] = matrix(owned_copy(view));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Type& type = entry.type(entry.results[i]);
+    if (from[i] == runtime::kNoValue) {
+      out_.outputs.push_back({.name = "", .type = type});
+    } else if (into[i] != runtime::kNoValue) {
+      if (from[i] != into[i]) assign(from[i], into[i]);
+      out_.outputs.push_back({.name = graph().value(into[i]).name, .type = type});
+    } else {
+      const std::string name = fmt::format("output.{}", i);
+      const runtime::Attrs copy =
+          runtime::ElementAttrs{.form = runtime::ElementForm::kFunction, .dtype = values[i].dtype};
+      const runtime::Value& made = graph().value(from[i]);
+      const bool is_new = made.producer != runtime::kNoNode && made.alias == runtime::kNoValue &&
+                          made.kind == runtime::Kind::kActivation;
+      graph().output(is_new ? from[i] : add(runtime::kElement, {from[i]}, copy), name);
+      out_.outputs.push_back({.name = name, .type = type});
+    }
+  }
+}
+
+}  // namespace trnsim::frontend

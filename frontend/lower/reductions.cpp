@@ -1,0 +1,193 @@
+// The lowering of reductions.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "frontend/lower/lowerer.h"
+#include "frontend/ops/dimensions.h"
+#include "frontend/ops/operator.h"
+#include "runtime/ops/ops.h"
+
+namespace trnsim::frontend {
+namespace {
+
+using isa::Alu;
+
+struct Monoid {
+  std::string_view op;
+  Alu alu, of_truths;
+  double identity;
+};
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array kMonoids = {Monoid{"add", Alu::kAdd, Alu::kLogicalOr, 0},
+                                 Monoid{"multiply", Alu::kMul, Alu::kLogicalAnd, 1},
+                                 Monoid{"maximum", Alu::kMax, Alu::kLogicalOr, -kInfinity},
+                                 Monoid{"minimum", Alu::kMin, Alu::kLogicalAnd, kInfinity},
+                                 Monoid{"and", Alu::kAnd, Alu::kLogicalAnd, 1},
+                                 Monoid{"or", Alu::kOr, Alu::kLogicalOr, 0},
+                                 Monoid{"xor", Alu::kXor, Alu::kLogicalXor, 0}};
+
+/// The operation of a region of two scalars: conversions around it change no more than rounding.
+const Monoid* monoid_of(const Module& module, const Region& region) {
+  const Function& f = module.functions[region.function];
+  const Monoid* found = nullptr;
+  for (const Node& node : f.nodes) {
+    if (node.op->name == "convert") continue;
+    const auto row = std::ranges::find(kMonoids, node.op->name, &Monoid::op);
+    if (row == kMonoids.end() || found) return nullptr;
+    found = row;
+  }
+  return found;
+}
+
+/// A row longer than that is reduced in two steps: SBUF has its parts side by side.
+constexpr std::int64_t kLongest = 8192, kFewRows = 64;
+
+std::int64_t parts_of(std::int64_t rows, std::int64_t cols) {
+  if (cols <= kLongest && (rows >= kFewRows || cols < 1024)) return 1;
+  for (std::int64_t parts = std::max<std::int64_t>(cols / kLongest, 2); parts * 16 <= cols; ++parts)
+    if (cols % parts == 0 && (rows * parts >= kFewRows || cols / parts <= 512)) return parts;
+  return 1;
+}
+
+/// Dimensions behind the others reduced: [rows, cols] -> rows.
+runtime::ValueId by_rows(Lowerer& l, const View& view, std::int64_t rows, Alu alu, Dtype dtype) {
+  std::int64_t cols = view.count() / rows;
+  View part = view;
+  if (const std::int64_t parts = parts_of(rows, cols); parts > 1) {
+    const runtime::ValueId first = l.add(runtime::kRowReduce, {l.matrix(view, rows * parts, cols / parts)},
+                                         runtime::ReduceAttrs{.alu = alu, .dtype = Dtype::kFp32});
+    part = dense_view(first, {rows, parts}, Dtype::kFp32);
+    cols = parts;
+  }
+  return l.add(runtime::kRowReduce, {l.matrix(part, rows, cols)}, runtime::ReduceAttrs{.alu = alu, .dtype = dtype});
+}
+
+runtime::ValueId by_columns(Lowerer& l, const View& view, std::int64_t cols, Dtype dtype) {
+  constexpr std::int64_t kWide = 16 * 1024;
+  const runtime::Op& op = cols > kWide ? runtime::kWideColSum : runtime::kColSum;
+  return l.add(op, {l.matrix(view, view.count() / cols, cols)}, runtime::ResultAttrs{.dtype = dtype});
+}
+
+View reduced(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoid, Alu alu, const Dims& result) {
+  const Dtype dtype = l.dtype_out();
+  Dims kept;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(view.dims.size()); ++d)
+    if (std::ranges::find(dims, d) == dims.end()) kept.push_back(d);
+  const std::int64_t rows = element_count(result);
+  if (view.is_number() && (alu == Alu::kMax || alu == Alu::kMin || monoid.alu == Alu::kAnd || monoid.alu == Alu::kOr))
+    return number_view(view.number, result, dtype);
+  if (view.is_number() && alu == Alu::kAdd)
+    return number_view(view.number * static_cast<double>(view.count()) / static_cast<double>(rows), result, dtype);
+  Dims order = dims;
+  order.insert(order.end(), kept.begin(), kept.end());
+  const View leading = transposed(view, order);
+  const bool sums = alu == Alu::kAdd && !isa::is_integer(view.dtype);
+  if (sums && is_dense(leading) && !kept.empty() && rows > 1)
+    return dense_view(by_columns(l, leading, rows, dtype), result, dtype);
+  order = kept;
+  order.insert(order.end(), dims.begin(), dims.end());
+  const View trailing = transposed(view, order);
+  const View dense = dense_view(l.matrix(trailing), trailing.dims, trailing.dtype);
+  return dense_view(by_rows(l, dense, rows, alu, dtype), result, dtype);
+}
+
+void reduce(Lowerer& l) {
+  const std::size_t count = l.node().operands.size() / 2;
+  const Monoid* monoid = count == 1 ? monoid_of(l.module(), l.node().regions[0]) : nullptr;
+  if (!monoid)
+    l.refuse("its region is no sum, product, largest, smallest, and, or",
+             "reduce by one of these, each value by itself");
+  const View& start = l.in(1);
+  const Dims& result = l.type_out().dims;
+  if (l.in(0).count() == 0) return l.set(broadcast(start, result, {}));
+  const bool truth = is_bool(l.type_out().element);
+  const Alu alu = truth ? monoid->of_truths : monoid->alu;
+  View out = reduced(l, l.in(0), l.node().attributes.ints("dimensions"), *monoid, alu, result);
+  const bool neutral = start.is_number() &&
+                       (start.number == monoid->identity || (monoid->alu == Alu::kMax && start.number <= -3e38) ||
+                        (monoid->alu == Alu::kMax && isa::is_integer(start.dtype) && start.number <= -2147483648.0) ||
+                        (monoid->alu == Alu::kMin && isa::is_integer(start.dtype) && start.number >= 2147483647.0) ||
+                        (truth && start.number == (monoid->of_truths == Alu::kLogicalAnd ? 1 : 0)));
+  if (!neutral)
+    out = l.element({.form = runtime::ElementForm::kPair, .alu = alu}, {out, broadcast(start, result, {})}, result,
+                    l.dtype_out());
+  l.set(out);
+}
+
+// ---- windows
+
+View pair_of(Lowerer& l, Alu alu, const View& a, const View& b) {
+  return l.element({.form = runtime::ElementForm::kPair, .alu = alu}, {a, b}, a.dims, a.dtype);
+}
+
+/// Elements [from, from + size) of dimension d.
+View run_of(const View& view, std::size_t d, std::int64_t from, std::int64_t size) {
+  Dims start(view.dims.size()), sizes = view.dims;
+  start[d] = from, sizes[d] = size;
+  return sliced(view, start, sizes, Dims(start.size(), 1));
+}
+
+/// Windows of `width` elements along dimension d, in as many steps as the width has binary digits: those of 2k elements
+/// are two of k.
+View windowed(Lowerer& l, const View& view, std::size_t d, std::int64_t width, std::int64_t apart, Alu alu) {
+  const std::int64_t size = view.dims[d] - (width - 1) * apart;
+  View power = view;
+  std::optional<View> out;
+  std::int64_t covered = 0;
+  for (std::int64_t k = 1; k <= width; k *= 2) {
+    if (width & k) {
+      const View part = run_of(power, d, covered * apart, size);
+      out = out ? pair_of(l, alu, *out, part) : part;
+      covered += k;
+    }
+    if (2 * k > width) break;
+    const std::int64_t longer = power.dims[d] - k * apart;
+    power = pair_of(l, alu, run_of(power, d, 0, longer), run_of(power, d, k * apart, longer));
+  }
+  return *out;
+}
+
+/// The operand with its elements apart and the identity around them.
+View padded(Lowerer& l, const View& view, const WindowDims& w, double identity) {
+  Dims dims = view.dims, start = w.low;
+  bool same = true;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    dims[d] = dilated_size(dims[d], w.base_dilation[d]) + w.low[d] + w.high[d];
+    same = same && dims[d] == view.dims[d] && w.low[d] == 0;
+    if (w.low[d] < 0 || w.high[d] < 0) l.refuse("its padding is negative", "slice the operand before");
+  }
+  if (same) return view;
+  View out = l.owned_copy(number_view(std::clamp(identity, -3.4e38, 3.4e38), dims, view.dtype));
+  const View place = sliced(out, start, view.dims, w.base_dilation);
+  const runtime::Value memory = l.graph().value(out.base);
+  out.base = l.add(runtime::kPlace, {out.base, l.matrix(view)},
+                   runtime::MoveAttrs{.sizes = view.dims.empty() ? Dims{1} : view.dims,
+                                      .strides = view.dims.empty() ? Dims{1} : place.strides,
+                                      .first = place.first,
+                                      .rows = memory.rows,
+                                      .cols = memory.cols});
+  return out;
+}
+
+void reduce_window(Lowerer& l) {
+  const Monoid* monoid = l.node().operands.size() == 2 ? monoid_of(l.module(), l.node().regions[0]) : nullptr;
+  if (!monoid) l.refuse("EVRF017: its region is no sum, product, largest or smallest", "use one of these");
+  const WindowDims w = window_dims(l.node().attributes, l.type_in(0).rank());
+  if (l.type_out().dims.empty()) return l.set(l.in(0));
+  View view = padded(l, l.in(0), w, monoid->identity);
+  for (std::size_t d = 0; d < w.size.size(); ++d)
+    if (w.size[d] > 1) view = windowed(l, view, d, w.size[d], w.window_dilation[d], monoid->alu);
+  l.set(sliced(view, Dims(w.size.size()), l.type_out().dims, w.stride));
+}
+
+}  // namespace
+
+Rule reduction_rule(std::string_view op) {
+  if (op == "reduce_window") return reduce_window;
+  return op == "reduce" ? reduce : nullptr;
+}
+
+}  // namespace trnsim::frontend

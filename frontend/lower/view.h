@@ -1,0 +1,51 @@
+// Values of any rank on their way to matrices: a view says where its elements are in a matrix's memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "frontend/graph/type.h"
+#include "runtime/graph/graph.h"
+
+namespace trnsim::frontend {
+
+using runtime::Dtype;
+
+/// Elements of `base` at `first` + the sum of index * stride. Without a base all elements are `number`.
+struct View {
+  runtime::ValueId base = runtime::kNoValue;
+  double number = 0;
+  Dims dims{}, strides{};
+  std::int64_t first = 0;
+  Dtype dtype = Dtype::kFp32;
+
+  bool is_number() const { return base == runtime::kNoValue; }
+  std::int64_t count() const { return element_count(dims); }
+};
+
+Dims dense_strides(const Dims& dims);
+View dense_view(runtime::ValueId base, Dims dims, Dtype dtype);
+View number_view(double number, Dims dims, Dtype dtype);
+/// Whether elements follow each other in their order.
+bool is_dense(const View& view);
+
+View transposed(const View& view, const Dims& permutation);
+/// Elements start, start + step, ... of each dimension; `sizes` of them.
+View sliced(const View& view, const Dims& start, const Dims& sizes, const Dims& step);
+View broadcast(const View& view, const Dims& dims, const Dims& places);
+/// The view in other dimensions, if its strides allow that.
+std::optional<View> reshaped(const View& view, const Dims& dims);
+
+/// Some dimensions, in their order, as one: its size and stride, if they have one.
+struct Axis {
+  std::int64_t size = 1, stride = 1;
+};
+std::optional<Axis> joined_axis(const View& view, const Dims& places);
+
+/// How an operand is read where the result is a matrix whose columns are the last dimension.
+enum class Spread : std::uint8_t { kWhole, kRow, kColumn, kOne, kOther };
+Spread spread_of(const View& view);
+
+}  // namespace trnsim::frontend

@@ -1,0 +1,202 @@
+// Element-wise operations and reductions of rows, for graphs of any kind.
+#include <cmath>
+
+#include "base/error.h"
+#include "runtime/ops/elementwise.h"
+
+namespace runtime {
+namespace {
+
+using isa::Engine;
+
+double result_of(Alu alu, double a, double b) {
+  switch (alu) {
+    case Alu::kAdd: return a + b;
+    case Alu::kSub: return a - b;
+    case Alu::kMul: return a * b;
+    case Alu::kDiv: return a / b;
+    case Alu::kMax: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
+    case Alu::kMin: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
+    case Alu::kPow: return std::pow(a, b);
+    case Alu::kEq: return a == b;
+    case Alu::kNe: return a != b;
+    case Alu::kGt: return a > b;
+    case Alu::kGe: return a >= b;
+    case Alu::kLt: return a < b;
+    case Alu::kLe: return a <= b;
+    case Alu::kLogicalAnd: return a != 0 && b != 0;
+    case Alu::kLogicalOr: return a != 0 || b != 0;
+    case Alu::kLogicalXor: return (a != 0) != (b != 0);
+    case Alu::kLogicalNot: return a == 0;
+    case Alu::kAbs: return std::abs(a);
+    case Alu::kRsqrt: return 1 / std::sqrt(a);
+    case Alu::kAnd: return static_cast<double>(static_cast<std::int64_t>(a) & static_cast<std::int64_t>(b));
+    case Alu::kOr: return static_cast<double>(static_cast<std::int64_t>(a) | static_cast<std::int64_t>(b));
+    case Alu::kXor: return static_cast<double>(static_cast<std::int64_t>(a) ^ static_cast<std::int64_t>(b));
+    case Alu::kShl: return std::ldexp(a, static_cast<int>(b));
+    case Alu::kShr: return std::floor(std::ldexp(a, -static_cast<int>(b)));
+    default: return a;
+  }
+}
+
+double value_of(Fn fn, double x) {
+  switch (fn) {
+    case Fn::kSquare: return x * x;
+    case Fn::kSigmoid: return 1 / (1 + std::exp(-x));
+    case Fn::kRelu: return std::max(x, 0.0);
+    case Fn::kTanh: return std::tanh(x);
+    case Fn::kSoftplus: return std::log1p(std::exp(x));
+    case Fn::kErf: return std::erf(x);
+    case Fn::kExp: return std::exp(x);
+    case Fn::kLog: return std::log(x);
+    case Fn::kSin: return std::sin(x);
+    case Fn::kArctan: return std::atan(x);
+    case Fn::kSqrt: return std::sqrt(x);
+    case Fn::kRsqrt: return 1 / std::sqrt(x);
+    case Fn::kReciprocal: return 1 / x;
+    case Fn::kSign: return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case Fn::kAbs: return std::abs(x);
+    default: return x;
+  }
+}
+
+/// An operand of [R, C] may be [1, C], [R, 1] or [1, 1]. Forms: ElementForm. Lowering: an instruction or a few on
+/// VectorE, ScalarE for functions; integers of 32 bits are added on GpSimdE, where that is exact.
+std::vector<Shape> element_infer(const Contract& c) {
+  std::int64_t rows = 1, cols = 1;
+  for (std::size_t i = 0; i < c.inputs(); ++i) rows = std::max(rows, c.in(i).rows), cols = std::max(cols, c.in(i).cols);
+  for (std::size_t i = 0; i < c.inputs(); ++i) {
+    const Value& v = c.in(i);
+    if ((v.rows != rows && v.rows != 1) || (v.cols != cols && v.cols != 1)) c.need(i, rows, cols, "operand");
+  }
+  return {{rows, cols, c.result_type()}};
+}
+
+double element_of(const ElementAttrs& a, double p, double q, double r) {
+  switch (a.form) {
+    case ElementForm::kPair: return result_of(a.alu, p, q);
+    case ElementForm::kNumbers: return result_of(a.then, result_of(a.alu, p, a.x), a.y);
+    case ElementForm::kFunction: return value_of(a.fn, p * a.x + a.y);
+    case ElementForm::kSelect: return p != 0 ? q : r;
+    case ElementForm::kFloor: return std::floor(p);
+    case ElementForm::kRest: return p - q * std::trunc(p / q);
+  }
+  return p;
+}
+
+Tensors element_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<ElementAttrs>();
+  std::int64_t rows = 1, cols = 1;
+  for (const Tensor& t : in) rows = std::max(rows, t.rows), cols = std::max(cols, t.cols);
+  const auto at = [&](std::size_t i, auto r, auto c) { return i < in.size() ? double{in[i].broadcast(r, c)} : 0.0; };
+  return {generate(rows, cols, [&](auto r, auto c) {
+    return static_cast<float>(element_of(a, at(0, r, c), at(1, r, c), at(2, r, c)));
+  })};
+}
+
+bool is_32(const Tile& t) { return t.dtype == Dtype::kInt32 || t.dtype == Dtype::kUint32; }
+
+void pair_lower(RowTiler& r, const Tile& y, const Tile& a, Alu alu, const Tile& b) {
+  const bool whole = is_32(y) && is_32(a) && is_32(b) && (alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul);
+  if (whole)
+    r.e().emit({.op = Opcode::kTensorTensor, .engine = Engine::kGpSimd, .alu0 = alu, .dst = y, .a = a, .b = b});
+  else
+    r.e().tensor_tensor(y, a, alu, b);
+}
+
+/// Tiles of SBUF: an instruction reads one operand in PSUM at the most.
+Tile in_sbuf(RowTiler& r, const Tile& tile) {
+  if (tile.space != isa::Space::kPsum) return tile;
+  const Tile copy = r.scratch(tile.dtype, tile.cols());
+  r.e().copy(copy, tile);
+  return copy;
+}
+
+/// The nearest whole number, by way of an integer, then one less where that is above.
+void floor_lower(RowTiler& r, const Tile& y, const Tile& a) {
+  const std::int64_t cols = y.cols();
+  const Tile whole = r.scratch(Dtype::kInt32, cols), real = r.scratch(Dtype::kFp32, cols),
+             above = r.scratch(Dtype::kFp32, cols);
+  r.e().copy(whole, a);
+  r.e().copy(real, whole);
+  r.e().tensor_tensor(above, real, Alu::kGt, in_sbuf(r, a));
+  r.e().tensor_tensor(y, real, Alu::kSub, above);
+}
+
+void rest_lower(RowTiler& r, const Tile& y, const Tile& a, const Tile& b) {
+  const std::int64_t cols = y.cols();
+  const Tile quotient = r.scratch(Dtype::kFp32, cols), size = r.scratch(Dtype::kFp32, cols),
+             sign = r.scratch(Dtype::kFp32, cols);
+  r.e().tensor_tensor(quotient, a, Alu::kDiv, b);
+  r.e().activation(sign, Fn::kSign, quotient);
+  r.e().tensor_scalar(size, quotient, Alu::kAbs, 0.0F);
+  floor_lower(r, size, size);
+  r.e().tensor_tensor(size, size, Alu::kMul, sign);
+  r.e().tensor_tensor(size, size, Alu::kMul, b);
+  r.e().tensor_tensor(y, a, Alu::kSub, size);
+}
+
+void select_lower(RowTiler& r, const Tile& y, const Tile& p, const Tile& a, const Tile& b) {
+  Tile truth = p;
+  if (p.dtype != Dtype::kUint8 && p.dtype != Dtype::kInt8) {
+    truth = r.scratch(Dtype::kUint8, y.cols());
+    r.e().tensor_scalar(truth, p, Alu::kNe, 0.0F);
+  }
+  r.e().emit(
+      {.op = Opcode::kSelect, .engine = Engine::kVector, .dst = y, .a = in_sbuf(r, a), .b = truth, .c = in_sbuf(r, b)});
+}
+
+void element_lower(RowTiler& r, const Node& node, Span span) {
+  const auto& a = node.attrs.as<ElementAttrs>();
+  const Tile y = r.out(node, 0, span);
+  const auto in = [&](std::size_t i) { return fit(r.in(node, i, span), span.size); };
+  switch (a.form) {
+    case ElementForm::kPair: {
+      const Tile column = r.in(node, 1, span);  // one number of each partition: one stream in place of two
+      if (column.cols() == 1 && span.size > 1 && !is_32(y)) return r.e().tensor_scalar(y, in(0), a.alu, column);
+      const Tile p = in(0), q = in(1);
+      return pair_lower(r, y, p.space == q.space ? in_sbuf(r, p) : p, a.alu, q);
+    }
+    case ElementForm::kNumbers:
+      return r.e().tensor_scalar(y, in(0), a.alu, static_cast<float>(a.x), a.then, static_cast<float>(a.y));
+    case ElementForm::kFunction:
+      if (a.fn == Fn::kCopy && a.x == 1 && a.y == 0) return r.e().copy(y, in(0));
+      return r.e().activation(y, a.fn, in(0), static_cast<float>(a.x), static_cast<float>(a.y));
+    case ElementForm::kSelect: return select_lower(r, y, in(0), in(1), in(2));
+    case ElementForm::kFloor: return floor_lower(r, y, in(0));
+    case ElementForm::kRest: return rest_lower(r, y, in_sbuf(r, in(0)), in_sbuf(r, in(1)));
+  }
+}
+
+/// y[r] = the elements of row r, taken together by attrs.alu. Shapes: [R, C] -> [R, 1]. Lowering: one tensor_reduce.
+std::vector<Shape> reduce_infer(const Contract& c) { return {{c.in(0).rows, 1, c.result_type()}}; }
+
+Tensors reduce_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const Alu alu = attrs.as<ReduceAttrs>().alu;
+  return {generate(in[0].rows, 1, [&](auto r, auto) {
+    double all = in[0].at(r, 0);
+    for (std::int64_t c = 1; c < in[0].cols; ++c) all = result_of(alu, all, in[0].at(r, c));
+    return static_cast<float>(all);
+  })};
+}
+
+void reduce_lower(RowTiler& r, const Node& node) {
+  r.e().reduce(r.out(node, 0), node.attrs.as<ReduceAttrs>().alu, r.in(node, 0));
+}
+
+}  // namespace
+
+const Op kElement{.name = "element",
+                  .text = "an operation on elements; operands may be a row, a column or one element",
+                  .attrs = ElementAttrs{},
+                  .infer = element_infer,
+                  .forward = element_forward,
+                  .lower_columns = element_lower};
+const Op kRowReduce{.name = "row_reduce",
+                    .text = "the sum, product, largest or smallest of each row",
+                    .attrs = ReduceAttrs{},
+                    .infer = reduce_infer,
+                    .forward = reduce_forward,
+                    .lower_rows = reduce_lower};
+
+}  // namespace runtime

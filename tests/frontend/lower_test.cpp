@@ -1,0 +1,98 @@
+// Graphs lowered to matrices: the nodes that they become, and refusals.
+#include "frontend/lower/lower.h"
+
+#include "base/error.h"
+#include "frontend/hlo/graph.h"
+#include "frontend/hlo/text.h"
+#include "frontend/lower/view.h"
+#include "runtime/graph/op.h"
+
+namespace trnsim::frontend {
+namespace {
+
+Module module_of(const std::string& lines, const std::string& before = "") {
+  return hlo::graph_of(hlo::read_text("HloModule m\n" + before + "ENTRY main {\n" + lines + "\n}\n", "m"), "m");
+}
+
+std::vector<std::string> ops_of(const LoweredGraph& lowered) {
+  std::vector<std::string> out;
+  for (std::size_t n = 0; n < lowered.graph.node_count(); ++n) out.emplace_back(lowered.graph.node(n).op->name);
+  return out;
+}
+
+std::string refusal(const std::string& lines, const std::string& before = "") {
+  try {
+    lower(module_of(lines, before));
+  } catch (const base::Error& error) {
+    return std::string{error.reason()};
+  }
+  return "";
+}
+
+constexpr const char* kSum = "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n";
+
+TEST(View, ReshapedJoinsAndSplitsWhereStridesAllow) {
+  const View view = dense_view(0, {4, 6}, Dtype::kFp32);
+  EXPECT_EQ(reshaped(view, {2, 12})->strides, (Dims{12, 1}));
+  EXPECT_EQ(reshaped(transposed(view, {1, 0}), {6, 2, 2})->strides, (Dims{1, 12, 6}));
+  EXPECT_FALSE(reshaped(transposed(view, {1, 0}), {24}));
+  EXPECT_EQ(reshaped(view, {4, 1, 6, 1})->strides[2], 1);
+}
+
+TEST(View, SpreadOfBroadcasts) {
+  const View row = dense_view(0, {8}, Dtype::kFp32);
+  EXPECT_EQ(spread_of(broadcast(row, {4, 8}, {1})), Spread::kRow);
+  EXPECT_EQ(spread_of(broadcast(row, {8, 4}, {0})), Spread::kColumn);
+  EXPECT_EQ(spread_of(broadcast(row, {4, 8, 2}, {1})), Spread::kOther);
+  EXPECT_EQ(spread_of(broadcast(dense_view(0, {}, Dtype::kFp32), {4, 8}, {})), Spread::kOne);
+}
+
+TEST(Lower, MovementIsFreeUntilItIsNot) {
+  // A transpose that a product reads is a matter of strides.
+  const LoweredGraph lowered =
+      lower(module_of("x = f32[4,8] parameter(0)\nw = f32[16,8] parameter(1)\n"
+                      "t = f32[8,16] transpose(w), dimensions={1,0}\n"
+                      "ROOT y = f32[4,16] dot(x, t), lhs_contracting_dims={1}, "
+                      "rhs_contracting_dims={0}"));
+  EXPECT_EQ(ops_of(lowered), (std::vector<std::string>{"matmul"}));
+  EXPECT_DOUBLE_EQ(lowered.flops, 2.0 * 4 * 8 * 16);
+}
+
+TEST(Lower, LoopsUnfoldWithTheirCounterKnown) {
+  const std::string body =
+      "body {\n s = (s32[], f32[3,4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+      " x = f32[3,4] get-tuple-element(s), index=1\n one = s32[] constant(1)\n n = s32[] add(i, one)\n"
+      " z = s32[] constant(0)\n p = f32[1,4] dynamic-slice(x, i, z), dynamic_slice_sizes={1,4}\n"
+      " q = f32[1,4] exponential(p)\n y = f32[3,4] dynamic-update-slice(x, q, i, z)\n"
+      " ROOT t = (s32[], f32[3,4]) tuple(n, y)\n}\n"
+      "cond {\n s = (s32[], f32[3,4]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+      " n = s32[] constant(3)\n ROOT l = pred[] compare(i, n), direction=LT\n}\n";
+  const LoweredGraph lowered =
+      lower(module_of("x = f32[3,4] parameter(0)\nz = s32[] constant(0)\nt = (s32[], f32[3,4]) tuple(z, x)\n"
+                      "w = (s32[], f32[3,4]) while(t), condition=cond, body=body\n"
+                      "ROOT y = f32[3,4] get-tuple-element(w), index=1",
+                      body));
+  const auto ops = ops_of(lowered);
+  EXPECT_EQ(std::ranges::count(ops, "element"), 3 + 1);  // an exponential for each trip, and the result
+  EXPECT_TRUE(lowered.timed_only.empty());
+}
+
+TEST(Lower, RefusalsNameTheNodeAndTheLine) {
+  EXPECT_EQ(refusal("x = s32[4,4] parameter(0)\nROOT y = s32[4,4] dot(x, x), lhs_contracting_dims={1}, "
+                    "rhs_contracting_dims={0}"),
+            "m:4: dot_general: EVRF035: products of integers");
+  EXPECT_EQ(refusal("x = f32[4] parameter(0)\nROOT y = f32[4] custom-call(x), custom_call_target=\"mine\""),
+            "m:4: custom_call: EVRF015: the custom call mine has no meaning here");
+  EXPECT_EQ(refusal("ROOT x = c64[4] parameter(0)"), "m, parameter 0: EVRF004: the device has no c64");
+}
+
+TEST(Lower, ReductionsByRowsAndByColumns) {
+  const std::string head = "x = f32[256,64] parameter(0)\nz = f32[] constant(0)\n";
+  EXPECT_EQ(ops_of(lower(module_of(head + "ROOT y = f32[256] reduce(x, z), dimensions={1}, to_apply=sum", kSum))),
+            (std::vector<std::string>{"row_reduce", "view", "element"}));
+  EXPECT_EQ(ops_of(lower(module_of(head + "ROOT y = f32[64] reduce(x, z), dimensions={0}, to_apply=sum", kSum))),
+            (std::vector<std::string>{"col_sum"}));
+}
+
+}  // namespace
+}  // namespace trnsim::frontend

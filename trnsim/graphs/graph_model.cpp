@@ -1,0 +1,116 @@
+#include "trnsim/graphs/graph_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "frontend/hlo/export.h"
+#include "frontend/hlo/file.h"
+#include "frontend/hlo/graph.h"
+#include "frontend/hlo/proto.h"
+#include "frontend/hlo/text.h"
+#include "frontend/stablehlo/reader.h"
+#include "workloads/step/step_graph.h"
+
+namespace trnsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_mlir(std::string name) {
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(".mlir");
+}
+
+}  // namespace
+
+bool is_graph_file(const fs::path& path) {
+  constexpr std::array<std::string_view, 3> kEndings{".hlo", ".pb", ".mlir"};
+  std::string name = path.filename().string();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  for (const std::string_view ending : kEndings)
+    if (name.ends_with(ending)) return true;
+  return false;
+}
+
+frontend::Module load_graph(const fs::path& path) {
+  std::string bytes = base::read_file(path);
+  if (!is_mlir(path.filename().string()))
+    return frontend::hlo::graph_of(frontend::hlo::read_bytes(bytes, path.string()), path.string());
+  if (frontend::hlo::is_zipped(bytes)) bytes = frontend::hlo::unzipped(bytes, path.string());
+  return frontend::read_stablehlo(bytes, path.string());
+}
+
+GraphModel::GraphModel(std::string file, frontend::Module module)
+    : Model{{.family = "graph", .sizes = {.layers = 1}}},
+      file_{std::move(file)},
+      module_{std::move(module)},
+      lowered_{frontend::lower(module_)},
+      hash_{base::hash64(base::read_file(file_))} {}
+
+workloads::StepGraph GraphModel::step(const workloads::Step& step) const {
+  const runtime::Dtype operand = step.plan.numerics.operand;
+  if (operand == runtime::Dtype::kFp32) return {.graph = lowered_.graph, .zero = {}};
+  return {.graph = frontend::lower(module_, {.operand = operand}).graph, .zero = {}};  // as the compiler casts
+}
+
+double GraphModel::flops(const workloads::Step&) const { return lowered_.flops * static_cast<double>(lowered_.ranks); }
+
+workloads::FrameworkOps GraphModel::traced_ops(const workloads::Step&) const {
+  return {.forward = static_cast<double>(lowered_.operations)};
+}
+
+std::optional<workloads::Problem> GraphModel::refuses(const workloads::Plan& plan) const {
+  if (plan.tensor == 1 && plan.pipeline == 1 && plan.micro_batch == 1 && plan.micro_batches == 1 && !plan.zero1)
+    return std::nullopt;
+  return workloads::Problem{file_, "is a program with a plan of its own", "change the program instead"};
+}
+
+std::string GraphModel::config_json() const {
+  return fmt::format("{{\"graph\": \"{}\", \"hash\": \"{:016x}\"}}\n", fs::path{file_}.filename().string(), hash_);
+}
+
+void GraphModel::require_valid(std::string_view) const {}
+
+workloads::ModelPtr GraphModel::with(const workloads::ModelChange&) const { return shared_from_this(); }
+
+std::shared_ptr<const GraphModel> load_graph_model(const fs::path& path) {
+  return std::make_shared<const GraphModel>(path.string(), load_graph(path));
+}
+
+std::string hlo_of(const runtime::Graph& graph, const std::string& name, bool proto) {
+  const frontend::hlo::Module module = frontend::hlo::module_of(graph, name);
+  return proto ? frontend::hlo::write_proto(module) : frontend::hlo::write_text(module);
+}
+
+std::vector<CachedProgram> cached_programs(const fs::path& folder) {
+  std::vector<CachedProgram> out;
+  for (const auto& module : frontend::hlo::modules_of(folder))
+    out.push_back({module.file, module.name, fmt::format("{}", fmt::join(module.flags, " "))});
+  return out;
+}
+
+workloads::Workload graph_workload(const fs::path& path) {
+  const auto model = load_graph_model(path);
+  workloads::Workload out;
+  out.name = path.filename().string();
+  out.text = fmt::format("{} of {}", base::counted(static_cast<std::int64_t>(model->lowered().operations), "operation"),
+                         model->module().name);
+  out.model = path.string();
+  out.file = path.string();
+  out.options = {{"mode", "timed"},
+                 {"numerics", "fp32"},
+                 {"max_length", "1"},
+                 {"max_steps", "1000"},
+                 {"per_device_train_batch_size", "1"},
+                 {"suggestions", "0"},
+                 {"nproc_per_node", std::to_string(model->ranks())},
+                 {"instance_type", model->ranks() > 2 ? "trn1.32xlarge" : "trn1.2xlarge"}};
+  return out;
+}
+
+}  // namespace trnsim
