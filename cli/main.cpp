@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <system_error>
@@ -32,6 +33,22 @@ int report(const base::Error& error) {
   return base::exit_code(error.fault());
 }
 
+constexpr const char* kNoMemory =
+    "environment error: trnsim: this host has no memory left\n  fix: free some, or use a smaller job\n";
+
+/// Memory may end in a function of a library that is noexcept, or in a thread that hands nothing on: the end is that of
+/// any other place.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr current = std::current_exception()) std::rethrow_exception(current);
+  } catch (const std::bad_alloc&) {
+    std::fputs(kNoMemory, stderr);
+    _exit(base::exit_code(base::Fault::kEnvironment));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a bug of ours, which leaves its core
+  }
+  std::abort();
+}
+
 /// The exit code of a verb that has ended with `code`.
 int with_lost_output(int code) {
   const auto lost = cli::lost_output();
@@ -42,6 +59,7 @@ int with_lost_output(int code) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
+  std::set_terminate(end_without_memory);
   // The compiler takes and gives back large arrays all the time. Measured: a quarter of its time was spent on their
   // pages.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -56,8 +74,7 @@ int main(int argc, char** argv) {
     const int code = report(error);
     return base::interrupted() ? with_lost_output(base::kExitInterrupted) : code;
   } catch (const std::bad_alloc&) {  // whose report must not need memory
-    std::fputs("environment error: trnsim: this host has no memory left\n  fix: free some, or use a smaller job\n",
-               stderr);
+    std::fputs(kNoMemory, stderr);
     return base::exit_code(base::Fault::kEnvironment);
   } catch (const std::filesystem::filesystem_error& error) {
     return report({base::Fault::kEnvironment, "trnsim", error.what(), "choose another path, or check its permissions"});

@@ -1,5 +1,6 @@
 // The Python module trnsim._core: the library's calls, errors as exceptions. No logic of its own.
 #include <exception>
+#include <filesystem>
 #include <string>
 
 #include "base/error.h"
@@ -15,14 +16,20 @@ py::handle& error_class() {
   return value;
 }
 
+void raise(const base::Error& e) {
+  const std::string where = e.where().empty() ? kernel_line() : std::string{e.where()};
+  const py::object error =
+      error_class()(where, std::string{e.problem()}, std::string{e.fix()}, base::exit_code(e.fault()));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+}
+
 void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const base::Error& e) {
-    const std::string where = e.where().empty() ? kernel_line() : std::string{e.where()};
-    const py::object error =
-        error_class()(where, std::string{e.problem()}, std::string{e.fix()}, base::exit_code(e.fault()));
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    raise(e);
+  } catch (const std::filesystem::filesystem_error& e) {  // a name that is too long, a folder that cannot be read
+    raise({base::Fault::kEnvironment, "trnsim", e.code().message(), "choose another path, or check its permissions"});
   }
 }
 

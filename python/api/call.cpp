@@ -6,6 +6,7 @@
 #include <sys/poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -25,6 +26,18 @@ using base::Fault;
 using std::chrono_literals::operator""ms;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// The answer as text. An argument of another type than the question's shows when it is read as JSON.
+std::string answer_text(const std::string& question, const std::string& arguments, const Listener& hear) {
+  try {
+    return dump(answer_to(question, Json::parse(arguments), hear));
+  } catch (const Json::exception& wrong) {  // the message is behind "[json.exception.type_error.302] "
+    const std::string what = wrong.what();
+    throw Error{Fault::kUsage, "trnsim." + question,
+                "an argument is of a wrong type: " + what.substr(std::min(what.size(), what.find("] ") + 2)),
+                "see help(trnsim." + question + ")"};
+  }
+}
 
 /// Lines from the child to us.
 class Pipe {
@@ -74,7 +87,7 @@ class PendingAnswer {
                 Listener hear;
                 if (listens) hear = [this](const Json& event) { events_.put(dump(event)); };
                 events_.put(std::to_string(::getpid()));
-                return dump(answer_to(question, Json::parse(arguments), hear));
+                return answer_text(question, arguments, hear);
               }} {
     pool_.order(0);
   }
@@ -151,7 +164,7 @@ std::string call(const std::string& question, const std::string& arguments, cons
 
 std::string ask(const std::string& question, const std::string& arguments) {
   py::gil_scoped_release release;
-  return dump(answer_to(question, Json::parse(arguments), {}));
+  return answer_text(question, arguments, {});
 }
 
 }  // namespace

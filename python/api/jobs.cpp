@@ -72,8 +72,12 @@ Json project_workload(const Json& arguments, const Listener& hear) {
 }
 
 Json project_model(const Json& arguments) {
-  const trnsim::Estimate e = trnsim::estimate(
-      text_in(arguments, "job"), trnsim::estimate_settings(settings_of(arguments)), arguments.value("sequences", 0.0));
+  const double sequences = arguments.value("sequences", 0.0);
+  if (!(sequences >= 0))
+    throw base::Error{base::Fault::kUsage, "`sequences`", "is below 0",
+                      "give the sequences of the job, or leave it out"};
+  const trnsim::Estimate e =
+      trnsim::estimate(text_in(arguments, "job"), trnsim::estimate_settings(settings_of(arguments)), sequences);
   require_fit(e);
   return {{"job", text_in(arguments, "job")}, {"figures", named_figures(e.job, e.projection)}, {"result", to_json(e)}};
 }

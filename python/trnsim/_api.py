@@ -18,7 +18,14 @@ def _text(value):
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(float(value))
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    if isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, os.PathLike) and isinstance(os.fspath(value), str):
+        return os.fspath(value)
+    try:
+        return _text(value.item())  # a number of NumPy's
+    except (AttributeError, ValueError):
+        raise TypeError(f"a setting is a text, a number or a path, not {type(value).__name__}") from None
 
 
 def _arguments(settings, machine, **more):
@@ -139,6 +146,8 @@ def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=Non
     and metrics, the figures of `trnsim list figures`: train_runtime (s of the job), dollars,
     train_samples_per_second (1/s), device_mfu_percent, hbm_bytes, ..., busy.* (per cent), and error (why it
     has none)."""
+    if not isinstance(axes, dict):
+        raise TypeError(f"axes: a dict of a parameter's or setting's name to its values, not {type(axes).__name__}")
     all_axes = {_SHORT.get(key, key): _list(values if isinstance(values, (_to_list, tuple, str)) else _to_list(values))
                 for key, values in axes.items()}
     arguments = {"job": _text(job), "axes": all_axes, "machine": machine, "design": design, "samples": samples,
@@ -185,6 +194,8 @@ def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficien
     if (run is None) == (seconds is None):
         raise Error("trnsim.cost", "has no job to price" if run is None else "has a run folder and `seconds`",
                     "give a run folder, or `seconds` and `instance_type`")
+    if unknown := sorted(work.keys() - {"epochs", "samples", "tokens", "flops", "hbm_bytes"}):
+        raise TypeError(f"cost() got an unexpected keyword argument '{unknown[0]}'")
     counts = [instances] if isinstance(instances, int) else None if instances is None else _to_list(instances)
     folder = None if run is None else run.folder if isinstance(run, Run) else _text(run)
     return Table(_ask("cost", folder=folder, seconds=seconds, instances=counts, efficiency=efficiency, prices=prices,
@@ -205,6 +216,8 @@ def list(what):
 def parameters(machine="trn1.2xlarge", prefix="", set=None):
     """Table of every number of a machine with its unit, text and source; `set`: {parameter: value} to
     change."""
+    if not isinstance(set, (dict, type(None))):
+        raise TypeError(f"set: a dict of a parameter's name to its value, not {type(set).__name__}")
     return Table(_ask("parameters", machine=_text(machine), prefix=prefix,
                       set=[f"{key}={_text(value)}" for key, value in (set or {}).items()]))
 

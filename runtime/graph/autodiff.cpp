@@ -185,9 +185,21 @@ void Backward::run(const std::vector<ValueId>& losses) {
   }
 }
 
+/// A parameter's gradient is summed over ranks and micro-batches in place. One that other nodes read, or that is
+/// another parameter's too, as with a single row, is copied.
+ValueId Backward::own(ValueId gradient, std::set<ValueId>& taken) {
+  const NodeId from = graph_.value(gradient).producer;
+  if (taken.insert(gradient).second && graph_.users(gradient).empty()) return gradient;
+  graph_.return_to(graph_.node(from).scope);
+  return graph_.add1(kAffine, graph_.node(from).label + ".own", {gradient},
+                     AffineAttrs{.dtype = graph_.value(gradient).dtype});
+}
+
 std::map<ValueId, ValueId> Backward::finish() {
   std::map<ValueId, ValueId> out;
-  for (const auto& [value, gradient] : grads_) {
+  std::set<ValueId> taken;
+  for (auto& [value, gradient] : grads_) {
+    gradient = own(gradient, taken);
     graph_.set_kind(gradient, Kind::kGradient);
     graph_.rename(gradient, "grad." + graph_.value(value).name);
     out[value] = gradient;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Backward {
   void find_ahead(const std::vector<NodeId>& nodes);
   void add_recomputation(NodeId n);
   void recompute_ahead(NodeId last);
+  ValueId own(ValueId gradient, std::set<ValueId>& taken);
   /// The value that `v` repeats, or itself.
   ValueId first(ValueId v) const {
     const auto found = first_.find(v);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -213,6 +214,18 @@ TEST(Job, FrozenWeightsNeedNeitherGradientsNorMoments) {
   EXPECT_TRUE(memory.fits());
   EXPECT_LT(memory.by_kind.at("optimizer"), 8 * 41'943'040u);
   EXPECT_GT(memory.by_kind.at("weights"), 8'030'000'000u);
+}
+
+// A search asks hundreds of times what the least is: a stranger's 10,000 layers must not cost half a minute.
+TEST(Job, TheLeastMemoryOfADeepModelIsKnownAtOnce) {
+  Settings given;
+  given.numerics.name = "bf16";
+  const workloads::ModelPtr model = load_model_config("llama-small")->with_sizes({.layers = 9'600});
+  const Job job = job_of(given, model, 0);
+  EXPECT_EQ(least_memory(job).by_kind.at("weights"), 2 * workloads::parameter_count(model->weights()));
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 200; ++i) least_memory(job);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{3});
 }
 
 TEST(Job, AnEncoderTakesNoAdapters) {

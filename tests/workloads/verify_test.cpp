@@ -64,7 +64,9 @@ INSTANTIATE_TEST_SUITE_P(Golden, Verify,
                                          Case{"bert_odd", 2, ""}, Case{"bert_odd", 1, "-fusion"},
                                          Case{"vit_tiny", 1, ""}, Case{"vit_tiny", 2, ""},
                                          Case{"vit_tiny", 1, "-fusion"}, Case{"deit_tiny", 1, ""},
-                                         Case{"deit_teacher_tiny", 1, ""}, Case{"deit_teacher_tiny", 2, ""}));
+                                         Case{"deit_teacher_tiny", 1, ""}, Case{"deit_teacher_tiny", 2, ""},
+                                         // A sample each: gradients of one row are their parameters' own.
+                                         Case{"deit_teacher_tiny", 6, ""}, Case{"vit_tiny", 6, ""}));
 
 TEST(VerifyFails, OnAWrongExpectation) {
   const Scratch scratch;
