@@ -60,7 +60,7 @@ class Allocations : public cli_test::SmallJob {
       EXPECT_THAT(ran.err, HasSubstr("\n  fix: "));
       EXPECT_THAT(ran.err, Not(HasSubstr("internal error")));
     }
-    EXPECT_GT(refused, 2);  // the library stands where it should
+    EXPECT_GT(refused, 2);  // the library is in front of malloc
   }
 };
 

@@ -1,4 +1,4 @@
-// A file system below trnsim that loses power (LD_PRELOAD): what was not synced is gone. Before the n-th call that
+// A file system below trnsim that loses power (LD_PRELOAD): unsynced data is gone. Before the n-th call that
 // changes a file below POWER_CUT_ROOT, files get the content that they had when they were last synced (none, if never),
 // and with POWER_CUT_HOW=NAMES names that were made, moved or removed since their folder was last synced are as before;
 // then the process is killed. With DATA names are kept: a journal of metadata. POWER_CUT_AT=n; POWER_CUT_COUNT names a

@@ -1,4 +1,4 @@
-// The host loses power before a call that changes a file: what was not synced is gone, names too or not. The next run
+// The host loses power before a call that changes a file: unsynced data is gone, names too or not. The next run
 // is as any other, and a checkpoint is the old one or the new one. All calls with TRNSIM_FAULTS=all (./dev nightly),
 // some of them otherwise.
 #include <functional>

@@ -2,9 +2,9 @@
 """Trainings that nobody chose: random_shapes.py TRNSIM COUNT [SEED]. `./dev golden --random COUNT [SEED]` calls it.
 
 draws.py draws them; PyTorch trains each in fp64, `trnsim verify` repeats it in the format that was drawn. One that
-disagrees beyond the bounds of fp32 is trained by PyTorch in fp32 too: when that is at least a third as far from fp64, it is
-the rounding of any fp32, and counted apart. Others are shrunk to the smallest that still disagrees, kept, and their
-command printed. Exits with 1 if any is."""
+disagrees beyond the bounds of fp32 is trained by PyTorch in fp32 too: when that is at least a third as far from fp64,
+it is the rounding of any fp32, and counted apart. Others are shrunk to the smallest that still disagrees, kept, and
+their command printed. Exits with 1 if any is."""
 import copy
 import json
 import pathlib
@@ -110,7 +110,8 @@ def shrunk(trnsim, case, folder, tries=60):
 def shown(case):
     """In one line."""
     changes = {key: value for key, value in case["changes"].items() if not isinstance(value, dict)}
-    recipe = {key: value for key, value in case["recipe"].items() if value != common.PLAIN[key] and key not in ("fp32", "bf16")}
+    recipe = {key: value for key, value in case["recipe"].items()
+              if value != common.PLAIN[key] and key not in ("fp32", "bf16")}
     return f"{changes} {case['sizes']} {recipe} {case['adapter'] or ''}"
 
 
