@@ -65,7 +65,7 @@ TEST_F(PowerCuts, ARunThatLostItsDataBeginsAgain) {
   });
 }
 
-// Of the run that goes on, the checkpoint is read and written in the same place.
+// The run that goes on reads and writes its checkpoint in the same place.
 TEST_F(PowerCuts, ACheckpointIsTheOldOneOrTheNewOne) {
   ASSERT_EQ(run(job(4)).code, 0);
   const std::string wanted = slurp(at("out/model/model.safetensors"));
