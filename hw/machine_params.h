@@ -27,6 +27,7 @@ struct MachineParams {
   std::string name;
 
   Number chips, cores, logical, hbm_stacks;
+  Number training;
   Number generation, sbuf_partitions, sbuf_partition, sbuf_shared_port, psum_partition, psum_bank, psum_shared_port;
   Number tensor_rows, tensor_columns, tensor_moving, tensor_advertised;
   Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
@@ -67,8 +68,10 @@ struct MachineParams {
   double clock(isa::Engine engine) const;
   /// Cores of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
   int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
-  /// Physical cores of an instance's host: the Ice Lake CPUs of Trn1 run two threads per core.
+  /// Physical cores of an instance's host, whose CPUs run two threads per core: Ice Lake of Trn1, EPYC of Inf2.
   double physical_cores() const { return vcpus.value / 2; }
+  /// Whether its cores may be shared evenly by groups of that many: powers of two, on a ring also other equal parts.
+  bool forms_groups_of(std::uint32_t cores) const;
   int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
   /// B/s of a core's part of its stack, all cores of it at work.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 
@@ -18,10 +19,11 @@ using base::Dimension;
 using M = MachineParams;
 
 constexpr std::array kFields = {
-    M::Field{"chip.count", &M::chips, Dimension::kCount, "Trainium chips in the instance"},
+    M::Field{"chip.count", &M::chips, Dimension::kCount, "Trainium or Inferentia chips in the instance"},
     M::Field{"chip.cores", &M::cores, Dimension::kCount, "NeuronCores per chip"},
     M::Field{"chip.logical", &M::logical, Dimension::kCount,
              "physical cores that the runtime joins to one logical core (LNC): programs see those"},
+    M::Field{"chip.training", &M::training, Dimension::kCount, "1: models are trained on it; 0: inference alone"},
     M::Field{"core.generation", &M::generation, Dimension::kCount, "NeuronCore version: which instructions there are"},
     M::Field{"sbuf.partitions", &M::sbuf_partitions, Dimension::kCount, "partitions of SBUF and of PSUM"},
     M::Field{"sbuf.partition", &M::sbuf_partition, Dimension::kBytes, "one partition of SBUF"},
@@ -166,7 +168,8 @@ bool may_be_zero(std::string_view key) {
                                 "collective.mesh_below",
                                 "sbuf.shared_port",
                                 "psum.shared_port",
-                                "dma.transpose"};
+                                "dma.transpose",
+                                "chip.training"};
   return key.ends_with("latency") || std::ranges::find(kKeys, key) != kKeys.end();
 }
 
@@ -174,8 +177,10 @@ bool may_be_zero(std::string_view key) {
 void check_fabric(const MachineParams& p) {
   require(p.torus_rows.value * p.torus_columns.value == p.chips.value, p.name,
           "link.rows times link.columns is not chip.count", "make the torus hold every chip");
-  require(p.link_ports.value == 4, p.name, "link.ports is not 4: a chip of a torus has four neighbours",
-          "set link.ports to 4");
+  const bool line = p.torus_rows.value == 1;
+  require(p.link_ports.value == 4 || (line && p.link_ports.value == 2), p.name,
+          "link.ports is neither 4, as a chip of a torus has neighbours, nor 2 in a ring of one row",
+          "set link.ports to 4, or link.rows to 1");
   require(p.chips.value == 1 || p.link_bandwidth.value > 0, p.name, "has several chips, but link.bandwidth is 0",
           "give link.bandwidth a positive value");
   constexpr int kMostInstances = 128;
@@ -276,6 +281,11 @@ isa::Target MachineParams::target() const {
                        .collective_queues = whole(cc_queues)},
           .timing = timing(),
           .instructions = isa::instructions(static_cast<int>(generation.value))};
+}
+
+bool MachineParams::forms_groups_of(std::uint32_t size) const {
+  const bool ring = torus_rows.value == 1 && chips.value > 1;
+  return std::has_single_bit(size) || (ring && size > 0 && static_cast<std::uint32_t>(instance_cores()) % size == 0);
 }
 
 double MachineParams::clock(isa::Engine engine) const {

@@ -35,6 +35,7 @@ constexpr std::array kFields = {
     Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time in front of a graph"},
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
+    Stack::Field{"compile.per_tile", &Stack::compile_per_tile, D::kTime, "more for each matmul of a tile of weights"},
     Stack::Field{"compile.base", &Stack::compile_base, D::kTime, "more for the first graph"},
     Stack::Field{"compile.instructions", &Stack::compile_instructions, D::kCount, "of a module: more are refused"},
     Stack::Field{"compiler.ring_share", &Stack::ring_share, D::kRatio, "DMA rings, of the scratchpad"},

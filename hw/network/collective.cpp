@@ -153,7 +153,7 @@ void check_bounds(const isa::Instr& instr, const Placement& at, const Collective
   const double sent = static_cast<double>(plan.link_bytes);
   const auto ranks = instr.op == Opcode::kSend ? 2 : at.shape.size();
   holds(least_sent(instr.op, ranks, bytes), sent + 0.5, "the bytes that a rank sends");
-  holds(sent / machine.cc_bandwidth.value, moving, "the time of a rank's messages");
+  holds((sent - 0.5) / machine.cc_bandwidth.value, moving, "the time of a rank's messages");
   holds(plan.hbm_bandwidth, machine.hbm_bandwidth_per_core(), "the bandwidth of HBM");
   holds(plan.dma_width, machine.dma_engines.value, "the number of DMA engines");
   if (instr.op == Opcode::kSend) return;

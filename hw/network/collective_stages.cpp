@@ -78,8 +78,10 @@ class Builder {
   Stage& add(Stage stage) { return stages_.emplace_back(stage); }
   /// The latency of one step from every rank to every other.
   double one_step() const {
-    return std::max(at_.mesh_hops * machine_.link_hop.value, at_.crosses ? machine_.efa_latency.value : 0);
+    return std::max(across(), at_.crosses ? machine_.efa_latency.value : 0);
   }
+  /// Of one exchange of a mesh: a write to a chip further away passes those between without being stored there.
+  double across() const { return at_.mesh_hops > 0 ? machine_.link_hop.value : 0; }
 
   /// Every rank sends everything to every other: too little to be divided.
   void all_ranks_reduce() {
@@ -103,7 +105,7 @@ class Builder {
     Stage& stage = add({.sent = sent, .read = reads * sent, .written = sent});
     if (mesh_) {
       flow(stage, Pattern::kMesh) = bytes_ / local_;
-      stage.latency = at_.mesh_hops * machine_.link_hop.value;
+      stage.latency = across();
     } else {
       flow(stage, Pattern::kRing) = sent;
       stage.latency = (local_ - 1) * at_.ring_hops * machine_.link_hop.value;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -16,7 +15,8 @@ namespace {
   constexpr std::size_t kShown = 8;
   const auto shown = std::min(set.size(), kShown);
   Ranks sizes;
-  for (int n = 1; n <= machine.instance_cores(); n *= 2) sizes.push_back(static_cast<std::uint32_t>(n));
+  for (std::uint32_t n = 1; n <= static_cast<std::uint32_t>(machine.instance_cores()); ++n)
+    if (machine.forms_groups_of(n)) sizes.push_back(n);
   std::string fix = fmt::format("use groups of {} cores of an instance, equally far apart", fmt::join(sizes, ", "));
   if (machine.instances.value > 1) fix += ", and the same cores of instances equally far apart";
   throw base::Error{base::Fault::kProgram, where,
@@ -50,7 +50,7 @@ GroupShape shape_of(const Ranks& set, const MachineParams& machine, std::string_
       refuse(where, set, machine, "it takes other cores in one instance than in another");
     instances.push_back(part.instance);
   }
-  if (!std::has_single_bit(cores.size()))
+  if (!machine.forms_groups_of(static_cast<std::uint32_t>(cores.size())))
     refuse(where, set, machine, fmt::format("it takes {} cores of an instance", cores.size()));
   if (!equally_far_apart(cores)) refuse(where, set, machine, "its cores are not equally far apart");
   if (!equally_far_apart(instances)) refuse(where, set, machine, "its instances are not equally far apart");

@@ -130,6 +130,19 @@ TEST(Collective, TheAlgorithmFollowsSizeAndRanks) {
   EXPECT_EQ(plan_collective(send, strided(2, 8, 32), one).algorithm, "pair");
 }
 
+/// Writes of a mesh pass the chips between. A ring of chips forms groups of any equal parts, of bytes that they do not
+/// divide.
+TEST(Collective, ASmallOneTakesAsLongHoweverFarItsRanksAre) {
+  const Instr small = collective(Opcode::kAllReduce, 5120 * 4, 5120 * 4);
+  const auto floor = [&](const char* machine, std::uint32_t ranks) {
+    return seconds(plan_collective(small, ranks, hw::load_machine(machine)).floor);
+  };
+  const double near = floor("trn1.32xlarge", 4);
+  EXPECT_DOUBLE_EQ(floor("trn1.32xlarge", 32), near);
+  EXPECT_DOUBLE_EQ(floor("inf2.48xlarge", 24), near);
+  EXPECT_GT(near, floor("trn1.32xlarge", 2));
+}
+
 TEST(Collective, ASmallOneInsideAProgramTakesAboutSixtyMicroseconds) {
   // 32 ranks, as a token of Llama has 64 of: 55 to 67 us each by published times of a token, the work around it
   // included.

@@ -27,7 +27,8 @@ std::string refusal(std::string_view machine, std::vector<std::string> overrides
 
 TEST(Params, EveryShippedMachineHasEveryFieldWithASource) {
   EXPECT_THAT(hw::machine_names(),
-              testing::ElementsAre("trn1.2xlarge", "trn1.32xlarge", "trn1n.32xlarge", "trn2.3xlarge", "trn2.48xlarge"));
+              testing::ElementsAre("inf2.24xlarge", "inf2.48xlarge", "inf2.8xlarge", "inf2.xlarge", "trn1.2xlarge",
+                                   "trn1.32xlarge", "trn1n.32xlarge", "trn2.3xlarge", "trn2.48xlarge"));
   for (const auto& name : hw::machine_names()) {
     const auto machine = hw::load_machine(name);
     EXPECT_EQ(machine.name, name);
@@ -58,6 +59,23 @@ TEST(Params, InstancesJoinIntoACluster) {
   EXPECT_THAT(refusal("trn1.32xlarge", {"cluster.instances=129"}), testing::HasSubstr("1 to 128"));
   EXPECT_THAT(refusal("trn1.32xlarge", {"cluster.instances=0"}), testing::HasSubstr("cluster.instances"));
   EXPECT_THAT(refusal("trn1.2xlarge", {"cluster.instances=2"}), testing::HasSubstr("no EFA"));
+}
+
+/// Programs for a core of Trn1 run on Inf2's, whose chips are a ring.
+TEST(Params, Inf2IsTrn1sCoreInARing) {
+  const auto one = hw::load_machine("inf2.xlarge"), ring = hw::load_machine("inf2.48xlarge");
+  EXPECT_TRUE(one.target() == hw::load_machine("trn1.2xlarge").target());
+  EXPECT_EQ(one.core_count(), 2);
+  EXPECT_EQ(hw::load_machine("inf2.24xlarge").core_count(), 12);
+  EXPECT_EQ(ring.core_count(), 24);
+  EXPECT_EQ(ring.training.value, 0);
+  EXPECT_EQ(hw::load_machine("trn1.2xlarge").training.value, 1);
+  for (const std::uint32_t legal : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u}) EXPECT_TRUE(ring.forms_groups_of(legal));
+  for (const std::uint32_t illegal : {5u, 7u, 9u, 18u}) EXPECT_FALSE(ring.forms_groups_of(illegal));
+  EXPECT_FALSE(hw::load_machine("trn1.32xlarge").forms_groups_of(24));
+  EXPECT_THAT(refusal("inf2.48xlarge", {"cluster.instances=2"}), testing::HasSubstr("no EFA"));
+  EXPECT_THAT(refusal("inf2.48xlarge", {"link.ports=3"}), testing::HasSubstr("ring"));
+  EXPECT_THAT(refusal("trn1.32xlarge", {"link.ports=2"}), testing::HasSubstr("neither 4"));
 }
 
 /// The figures of AWS's comparison table that no key of the file is: they follow from several.

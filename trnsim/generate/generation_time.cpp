@@ -12,6 +12,7 @@
 #include "runtime/compiler/compile.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/generation.h"
+#include "trnsim/project/compile_cost.h"
 #include "trnsim/plans/possible.h"
 #include "workloads/checkpoints/shards.h"
 #include "workloads/generation/generator.h"
@@ -112,7 +113,8 @@ workloads::GenerationSpec generation_spec(const Job& job) {
           .numerics = job.step.plan.numerics};
 }
 
-Memory least_generation_memory(const Job& job) {
+Memory least_generation_memory(const Job& own) {
+  const Job job = padded(own);
   double weights = 0;
   for (const auto& w : workloads::generation_weights(job.model, job.step.plan.tensor))
     weights += static_cast<double>(workloads::element_count(w.spec.shape)) *
@@ -124,8 +126,14 @@ Memory least_generation_memory(const Job& job) {
   return out;
 }
 
+Job padded(const Job& job) {
+  Job out = job;
+  out.model = job.model->padded_for(job.step.plan.tensor);
+  return out;
+}
+
 void require_legal_generation(const Job& job) {
-  workloads::check(generation_spec(job), job.model);
+  workloads::check(generation_spec(job), job.model->padded_for(job.step.plan.tensor));
   if (job.cores() > job.machine.instance_cores())
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("{}, but {} has {}", base::counted(job.cores(), "core"), job.machine.name,
@@ -146,7 +154,8 @@ std::string generation_fix(const Job& job) {
   return "use a smaller `batch_size` or `max_length`, `numerics` bf16, or a larger `instance_type`";
 }
 
-Projection project_generation(const Job& job, const ProjectOptions& options) {
+Projection project_generation(const Job& own, const ProjectOptions& options) {
+  const Job job = padded(own);
   require_legal_generation(job);
   Projection p;
   p.memory = least_generation_memory(job);
@@ -176,7 +185,8 @@ Projection project_generation(const Job& job, const ProjectOptions& options) {
   return p;
 }
 
-void time_generation(const Job& job, Projection& p) {
+void time_generation(const Job& own, Projection& p) {
+  const Job job = padded(own);
   const analysis::Stack stack = job.load_stack();
   GenerationTime& g = *p.generation;
   const std::int64_t batch = job.step.plan.micro_batch;
@@ -203,6 +213,8 @@ void time_generation(const Job& job, Projection& p) {
   p.mfu = p.model_flops / (p.device_seconds * peak);
   p.job_mfu = p.model_flops / (p.time.step * peak);
   const double weights = job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));
+  p.time.compile = p.time.compile_first =
+      compile_seconds(stack, generation_work(own.model, generation_spec(own), static_cast<double>(g.tokens.size())));
   p.end_to_end = p.time.total + weights / stack.copy_bandwidth.value;  // copied in, once
   p.price_per_hour = job.price_per_hour;
   if (p.price_per_hour) p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, 1, 1, p.samples).run;

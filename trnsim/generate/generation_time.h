@@ -11,6 +11,9 @@ namespace trnsim {
 /// The programs of the job, for one of its ranks.
 workloads::GenerationSpec generation_spec(const Job& job);
 
+/// The job with what ranks compute beside the model's own sizes where these do not divide: see Model::padded_for().
+/// transformers-neuronx pads heads (layers/gqa.py) and feed-forward sizes (utils.py, maybe_pad_tensor) with zeros.
+Job padded(const Job& job);
 /// The least memory of any compiler, per core: weights with the embeddings, and caches.
 Memory least_generation_memory(const Job& job);
 /// The fix for a job that does not fit: more cores, if weights and caches would fit on them.

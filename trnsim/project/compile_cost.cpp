@@ -6,6 +6,8 @@
 
 #include "analysis/host/stack.h"
 #include "runtime/compiler/compile.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 
@@ -36,6 +38,40 @@ CompileCost compile_cost(const Job& job, const Projection& projection) {
   out.host_bytes = processes * job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));
   out.host_capacity = job.machine.host_memory.value;
   return out;
+}
+
+CompilerWork generation_work(const workloads::ModelPtr& model, const workloads::GenerationSpec& spec,
+                             double token_graphs) {
+  // Of each unrolled expert, as of transformers' loop over them: see layer_ops() in llama_model.cpp.
+  constexpr double kOfAnExpert = 19;
+  // Tokens that experts are chosen for, from which on they are a kernel. Assumed: published prompts have 256 and 1,024
+  // and take a minute for each expert of a layer, or 16,384 and more and do not depend on the number of experts.
+  constexpr double kKernelFrom = 2048;
+  constexpr double kTile = 128, kRows = 512;
+  const auto ranks = static_cast<double>(spec.tensor_parallel), tokens = static_cast<double>(spec.batch * spec.prompt);
+  const workloads::DecoderArch* arch = model->decoder();
+  const auto mixture = arch ? arch->block.mixture : std::nullopt;
+  const bool unrolled = mixture && tokens * static_cast<double>(mixture->top_k) < kKernelFrom;
+  workloads::Step step;
+  step.plan.tensor = spec.tensor_parallel, step.plan.micro_batch = spec.batch;
+  step.kind.length = spec.prompt;
+  double operations = model->traced_ops(step).forward;
+  if (unrolled)
+    operations += static_cast<double>(model->sizes().layers) * static_cast<double>(mixture->experts) * kOfAnExpert;
+  double weights = 0;
+  for (const workloads::WeightSpec& w : model->weights()) {
+    if (w.shape.size() < 2 || w.table) continue;
+    const auto all = static_cast<double>(workloads::element_count(w.shape));
+    weights += w.stack > 0 && !unrolled ? all / static_cast<double>(mixture->experts) : all;
+  }
+  const double tiles = weights / ranks / (kTile * kTile);
+  return {.operations = operations * (1 + token_graphs),
+          .tiles = tiles * (std::max(1.0, tokens / kRows) + token_graphs)};
+}
+
+double compile_seconds(const analysis::Stack& stack, const CompilerWork& work) {
+  return stack.compile_base.value + work.operations * stack.compile_per_op.value +
+         work.tiles * stack.compile_per_tile.value;
 }
 
 }  // namespace trnsim

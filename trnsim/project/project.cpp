@@ -164,7 +164,7 @@ bool same_device(const hw::MachineParams& a, const hw::MachineParams& b, std::in
   using hw::MachineParams;
   std::vector<MachineParams::Number MachineParams::*> beside = {
       &MachineParams::chips, &MachineParams::vcpus, &MachineParams::host_memory, &MachineParams::efa_bandwidth,
-      &MachineParams::efa_latency};
+      &MachineParams::efa_latency, &MachineParams::training};
   if (static_cast<double>(cores) <= a.cores.value)  // all on one chip: no link
     beside.insert(beside.end(), {&MachineParams::link_bandwidth, &MachineParams::link_ports, &MachineParams::link_hop,
                                  &MachineParams::torus_rows, &MachineParams::torus_columns});
@@ -273,6 +273,7 @@ std::map<std::string, double> runtime_on_other_instances(const Job& job, const P
     Job there = job;
     there.machine = hw::load_machine(name, set);
     const bool enough = there.machine.instance_cores() >= job.cores();
+    if (!job.generation && there.machine.training.value == 0) continue;
     if (name == job.machine.name || !enough || !same_device(job.machine, there.machine, job.cores())) continue;
     timed = with_host_of(there, std::move(timed));
     out[name] = timed.time.total;

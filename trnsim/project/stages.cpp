@@ -84,7 +84,14 @@ isa::Programs programs_of(const std::vector<Stage>& stages) {
 
 std::uint64_t Stage::hbm_bytes() const { return program->memory.total; }
 
+void require_trains(const hw::MachineParams& machine) {
+  if (machine.training.value > 0) return;
+  throw base::Error{base::Fault::kUsage, "`instance_type`", fmt::format("{} is for inference alone", machine.name),
+                    "train on a Trainium instance, as trn1.32xlarge; `trnsim generate` and kernels run here"};
+}
+
 void require_groups(const Job& job) {
+  if (job.step.kind.training) require_trains(job.machine);
   const runtime::Plan& plan = job.step.plan;
   if (job.cores() > job.machine.core_count())
     throw base::Error{

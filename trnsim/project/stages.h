@@ -74,7 +74,11 @@ StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks&
 /// Seconds of an evaluation batch on all stages; of the options, `exact` and `in_child` count.
 double simulate_evaluation(const Job& job, SharedBlocks& shared, const SimulateStages& options = {});
 
-/// Errors: Fault::kProgram, naming legal ones, when the machine cannot form the plan's replica groups.
+/// Errors: Fault::kUsage for a machine that is for inference alone.
+void require_trains(const hw::MachineParams& machine);
+
+/// Errors: as require_trains(), for a training; Fault::kProgram, naming legal ones, when the machine cannot form the
+/// plan's replica groups.
 void require_groups(const Job& job);
 
 }  // namespace trnsim

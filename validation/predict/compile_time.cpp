@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "trnsim/project/compile_cost.h"
 #include "validation/predict/predict_row.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
+#include "workloads/models/registry.h"
 
 namespace validation {
 namespace {
@@ -17,6 +19,44 @@ double mlp_ops(const Words& graph, analysis::TracedModel traced) {
   traced.forward_ops = 13.0 / 6 * traced.tensors;
   traced.backward_ops = graph.has("training") ? 42.0 / 6 * traced.tensors : 0;
   return analysis::traced_ops(traced);
+}
+
+/// A model of the words: a preset, or a family with sizes. Null when it is neither.
+workloads::ModelPtr model_of(const Words& graph) {
+  workloads::ModelPtr model =
+      workloads::is_model_preset(graph.name) ? workloads::model_preset(graph.name) : workloads::blank_model(graph.name);
+  if (!model) return nullptr;
+  const auto size = [&](const char* key) { return graph.number(key).value_or(0); };
+  return model->with_sizes({.layers = size("layers"),
+                            .hidden = size("hidden"),
+                            .heads = size("heads"),
+                            .kv_heads = size("kv_heads"),
+                            .head = size("head_size"),
+                            .ffn = size("ffn"),
+                            .vocabulary = size("vocab"),
+                            .experts = size("experts")});
+}
+
+/// Graphs of a library that writes text: one for prompts as long as the caches, one for a token.
+Prediction predict_generation_graphs(const Row& row, const MicroRow& micro, const PredictContext& context) {
+  const Words& graph = micro.kernel;
+  constexpr const char* kKnown = "inference batch layers hidden heads kv_heads head_size ffn vocab experts";
+  const workloads::ModelPtr model = graph.unknown(kKnown).empty() ? model_of(graph) : nullptr;
+  if (!model || !model->decoder() || !micro.seq_len)
+    return Prediction::skip(fmt::format("the graphs of '{}' are not known", micro.what));
+  const trnsim::CompilerWork work =
+      trnsim::generation_work(model,
+                              {.batch = graph.number("batch").value_or(1),
+                               .prompt = *micro.seq_len,
+                               .length = *micro.seq_len,
+                               .tensor_parallel = micro.cores.value_or(1),
+                               .numerics = workloads::generation_numerics("bf16")},
+                              1);
+  const double seconds = trnsim::compile_seconds(context.stack("transformers-neuronx"), work);
+  return in_row_metric(row, {.seconds = seconds},
+                       {fmt::format("{:.0f} operations and {:.0f} matmuls of tiles of weights in two graphs",
+                                    work.operations, work.tiles)},
+                       {{"compilation", 1}});
 }
 
 /// Operations of the graph; or why they are not known.
@@ -48,6 +88,7 @@ std::variant<double, std::string> ops_of(const MicroRow& row, std::vector<std::s
 
 Prediction predict_compile(const Row& row, const PredictContext& context) {
   const auto& micro = std::get<MicroRow>(row.job);
+  if (micro.kernel.has("inference")) return predict_generation_graphs(row, micro, context);
   const analysis::Stack stack = context.stack("torch-xla-2025");
   std::vector<std::string> assumed;
   const auto ops = ops_of(micro, assumed);

@@ -18,12 +18,10 @@ std::string generation_type(const std::string& weights) {
   return weights.starts_with("bf16") ? "bf16" : "";
 }
 
-/// transformers-neuronx gives each rank as many heads: missing ones are padding that is computed like the rest.
-void pad_heads(workloads::ModelPtr& model, std::int64_t ranks, std::vector<std::string>& assumed) {
-  const workloads::Sizes sizes = model->sizes();
-  model = model->with_padded_heads(ranks);
-  if (const std::int64_t padded = model->sizes().heads; padded != sizes.heads)
-    assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
+/// What trnsim::padded() does.
+void tell_padding(const workloads::Sizes& own, const workloads::Sizes& padded, std::vector<std::string>& assumed) {
+  if (padded.heads != own.heads) assumed.push_back(fmt::format("{} heads padded to {}", own.heads, padded.heads));
+  if (padded.ffn != own.ffn) assumed.push_back(fmt::format("feed-forward size {} padded to {}", own.ffn, padded.ffn));
 }
 
 std::vector<TimePart> time_shares(const trnsim::GenerationTime& time, double total) {
@@ -72,7 +70,7 @@ trnsim::Job job_of(const Row& row, const workloads::ModelPtr& model, const hw::M
   job.step.plan = {
       .tensor = ranks, .micro_batch = r.micro_batch.value_or(1), .numerics = workloads::generation_numerics(type)};
   job.model = job.model->with_sizes({.positions = std::max(job.model->sizes().positions, g.length)});
-  pad_heads(job.model, ranks, assumed);
+  tell_padding(job.model->sizes(), job.model->padded_for(ranks)->sizes(), assumed);
   job.stack_changes = context.stack_changes;
   job.programs = context.programs;
   const std::string stack = stack_for(r.stack);

@@ -21,9 +21,9 @@ hw::MachineParams machine_of(std::string instance, const PredictContext& context
     instance = "trn2.3xlarge";
     assumed.push_back("instance trn2.3xlarge");
   }
-  if (instance.starts_with("inf2")) {
-    instance = "trn1.2xlarge";
-    assumed.push_back("trn1.2xlarge, which has the same NeuronCore-v2 and memory");
+  if (instance == "inf2") {
+    instance = "inf2.xlarge";
+    assumed.push_back("instance inf2.xlarge");
   }
   return hw::load_machine(instance, overrides);
 }

@@ -1,6 +1,8 @@
 // Rows of kinds "train" and "infer": models whose cores share data alone, and bare transformer blocks.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -28,9 +30,20 @@ std::string numerics_of(const TrainingRow& row) {
   if (row.weights == "bf16") return "bf16";
   if (row.weights == "bf16+SR") return "bf16+sr";
   if (row.weights == "bf16 (fp32 softmax)") return "bf16+fp32-softmax";
-  if (row.weights == "fp32 (matmuls cast to bf16)") return "fp32+bf16-matmul";
-  if (row.weights == "fp32") return "fp32+bf16-matmul";
+  // The compiler's auto-cast sends operands of fp32 matmuls to TensorE as bf16, unless the row says that it is off.
+  const std::string weights = base::lower(row.weights);
+  if (weights == "fp32" || weights == "fp32 (matmuls cast to bf16)" || weights == "fp32 (matmult-bf16)")
+    return "fp32+bf16-matmul";
+  if (weights == "fp32 (none)") return "fp32";
   return "";
+}
+
+/// Models whose layers are convolutions, of which trnsim has no operator.
+bool is_convolution_network(const std::string& model) {
+  constexpr std::array kWords = {"resnet",   "vgg",       "unet",    "stable diffusion", "densenet", "efficientnet",
+                                 "mobilenet", "inception", "convnext", "yolo",            "sdxl"};
+  const std::string name = base::lower(model);
+  return std::ranges::any_of(kWords, [&](const char* word) { return name.find(word) != std::string::npos; });
 }
 
 bool is_blocks(const TrainingRow& job) { return job.like == kBlocks; }
@@ -249,6 +262,8 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
 
 Prediction predict_infer(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (is_convolution_network(job.model))
+    return Prediction::skip(fmt::format("'{}' is a convolution network: no operator here convolves", job.model));
   if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
   std::vector<std::string> assumed;

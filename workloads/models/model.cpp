@@ -63,11 +63,15 @@ isa::GroupTables Model::groups(const Plan& plan) const {
   return replica_groups(plan, std::max<std::int64_t>(1, plan.tensor / heads));
 }
 
-ModelPtr Model::with_padded_heads(std::int64_t ranks) const {
-  if (!info_.free_heads) return shared_from_this();
+ModelPtr Model::padded_for(std::int64_t ranks) const {
   const Sizes& s = sizes();
-  const std::int64_t heads = (s.heads + ranks - 1) / ranks * ranks;
-  return with_sizes({.heads = heads, .kv_heads = s.kv_heads < s.heads ? s.kv_heads : heads, .head = s.head});
+  const auto padded = [&](std::int64_t size) { return (size + ranks - 1) / ranks * ranks; };
+  if (!info_.free_heads || ranks < 1 || s.joint_heads) return shared_from_this();
+  const bool shared = s.kv_heads < s.heads, copies = s.kv_heads % ranks == 0 || ranks % s.kv_heads == 0;
+  const std::int64_t heads = padded(s.heads), ffn = padded(s.ffn);
+  const std::int64_t kv_heads = !shared ? heads : copies ? s.kv_heads : padded(s.kv_heads);
+  if (heads == s.heads && ffn == s.ffn && kv_heads == s.kv_heads) return shared_from_this();
+  return with_sizes({.heads = heads, .kv_heads = kv_heads, .head = s.head, .ffn = ffn});
 }
 
 void Model::require_possible(const ModelChange& change) const {

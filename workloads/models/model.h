@@ -184,9 +184,9 @@ class Model : public std::enable_shared_from_this<Model> {
   ModelPtr with_lora(const std::optional<Lora>& lora) const { return with({.lora = lora}); }
   ModelPtr with_capacity_factor(double factor) const { return with({.capacity_factor = factor}); }
   ModelPtr without_dropout() const { return with({.no_dropout = true}); }
-  /// Pads the number of heads to a multiple of `ranks`, each as wide as before, if the model's width does not depend on
-  /// it.
-  ModelPtr with_padded_heads(std::int64_t ranks) const;
+  /// As `ranks` that share tensors hold it when text is written: heads, each as wide as before, and feed-forward sizes
+  /// are padded to multiples of `ranks`, as far as the model's width does not depend on them.
+  ModelPtr padded_for(std::int64_t ranks) const;
 
  protected:
   explicit Model(ModelInfo info) : info_{std::move(info)} {}

@@ -2,6 +2,7 @@
 
 import re
 
+from sizes import KEYS, SIZES
 from words import search
 
 JOB_COLUMNS = """like image patch channels labels tied dropout block causal head release timing samples epochs steps
@@ -11,7 +12,8 @@ eval_samples tokens prompt_tokens new_tokens lora untold assumed publisher""".sp
 
 RELEASED = {"torch-xla", "hf-trainer"}  # stacks whose recent releases have files of their own
 STACK_WORDS = [  # in the column `stack`; the first one decides (validation/predict/stack_of_row.cpp)
-    ("transformers-neuronx", "transformers-neuronx"), ("megatron", "megatron"), ("nemo", "megatron"),
+    ("transformers-neuronx", "transformers-neuronx"),
+    ("neuronx-distributed-inference", "transformers-neuronx"), ("nxdi", "transformers-neuronx"), ("megatron", "megatron"), ("nemo", "megatron"),
     ("neuronx-distributed", "neuronx-distributed"), ("nxd", "neuronx-distributed"), ("hf trainer", "hf-trainer"),
     ("hf-trainer", "hf-trainer"), ("optimum", "hf-trainer"), ("bare", "bare"), ("torch-xla", "torch-xla"),
     ("torch-neuronx", "torch-xla"), ("xla", "torch-xla")]
@@ -53,7 +55,7 @@ FAMILY_WORDS = {
     "bloom": "gpt2", "vit": "vit", "vision transformer": "vit", "deit": "vit"}
 # They look like a family and cannot be computed as one.
 FAMILY_WORDS |= dict.fromkeys(["deberta", "t5", "mobilevit", "levit", "maxvit", "convit", "crossvit", "vivit", "vitdet",
-                               "vit-mae", "swin"], "")
+                               "vit-mae", "swin", "clip", "perceiver"], "")
 GPTJ = {"gpt-j", "codegen"}  # config.json of EleutherAI/gpt-j-6b: no dropout, a head of its own
 DIFFERS = dict.fromkeys(GPTJ, "as a GPT: attention before the MLP, learned positions") | {
     "bloom": "as a GPT: learned positions", "deit": "as a ViT: no token of distillation"}
@@ -68,6 +70,16 @@ def family_word(name):
     return max(words, key=len, default="")
 
 
+def sizes_of(name):
+    """Of a model that its config.json describes, under the names of the columns; a mixture is like a preset."""
+    plain = re.sub(r"[-_ ]", "", name)
+    known = [one for one in SIZES if re.sub(r"[-_ ]", "", one) in plain]
+    if not known:
+        return {}
+    family, *sizes = SIZES[max(known, key=len)][:7]
+    return {"like": family} | dict(zip(KEYS, sizes))
+
+
 def about(row):
     return (row["model"] + " " + row["notes"]).lower()
 
@@ -79,6 +91,8 @@ def model_columns(row):
                 "block": next((word for word in OTHER_BLOCKS if word in about(row)), ""),
                 "causal": "no" if "full attention" in about(row) or "non-causal" in about(row) else ""}
     word = family_word(name)
+    if not row["hidden"] and (sizes := sizes_of(name)):
+        return sizes | {"assumed": "sizes of its config.json"}
     out = {"like": FAMILY_WORDS.get(word, ""), "assumed": DIFFERS.get(word, "")}
     if word in GPTJ:
         out |= {"dropout": "no", "tied": "no"}

@@ -2,6 +2,7 @@
 
 import re
 
+from sizes import ENCODERS, SIZES, sizes_text
 from words import search
 
 BYTES = {"fp32": 4, "int32": 4, "fp16": 2, "bf16": 2, "int8": 1, "fp8": 1}
@@ -247,9 +248,26 @@ def plain(text):
     return re.sub(r"[-_ ]", "", text.lower())
 
 
+def inference_graph(what):
+    """Of a library that writes text: the sizes of the model that the text names, or the preset."""
+    known = [name for name in SIZES if plain(name) in plain(what)]
+    presets = [name for name in PRESETS if plain(name) in plain(what)]
+    name = max(known + presets, key=lambda one: len(plain(one)), default="")
+    if not name:
+        return ""
+    batch = search(r"batch (\d+)", what)
+    graph = sizes_text(SIZES[name]) if name in SIZES else name
+    return f"{graph} inference" + (f" batch={batch}" if batch else "")
+
+
 def graph_columns(row):
     """For the table of compile times: the preset with the longest name that the text has, at any size that it gives."""
     what = row["what"].lower()
+    if "inference" in what:
+        return {"graph": inference_graph(what)}
+    encoder = next((name for name in ENCODERS if name in what), "")
+    if encoder:
+        return {"graph": f"bert-base layers={ENCODERS[encoder]} training"}
     training = " training" if "train" in what else ""
     sizes = search(r"(\d+(?:-\d+)+)", what)
     if sizes and "mlp" in what:

@@ -182,6 +182,7 @@ void change_head(const ModelChange& change, LlamaConfig& c) {
 void resize(const Sizes& s, LlamaConfig& c) {
   set_common(c, s);
   set_size(c.vocab_size, s.vocabulary), set_size(c.max_position_embeddings, s.positions);
+  if (c.num_experts > 0) set_size(c.num_experts, s.experts);
   if (s.kv_heads > 0 || c.num_key_value_heads == 0)
     c.num_key_value_heads = s.kv_heads > 0 ? s.kv_heads : c.num_attention_heads;
   if (s.head > 0)

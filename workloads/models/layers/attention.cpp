@@ -9,12 +9,16 @@ using runtime::ValueId;
 
 namespace {
 
-/// transformers-neuronx hands prompts from 4096 tokens on to a kernel that keeps scores on the chip; below it builds
-/// attention operation by operation (layers/attention.py, flash_attention and context_combined). That the kernel
-/// takes one head of a core is assumed: published prompts of 4096 tokens with two heads take three times as long.
-bool has_kernel(std::int64_t tokens, std::int64_t heads) {
-  constexpr std::int64_t kKernelFrom = 4096;
-  return tokens >= kKernelFrom && heads == 1;
+/// Whether a prompt goes to a kernel that keeps scores on the chip; otherwise attention is built operation by operation
+/// (transformers-neuronx, layers/attention.py, flash_attention and context_combined). From 4096 tokens on it does where
+/// the kernel can take queries, keys and mask as they are: as many heads of keys as of queries on a core, no window, and
+/// one prompt, as the kernel knows nothing of padding in front (llama/hlo.py). That a single head goes for any batch,
+/// and all prompts from 8192 tokens on, for which scores of a whole prompt are too large, is assumed by published times.
+bool has_kernel(const Seen& seen, std::int64_t batch, std::int64_t heads, std::int64_t kv_heads) {
+  constexpr std::int64_t kKernelFrom = 4096, kAlwaysFrom = 8192;
+  if (seen.queries >= kAlwaysFrom) return true;
+  const bool as_they_are = heads == kv_heads && seen.window == 0;
+  return seen.queries >= kKernelFrom && as_they_are && (batch == 1 || heads == 1);
 }
 
 }  // namespace
@@ -25,17 +29,19 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
   for (const ValueId more : {seen.mask, seen.bias})
     if (more != runtime::kNoValue) in.push_back(more);
   const std::int64_t heads = arch.heads / program_.ranks;
+  const std::int64_t kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks);
+  const bool kernel = has_kernel(seen, program_.batch, heads, kv_heads);
   const runtime::AttentionAttrs attrs{
       .scale = arch.score_scale(),
       .batch = program_.batch,
       .seq = seen.queries,
       .heads = heads,
-      .kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks),
+      .kv_heads = kv_heads,
       .causal = seen.causal,
       .window = seen.window,
       .biased = seen.bias != runtime::kNoValue,
       .soft_cap = arch.soft_cap,
-      .unfused = program_.mode == Mode::kPrompt && seen.causal && !has_kernel(seen.queries, heads),
+      .unfused = program_.mode == Mode::kPrompt && seen.causal && !kernel,
       .p = program_.training ? arch.dropout : 0,
       .stream = stream_++,
       .operand = numerics().operand,

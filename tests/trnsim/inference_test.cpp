@@ -1,0 +1,93 @@
+// Inference: the machines for it alone, padding between ranks, kernels for long prompts, and what compilation costs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "analysis/host/stack.h"
+#include "base/error.h"
+#include "hw/params.h"
+#include "runtime/ops/ops.h"
+#include "trnsim/generate/generation_time.h"
+#include "trnsim/project/compile_cost.h"
+#include "trnsim/project/stages.h"
+#include "workloads/models/model.h"
+#include "workloads/models/presets.h"
+
+namespace trnsim {
+namespace {
+
+using workloads::GenerationSpec;
+using workloads::ModelPtr;
+
+GenerationSpec spec_of(std::int64_t batch, std::int64_t prompt, std::int64_t ranks) {
+  return {.batch = batch,
+          .prompt = prompt,
+          .length = prompt,
+          .tensor_parallel = ranks,
+          .numerics = workloads::generation_numerics("bf16")};
+}
+
+TEST(Inference, NobodyTrainsOnInf2) {
+  EXPECT_NO_THROW(require_trains(hw::load_machine("trn1.2xlarge")));
+  try {
+    require_trains(hw::load_machine("inf2.24xlarge"));
+    ADD_FAILURE() << "accepted";
+  } catch (const base::Error& e) {
+    EXPECT_EQ(e.fault(), base::Fault::kUsage);
+    EXPECT_THAT(e.what(), testing::HasSubstr("inference alone"));
+  }
+}
+
+TEST(Inference, RanksThatDoNotDivideAModelArePadded) {
+  const ModelPtr model = workloads::model_preset("llama3-8b"), padded = model->padded_for(24);
+  EXPECT_EQ(padded->sizes().heads, 48);
+  EXPECT_EQ(padded->sizes().kv_heads, 8);  // three ranks have each
+  EXPECT_EQ(padded->sizes().ffn, 14352);
+  EXPECT_EQ(padded->sizes().head, model->sizes().head);
+  EXPECT_EQ(padded->sizes().hidden, model->sizes().hidden);
+  EXPECT_EQ(model->padded_for(8), model);  // nothing to pad
+  EXPECT_EQ(workloads::model_preset("llama2-13b")->padded_for(32)->sizes().kv_heads, 64);
+  EXPECT_EQ(model->padded_for(12)->sizes().kv_heads, 12);  // neither divides the other
+}
+
+/// Whether the prompt's attention is built operation by operation.
+bool is_unfused(const ModelPtr& model, const GenerationSpec& s) {
+  const auto graph = workloads::prompt_graph(model->with_sizes({.layers = 1, .positions = s.length}), s);
+  for (runtime::NodeId n = 0; n < graph.node_count(); ++n)
+    if (graph.node(n).op == &runtime::kAttention) return graph.node(n).attrs.as<runtime::AttentionAttrs>().unfused;
+  throw std::runtime_error{"no attention"};
+}
+
+TEST(Inference, LongPromptsGoToAKernelThatKnowsTheirMask) {
+  const ModelPtr model = workloads::model_preset("llama2-7b");
+  EXPECT_TRUE(is_unfused(model, spec_of(1, 2048, 16)));
+  EXPECT_FALSE(is_unfused(model, spec_of(1, 4096, 16)));
+  EXPECT_TRUE(is_unfused(model, spec_of(2, 4096, 16)));   // padded prompts, two heads of each
+  EXPECT_FALSE(is_unfused(model, spec_of(2, 4096, 32)));  // one head
+  EXPECT_FALSE(is_unfused(model, spec_of(2, 8192, 16)));
+  const ModelPtr grouped = workloads::model_preset("llama3-8b");
+  EXPECT_TRUE(is_unfused(grouped, spec_of(1, 4096, 8)));  // four heads of queries, one of keys
+}
+
+TEST(Inference, CompilationGrowsWithOperationsAndTiles) {
+  const ModelPtr model = workloads::model_preset("llama3-8b");
+  const CompilerWork one = generation_work(model, spec_of(1, 512, 1), 1),
+                     buckets = generation_work(model, spec_of(1, 512, 1), 2);
+  EXPECT_DOUBLE_EQ(buckets.operations, 1.5 * one.operations);
+  EXPECT_DOUBLE_EQ(buckets.tiles, 1.5 * one.tiles);
+  EXPECT_DOUBLE_EQ(generation_work(model, spec_of(1, 512, 8), 1).tiles, one.tiles / 8);
+  EXPECT_DOUBLE_EQ(generation_work(model, spec_of(4, 512, 1), 1).tiles, one.tiles * 5 / 2);
+  const auto stack = analysis::load_stack("transformers-neuronx");
+  EXPECT_GT(compile_seconds(stack, buckets), compile_seconds(stack, one));
+}
+
+TEST(Inference, ExpertsOfAShortPromptAreUnrolled) {
+  const ModelPtr model = workloads::model_preset("mixtral-8x7b");
+  const CompilerWork few = generation_work(model, spec_of(1, 128, 8), 1),
+                     many = generation_work(model, spec_of(1, 2048, 8), 1);
+  EXPECT_DOUBLE_EQ(few.operations - many.operations, 2.0 * 32 * 8 * 19);
+}
+
+}  // namespace
+}  // namespace trnsim

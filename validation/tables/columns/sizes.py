@@ -1,0 +1,82 @@
+"""Sizes of published models that are no preset, by their config.json: the family that they are computed as, layers,
+hidden size, heads, key-value heads, feed-forward size, vocabulary; further settings by name. A mixture is computed as a
+preset of experts with that feed-forward size each; what a model has besides (vision, convolutions, recurrences) is left
+out."""
+
+SIZES = {
+    "exaone-4.0-1.2b": ("llama", 30, 2048, 32, 8, 4096, 102400),
+    "minicpm4-8b": ("llama", 32, 4096, 32, 2, 16384, 73448),
+    "minicpm4-0.5b": ("llama", 24, 1024, 16, 2, 4096, 73448),
+    "mistral-small-3.1-24b": ("llama", 40, 5120, 32, 8, 32768, 131072, "head_size=128"),
+    "ministral-8b": ("llama", 36, 4096, 32, 8, 12288, 131072, "head_size=128"),
+    "mixtral-8x7b": ("mixtral-8x7b", 32, 4096, 32, 8, 14336, 32000),
+    "olmo-2-0425-1b": ("olmo2", 16, 2048, 16, 16, 8192, 100352),
+    "olmo-2-1124-7b": ("olmo2", 32, 4096, 32, 32, 11008, 100352),
+    "olmo-3-7b": ("olmo2", 32, 4096, 32, 32, 11008, 100278),
+    "phi-3.5-moe": ("mixtral-8x7b", 32, 4096, 32, 8, 6400, 32064, "experts=16"),
+    "phi-3.5-mini": ("llama", 32, 3072, 32, 32, 8192, 32064),
+    "phi-1_5": ("opt", 24, 2048, 32, 32, 8192, 51200),
+    "phi-4-mini": ("llama", 32, 3072, 24, 8, 8192, 200064),
+    "qwen2.5-omni-7b": ("qwen2", 28, 3584, 28, 4, 18944, 152064),
+    "qwen2.5-vl-32b": ("qwen2", 64, 5120, 40, 8, 27648, 152064),
+    "qwen2.5-vl-7b": ("qwen2", 28, 3584, 28, 4, 18944, 152064),
+    "qwen2.5-vl-3b": ("qwen2", 36, 2048, 16, 2, 11008, 151936),
+    "qwen2-vl-7b": ("qwen2", 28, 3584, 28, 4, 18944, 152064),
+    "qwen2.5-0.5b": ("qwen2", 24, 896, 14, 2, 4864, 151936),
+    "qwen2.5-1.5b": ("qwen2", 28, 1536, 12, 2, 8960, 151936),
+    "qwen2.5-3b": ("qwen2", 36, 2048, 16, 2, 11008, 151936),
+    "qwen2.5-7b": ("qwen2", 28, 3584, 28, 4, 18944, 152064),
+    "qwen3-vl-8b": ("qwen3", 36, 4096, 32, 8, 12288, 151936),
+    "qwen3-vl-4b": ("qwen3", 36, 2560, 32, 8, 9728, 151936, "head_size=128"),
+    "smollm3-3b": ("llama", 36, 2048, 16, 4, 11008, 128256),
+    "smollm2-1.7b": ("llama", 24, 2048, 32, 32, 8192, 49152),
+    "smollm2-360m": ("llama", 32, 960, 15, 5, 2560, 49152),
+    "c4ai-command-r7b": ("llama", 32, 4096, 32, 8, 14336, 256000),
+    "gemma-2-2b": ("gemma2", 26, 2304, 8, 4, 9216, 256000, "head_size=256"),
+    "gemma-2-9b": ("gemma2", 42, 3584, 16, 8, 14336, 256000, "head_size=256"),
+    "gemma-3-1b": ("gemma3_text", 26, 1152, 4, 1, 6912, 262144, "head_size=256"),
+    "gemma-3-270m": ("gemma3_text", 18, 640, 4, 1, 2048, 262144, "head_size=256"),
+    "gemma-3-4b": ("gemma3_text", 34, 2560, 8, 4, 10240, 262208, "head_size=256"),
+    "vaultgemma-1b": ("gemma2", 26, 1152, 4, 4, 6912, 256000, "head_size=256"),
+    "recurrentgemma-2b": ("gemma", 26, 2560, 10, 1, 7680, 256000, "head_size=256"),
+    "glm-4-9b": ("llama", 40, 4096, 32, 2, 13696, 151552),
+    "chatglm3-6b": ("llama", 28, 4096, 32, 2, 13696, 65024),
+    "helium-1-2b": ("llama", 28, 2048, 16, 8, 8192, 64000),
+    "hunyuan-7b": ("llama", 32, 4096, 32, 8, 14336, 128167),
+    "lfm2-1.2b": ("llama", 16, 2048, 32, 8, 8192, 65536),
+    "lfm2-2.6b": ("llama", 30, 2048, 32, 8, 10752, 65536),
+    "opt-1.3b": ("opt", 24, 2048, 32, 32, 8192, 50272),
+    "orion-14b": ("llama", 40, 5120, 40, 40, 15360, 84608),
+    "xglm-564m": ("opt", 24, 1024, 16, 16, 4096, 256008),
+    "biogpt": ("opt", 24, 1024, 16, 16, 4096, 42384),
+    "bloom-560m": ("opt", 24, 1024, 16, 16, 4096, 250880),
+    "falcon-7b": ("opt", 32, 4544, 71, 71, 18176, 65024),
+    "gpt_bigcode-santacoder": ("gpt2", 24, 2048, 16, 1, 8192, 49280),
+    "granite-3.1-8b": ("llama", 40, 4096, 32, 8, 12800, 49155),
+    "granite-4.0-1b": ("llama", 40, 2048, 16, 4, 4096, 100352),
+    "internlm3-8b": ("llama", 48, 4096, 32, 2, 10240, 128512, "head_size=128"),
+    "internlm2-7b": ("llama", 32, 4096, 32, 8, 14336, 92544),
+    "persimmon-8b": ("opt", 36, 4096, 64, 64, 16384, 262144),
+    "solar-10.7b": ("llama", 48, 4096, 32, 8, 14336, 32000),
+    "stablelm-2-1_6b": ("llama", 24, 2048, 32, 32, 5632, 100352),
+    "starcoder2-3b": ("opt", 30, 3072, 24, 2, 12288, 49152),
+    "seed-oss-36b": ("llama", 64, 5120, 80, 8, 27648, 155136, "head_size=128"),
+    "ernie-4.5-0.3b": ("llama", 18, 1024, 16, 2, 3072, 103424, "head_size=128"),
+    "afm-4.5b": ("llama", 36, 2560, 20, 4, 18432, 128004),
+    "apertus-8b": ("llama", 32, 4096, 32, 8, 21504, 131072),
+    "cohere2-command-r7b": ("llama", 32, 4096, 32, 8, 14336, 256000),
+    "tinyllama-1.1b": ("llama", 22, 2048, 32, 4, 5632, 32000),
+    "yi-1.5-6b": ("llama", 32, 4096, 32, 4, 11008, 64000),
+    "trinity-nano": ("qwen3-30b-a3b", 56, 1024, 8, 2, 256, 200192, "head_size=128"),
+    "trinity-mini": ("qwen3-30b-a3b", 32, 2048, 32, 4, 1024, 200192, "head_size=128"),
+    "trinity-large": ("qwen3-30b-a3b", 60, 3072, 48, 8, 3072, 200192, "head_size=128 experts=256"),
+}
+# Encoders, whose operations depend on their layers alone.
+ENCODERS = {"esm-2 8m": 6, "esm-2 35m": 12, "esm-2 150m": 30, "esm-2 650m": 33, "esm-2 3b": 36}
+KEYS = "layers hidden heads kv_heads ffn vocab".split()
+
+
+def sizes_text(row):
+    """Of a row of SIZES: "llama layers=30 hidden=2048 ..."."""
+    family, *sizes = row[:7]
+    return " ".join([family] + [f"{key}={size}" for key, size in zip(KEYS, sizes)] + list(row[7:]))
