@@ -58,6 +58,8 @@ class Places {
   }
 
   std::vector<PlacedJob> take() { return std::move(out_); }
+  /// Whether the job may be there at all: nothing is trained on a machine for inference alone.
+  bool takes(const hw::MachineParams& machine) const { return machine.training.value > 0 || job_.generation; }
 
  private:
   PlacedJob placed(const Values& plan, const std::string& machine, std::int64_t instances) const {
@@ -131,8 +133,9 @@ std::vector<PlacedJob> placements_of(const Settings& settings, const JobOf& job_
   for (const analysis::PricedInstance& one : prices) {
     const std::vector<std::string> machines = hw::machine_names();
     if (std::ranges::find(machines, one.name) == machines.end()) continue;
-    const std::int64_t cores = hw::load_machine(one.name, settings.machine.set).instance_cores();
-    for (const int count : space.counts) places.add(one.name, cores, count);
+    const hw::MachineParams machine = hw::load_machine(one.name, settings.machine.set);
+    if (!places.takes(machine)) continue;
+    for (const int count : space.counts) places.add(one.name, machine.instance_cores(), count);
   }
   return places.take();
 }

@@ -13,7 +13,8 @@ eval_samples tokens prompt_tokens new_tokens lora untold assumed publisher""".sp
 RELEASED = {"torch-xla", "hf-trainer"}  # stacks whose recent releases have files of their own
 STACK_WORDS = [  # in the column `stack`; the first one decides (validation/predict/stack_of_row.cpp)
     ("transformers-neuronx", "transformers-neuronx"),
-    ("neuronx-distributed-inference", "transformers-neuronx"), ("nxdi", "transformers-neuronx"), ("megatron", "megatron"), ("nemo", "megatron"),
+    ("neuronx-distributed-inference", "transformers-neuronx"), ("nxdi", "transformers-neuronx"),
+    ("megatron", "megatron"), ("nemo", "megatron"),
     ("neuronx-distributed", "neuronx-distributed"), ("nxd", "neuronx-distributed"), ("hf trainer", "hf-trainer"),
     ("hf-trainer", "hf-trainer"), ("optimum", "hf-trainer"), ("bare", "bare"), ("torch-xla", "torch-xla"),
     ("torch-neuronx", "torch-xla"), ("xla", "torch-xla")]
