@@ -80,7 +80,7 @@ class Builder {
   double one_step() const {
     return std::max(across(), at_.crosses ? machine_.efa_latency.value : 0);
   }
-  /// Of one exchange of a mesh: a write to a chip further away passes those between without being stored there.
+  /// The latency of one exchange of a mesh: a write passes the chips between without being stored there.
   double across() const { return at_.mesh_hops > 0 ? machine_.link_hop.value : 0; }
 
   /// Every rank sends everything to every other: too little to be divided.

@@ -16,8 +16,8 @@ namespace {
 /// et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask and its
 /// constant, selection, maximum, difference, exponentials, sum and division are operations of their own, and so are the
 /// broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py mask() and hlo.py
-/// softmax()); when the scores of a sequence's heads are larger than SBUF, each writes its result to HBM, where those that
-/// need it read it: 20 ways for a score.
+/// softmax()); when the scores of a sequence's heads are larger than SBUF, each writes its result to HBM, where those
+/// that need it read it: 20 ways for a score.
 std::vector<Shape> attention_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
@@ -131,7 +131,7 @@ class Attention {
   }
 
  private:
-  /// Of all heads of a sequence, whose graph works on one after the other, in the type of the operands.
+  /// The scores of all heads of a sequence, whose graph works on one after the other, in the type of the operands.
   double score_bytes() const {
     return h_.pairs() / static_cast<double>(h_.batch) * isa::size_of(e_.value(node_.in[0]).dtype);
   }

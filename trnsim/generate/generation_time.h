@@ -11,7 +11,7 @@ namespace trnsim {
 /// The programs of the job, for one of its ranks.
 workloads::GenerationSpec generation_spec(const Job& job);
 
-/// The job with what ranks compute beside the model's own sizes where these do not divide: see Model::padded_for().
+/// The job with the padding that ranks compute where they do not divide the model's sizes: see Model::padded_for().
 /// transformers-neuronx pads heads (layers/gqa.py) and feed-forward sizes (utils.py, maybe_pad_tensor) with zeros.
 Job padded(const Job& job);
 /// The least memory of any compiler, per core: weights with the embeddings, and caches.

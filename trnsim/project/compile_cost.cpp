@@ -42,7 +42,7 @@ CompileCost compile_cost(const Job& job, const Projection& projection) {
 
 CompilerWork generation_work(const workloads::ModelPtr& model, const workloads::GenerationSpec& spec,
                              double token_graphs) {
-  // Of each unrolled expert, as of transformers' loop over them: see layer_ops() in llama_model.cpp.
+  // Operations of each unrolled expert, as in transformers' loop over them: see layer_ops() in llama_model.cpp.
   constexpr double kOfAnExpert = 19;
   // Tokens that experts are chosen for, from which on they are a kernel. Assumed: published prompts have 256 and 1,024
   // and take a minute for each expert of a layer, or 16,384 and more and do not depend on the number of experts.

@@ -27,13 +27,13 @@ struct CompileCost {
 
 CompileCost compile_cost(const Job& job, const Projection& projection);
 
-/// What the compiler sees of graphs.
+/// The size of graphs as the compiler sees them.
 struct CompilerWork {
   double operations = 0;
   double tiles = 0;  // matmuls of 128 x 128 weights with up to 512 rows, all unrolled
 };
-/// Of a generation's graphs: one that takes prompts, and `token_graphs` that take a token of each sequence. Experts that
-/// a prompt's tokens cannot fill are unrolled, otherwise they are one kernel. `model`: its own sizes.
+/// The size of a generation's graphs: one that takes prompts, and `token_graphs` that take a token of each sequence.
+/// Experts that a prompt's tokens cannot fill are unrolled, otherwise they are one kernel. `model`: its own sizes.
 CompilerWork generation_work(const workloads::ModelPtr& model, const workloads::GenerationSpec& spec,
                              double token_graphs);
 double compile_seconds(const analysis::Stack& stack, const CompilerWork& work);

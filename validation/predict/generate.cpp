@@ -18,7 +18,7 @@ std::string generation_type(const std::string& weights) {
   return weights.starts_with("bf16") ? "bf16" : "";
 }
 
-/// What trnsim::padded() does.
+/// Says how trnsim::padded() changes the sizes.
 void tell_padding(const workloads::Sizes& own, const workloads::Sizes& padded, std::vector<std::string>& assumed) {
   if (padded.heads != own.heads) assumed.push_back(fmt::format("{} heads padded to {}", own.heads, padded.heads));
   if (padded.ffn != own.ffn) assumed.push_back(fmt::format("feed-forward size {} padded to {}", own.ffn, padded.ffn));

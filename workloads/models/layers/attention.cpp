@@ -9,11 +9,11 @@ using runtime::ValueId;
 
 namespace {
 
-/// Whether a prompt goes to a kernel that keeps scores on the chip; otherwise attention is built operation by operation
-/// (transformers-neuronx, layers/attention.py, flash_attention and context_combined). From 4096 tokens on it does where
-/// the kernel can take queries, keys and mask as they are: as many heads of keys as of queries on a core, no window, and
-/// one prompt, as the kernel knows nothing of padding in front (llama/hlo.py). That a single head goes for any batch,
-/// and all prompts from 8192 tokens on, for which scores of a whole prompt are too large, is assumed by published times.
+/// Whether a prompt goes to a kernel that keeps scores on the chip; otherwise attention is built operation by
+/// operation (transformers-neuronx, layers/attention.py, flash_attention and context_combined). From 4096 tokens on it
+/// does where the kernel can take queries, keys and mask as they are: as many heads of keys as of queries on a core, no
+/// window, and one prompt, as the kernel knows nothing of padding in front (llama/hlo.py). That a single head goes for
+/// any batch, and all prompts from 8192 tokens on, whose scores are too large, is assumed by published times.
 bool has_kernel(const Seen& seen, std::int64_t batch, std::int64_t heads, std::int64_t kv_heads) {
   constexpr std::int64_t kKernelFrom = 4096, kAlwaysFrom = 8192;
   if (seen.queries >= kAlwaysFrom) return true;
