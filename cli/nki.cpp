@@ -38,12 +38,19 @@ void add_nki(CLI::App& app) {
   app.add_option("--report")->description("write an HTML page of those kernels: engines, lines, roofline");
   app.add_flag("--list")->description("what of NKI is there, what is not and why");
   app.add_flag("--as_written")->description("the kernel's own order: nothing is moved or reused");
-  app.add_option("--passes")->description("passes of the compiler: -join,-fuse,-reuse,-reload,-reorder,-transpose");
+  app.add_option("--passes")
+      ->description("passes of the compiler: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,-transpose");
   app.add_flag("--no_numbers")->description("do not compute results: only time");
+  app.add_option("--check")->description("which dialects scripts satisfy, which line breaks which")->expected(1, -1);
+  app.add_option("--rank")->description("time, binding engine, rightness of scripts and folders")->expected(1, -1);
+  app.add_option("--processes")->description("with --rank, tune: candidates at a time");
+  app.add_flag("--no_cache")->description("with --rank, tune: ask again");
+  app.add_option("--param")->description("with tune: NAME=VALUES of a keyword argument");
   app.add_option("--compare")->description("time the kernels of several scripts and rank them")->expected(1, -1);
   app.add_option("--lines")->description("lines of the kernel that --time shows");
   app.add_option("--function")->description("with --compare: the kernel, when a script has several");
-  app.add_option("--inputs")->description("with --compare: shapes, \"128x512:fp32,512x64:bf16\"");
+  app.add_option("--inputs")
+      ->description("a script with inputs(); with --compare also shapes, \"128x512:fp32,512x64:bf16\"");
   app.add_option("--instance_type")->description("the machine");
   app.add_option("--set")->description("another number of the machine");
   app.add_option("--format")->description("text or json");

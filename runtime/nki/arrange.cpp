@@ -33,10 +33,11 @@ Lowered lowered(VirtualBlock&& block, const isa::Target& target, const LowerOpti
 }  // namespace
 
 Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options,
-                 const std::vector<LoopTrace>& loops) {
+                 const std::vector<LoopTrace>& loops, const std::vector<std::uint32_t>& open) {
   Arranged out;
   const auto tensors = block.registers.size();
   const std::int64_t sbuf = target.geometry.sbuf_partition_bytes - options.reserved_sbuf;
+  if (options.passes.share) share(block, open, target);
   if (options.passes.join) out.joined = join(block, loops);
   if (options.passes.forward) out.forwarded = forward(block);
   if (options.passes.fuse) {

@@ -12,7 +12,8 @@
 namespace runtime::nki {
 
 /// Without any pass: the kernel's own instructions in the kernel's own order.
-inline constexpr NkiPasses kAsWritten{.join = false,
+inline constexpr NkiPasses kAsWritten{.share = false,
+                                      .join = false,
                                       .forward = false,
                                       .fuse = false,
                                       .reuse = false,
@@ -39,8 +40,8 @@ struct Arranged {
 };
 
 /// Errors: Fault::kProgram when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.
-/// `loops`: of the trace.
+/// `loops` and `open`: of the trace.
 Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options,
-                 const std::vector<LoopTrace>& loops = {});
+                 const std::vector<LoopTrace>& loops = {}, const std::vector<std::uint32_t>& open = {});
 
 }  // namespace runtime::nki

@@ -18,10 +18,10 @@ struct NkiPass {
 };
 
 constexpr std::array kNkiPasses{
-    NkiPass{"join", &NkiPasses::join},           NkiPass{"forward", &NkiPasses::forward},
-    NkiPass{"fuse", &NkiPasses::fuse},           NkiPass{"reuse", &NkiPasses::reuse},
-    NkiPass{"reload", &NkiPasses::reload},       NkiPass{"reorder", &NkiPasses::reorder},
-    NkiPass{"transpose", &NkiPasses::transpose},
+    NkiPass{"share", &NkiPasses::share},     NkiPass{"join", &NkiPasses::join},
+    NkiPass{"forward", &NkiPasses::forward}, NkiPass{"fuse", &NkiPasses::fuse},
+    NkiPass{"reuse", &NkiPasses::reuse},     NkiPass{"reload", &NkiPasses::reload},
+    NkiPass{"reorder", &NkiPasses::reorder}, NkiPass{"transpose", &NkiPasses::transpose},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct LoopTrace {
 
 /// The compiler's passes over a kernel, each with a switch.
 struct NkiPasses {
+  bool share = true;      // copies are shared with VectorE where ScalarE has most to do
   bool join = true;       // iterations of a loop become one instruction with one more axis
   bool forward = true;    // a result that is only copied is written to the copy's place
   bool fuse = true;       // loops around buffers that PSUM does not hold

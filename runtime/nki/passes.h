@@ -15,6 +15,10 @@ namespace runtime::nki {
 /// and transposes of loops, as far as no more than `sbuf_bytes` of a partition are needed for it. Returns how many.
 std::size_t reuse(VirtualBlock& block, std::int64_t sbuf_bytes);
 
+/// Gives VectorE some of the copies of `open`, instructions whose engine the kernel leaves open, where ScalarE has more
+/// work than any other engine. Returns how many.
+std::size_t share(VirtualBlock& block, const std::vector<std::uint32_t>& open, const isa::Target& target);
+
 /// Joins the iterations of affine loops: instructions whose operands move by constants become one with one more axis.
 /// `loops`: as the trace recorded them. Returns how many instructions fewer there are. Comes before passes that move
 /// instructions.

@@ -251,6 +251,7 @@ void Trace::emit(const Op& op) {
   instr = on_ring(op.any_engine ? on_engine(instr) : instr);
   check(instr);
   const std::uint32_t index = push(instr);
+  if (op.any_engine) open_.push_back(index);
   for (const View* dst : {op.dst, op.dst2})
     if (dst && dst->storage->temporary && !dst->storage->read)
       dst->storage->producers.push_back({.instr = index, .second = dst == op.dst2, .part = *dst});
@@ -301,6 +302,7 @@ VirtualBlock Trace::finish() {
     for (std::uint32_t& start : loop.starts) start = moved(start);
     loop.end = loop.end == 0 ? 0 : moved(loop.end - 1) + 1;
   }
+  for (std::uint32_t& i : open_) i = moved(i);
   block_.instrs = std::move(all);
   return std::move(block_);
 }

@@ -74,6 +74,8 @@ class Trace {
   void end_loop();
 
   VirtualBlock finish();
+  /// The instructions of the finished block whose engine the kernel leaves open.
+  std::vector<std::uint32_t> open() { return std::move(open_); }
   /// The innermost affine loops of the finished block.
   std::vector<LoopTrace> loops() { return std::move(loops_); }
 
@@ -110,6 +112,7 @@ class Trace {
   Constants<View> constants_;
   std::array<Direct, 2> direct_;
   std::vector<LoopTrace> loops_, open_loops_;
+  std::vector<std::uint32_t> open_;
 };
 
 }  // namespace runtime::nki

@@ -173,7 +173,7 @@ def _of(shapes, dtype=np.float32):
 
 
 # The shapes that the kernels of an operator take: one of these lists.
-_KDA = {"adamw": [[(10944, 2048)] * 4], "silu": [[(4096, 7168)], [(32, 128, 7168)]],
+_KDA = {"adamw": [[(10944, 2048)] * 4], "silu": [[(4096, 7168)], [(128, 32, 7168)]],
         "matmul": [[(32, 128, 40, 128), (40, 128, 12288)]]}
 
 
@@ -193,7 +193,34 @@ def _best(runs):
     return end
 
 
+# file, kernel, shapes, and the module's own reference
+_FUSED = (("baseline/attention.py", "baseline_attention", [(128, 512)] * 3, "numpy_attention"),
+          ("fused/attention.py", "fused_attention", [(128, 512)] * 3, "numpy_attention"),
+          ("baseline/softmax.py", "softmax_kernel", [(256, 512)], "numpy_softmax"))
+
+
+def fused(folder):
+    """Kernels of Trn2 with references of their own, in fp32."""
+    for file, function, shapes, reference in _FUSED:
+        path = os.path.join(folder, "trn2", "fused", file)
+        if os.path.isfile(path):
+            yield "fused", function, _guarded(lambda p=path, f=function, s=shapes, r=reference: _equal(p, f, s, r))
+
+
+def _equal(path, function, shapes, reference):
+    before, _jit.settings.machine = _jit.settings.machine, "trn2.3xlarge"
+    try:
+        module = _module(path, "fused_" + function)
+        arrays = [a / 4 for a in _of(shapes)()]
+        got, want = np.asarray(getattr(module, function)(*arrays)), getattr(module, reference)(*arrays)
+        apart = np.linalg.norm(got.astype(np.float64) - want) / np.linalg.norm(want)
+        assert apart <= 1e-5, f"differs by {apart:.2g} of the norm"
+    finally:
+        _jit.settings.machine = before
+
+
 def tests(folder):
     yield from documentation(folder)
     yield from samples(folder)
     yield from searched(folder)
+    yield from fused(folder)

@@ -50,7 +50,7 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const hw::Machine
                                    const runtime::nki::NkiPasses& passes) {
   runtime::VirtualBlock block = trace.finish();
   return runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
-                               trace.loops());
+                               trace.loops(), trace.open());
 }
 
 }  // namespace
