@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -153,10 +152,7 @@ void choose(const ChooseOptions& options) {
       trnsim::job_source(options.name, options.settings, options.samples,
                          [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
   std::vector<Choice> choices = choices_of(source.settings, source.job_of, options.space);
-  const int processes = options.settings.machine.host_threads > 0
-                            ? static_cast<int>(options.settings.machine.host_threads)
-                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  project_choices(choices, processes, progress_of("choose", "family of plans"));
+  project_choices(choices, processes_of(options.settings), progress_of("choose", "family of plans"));
   const auto cheapest = cheapest_of(choices, within), fastest = fastest_of(choices, options.under);
   if (!cheapest || !fastest) refuse(options, choices);
   const bool people = form == base::Format::kTable;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 
 #include "analysis/cost/job_cost.h"
 #include "base/error.h"
@@ -60,11 +59,6 @@ std::int64_t searched_batch(const trnsim::BuyersJob& buyers) {
   const std::int64_t batch = largest_batch(job);
   base::log_info("largest batch that fits into a core: {}; the job has {}", batch, job.step.plan.micro_batch);
   return batch;
-}
-
-int processes_of(const trnsim::Settings& s) {
-  return s.machine.host_threads > 0 ? static_cast<int>(s.machine.host_threads)
-                                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 trnsim::BuyersJob job_of(const CostOptions& options) {

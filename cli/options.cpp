@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -83,6 +84,11 @@ std::vector<std::string> typed_job_flags(std::string_view verb, const Settings& 
     }
   }
   return out;
+}
+
+int processes_of(const Settings& settings) {
+  const std::int64_t threads = settings.machine.host_threads;
+  return threads > 0 ? static_cast<int>(threads) : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 void finish_settings(const CLI::App& app, std::string_view verb, Settings& settings) {

@@ -19,6 +19,9 @@ void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settin
 /// --numerics and their like, and refuses settings that contradict each other. Errors: Fault::kUsage.
 void finish_settings(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
+/// The processes that a search of plans starts: `--host_threads`, else as many as the host has cores.
+int processes_of(const trnsim::Settings& settings);
+
 /// The cache that the settings of this call opened, if they name one: the program reports its hits at the end.
 std::shared_ptr<runtime::ProgramCache>& compile_cache();
 

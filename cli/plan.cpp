@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <thread>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -152,11 +151,6 @@ void require_some(const std::vector<TriedPlan>& plans, const PlanOptions& option
       base::Fault::kUsage, where,
       fmt::format("no plan can be formed; the first one, {}: {}", describe(plans.front().job), plans.front().refused),
       "see --refused for all reasons; use another --global_batch_size, --max_length or --nnodes"};
-}
-
-int processes_of(const trnsim::Settings& s) {
-  return s.machine.host_threads > 0 ? static_cast<int>(s.machine.host_threads)
-                                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 /// The settings that all plans share.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "frontend/graph/indices.h"
 #include "frontend/interpret/control.h"
 #include "frontend/interpret/interpreter.h"
 #include "frontend/interpret/processes.h"
@@ -14,8 +15,6 @@
 
 namespace trnsim::frontend::evaluate {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 enum class Strategy { kReplicas, kPartitions, kBoth, kFlat };
 

@@ -2,14 +2,12 @@
 // that do not fit are left out.
 #include <algorithm>
 
+#include "frontend/graph/indices.h"
 #include "frontend/interpret/movement.h"
 #include "frontend/ops/dimensions.h"
 
 namespace trnsim::frontend::evaluate {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-bool holds(const Ints& list, std::int64_t value) { return std::ranges::find(list, value) != list.end(); }
 
 /// An index as a number that can be compared: unsigned ones of 64 bits above all signed ones saturate.
 std::int64_t index_at(const Value& indices, std::int64_t i) {
@@ -65,11 +63,6 @@ Split split_of(const Ints& position, const Ints& window_dims, const Ints& gone, 
   for (std::size_t d = 0; d < rank; ++d)
     if (!holds(gone, static_cast<std::int64_t>(d))) out.window[d] = offsets[next++];
   return out;
-}
-
-Ints joined(Ints a, const Ints& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
 }
 
 void gather_by(Evaluation& e, const GatherDims& d) {

@@ -3,12 +3,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "frontend/graph/indices.h"
 #include "frontend/interpret/product.h"
 
 namespace trnsim::frontend::evaluate {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Value complex_or_real(const Type& type, Complexes numbers) {
   if (is_complex(type.element)) return value_of(type, std::move(numbers));

@@ -1,11 +1,10 @@
 #include "frontend/interpret/movement.h"
+#include "frontend/graph/indices.h"
 
 #include <algorithm>
 
 namespace trnsim::frontend::evaluate {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Padding with edges below zero, which cut off.
 void pad_by(Evaluation& e, const Ints& low, const Ints& interior) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/graph/indices.h"
 #include "frontend/ops/dimensions.h"
 
 namespace trnsim::frontend::evaluate {
@@ -36,9 +37,6 @@ template Integers numbers_as<Integers>(const Value&);
 template Complexes numbers_as<Complexes>(const Value&);
 
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-bool holds(const Ints& list, std::int64_t value) { return std::ranges::find(list, value) != list.end(); }
 
 std::int64_t multiply_add(std::int64_t sum, std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +

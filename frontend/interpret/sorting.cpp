@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "frontend/graph/indices.h"
 #include "frontend/interpret/elementwise.h"
 #include "frontend/interpret/reduction.h"
 
@@ -11,8 +12,6 @@ namespace trnsim::frontend::evaluate {
 namespace {
 
 using Index = std::vector<std::int64_t>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Two sorted runs of `order` that become one.
 struct Merge {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "frontend/graph/indices.h"
 #include "frontend/ops/rules.h"
 
 namespace trnsim::frontend::rules {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::int64_t index_of(const Contract& c, std::string_view name, std::int64_t rank) {
   const std::int64_t d = c.attributes().integer(name);

@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
+#include "frontend/graph/indices.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/rules.h"
 
 namespace trnsim::frontend::rules {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-bool holds(const Ints& list, std::int64_t value) { return std::ranges::find(list, value) != list.end(); }
-
-Ints joined(Ints a, const Ints& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 
 void need_integer(const Contract& c, std::size_t i) {
   c.need(is_integer(c.tensor(i).element), fmt::format("operand {} must be of an integer type", i));

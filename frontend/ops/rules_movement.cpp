@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
+#include "frontend/graph/indices.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/rules.h"
 
 namespace trnsim::frontend::rules {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 const Type& stated_tensor(const Contract& c) {
   c.need(c.stated().size() == 1 && c.stated().front().is_tensor(), "needs the type of its one result, a tensor");

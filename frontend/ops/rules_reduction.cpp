@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
+#include "frontend/graph/indices.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/rules.h"
 
 namespace trnsim::frontend::rules {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Operands 0 ... n - 1 as tensors of one shape; n is half of all operands, the others are their initial values.
 std::size_t inputs_of(const Contract& c) {

@@ -68,7 +68,7 @@ Type read_tensor(Cursor& in) {
   return type;
 }
 
-std::vector<Type> read_list(Cursor& in, const Aliases& aliases, std::string_view close) {
+std::vector<Type> read_types(Cursor& in, const Aliases& aliases, std::string_view close) {
   std::vector<Type> types;
   while (!in.accept(close)) {
     if (!types.empty()) in.expect(",");
@@ -83,7 +83,7 @@ Type read_dialect_type(Cursor& in, const Aliases& aliases) {
   if (name == "stablehlo.token" || name == "mhlo.token") return token_type();
   if (name == "stablehlo.future" || name == "mhlo.async_bundle") {
     in.expect("<");
-    return tuple_type(read_list(in, aliases, ">"));
+    return tuple_type(read_types(in, aliases, ">"));
   }
   if (const auto alias = aliases.find("!" + name); alias != aliases.end()) {
     Cursor inner{alias->second, in.file(), in.line()};
@@ -103,7 +103,7 @@ Type read_type(Cursor& in, const Aliases& aliases) {
   if (word == "tensor") return read_tensor(in);
   if (word == "tuple") {
     in.expect("<");
-    return tuple_type(read_list(in, aliases, ">"));
+    return tuple_type(read_types(in, aliases, ">"));
   }
   if (word == "memref" || word == "vector")
     refuse(in, fmt::format("values of type {} are not taken by the compiler", word), "use tensors");
@@ -111,7 +111,7 @@ Type read_type(Cursor& in, const Aliases& aliases) {
 }
 
 std::vector<Type> read_types(Cursor& in, const Aliases& aliases) {
-  if (in.accept("(")) return read_list(in, aliases, ")");
+  if (in.accept("(")) return read_types(in, aliases, ")");
   return {read_type(in, aliases)};
 }
 

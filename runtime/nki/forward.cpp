@@ -22,7 +22,7 @@ bool same_place(const Tile& x, const Tile& y) {
          (x.rank == y.rank ? x.free == y.free : ByteRange::of(x).high == ByteRange::of(y).high);
 }
 
-bool meet(const Tile& x, const Tile& y) {
+bool overlap(const Tile& x, const Tile& y) {
   if (x.space != y.space || x.reg != y.reg || x.space == Space::kHbm) return false;
   if (x.start >= y.start + y.partitions || y.start >= x.start + x.partitions) return false;
   const ByteRange a = ByteRange::of(x), b = ByteRange::of(y);
@@ -86,7 +86,7 @@ class Forwarder {
     if (made.dst.dtype != copy.dst.dtype && (whole || made.dst.dtype != isa::Dtype::kFp32)) return false;
     if (copy.dst.space == Space::kPsum && made.engine == Engine::kGpSimd) return false;
     for (const Tile* t : isa::reads(made))
-      if (meet(*t, copy.dst)) return false;
+      if (overlap(*t, copy.dst)) return false;
     return true;
   }
 
@@ -95,7 +95,7 @@ class Forwarder {
     for (std::uint32_t i = from - std::min(from, kFarthest); i < to; ++i)
       for (const Tile* t : {&block_.instrs[i].dst, &block_.instrs[i].dst2, &block_.instrs[i].a, &block_.instrs[i].b,
                             &block_.instrs[i].c})
-        if (!gone_[i] && i != from && *t && meet(*t, dst)) return false;
+        if (!gone_[i] && i != from && *t && overlap(*t, dst)) return false;
     return true;
   }
 

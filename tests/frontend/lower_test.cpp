@@ -29,7 +29,8 @@ std::string refusal(const std::string& lines, const std::string& before = "") {
   return "";
 }
 
-constexpr const char* kSum = "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n";
+constexpr const char* kSumText =
+    "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n";
 
 TEST(View, ReshapedJoinsAndSplitsWhereStridesAllow) {
   const View view = dense_view(0, {4, 6}, Dtype::kFp32);
@@ -88,9 +89,9 @@ TEST(Lower, RefusalsNameTheNodeAndTheLine) {
 
 TEST(Lower, ReductionsByRowsAndByColumns) {
   const std::string head = "x = f32[256,64] parameter(0)\nz = f32[] constant(0)\n";
-  EXPECT_EQ(ops_of(lower(module_of(head + "ROOT y = f32[256] reduce(x, z), dimensions={1}, to_apply=sum", kSum))),
+  EXPECT_EQ(ops_of(lower(module_of(head + "ROOT y = f32[256] reduce(x, z), dimensions={1}, to_apply=sum", kSumText))),
             (std::vector<std::string>{"row_reduce", "view", "element"}));
-  EXPECT_EQ(ops_of(lower(module_of(head + "ROOT y = f32[64] reduce(x, z), dimensions={0}, to_apply=sum", kSum))),
+  EXPECT_EQ(ops_of(lower(module_of(head + "ROOT y = f32[64] reduce(x, z), dimensions={0}, to_apply=sum", kSumText))),
             (std::vector<std::string>{"col_sum"}));
 }
 

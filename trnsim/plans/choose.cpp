@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "hw/params.h"
 #include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/point_metrics.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/least_time.h"
 #include "trnsim/project/stages.h"
@@ -28,7 +29,6 @@ using base::Fault;
 using runtime::Recompute;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::int64_t kTimedMicroBatches = 3;  // that show the time of the others
 constexpr std::int64_t kMostStages = 8;
 
 std::vector<std::string> priced_machines() {
@@ -52,9 +52,9 @@ PlanMoves moves_of(const Job& job, const std::vector<std::int64_t>& micro_batche
 }
 
 /// The search of one instance type and number.
-class Candidates {
+class ChoiceSearch {
  public:
-  Candidates(const Settings& settings, const JobOf& job_of, const ChoiceSpace& space)
+  ChoiceSearch(const Settings& settings, const JobOf& job_of, const ChoiceSpace& space)
       : settings_{settings}, job_of_{job_of}, space_{space} {}
 
   void add(const std::string& machine, std::int64_t nodes) {
@@ -117,11 +117,6 @@ class Candidates {
   const ChoiceSpace& space_;
   std::vector<Choice> out_;
 };
-
-constexpr const char *kSeconds = "seconds", *kDollars = "dollars", *kMemory = "memory", *kStep = "step",
-                     *kBinds = "binds.";
-
-std::string name_of(std::size_t i, const std::string& what) { return fmt::format("{}.{}", i, what); }
 
 /// Choices that are projected together, from this many micro-batches of a step; 0: all.
 struct Some {
@@ -225,7 +220,7 @@ void project_some(std::vector<Choice>& choices, const Some& some, int processes,
 }  // namespace
 
 std::vector<Choice> choices_of(const Settings& settings, const JobOf& job_of, const ChoiceSpace& space) {
-  Candidates candidates{settings, job_of, space};
+  ChoiceSearch candidates{settings, job_of, space};
   for (const std::string& machine : space.instance_types.empty() ? priced_machines() : space.instance_types)
     for (const std::int64_t nodes : space.nnodes) candidates.add(machine, nodes);
   std::vector<Choice> out = candidates.take();

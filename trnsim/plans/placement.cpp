@@ -1,4 +1,5 @@
 #include "trnsim/plans/placement.h"
+#include "trnsim/plans/point_metrics.h"
 
 #include <algorithm>
 #include <set>
@@ -90,9 +91,6 @@ class Places {
   std::set<std::uint64_t> seen_;
   std::vector<PlacedJob> out_;
 };
-
-constexpr const char *kSeconds = "seconds", *kDollars = "dollars", *kMemory = "memory", *kFits = "fits",
-                     *kSteps = "steps", *kSamples = "samples", *kTokens = "tokens", *kBatch = "batch";
 
 analysis::Metrics metrics_of(const PlacedJob& place, const ProjectOf& project) {
   analysis::Metrics out{{kFits, 0}, {kMemory, 0}};

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "hw/params.h"
 #include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/point_metrics.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
@@ -24,8 +25,6 @@ namespace {
 
 using base::Error;
 using base::Fault;
-
-constexpr std::int64_t kTimedMicroBatches = 3;  // that show the time of the others
 
 /// A plan as far as it can be judged before anything is compiled.
 TriedPlan screened(Job job, std::int64_t batch) {
@@ -93,10 +92,6 @@ using BlockKey = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
 BlockKey block_key(const Job& job) {
   return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
 }
-
-/// The name of a child process's metric of plan `i`.
-std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
-constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory", *kKind = "memory of ";
 
 void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
   Projection p;
