@@ -37,7 +37,7 @@ Element element_of(Dtype dtype) {
   return Element::kF32;
 }
 
-Shape shape_of(std::int64_t rows, std::int64_t cols, Dtype dtype) {
+Shape matrix_shape(std::int64_t rows, std::int64_t cols, Dtype dtype) {
   return {.element = element_of(dtype), .dims = {rows, cols}, .layout = Layout{.minor_to_major = {1, 0}, .tiles = {}}};
 }
 
@@ -78,7 +78,7 @@ class Exporter {
 
   Shape shape_of_value(ValueId v) const {
     const runtime::Value& value = graph_.value(v);
-    return shape_of(value.rows, value.cols, value.dtype);
+    return matrix_shape(value.rows, value.cols, value.dtype);
   }
 
   /// Those that no node computes, in their order, with their kinds.

@@ -87,7 +87,7 @@ I total_order(Element element, double value) {
 }
 
 template <class T>
-bool holds(const std::string& direction, const T& a, const T& b) {
+bool satisfies(const std::string& direction, const T& a, const T& b) {
   if (direction == "EQ") return a == b;
   if (direction == "NE") return !(a == b);
   if constexpr (!std::is_same_v<T, Complex>) {
@@ -102,7 +102,7 @@ bool holds(const std::string& direction, const T& a, const T& b) {
 template <class T, class Numbers, class F>
 Integers compared(const std::string& direction, const Numbers& a, const Numbers& b, F as) {
   Integers out(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) out[i] = holds<T>(direction, as(a[i]), as(b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) out[i] = satisfies<T>(direction, as(a[i]), as(b[i]));
   return out;
 }
 

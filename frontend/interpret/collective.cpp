@@ -89,7 +89,7 @@ std::int64_t rank_in(const Evaluation& e, const World::Group& group) {
 }
 
 /// Tensors joined along a dimension.
-Value joined(const std::vector<Value>& parts, std::int64_t along) {
+Value concatenated(const std::vector<Value>& parts, std::int64_t along) {
   Dims dims = parts.front().type.dims;
   dims[at(along)] = 0;
   for (const Value& part : parts) dims[at(along)] += part.type.dims[at(along)];
@@ -145,7 +145,7 @@ void all_gather(Evaluation& e) {
   const World::Group group = required(e, group_of(e, strategy_of(e.attributes())));
   const auto all = meet(e, group);
   for (std::size_t i = 0; i < e.operands(); ++i) {
-    const Value out = joined(column(all, i), e.attributes().integer("all_gather_dim"));
+    const Value out = concatenated(column(all, i), e.attributes().integer("all_gather_dim"));
     if (!(out.type == e.result_type(i))) e.fail("gathers " + mlir_text(out.type) + ", not what the program says");
     e.put(out);
   }
@@ -173,7 +173,7 @@ void all_to_all(Evaluation& e) {
   for (std::size_t i = 0; i < e.operands(); ++i) {
     std::vector<Value> parts;
     for (const std::vector<Value>& values : all) parts.push_back(part_of(values[i], split, rank_in(e, group), count));
-    e.put(joined(parts, e.attributes().integer("concat_dimension")));
+    e.put(concatenated(parts, e.attributes().integer("concat_dimension")));
   }
 }
 

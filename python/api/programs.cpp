@@ -16,6 +16,7 @@
 #include "frontend/stablehlo/reader.h"
 
 namespace py = pybind11;
+namespace frontend = trnsim::frontend;
 
 namespace trnsim_python {
 namespace {

@@ -42,7 +42,11 @@ T other(const T& value) {
     return !value;
   else if constexpr (std::is_enum_v<T>)
     return static_cast<T>(static_cast<int>(value) + 1);
-  else
+  else if constexpr (requires { value.push_back(0); }) {
+    T more = value;
+    more.push_back(1);
+    return more;
+  } else
     return static_cast<T>(value + 1);
 }
 

@@ -121,9 +121,8 @@ std::string confidence_text(const Job& job, const Projection& p) {
   std::string out = fmt::format(
       "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction, each without its "
       "publisher's part in the fit (docs/accuracy.md)",
-      time(p.time.total / (1 + range.error)),
-      time(p.time.total / (1 - std::min(0.9, range.error))), range.inside, range.rows, range.regime,
-      100 * (range.like ? range.error : range.error / 2));
+      time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
+      range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
   if (!range.published.empty()) return out + fmt::format("; this very job was published ({})", range.published);
   return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
 }
@@ -155,7 +154,8 @@ std::string settings_text(const Change& change) {
 
 Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes,
               const std::vector<std::string>& typed) {
-  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), confidence_text(job, p), {}};
+  Answer out{time_text(job, p),       cost_text(job, p),        memory_text(p.memory), bound_text(p),
+             confidence_text(job, p), interrupted_text(job, p), binding(p).name,       {}};
   if (!changes) return out;
   for (const Change& c : *changes)
     out.changes.push_back({.text = fmt::format("{}: {}, {} and {} ({})", settings_text(c), faster_text(c),
