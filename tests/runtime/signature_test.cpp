@@ -42,7 +42,7 @@ T other(const T& value) {
     return !value;
   else if constexpr (std::is_enum_v<T>)
     return static_cast<T>(static_cast<int>(value) + 1);
-  else if constexpr (requires { value.push_back(0); }) {
+  else if constexpr (requires(T & list) { list.push_back(0); }) {
     T more = value;
     more.push_back(1);
     return more;
