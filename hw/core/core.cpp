@@ -92,7 +92,7 @@ void Core::next_call() {
     }
     power_before_ = tensor_.power().level();
     tokens_before_ = tensor_.power().tokens(call_begin_);
-    warmth_before_ = tensor_.cold().warmth(call_begin_);
+    warmth_before_ = tensor_.cold().at(call_begin_);
     if (!repeats_known(call)) simulate(call);
   });
 }
@@ -137,7 +137,8 @@ bool Core::repeats_known(const isa::Call& call) {
   record.time.end += call_begin_;
   if (known->matmuls) {
     tensor_.power().set({known->power_after.tokens, call_begin_ + known->power_after.at});
-    tensor_.cold().set({known->cold_after.warm, call_begin_ + known->cold_after.end});
+    const ColdStart::State& cold = known->cold_after;
+    tensor_.cold().set({cold.warm, call_begin_ + cold.end, cold.hot});
   }
   end_simulated(record);
   return true;
@@ -240,7 +241,8 @@ void Core::maybe_end_call() {
     known.record.time.end = call_end_ - call_begin_;
     if (known.matmuls) {
       known.power_after = {power.tokens, power.at - call_begin_};
-      known.cold_after = {tensor_.cold().state().warm, tensor_.cold().state().end - call_begin_};
+      const ColdStart::State& cold = tensor_.cold().state();
+      known.cold_after = {cold.warm, cold.end - call_begin_, cold.hot};
     }
     block.known->add(std::move(known));
   }

@@ -121,7 +121,7 @@ class Core : public sc_core::sc_module, private IssueSink {
   std::array<Fs, isa::kEngineCount> free_{};
   double power_before_ = 0;
   double tokens_before_ = 0;  // of the power limit
-  Fs warmth_before_ = 0;      // of the PE array
+  ColdStart::State warmth_before_{};
   Sequencer::Slots slots_;
 };
 

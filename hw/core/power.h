@@ -53,37 +53,52 @@ class PowerLimit {
   Fs at_ = 0;
 };
 
-/// The limit on the change of current (dI/dt): a PE array that has not worked starts at a part of its rate and keeps it
-/// until it has worked for a while. It cools for as long as it idles. Source: AWS Neuron docs, neuron-explorer
-/// overview: "starts at roughly 50 % and ramps over about 3 us"; v3_mm_bf16_512_s2s: at half the rate in steps, no
-/// gradual rise. Assumed: cooling takes as long as warming.
+/// The limit on the change of current (dI/dt): a PE array at rest starts at a part of its rate, until its activity has
+/// been high for a while. Source: AWS Neuron docs, neuron-explorer overview: "starts at roughly 50 % and ramps over
+/// about 3 us"; v3_mm_bf16_512_s2s: at half the rate in steps, no gradual rise. Assumed: activity counts as high when
+/// more than half of the array works, as a monitor that sees the array's current would have it; a warm array cools as
+/// slowly.
 class ColdStart {
  public:
   struct State {
-    Fs warm = 0;  // for how long it has worked, at most `ramp`
+    Fs warm = 0;  // of `ramp`: how much of the way to warm, or from warm to cold, is done
     Fs end = 0;   // when the last work ended
+    bool hot = false;
   };
 
   /// `rate`: of a cold array, 0..1.
-  ColdStart(double rate, Fs ramp) : rate_{rate}, ramp_{rate < 1 ? ramp : 0} {}
+  ColdStart(double rate, Fs ramp) : rate_{rate}, ramp_{rate < 1 ? ramp : 0} { state_.hot = ramp_ == 0; }
 
-  /// Work of the array from `begin`; calls come in order of time.
-  void work(Fs begin, Fs occupy) {
-    const Fs warm = warmth(begin);
-    const Fs held = warm < ramp_ ? static_cast<Fs>(static_cast<double>(occupy) / rate_) : occupy;
-    next_ = held > occupy ? begin + held : 0;
-    state_ = {std::min(ramp_, warm + held), begin + held};
+  /// Work of `use` of the array, 0..1, from `begin`; calls come in order of time.
+  void work(Fs begin, Fs occupy, double use) {
+    if (ramp_ == 0) return;
+    State next = at(begin);
+    const Fs held = next.hot ? occupy : static_cast<Fs>(static_cast<double>(occupy) / rate_);
+    next_ = next.hot ? 0 : begin + held;
+    change(next, (2 * use - 1) * static_cast<double>(held));
+    next.end = begin + held;
+    state_ = next;
   }
   /// The earliest start of the next work.
   Fs next() const { return next_; }
-  Fs warmth(Fs when) const {
-    const Fs idle = when > state_.end ? when - state_.end : 0;
-    return state_.warm > idle ? state_.warm - idle : 0;
+  /// The state at `when`, with the pause since the last work.
+  State at(Fs when) const {
+    State out = state_;
+    if (ramp_ > 0 && when > out.end) change(out, -static_cast<double>(when - out.end));
+    if (out.end < when) out.end = when;
+    return out;
   }
   const State& state() const { return state_; }
   void set(const State& state) { state_ = state, next_ = 0; }
 
  private:
+  void change(State& state, double by) const {
+    const double warm = std::clamp(static_cast<double>(state.warm) + by, 0.0, static_cast<double>(ramp_));
+    state.warm = static_cast<Fs>(warm);
+    if (state.warm == ramp_) state.hot = true;
+    if (state.warm == 0) state.hot = false;
+  }
+
   double rate_;
   Fs ramp_;
   Fs next_ = 0;

@@ -25,7 +25,7 @@ Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& h
 void Dma::submit(std::uint8_t ring, const Transfer& transfer, std::uint32_t index, Fs when) {
   auto& jobs = rings_[ring];
   if (!generators_.empty()) {
-    Fs& made = generators_[ring * generators_.size() / rings_.size()];
+    Fs& made = *std::ranges::min_element(generators_);
     when = std::max(when, made);
     made = when + generation_;
   }

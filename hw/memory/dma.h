@@ -33,7 +33,7 @@ class Dma : public sc_core::sc_module {
   Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& hbm, Listener listener);
 
   /// The sequencer rings the doorbell at `when` (now or later); the data begins to move `dma.start` after it. Where
-  /// hardware makes the descriptors, each unit makes those of an even part of the rings, one DMA after the other.
+  /// hardware makes the descriptors, the unit that is free first makes all of a DMA's.
   void submit(std::uint8_t ring, const Transfer& transfer, std::uint32_t index, Fs when);
   /// A collective uses `width` engines from `begin` to `end`.
   void book(Fs begin, Fs end, double width);

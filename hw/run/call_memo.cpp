@@ -6,9 +6,10 @@
 
 namespace hw {
 
-const KnownCall* KnownCalls::find(double tokens, Fs warmth) const {
-  const auto found = std::ranges::find_if(
-      calls_, [&](const KnownCall& call) { return call.tokens == tokens && call.warmth == warmth; });
+const KnownCall* KnownCalls::find(double tokens, const ColdStart::State& warmth) const {
+  const auto found = std::ranges::find_if(calls_, [&](const KnownCall& call) {
+    return call.tokens == tokens && call.warmth.warm == warmth.warm && call.warmth.hot == warmth.hot;
+  });
   return found == calls_.end() ? nullptr : &*found;
 }
 

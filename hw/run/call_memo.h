@@ -16,7 +16,7 @@ namespace hw {
 struct KnownCall {
   Replay::Record record;            // its times count from its start
   double tokens = 0;                // of the power limit, at its start
-  Fs warmth = 0;                    // of the PE array, at its start
+  ColdStart::State warmth{};        // of the PE array, at its start: its time does not count
   bool matmuls = false;             // it has taken some
   PowerLimit::State power_after{};  // the states after it, by the same clock
   ColdStart::State cold_after{};
@@ -26,7 +26,7 @@ struct KnownCall {
 class KnownCalls {
  public:
   /// Nothing when no call began with this number of tokens and this warmth.
-  const KnownCall* find(double tokens, Fs warmth) const;
+  const KnownCall* find(double tokens, const ColdStart::State& warmth) const;
   void add(KnownCall call);
 
   /// The calls added since mark().

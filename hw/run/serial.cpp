@@ -32,8 +32,8 @@ void each_field(auto& archive, base::Is<PowerLimit::State> auto& x) {
   archive(tokens, at);
 }
 void each_field(auto& archive, base::Is<ColdStart::State> auto& x) {
-  auto& [warm, end] = x;
-  archive(warm, end);
+  auto& [warm, end, hot] = x;
+  archive(warm, end, hot);
 }
 void each_field(auto& archive, base::Is<KnownCall> auto& x) {
   auto& [record, tokens, warmth, matmuls, power_after, cold_after] = x;
