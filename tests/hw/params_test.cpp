@@ -91,8 +91,10 @@ TEST(Params, Trn2IsAsPublished) {
   EXPECT_EQ(target.geometry.sbuf_partition_bytes * target.geometry.partitions, 28 << 20);
   EXPECT_EQ(target.geometry.psum_partition_bytes * target.geometry.partitions, 2 << 20);
   const isa::DmaTiming& dma = target.timing.dma;
-  EXPECT_NEAR(dma.rate * dma.packet / (dma.packet + dma.descriptor_overhead), 23e9, 0.01e9);
-  EXPECT_TRUE(target == instance.target());  // one program runs on both
+  const double reached = dma.rate * dma.packet / (dma.packet + dma.descriptor_overhead);
+  EXPECT_GE(reached, 23e9);                          // the DMA bandwidth guide's, of a queue
+  EXPECT_NEAR(reached, dma.packet / 158e-9, 0.1e9);  // v3_dma_4096
+  EXPECT_TRUE(target == instance.target());          // one program runs on both
 }
 
 /// The constants of Trn2 are documented, or read off its instructions; unpublished numbers say so.

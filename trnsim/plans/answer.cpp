@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/profile/stats.h"
@@ -80,12 +81,18 @@ std::string bound_text(const Projection& p) {
                      busiest.name, busiest.busy, mfu);
 }
 
-/// The time with the mean error of published jobs on both sides: predicted = published * (1 +- error).
-std::string confidence_text(const Projection& p) {
-  const double error = p.generation ? generation_error() : training_error();
-  return fmt::format("{} to {}: published {} were off by {:.1f} % on average (docs/accuracy.md)",
-                     duration_text(p, p.time.total / (1 + error)), duration_text(p, p.time.total / (1 - error)),
-                     p.generation ? "generations" : "training jobs", 100 * error);
+/// The time with the mean error of published jobs of its kind and size on both sides: predicted = published * (1 +-
+/// error).
+std::string confidence_text(const Job& job, const Projection& p) {
+  const Likely range = likely(job);
+  std::string out = fmt::format(
+      "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction, each without its "
+      "publisher's part in the fit (docs/accuracy.md)",
+      duration_text(p, p.time.total / (1 + range.error)),
+      duration_text(p, p.time.total / (1 - std::min(0.9, range.error))), range.inside, range.rows, range.regime,
+      100 * (range.like ? range.error : range.error / 2));
+  if (!range.published.empty()) return out + fmt::format("; this very job was published ({})", range.published);
+  return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
 }
 
 std::string faster_text(const Change& change) {
@@ -105,7 +112,7 @@ std::string settings_text(const Change& change) {
 
 Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes,
               const std::vector<std::string>& typed) {
-  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), confidence_text(p), {}};
+  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), confidence_text(job, p), {}};
   if (!changes) return out;
   for (const Change& c : *changes)
     out.changes.push_back({.text = fmt::format("{}: {}, {} and {} ({})", settings_text(c), faster_text(c),

@@ -219,6 +219,7 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
     out.share[r].resize(mechanisms.size());
     out.change_percent[r].resize(constants.size());
     if (report.rows[r].kind == "device memory") continue;  // bytes, which no time or rate moves
+    if (report.rows[r].traced) continue;  // seconds for each trial, and no constant is fitted on them
     for (std::size_t m = 0; m < mechanisms.size(); ++m) points.push_back(point(r, m));
   }
   const auto slower_values = predictions(report, points, variations, evaluate, processes, watch);

@@ -40,6 +40,11 @@ std::string kind_of(const Row& row) {
   return row.kind + std::string{instance_of(row).starts_with("trn2") ? kOnTrn2 : std::string_view{}};
 }
 
+bool is_traced(const Row& row) {
+  const auto* micro = std::get_if<MicroRow>(&row.job);
+  return row.kind == "nki" || (micro && !micro->kernel.text("script").empty());
+}
+
 /// Jobs by their size, which decides how much links and networks count; a prompt and further tokens apart.
 std::string regime_of(const Row& row) {
   const auto* job = std::get_if<TrainingRow>(&row.job);
@@ -64,6 +69,7 @@ Comparison compare(const Row& row, Prediction prediction) {
                  .high = row.high,
                  .micro = std::holds_alternative<MicroRow>(row.job) && row.kind != "compile",
                  .untold = row.untold,
+                 .traced = is_traced(row),
                  .predicted = prediction.value,
                  .error_percent = {},
                  .in_range = false,

@@ -58,6 +58,7 @@ struct Comparison {
   int releases = 1;     // that printed a figure
   bool micro = false;   // a row of the micro schema
   bool untold = false;  // something of the job was not published
+  bool traced = false;  // a kernel in a script, which a process of its own traces
   std::optional<double> predicted;
   std::optional<double> error_percent;  // (predicted - published) / published, signed
   bool in_range = false;                // low <= predicted <= high

@@ -1,0 +1,92 @@
+// The mechanisms that NeuronCore-v3 adds: a PE array that warms up, descriptor generation, a shared stack, logical
+// cores.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "hw/core/power.h"
+#include "hw/params.h"
+#include "hw/sim_device.h"
+#include "tests/hw/tiny_programs.h"
+
+namespace {
+
+using hw::Fs;
+
+constexpr Fs kRamp = 3000, kWork = 100;
+
+/// When the last of `count` works of `use` of the array ends, `pause` between two.
+Fs end_of(hw::ColdStart& array, int count, double use = 1, Fs pause = 0, Fs begin = 0) {
+  Fs free = begin;
+  for (int i = 0; i < count; ++i) {
+    const Fs at = std::max(free, array.next());
+    array.work(at, kWork, use);
+    free = at + kWork + pause;
+  }
+  return array.state().end;
+}
+
+TEST(ColdStart, AFullArrayRunsAtHalfItsRateUntilItHasWorkedForTheRamp) {
+  hw::ColdStart array{0.5, kRamp};
+  EXPECT_EQ(end_of(array, 15), 3000u);              // 15 of 100 at half the rate
+  EXPECT_EQ(end_of(array, 10, 1, 0, 3000), 4000u);  // then at the whole
+  EXPECT_TRUE(array.state().hot);
+}
+
+TEST(ColdStart, ShortPausesDoNotCoolAWarmArrayAndALongOneDoes) {
+  hw::ColdStart array{0.5, kRamp};
+  end_of(array, 15);
+  EXPECT_EQ(end_of(array, 10, 1, 20, 3000), 3000u + 10 * 120 - 20);
+  EXPECT_TRUE(array.at(array.state().end + kRamp - 1).hot);
+  EXPECT_FALSE(array.at(array.state().end + kRamp).hot);
+}
+
+TEST(ColdStart, HalfAnArrayNeverWarmsUp) {
+  hw::ColdStart array{0.5, kRamp};
+  EXPECT_EQ(end_of(array, 100, 0.5), 100u * 200);
+  EXPECT_FALSE(array.state().hot);
+}
+
+TEST(ColdStart, AnArrayWithoutRampIsAlwaysWarm) {
+  hw::ColdStart array{1, 0};
+  array.work(0, kWork, 1);
+  EXPECT_EQ(array.next(), 0u);
+}
+
+TEST(HbmStack, ACoreAloneHasTheWholeStackAndTwoShareIt) {
+  const auto chip = hw::load_machine("trn2.3xlarge");
+  EXPECT_DOUBLE_EQ(chip.used_by(1).hbm_bandwidth_per_core(), 2 * chip.hbm_bandwidth_per_core());
+  EXPECT_DOUBLE_EQ(chip.used_by(2).hbm_bandwidth_per_core(), chip.hbm_bandwidth_per_core());
+  EXPECT_NE(chip.used_by(1).hash, chip.hash);
+  const auto trn1 = hw::load_machine("trn1.2xlarge");  // a stack for each core
+  EXPECT_DOUBLE_EQ(trn1.used_by(1).hbm_bandwidth_per_core(), trn1.hbm_bandwidth_per_core());
+}
+
+TEST(LogicalCores, AreHalfAsManyAndTwiceAsFastWithTheSameLatency) {
+  const std::vector<std::string> joined{"chip.logical=2"};
+  const auto one = hw::load_machine("trn2.48xlarge"), two = hw::load_machine("trn2.48xlarge", joined);
+  EXPECT_EQ(two.core_count(), 64);
+  EXPECT_DOUBLE_EQ(two.peaks().matmul_flops, 2 * one.peaks().matmul_flops);
+  EXPECT_DOUBLE_EQ(two.peaks().dma_bandwidth, 2 * one.peaks().dma_bandwidth);
+  EXPECT_EQ(two.hbm_bytes_per_core(), std::uint64_t{24} << 30);
+  EXPECT_DOUBLE_EQ(two.vector_latency.value / two.vector_clock.value,
+                   one.vector_latency.value / one.vector_clock.value);
+  EXPECT_THROW(hw::load_machine("trn2.48xlarge", std::vector<std::string>{"chip.logical=3"}), base::Error);
+}
+
+/// Many small loads wait for their descriptors: two units make those of one load in 559 ns.
+TEST(DescriptorGeneration, BoundsManySmallTransfers) {
+  using namespace tiny;
+  const auto chip = hw::load_machine("trn2.3xlarge");
+  const std::vector<std::string> before{"dma.generators=0"};
+  const auto made_before = hw::load_machine("trn2.3xlarge", before);
+  std::vector<Instr> loads;
+  for (int i = 0; i < 64; ++i)
+    loads.push_back(dma(sbuf(1, 16, 64 * i), hbm(1, 16, 4096 * i), static_cast<std::uint8_t>(i % 8)));
+  const double limited = hw::seconds(hw::simulate(program(loads), chip).total);
+  const double free = hw::seconds(hw::simulate(program(loads), made_before).total);
+  EXPECT_GT(limited, free);
+  EXPECT_NEAR(limited - chip.lead_in.value, 32 * 559e-9, 2.5e-6);
+}
+
+}  // namespace
