@@ -242,7 +242,7 @@ TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsP
   EXPECT_GE(recorded.size(), 8u) << "docs/accuracy.md: ./dev accuracy writes it anew";
   for (const auto& [regime, page] : recorded) {
     if (regime == "micro" || regime == "all") continue;  // sums of the others
-    if (regime == "nki") continue;                       // most of its rows need sources that are not ours to ship
+    if (regime == "nki" || regime == "kernel on Trn2") continue;  // their sources are not ours to ship
     ASSERT_TRUE(errors.contains(regime)) << regime << " is predicted no more";
     const double mean =
         std::accumulate(errors[regime].begin(), errors[regime].end(), 0.0) / static_cast<double>(errors[regime].size());
