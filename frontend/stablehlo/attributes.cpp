@@ -146,6 +146,12 @@ Written read_attribute(Cursor& in, const Aliases& aliases, bool typed) {
     return {.kind = Kind::kDictionary, .entries = read_entries(in, aliases, "}")};
   }
   if (c == '#') return read_hash(in, aliases);
+  if (c == '(') {  // the type of a function
+    read_types(in, aliases);
+    in.expect("->");
+    read_types(in, aliases);
+    return text_of(Kind::kRaw, "");
+  }
   if (c == '<') return text_of(Kind::kRaw, in.bracketed());
   if (c == '-' || c == '+' || (c >= '0' && c <= '9')) return read_number(in, typed);
   if (c == '!') return {.kind = Kind::kType, .type = read_type(in, aliases)};

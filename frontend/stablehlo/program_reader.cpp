@@ -54,7 +54,7 @@ void ProgramReader::read_top(std::string_view close) {
     } else if (in_.accept("func.func") || in_.accept("func")) {
       read_function();
     } else if (in_.peek() == '"') {
-      in_.fail("functions and modules in the generic form are not read: write func.func");
+      read_generic_top();
     } else {
       in_.fail("expected a function or a module at " + in_.here());
     }
@@ -65,11 +65,7 @@ void ProgramReader::read_module() {
   if (in_.accept("@")) module_.name = std::string{in_.name()};
   if (in_.accept("attributes")) {
     in_.expect("{");
-    for (const auto& [name, value] : read_entries(in_, aliases_, "}")) {
-      if (name == "mhlo.num_replicas") module_.replicas = std::max<std::int64_t>(value.integer, 1);
-      if (name == "mhlo.num_partitions") module_.partitions = std::max<std::int64_t>(value.integer, 1);
-      module_.extras[name] = value.text;
-    }
+    read_module_attributes("}");
   }
   in_.expect("{");
   read_top("}");

@@ -58,6 +58,11 @@ class ProgramReader {
   void read_top(std::string_view close);
   void read_module();
   void read_function();
+  /// "builtin.module"() ({ ... }) and "func.func"() ({ ... }).
+  void read_generic_top();
+  void read_generic_function(const std::string& name);
+  void read_module_attributes(std::string_view close);
+  std::string generic_name();
   std::vector<Parameter> read_function_parameters(Function& f);
   void read_function_results(Function& f, std::vector<Type>& types);
   Attributes read_named_attributes();

@@ -60,9 +60,10 @@ TEST_F(Nki, DrawnKernelsEqualNumpyWhateverThePasses) {
   EXPECT_THAT(ran.out, HasSubstr("50 kernels drawn"));
 }
 
-// The tests are not ours: where TRNSIM_NKI_SOURCES names them, each ends as tests/nki/acceptance.txt says.
+// The tests are not ours: where TRNSIM_NKI_SOURCES names them, each ends as tests/nki/acceptance.txt says. The kernels
+// of the list that take minutes run with tests/nki/acceptance.py alone.
 TEST_F(Nki, TestsOfOthersEndAsTheListSays) {
-  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/acceptance.py");
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/acceptance.py sdk-2.26 samples fused");
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   if (ran.out.starts_with("skipped")) GTEST_SKIP() << ran.out;
 }
@@ -97,7 +98,8 @@ TEST_F(Nki, ARankingComparesResultsWithTheFirstOnes) {
   for (std::string line; std::getline(lines, line);) {
     const auto row = nlohmann::json::parse(line);
     const bool wrong = row["candidate"].get<std::string>().ends_with("c.py");
-    if (!row["correct"].is_null()) EXPECT_EQ(row["correct"].get<bool>(), !wrong) << line;
+    if (row["correct"].is_null()) continue;  // the first one: what the others are compared with
+    EXPECT_EQ(row["correct"].get<bool>(), !wrong) << line;
   }
 }
 

@@ -39,6 +39,36 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
   }
 }
 
+TEST(StableHlo, ModulesAndFunctionsInTheGenericForm) {
+  const std::string body = R"(
+      %0 = "stablehlo.constant"() <{value = dense<2.0> : tensor<f32>}> : () -> tensor<f32>
+      %1 = "func.call"(%0) <{callee = @twice}> : (tensor<f32>) -> tensor<f32>
+      "check.expect_eq_const"(%1) <{value = dense<4.0> : tensor<f32>}> : (tensor<f32>) -> ()
+      "func.return"() : () -> ()
+    }))";
+  const std::string twice = R"(
+    ^bb0(%x: tensor<f32>):
+      %0 = "stablehlo.add"(%x, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "func.return"(%0) : (tensor<f32>) -> ()
+    }))";
+  EXPECT_EQ(checks_in(R"("builtin.module"() <{sym_name = "m"}> ({
+    "func.func"() <{function_type = () -> (), sym_name = "main"}> ({)" +
+                      body + R"( : () -> ()
+    "func.func"() <{function_type = (tensor<f32>) -> tensor<f32>, sym_name = "twice"}> ({)" +
+                      twice + R"( : () -> ()
+  }) {mhlo.num_replicas = 1 : i32} : () -> ())"),
+            1);
+  EXPECT_EQ(checks_in(R"("builtin.module"() ({
+    "func.func"() ({)" +
+                      twice +
+                      R"( {function_type = (tensor<f32>) -> tensor<f32>, sym_name = "twice"} : () -> ()
+    "func.func"() ({)" +
+                      body +
+                      R"( {function_type = () -> (), sym_name = "main"} : () -> ()
+  }) : () -> ())"),
+            1);
+}
+
 TEST(StableHlo, Constants) {
   EXPECT_EQ(checks_in(main_with(R"(
     %bytes = stablehlo.constant dense<"0x0000803F00000040"> : tensor<2xf32>

@@ -15,7 +15,7 @@ def regime_of(row):
 
 
 def main():
-    seen = set()
+    jobs = {}  # by regime and sizes: the first row of each model, for jobs of two models may have equal sizes
     for path in sys.argv[1:]:
         with open(path, newline="", encoding="utf-8") as table:
             for row in csv.DictReader(table):
@@ -23,11 +23,10 @@ def main():
                     continue
                 sizes = " ".join([row["layers"], row["hidden"], row["cores"], row["seq_len"],
                                   row["micro_batch"] or "1", row["grad_accum"] or "1"])
-                line = f"{regime_of(row)} {sizes}"
-                if line not in seen:
-                    name = row["id"].replace(".", "_")
-                    print(f'job.{name} = "{line}"')
-                seen.add(line)
+                models = jobs.setdefault(f"{regime_of(row)} {sizes}", {})
+                models.setdefault(row["model"].replace("-", ""), row["id"].replace(".", "_"))
+    for line, models in jobs.items():
+        print(f'job.{"_or_".join(models.values())} = "{line}"')
 
 
 main()
