@@ -38,7 +38,9 @@ std::int64_t parse_count(std::string_view flag, std::string_view text) {
   }
   const std::optional<double> value = real(digits);
   const double count = value.value_or(0.5) * factor;
-  if (!value || count != std::floor(count) || std::abs(count) > 9e15) {
+  if (value && std::abs(count) > 9e15)
+    throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is too large", text), "give at most 9e15"};
+  if (!value || count != std::floor(count)) {
     throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is not an integer", text),
                       "give digits, if need be with k, m, g (1000s) or K, M, G (1024s)"};
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <thread>
 
@@ -34,31 +33,10 @@ struct CostOptions {
   bool largest_batch = false;
 };
 
-/// "8:30", "2:14:09", or a time with its unit ("510 s").
-double duration(const std::string& text) {
-  const bool number = !text.empty() && text.front() >= '0' && text.front() <= '9';
-  if (number && text.find(':') == std::string::npos) return base::parse_as(text, base::Dimension::kTime, "--runtime");
-  double seconds = 0;
-  int parts = 0;
-  for (std::size_t begin = 0; begin <= text.size(); ++parts) {
-    const std::size_t end = std::min(text.find(':', begin), text.size());
-    double part = -1;
-    const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, part);
-    const bool whole = error == std::errc{} && rest == text.data() + end && part >= 0 && (parts == 0 || part < 60);
-    if (!whole || parts > 2) {
-      throw Error{Fault::kUsage, "--runtime", fmt::format("'{}' is not a time", text),
-                  "write 8:30, 2:14:09 or \"510 s\""};
-    }
-    seconds = seconds * 60 + part;
-    begin = end + 1;
-  }
-  return seconds;
-}
-
 /// A job of which only the time is known, and perhaps its work.
 analysis::JobToPrice job_of_runtime(const CostOptions& options) {
   analysis::JobToPrice job;
-  job.seconds = duration(options.runtime);
+  job.seconds = parse_duration(options.runtime, "--runtime");
   job.instance_type = options.settings.machine.instance_type;
   if (!options.instances.empty()) job.instances = options.instances.front();
   return job;

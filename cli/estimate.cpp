@@ -38,8 +38,8 @@ void estimate(const EstimateOptions& options) {
   if (form == base::Format::kCsv) return print(table.render(form, columns()));
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
   print(answer_text(answer(job, p, changes, typed)) + "\n");
-  print(table.render(form, columns()) + "\n" + lengths_text(job, p, form) +
-        memory_table(p.memory).render(form, columns()));
+  print(table.render(form, columns()) + "\n" + time_table(p).render(form, columns()) + "\n" +
+        lengths_text(job, p, form) + memory_table(p.memory).render(form, columns()));
   if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");
 }
 

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/add_option.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/projection.h"
@@ -18,7 +22,22 @@ using base::Fault;
 using trnsim::Setting;
 using trnsim::Settings;
 
+/// The settings of a job that `choose` looks for by itself.
+constexpr std::array<std::string_view, 12> kChosen = {"instance_type",
+                                                      "nproc_per_node",
+                                                      "nnodes",
+                                                      "per_device_train_batch_size",
+                                                      "gradient_accumulation_steps",
+                                                      "tensor_parallel_size",
+                                                      "pipeline_parallel_size",
+                                                      "virtual_pipeline_size",
+                                                      "zero_1",
+                                                      "recompute",
+                                                      "compile_cache",
+                                                      "exact"};
+
 bool takes(const Setting& setting, std::string_view verb) {
+  if (verb == "choose") return takes(setting, "cost") && std::ranges::find(kChosen, setting.name()) == kChosen.end();
   return fmt::format(" {} ", setting.verbs).find(fmt::format(" {} ", verb)) != std::string::npos;
 }
 
@@ -49,6 +68,23 @@ std::vector<std::string>& typed_command() {
   return words;
 }
 
+std::vector<std::string> typed_job_flags(std::string_view verb, const Settings& settings) {
+  const nlohmann::ordered_json values = to_json(settings);
+  std::vector<std::string> out;
+  for (const Setting& s : trnsim::settings_table()) {
+    const std::string name{s.name()};
+    if (s.effect != trnsim::Effect::kJob || !takes(s, verb) || !settings.given.contains(name)) continue;
+    if (!values.contains(name)) continue;
+    const auto& value = values.at(name);
+    for (const auto& one : value.is_array() ? value : nlohmann::ordered_json::array({value})) {
+      if (one.is_boolean() && !one.get<bool>()) continue;
+      out.push_back("--" + name);
+      if (!one.is_boolean()) out.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+    }
+  }
+  return out;
+}
+
 void finish_settings(const CLI::App& app, std::string_view verb, Settings& settings) {
   for (const Setting& s : trnsim::settings_table()) {
     if (!takes(s, verb)) continue;
@@ -70,6 +106,25 @@ void finish_settings(const CLI::App& app, std::string_view verb, Settings& setti
     throw Error{Fault::kUsage, "--mode numeric", "has nothing to compute with --numerics off",
                 "use --mode timed, or another --numerics"};
   }
+}
+
+double parse_duration(const std::string& text, const char* flag) {
+  const bool number = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  if (number && text.find(':') == std::string::npos) return base::parse_as(text, base::Dimension::kTime, flag);
+  double seconds = 0;
+  int parts = 0;
+  for (std::size_t begin = 0; begin <= text.size(); ++parts) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    double part = -1;
+    const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, part);
+    const bool whole = error == std::errc{} && rest == text.data() + end && part >= 0 && (parts == 0 || part < 60);
+    if (!whole || parts > 2) {
+      throw Error{Fault::kUsage, flag, fmt::format("'{}' is not a time", text), "write 8:30, 2:14:09 or \"510 s\""};
+    }
+    seconds = seconds * 60 + part;
+    begin = end + 1;
+  }
+  return seconds;
 }
 
 std::string flags_of(std::string_view names) {

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <thread>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/options.h"
@@ -28,6 +30,7 @@ struct PlanOptions {
   trnsim::Settings settings;
   std::string model;
   std::int64_t batch = 256, limit = 20;
+  double sequences = 0;
   std::vector<std::int64_t> micro_batches;
   bool refused = false;
 };
@@ -51,6 +54,35 @@ base::Cell dollars_of(const TriedPlan& plan) {
   return with(step / plan.job.tokens_per_step() * 1e6, "{:.3f}");
 }
 
+/// The steps of a job of so many sequences: its time without start and read-backs, and dollars.
+void add_job(std::vector<base::Cell>& row, const TriedPlan& plan, const PlanOptions& options) {
+  if (options.sequences <= 0) return;
+  const double seconds = plan.seconds * std::ceil(options.sequences / plan.job.sequences_per_step());
+  row.emplace_back(base::Cell{seconds, base::clock_text(seconds)});
+  const auto price = plan.job.price_per_hour;
+  row.push_back(price ? with(seconds / 3600 * *price * static_cast<double>(plan.job.instances()), "{:.3f}")
+                      : base::Cell{"no price"});
+}
+
+/// All flags with which `estimate`, or `generate`, gives this plan its figures.
+std::string full_flags(const trnsim::Job& job, const PlanOptions& options) {
+  std::string out = fmt::format("--instance_type {}", job.machine.name);
+  if (!job.generation) out += fmt::format(" --max_length {}", job.step.kind.length);
+  const std::vector<std::string> typed = typed_job_flags("plan", options.settings);
+  const std::string plan = " " + plan_flags(job) + " ";
+  for (std::size_t i = 0; i < typed.size(); ++i) {
+    const bool flag = typed[i].starts_with("--");
+    const bool said = typed[i] == "--instance_type" || (typed[i] == "--max_length" && !job.generation) ||
+                      typed[i] == "--per_device_train_batch_size" || plan.find(" " + typed[i] + " ") != plan.npos;
+    if (flag && said) {
+      while (i + 1 < typed.size() && !typed[i + 1].starts_with("--")) ++i;
+      continue;
+    }
+    out += " " + typed[i];
+  }
+  return out + plan.substr(0, plan.size() - 1);
+}
+
 trnsim::Memory memory_of(const TriedPlan& plan) {
   return {.by_kind = plan.by_kind, .total = plan.memory, .capacity = plan.job.machine.hbm_bytes_per_core()};
 }
@@ -68,6 +100,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
                                  {"verdict", ""},
                                  {"dollars_per_million_tokens", "$ per million tokens"},
                                  {"flags", ""}};
+  if (options.sequences > 0) head.insert(head.end(), {{"job_seconds", "steps of the job"}, {"job_dollars", "dollars"}});
   if (for_programs)
     for (const auto& [part, bytes] : trnsim::compiler_parts({})) head.push_back({part, ""});
   base::Table table{std::move(head)};
@@ -84,7 +117,8 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
                                 base::Cell{r.memory, fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30))},
                                 std::string{verdict(memory)},
                                 dollars_of(r),
-                                plan_flags(r.job)};
+                                full_flags(r.job, options)};
+    add_job(row, r, options);
     if (for_programs)
       for (const auto& [part, bytes] : compiler_parts(memory)) row.emplace_back(bytes);
     table.add_row(std::move(row));
@@ -92,10 +126,11 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
   print(table.render(form, columns()));
 }
 
-void print_refused(const std::vector<TriedPlan>& plans, base::Format form) {
+void print_refused(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
   base::Table table{{{"plan", ""}, {"reason", ""}, {"flags", ""}}};
   for (const TriedPlan& plan : plans)
-    if (!plan.refused.empty()) table.add_row({describe(plan.job), flags_in(plan.refused), plan_flags(plan.job)});
+    if (!plan.refused.empty())
+      table.add_row({describe(plan.job), flags_in(plan.refused), full_flags(plan.job, options)});
   print(table.render(form, columns()));
 }
 
@@ -145,7 +180,7 @@ void plan(const PlanOptions& options) {
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
   time_plans(plans, processes_of(s), s.machine.exact, progress_of("plan", "point"));
   if (options.refused) {
-    print_refused(plans, form);
+    print_refused(plans, options, form);
   } else {
     require_some(plans, options);
     const TriedPlan& first = plans[ranked(plans).front()];
@@ -170,6 +205,8 @@ void add_plan(CLI::App& app) {
   app.add_option("--global_batch_size", options->batch, "sequences of an optimizer step, over all cores")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--sequences", options->sequences, "of the whole job: adds the time and the dollars of its steps")
+      ->check(CLI::PositiveNumber);
   app.add_option("--micro_batch_sizes", options->micro_batches,
                  "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size")
       ->delimiter(',')

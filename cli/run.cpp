@@ -108,7 +108,7 @@ class StepView {
 
 void print_projection(const RunResult& run, base::Format form) {
   const Projection& p = *run.projection;
-  print(paragraph(fmt::format("{}: {}", run.workload, run.text)) + paragraph(setting_of(*run.job)) + "\n");
+  print(paragraph(fmt::format("{}: {}", run.workload, flags_in(run.text))) + paragraph(setting_of(*run.job)) + "\n");
   print(answer_text(answer(*run.job, p, run.changes, run.typed)) + "\n");
   if (run.gain) {
     print(compiler_table(*run.gain).render(form, columns()));

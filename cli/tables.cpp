@@ -105,6 +105,7 @@ std::string answer_text(const trnsim::Answer& answer) {
   line("memory", answer.memory);
   line("bound by", answer.bound);
   line("sure", answer.sure);
+  if (!answer.interrupted.empty()) line("cut off", answer.interrupted);
   for (std::size_t i = 0; i < answer.changes.size(); ++i) {
     const trnsim::Suggestion& change = answer.changes[i];
     line(i == 0 ? "try" : "", flags_in(change.text));

@@ -19,6 +19,7 @@ void add_stats(CLI::App& app);
 void add_report(CLI::App& app);
 void add_trace(CLI::App& app);
 void add_cost(CLI::App& app);
+void add_choose(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_numerics(CLI::App& app);
 void add_sweep(CLI::App& app);
@@ -99,6 +100,11 @@ inline constexpr std::array kVerbs = {
     Verb{"cost", "a job priced on every instance type",
          {"trnsim cost runs/first", "trnsim cost bert_emotion --instances 1,2,4 --efficiency 40% --format md",
           "trnsim cost llama3.1-8b --lora_r 16 --tensor_parallel_size 8 --max_length 1024 --samples 50000"}, add_cost},
+    Verb{"choose", "instances, plan and batch for a job: the cheapest and the fastest",
+         {"trnsim choose llama3.2-1b --samples 50000 --max_length 1024 --lora_r 16",
+          "trnsim choose bert_emotion --within 0:10:00 --under 1",
+          "trnsim choose llama3.1-8b --samples 50000 --max_length 1024 --global_batch_size 32,64 --instances 1,2"},
+         add_choose},
     Verb{"sweep", "many what-ifs of a workload: what moves its time and cost",
          {"trnsim sweep what_if.toml --processes 4",
           "trnsim sweep --workload bert_emotion --set per_device_train_batch_size=4,8,16 --set hbm.bandwidth=1x,2x",

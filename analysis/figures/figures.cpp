@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace analysis {
@@ -28,6 +29,22 @@ double EngineFigures::waited() const {
 Maybe MemoryFigures::kind(std::string_view name) const { return find_named(kinds, name); }
 Maybe EvaluationFigures::score(std::string_view name) const { return find_named(scores, name); }
 Maybe TrainingFigures::score(std::string_view name) const { return find_named(scores, name); }
+
+Binding binding_of(double step, double host, double device, const std::vector<Resource>& resources) {
+  if (!(step > 0)) return {};
+  Binding most{.name = "host", .share = std::max(0.0, (step - device) / step)};
+  for (const Resource& resource : resources) {
+    const double shorter = std::min(resource.busy / 100 * device, step - host);
+    if (shorter > most.share * step) most = {.name = resource.name, .share = shorter / step};
+  }
+  return most;
+}
+
+std::optional<Binding> binding_of(const Figures& f) {
+  if (!f.time.step_seconds || !f.time.device_step_seconds) return {};
+  return binding_of(*f.time.step_seconds, f.time.host_step_seconds.value_or(0), *f.time.device_step_seconds,
+                    f.resources);
+}
 
 CoreFigures core_figures(const Utilisation& u) {
   return {.mfu_estimated_percent = u.mfu,

@@ -55,6 +55,7 @@ struct ChangeFigures {
 /// Sentences, with settings in backquotes.
 struct AnswerFigures {
   std::string time, dollars, memory, bound_by, sure;
+  std::string binds;                                  // "host", or a resource of the device
   std::optional<std::vector<ChangeFigures>> changes;  // absent: not requested
 };
 
@@ -62,6 +63,9 @@ struct AnswerFigures {
 struct TimeFigures {
   Maybe step_seconds, device_step_seconds, host_step_seconds, collectives_exposed_seconds;
   Maybe train_runtime, end_to_end_seconds, evaluation_seconds;
+  /// Besides start_seconds and the steps: the rest of train_runtime.
+  Maybe evaluations_seconds, read_backs_seconds, checkpoints_seconds;
+  Maybe interrupted_runtime, interrupted_save_steps;  // expected, of a job that is interrupted
   Maybe generate_runtime, time_to_first_token_seconds, time_per_output_token_p50_seconds;  // in train_runtime's place
   std::string stack;
   bool overlapped = false;
@@ -98,9 +102,15 @@ struct PlanFigures {
   Maybe bubble_seconds, micro_batch_seconds;
 };
 
+/// The part of a step's time that would shorten it most, were it gone: "the host", or a resource of the device.
+struct Binding {
+  std::string name;
+  double share = 0;  // of the step, 0 to 1
+};
+
 /// US dollars.
 struct CostFigures {
-  Maybe price_per_hour, dollars, dollars_per_epoch, dollars_per_1k_samples;
+  Maybe price_per_hour, dollars, dollars_per_epoch, dollars_per_1k_samples, interrupted_dollars;
 };
 
 /// One core of the slowest stage in one step, under neuron-explorer's names where it has one.
@@ -232,6 +242,12 @@ struct StepFigures {
   Maybe epoch, loss, learning_rate, grad_norm;
   Maybe simulated_seconds, host_seconds;  // since the job and the process began
 };
+
+/// Without the host a step takes as long as its device; without a resource of the device it is shorter by the time in
+/// which that is busy, at most, and no shorter than the host's work. Seconds of a step.
+Binding binding_of(double step, double host, double device, const std::vector<Resource>& resources);
+/// Nothing for figures without a step.
+std::optional<Binding> binding_of(const Figures& figures);
 
 /// Under the names of figures.
 CoreFigures core_figures(const Utilisation& utilisation);

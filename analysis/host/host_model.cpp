@@ -31,7 +31,7 @@ void check(const JobShape& shape) {
   const std::array figures = {shape.device_step_seconds, shape.traced_ops,        shape.launches,
                               shape.samples_per_step,    shape.bytes_in_per_step, shape.log_every,
                               shape.eval_passes,         shape.eval_steps,        shape.eval_device_step_seconds,
-                              shape.eval_traced_ops,     shape.checkpoints,       shape.checkpoint_bytes};
+                              shape.eval_traced_ops,     shape.checkpoints.count, shape.checkpoints.bytes};
   const bool sound = std::ranges::all_of(figures, [](double f) { return f >= 0 && std::isfinite(f); });
   if (sound && shape.steps > 0 && shape.cores >= 1 && shape.loaders >= 1) return;
   throw Error{Fault::kUsage, "job", "a job needs at least one step and no negative time, count or size",
@@ -116,9 +116,32 @@ double traced_ops(const TracedModel& model) {
               "use sgd, adam, adamw or lamb"};
 }
 
+double JobTime::part(std::string_view name) const {
+  const auto found = std::ranges::find(parts, name, &TimeItem::name);
+  return found == parts.end() ? 0 : found->seconds;
+}
+
 double launch_seconds(const Stack& stack, int cores) {
   return stack.per_launch.value + cores * stack.per_launch_core.value;
 }
+
+namespace {
+
+/// A checkpoint drains the steps in flight. One in the background is waited for where the next one, or the end of the
+/// job, comes before it is written.
+void add_checkpoints(const Stack& stack, const Checkpoints& saved, const Step& step, double steps, JobTime& job) {
+  const double copy = saved.bytes / stack.copy_bandwidth.value, write = saved.write_seconds();
+  job.restore = copy + write;
+  job.checkpoint = step.hidden + copy + (saved.in_background ? 0 : write);
+  double seconds = saved.count * job.checkpoint;
+  if (saved.in_background && saved.count > 0) {
+    const double between = steps / saved.count * step.total;
+    seconds += (saved.count - 1) * std::max(0.0, write - between) + write;
+  }
+  job.parts.push_back({"checkpoints", seconds});
+}
+
+}  // namespace
 
 JobTime job_time(const Stack& stack, const JobShape& shape) {
   check(shape);
@@ -144,8 +167,7 @@ JobTime job_time(const Stack& stack, const JobShape& shape) {
   // Each evaluation batch hands its logits to the host, so it blocks.
   const Step eval = step_of(stack, shape, shape.eval_traced_ops, shape.eval_device_step_seconds, Ahead::kNothing);
   job.parts.push_back({"evaluation", shape.eval_passes * shape.eval_steps * (eval.total + stack.read_back.value)});
-  const double save = step.hidden + shape.checkpoint_bytes / stack.copy_bandwidth.value;
-  job.parts.push_back({"checkpoints", shape.checkpoints * save});
+  add_checkpoints(stack, shape.checkpoints, step, shape.steps, job);
   job.total = sum(job.parts);
   return job;
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "analysis/host/interruptions.h"
 #include "analysis/host/stack.h"
 
 namespace analysis {
@@ -24,6 +26,16 @@ struct TracedModel {
 /// Errors: Fault::kUsage for an optimizer that has no count.
 double traced_ops(const TracedModel& model);
 
+/// Checkpoints of one instance: copied to its host, then written to its disk.
+struct Checkpoints {
+  double count = 0;            // in the job
+  double bytes = 0;            // of one checkpoint that the instance writes
+  double disk_rate = 0;        // B/s; 0: nothing is written
+  bool in_background = false;  // written while the job goes on; copied before it does
+
+  double write_seconds() const { return disk_rate > 0 ? bytes / disk_rate : 0; }
+};
+
 /// A job as the host sees it. Seconds, bytes; per process (one process drives one core) unless said otherwise.
 struct JobShape {
   double steps = 0;
@@ -42,7 +54,7 @@ struct JobShape {
   double log_every = 0;   // steps between two read-backs of the loss; 0: never
   double eval_passes = 0, eval_steps = 0;  // whole evaluations in the job, steps of each
   double eval_device_step_seconds = 0, eval_traced_ops = 0;
-  double checkpoints = 0, checkpoint_bytes = 0;  // copied to the host; the disk is not modelled
+  Checkpoints checkpoints{};
 };
 
 struct TimeItem {
@@ -61,6 +73,12 @@ struct JobTime {
   double compile = 0;        // once, outside `total`, when no cache holds the graphs
   double compile_first = 0;  // of it, until the first step is done
   double start = 0;          // until cached graphs are loaded; in `total` of a shape that is `started`
+  double checkpoint = 0;     // that the job waits for one checkpoint
+  double restore = 0;        // until a checkpoint is read and on the device
+  std::optional<InterruptedTime> interrupted{};  // of a job that is
+
+  /// Seconds of a part by its name; 0 for one that the job does not have.
+  double part(std::string_view name) const;
 };
 
 /// Errors: Fault::kUsage for a shape without steps or with a negative figure.

@@ -52,6 +52,8 @@ std::span<const Stack::Field> Stack::fields() { return kFields; }
 Stack load_stack(base::ParamFile file) {
   Stack stack;
   stack.name = file.read_string("name").value;
+  stack.text = file.read_string("text").value;
+  stack.needs = file.read_string("needs").value;
   for (const Stack::Field& field : kFields) stack.*field.member = file.read(field.key, field.dimension);
   stack.passes = file.read_string("compiler.passes").value;
   stack.sequence_parallel = file.read_string("plan.sequence_parallel").value;

@@ -44,6 +44,8 @@ struct CompilerCosts {
 /// Defaults of a published run of a stack for columns that its row leaves open, as the reference scripts have them, and
 /// those of its compiler. Plain text: comments in the files give the reasons.
 struct ReferenceScripts {
+  std::string text;                  // the software, in a line
+  std::string needs;                 // requirements on its user; empty: no training loop
   std::string passes;                // switches as of --passes
   std::string sequence_parallel;     // "yes", "no"
   std::string recompute;             // "none", "selective", "full"

@@ -77,7 +77,7 @@ void check(std::span<const TrainedRun> runs) {
   }
   if (values_of(runs, kReference, &TrainedRun::accuracy).empty())
     throw Error{Fault::kUsage, "trnsim numerics", "none of the runs is in fp32, the baseline of the others",
-                "add a run with `numerics` fp32"};
+                "add a run with `numerics` fp32 and `auto_cast` none: without it the compiler casts matmuls"};
 }
 
 Table runs_table(std::span<const TrainedRun> runs) {

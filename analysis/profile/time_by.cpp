@@ -65,6 +65,7 @@ By parse_by(std::string_view name) {
     if (row.name == name) return row.by;
     names.emplace_back(row.name);
   }
+  names.emplace_back("collective");  // a table of its own, see table_by()
   throw base::Error{base::Fault::kUsage, "`by`", fmt::format("time cannot be grouped by '{}'", name),
                     base::suggest_fix(name, names)};
 }

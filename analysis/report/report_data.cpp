@@ -87,14 +87,12 @@ std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& ot
 
 namespace {
 
-/// The resource that sets the time of a step.
+/// The part that would shorten a step most.
 void add_binding(const ReportRun& run, std::vector<Headline>& list) {
-  const std::vector<Resource> binding = resources(run.record.result);
-  if (binding.empty()) return;
-  const bool host = run.figures.time.host_step_seconds.value_or(0) > hw::seconds(run.record.result.total);
-  list.push_back({"binds", binding[0].busy,
-                  fmt::format("{}{}, {} busy", host ? "the host; on the device: " : "", binding[0].name,
-                              readable(binding[0].busy, "%"))});
+  const auto binding = binding_of(run.figures);
+  if (!binding) return;
+  const double share = 100 * binding->share;
+  list.push_back({"binds", share, fmt::format("{}, {} of a step", binding->name, readable(share, "%"))});
 }
 
 }  // namespace

@@ -78,16 +78,20 @@ std::string name_of(const SweepPoint& point) {
   return name.empty() ? "as it is" : name;
 }
 
-/// The resource that is busiest, of the metrics "busy.*"; empty without such metrics.
+/// The name of the part that binds a point: as binding_of() for a job's step; of a program the busiest resource; empty
+/// without metrics.
 std::string binding(const SweepResult& result) {
-  std::string name;
-  double most = -1;
-  for (const auto& [metric, value] : result.metrics) {
-    if (!metric.starts_with(kBusy) || value <= most) continue;
-    most = value;
-    name = metric.substr(kBusy.size());
-  }
-  return name;
+  std::vector<Resource> resources;
+  for (const auto& [metric, value] : result.metrics)
+    if (metric.starts_with(kBusy)) resources.push_back({.name = metric.substr(kBusy.size()), .busy = value});
+  if (resources.empty()) return "";
+  const auto seconds = [&](const char* name) {
+    const auto found = result.metrics.find(name);
+    return found == result.metrics.end() ? 0.0 : found->second;
+  };
+  if (const double step = seconds("step_seconds"); step > 0)
+    return binding_of(step, seconds("host_step_seconds"), seconds("device_step_seconds"), resources).name;
+  return std::ranges::max_element(resources, {}, &Resource::busy)->name;
 }
 
 std::string pareto_html(const SweepRun& run) {

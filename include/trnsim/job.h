@@ -36,6 +36,15 @@ struct LengthShare {
 /// Default length of a decoder's sequences in tokens: optimum-neuron's tutorials pack to it.
 inline constexpr std::int64_t kDefaultTextLength = 2048;
 
+/// How a job saves its state, and how often its instances are taken away.
+struct SavePlan {
+  std::int64_t every = 0;        // steps; 0: at the end alone, which is not in the job's time
+  double disk_rate = 0;          // B/s of an instance
+  bool in_background = false;    // written while the job goes on
+  double interrupted_every = 0;  // s on average; 0: never
+  bool operator==(const SavePlan&) const = default;
+};
+
 /// The amount of training and evaluation.
 struct Sizes {
   double samples = 0;             // per epoch: sequences of step.kind.length tokens; 0: those of one step
@@ -46,6 +55,7 @@ struct Sizes {
   std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
   double log_every = 10;        // steps between two read-backs of the loss
   double loaders = 0;           // processes that load data; 0: a thread alongside the loop
+  SavePlan save{};
   /// By rising length, the last is step.kind.length; empty: all samples have that length, tokens were not counted.
   std::vector<LengthShare> lengths{};
   LengthShare one_length{};  // the padding of all samples, if there were one length

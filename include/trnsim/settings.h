@@ -85,7 +85,8 @@ struct MachineSettings {
 struct OutputSettings {
   std::string output_dir, resume_from_checkpoint, format = "table", report_to, config;
   std::int64_t logging_steps = 10, save_steps = 0, suggestions = 2;
-  bool overwrite_output_dir = false;
+  bool overwrite_output_dir = false, async_save = false;
+  std::string save_bandwidth = "125 MiB/s", interrupted_every;
 };
 
 /// All settings. The initial values are the defaults; a workload replaces those that were not given (apply_workload).

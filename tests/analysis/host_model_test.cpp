@@ -113,8 +113,7 @@ TEST(HostModel, PartsAddUpToTheTotalInEveryRegime) {
       shape.eval_steps = 11;
       shape.eval_device_step_seconds = 4e-3;
       shape.eval_traced_ops = 3;
-      shape.checkpoints = 2;
-      shape.checkpoint_bytes = 5e8;
+      shape.checkpoints = {.count = 2, .bytes = 5e8};
       const JobTime time = job_time(stack(in_flight), shape);
       EXPECT_NEAR(sum(time), time.total, 1e-9 * time.total) << in_flight << " " << device;
       EXPECT_NEAR(part(time, "device"), 100 * device * 1e-3, 1e-9);

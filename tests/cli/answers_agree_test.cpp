@@ -143,6 +143,25 @@ TEST_F(AnswersAgree, CostHoldsJobsThatFitAgainstEachOther) {
   EXPECT_THAT(run("cost llama2_7b_dolly --instances 2").err, HasSubstr("left out: 2 x trn1.2xlarge"));
 }
 
+// The flags of a choice, given to estimate, are the choice.
+TEST_F(AnswersAgree, AChoiceIsWhatEstimateSaysOfIt) {
+  const std::string job = " --max_length 128 --lora_r 4";
+  const std::string question =
+      "choose llama-small --samples 3000 --instance_types trn1.2xlarge --global_batch_size 8" + job;
+  const Json front = json_of(question);
+  ASSERT_GE(front.size(), 1u);
+  for (const Json& choice : front) {
+    const Json told = json_of("estimate llama-small --sequences 3000" + job + " " + choice["flags"].get<std::string>());
+    EXPECT_EQ(choice["seconds"], told["train_runtime"]) << choice;
+    EXPECT_EQ(choice["dollars"], told["dollars"]) << choice;
+  }
+  const Ran people = run(question);
+  for (const char* line : {"cheapest: ", "fastest: ", "why the cheapest: ", "see: ", "torchrun --nproc_per_node 2"})
+    EXPECT_THAT(people.out, HasSubstr(line));
+  EXPECT_EQ(run(question + " --within \"1 ms\"").code, 3);
+  EXPECT_EQ(run("choose llama-small").code, 2);
+}
+
 TEST_F(AnswersAgree, CostOfAModelNeedsAnAmountOfData) {
   const Json rows = json_of("cost llama-small --samples 1000 --max_length 128 --nproc_per_node 8");
   const Json estimated = json_of("estimate llama-small --sequences 1000 --max_length 128 --nproc_per_node 8");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "trnsim/job/settings.h"
@@ -115,6 +116,20 @@ DataSize of_pairs(const Settings& s, const DataSource& source) {
 
 }  // namespace
 
+PublishedSamples published_samples(const workloads::Workload& workload, const Settings& s,
+                                   const workloads::Model& model) {
+  double samples = static_cast<double>(workload.samples), evaluation = static_cast<double>(workload.eval_samples);
+  const bool packed = s.data.packing && model.task() == workloads::Task::kNextToken && workload.labels == 0;
+  const auto own = workload.options.find("max_length");
+  if (packed && s.data.max_length > 0 && own != workload.options.end()) {
+    const double sequences = std::stod(own->second) / static_cast<double>(s.data.max_length);
+    samples = std::floor(samples * sequences), evaluation = std::floor(evaluation * sequences);
+  }
+  return {.train =
+              s.data.max_train_samples > 0 ? std::min(samples, static_cast<double>(s.data.max_train_samples)) : samples,
+          .evaluation = at_most(static_cast<std::int64_t>(evaluation), s.data.max_eval_samples)};
+}
+
 DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const workloads::TrainingData* loaded,
                    const DataSource& source) {
   const workloads::ModelPtr model = headed(s, given);
@@ -130,9 +145,10 @@ DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const wo
     return size;
   }
   DataSize size;
-  if (source.workload)
-    size = {.samples = static_cast<double>(at_most(source.workload->samples, s.data.max_train_samples)),
-            .eval_samples = at_most(source.workload->eval_samples, s.data.max_eval_samples)};
+  if (source.workload) {
+    const auto [samples, eval_samples] = published_samples(*source.workload, s, *model);
+    size = {.samples = samples, .eval_samples = eval_samples};
+  }
   if (pads && !text) size.lengths = bundled_lengths(s, source);
   if (pads && size.lengths.samples.empty())
     throw Error{Fault::kUsage, s.data.packing ? "`buckets`" : "`packing`", "there is no data whose texts have lengths",

@@ -25,6 +25,15 @@ struct DataSource {
   std::function<void(const std::string&)> note;  // notes for the user, one sentence each
 };
 
+/// Samples per epoch, and of an evaluation, of a workload's own data. Packed texts have so many tokens: shorter
+/// sequences are more of them.
+struct PublishedSamples {
+  double train = 0;
+  std::int64_t evaluation = 0;
+};
+PublishedSamples published_samples(const workloads::Workload& workload, const Settings& settings,
+                                   const workloads::Model& model);
+
 /// `loaded`: the data of a training of this model, or null: then files are read and counted. Packed texts
 /// without a validation file are held out as load_language_modelling() does. Errors: as the readers; Fault::kData for
 /// texts that fill no sequence; Fault::kUsage for lengths of data that is not available.

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/record/result.h"
-#include "trnsim/machine.h"
 #include "hw/trace.h"
+#include "trnsim/machine.h"
 
 namespace trnsim {
 namespace {

@@ -17,7 +17,9 @@
 #include "isa/names.h"
 #include "runtime/compiler/program_cache.h"
 #include "trnsim/graphs/graph_model.h"
+#include "trnsim/job/data_size.h"
 #include "trnsim/job/lengths.h"
+#include "trnsim/job/save_plan.h"
 #include "trnsim/job/settings.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/data/lengths.h"
@@ -56,9 +58,9 @@ std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
   if (s.data.max_length > 0 && s.data.buckets.empty() && positions > 0 && !model->image())
     workloads::require_positions(s.data.max_length, positions);
   if (s.data.max_length > 0) return model->sequence_length(s.data.max_length);
-  if (model->task() == workloads::Task::kTextToText) return 1024;  // run_summarization.py
-  return model->sequence_length(model->task() == workloads::Task::kNextToken ? kDefaultTextLength
-                                                                             : 128);  // as HF truncates
+  if (model->task() == workloads::Task::kTextToText) return 1024;                        // run_summarization.py
+  if (model->task() != workloads::Task::kNextToken) return model->sequence_length(128);  // as HF truncates
+  return model->sequence_length(positions > 0 ? std::min(kDefaultTextLength, positions) : kDefaultTextLength);
 }
 
 /// The length of the generated text. Errors: Fault::kUsage when the model does not generate a text of its own.
@@ -79,14 +81,26 @@ Settings generation_settings(Settings given) {
   return given;
 }
 
+namespace {
+
+/// Cores that a layer and the stages can share: more instances when one has fewer, else fewer of its cores.
+std::string cores_fix(std::int64_t share, std::int64_t cores, const hw::MachineParams& machine) {
+  const std::int64_t each = machine.instance_cores();
+  if (share > cores && share % each == 0)
+    return fmt::format("use `nnodes` {}, or degrees whose product divides the cores", share / each);
+  if (share <= each && each % share != 0) return "use degrees whose product divides the cores";
+  return fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores", share);
+}
+
+}  // namespace
+
 runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
   const std::int64_t cores = cores_of(s, machine), share = s.plan.tensor_parallel_size * s.plan.pipeline_parallel_size;
   if (cores % share != 0)
-    throw Error{
-        Fault::kUsage, "`tensor_parallel_size`",
-        fmt::format("TP {} x PP {} does not divide {}", s.plan.tensor_parallel_size, s.plan.pipeline_parallel_size,
-                    base::counted(cores, "core")),
-        fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores", share)};
+    throw Error{Fault::kUsage, "`tensor_parallel_size`",
+                fmt::format("TP {} x PP {} does not divide {}", s.plan.tensor_parallel_size,
+                            s.plan.pipeline_parallel_size, base::counted(cores, "core")),
+                cores_fix(share, cores, machine)};
   return {.tensor = s.plan.tensor_parallel_size,
           .pipeline = s.plan.pipeline_parallel_size,
           .chunks = s.plan.virtual_pipeline_size,
@@ -289,6 +303,8 @@ workloads::Head step_head(const workloads::Model& model) {
 
 Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
   if (!model->splits()) refuse_shared_model(s, model->family());
+  if (s.training.max_steps == 0)
+    throw Error{Fault::kUsage, "`max_steps`", "is 0: a job has at least one step", "give 1 or more, or leave it out"};
   Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes),
           .model = adapted(s, model),
           .step = {},
@@ -312,7 +328,8 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
                .epochs = s.training.num_train_epochs,
                .max_steps = s.training.max_steps,
                .log_every = static_cast<double>(s.output.logging_steps),
-               .loaders = static_cast<double>(s.training.dataloader_num_workers)};
+               .loaders = static_cast<double>(s.training.dataloader_num_workers),
+               .save = save_plan(s.output)};
   set_host(job, s);
   job.passes = passes_of(job, s, job.step.kind.length);
   return job;
@@ -367,8 +384,9 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
 Job job_of(const workloads::Workload& workload, const Settings& given) {
   Settings settings = given;
   apply_workload(settings, workload, WorkloadPart::kProjected);
-  return job_of(settings, model_of(workload, workload.model, settings.data.model_id),
-                static_cast<double>(workload.samples), workload.eval_samples);
+  const workloads::ModelPtr model = model_of(workload, workload.model, settings.data.model_id);
+  const auto [samples, eval_samples] = published_samples(workload, settings, *model);
+  return job_of(settings, model, samples, eval_samples);
 }
 
 Job load_job(std::string_view workload, const Settings& given) {

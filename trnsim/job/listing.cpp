@@ -104,11 +104,11 @@ Table list_models() {
 
 Table list_stacks() {
   Table table{
-      {{"name", ""}, {"per_op", "s per traced operation"}, {"passes", "compiler passes switched"}, {"file", ""}}};
+      {{"name", ""}, {"text", "the software"}, {"per_op", "s per traced operation"}, {"passes", ""}, {"file", ""}}};
   for (const std::string& name : analysis::stack_names()) {
     const analysis::Stack stack = analysis::load_stack(name);
-    table.add_row({name, base::Cell{stack.per_op.value, fmt::format("{:.3g}", stack.per_op.value)}, stack.passes,
-                   base::data_path("analysis/host/stacks/" + name + ".toml").string()});
+    table.add_row({name, stack.text, base::Cell{stack.per_op.value, fmt::format("{:.3g}", stack.per_op.value)},
+                   stack.passes, base::data_path("analysis/host/stacks/" + name + ".toml").string()});
   }
   return table;
 }

@@ -35,8 +35,12 @@ void refuse_shared_model(const Settings& settings, std::string_view model) {
   for (const Setting& s : settings_table())
     if (s.group == kPlanGroup && settings.given.contains(std::string{s.name()}) && !std::visit(same, s.member))
       throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
-                  fmt::format("{} is an encoder, whose cores are data parallel alone", model),
-                  "leave it out, or name the workload of a decoder"};
+                  s.name() == "recompute"
+                      ? fmt::format("{} is an encoder: gradient checkpointing is simulated for decoders alone", model)
+                      : fmt::format("{} is an encoder, whose cores are data parallel alone", model),
+                  s.name() == "recompute"
+                      ? "leave it out, also as `gradient_checkpointing`; smaller micro-batches need less memory"
+                      : "leave it out, or name the workload of a decoder"};
 }
 
 std::optional<workloads::Head> head_of(const Settings& settings) {

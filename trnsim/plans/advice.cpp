@@ -88,7 +88,7 @@ class Candidates {
       const analysis::Stack stack = analysis::load_stack(name, job_.stack_changes);
       const bool loop = stack.per_op.value > 0;  // the others stand for no host, or for inference
       if (name != job_.stack && loop && (job_.model->splits() || stack.splits_models != "yes"))
-        add({{"stack", name}}, "another training loop, see `trnsim list stacks`");
+        add({{"stack", name}}, "needs " + stack.needs);
     }
   }
 
@@ -153,7 +153,7 @@ class Candidates {
       if (cheaper)
         add({{"instance_type", name}}, "a cheaper instance with as many cores as the job has");
       else if (cores == job_.machine.instance_cores())
-        add({{"instance_type", name}}, "another instance with as many cores");
+        add({{"instance_type", name}}, "another type of instance, with as many cores");
     }
   }
 
@@ -215,6 +215,7 @@ class Scales {
     change.speed_up = p->samples_per_second() / now_.samples_per_second() - 1;
     change.saving = saving(*p, now_);
     change.seconds = p->time.total, change.dollars = p->dollars;
+    change.amount = p->generation ? p->samples * p->steps : p->samples;
     const double least = change.saving > kHalfPrice ? kMuchSlower : kSlower;
     return change.speed_up > least && gain_of(change) > kWorthSaying;
   }

@@ -21,6 +21,7 @@ struct Change {
   double saving = 0;                                          // samples per dollar, likewise
   double seconds = 0;                                         // of the whole job with it
   std::optional<double> dollars{};
+  double amount = 0;  // samples of the job with it; of a generation the new tokens
 };
 
 /// The job that settings describe; as job_of().

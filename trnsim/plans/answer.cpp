@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/figures/figures.h"
 #include "analysis/profile/stats.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -19,13 +20,37 @@ namespace {
 /// Without samples or steps a job is one step, and the question is its time.
 bool is_one_step(const Projection& p) { return p.steps <= 1 || p.generation; }
 
-std::string dollars_text(const Projection& p, const std::optional<double>& dollars) {
-  if (dollars && is_one_step(p)) return fmt::format("${:.2g}", *dollars);
-  return dollars ? fmt::format("${:.3f}", *dollars) : "no price";
+/// To 0.1 % or better: "310.12 ms", "23.41 s", "8:10.6", "2:20:04".
+std::string exact(double seconds) {
+  if (seconds < 1) return fmt::format("{:.5g} ms", seconds * 1e3);
+  if (seconds < 60) return fmt::format("{:.5g} s", seconds);
+  if (seconds >= 3600) return base::clock_text(seconds);
+  const double tenths = std::round(seconds * 10);
+  return fmt::format("{}:{:04.1f}", static_cast<int>(tenths / 600), std::fmod(tenths, 600) / 10);
+}
+
+std::string dollars_text(const Projection& p, const Change& change) {
+  if (!change.dollars) return "no price";
+  if (p.generation) return fmt::format("${:.3g} for a million tokens", *change.dollars * 1e6 / change.amount);
+  if (is_one_step(p)) return fmt::format("${:.3g} for a thousand samples", *change.dollars * 1e3 / change.amount);
+  return fmt::format("${:.3f}", *change.dollars);
 }
 
 std::string duration_text(const Projection& p, double seconds) {
-  return is_one_step(p) ? fmt::format("{:.1f} ms", seconds * 1e3) : base::clock_text(seconds);
+  if (p.generation) return exact(seconds);
+  return is_one_step(p) ? exact(seconds) + " a step" : base::clock_text(seconds);
+}
+
+/// The steps, and what is not a step: together the time of the job.
+std::string parts_text(const Projection& p) {
+  std::string out =
+      fmt::format("{} of {}", base::counted(static_cast<std::int64_t>(p.steps), "step"), exact(p.time.step));
+  for (const auto& [part, text] : {std::pair{"start", "start"},
+                                   {"evaluation", "evaluations"},
+                                   {"checkpoints", "checkpoints"},
+                                   {"logging", "reading the loss"}})
+    if (const double seconds = p.time.part(part); seconds > 0) out += fmt::format(" + {} {}", text, exact(seconds));
+  return out;
 }
 
 std::string generation_text(const Job& job, const Projection& p) {
@@ -40,11 +65,13 @@ std::string generation_text(const Job& job, const Projection& p) {
 std::string time_text(const Job& job, const Projection& p) {
   if (p.generation) return generation_text(job, p);
   if (is_one_step(p))
-    return fmt::format("{:.1f} ms a step, {:.2f} samples/s with stack {}", p.time.step * 1e3, p.samples_per_second(),
+    return fmt::format("{} a step, {:.2f} samples/s with stack {}", exact(p.time.step), p.samples_per_second(),
                        job.stack);
-  return fmt::format("{} (h:mm:ss): {} of {:.1f} ms, {:.2f} samples/s with stack {}", base::clock_text(p.time.total),
-                     base::counted(static_cast<std::int64_t>(p.steps), "step"), p.time.step * 1e3,
-                     p.samples_per_second(), job.stack);
+  return fmt::format("{}{} = {}; {:.2f} samples/s with stack {}", exact(p.time.total),
+                     p.time.total < 60     ? ""
+                     : p.time.total < 3600 ? " (m:ss)"
+                                           : " (h:mm:ss)",
+                     parts_text(p), p.samples_per_second(), job.stack);
 }
 
 std::string cost_text(const Job& job, const Projection& p) {
@@ -54,45 +81,60 @@ std::string cost_text(const Job& job, const Projection& p) {
                        *p.dollars * 1e6 / (p.samples * p.steps), job.instances(), job.machine.name, *p.price_per_hour);
   if (is_one_step(p))
     return fmt::format(
-        "${:.3g} for a thousand samples: {} x {} at ${:.2f} an hour; compiling takes {} more, once, while no cache has "
-        "the programs",
+        "${:.3g} for a thousand samples: {} x {} at ${:.2f} an hour; a first run without cached "
+        "programs compiles them, {} more",
         *p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / p.samples_per_second(), job.instances(),
         job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
-  return fmt::format(
-      "${:.3f}: {} x {} at ${:.2f} an hour; compiling takes {} more, once, while no cache has the programs", *p.dollars,
-      job.instances(), job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
+  return fmt::format("${:.3f}: {} x {} at ${:.2f} an hour; a first run without cached programs compiles them, {} more",
+                     *p.dollars, job.instances(), job.machine.name, *p.price_per_hour,
+                     base::clock_text(p.time.compile));
 }
 
 std::string memory_text(const Memory& memory) {
   const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
-  return fmt::format("{}: {} of {} on the core that needs most", verdict(memory), bytes(memory.total),
+  return fmt::format("{}: the fullest core needs {} of its {}", verdict(memory), bytes(memory.total),
                      bytes(memory.capacity));
 }
 
+analysis::Binding binding(const Projection& p) {
+  return analysis::binding_of(p.time.step, p.time.host_step, p.time.device_step,
+                              analysis::resources(p.stage().device()));
+}
+
 std::string bound_text(const Projection& p) {
-  const analysis::Resource busiest = analysis::resources(p.stage().device()).front();
-  const std::string mfu =
-      fmt::format("MFU of the job {:.1f} %, of the device's time {:.1f} %", 100 * p.job_mfu, 100 * p.mfu);
-  if (p.time.host_step > p.time.device_step)
-    return fmt::format("the host: {:.1f} ms of a step{}, the device {:.1f} ms; {}", p.time.host_step * 1e3,
-                       p.time.overlapped ? ", the device works beside it" : "", p.time.device_step * 1e3, mfu);
-  return fmt::format("the device: {:.1f} ms of a step, the host {:.1f} ms{}; busiest is {} ({:.1f} %); {}",
-                     p.time.device_step * 1e3, p.time.host_step * 1e3, p.time.overlapped ? " beside it" : "",
-                     busiest.name, busiest.busy, mfu);
+  const analysis::Binding most = binding(p);
+  const double both = std::max(0.0, p.time.host_step + p.time.device_step - p.time.step);
+  const bool host = most.name == "host";
+  return fmt::format(
+      "{}: without its work a step would be up to {:.0f} % shorter. Of {} the host works {}, the device {}"
+      "{}; MFU of the job {:.1f} %, of the device's time {:.1f} %",
+      host ? "the host" : "the device's " + most.name, 100 * most.share, exact(p.time.step), exact(p.time.host_step),
+      exact(p.time.device_step), both > 0 ? fmt::format(", {} of it at the same time", exact(both)) : "",
+      100 * p.job_mfu, 100 * p.mfu);
 }
 
 /// The time with the mean error of published jobs of its kind and size on both sides: predicted = published * (1 +-
 /// error).
 std::string confidence_text(const Job& job, const Projection& p) {
   const Likely range = likely(job);
+  const auto time = is_one_step(p) ? exact : base::clock_text;
   std::string out = fmt::format(
       "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction, each without its "
       "publisher's part in the fit (docs/accuracy.md)",
-      duration_text(p, p.time.total / (1 + range.error)),
-      duration_text(p, p.time.total / (1 - std::min(0.9, range.error))), range.inside, range.rows, range.regime,
-      100 * (range.like ? range.error : range.error / 2));
+      time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
+      range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
   if (!range.published.empty()) return out + fmt::format("; this very job was published ({})", range.published);
   return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
+}
+
+std::string interrupted_text(const Job& job, const Projection& p) {
+  if (!p.time.interrupted) return "";
+  return fmt::format(
+      "every {} on average: {} and {} are to be expected, with a checkpoint every {} ({} each); the wait for "
+      "another instance is not in it",
+      exact(job.sizes.save.interrupted_every), exact(p.time.interrupted->seconds),
+      p.time.interrupted->dollars ? fmt::format("${:.3f} on spot", *p.time.interrupted->dollars) : "no spot price",
+      base::counted(static_cast<std::int64_t>(p.time.interrupted->save_steps), "step"), exact(p.time.checkpoint));
 }
 
 std::string faster_text(const Change& change) {
@@ -112,11 +154,12 @@ std::string settings_text(const Change& change) {
 
 Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes,
               const std::vector<std::string>& typed) {
-  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), confidence_text(job, p), {}};
+  Answer out{time_text(job, p),       cost_text(job, p),        memory_text(p.memory), bound_text(p),
+             confidence_text(job, p), interrupted_text(job, p), binding(p).name,       {}};
   if (!changes) return out;
   for (const Change& c : *changes)
     out.changes.push_back({.text = fmt::format("{}: {}, {} and {} ({})", settings_text(c), faster_text(c),
-                                               duration_text(p, c.seconds), dollars_text(p, c.dollars), c.text),
+                                               duration_text(p, c.seconds), dollars_text(p, c), c.text),
                            .command = command_with(typed, c, FolderIs::kTaken),
                            .replaces = replaces(typed, c)});
   if (changes->empty())

@@ -20,6 +20,8 @@ struct Suggestion {
 /// The answer in sentences, with settings in backquotes.
 struct Answer {
   std::string time, dollars, memory, bound, sure;  // sure: the range around the time
+  std::string interrupted{};                       // of a job that is; else empty
+  std::string binds{};                             // "host", or the resource of the device that binds
   std::vector<Suggestion> changes;                 // those that help most
 };
 

@@ -27,10 +27,7 @@ analysis::ModelFigures model_figures(const workloads::ModelPtr& model) {
 }
 
 Maybe evaluation_seconds(const Job& job, const Projection& p) {
-  if (job.evaluations() > 0)
-    for (const analysis::TimeItem& part : p.time.parts)
-      if (part.name == "evaluation") return part.seconds / job.evaluations();
-  return {};
+  return job.evaluations() > 0 ? Maybe{p.time.part("evaluation") / job.evaluations()} : Maybe{};
 }
 
 /// Figures that a generation does not have, or has under another name.
@@ -45,6 +42,11 @@ analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
           .train_runtime = of_training(job, p.time.total),
           .end_to_end_seconds = p.end_to_end,
           .evaluation_seconds = evaluation_seconds(job, p),
+          .evaluations_seconds = of_training(job, p.time.part("evaluation")),
+          .read_backs_seconds = of_training(job, p.time.part("logging")),
+          .checkpoints_seconds = of_training(job, p.time.part("checkpoints")),
+          .interrupted_runtime = p.time.interrupted ? Maybe{p.time.interrupted->seconds} : Maybe{},
+          .interrupted_save_steps = p.time.interrupted ? Maybe{p.time.interrupted->save_steps} : Maybe{},
           .generate_runtime = g ? Maybe{p.time.total} : Maybe{},
           .time_to_first_token_seconds = g ? Maybe{g->first_token} : Maybe{},
           .time_per_output_token_p50_seconds = g && !g->tokens.empty() ? Maybe{g->per_token} : Maybe{},
@@ -57,7 +59,7 @@ analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
 analysis::CompileFigures compile_figures(const Job& job, const Projection& p) {
   const CompileCost compile = compile_cost(job, p);
   // How long a generation's cached programs take to load is not modelled.
-  return {.start_seconds = of_training(job, p.time.start),
+  return {.start_seconds = of_training(job, p.time.part("start")),
           .compile_seconds = p.time.compile,
           .compile_first_seconds = p.time.compile_first,
           .largest_module = compile.instructions,
@@ -111,7 +113,9 @@ analysis::CostFigures cost_figures(const Job& job, const Projection& p) {
   return {.price_per_hour = p.price_per_hour,
           .dollars = cost.run,
           .dollars_per_epoch = of_training(job, cost.per_epoch),
-          .dollars_per_1k_samples = cost.per_1k_samples};
+          .dollars_per_1k_samples = cost.per_1k_samples,
+          .interrupted_dollars =
+              p.time.interrupted && p.time.interrupted->dollars ? Maybe{*p.time.interrupted->dollars} : Maybe{}};
 }
 
 std::vector<analysis::EngineFigures> engine_figures(const hw::SimResult& result) {
@@ -141,6 +145,7 @@ analysis::AnswerFigures figures_of(const Answer& answer, const std::optional<std
                               .memory = answer.memory,
                               .bound_by = answer.bound,
                               .sure = answer.sure,
+                              .binds = answer.binds,
                               .changes = {}};
   if (!changes) return out;
   out.changes.emplace();

@@ -17,6 +17,7 @@
 #include "trnsim/job/lengths.h"
 #include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
+#include "trnsim/project/least_time.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "workloads/models/model.h"
@@ -31,6 +32,23 @@ double flops_of(const Job& job) { return job.model->flops(job.step); }
 workloads::FrameworkOps traced_ops_of(const Job& job) {
   const std::int64_t layers = job.model->sizes().layers / job.step.plan.pipeline;
   return job.model->with_sizes({.layers = layers})->traced_ops(job.step);
+}
+
+/// Checkpoints of one instance. Adapters are saved without the frozen weights; cores that share a model save their
+/// parts of it, those that share the optimizer's state theirs, and of copies one is saved.
+analysis::Checkpoints checkpoints_of(const Job& job, double steps) {
+  const runtime::Plan& plan = job.step.plan;
+  const SavePlan& save = job.sizes.save;
+  const auto trained = static_cast<double>(workloads::trained_count(job.model->weights()));
+  const auto size = [](isa::Dtype type) { return static_cast<double>(isa::size_of(type)); };
+  const double state = trained * (2 * size(plan.numerics.optimizer) + (plan.master_weights ? 4 : 0));
+  const auto instances = static_cast<double>(job.instances());
+  const double cores = static_cast<double>(job.cores()) / instances;
+  const double of_model = std::max(1.0, std::ceil(static_cast<double>(plan.tensor * plan.pipeline) / cores));
+  return {.count = save.every > 0 ? std::floor(steps / static_cast<double>(save.every)) : 0,
+          .bytes = trained * size(plan.numerics.weight) / of_model + state / (plan.zero1 ? instances : of_model),
+          .disk_rate = save.disk_rate,
+          .in_background = save.in_background};
 }
 
 /// A job as its host sees it.
@@ -59,6 +77,7 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
   shape.prefetch = true;  // torch-xla's MpDeviceLoader has a thread of its own
   shape.loaders = std::max(1.0, job.sizes.loaders);
   shape.log_every = job.sizes.log_every;
+  shape.checkpoints = checkpoints_of(job, p.steps);
   if (p.eval_seconds > 0) {
     const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);
     shape.eval_passes = job.evaluations();
@@ -80,6 +99,7 @@ void time_one(const Job& job, const analysis::Stack& stack, Projection& p) {
 void add_time(analysis::JobTime& to, const analysis::JobTime& more, double share) {
   to.total += more.total, to.compile += more.compile, to.start += more.start;
   to.step += share * more.step, to.host_step += share * more.host_step, to.device_step += share * more.device_step;
+  to.checkpoint = std::max(to.checkpoint, more.checkpoint), to.restore = std::max(to.restore, more.restore);
   to.compile_first = std::max(to.compile_first, more.compile_first), to.overlapped = more.overlapped;
   for (std::size_t i = 0; i < more.parts.size(); ++i) {
     if (i == to.parts.size()) to.parts.push_back({more.parts[i].name, 0});
@@ -105,6 +125,24 @@ void time_lengths(const Job& job, const analysis::Stack& stack, Projection& p) {
   }
 }
 
+/// The expected time of a job that is interrupted, on spot.
+std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Projection& p) {
+  if (job.sizes.save.interrupted_every <= 0) return {};
+  const analysis::Interruptions at{.every = job.sizes.save.interrupted_every,
+                                   .checkpoint = p.time.checkpoint,
+                                   .restart = p.time.start + p.time.restore};
+  const double work = p.time.total - p.time.part("checkpoints") - p.time.part("start");
+  const double steps = std::clamp(std::round(best_interval(at, work, p.time.step) / p.time.step), 1.0, p.steps);
+  analysis::InterruptedTime out{.save_steps = steps};
+  out.seconds = p.time.part("start") + expected_seconds(at, work, steps * work / p.steps);
+  const auto price =
+      job.purchase == analysis::Purchase::kOnDemand
+          ? analysis::price_per_hour(job.machine.name, {.purchase = analysis::Purchase::kSpot, .set = {}})
+          : job.price_per_hour;
+  if (price) out.dollars = out.seconds / 3600 * *price * static_cast<double>(job.instances());
+  return out;
+}
+
 void time_job(const Job& job, Projection& p) {
   const analysis::Stack stack = job.load_stack();
   p.lengths.empty() ? time_one(job, stack, p) : time_lengths(job, stack, p);
@@ -115,6 +153,7 @@ void time_job(const Job& job, Projection& p) {
   const double weights = job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));
   const double replicas = static_cast<double>(job.step.plan.data) / static_cast<double>(job.instances());
   p.end_to_end = p.time.total + weights * (std::max(1.0, replicas) + 1) / stack.copy_bandwidth.value;
+  p.time.interrupted = interrupted(job, p);
   p.price_per_hour = job.price_per_hour;
   if (p.price_per_hour)
     p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances()), job.sizes.epochs,
@@ -243,6 +282,14 @@ Projection project(const Job& job, const ProjectOptions& options) {
   Projection p = project_if_it_fits(job, options);
   if (!options.any_memory) require_fit(job, p.memory);
   return p;
+}
+
+double least_seconds(const Job& job) {
+  Projection p;
+  if (!job.sizes.lengths.empty()) return 0;  // each length has a share of the steps
+  p.device_seconds = flops_of(job) / (static_cast<double>(job.cores()) * job.machine.peaks().matmul_flops);
+  time_one(job, job.load_stack(), p);
+  return p.time.total;
 }
 
 std::uint64_t device_hash(const Job& job) {

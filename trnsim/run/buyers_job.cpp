@@ -66,11 +66,15 @@ BuyersJob of_workload(const workloads::Workload& workload, const Settings& given
   return out;
 }
 
-BuyersJob of_model(const std::string& model, const Settings& given, double sequences,
-                   const std::function<void(const std::string&)>& note) {
+void require_amount(const std::string& model, const Settings& given, double sequences) {
   if (sequences <= 0 && given.data.dataset_path.empty())
     throw Error{Fault::kUsage, model, "is a model: a job has an amount of data too",
                 "add `samples`, the sequences of the whole job, or `dataset_path`"};
+}
+
+BuyersJob of_model(const std::string& model, const Settings& given, double sequences,
+                   const std::function<void(const std::string&)>& note) {
+  require_amount(model, given, sequences);
   BuyersJob out{.price = {}, .name = model, .text = "", .settings = estimate_settings(given)};
   out.settings.output.suggestions = 0;
   const Estimate e = estimate(model, out.settings, sequences, note);
@@ -101,19 +105,44 @@ analysis::Placement placement_of(const PlacedJob& place) {
 
 }  // namespace
 
-BuyersJob buyers_job(const std::string& name, const Settings& given, double sequences,
-                     const std::function<void(const std::string&)>& note) {
-  const std::filesystem::path path = name;
-  const bool folder = std::filesystem::is_directory(path);
-  if (folder && !std::filesystem::exists(path / "config.json")) return of_run(path, given);
-  if (folder || workloads::is_model_preset(name)) return of_model(name, given, sequences, note);
+namespace {
+
+bool is_model(const std::string& name) {
+  return workloads::is_model_preset(name) || std::filesystem::exists(std::filesystem::path{name} / "config.json");
+}
+
+/// Errors: Fault::kUsage unless it is a workload's name or file.
+workloads::Workload workload_of(const std::string& name, std::string_view otherwise) {
   std::vector<std::string> names = workloads::workload_names();
-  if (!std::filesystem::exists(path) && std::ranges::find(names, name) == names.end()) {
+  if (!std::filesystem::exists(name) && std::ranges::find(names, name) == names.end()) {
     std::ranges::copy(workloads::model_preset_names(), std::back_inserter(names));
-    throw Error{Fault::kUsage, name, "is neither the folder of a run nor a workload nor a model",
+    throw Error{Fault::kUsage, name, fmt::format("is neither {}a workload nor a model", otherwise),
                 base::suggest_fix(name, names)};
   }
-  return of_workload(workloads::load_workload(name), given);
+  return workloads::load_workload(name);
+}
+
+}  // namespace
+
+JobSource job_source(const std::string& name, const Settings& given, double samples,
+                     const std::function<void(const std::string&)>& note) {
+  if (is_model(name)) {
+    require_amount(name, given, samples);
+    const Settings settings = estimate_settings(given);
+    return {.name = name, .settings = settings, .job_of = jobs_of_model(name, settings, samples, note)};
+  }
+  const workloads::Workload workload = workload_of(name, "");
+  JobSource out{.name = workload.name, .settings = given};
+  out.settings.machine.mode = "timed", out.settings.given.insert("mode");
+  out.job_of = [workload](const Settings& s) { return projected_job(workload, s); };
+  return out;
+}
+
+BuyersJob buyers_job(const std::string& name, const Settings& given, double sequences,
+                     const std::function<void(const std::string&)>& note) {
+  if (is_model(name)) return of_model(name, given, sequences, note);
+  if (std::filesystem::is_directory(name)) return of_run(name, given);
+  return of_workload(workload_of(name, "the folder of a run nor "), given);
 }
 
 std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, int processes) {

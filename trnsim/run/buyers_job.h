@@ -20,6 +20,16 @@ struct BuyersJob {
   bool keeps_batch = true;  // false: its batch is searched for on each instance
 };
 
+/// The jobs of a workload or a model, before one of them is chosen.
+struct JobSource {
+  std::string name;
+  Settings settings;
+  JobOf job_of{};
+};
+/// As buyers_job(), but of a run's folder, which has its job already.
+JobSource job_source(const std::string& name, const Settings& given, double samples,
+                     const std::function<void(const std::string&)>& note = {});
+
 /// `name`: a run's folder, a workload (name or file), a model (preset) or a Hugging Face folder with `sequences` in the
 /// whole job. `given`: settings on top, but of a run. Errors: Fault::kUsage for a name of none of these, or a model
 /// without sequences; Fault::kCapacity for a job that does not fit where it is; as projected_run() and estimate().

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "analysis/export/export.h"
 #include "analysis/record/result.h"
@@ -77,9 +78,26 @@ Settings timed_settings(const workloads::Workload& workload, Settings settings) 
   return settings;
 }
 
+/// The settings of the job that the user gave and that are not the workload's: "max_length 128, num_train_epochs 1".
+std::string changes_of(const workloads::Workload& workload, const Settings& given) {
+  const nlohmann::ordered_json values = to_json(given);
+  std::string out;
+  for (const Setting& s : settings_table()) {
+    const std::string name{s.name()};
+    if (s.effect != Effect::kJob || !given.given.contains(name) || !values.contains(name)) continue;
+    const auto& value = values.at(name);
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    const auto own = workload.options.find(name);
+    if (own == workload.options.end() || own->second != text)
+      out += fmt::format("{}`{}` {}", out.empty() ? "" : ", ", name, text);
+  }
+  return out;
+}
+
 std::string text_of(const workloads::Workload& workload, const Settings& given) {
+  const std::string changes = changes_of(workload, given);
   if (given.data.model_id.empty() && given.data.dataset_path.empty() && given.data.buckets.empty())
-    return workload.text;
+    return changes.empty() ? workload.text : fmt::format("{}; changed: {}", workload.text, changes);
   return fmt::format("{} on {}", given.data.model_id.empty() ? workload.model : given.data.model_id,
                      given.data.dataset_path.empty() ? "the workload's data" : given.data.dataset_path);
 }
@@ -116,6 +134,9 @@ class Run {
       observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(trackers, ","),
                                  fmt::join(analysis::exporter_names(), ", ")));
     require_mode(workload_, out_.settings);
+    if (!trains(out_.settings) && !out_.settings.output.resume_from_checkpoint.empty())
+      throw Error{Fault::kUsage, "`resume_from_checkpoint`", "nothing is trained here that could be resumed",
+                  "leave it out, or use `mode` numeric"};
     if (trains(out_.settings)) load();
     if (writes(out_.settings)) open_text();
     if (out_.settings.machine.mode != "numeric") project_job();

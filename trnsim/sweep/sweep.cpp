@@ -151,7 +151,6 @@ class Projections {
 Metrics job_metrics(const Job& job, const Projection& p) {
   Metrics metrics = analysis::projected_figures(figures_of(job, p));
   add_busy(metrics, p.stage().device());
-  if (p.time.step > 0) metrics["busy.host"] = std::min(100.0, p.time.host_step / p.time.step * 100);
   return metrics;
 }
 

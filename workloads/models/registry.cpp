@@ -108,6 +108,9 @@ std::string types(std::string_view quote) {
 
 /// Old files name no model_type, but their architectures begin with it.
 const FamilyRow& family_row_of(const Keys& keys) {
+  if (keys.has("quantization_config") && keys.at("quantization_config").is_object())
+    keys.fail("\"quantization_config\" is set: weights of fewer bits are not computed",
+              "use the folder of the model in bf16, fp16 or fp32, from which the quantized one was made");
   if (keys.has("model_type") && keys.at("model_type").is_string()) {
     const std::string type = keys.at("model_type");
     const auto* row = std::ranges::find(kFamilies, type, &FamilyRow::type);

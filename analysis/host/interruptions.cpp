@@ -1,0 +1,23 @@
+#include "analysis/host/interruptions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+double expected_seconds(const Interruptions& i, double work, double interval) {
+  return i.every * std::exp(i.restart / i.every) * std::expm1((interval + i.checkpoint) / i.every) * work / interval;
+}
+
+double best_interval(const Interruptions& i, double work, double least) {
+  constexpr int kHalvings = 200;
+  double low = std::log(std::min(least, work)), high = std::log(work);
+  for (int n = 0; n < kHalvings; ++n) {  // one minimum: a longer interval saves checkpoints and loses more work
+    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    (expected_seconds(i, work, std::exp(a)) < expected_seconds(i, work, std::exp(b)) ? high : low) =
+        expected_seconds(i, work, std::exp(a)) < expected_seconds(i, work, std::exp(b)) ? b : a;
+  }
+  return std::exp((low + high) / 2);
+}
+
+}  // namespace analysis

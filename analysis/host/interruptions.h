@@ -1,0 +1,30 @@
+// A job on instances that may be taken away: its expected time, and the best interval between checkpoints.
+#pragma once
+
+#include <optional>
+
+namespace analysis {
+
+/// Seconds. Interruptions come at random, independent of each other: a Poisson process.
+struct Interruptions {
+  double every = 0;       // on average
+  double checkpoint = 0;  // that the job waits for one
+  double restart = 0;     // after an interruption, until it works where the last checkpoint was
+};
+
+/// Expected seconds of `work` seconds with a checkpoint after each `interval` of work; work since the last one
+/// is done again. Source: J. T. Daly, A higher order estimate of the optimum checkpoint interval for restart dumps,
+/// Future Generation Computer Systems 22 (2006), eq. 20.
+double expected_seconds(const Interruptions& interruptions, double work, double interval);
+
+/// A job whose instances are taken away now and then, with the best interval between checkpoints. Expected figures.
+struct InterruptedTime {
+  double seconds = 0;
+  double save_steps = 0;            // from checkpoint to checkpoint
+  std::optional<double> dollars{};  // on spot
+};
+
+/// The interval from `least` to `work` with the least expected time.
+double best_interval(const Interruptions& interruptions, double work, double least);
+
+}  // namespace analysis

@@ -1,0 +1,205 @@
+// `trnsim choose NAME`: the instances, the plan and the batch for a job, by dollars and by time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/tables.h"
+#include "cli/verbs.h"
+#include "trnsim/plans/answer.h"
+#include "trnsim/plans/choose.h"
+#include "trnsim/run/buyers_job.h"
+
+namespace cli {
+namespace {
+
+using base::Error;
+using base::Fault;
+using trnsim::Choice;
+
+struct ChooseOptions {
+  trnsim::Settings settings;
+  trnsim::ChoiceSpace space;
+  std::string name, within;
+  double samples = 0, under = 0;
+};
+
+std::string flags_of_change(const trnsim::Change& change) {
+  std::string out;
+  for (const auto& [name, value] : change.settings)
+    out += fmt::format("{}--{}{}", out.empty() ? "" : " ", name, value == "true" ? "" : " " + value);
+  return out;
+}
+
+std::string place_of(const Choice& choice) {
+  return fmt::format("{} x {}, {}: {}", choice.job.instances(), choice.job.machine.name,
+                     base::counted(choice.job.cores(), "core"), describe(choice.job));
+}
+
+std::string price_of(const Choice& choice) {
+  return fmt::format("{} in {}", dollars(choice.change.dollars), base::clock_text(choice.change.seconds));
+}
+
+/// The user's own flags of the job, as typed, without those that the choice sets.
+std::string own_flags(const ChooseOptions& options) {
+  std::string out;
+  for (const std::string& word : typed_job_flags("choose", options.settings)) out += " " + word;
+  return out;
+}
+
+/// The command that shows a choice.
+std::string command_of(const ChooseOptions& options, const Choice& choice) {
+  const bool model = options.samples > 0;
+  return fmt::format("trnsim {} {}{}{} {}", model ? "estimate" : "run", options.name,
+                     model ? fmt::format(" --sequences {:.0f}", options.samples) : " --mode timed", own_flags(options),
+                     flags_of_change(choice.change));
+}
+
+/// The command that starts the job on the real instances: torchrun with the arguments of optimum-neuron's scripts.
+std::string launch_line(const Choice& choice, const std::string& model) {
+  const trnsim::Job& job = choice.job;
+  const runtime::Plan& plan = job.step.plan;
+  std::string out = fmt::format("torchrun --nproc_per_node {}", job.cores() / job.instances());
+  if (job.instances() > 1)
+    out += fmt::format(" --nnodes {} --rdzv_backend c10d --rdzv_endpoint $HEAD:29500", job.instances());
+  out +=
+      fmt::format(" train.py --model_name_or_path {} --per_device_train_batch_size {} --gradient_accumulation_steps {}",
+                  model, plan.micro_batch, plan.micro_batches);
+  if (job.model->splits())
+    out += fmt::format(" --tensor_parallel_size {} --pipeline_parallel_size {}", plan.tensor, plan.pipeline);
+  if (plan.zero1) out += " --zero_1";
+  if (plan.recompute == runtime::Recompute::kFull) out += " --gradient_checkpointing";
+  if (plan.recompute == runtime::Recompute::kSelective) out += " --recompute selective";
+  if (plan.numerics.name.starts_with("bf16")) out += " --bf16";
+  return out + fmt::format(" --max_length {}", job.step.kind.length);
+}
+
+void print_choice(const ChooseOptions& options, const char* name, const Choice& choice) {
+  print(paragraph(fmt::format("{}: {} on {}", name, price_of(choice), place_of(choice))));
+  print(paragraph("  see:    " + command_of(options, choice)));
+  print(paragraph("  launch: " + launch_line(choice, options.name)));
+}
+
+/// The best of another instance type, by `better`.
+template <class Better>
+const Choice* next_type(const std::vector<Choice>& choices, const Choice& best, Better better) {
+  const Choice* next = nullptr;
+  for (const Choice& c : choices)
+    if (c.fits && c.change.dollars && c.job.machine.name != best.job.machine.name && (!next || better(c, *next)))
+      next = &c;
+  return next;
+}
+
+void print_reasons(const std::vector<Choice>& choices, const Choice& cheapest, const Choice& fastest) {
+  const auto cheaper = [](const Choice& a, const Choice& b) { return *a.change.dollars < *b.change.dollars; };
+  const auto faster = [](const Choice& a, const Choice& b) { return a.change.seconds < b.change.seconds; };
+  const auto why = [&](const char* name, const Choice& best, const Choice* next) {
+    std::string out = fmt::format("why {}: a step takes {:.4g} s, {} binds it", name, best.step_seconds, best.binds);
+    if (next) out += fmt::format("; the next instance type, {}, at best {}", next->job.machine.name, price_of(*next));
+    print(paragraph(out));
+  };
+  why("the cheapest", cheapest, next_type(choices, cheapest, cheaper));
+  why("the fastest", fastest, next_type(choices, fastest, faster));
+}
+
+base::Table choice_table(const std::vector<Choice>& choices, const std::vector<std::size_t>& shown, bool people) {
+  std::vector<base::Column> columns{{"dollars", "", base::Align::kRight},    {"seconds", "time", base::Align::kRight},
+                                    {"instances", "n", base::Align::kRight}, {"instance_type", "instance"},
+                                    {"cores", "", base::Align::kRight},      {"plan", ""}};
+  if (!people) columns.insert(columns.end(), {{"hbm_bytes", ""}, {"binds", ""}, {"flags", ""}});
+  base::Table table{std::move(columns)};
+  for (const std::size_t i : shown) {
+    const Choice& c = choices[i];
+    std::vector<base::Cell> row{base::Cell{*c.change.dollars, dollars(c.change.dollars)},
+                                base::Cell{c.change.seconds, base::clock_text(c.change.seconds)},
+                                c.job.instances(),
+                                c.job.machine.name,
+                                c.job.cores(),
+                                describe(c.job)};
+    if (!people)
+      row.insert(row.end(), {base::Cell{c.memory}, base::Cell{c.binds}, base::Cell{flags_of_change(c.change)}});
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+/// Errors: Fault::kCapacity when nothing fits, or nothing within the limits.
+[[noreturn]] void refuse(const ChooseOptions& options, const std::vector<Choice>& choices) {
+  const auto front = front_of(choices);
+  if (front.empty())
+    throw Error{Fault::kCapacity, options.name, fmt::format("none of {} fits", base::counted(choices.size(), "choice")),
+                "allow more --instances, a shorter --max_length, or --lora_r 16"};
+  throw Error{Fault::kCapacity, options.name,
+              fmt::format("nothing is within these limits: the cheapest is {}, the fastest {}",
+                          price_of(choices[front.front()]), price_of(choices[front.back()])),
+              "raise --within or --under, or allow more --instances"};
+}
+
+void choose(const ChooseOptions& options) {
+  const base::Format form = base::parse_format(options.settings.output.format);
+  const double within = options.within.empty() ? 0 : parse_duration(options.within, "--within");
+  const trnsim::JobSource source =
+      trnsim::job_source(options.name, options.settings, options.samples,
+                         [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
+  std::vector<Choice> choices = choices_of(source.settings, source.job_of, options.space);
+  const int processes = options.settings.machine.host_threads > 0
+                            ? static_cast<int>(options.settings.machine.host_threads)
+                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  project_choices(choices, processes, progress_of("choose", "family of plans"));
+  const auto cheapest = cheapest_of(choices, within), fastest = fastest_of(choices, options.under);
+  if (!cheapest || !fastest) refuse(options, choices);
+  const bool people = form == base::Format::kTable;
+  if (people) {
+    print_choice(options, "cheapest", choices[*cheapest]);
+    print_choice(options, "fastest", choices[*fastest]);
+    print_reasons(choices, choices[*cheapest], choices[*fastest]);
+    print("\n");
+  }
+  print(choice_table(choices, front_of(choices), people).render(form, columns()));
+  base::log_info("{} of {} were projected, {} fit; the others cannot be cheaper or faster",
+                 std::ranges::count_if(choices, [](const Choice& c) { return c.fits || c.memory > 0; }),
+                 base::counted(choices.size(), "choice"), std::ranges::count_if(choices, &Choice::fits));
+}
+
+}  // namespace
+
+void add_choose(CLI::App& app) {
+  auto options = std::make_shared<ChooseOptions>();
+  app.add_option("NAME", options->name, "a model (a name, or a Hugging Face folder), or a workload")->required();
+  app.add_option("--samples,--sequences", options->samples, "of the whole job, for a model")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--within", options->within, "the longest time of the cheapest, as in 8h or 0:30:00");
+  app.add_option("--under", options->under, "the most dollars of the fastest")->check(CLI::PositiveNumber);
+  app.add_option("--instance_types", options->space.instance_types, "to try, with commas [all with a price]")
+      ->delimiter(',');
+  app.add_option("--instances", options->space.nnodes, "numbers of instances to try, with commas")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--global_batch_size", options->space.batches, "sequences of an optimizer step to try, with commas")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--micro_batch_sizes", options->space.micro_batches, "sequences of a micro-batch to try, with commas")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_settings(app, "choose", options->settings);
+  app.final_callback([options, &app] {
+    finish_settings(app, "choose", options->settings);
+    choose(*options);
+  });
+}
+
+}  // namespace cli

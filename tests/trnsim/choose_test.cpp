@@ -1,0 +1,82 @@
+#include "trnsim/plans/choose.h"
+
+#include <gtest/gtest.h>
+
+#include "trnsim/project/estimate.h"
+#include "trnsim/project/least_time.h"
+#include "trnsim/run/buyers_job.h"
+
+namespace trnsim {
+namespace {
+
+struct Question {
+  std::string name;
+  double samples = 0;
+  ChoiceSpace space{};
+};
+
+/// Small spaces: ten jobs whose every choice can be projected.
+std::vector<Question> questions() {
+  const ChoiceSpace two{.instance_types = {"trn1.2xlarge", "trn2.3xlarge"}, .batches = {8}, .micro_batches = {1, 4}};
+  const ChoiceSpace one{.instance_types = {"trn1.2xlarge"}, .batches = {4, 16}, .micro_batches = {1, 2}};
+  std::vector<Question> out;
+  for (const ChoiceSpace& space : {two, one})
+    for (const char* model : {"llama-small", "gpt-small", "bert-small", "mixtral-small", "llama-small"})
+      out.push_back({model, out.size() % 2 == 0 ? 500.0 : 4000.0, space});
+  return out;
+}
+
+Settings settings(std::size_t i) {
+  Settings s;
+  s.data.max_length = i % 3 == 0 ? 64 : 128, s.given = {"max_length"};
+  return s;
+}
+
+TEST(Choose, TheCheapestAndTheFastestAreThoseOfAnExhaustiveSearch) {
+  std::size_t i = 0;
+  for (const Question& q : questions()) {
+    SCOPED_TRACE(q.name + " " + std::to_string(i));
+    const JobSource source = job_source(q.name, settings(i++), q.samples);
+    std::vector<Choice> found = choices_of(source.settings, source.job_of, q.space), all = found;
+    ASSERT_FALSE(found.empty());
+    project_choices(found, 1);
+    const auto cheapest = cheapest_of(found), fastest = fastest_of(found);
+    ASSERT_TRUE(cheapest && fastest);
+    double least_dollars = 1e30, least_time = 1e30;
+    for (const Choice& choice : all) {
+      const Projection p = project_if_it_fits(choice.job);
+      if (!p.memory.fits()) continue;
+      least_dollars = std::min(least_dollars, *p.dollars), least_time = std::min(least_time, p.time.total);
+      EXPECT_LE(least_seconds(choice.job), p.time.total * (1 + 1e-9));
+    }
+    EXPECT_NEAR(*found[*cheapest].change.dollars, least_dollars, 1e-9 * least_dollars);
+    EXPECT_NEAR(found[*fastest].change.seconds, least_time, 1e-9 * least_time);
+  }
+}
+
+TEST(Choose, AChoicesSettingsAreItsJob) {
+  const JobSource source = job_source("llama-small", settings(1), 1000);
+  const std::vector<Choice> choices =
+      choices_of(source.settings, source.job_of, {.instance_types = {"trn2.3xlarge"}, .batches = {8}});
+  ASSERT_GT(choices.size(), 10u);
+  for (const Choice& choice : choices)
+    EXPECT_TRUE(source.job_of(changed(source.settings, choice.change)) == choice.job) << describe(choice.job);
+}
+
+TEST(Choose, LimitsAreKept) {
+  std::vector<Choice> choices(3);
+  const double seconds[] = {100, 50, 10}, money[] = {1, 2, 5};
+  for (std::size_t i = 0; i < 3; ++i)
+    choices[i].fits = true, choices[i].change.seconds = seconds[i], choices[i].change.dollars = money[i];
+  EXPECT_EQ(cheapest_of(choices), 0u);
+  EXPECT_EQ(cheapest_of(choices, 60), 1u);
+  EXPECT_EQ(cheapest_of(choices, 5), std::nullopt);
+  EXPECT_EQ(fastest_of(choices), 2u);
+  EXPECT_EQ(fastest_of(choices, 3), 1u);
+  EXPECT_EQ(fastest_of(choices, 0.5), std::nullopt);
+  choices[1].change.seconds = 200;  // slower and dearer than the first
+  EXPECT_EQ(front_of(choices), (std::vector<std::size_t>{0, 2}));
+}
+
+}  // namespace
+}  // namespace trnsim

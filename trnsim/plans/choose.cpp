@@ -1,0 +1,312 @@
+#include "trnsim/plans/choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "analysis/cost/prices.h"
+#include "analysis/figures/figures.h"
+#include "analysis/profile/stats.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "hw/params.h"
+#include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/possible.h"
+#include "trnsim/project/least_time.h"
+#include "trnsim/project/stages.h"
+#include "workloads/models/model.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+using runtime::Recompute;
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::int64_t kTimedMicroBatches = 3;  // that show the time of the others
+constexpr std::int64_t kMostStages = 8;
+
+std::vector<std::string> priced_machines() {
+  std::vector<std::string> out;
+  const std::vector<std::string> machines = hw::machine_names();
+  for (const analysis::PricedInstance& one : analysis::load_prices(std::string_view{}))
+    if (one.per_hour[0] && std::ranges::find(machines, one.name) != machines.end()) out.push_back(one.name);
+  return out;
+}
+
+/// Plans of a job that uses all its cores.
+PlanMoves moves_of(const Job& job, const std::vector<std::int64_t>& micro_batches) {
+  PlanMoves moves{.micro_batch = micro_batches};
+  if (!job.model->splits()) return moves;
+  moves.zero1 = {true, false};
+  moves.recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull};
+  for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
+    for (std::int64_t stages = 1; stages <= kMostStages; stages *= 2)
+      if (job.model->sizes().layers % stages == 0) moves.degrees.push_back({tensor, stages});
+  return moves;
+}
+
+/// The search of one instance type and number.
+class Candidates {
+ public:
+  Candidates(const Settings& settings, const JobOf& job_of, const ChoiceSpace& space)
+      : settings_{settings}, job_of_{job_of}, space_{space} {}
+
+  void add(const std::string& machine, std::int64_t nodes) {
+    const hw::MachineParams params = hw::load_machine(machine, settings_.machine.set);
+    if (params.training.value <= 0) return;  // for inference alone
+    const std::int64_t all = params.instance_cores();
+    bool splits = true;
+    for (std::int64_t cores = all; cores > 0; --cores) {
+      Change change{.settings = {{"instance_type", machine},
+                                 {"nnodes", std::to_string(nodes)},
+                                 {"nproc_per_node", std::to_string(cores)},
+                                 {"tensor_parallel_size", "1"},
+                                 {"pipeline_parallel_size", "1"},
+                                 {"gradient_accumulation_steps", "1"},
+                                 {"per_device_train_batch_size", "1"}},
+                    .text = ""};
+      if (cores == all) {
+        const auto problem = problem_of([&] { splits = job_of_(changed(settings_, change)).model->splits(); });
+        if (problem) return;  // these instances cannot be joined
+      }
+      if (!splits) change.settings.erase(change.settings.begin() + 3, change.settings.begin() + 5);
+      if (cores < all && splits) return;
+      for (const std::int64_t batch : space_.batches) add(change, cores * nodes, batch);
+    }
+  }
+
+  std::vector<Choice> take() { return std::move(out_); }
+
+ private:
+  void add(const Change& place, std::int64_t cores, std::int64_t batch) {
+    std::optional<Job> base;
+    if (problem_of([&] { base = job_of_(changed(settings_, place)); })) return;
+    runtime::Plan& plan = base->step.plan;
+    plan.zero1 = false;
+    if (base->model->splits()) {  // one sequence at a time on all cores: the plans near it share them otherwise
+      plan.tensor = cores, plan.data = 1, plan.micro_batches = batch;
+      plan.sequence = !settings_.plan.disable_sequence_parallel;
+    } else {
+      if (batch % cores != 0) return;
+      plan.micro_batches = batch / cores;
+    }
+    for (Job& job : plans_near(*base, moves_of(*base, space_.micro_batches))) {
+      if (job.step.plan.sequences_per_step() != batch) continue;
+      if (job.step.plan.micro_batches < job.step.plan.pipeline || possible(job)) continue;
+      Choice choice{.change = place, .job = std::move(job)};
+      for (auto& [name, value] : plan_settings(choice.job)) set(choice.change, name, value.empty() ? "true" : value);
+      out_.push_back(std::move(choice));
+    }
+  }
+
+  static void set(Change& change, const std::string& name, const std::string& value) {
+    if (name.starts_with("lora_")) return;  // the user's own
+    const auto found = std::ranges::find(change.settings, name, &std::pair<std::string, std::string>::first);
+    if (found == change.settings.end())
+      change.settings.emplace_back(name, value);
+    else
+      found->second = value;
+  }
+
+  const Settings& settings_;
+  const JobOf& job_of_;
+  const ChoiceSpace& space_;
+  std::vector<Choice> out_;
+};
+
+constexpr const char *kSeconds = "seconds", *kDollars = "dollars", *kMemory = "memory", *kStep = "step",
+                     *kBinds = "binds.";
+
+std::string name_of(std::size_t i, const std::string& what) { return fmt::format("{}.{}", i, what); }
+
+/// Choices that are projected together, from this many micro-batches of a step; 0: all.
+struct Some {
+  std::vector<std::size_t> numbers;
+  std::int64_t micro_batches = kTimedMicroBatches;
+};
+
+void project_into(const Choice& choice, std::size_t i, std::int64_t micro_batches, SharedBlocks& shared,
+                  analysis::Metrics& out) {
+  out[name_of(i, kMemory)] = 0;
+  const auto problem = problem_of([&] {
+    const Projection p = project_if_it_fits(
+        choice.job, {.in_child = false, .micro_batches = micro_batches, .shared = &shared, .give_up = true});
+    out[name_of(i, kMemory)] = static_cast<double>(p.memory.total);
+    if (!p.memory.fits()) return;
+    out[name_of(i, kSeconds)] = p.time.total, out[name_of(i, kStep)] = p.time.step;
+    if (p.dollars) out[name_of(i, kDollars)] = *p.dollars;
+    out[name_of(i, kBinds + analysis::binding_of(p.time.step, p.time.host_step, p.time.device_step,
+                                                 analysis::resources(p.stage().device()))
+                                .name)] = 1;
+  });
+  if (problem && !problem->too_large) out[name_of(i, "refused")] = 1;
+}
+
+void note(Choice& choice, std::size_t i, const analysis::Metrics& metrics) {
+  choice.memory = static_cast<std::uint64_t>(metrics.at(name_of(i, kMemory)));
+  const auto found = metrics.find(name_of(i, kSeconds));
+  if (found == metrics.end()) {
+    choice.refused = choice.memory > 0 ? too_large(choice.memory, choice.job).text : "its compiler finds no tile";
+    return;
+  }
+  choice.fits = true, choice.change.seconds = found->second, choice.step_seconds = metrics.at(name_of(i, kStep));
+  if (const auto dollars = metrics.find(name_of(i, kDollars)); dollars != metrics.end())
+    choice.change.dollars = dollars->second;
+  const std::string binds = name_of(i, kBinds);
+  if (const auto at = metrics.lower_bound(binds); at != metrics.end() && at->first.starts_with(binds))
+    choice.binds = at->first.substr(binds.size());
+}
+
+double dollars_of(const Choice& choice, double seconds) {
+  return seconds / 3600 * choice.job.price_per_hour.value_or(0) * static_cast<double>(choice.job.instances());
+}
+
+/// Whether a projected choice is no slower and no dearer than this one can be.
+bool beaten(const Choice& choice, const std::vector<Choice>& all) {
+  const double seconds = least_seconds(choice.job), dollars = dollars_of(choice, seconds);
+  return std::ranges::any_of(all, [&](const Choice& other) {
+    return other.fits && other.change.dollars && other.change.seconds <= seconds && *other.change.dollars <= dollars;
+  });
+}
+
+/// Choices that differ in recomputation alone.
+std::uint64_t apart_from_recomputing(const Choice& choice) {
+  Job job = choice.job;
+  job.step.plan.recompute = Recompute::kNone;
+  return hash_of(job);
+}
+
+/// Choices of one machine and one size of blocks are computed by one process, which compiles the blocks once.
+using Family = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
+Family family_of(const Choice& choice) {
+  const runtime::Plan& plan = choice.job.step.plan;
+  return {choice.job.machine.hash, plan.micro_batch, plan.tensor};
+}
+
+std::vector<std::vector<std::size_t>> families_of(const std::vector<Choice>& choices,
+                                                  const std::vector<std::size_t>& some) {
+  std::map<Family, std::vector<std::size_t>> families;
+  for (const std::size_t i : some) families[family_of(choices[i])].push_back(i);
+  std::vector<std::vector<std::size_t>> out;
+  for (auto& [key, members] : families) out.push_back(std::move(members));
+  return out;
+}
+
+void project_some(std::vector<Choice>& choices, const Some& some, int processes, const analysis::SweepWatch& watch) {
+  const std::vector<std::vector<std::size_t>> families = families_of(choices, some.numbers);
+  if (families.empty()) return;
+  std::vector<analysis::SweepPoint> points;
+  for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
+  const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
+  const auto evaluate = [&](const analysis::SweepPoint& point) {
+    analysis::Metrics metrics;
+    const std::vector<std::size_t>& family = families[number(point)];
+    SharedBlocks shared{choices[family.front()].job.machine.target()};
+    for (const std::size_t i : family) project_into(choices[i], i, some.micro_batches, shared, metrics);
+    return metrics;
+  };
+  const analysis::SweepRun run =
+      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
+  if (run.interrupted)
+    throw Error{Fault::kUsage, "trnsim choose", "was interrupted", "let it end, or name fewer `instance_types`"};
+  for (std::size_t f = 0; f < families.size(); ++f)
+    for (const std::size_t i : families[f]) {
+      if (run.results[f].error.empty())
+        note(choices[i], i, run.results[f].metrics);
+      else
+        choices[i].refused = run.results[f].error;
+    }
+}
+
+}  // namespace
+
+std::vector<Choice> choices_of(const Settings& settings, const JobOf& job_of, const ChoiceSpace& space) {
+  Candidates candidates{settings, job_of, space};
+  for (const std::string& machine : space.instance_types.empty() ? priced_machines() : space.instance_types)
+    for (const std::int64_t nodes : space.nnodes) candidates.add(machine, nodes);
+  std::vector<Choice> out = candidates.take();
+  std::ranges::stable_sort(out, {}, [](const Choice& c) { return c.job.step.plan.recompute; });
+  return out;
+}
+
+namespace {
+
+/// Choices that may be on the front once all their micro-batches are simulated: a few of them tell the time of the
+/// others to less than a per cent.
+std::vector<std::size_t> near_front(const std::vector<Choice>& choices) {
+  constexpr double kNear = 1.01;
+  std::vector<std::size_t> out;
+  const std::vector<std::size_t> front = front_of(choices);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const Choice& c = choices[i];
+    const bool beaten = std::ranges::any_of(front, [&](std::size_t f) {
+      return choices[f].change.seconds * kNear < c.change.seconds &&
+             *choices[f].change.dollars * kNear < *c.change.dollars;
+    });
+    if (c.fits && c.change.dollars && !beaten && c.job.step.plan.micro_batches > kTimedMicroBatches) out.push_back(i);
+  }
+  return out;
+}
+
+/// Choices of one level of recomputation that are worth a projection; the others have the reason why not.
+std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recompute level) {
+  std::map<std::uint64_t, bool> fits;
+  for (const Choice& choice : choices) fits[apart_from_recomputing(choice)] |= choice.fits;
+  std::vector<std::size_t> some;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    Choice& choice = choices[i];
+    if (choice.job.step.plan.recompute != level) continue;
+    if (fits.at(apart_from_recomputing(choice)))
+      choice.refused = "the same plan fits with less recomputation";
+    else if (beaten(choice, choices))
+      choice.refused = "another one is cheaper and faster than this one can be";
+    else
+      some.push_back(i);
+  }
+  return some;
+}
+
+}  // namespace
+
+void project_choices(std::vector<Choice>& choices, int processes, const analysis::SweepWatch& watch) {
+  for (const Recompute level : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
+    project_some(choices, {.numbers = worth_projecting(choices, level)}, processes, watch);
+  project_some(choices, {.numbers = near_front(choices), .micro_batches = 0}, processes, watch);
+}
+
+std::vector<std::size_t> front_of(const std::vector<Choice>& choices) {
+  std::vector<std::size_t> order, front;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    if (choices[i].fits && choices[i].change.dollars) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    return std::pair{*choices[i].change.dollars, choices[i].change.seconds};
+  });
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : order) {
+    if (choices[i].change.seconds >= fastest) continue;
+    fastest = choices[i].change.seconds;
+    front.push_back(i);
+  }
+  return front;
+}
+
+std::optional<std::size_t> cheapest_of(const std::vector<Choice>& choices, double within) {
+  for (const std::size_t i : front_of(choices))
+    if (within <= 0 || choices[i].change.seconds <= within) return i;
+  return {};
+}
+
+std::optional<std::size_t> fastest_of(const std::vector<Choice>& choices, double under) {
+  std::optional<std::size_t> best;
+  for (const std::size_t i : front_of(choices))
+    if (under <= 0 || *choices[i].change.dollars <= under) best = i;
+  return best;
+}
+
+}  // namespace trnsim
