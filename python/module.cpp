@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "python/api/call.h"
+#include "python/api/programs.h"
 #include "python/nki/bind.h"
 #include "trnsim/version.h"
 
@@ -42,6 +43,7 @@ PYBIND11_MODULE(_core, m) {
   m.def("_set_error", [](py::handle make) { error_class() = make.inc_ref(); });
   py::register_exception_translator(&translate);
   bind_api(m);
+  bind_programs(m);
   bind_lines(m);
   bind_indices(m);
   bind_views(m);

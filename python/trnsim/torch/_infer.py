@@ -1,0 +1,49 @@
+"""Shapes, strides and types of an operator's results: PyTorch's meta function, a decomposition of PyTorch's where it has
+none, and the CPU on zeros where it has neither."""
+import torch
+
+from trnsim.torch._values import Meta, Unsupported, contiguous, meta_of
+
+
+def stand_in(item, device):
+    if isinstance(item, torch.Tensor):
+        meta = getattr(item, "_meta", None) or contiguous(item.shape, item.dtype)
+        if device == "meta":
+            return meta.tensor()
+        return torch.zeros(meta.shape, dtype=meta.dtype)
+    if isinstance(item, (list, tuple)):
+        return type(item)(stand_in(x, device) for x in item)
+    if isinstance(item, torch.device):
+        return torch.device(device)
+    return item
+
+
+def asked(func, args, kwargs, device):
+    kwargs = {k: stand_in(v, device) for k, v in kwargs.items()}
+    if "device" in kwargs or any(a.name == "device" for a in func._schema.arguments):
+        kwargs["device"] = torch.device(device)
+    return func(*[stand_in(a, device) for a in args], **kwargs)
+
+
+def results(func, args, kwargs):
+    """(Metas, whether there is one result alone)."""
+    with torch.no_grad():
+        try:
+            out = asked(func, args, kwargs, "meta")
+        except NotImplementedError:
+            out = from_decomposition(func, args, kwargs)
+    if isinstance(out, torch.Tensor):
+        return [meta_of(out)], True
+    if not isinstance(out, (list, tuple)):
+        raise Unsupported(f"{func} answers {type(out).__name__}, which is no tensor")
+    return [meta_of(t) if isinstance(t, torch.Tensor) else None for t in out], False
+
+
+def from_decomposition(func, args, kwargs):
+    try:
+        return asked(func, args, kwargs, "cpu")
+    except NotImplementedError:
+        raise Unsupported(f"{func} has no shapes in PyTorch {torch.__version__}") from None
+
+
+__all__ = ["results", "Meta"]

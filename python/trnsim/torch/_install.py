@@ -1,0 +1,69 @@
+"""Puts the simulated device in place of torch_xla and of accelerators: modes, modules, names."""
+import torch
+
+from trnsim.torch import _engine
+from trnsim.torch._modes import Functions, Operators, named
+
+
+def tied(apply):
+    """Module._apply with tied parameters tied afterwards: each move makes new tensors."""
+    depth = [0]
+
+    def applied(module, function, *rest):
+        if depth[0]:
+            return apply(module, function, *rest)
+        groups = {}
+        for inner in module.modules():
+            for name, parameter in inner._parameters.items():
+                if parameter is not None:
+                    groups.setdefault(id(parameter), []).append((inner, name))
+        depth[0] += 1
+        try:
+            out = apply(module, function, *rest)
+        finally:
+            depth[0] -= 1
+        for first, *others in groups.values():
+            for inner, name in others:
+                inner._parameters[name] = first[0]._parameters[first[1]]
+        return out
+    return applied
+
+
+def renamed(to):
+    def moved(module, *args, **kwargs):
+        args = tuple(torch.device("xla") if named(a) else a for a in args)
+        kwargs = {k: torch.device("xla") if named(v) else v for k, v in kwargs.items()}
+        return to(module, *args, **kwargs)
+    return moved
+
+
+class Accelerator:
+    """torch.accelerator, of PyTorch 2.6: scripts ask it for a device."""
+
+    @staticmethod
+    def is_available():
+        return True
+
+    @staticmethod
+    def current_accelerator(check_available=False):
+        return torch.device("xla")
+
+    @staticmethod
+    def device_count():
+        return 1
+
+    @staticmethod
+    def synchronize(device=None):
+        _engine.engine().mark_step()
+
+
+def install(backend):
+    """From here on "xla" and "neuron" are simulated. Returns the engine."""
+    running = _engine.start(backend)
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    torch.nn.Module._apply = tied(torch.nn.Module._apply)
+    torch.nn.Module.to = renamed(torch.nn.Module.to)
+    torch.accelerator = Accelerator
+    Operators().__enter__()
+    Functions().__enter__()
+    return running

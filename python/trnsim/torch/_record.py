@@ -1,0 +1,210 @@
+"""Operators become nodes. What an operator does to its arguments is read from its schema: views share a storage, writes
+make a new value of it, and everything else has results of its own. Shapes and types are PyTorch's meta functions',
+asked once for each combination of arguments."""
+import torch
+
+from trnsim.torch import _infer, _special
+from trnsim.torch._engine import engine
+from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
+from trnsim.torch._values import Call, Meta, Node, Slot, Unsupported, Value, element_of
+from trnsim.torch._views import current, step_into, write
+
+aten = torch.ops.aten
+HANDLERS, CALLS, FUNCTIONAL = {}, {}, {}
+# Numbers of these are parameters of the program, as torch_xla has them: learning rates change.
+SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
+          "addcdiv_", "lerp_"}
+CONSTANTS = (0, 1)
+FLOAT_SCALAR = {False: Meta((), (), torch.float32), True: Meta((), (), torch.float64)}
+INT_SCALAR = Meta((), (), torch.int64)
+
+
+class Arguments:
+    """Tensors among the arguments, in order, and a key of everything else."""
+    __slots__ = ("values", "key", "scaled", "wide")
+
+    def __init__(self, args, kwargs, scaled):
+        self.values, self.scaled, self.wide = [], scaled, False
+        parts = [self.part(item) for item in args]
+        if kwargs:
+            parts += [(name, self.part(item)) for name, item in kwargs.items()
+                      if name not in ("device", "pin_memory", "layout", "memory_format")]
+        self.key = tuple(parts)
+
+    def part(self, item):
+        kind = type(item)
+        if kind is DeviceTensor:
+            self.values.append(current(item))
+            self.wide |= item._meta.dtype is torch.float64
+            return item._meta.key
+        if kind in (list, tuple):
+            return (kind,) + tuple([self.part(x) for x in item])
+        if isinstance(item, torch.Tensor):
+            self.values.append(current(host_argument(item)))
+            return self.values[-1].meta.key
+        if kind in (float, int):
+            if self.scaled and item not in CONSTANTS:
+                meta = FLOAT_SCALAR[self.wide] if kind is float else INT_SCALAR
+                self.values.append(Value(meta, host=item))
+                return kind, "parameter", self.wide
+            return kind, item if item == item else "nan"
+        return kind, item if kind is not slice else repr(item)
+
+
+def host_argument(tensor):
+    """Numbers of the CPU may be mixed in, as PyTorch allows; so may indices."""
+    if tensor.dim() and not tensor.dtype in (torch.int64, torch.bool, torch.uint8):
+        raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, "
+                           f"xla:0 and {tensor.device}!")
+    return from_host(tensor)
+
+
+def template_of(item, counter, scaled):
+    if isinstance(item, torch.Tensor):
+        counter[0] += 1
+        return Slot(counter[0] - 1)
+    if type(item) in (list, tuple):
+        return type(item)(template_of(x, counter, scaled) for x in item)
+    if scaled and type(item) in (float, int) and item not in CONSTANTS:
+        counter[0] += 1
+        return Slot(counter[0] - 1)
+    return item
+
+
+def new_call(func, args, kwargs, found):
+    counter = [0]
+    names = {k: v for k, v in kwargs.items() if k not in ("device", "pin_memory", "layout", "memory_format")}
+    scaled = found.scaled
+    call = Call(func, template_of(list(args), counter, scaled),
+                {k: template_of(v, counter, scaled) for k, v in names.items()}, [v.meta for v in found.values])
+    call.outs, call.single = _infer.results(func, args, kwargs)
+    for meta in call.outs:
+        if meta is not None:
+            element_of(meta.dtype)
+    return call
+
+
+def call_of(func, args, kwargs):
+    """The call, and the values of its tensors."""
+    found = Arguments(args, kwargs, func in SCALED_FUNCTIONS)
+    key = (func, found.key)
+    call = CALLS.get(key)
+    if call is None:
+        call = CALLS[key] = new_call(func, args, kwargs, found)
+    return call, found.values
+
+
+class _Scaled(dict):
+    def __missing__(self, func):
+        self[func] = func._schema.name.split("::")[1] in SCALED
+        return self[func]
+
+    def __contains__(self, func):
+        return self[func]
+
+
+SCALED_FUNCTIONS = _Scaled()
+
+
+def record(func, args, kwargs):
+    """Values of the results."""
+    call, values = call_of(func, args, kwargs)
+    node = Node(call, values)
+    engine().recorded(node)
+    return call, node.outputs
+
+
+def functional(func, args, kwargs):
+    call, values = record(func, args, kwargs)
+    if call.single:
+        return new_tensor(values[0])
+    return tuple(None if v.meta is None else new_tensor(v) for v in values)
+
+
+def tensor_list(func, args, kwargs):
+    return list(functional(func, args, kwargs))
+
+
+def view(func, args, kwargs):
+    base = args[0]
+    if not isinstance(base, DeviceTensor):
+        return func(*args, **kwargs)
+    call, _ = call_of(func, args, kwargs)
+    if call.single:
+        return step_into(base, call, 0)
+    return [step_into(base, call, i) for i in range(len(call.outs))]
+
+
+def without_write(func):
+    """The operator that computes what `func` writes. Errors: Unsupported."""
+    if func not in FUNCTIONAL:
+        name, overload = func._schema.name.split("::")[1], func._overloadname
+        packet = getattr(aten, name[:-1] if name.endswith("_") and not name.endswith("__") else name, None)
+        wanted = [overload] if name.endswith("_") else []
+        writes = [a for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
+        plain = len(func._schema.arguments) - (0 if name.endswith("_") else len(writes))
+        for other in wanted + list(packet.overloads() if packet is not None else []):
+            other = getattr(packet, other, None)
+            if other is not None and matches(other, func, plain):
+                FUNCTIONAL[func] = other
+                break
+        else:
+            raise Unsupported(f"{func}: it writes to its arguments, and there is no operator that computes the same "
+                              "without: write x = f(x) in its place")
+    return FUNCTIONAL[func]
+
+
+def matches(other, func, plain):
+    """Whether `other` takes the first `plain` arguments of `func`, and writes to none."""
+    ours = [(a.name, str(a.type)) for a in func._schema.arguments[:plain]]
+    theirs = [(a.name, str(a.type)) for a in other._schema.arguments]
+    return ours == theirs and not any(a.alias_info is not None and a.alias_info.is_write
+                                      for a in other._schema.arguments)
+
+
+def writing(func, args, kwargs):
+    """In-place operators and those with out=."""
+    schema = func._schema
+    plain = without_write(func)
+    named = {a.name for a in plain._schema.arguments}
+    targets = [kwargs.get(a.name, args[i] if i < len(args) else None) for i, a in enumerate(schema.arguments)
+               if a.alias_info is not None and a.alias_info.is_write]
+    _, values = record(plain, args[:len(plain._schema.arguments)], {k: v for k, v in kwargs.items() if k in named})
+    for target, value in zip(targets, values):
+        assign(target, value)
+    return targets[0] if len(targets) == 1 else tuple(targets)
+
+
+def assign(target, value):
+    """`target` has `value` from here on, in its own type."""
+    if value.meta.shape != target._meta.shape:
+        if value.meta.numel != 1 and len(value.meta.shape) > len(target._meta.shape):
+            raise RuntimeError(f"output with shape {list(target._meta.shape)} doesn't match the broadcast shape "
+                               f"{list(value.meta.shape)}")
+        value = record(aten.expand.default, (new_tensor(value), list(target._meta.shape)), {})[1][0]
+    if value.meta.dtype != target._meta.dtype:
+        value = record(aten._to_copy.default, (new_tensor(value),), {"dtype": target._meta.dtype})[1][0]
+    write(target, value)
+
+
+def classify(func):
+    special = _special.handler(func)
+    if special is not None:
+        return special
+    arguments = func._schema.arguments
+    aliases = [a.alias_info for a in arguments if a.alias_info is not None]
+    if any(alias.is_write for alias in aliases):
+        return writing
+    if aliases and any(r.alias_info is not None for r in func._schema.returns):
+        return view
+    return tensor_list if str(func._schema.returns[0].type) == "List[Tensor]" else functional
+
+
+def dispatch(func, args, kwargs):
+    handler = HANDLERS.get(func)
+    if handler is None:
+        handler = HANDLERS[func] = classify(func)
+    try:
+        return handler(func, args, kwargs)
+    except (Unsupported, NotImplementedError) as error:
+        raise engine().explained(error, func) from None

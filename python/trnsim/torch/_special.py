@@ -1,0 +1,174 @@
+"""Operators whose recording needs more than their schema: copies from and to the host, values that the script reads,
+random numbers, results whose shape depends on values, running statistics."""
+import torch
+
+from trnsim.torch._engine import engine
+from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
+from trnsim.torch._values import Unsupported, Value, contiguous
+
+aten = torch.ops.aten
+HOST = {"nonzero", "masked_select", "_unique", "_unique2", "unique_dim", "unique_consecutive", "equal", "bincount",
+        "repeat_interleave", "multinomial", "poisson", "histc", "linalg_eigvals"}
+FACTORIES = {"empty", "empty_strided", "zeros", "ones", "full", "arange", "scalar_tensor", "eye", "new_empty",
+             "new_zeros", "new_ones", "new_full", "new_empty_strided"}
+ALIASES = {"lift", "lift_fresh", "_conj", "alias", "detach", "resolve_conj", "resolve_neg"}
+
+
+def on_host(item):
+    """Arguments with tensors of the CPU in the place of ours."""
+    if isinstance(item, DeviceTensor):
+        return engine().download(item)
+    if isinstance(item, (list, tuple)):
+        return type(item)(on_host(x) for x in item)
+    if isinstance(item, torch.device):
+        return torch.device("cpu")
+    return item
+
+
+def on_device(item):
+    if isinstance(item, torch.Tensor):
+        return from_host(item)
+    return type(item)(on_device(x) for x in item) if isinstance(item, (list, tuple)) else item
+
+
+def host(func, args, kwargs):
+    """Computed by the host, as torch_xla does with what its compiler cannot: shapes there depend on values."""
+    engine().counters[f"{func._schema.name}"] += 1
+    return on_device(func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()}))
+
+
+def item(func, args, kwargs):
+    return engine().download(args[0]).item()
+
+
+def to_copy(func, args, kwargs):
+    tensor, device = args[0], kwargs.get("device")
+    dtype = kwargs.get("dtype") or tensor.dtype
+    if not isinstance(tensor, DeviceTensor):
+        return from_host(tensor.to(dtype))
+    if device is not None and device.type != "meta":
+        return engine().download(tensor).to(dtype)
+    from trnsim.torch._record import functional
+    return functional(func, args, {"dtype": dtype})
+
+
+def copy_(func, args, kwargs):
+    """To the device, from it, or on it."""
+    target, source = args[0], args[1]
+    if not isinstance(target, DeviceTensor):
+        return target.copy_(engine().download(source))
+    if not isinstance(source, DeviceTensor):
+        source = from_host(source.detach().to(target.dtype).expand(target._meta.shape).contiguous())
+    from trnsim.torch._record import assign
+    from trnsim.torch._views import current
+    assign(target, current(source))
+    return target
+
+
+def factory(func, args, kwargs):
+    if not any(isinstance(a, DeviceTensor) for a in args) and "device" not in kwargs:
+        return func(*args, **kwargs)
+    from trnsim.torch._record import functional
+    return functional(func, args, kwargs)
+
+
+def host_factory(func, args, kwargs):
+    """Random numbers are PyTorch's own, of its CPU generator: a seed gives the numbers that it gives there."""
+    return from_host(func(*args, **dict(kwargs, device=torch.device("cpu"))))
+
+
+def random_like(func, args, kwargs):
+    like = torch.empty(args[0]._meta.shape, dtype=args[0]._meta.dtype)
+    kwargs = {k: v for k, v in kwargs.items() if k not in ("device", "layout", "pin_memory")}
+    return from_host(func(like, *args[1:], **kwargs))
+
+
+def random_in_place(func, args, kwargs):
+    """The tensor's own numbers are not read."""
+    target = args[0]
+    if not isinstance(target, DeviceTensor) or any(isinstance(a, DeviceTensor) for a in args[1:]):
+        raise Unsupported(f"{func} with probabilities on the device: draw them on the CPU and move them")
+    drawn = func(torch.empty(target._meta.shape, dtype=target._meta.dtype), *args[1:], **kwargs)
+    from trnsim.torch._views import write
+    write(target, Value(contiguous(drawn.shape, drawn.dtype), buffer=engine().upload(drawn)))
+    return target
+
+
+def native_dropout(func, args, kwargs):
+    tensor, p, train = args
+    if train is False or p == 0:
+        return tensor.clone(), torch.ones_like(tensor, dtype=torch.bool)
+    kept = from_host(torch.empty(tensor._meta.shape).bernoulli_(1 - p))
+    return tensor * kept.to(tensor.dtype) * (1 / (1 - p) if p < 1 else 0.0), kept.to(torch.bool)
+
+
+def batch_norm(func, args, kwargs):
+    """Running statistics are written here; the schema does not say so."""
+    from trnsim.torch._record import functional
+    tensor, weight, bias, mean, variance, training, momentum, eps = args
+    if not training or mean is None:
+        return functional(func, args, kwargs)
+    with torch.no_grad():
+        out = functional(func, (tensor, weight, bias, None, None, True, momentum, eps), kwargs)
+        dims = [d for d in range(len(tensor._meta.shape)) if d != 1]
+        mean.mul_(1 - momentum).add_(out[1], alpha=momentum)
+        variance.mul_(1 - momentum).add_(torch.var(tensor, dims, unbiased=True), alpha=momentum)
+    return out
+
+
+def index(func, args, kwargs):
+    """Truth values as indices: their positions, which the host finds; one number written by a mask is chosen."""
+    from trnsim.torch import _record
+    places = args[1]
+    masks = [p for p in places if p is not None and p.dtype in (torch.bool, torch.uint8)]
+    writes = func._schema.name.endswith("_")
+    if masks and len(args) > 2 and len(places) == 1 and args[2].numel() == 1 and not (args[3:] or [False])[0]:
+        mask = masks[0]
+        wide = mask.reshape(tuple(mask.shape) + (1,) * (args[0].dim() - mask.dim()))
+        out = torch.where(wide, args[2].reshape(()).to(args[0].dtype), args[0])
+        return args[0].copy_(out) if writes else out
+    found = []
+    for place in places:
+        if place is not None and place.dtype in (torch.bool, torch.uint8):
+            engine().counters["aten::nonzero"] += 1
+            found += [from_host(p) for p in torch.nonzero(engine().download(place), as_tuple=True)]
+        else:
+            found.append(place if place is None or isinstance(place, DeviceTensor) else from_host(place))
+    args = (args[0], found) + tuple(args[2:])
+    return (_record.writing if writes else _record.functional)(func, args, kwargs)
+
+
+def handler(func):
+    name = func._schema.name.split("::")[1]
+    named = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
+             "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
+             "_index_put_impl_": index}
+    if name in named:
+        return named[name]
+    if name in HOST:
+        return host
+    if name in FACTORIES:
+        return factory
+    random = torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()) or name in RANDOM
+    if not random:
+        return host_factory if takes_device(func) and not takes_tensor(func) else None
+    if name.endswith("_") and not name.endswith("__"):
+        return random_in_place
+    if takes_tensor(func):
+        return random_like if name.endswith("_like") else host
+    return host_factory
+
+
+RANDOM = {"bernoulli_", "uniform_", "normal_", "exponential_", "random_", "geometric_", "cauchy_", "log_normal_",
+          "rand", "randn", "randint", "randperm", "normal", "bernoulli", "rand_like", "randn_like", "randint_like"}
+
+
+def takes_device(func):
+    return any(a.name == "device" for a in func._schema.arguments)
+
+
+def takes_tensor(func):
+    return any("Tensor" in str(a.type) for a in func._schema.arguments)
+
+
+__all__ = ["handler", "new_tensor"]

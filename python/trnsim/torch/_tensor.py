@@ -1,0 +1,110 @@
+"""The tensor that scripts hold: a wrapper without data, whose operators are recorded. Tensors that are views of one
+another share a Storage; a view remembers how it is made of the storage's value, and how a write goes back."""
+import weakref
+
+import torch
+
+from trnsim.torch._values import Value, contiguous
+
+DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; "meta" is what its C++ side is told
+
+
+class Storage:
+    __slots__ = ("value", "version", "__weakref__")
+
+    def __init__(self, value):
+        self.value, self.version = value, 0
+        LIVE.add(self)
+
+
+LIVE = weakref.WeakSet()
+
+
+class DeviceTensor(torch.Tensor):
+    """`_chain`: calls of views from the storage's value to this tensor; empty: the whole."""
+
+    @staticmethod
+    def __new__(cls, storage, chain, meta, requires_grad=False):
+        tensor = torch.Tensor._make_wrapper_subclass(cls, meta.shape, strides=meta.stride, dtype=meta.dtype,
+                                                     device="meta", requires_grad=requires_grad)
+        tensor._base_storage, tensor._chain, tensor._meta, tensor._seen = storage, chain, meta, None
+        return tensor
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        from trnsim.torch._record import dispatch
+        return dispatch(func, args, kwargs or {})
+
+    @property
+    def device(self):
+        return DEVICE
+
+    @property
+    def is_meta(self):
+        return False
+
+    @property
+    def data(self):
+        return self.detach()
+
+    @data.setter
+    def data(self, other):
+        if not isinstance(other, DeviceTensor) or other._meta.shape != self._meta.shape:
+            raise RuntimeError("x.data = y on the device needs a y on the device, of the same shape")
+        self._base_storage, self._chain, self._meta, self._seen = (other._base_storage, other._chain, other._meta,
+                                                                    None)
+
+    def tolist(self):
+        return self.cpu().tolist()
+
+    def numpy(self, *_, **__):
+        raise TypeError(f"can't convert {DEVICE} device type tensor to numpy. "
+                        "Use Tensor.cpu() to copy the tensor to host memory first.")
+
+    def __array__(self, *_, **__):
+        return self.numpy()
+
+    def __repr__(self, *_, **__):
+        text = repr(self.detach().cpu())
+        grad = ", requires_grad=True" if self.requires_grad else ""
+        return text[:-1] + f", device='{DEVICE}'{grad})"
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
+
+    def __reduce_ex__(self, protocol):
+        """As torch_xla's: the values, which come back to the device."""
+        plain = (torch._utils._rebuild_device_tensor_from_numpy,
+                 (self.detach().cpu().numpy(), self.dtype, str(DEVICE), self.requires_grad))
+        if not getattr(self, "_is_param", False):
+            return plain
+        return torch._utils._rebuild_parameter, (self.detach(), self.requires_grad, {})
+
+    def __deepcopy__(self, memo):
+        if id(self) in memo:
+            return memo[id(self)]
+        if not self.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                               "protocol at the moment")
+        with torch.no_grad():
+            copy = self.detach().clone()
+        copy = torch.nn.Parameter(copy, self.requires_grad) if getattr(self, "_is_param", False) else copy
+        if self.grad is not None:
+            copy.grad = self.grad.__deepcopy__(memo)
+        memo[id(self)] = copy.requires_grad_(self.requires_grad)
+        return copy
+
+
+def new_tensor(value, meta=None):
+    """A tensor with a storage of its own."""
+    return DeviceTensor(Storage(value), (), meta or value.meta)
+
+
+def from_host(tensor, meta=None):
+    """A tensor of the CPU, copied to the device."""
+    from trnsim.torch._engine import engine
+    tensor = tensor.detach()
+    meta = meta or contiguous(tensor.shape, tensor.dtype)
+    return new_tensor(Value(meta, buffer=engine().upload(tensor)), meta)

@@ -1,0 +1,104 @@
+"""What is recorded: a Value is a tensor that a Node computes later, or that the device has already; a Call is an
+operator with everything that is known before values are: shapes, strides, types and constants."""
+import itertools
+
+import torch
+
+ELEMENTS = {torch.float64: "f64", torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16",
+            torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "ui8",
+            torch.bool: "i1"}
+DTYPES = {element: dtype for dtype, element in ELEMENTS.items()}
+
+
+class Unsupported(RuntimeError):
+    """An operator, a type or a use that is not there."""
+
+
+def element_of(dtype):
+    if dtype not in ELEMENTS:
+        raise Unsupported(f"{dtype} is not on the device: use one of {', '.join(str(d) for d in ELEMENTS)}")
+    return ELEMENTS[dtype]
+
+
+class Meta:
+    """Shape, strides and type of a tensor."""
+    __slots__ = ("shape", "stride", "dtype", "key", "numel")
+
+    def __init__(self, shape, stride, dtype):
+        self.shape, self.stride, self.dtype = tuple(shape), tuple(stride), dtype
+        self.key = (self.shape, self.stride, dtype)
+        self.numel = 1
+        for size in self.shape:
+            self.numel *= size
+
+    def tensor(self):
+        return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+
+
+def meta_of(tensor):
+    return Meta(tensor.shape, tensor.stride(), tensor.dtype)
+
+
+def contiguous(shape, dtype):
+    stride, step = [], 1
+    for size in reversed(shape):
+        stride.append(step)
+        step *= max(size, 1)
+    return Meta(shape, reversed(stride), dtype)
+
+
+class Value:
+    """`buffer` once it is on the device; until then the result `index` of `node`. `host`: a number of the script that
+    becomes a parameter of the program, so that another number needs no other program."""
+    __slots__ = ("node", "index", "buffer", "host", "meta", "__weakref__")
+
+    def __init__(self, meta, node=None, index=0, buffer=None, host=None):
+        self.meta, self.node, self.index, self.buffer, self.host = meta, node, index, buffer, host
+
+    @property
+    def pending(self):
+        return self.node is not None
+
+
+class Node:
+    """One call of an operator, on values."""
+    __slots__ = ("call", "inputs", "outputs", "sequence")
+    count = itertools.count()
+
+    def __init__(self, call, inputs):
+        self.call, self.inputs, self.sequence = call, inputs, next(Node.count)
+        self.outputs = [Value(meta, self, i) for i, meta in enumerate(call.outs)]  # dropped when it is computed
+
+
+class Slot:
+    """The place of a tensor among a call's arguments."""
+    __slots__ = ("index",)
+
+    def __init__(self, index):
+        self.index = index
+
+
+class Call:
+    """`args` and `kwargs` have Slots where tensors are; `outs` are Metas, `single` says that there is one result and no
+    tuple around it."""
+    __slots__ = ("func", "args", "kwargs", "ins", "outs", "single", "id", "kind")
+    count = itertools.count()
+
+    def __init__(self, func, args, kwargs, ins):
+        self.func, self.args, self.kwargs, self.ins = func, args, kwargs, ins
+        self.outs, self.single, self.id, self.kind = [], True, next(Call.count), None
+
+    @property
+    def name(self):
+        return str(self.func)
+
+
+def filled(template, tensors):
+    """Arguments with tensors where their slots were."""
+    if isinstance(template, Slot):
+        return tensors[template.index]
+    if isinstance(template, (list, tuple)):
+        return type(template)(filled(item, tensors) for item in template)
+    if isinstance(template, dict):
+        return {key: filled(item, tensors) for key, item in template.items()}
+    return template
