@@ -1,0 +1,161 @@
+"""A recorded graph as StableHLO: each call by the rule of its operator, or by PyTorch's decomposition of it, whose own
+operators are recorded and lowered in turn."""
+import torch
+
+from trnsim.torch import _emit
+from trnsim.torch._values import Unsupported, Value, element_of, filled
+
+RULES = {}  # by the operator's name without its overload
+
+
+def rule(*names):
+    def register(function):
+        for name in names:
+            RULES[name] = function
+        return function
+    return register
+
+
+class Lowering:
+    """One call: its results' metas, and numbers and values brought to a shape and an element."""
+
+    def __init__(self, text, call, used):
+        self.text, self.call, self.used = text, call, used
+        self.meta = call.outs[0]
+
+    @property
+    def shape(self):
+        return self.meta.shape
+
+    @property
+    def element(self):
+        return element_of(self.meta.dtype)
+
+    def arguments(self, tensors):
+        """All arguments of the schema, in its order."""
+        given = filled(self.call.args, tensors)
+        named = filled(self.call.kwargs, tensors)
+        out = list(given)
+        for argument in self.call.func._schema.arguments[len(given):]:
+            out.append(named.get(argument.name, argument.default_value if argument.has_default_value() else None))
+        return out
+
+    def cast(self, item, element=None, shape=None):
+        """A value, or a number, in an element and a shape: those of the result unless they are given."""
+        element = element or self.element
+        shape = self.shape if shape is None else tuple(shape)
+        if not isinstance(item, _emit.X):
+            return self.text.constant(item, element, shape)
+        return self.text.broadcast(self.text.convert(item, element), shape)
+
+    def common(self, *items):
+        """The element in which PyTorch compares or combines values and numbers."""
+        def plain(item):
+            if isinstance(item, _emit.X):
+                return torch.empty((1,) * item.rank, dtype=_dtype(item.element), device="meta")
+            return item
+        first, second = (plain(i) for i in items)
+        return element_of(torch.result_type(first, second))
+
+
+def _dtype(element):
+    from trnsim.torch._values import DTYPES
+    return DTYPES[element]
+
+
+def name_of(call):
+    return call.func._schema.name.split("::")[1]
+
+
+def lower_call(text, call, tensors, used=(0,)):
+    """The results of one call."""
+    lowering = Lowering(text, call, used)
+    found = RULES.get(name_of(call))
+    if found is None:
+        return decomposed(text, call, tensors)
+    out = found(lowering, *lowering.arguments(tensors))
+    out = list(out) if isinstance(out, (list, tuple)) else [out]
+    return [None if x is None or meta is None else text.reshape(text.convert(x, element_of(meta.dtype)), meta.shape)
+            for x, meta in zip(out, call.outs)]
+
+
+def decomposition(func):
+    """PyTorch's own, of a private table that every version so far has in one of two places. None: there is none."""
+    try:
+        from torch._decomp import decomposition_table
+    except ImportError:
+        return None
+    return decomposition_table.get(func)
+
+
+def decomposed(text, call, tensors):
+    from trnsim.torch._tensor import DeviceTensor, new_tensor
+    function = decomposition(call.func)
+    if function is None:
+        raise Unsupported(f"{call.func} is not there: trnsim list ops --frontend aten lists the operators that are")
+    known = {}
+
+    def stand_in(x, meta):
+        value = Value(meta)
+        known[id(value)] = (value, x)
+        return new_tensor(value)
+    stands = [x if not isinstance(x, _emit.X) else stand_in(x, meta) for x, meta in zip(tensors, call.ins)]
+    with torch.no_grad():
+        out = function(*filled(call.args, stands), **filled(call.kwargs, stands))
+    out = list(out) if isinstance(out, (list, tuple)) else [out]
+    values = [None if not isinstance(t, DeviceTensor) else _current(t) for t in out]
+    return lower_values(text, values, known)
+
+
+def _current(tensor):
+    from trnsim.torch._views import current
+    return current(tensor)
+
+
+def lower_values(text, wanted, known):
+    """The wanted values in the text; `known` has those of the leaves by id."""
+    from trnsim.torch._engine import Graph, host_scalar
+    graph = Graph([v for v in wanted if v is not None and v.pending])
+
+    def leaf(value):
+        if id(value) in known:
+            return known[id(value)][1]
+        if value.host is not None:
+            return text.constant(value.host, element_of(value.meta.dtype))
+        raise Unsupported("a decomposition reads values of the host" + str(host_scalar))
+    leaves = [leaf(v) for v in graph.leaves]
+    done = lower_nodes(text, graph, leaves)
+    return [None if v is None else leaf(v) if not v.pending else done[id(v.node)][v.index] for v in wanted]
+
+
+def lower_nodes(text, graph, leaves):
+    used = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            if value.pending:
+                used.setdefault(id(value.node), set()).add(value.index)
+    for place, index in graph.outs:
+        used.setdefault(id(graph.nodes[place]), set()).add(index)
+    done, rows = {}, []
+    for node, inputs in zip(graph.nodes, graph.inputs):
+        tensors = [leaves[i] if isinstance(i, int) else rows[i[0]][i[1]] for i in inputs]
+        rows.append(lower_call(text, node.call, tensors, used[id(node)]))
+        done[id(node)] = rows[-1]
+    return done
+
+
+def program_text(graph, name, ranks=1):
+    """The module's text, and whether its processes talk to one another."""
+    from trnsim.torch import _rules  # noqa: registers the rules
+    text = _emit.Text()
+    text.ranks = ranks
+    leaves = [_emit.X(f"%arg{i}", v.meta.shape, element_of(v.meta.dtype)) for i, v in enumerate(graph.leaves)]
+    done = lower_nodes(text, graph, leaves)
+    outs = [done[id(graph.nodes[place])][index] for place, index in graph.outs]
+    parameters = ", ".join(f"{x.name}: {x.type}" for x in leaves)
+    results = ", ".join(x.type for x in outs)
+    lines = [f"module @{name} attributes {{mhlo.num_replicas = {ranks} : i32, mhlo.num_partitions = 1 : i32}} {{",
+             f"  func.func public @main({parameters}) -> ({results}) {{"]
+    lines += text.lines
+    lines += [f"    return {', '.join(x.name for x in outs)} : {results}", "  }", "}", ""]
+    return "\n".join(lines)

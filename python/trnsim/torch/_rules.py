@@ -1,0 +1,7 @@
+"""The rules of operators, by kind."""
+from trnsim.torch import _rules_convolution  # noqa: each registers its rules
+from trnsim.torch import _rules_elementwise  # noqa
+from trnsim.torch import _rules_indexed  # noqa
+from trnsim.torch import _rules_movement  # noqa
+from trnsim.torch import _rules_products  # noqa
+from trnsim.torch import _rules_reductions  # noqa

@@ -1,0 +1,208 @@
+"""Convolutions with their gradients, and pooling windows."""
+import math
+
+from trnsim.torch import _emit_more
+from trnsim.torch._lower import rule
+from trnsim.torch._values import Unsupported
+
+
+def wide(numbers, n):
+    numbers = list(numbers)
+    return numbers * n if len(numbers) == 1 else numbers
+
+
+def names(n, a, b):
+    return f"[{a}, {b}, {', '.join(map(str, range(n)))}]"
+
+
+def forward(at, x, kernel, geometry, groups):
+    stride, padding, dilation = geometry
+    n = x.rank - 2
+    spatial = [(x.shape[2 + i] + 2 * padding[i] - dilation[i] * (kernel.shape[2 + i] - 1) - 1) // stride[i] + 1
+               for i in range(n)]
+    window = {"stride": stride, "pad": [[p, p] for p in padding], "rhs_dilate": dilation,
+              "shape": (x.shape[0], kernel.shape[0], *spatial)}
+    numbers = f"{names(n, 'b', 'f')}x{names(n, 'o', 'i')}->{names(n, 'b', 'f')}"
+    return _emit_more.convolution(at.text, x, kernel, numbers, window, (groups, 1))
+
+
+def backward(at, x, kernel, geometry, extra, groups):
+    """A transposed convolution: the kernel [in, out / groups, ...] turned round, over the input spread by the stride."""
+    text, (stride, padding, dilation), n = at.text, geometry, x.rank - 2
+    rows, columns, *size = kernel.shape
+    if groups > 1:
+        kernel = text.reshape(kernel, (groups, rows // groups, columns, *size))
+        kernel = text.transpose(kernel, [0, 2, 1] + list(range(3, 3 + n)))
+        kernel = text.reshape(kernel, (groups * columns, rows // groups, *size))
+    else:
+        kernel = text.transpose(kernel, [1, 0] + list(range(2, 2 + n)))
+    kernel = text.reverse(kernel, range(2, 2 + n))
+    reach = [d * (k - 1) for d, k in zip(dilation, size)]
+    pad = [[r - p, r - p + e] for r, p, e in zip(reach, padding, extra)]
+    spatial = [(x.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + reach[i] + extra[i] + 1 for i in range(n)]
+    window = {"stride": [1] * n, "pad": pad, "lhs_dilate": stride, "rhs_dilate": dilation,
+              "shape": (x.shape[0], kernel.shape[0], *spatial)}
+    numbers = f"{names(n, 'b', 'f')}x{names(n, 'o', 'i')}->{names(n, 'b', 'f')}"
+    return _emit_more.convolution(text, x, kernel, numbers, window, (groups, 1))
+
+
+def by_kernel(at, x, grad, geometry, size, groups):
+    """The gradient [features of grad, features of x / groups, ...]: the batch is what is summed over."""
+    (stride, padding, dilation), n = geometry, x.rank - 2
+    pad = [[p, d * (k - 1) + s * (o - 1) + 1 - i - p] for p, d, k, s, o, i in
+           zip(padding, dilation, size, stride, grad.shape[2:], x.shape[2:])]
+    window = {"stride": dilation, "pad": pad, "rhs_dilate": stride,
+              "shape": (grad.shape[1], x.shape[1] // groups, *size)}
+    numbers = f"{names(n, 'f', 'b')}x{names(n, 'i', 'o')}->{names(n, 'f', 'b')}"
+    return _emit_more.convolution(at.text, x, grad, numbers, window, (1, groups))
+
+
+@rule("convolution", "_convolution", "convolution_overrideable")
+def convolution(at, x, kernel, bias, stride, padding, dilation, transposed, extra, groups, *_):
+    n = x.rank - 2
+    geometry = [wide(v, n) for v in (stride, padding, dilation)]
+    if transposed:
+        out = backward(at, x, kernel, geometry, wide(extra, n), groups)
+    else:
+        out = forward(at, x, kernel, geometry, groups)
+    if bias is None:
+        return out
+    return at.text.binary("add", out, at.text.broadcast_in_dim(bias, out.shape, [1]))
+
+
+@rule("convolution_backward")
+def convolution_backward(at, grad, x, kernel, _, stride, padding, dilation, transposed, extra, groups, mask):
+    n = x.rank - 2
+    geometry = [wide(v, n) for v in (stride, padding, dilation)]
+    stride, padding, dilation = geometry
+    size, by_input, by_weight = kernel.shape[2:], None, None
+    if transposed:
+        by_input = forward(at, grad, kernel, geometry, groups) if mask[0] else None
+        by_weight = by_kernel(at, grad, x, geometry, size, groups) if mask[1] else None
+    else:
+        if mask[0]:
+            rest = [i - ((o - 1) * s - 2 * p + d * (k - 1) + 1) for i, o, s, p, d, k in
+                    zip(x.shape[2:], grad.shape[2:], stride, padding, dilation, size)]
+            by_input = backward(at, grad, kernel, geometry, rest, groups)
+        by_weight = by_kernel(at, x, grad, geometry, size, groups) if mask[1] else None
+    dims = [d for d in range(grad.rank) if d != 1]
+    return by_input, by_weight, at.text.reduce("add", grad, 0, dims) if mask[2] else None
+
+
+def pooling(x, n, kernel, stride, padding, dilation=1):
+    """Window, strides, padding, dilation of the last n dimensions."""
+    def values(v):
+        return wide(v if isinstance(v, (list, tuple)) else [v], n)
+    kernel, padding, dilation = values(kernel), values(padding), values(dilation)
+    return kernel, values(stride) if stride else kernel, padding, dilation
+
+
+def over(x, n, geometry, high=None):
+    """For reduce_window, with ones for the first dimensions."""
+    kernel, stride, padding, dilation = geometry
+    lead = x.rank - n
+    pads = [[p, p if high is None else high[i]] for i, p in enumerate(padding)]
+    return [1] * lead + kernel, [1] * lead + stride, [[0, 0]] * lead + pads, [1] * lead + dilation
+
+
+def highs(shape, x, n, geometry):
+    """Padding at the end that gives the shape, which ceil_mode may have made larger."""
+    kernel, stride, padding, dilation = geometry
+    return [(shape[-n + i] - 1) * stride[i] + dilation[i] * (kernel[i] - 1) + 1 - x.shape[-n + i] - padding[i]
+            for i in range(n)]
+
+
+@rule("max_pool2d_with_indices", "max_pool3d_with_indices")
+def max_pool(at, x, kernel, stride, padding=0, dilation=1, ceil_mode=False):
+    n = 2 if "2d" in at.call.func._schema.name else 3
+    geometry = pooling(x, n, kernel, stride, padding, dilation)
+    window = over(x, n, geometry, highs(at.shape, x, n, geometry))
+    out = _emit_more.reduce_window(at.text, x, "maximum", -math.inf, window)
+    return out, max_places(at, x, n, window) if 1 in at.used else None
+
+
+def max_places(at, x, n, window):
+    """The flat position of each window's first maximum, looked for offset by offset."""
+    text, (kernel, stride, pads, dilation) = at.text, window
+    low, high = [p[0] for p in pads], [p[1] for p in pads]
+    flat = text.iota((math.prod(x.shape[-n:]),), 0, "i64")
+    flat = text.broadcast_in_dim(text.reshape(flat, x.shape[-n:]), x.shape, range(x.rank - n, x.rank))
+    if any(v < 0 for v in low + high):
+        raise Unsupported("positions of a window that leaves the end of a picture out")
+    padded = text.pad(x, text.constant(-math.inf, x.element), low, high)
+    flat = text.pad(flat, text.constant(0, "i64"), low, high)
+    best = place = None
+    for offset in offsets(kernel):
+        starts = [o * d for o, d in zip(offset, dilation)]
+        limits = [s + (m - 1) * t + 1 for s, m, t in zip(starts, at.shape, stride)]
+        value, where = text.slice(padded, starts, limits, stride), text.slice(flat, starts, limits, stride)
+        if best is None:
+            best, place = value, where
+            continue
+        over_best = text.compare("GT", value, best)
+        best, place = text.select(over_best, value, best), text.select(over_best, where, place)
+    return place
+
+
+def offsets(kernel):
+    found = [()]
+    for k in kernel:
+        found = [o + (i,) for o in found for i in range(k)]
+    return found
+
+
+@rule("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward")
+def max_pool_gradient(at, grad, x, *rest):
+    """Added up at the positions that the forward pass found."""
+    text, places = at.text, rest[-1]
+    n = 2 if "2d" in at.call.func._schema.name else 3
+    lead, size = math.prod(x.shape[:-n]), math.prod(x.shape[-n:])
+    m = math.prod(grad.shape[-n:])
+    column = text.reshape(places, (lead, m, 1))
+    row = text.iota((lead, m, 1), 0, "i64")
+    both = text.concatenate([row, column], 2)
+    zero = text.constant(0, grad.element, (lead, size))
+    return _emit_more.scatter(text, zero, both, text.reshape(grad, (lead, m)), [0, 1], "add")
+
+
+def divisors(at, x, n, geometry, window, counts, override):
+    """How many elements each window is divided by."""
+    kernel = geometry[0]
+    if override:
+        return at.text.constant(float(override), x.element, at_shape(x, n, window))
+    if counts and all(p[0] >= p[1] for p in window[2]):
+        return at.text.constant(float(math.prod(kernel)), x.element, at_shape(x, n, window))
+    ones = at.text.constant(1.0, x.element, x.shape)
+    if counts:
+        low = [p[0] for p in window[2]]
+        ones = at.text.pad(ones, at.text.constant(1.0, x.element), low, [min(p) for p in window[2]])
+        window = (window[0], window[1], [[0, p[1] - min(p)] for p in window[2]], window[3])
+    return _emit_more.reduce_window(at.text, ones, "add", 0.0, window)
+
+
+def at_shape(x, n, window):
+    return [(d + p[0] + p[1] - w) // s + 1 for d, w, s, p in zip(x.shape, window[0], window[1], window[2])]
+
+
+@rule("avg_pool2d", "avg_pool3d")
+def avg_pool(at, x, kernel, stride=(), padding=0, ceil_mode=False, counts=True, override=None):
+    n = 2 if "2d" in at.call.func._schema.name else 3
+    geometry = pooling(x, n, kernel, stride, padding)
+    window = over(x, n, geometry, highs(at.shape, x, n, geometry))
+    sums = _emit_more.reduce_window(at.text, x, "add", 0.0, window)
+    return at.text.binary("divide", sums, divisors(at, x, n, geometry, window, counts, override))
+
+
+@rule("avg_pool2d_backward", "avg_pool3d_backward")
+def avg_pool_gradient(at, grad, x, kernel, stride, padding, ceil_mode, counts, override=None):
+    n = 2 if "2d" in at.call.func._schema.name else 3
+    geometry = pooling(x, n, kernel, stride, padding)
+    window = over(x, n, geometry, highs(grad.shape, x, n, geometry))
+    share = at.text.binary("divide", grad, divisors(at, x, n, geometry, window, counts, override))
+    low = [w - 1 - p[0] for w, p in zip(window[0], window[2])]
+    interior = [s - 1 for s in window[1]]
+    high = [d + w - 1 - (m - 1) * s - 1 - a for d, w, m, s, a in
+            zip(x.shape, window[0], grad.shape, window[1], low)]
+    spread = at.text.pad(share, at.text.constant(0, grad.element), low, high, interior)
+    ones = [1] * x.rank
+    return _emit_more.reduce_window(at.text, spread, "add", 0.0, (window[0], ones, [[0, 0]] * x.rank, ones))
