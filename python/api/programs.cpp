@@ -20,6 +20,7 @@ namespace py = pybind11;
 namespace trnsim_python {
 namespace {
 
+namespace frontend = trnsim::frontend;
 using base::Error;
 using base::Fault;
 using frontend::Element;
