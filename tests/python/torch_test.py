@@ -35,8 +35,8 @@ def make(): return nn.Sequential(nn.Linear(20, 16), nn.GELU(), nn.LayerNorm(16),
 """
 PICTURES = """
 def data(g): return torch.randn(4, 1, 14, 14, generator=g), torch.randint(0, 10, (4,), generator=g)
-def make(): return nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Conv2d(8, 16, 3), nn.BatchNorm2d(16), nn.MaxPool2d(2),
-                                 nn.Dropout(0.25), nn.Flatten(), nn.Linear(400, 10), nn.LogSoftmax(1))
+def make(): return nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Conv2d(8, 16, 3), nn.BatchNorm2d(16),
+                                 nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(), nn.Linear(400, 10), nn.LogSoftmax(1))
 """
 WORDS = """
 def data(g): return torch.randint(0, 30, (7, 3), generator=g), torch.randint(0, 30, (21,), generator=g)
@@ -44,7 +44,8 @@ class Words(nn.Module):
     def __init__(self):
         super().__init__()
         self.table, self.last = nn.Embedding(30, 16), nn.Linear(16, 30)
-        self.inside = nn.LSTM(16, 16, 2) if recurrent else nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 2)
+        layer = nn.TransformerEncoderLayer(16, 2, 32)
+        self.inside = nn.LSTM(16, 16, 2) if recurrent else nn.TransformerEncoder(layer, 2)
     def forward(self, x):
         out = self.inside(F.dropout(self.table(x), 0.1, self.training))
         return F.log_softmax(self.last(out[0] if recurrent else out).view(-1, 30), 1)
@@ -123,12 +124,13 @@ for device in ("cpu", "xla"):
         two = run(example, "--steps", "3", settings=("--cores", "2"))
         self.assertEqual(two.returncode, 0, two.stderr)
         self.assertEqual(len(losses(two.stdout)), 3)
-        self.path.write_text(HEAD + f"import sys; sys.argv = ['x']\nimport types\nsource = open({str(example)!r}).read()\n"
+        self.path.write_text(HEAD + f"source = open({str(example)!r}).read()\n"
                              "names = {'__name__': 'x'}\nexec(source, names)\ntorch.manual_seed(0)\n"
                              "m = nn.Sequential(nn.Linear(40, 64), nn.GELU(), nn.Linear(64, 10))\n"
                              "o = torch.optim.AdamW(m.parameters(), lr=1e-2)\nfor step in range(3):\n"
                              "    o.zero_grad()\n"
-                             "    both = [F.cross_entropy(m(x), y) for x, y in (names['batch'](step, r, 16) for r in (0, 1))]\n"
+                             "    batches = [names['batch'](step, rank, 16) for rank in (0, 1)]\n"
+                             "    both = [F.cross_entropy(m(x), y) for x, y in batches]\n"
                              "    (sum(both) / 2).backward(); o.step(); print('loss', both[0].item())\n")
         one = run(self.path)
         self.assertEqual(one.returncode, 0, one.stderr)

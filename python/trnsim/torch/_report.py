@@ -47,7 +47,7 @@ def text(engine):
         lines.append(f"  {name:<10} {nodes:>6} operators  {cause} at {line}: {why}")
     if len(engine.history) > 20:
         lines.append(f"  and {len(engine.history) - 20} more")
-    lines.append("time of the machine       --out FOLDER keeps each graph; trnsim run FOLDER/graph1.mlir tells its time")
+    lines.append("time of the machine       --out FOLDER keeps graphs; trnsim run FOLDER/graph1.mlir tells the time")
     return "\n".join(lines)
 
 
