@@ -14,7 +14,7 @@ namespace trnsim::frontend {
 struct LowerOptions {
   std::optional<runtime::Dtype> operand{};  // type of TensorE's operands; none: the program's own
   std::int64_t most_trips = 4096;           // of a loop
-  std::size_t most_operations = 4'000'000;  // of the program, with all trips of its loops
+  std::size_t most_operations = 400'000;    // of the program, with all trips of its loops
 };
 
 /// A tensor of the program's that the host writes or reads, as a matrix.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/files.h"
@@ -20,6 +21,8 @@ namespace trnsim {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::int64_t kInstanceCores = 32;  // of a trn1.32xlarge, the default for more than two
 
 bool is_mlir(std::string name) {
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
@@ -108,7 +111,8 @@ workloads::Workload graph_workload(const fs::path& path) {
                  {"max_steps", "1000"},
                  {"per_device_train_batch_size", "1"},
                  {"suggestions", "0"},
-                 {"nproc_per_node", std::to_string(model->ranks())},
+                 {"nproc_per_node", std::to_string(std::min<std::int64_t>(model->ranks(), kInstanceCores))},
+                 {"nnodes", std::to_string((model->ranks() + kInstanceCores - 1) / kInstanceCores)},
                  {"instance_type", model->ranks() > 2 ? "trn1.32xlarge" : "trn1.2xlarge"}};
   return out;
 }
