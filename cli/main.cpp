@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,17 +37,19 @@ int report(const base::Error& error) {
 constexpr const char* kNoMemory =
     "environment error: trnsim: this host has no memory left\n  fix: free some, or use a smaller job\n";
 
+std::atomic<bool> memory_ended{false};
+
+void note_end_of_memory() {
+  memory_ended = true;
+  throw std::bad_alloc{};
+}
+
 /// Memory may end in a function of a library that is noexcept, or in a thread that hands nothing on: the end is that of
-/// any other place.
+/// any other place. Which exception it was is not known here.
 [[noreturn]] void end_without_memory() {
-  try {
-    if (const std::exception_ptr current = std::current_exception()) std::rethrow_exception(current);
-  } catch (const std::bad_alloc&) {
-    std::fputs(kNoMemory, stderr);
-    _exit(base::exit_code(base::Fault::kEnvironment));
-  } catch (...) {  // NOLINT(bugprone-empty-catch): a bug of ours, which leaves its core
-  }
-  std::abort();
+  if (!memory_ended) std::abort();
+  std::fputs(kNoMemory, stderr);
+  _exit(base::exit_code(base::Fault::kEnvironment));
 }
 
 /// The exit code of a verb that has ended with `code`.
@@ -59,6 +62,7 @@ int with_lost_output(int code) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
+  std::set_new_handler(note_end_of_memory);
   std::set_terminate(end_without_memory);
   // The compiler takes and gives back large arrays all the time. Measured: a quarter of its time was spent on their
   // pages.

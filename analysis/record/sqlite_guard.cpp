@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,7 @@ std::vector<Entry> schema_of(sqlite3* connection, const std::string& file) {
   const std::string why = sqlite3_errmsg(connection);
   sqlite3_finalize(rows);
   if (code == SQLITE_DONE) return out;
+  if (code == SQLITE_NOMEM) throw std::bad_alloc{};
   const bool busy = code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_PROTOCOL;
   if (busy) throw base::Error{base::Fault::kEnvironment, file, why, "end the other process that uses the file"};
   refuse(file, why);
@@ -62,12 +64,12 @@ std::vector<Entry> schema_of(sqlite3* connection, const std::string& file) {
 bool computes(sqlite3* connection, const std::string& table) {
   sqlite3_stmt* rows = nullptr;
   const std::string_view sql = "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0";
-  if (sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &rows, nullptr) != SQLITE_OK)
-    return true;
-  sqlite3_bind_text(rows, 1, table.c_str(), -1, SQLITE_STATIC);
-  const bool found = sqlite3_step(rows) != SQLITE_DONE;
+  int code = sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &rows, nullptr);
+  if (code == SQLITE_OK) code = sqlite3_bind_text(rows, 1, table.c_str(), -1, SQLITE_STATIC);
+  if (code == SQLITE_OK) code = sqlite3_step(rows);
   sqlite3_finalize(rows);
-  return found;
+  if (code == SQLITE_NOMEM) throw std::bad_alloc{};
+  return code != SQLITE_DONE;
 }
 
 void require_plain(sqlite3* connection, const std::string& file, SqliteGuard::Use use) {

@@ -190,6 +190,17 @@ void square(Evaluation& e) {
   unary<[](double x) { return x * x; }, [](std::int64_t x) { return static_cast<std::int64_t>(std::uint64_t(x) * x); },
         [](C z) { return z * z; }>(e);
 }
+void gelu(Evaluation& e) {
+  unary<[](double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); }>(e);
+}
+/// Hendrycks and Gimpel, arXiv:1606.08415: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+void gelu_tanh(Evaluation& e) {
+  unary<[](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x))); }>(
+      e);
+}
+void silu(Evaluation& e) {
+  unary<[](double x) { return x * sigmoid(x); }>(e);
+}
 void erf(Evaluation& e) {
   unary<[](double x) { return std::erf(x); }>(e);
 }

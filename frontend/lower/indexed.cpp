@@ -181,6 +181,20 @@ void gather(Lowerer& l) {
   l.set(inverse(dense_view(taken, dims, l.dtype_out()), order));
 }
 
+/// The rows that indices name, each the sum of its updates. TensorE adds them up, which takes no integers.
+View summed_rows(Lowerer& l, const Rows& rows, const View& updates, const View& index) {
+  const bool whole = isa::is_integer(l.dtype_out());
+  const Dtype dtype = whole ? Dtype::kFp32 : l.dtype_out();
+  const runtime::ElementAttrs copy{.form = runtime::ElementForm::kFunction};
+  const View real = whole ? l.element(copy, {updates}, updates.dims, dtype) : updates;
+  const std::int64_t places = updates.count() / rows.run;
+  const runtime::ValueId sum =
+      l.add(runtime::kEmbeddingGrad, {l.matrix(index, places, 1), l.matrix(real, places, rows.run)},
+            runtime::EmbeddingGradAttrs{.rows = rows.table.count() / rows.run, .dtype = dtype});
+  const View scattered = dense_view(sum, rows.table.dims, dtype);
+  return whole ? l.element(copy, {scattered}, scattered.dims, l.dtype_out()) : scattered;
+}
+
 void scatter(Lowerer& l) {
   if (l.node().operands.size() != 3) l.refuse("has several tensors", "scatter each by itself");
   const ScatterDims s = scatter_dims(l.node().attributes);
@@ -206,16 +220,7 @@ void scatter(Lowerer& l) {
   const View index =
       exact ? row_numbers(l, ids, s.index_vector_dim, sizes_at(table, s.scatter_dims_to_operand_dims), false)
             : number_view(0, {places, 1}, Dtype::kInt32);
-  // TensorE adds rows up, which takes no integers.
-  const bool whole = isa::is_integer(l.dtype_out());
-  const Dtype dtype = whole ? Dtype::kFp32 : l.dtype_out();
-  const runtime::ElementAttrs copy{.form = runtime::ElementForm::kFunction};
-  const View real = whole ? l.element(copy, {moved}, moved.dims, dtype) : moved;
-  const runtime::ValueId sum =
-      l.add(runtime::kEmbeddingGrad, {l.matrix(index, places, 1), l.matrix(real, places, rows->run)},
-            runtime::EmbeddingGradAttrs{.rows = rows->table.count() / rows->run, .dtype = dtype});
-  View scattered = dense_view(sum, rows->table.dims, dtype);
-  if (whole) scattered = l.element(copy, {scattered}, scattered.dims, l.dtype_out());
+  View scattered = summed_rows(l, *rows, moved, index);
   if (exact) {
     Dims places_of = rows->indexed;
     places_of.insert(places_of.end(), rows->others.begin(), rows->others.end());

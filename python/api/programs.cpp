@@ -16,11 +16,11 @@
 #include "frontend/stablehlo/reader.h"
 
 namespace py = pybind11;
-namespace frontend = trnsim::frontend;
 
 namespace trnsim_python {
 namespace {
 
+namespace frontend = trnsim::frontend;
 using base::Error;
 using base::Fault;
 using frontend::Element;

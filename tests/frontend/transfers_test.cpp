@@ -80,6 +80,20 @@ func.func @main() {
             2);
 }
 
+/// At 1: half of 1 + erf(1 / sqrt 2) = 0.8413447; 1 / (1 + 1 / e) = 0.7310586.
+TEST(Transfers, FunctionsOfTheVendorAreCustomCalls) {
+  EXPECT_EQ(checks_in(main_with(R"(
+    %x = stablehlo.constant dense<1.0> : tensor<f32>
+    %g = stablehlo.custom_call @AwsNeuronGelu(%x) : (tensor<f32>) -> tensor<f32>
+    check.expect_almost_eq_const %g, dense<0.8413447> : tensor<f32> {tolerance = 1.0e-6 : f64}
+    %t = stablehlo.custom_call @AwsNeuronGeluApprxTanh(%x) : (tensor<f32>) -> tensor<f32>
+    check.expect_almost_eq_const %t, dense<0.841192> : tensor<f32> {tolerance = 1.0e-6 : f64}
+    %s = stablehlo.custom_call @AwsNeuronSilu(%x) : (tensor<f32>) -> tensor<f32>
+    check.expect_almost_eq_const %s, dense<0.7310586> : tensor<f32> {tolerance = 1.0e-6 : f64}
+)")),
+            3);
+}
+
 TEST(Transfers, UnknownCustomCallsAreRefused) {
   EXPECT_THAT(complaint_of(main_with(R"(
     %x = stablehlo.constant dense<2.0> : tensor<f32>

@@ -2,8 +2,8 @@
 """clang-tidy over many files, some now and some later: lint.py COMMANDS MINUTES FILE... `./dev lint` calls it.
 
 COMMANDS: the folder of compile_commands.json. A file that had no complaint is not looked at again while it, the headers
-that it includes, .clang-tidy and clang-tidy are the same. After MINUTES no further file is begun: the rest is counted,
-and the next call goes on with it. Prints the complaints; exits with 1 if there are any."""
+that it includes, .clang-tidy and clang-tidy are the same. After MINUTES it ends: the rest is counted, and the next call
+goes on with it. Prints the complaints; exits with 1 if there are any."""
 import hashlib
 import json
 import os
@@ -47,12 +47,12 @@ class Linter:
         known = self.known.get(file)
         return bool(known) and digest(known["files"], self.version) == known["digest"]
 
-    def look(self, file):
-        """Complaints, or nothing."""
+    def look(self, file, seconds):
+        """Complaints, or nothing. Errors: subprocess.TimeoutExpired."""
         if file not in self.words:
             return ""
         ran = subprocess.run(["clang-tidy", "--quiet", "-p", str(self.commands), file], capture_output=True, text=True,
-                             check=False)
+                             check=False, timeout=seconds)
         if ran.returncode == 0:
             files = [file, *self.headers(file)]
             self.known[file] = {"files": files, "digest": digest(files, self.version)}
@@ -72,10 +72,13 @@ def main():
     left, bad = [], 0
 
     def one(file):
-        if time.monotonic() > end:
-            left.append(file)
-            return ""
-        return linter.look(file)
+        try:
+            if time.monotonic() < end:
+                return linter.look(file, end - time.monotonic())
+        except subprocess.TimeoutExpired:
+            pass
+        left.append(file)
+        return ""
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for number, text in enumerate(pool.map(one, todo), 1):

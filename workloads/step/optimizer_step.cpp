@@ -72,9 +72,10 @@ class Update {
   /// two stages stay equal in equal blocks only.
   template <class F>
   void for_each(const std::string& scope, const F& f) {
+    const std::string tied_scope = scope + ".tied";
     for (const bool tied : {false, true})
       for (const auto& [layer, members] : all_.by_layer()) {
-        all_.enter((tied ? scope + ".tied" : scope).c_str(), layer, isa::Phase::kOptimizer);
+        all_.enter((tied ? tied_scope : scope).c_str(), layer, isa::Phase::kOptimizer);
         for (const std::size_t i : members)
           if (all_.is_tied(i) == tied) f(i);
       }

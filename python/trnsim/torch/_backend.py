@@ -3,6 +3,7 @@ import os
 
 import torch
 
+from trnsim.torch import _rules  # noqa: registers the rules
 from trnsim.torch._engine import host_scalar
 from trnsim.torch._lower import program_text
 from trnsim.torch._values import DTYPES, element_of
@@ -41,10 +42,13 @@ class Interpreted:
 
     def compile(self, graph, name):
         text = program_text(graph, name)
-        if self.folder:
-            with open(os.path.join(self.folder, name + ".mlir"), "w") as file:
-                file.write(text)
+        self.keep(text, name)
         return self.core.Program(text, name + ".mlir")
+
+    def keep(self, text, name):
+        if self.folder:
+            with open(os.path.join(self.folder, name + ".mlir"), "w", encoding="utf-8") as file:
+                file.write(text)
 
     def values(self, leaves):
         return [self.scalar(v) if v.buffer is None else v.buffer for v in leaves]

@@ -177,7 +177,8 @@ class Text:
             return a
         start = self.constant(initial, a.element)
         shape = [d for i, d in enumerate(a.shape) if i not in dims]
-        text = f"stablehlo.reduce({a.name} init: {start.name}) applies stablehlo.{op} across dimensions = {listed(dims)}"
+        text = f"stablehlo.reduce({a.name} init: {start.name}) applies stablehlo.{op} " \
+               f"across dimensions = {listed(dims)}"
         return self.line(text, shape, a.element, f"{a.type}, {start.type}")
 
     def dot_general(self, a, b, batch, contract):

@@ -1,15 +1,22 @@
 """The pending graph, where it is cut, the programs that were made of it, and what the end's report counts."""
 import collections
+import os
 import sys
 import time
-import traceback
 
 import torch
 
-from trnsim.torch._values import Unsupported, contiguous, element_of
+from trnsim.torch._values import HOOKS, LIVE, Unsupported, contiguous, element_of
 
-OWN = __file__.rsplit("/", 1)[0]
+OWN, PYTORCH = os.path.dirname(__file__) + os.sep, os.path.dirname(torch.__file__) + os.sep
 _engine = None
+
+
+class Refused(NotImplementedError):
+    """Something that the device does not do, and the line of the script that asks for it."""
+
+    def __init__(self, line, what):
+        super().__init__(f"{line}: {what}")
 
 
 def engine():
@@ -27,14 +34,14 @@ def script_line():
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(OWN) and "/torch/" not in name and not name.startswith("<"):
+        if not name.startswith((OWN, PYTORCH, "<")):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
 
 class Graph:
-    """What has to be computed for some values, in order; leaves are values that are there already."""
+    """The nodes below some values, in order; leaves are values that are there already."""
 
     def __init__(self, wanted):
         self.nodes, self.leaves, places = [], [], {}
@@ -85,6 +92,7 @@ class Engine:
         self.cuts = collections.Counter()
         self.history = []  # of programs: (key, cause, line, nodes)
         self.runs, self.traced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0, 0.0, 0.0
+        self.rank, self.ranks, self.cores = 0, 1, 2
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
 
     def recorded(self, node):
@@ -92,10 +100,10 @@ class Engine:
 
     def explained(self, error, func):
         """One error, with the operator and the script's line."""
-        line = next((f"{f.filename}:{f.lineno}" for f in reversed(traceback.extract_stack())
-                     if not f.filename.startswith(OWN) and "/torch/" not in f.filename), "")
+        if isinstance(error, Refused):
+            return error
         text = str(error).splitlines()[0]
-        return NotImplementedError(f"{line}: {func}: {text}" if str(func) not in text else f"{line}: {text}")
+        return Refused(script_line(), text if str(func) in text else f"{func}: {text}")
 
     def upload(self, tensor):
         element_of(tensor.dtype)
@@ -104,8 +112,7 @@ class Engine:
     def download(self, tensor):
         if not hasattr(tensor, "_base_storage"):
             return tensor
-        from trnsim.torch._views import current
-        value = current(tensor)
+        value = HOOKS["current"](tensor)
         if value.pending:
             self.cuts["read"] += 1
             self.compute(self.live([value]) if self.everything else [value], "a value is read")
@@ -114,7 +121,6 @@ class Engine:
 
     def live(self, first=()):
         """Values that tensors of the script have and that are pending, `first` ahead."""
-        from trnsim.torch._tensor import LIVE
         values = {id(v): v for v in first}
         for storage in list(LIVE):
             if storage.value.pending:
@@ -137,7 +143,7 @@ class Engine:
             try:
                 program = self.programs[graph.key] = self.backend.compile(graph, f"graph{len(self.programs)}")
             except Unsupported as error:
-                raise NotImplementedError(f"{error.args[0]}") from None
+                raise Refused(script_line(), str(error)) from None
             self.compile_seconds += time.perf_counter() - begin
             self.history.append((graph.key, cause, script_line(), len(graph.nodes)))
         begin = time.perf_counter()

@@ -1,8 +1,8 @@
-"""Shapes, strides and types of an operator's results: PyTorch's meta function, a decomposition of PyTorch's where it has
-none, and the CPU on zeros where it has neither."""
+"""Shapes, strides and types of an operator's results: PyTorch's meta function, and the CPU on zeros where it has
+none."""
 import torch
 
-from trnsim.torch._values import Meta, Unsupported, contiguous, meta_of
+from trnsim.torch._values import Unsupported, contiguous, meta_of
 
 
 def stand_in(item, device):
@@ -31,7 +31,7 @@ def results(func, args, kwargs):
         try:
             out = asked(func, args, kwargs, "meta")
         except NotImplementedError:
-            out = from_decomposition(func, args, kwargs)
+            out = from_zeros(func, args, kwargs)
     if isinstance(out, torch.Tensor):
         return [meta_of(out)], True
     if not isinstance(out, (list, tuple)):
@@ -39,11 +39,9 @@ def results(func, args, kwargs):
     return [meta_of(t) if isinstance(t, torch.Tensor) else None for t in out], False
 
 
-def from_decomposition(func, args, kwargs):
+def from_zeros(func, args, kwargs):
     try:
         return asked(func, args, kwargs, "cpu")
     except NotImplementedError:
         raise Unsupported(f"{func} has no shapes in PyTorch {torch.__version__}") from None
 
-
-__all__ = ["results", "Meta"]

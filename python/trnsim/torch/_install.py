@@ -1,8 +1,11 @@
 """Puts the simulated device in place of torch_xla and of accelerators: modes, modules, names."""
+import sys
+
 import torch
 
-from trnsim.torch import _engine
+from trnsim.torch import _engine, _xla
 from trnsim.torch._modes import Functions, Operators, named
+from trnsim.torch._tensor import DeviceTensor
 
 
 def tied(apply):
@@ -57,13 +60,16 @@ class Accelerator:
         _engine.engine().mark_step()
 
 
-def install(backend):
-    """From here on "xla" and "neuron" are simulated. Returns the engine."""
+def install(backend, everywhere=False):
+    """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device."""
     running = _engine.start(backend)
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.nn.Module._apply = tied(torch.nn.Module._apply)
     torch.nn.Module.to = renamed(torch.nn.Module.to)
     torch.accelerator = Accelerator
     Operators().__enter__()
-    Functions().__enter__()
+    Functions(everywhere).__enter__()
+    DeviceTensor.plain_numpy = everywhere
+    for name, module in _xla.modules().items():
+        sys.modules[name] = module
     return running

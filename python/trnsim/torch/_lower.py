@@ -3,7 +3,10 @@ operators are recorded and lowered in turn."""
 import torch
 
 from trnsim.torch import _emit
-from trnsim.torch._values import Unsupported, Value, element_of, filled
+from trnsim.torch._engine import Graph
+from trnsim.torch._tensor import DeviceTensor, new_tensor
+from trnsim.torch._values import DTYPES, Unsupported, Value, element_of, filled
+from trnsim.torch._views import current
 
 RULES = {}  # by the operator's name without its overload
 
@@ -52,15 +55,10 @@ class Lowering:
         """The element in which PyTorch compares or combines values and numbers."""
         def plain(item):
             if isinstance(item, _emit.X):
-                return torch.empty((1,) * item.rank, dtype=_dtype(item.element), device="meta")
+                return torch.empty((1,) * item.rank, dtype=DTYPES[item.element], device="meta")
             return item
         first, second = (plain(i) for i in items)
         return element_of(torch.result_type(first, second))
-
-
-def _dtype(element):
-    from trnsim.torch._values import DTYPES
-    return DTYPES[element]
 
 
 def name_of(call):
@@ -89,7 +87,6 @@ def decomposition(func):
 
 
 def decomposed(text, call, tensors):
-    from trnsim.torch._tensor import DeviceTensor, new_tensor
     function = decomposition(call.func)
     if function is None:
         raise Unsupported(f"{call.func} is not there: trnsim list ops --frontend aten lists the operators that are")
@@ -103,18 +100,12 @@ def decomposed(text, call, tensors):
     with torch.no_grad():
         out = function(*filled(call.args, stands), **filled(call.kwargs, stands))
     out = list(out) if isinstance(out, (list, tuple)) else [out]
-    values = [None if not isinstance(t, DeviceTensor) else _current(t) for t in out]
+    values = [None if not isinstance(t, DeviceTensor) else current(t) for t in out]
     return lower_values(text, values, known)
-
-
-def _current(tensor):
-    from trnsim.torch._views import current
-    return current(tensor)
 
 
 def lower_values(text, wanted, known):
     """The wanted values in the text; `known` has those of the leaves by id."""
-    from trnsim.torch._engine import Graph, host_scalar
     graph = Graph([v for v in wanted if v is not None and v.pending])
 
     def leaf(value):
@@ -122,7 +113,7 @@ def lower_values(text, wanted, known):
             return known[id(value)][1]
         if value.host is not None:
             return text.constant(value.host, element_of(value.meta.dtype))
-        raise Unsupported("a decomposition reads values of the host" + str(host_scalar))
+        raise Unsupported("a decomposition reads values of the host")
     leaves = [leaf(v) for v in graph.leaves]
     done = lower_nodes(text, graph, leaves)
     return [None if v is None else leaf(v) if not v.pending else done[id(v.node)][v.index] for v in wanted]
@@ -146,7 +137,6 @@ def lower_nodes(text, graph, leaves):
 
 def program_text(graph, name, ranks=1):
     """The module's text, and whether its processes talk to one another."""
-    from trnsim.torch import _rules  # noqa: registers the rules
     text = _emit.Text()
     text.ranks = ranks
     leaves = [_emit.X(f"%arg{i}", v.meta.shape, element_of(v.meta.dtype)) for i, v in enumerate(graph.leaves)]

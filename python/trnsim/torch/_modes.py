@@ -1,5 +1,5 @@
-"""What catches a script's calls: factories and moves that name the device, and operators without a tensor of ours among
-their arguments. "neuron" and "xla" are names of the same device."""
+"""Modes that catch a script's calls: factories and moves that name the device, and operators without a tensor of ours
+among their arguments. "neuron" and "xla" are names of the same device."""
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -9,7 +9,8 @@ from trnsim.torch._tensor import DeviceTensor
 
 NAMES = ("xla", "neuron")
 MOVES = {torch.Tensor.to, torch.nn.Module.to, torch.Tensor.new_empty, torch.Tensor.type}
-FALSE = {torch.Tensor.is_cuda.__get__}
+MAKERS = {torch.tensor, torch.zeros, torch.ones, torch.full, torch.empty, torch.rand, torch.randn, torch.randint,
+          torch.arange, torch.linspace, torch.eye, torch.randperm}
 
 
 def named(device):
@@ -20,7 +21,12 @@ def named(device):
 
 
 class Functions(TorchFunctionMode):
-    """Puts "meta", which PyTorch's C++ side can allocate, where a call names the device."""
+    """Puts "meta", which PyTorch's C++ side can allocate, where a call names the device. `everywhere`: also where a
+    call names none, for scripts that know of no devices."""
+
+    def __init__(self, everywhere=False):
+        super().__init__()
+        self.everywhere = everywhere
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if kwargs:
@@ -30,6 +36,11 @@ class Functions(TorchFunctionMode):
             kwargs = {}
         if func in MOVES and len(args) > 1 and named(args[1]):
             args = (args[0], "meta") + args[2:]
+        if self.everywhere:
+            if func in MAKERS and kwargs.get("device") is None:
+                kwargs = dict(kwargs, device="meta")
+            elif func is torch.from_numpy:
+                return func(*args, **kwargs).to("meta")
         return func(*args, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""Operators become nodes. What an operator does to its arguments is read from its schema: views share a storage, writes
+"""Operators become nodes. An operator's schema says how it treats its arguments: views share a storage, writes
 make a new value of it, and everything else has results of its own. Shapes and types are PyTorch's meta functions',
 asked once for each combination of arguments."""
 import torch
@@ -6,7 +6,7 @@ import torch
 from trnsim.torch import _infer, _special
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
-from trnsim.torch._values import Call, Meta, Node, Slot, Unsupported, Value, element_of
+from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Value, element_of
 from trnsim.torch._views import current, step_into, write
 
 aten = torch.ops.aten
@@ -104,6 +104,7 @@ class _Scaled(dict):
 
 
 SCALED_FUNCTIONS = _Scaled()
+SAME = {aten.detach.default, aten.alias.default}
 
 
 def record(func, args, kwargs):
@@ -129,6 +130,8 @@ def view(func, args, kwargs):
     base = args[0]
     if not isinstance(base, DeviceTensor):
         return func(*args, **kwargs)
+    if func in SAME:
+        return DeviceTensor(base._base_storage, base._chain, base._meta)
     call, _ = call_of(func, args, kwargs)
     if call.single:
         return step_into(base, call, 0)
@@ -187,10 +190,18 @@ def assign(target, value):
     write(target, value)
 
 
+def composed(func):
+    """Whether PyTorch composes it of others; it comes here where a decomposition calls it."""
+    has = getattr(torch._C, "_dispatch_has_kernel_for_dispatch_key", None)
+    return hasattr(func, "decompose") and has is not None and has(func.name(), "CompositeImplicitAutograd")
+
+
 def classify(func):
     special = _special.handler(func)
     if special is not None:
         return special
+    if composed(func):
+        return lambda func, args, kwargs: func.decompose(*args, **kwargs)
     arguments = func._schema.arguments
     aliases = [a.alias_info for a in arguments if a.alias_info is not None]
     if any(alias.is_write for alias in aliases):
@@ -208,3 +219,6 @@ def dispatch(func, args, kwargs):
         return handler(func, args, kwargs)
     except (Unsupported, NotImplementedError) as error:
         raise engine().explained(error, func) from None
+
+
+HOOKS.update(dispatch=dispatch, functional=functional, writing=writing, assign=assign)

@@ -27,7 +27,7 @@ def forward(at, x, kernel, geometry, groups):
 
 
 def backward(at, x, kernel, geometry, extra, groups):
-    """A transposed convolution: the kernel [in, out / groups, ...] turned round, over the input spread by the stride."""
+    """A transposed convolution: the kernel [in, out / groups, ...] turned round, over the input with gaps."""
     text, (stride, padding, dilation), n = at.text, geometry, x.rank - 2
     rows, columns, *size = kernel.shape
     if groups > 1:
@@ -47,7 +47,7 @@ def backward(at, x, kernel, geometry, extra, groups):
 
 
 def by_kernel(at, x, grad, geometry, size, groups):
-    """The gradient [features of grad, features of x / groups, ...]: the batch is what is summed over."""
+    """The gradient [features of grad, features of x / groups, ...]: sums run over the batch."""
     (stride, padding, dilation), n = geometry, x.rank - 2
     pad = [[p, d * (k - 1) + s * (o - 1) + 1 - i - p] for p, d, k, s, o, i in
            zip(padding, dilation, size, stride, grad.shape[2:], x.shape[2:])]
@@ -58,7 +58,8 @@ def by_kernel(at, x, grad, geometry, size, groups):
 
 
 @rule("convolution", "_convolution", "convolution_overrideable")
-def convolution(at, x, kernel, bias, stride, padding, dilation, transposed, extra, groups, *_):
+def convolution(at, x, kernel, bias, *rest):
+    stride, padding, dilation, transposed, extra, groups = rest[:6]
     n = x.rank - 2
     geometry = [wide(v, n) for v in (stride, padding, dilation)]
     if transposed:
@@ -71,7 +72,8 @@ def convolution(at, x, kernel, bias, stride, padding, dilation, transposed, extr
 
 
 @rule("convolution_backward")
-def convolution_backward(at, grad, x, kernel, _, stride, padding, dilation, transposed, extra, groups, mask):
+def convolution_backward(at, grad, x, kernel, *rest):
+    _, stride, padding, dilation, transposed, extra, groups, mask = rest
     n = x.rank - 2
     geometry = [wide(v, n) for v in (stride, padding, dilation)]
     stride, padding, dilation = geometry
@@ -113,7 +115,8 @@ def highs(shape, x, n, geometry):
 
 
 @rule("max_pool2d_with_indices", "max_pool3d_with_indices")
-def max_pool(at, x, kernel, stride, padding=0, dilation=1, ceil_mode=False):
+def max_pool(at, x, *rest):
+    kernel, stride, padding, dilation, _ = rest
     n = 2 if "2d" in at.call.func._schema.name else 3
     geometry = pooling(x, n, kernel, stride, padding, dilation)
     window = over(x, n, geometry, highs(at.shape, x, n, geometry))
@@ -165,9 +168,9 @@ def max_pool_gradient(at, grad, x, *rest):
     return _emit_more.scatter(text, zero, both, text.reshape(grad, (lead, m)), [0, 1], "add")
 
 
-def divisors(at, x, n, geometry, window, counts, override):
+def divisors(at, x, n, geometry, *rest):
     """How many elements each window is divided by."""
-    kernel = geometry[0]
+    (window, counts, override), kernel = rest, geometry[0]
     if override:
         return at.text.constant(float(override), x.element, at_shape(x, n, window))
     if counts and all(p[0] >= p[1] for p in window[2]):
@@ -185,7 +188,8 @@ def at_shape(x, n, window):
 
 
 @rule("avg_pool2d", "avg_pool3d")
-def avg_pool(at, x, kernel, stride=(), padding=0, ceil_mode=False, counts=True, override=None):
+def avg_pool(at, x, *rest):
+    kernel, stride, padding, _, counts, override = rest
     n = 2 if "2d" in at.call.func._schema.name else 3
     geometry = pooling(x, n, kernel, stride, padding)
     window = over(x, n, geometry, highs(at.shape, x, n, geometry))
@@ -194,7 +198,8 @@ def avg_pool(at, x, kernel, stride=(), padding=0, ceil_mode=False, counts=True, 
 
 
 @rule("avg_pool2d_backward", "avg_pool3d_backward")
-def avg_pool_gradient(at, grad, x, kernel, stride, padding, ceil_mode, counts, override=None):
+def avg_pool_gradient(at, grad, x, *rest):
+    kernel, stride, padding, _, counts, override = rest
     n = 2 if "2d" in at.call.func._schema.name else 3
     geometry = pooling(x, n, kernel, stride, padding)
     window = over(x, n, geometry, highs(grad.shape, x, n, geometry))

@@ -11,7 +11,7 @@ UNARY = {"exp": "exponential", "log": "log", "sqrt": "sqrt", "rsqrt": "rsqrt", "
          "acos": "chlo.acos", "atan": "chlo.atan", "sinh": "chlo.sinh", "cosh": "chlo.cosh", "asinh": "chlo.asinh",
          "acosh": "chlo.acosh", "atanh": "chlo.atanh", "lgamma": "chlo.lgamma", "digamma": "chlo.digamma",
          "clone": None, "contiguous": None, "_to_copy": None, "alias": None, "detach": None, "lift_fresh": None,
-         "special_bessel_i1e": "chlo.bessel_i1e", "positive": None}
+         "special_bessel_i1e": "chlo.bessel_i1e", "positive": None, "convert_element_type": None}
 WHOLE = {"abs", "neg", "sign", "sgn", "bitwise_not"}
 BINARY = {"maximum": "maximum", "minimum": "minimum", "atan2": "atan2", "bitwise_and": "and", "bitwise_or": "or",
           "bitwise_xor": "xor", "pow": "power", "bitwise_left_shift": "shift_left",
@@ -94,7 +94,7 @@ def floor_division(at, a, b):
 
 
 def floor_divide(at, a, b):
-    """Of integers, whose division truncates: one less where the remainder has the other sign."""
+    """For integers, whose division truncates: one less where the remainder has the other sign."""
     text, zero = at.text, at.cast(0)
     rest = text.binary("remainder", a, b)
     other = text.binary("and", text.compare("NE", rest, zero),

@@ -142,8 +142,8 @@ def index_copy(at, x, dim, places, values):
     return along(at, x, dim, places, values, 1, None)
 
 
-def along(at, x, dim, places, values, alpha, op):
-    text, dim = at.text, dim % x.rank
+def along(at, x, dim, places, *what):
+    (values, alpha, op), text, dim = what, at.text, dim % x.rank
     if alpha != 1:
         values = text.binary("multiply", values, text.constant(alpha, values.element, values.shape))
     order = [dim] + [d for d in range(x.rank) if d != dim]

@@ -128,8 +128,9 @@ def pad(at, x, amounts, value=0):
 
 
 @rule("slice_scatter")
-def slice_scatter(at, x, part, dim=0, start=None, end=None, step=1):
+def slice_scatter(at, x, part, *where):
     """The part padded to the whole, chosen where the mask says."""
+    dim, start, end, step = where
     dim = dim % x.rank
     start, end = ends(x, dim, start, end)
     return embedded(at, x, at.text.convert(part, x.element), dim, start, step)

@@ -3,8 +3,9 @@ random numbers, results whose shape depends on values, running statistics."""
 import torch
 
 from trnsim.torch._engine import engine
-from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
-from trnsim.torch._values import Unsupported, Value, contiguous
+from trnsim.torch._tensor import DeviceTensor, from_host
+from trnsim.torch._values import HOOKS, Unsupported, Value, contiguous
+from trnsim.torch._views import current, write
 
 aten = torch.ops.aten
 HOST = {"nonzero", "masked_select", "_unique", "_unique2", "unique_dim", "unique_consecutive", "equal", "bincount",
@@ -32,7 +33,7 @@ def on_device(item):
 
 
 def host(func, args, kwargs):
-    """Computed by the host, as torch_xla does with what its compiler cannot: shapes there depend on values."""
+    """Computed by the host, as torch_xla does where a compiler cannot: shapes depend on values."""
     engine().counters[f"{func._schema.name}"] += 1
     return on_device(func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()}))
 
@@ -48,8 +49,7 @@ def to_copy(func, args, kwargs):
         return from_host(tensor.to(dtype))
     if device is not None and device.type != "meta":
         return engine().download(tensor).to(dtype)
-    from trnsim.torch._record import functional
-    return functional(func, args, {"dtype": dtype})
+    return HOOKS["functional"](func, args, {"dtype": dtype})
 
 
 def copy_(func, args, kwargs):
@@ -59,17 +59,14 @@ def copy_(func, args, kwargs):
         return target.copy_(engine().download(source))
     if not isinstance(source, DeviceTensor):
         source = from_host(source.detach().to(target.dtype).expand(target._meta.shape).contiguous())
-    from trnsim.torch._record import assign
-    from trnsim.torch._views import current
-    assign(target, current(source))
+    HOOKS["assign"](target, current(source))
     return target
 
 
 def factory(func, args, kwargs):
     if not any(isinstance(a, DeviceTensor) for a in args) and "device" not in kwargs:
         return func(*args, **kwargs)
-    from trnsim.torch._record import functional
-    return functional(func, args, kwargs)
+    return HOOKS["functional"](func, args, kwargs)
 
 
 def host_factory(func, args, kwargs):
@@ -89,7 +86,6 @@ def random_in_place(func, args, kwargs):
     if not isinstance(target, DeviceTensor) or any(isinstance(a, DeviceTensor) for a in args[1:]):
         raise Unsupported(f"{func} with probabilities on the device: draw them on the CPU and move them")
     drawn = func(torch.empty(target._meta.shape, dtype=target._meta.dtype), *args[1:], **kwargs)
-    from trnsim.torch._views import write
     write(target, Value(contiguous(drawn.shape, drawn.dtype), buffer=engine().upload(drawn)))
     return target
 
@@ -104,7 +100,7 @@ def native_dropout(func, args, kwargs):
 
 def batch_norm(func, args, kwargs):
     """Running statistics are written here; the schema does not say so."""
-    from trnsim.torch._record import functional
+    functional = HOOKS["functional"]
     tensor, weight, bias, mean, variance, training, momentum, eps = args
     if not training or mean is None:
         return functional(func, args, kwargs)
@@ -118,7 +114,6 @@ def batch_norm(func, args, kwargs):
 
 def index(func, args, kwargs):
     """Truth values as indices: their positions, which the host finds; one number written by a mask is chosen."""
-    from trnsim.torch import _record
     places = args[1]
     masks = [p for p in places if p is not None and p.dtype in (torch.bool, torch.uint8)]
     writes = func._schema.name.endswith("_")
@@ -135,7 +130,7 @@ def index(func, args, kwargs):
         else:
             found.append(place if place is None or isinstance(place, DeviceTensor) else from_host(place))
     args = (args[0], found) + tuple(args[2:])
-    return (_record.writing if writes else _record.functional)(func, args, kwargs)
+    return HOOKS["writing" if writes else "functional"](func, args, kwargs)
 
 
 def handler(func):
@@ -170,5 +165,3 @@ def takes_device(func):
 def takes_tensor(func):
     return any("Tensor" in str(a.type) for a in func._schema.arguments)
 
-
-__all__ = ["handler", "new_tensor"]

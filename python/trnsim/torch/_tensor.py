@@ -1,12 +1,11 @@
 """The tensor that scripts hold: a wrapper without data, whose operators are recorded. Tensors that are views of one
 another share a Storage; a view remembers how it is made of the storage's value, and how a write goes back."""
-import weakref
-
 import torch
 
-from trnsim.torch._values import Value, contiguous
+from trnsim.torch._engine import engine
+from trnsim.torch._values import HOOKS, LIVE, Value, contiguous
 
-DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; "meta" is what its C++ side is told
+DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; its C++ side is told "meta"
 
 
 class Storage:
@@ -16,8 +15,6 @@ class Storage:
         self.value, self.version = value, 0
         LIVE.add(self)
 
-
-LIVE = weakref.WeakSet()
 
 
 class DeviceTensor(torch.Tensor):
@@ -34,8 +31,7 @@ class DeviceTensor(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        from trnsim.torch._record import dispatch
-        return dispatch(func, args, kwargs or {})
+        return HOOKS["dispatch"](func, args, kwargs or {})
 
     @property
     def device(self):
@@ -59,7 +55,11 @@ class DeviceTensor(torch.Tensor):
     def tolist(self):
         return self.cpu().tolist()
 
+    plain_numpy = False
+
     def numpy(self, *_, **__):
+        if self.plain_numpy:
+            return self.detach().cpu().numpy()
         raise TypeError(f"can't convert {DEVICE} device type tensor to numpy. "
                         "Use Tensor.cpu() to copy the tensor to host memory first.")
 
@@ -104,7 +104,6 @@ def new_tensor(value, meta=None):
 
 def from_host(tensor, meta=None):
     """A tensor of the CPU, copied to the device."""
-    from trnsim.torch._engine import engine
     tensor = tensor.detach()
     meta = meta or contiguous(tensor.shape, tensor.dtype)
     return new_tensor(Value(meta, buffer=engine().upload(tensor)), meta)

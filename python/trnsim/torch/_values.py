@@ -1,6 +1,7 @@
-"""What is recorded: a Value is a tensor that a Node computes later, or that the device has already; a Call is an
+"""Records: a Value is a tensor that a Node computes later, or that the device has already; a Call is an
 operator with everything that is known before values are: shapes, strides, types and constants."""
 import itertools
+import weakref
 
 import torch
 
@@ -8,6 +9,10 @@ ELEMENTS = {torch.float64: "f64", torch.float32: "f32", torch.bfloat16: "bf16", 
             torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "ui8",
             torch.bool: "i1"}
 DTYPES = {element: dtype for dtype, element in ELEMENTS.items()}
+
+
+LIVE = weakref.WeakSet()  # storages of tensors that the script holds
+HOOKS = {}  # functions of modules that come later, by name
 
 
 class Unsupported(RuntimeError):

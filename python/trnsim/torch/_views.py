@@ -1,8 +1,9 @@
 """Views: how a view's value comes from its storage, and how a write to a view changes the storage."""
 import torch
 
+from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor
-from trnsim.torch._values import Call, Node, Slot, Unsupported, Value, contiguous
+from trnsim.torch._values import HOOKS, Call, Node, Slot, Unsupported, contiguous
 
 aten = torch.ops.aten
 
@@ -21,7 +22,6 @@ def step_into(base, call, index):
 
 
 def apply(step, value):
-    from trnsim.torch._engine import engine
     node = Node(step.call, [value])
     engine().recorded(node)
     return node.outputs[step.index]
@@ -108,7 +108,6 @@ MADE = {}
 
 def made(func, values, args, meta):
     """A node whose result has the given meta, without asking PyTorch."""
-    from trnsim.torch._engine import engine
     key = (func, tuple(v.meta.key for v in values), repr([a for a in args if not isinstance(a, Slot)]), meta.key)
     call = MADE.get(key)
     if call is None:
@@ -119,4 +118,4 @@ def made(func, values, args, meta):
     return node.outputs[0]
 
 
-__all__ = ["Step", "Value", "current", "made", "step_into", "write"]
+HOOKS["current"] = current

@@ -1,0 +1,149 @@
+"""PyTorch scripts on the simulated device against the CPU: losses of each step, graphs, collectives, errors."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+HEAD = "import torch, torch.nn as nn, torch.nn.functional as F\n"
+LOOP = """
+import sys
+device = sys.argv[1]
+torch.manual_seed(0)
+model = make().to(device)
+optimizer = optimizer_of(model.parameters())
+for step in range(5):
+    g = torch.Generator().manual_seed(step)
+    x, y = data(g)
+    optimizer.zero_grad()
+    loss = F.nll_loss(model(x.to(device)), y.to(device))
+    loss.backward()
+    optimizer.step()
+    print("loss", repr(loss.item()))
+"""
+ROWS = """
+def data(g): return torch.randn(8, 20, generator=g), torch.randint(0, 5, (8,), generator=g)
+def make(): return nn.Sequential(nn.Linear(20, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 5), nn.LogSoftmax(1))
+"""
+PICTURES = """
+def data(g): return torch.randn(4, 1, 14, 14, generator=g), torch.randint(0, 10, (4,), generator=g)
+def make(): return nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Conv2d(8, 16, 3), nn.BatchNorm2d(16),
+                                 nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(), nn.Linear(400, 10), nn.LogSoftmax(1))
+"""
+WORDS = """
+def data(g): return torch.randint(0, 30, (7, 3), generator=g), torch.randint(0, 30, (21,), generator=g)
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.last = nn.Embedding(30, 16), nn.Linear(16, 30)
+        layer = nn.TransformerEncoderLayer(16, 2, 32)
+        self.inside = nn.LSTM(16, 16, 2) if recurrent else nn.TransformerEncoder(layer, 2)
+    def forward(self, x):
+        out = self.inside(F.dropout(self.table(x), 0.1, self.training))
+        return F.log_softmax(self.last(out[0] if recurrent else out).view(-1, 30), 1)
+def make(): return Words()
+"""
+
+
+def run(path, *arguments, settings=(), module=True):
+    command = [sys.executable, "-B"] + (["-m", "trnsim.torch", *settings] if module else []) + [str(path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, NEURON_RT_NUM_CORES="2"))
+
+
+def losses(text):
+    return [float(x) for x in re.findall(r"loss ([-+.0-9e]+)", text)]
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name) / "script.py"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def same(self, optimizer, *parts):
+        self.path.write_text(HEAD + "\n".join(parts) + f"\noptimizer_of = lambda p: torch.optim.{optimizer}\n" + LOOP)
+        here, there = run(self.path, "xla"), run(self.path, "cpu", module=False)
+        self.assertEqual((here.returncode, there.returncode), (0, 0), here.stderr)
+        got, expected = losses(here.stdout), losses(there.stdout)
+        self.assertEqual(len(got), 5)
+        for a, b in zip(got, expected):
+            self.assertLess(abs(a - b), 1e-5 * abs(b))
+        return here.stderr
+
+    def test_adam_has_two_programs_although_its_numbers_change(self):
+        report = self.same("Adam(p, 0.01)", ROWS)
+        self.assertRegex(report, r"graphs +2 compiled")
+
+    def test_momentum(self):
+        self.same("SGD(p, 0.1, momentum=0.9, nesterov=True, weight_decay=0.1)", ROWS)
+
+    def test_convolutions_with_dropout_and_running_statistics(self):
+        self.same("Adadelta(p, 1.0)", PICTURES)
+
+    def test_recurrent(self):
+        self.same("SGD(p, 0.5)", "recurrent = True", WORDS)
+
+    def test_attention(self):
+        self.same("AdamW(p, 0.01)", "recurrent = False", WORDS)
+
+    def test_views_share_what_is_written(self):
+        self.path.write_text(HEAD + """
+for device in ("cpu", "xla"):
+    x = torch.arange(24.0).to(device).view(4, 6)
+    y = x.t()[1:4]
+    y.mul_(2)[0].add_(x[:, 5])
+    x[1, ::2] = -1
+    x[x > 30] = 0
+    z = x.clone().unsqueeze(0).expand(2, 4, 6)
+    print("sum", x.flatten().tolist(), y.tolist(), z.sum((0, 2)).tolist(), bool((x > 5).any()))
+""")
+        done = run(self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cpu, xla = re.findall("sum.*", done.stdout)
+        self.assertEqual(cpu, xla)
+
+    def test_operators_that_are_not_there_name_the_line(self):
+        self.path.write_text(HEAD + 'x = torch.ones(4, 4).to("xla")\n\nprint(torch.linalg.eigh(x))\n')
+        done = run(self.path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("script.py:4: aten.linalg_eigh", done.stderr.replace("_linalg_eigh", "linalg_eigh"))
+
+    def test_two_cores_average_their_gradients(self):
+        example = SOURCE / "examples" / "torch" / "train.py"
+        two = run(example, "--steps", "3", settings=("--cores", "2"))
+        self.assertEqual(two.returncode, 0, two.stderr)
+        self.assertEqual(len(losses(two.stdout)), 3)
+        self.path.write_text(HEAD + f"source = open({str(example)!r}).read()\n"
+                             "names = {'__name__': 'x'}\nexec(source, names)\ntorch.manual_seed(0)\n"
+                             "m = nn.Sequential(nn.Linear(40, 64), nn.GELU(), nn.Linear(64, 10))\n"
+                             "o = torch.optim.AdamW(m.parameters(), lr=1e-2)\nfor step in range(3):\n"
+                             "    o.zero_grad()\n"
+                             "    batches = [names['batch'](step, rank, 16) for rank in (0, 1)]\n"
+                             "    both = [F.cross_entropy(m(x), y) for x, y in batches]\n"
+                             "    (sum(both) / 2).backward(); o.step(); print('loss', both[0].item())\n")
+        one = run(self.path)
+        self.assertEqual(one.returncode, 0, one.stderr)
+        for a, b in zip(losses(two.stdout), losses(one.stdout)):
+            self.assertLess(abs(a - b), 1e-5 * abs(b))
+
+    def test_a_core_that_dies_ends_all(self):
+        self.path.write_text("import os, torch_xla.distributed.xla_multiprocessing as xmp\n"
+                             "def f(rank):\n    if rank: os._exit(9)\n    import time; time.sleep(60)\nxmp.spawn(f)\n")
+        done = run(self.path, settings=("--cores", "2"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("core 1 of 2: its process died with exit code 9", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
