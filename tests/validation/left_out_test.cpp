@@ -11,7 +11,8 @@ namespace {
 
 /// A row that is off by `error` per cent.
 Comparison row(const std::string& id, const std::string& publisher, double error) {
-  Comparison out{.id = id, .kind = "gemm", .metric = "ms", .publisher = publisher, .regime = "gemm", .published = 100};
+  Comparison out;
+  out.id = id, out.kind = out.regime = "gemm", out.metric = "ms", out.publisher = publisher, out.published = 100;
   out.predicted = 100 + error, out.error_percent = error;
   return out;
 }
