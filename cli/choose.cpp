@@ -104,7 +104,7 @@ void print_reasons(const std::vector<Choice>& choices, const Choice& cheapest, c
   const auto cheaper = [](const Choice& a, const Choice& b) { return *a.change.dollars < *b.change.dollars; };
   const auto faster = [](const Choice& a, const Choice& b) { return a.change.seconds < b.change.seconds; };
   const auto why = [&](const char* name, const Choice& best, const Choice* next) {
-    std::string out = fmt::format("why {}: a step takes {:.4g} s, {} binds it", name, best.step_seconds, best.binds);
+    std::string out = fmt::format("why {}: a step takes {:.4g} s, bound by {}", name, best.step_seconds, best.binds);
     if (next) out += fmt::format("; the next instance type, {}, at best {}", next->job.machine.name, price_of(*next));
     print(paragraph(out));
   };

@@ -104,7 +104,7 @@ std::string answer_text(const trnsim::Answer& answer) {
   line("dollars", answer.dollars);
   line("memory", answer.memory);
   line("bound by", answer.bound);
-  line("likely", answer.sure);
+  line("range", answer.sure);
   if (!answer.interrupted.empty()) line("cut off", answer.interrupted);
   for (std::size_t i = 0; i < answer.changes.size(); ++i) {
     const trnsim::Suggestion& change = answer.changes[i];

@@ -39,7 +39,8 @@ class DecoderVerbs : public testing::Test {
   std::string model() const { return (folder_ / "model").string(); }
 
   json estimate(const std::string& flags) const {
-    const Ran ran = run("estimate " + model() + " --max_length 512 --format json " + flags);
+    const std::string length = flags.find("--max_length") == std::string::npos ? " --max_length 512" : "";
+    const Ran ran = run("estimate " + model() + length + " --format json " + flags);
     EXPECT_EQ(ran.code, 0) << ran.err;
     return json::parse(ran.out);
   }

@@ -98,7 +98,7 @@ TEST_F(Nki, ARankingComparesResultsWithTheFirstOnes) {
   for (std::string line; std::getline(lines, line);) {
     const auto row = nlohmann::json::parse(line);
     const bool wrong = row["candidate"].get<std::string>().ends_with("c.py");
-    if (row["correct"].is_null()) continue;  // the first one: what the others are compared with
+    if (row["correct"].is_null()) continue;  // the first one, with which the others are compared
     EXPECT_EQ(row["correct"].get<bool>(), !wrong) << line;
   }
 }

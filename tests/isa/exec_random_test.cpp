@@ -139,8 +139,12 @@ TEST_F(RandomExec, DropoutTakesAProbabilityPerPartition) {
     }
     EXPECT_NEAR(kept / 4000, 1 - drop[row], 4 * std::sqrt(drop[row] * (1 - drop[row]) / 4000));
   }
-  put(p, 2, 0, 1.5f);
-  EXPECT_TRUE(throws({.op = Opcode::kDropout, .dst = dst, .a = a, .b = p}, base::Fault::kData, "partition 2"));
+  put(p, 0, 0, 1.5f), put(p, 1, 0, -1);  // as if 1 and 0
+  run({.op = Opcode::kDropout, .rng = 3, .imm0 = 0.9f, .imm1 = 1, .dst = dst, .a = a, .b = p});
+  for (int i = 0; i < 4000; ++i) {
+    ASSERT_EQ(get(dst, 0, i), 0);
+    ASSERT_EQ(get(dst, 1, i), -3);
+  }
 }
 
 }  // namespace

@@ -111,7 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
                     graph("ViT, 4 layers, training", "vit-mnist layers=4 training"),
                     graph("TinyLlama LoRA training step", "llama2-7b layers=22 training trainer lora"),
                     graph("BERT-base-cased NER training step", "bert-base-cased training trainer head=tokens"),
-                    graph("Llama-2-7b-hf inference", "llama2-7b"), Guess{"trinity-nano inference", {}}));
+                    graph("Llama-2-7b-hf inference", "llama2-7b inference"),
+                    graph("trinity-nano inference",
+                          "qwen3-30b-a3b layers=56 hidden=1024 heads=8 kv_heads=2 ffn=256 vocab=200192 "
+                          "head_size=128 inference")));
 
 /// A job: MODEL;STACK;METRIC;SOURCE;NOTES.
 class GuessedJobs : public testing::TestWithParam<Guess> {};

@@ -13,6 +13,7 @@ hw::MachineParams machine_of(std::string instance, const PredictContext& context
     overrides.push_back("cluster.instances=" + instance.substr(0, times));
     instance = instance.substr(times + 3);
   }
+  instance = instance.substr(0, instance.find(" ("));  // words about it, such as "(the same NeuronCore-v2)"
   if (instance == "trn1") {
     instance = "trn1.2xlarge";
     assumed.push_back("instance trn1.2xlarge");
