@@ -8,12 +8,13 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "hw/params.h"
+#include "hw/replica_groups.h"
 #include "hw/sim_device.h"
 #include "runtime/compiler/compile.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/generation.h"
-#include "trnsim/project/compile_cost.h"
 #include "trnsim/plans/possible.h"
+#include "trnsim/project/compile_cost.h"
 #include "workloads/checkpoints/shards.h"
 #include "workloads/generation/generator.h"
 #include "workloads/models/model.h"
@@ -139,6 +140,7 @@ void require_legal_generation(const Job& job) {
                 fmt::format("{}, but {} has {}", base::counted(job.cores(), "core"), job.machine.name,
                             job.machine.instance_cores()),
                 fmt::format("use {} or less, or a larger `instance_type`", job.machine.instance_cores())};
+  for (const auto& group : job.model->groups(job.step.plan)) hw::shape_of(group, job.machine, "`tensor_parallel_size`");
 }
 
 std::string generation_fix(const Job& job) {
