@@ -33,7 +33,8 @@ struct OneConstant {
 TEST(LeftOut, ARowIsPredictedWithWhatTheOthersAskFor) {
   const OneConstant study{{row("a", "x", 10), row("b", "y", -10)}, {"a", "b"}};
   const LeftOut out = leave_out(study.report, study.influence);
-  // Without x the constant is the one that b asks for: 1 / 0.9 as large, beside the geometric mean of both that the fit is.
+  // Without x the constant is the one that b asks for, 1 / 0.9 as large,
+  // beside the geometric mean of both that the fit is.
   const double both = -(std::log(1.1) + std::log(0.9)) / 2;
   EXPECT_NEAR(*out.error_percent[0], (1.1 * std::exp(-std::log(0.9) - both) - 1) * 100, 0.01);
   EXPECT_NEAR(*out.error_percent[1], (0.9 * std::exp(-std::log(1.1) - both) - 1) * 100, 0.01);

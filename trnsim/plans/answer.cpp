@@ -123,7 +123,8 @@ std::string confidence_text(const Job& job, const Projection& p) {
       "publisher's part in the fit (docs/accuracy.md)",
       time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
       range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
-  if (!range.published.empty()) return out + fmt::format("; a published job has its size and cores ({})", range.published);
+  if (!range.published.empty())
+    return out + fmt::format("; a published job has its size and cores ({})", range.published);
   return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
 }
 
