@@ -28,7 +28,7 @@ std::string reworded(const std::filesystem::path& path) {
   std::mt19937 random{7};
   const auto line = [](const std::vector<std::string>& cells) {
     std::string out;
-    for (const std::string& cell : cells) out += fmt::format("{}\"{}\"", out.empty() ? "" : ",", cell);
+    for (const std::string& cell : cells) out += (out.empty() ? "" : ",") + base::csv_cell(cell);
     return out + "\n";
   };
   std::string text = line(table.header);
