@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "frontend/lower/lowerer.h"
-#include "frontend/lower/numbers.h"
 #include "frontend/ops/operator.h"
+#include "runtime/ops/element_numbers.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -133,7 +133,7 @@ void pair(Lowerer& l, Alu alu) {
   const bool commutes =
       alu != Alu::kSub && alu != Alu::kDiv && alu != Alu::kPow && alu != Alu::kShl && alu != Alu::kShr;
   if (a.is_number() && b.is_number())
-    return l.set(number_view(held(computed(alu, a.number, b.number), element), dims, dtype));
+    return l.set(number_view(held(runtime::computed(alu, a.number, b.number), element), dims, dtype));
   if (b.is_number()) {
     const bool halves =
         alu == Alu::kDiv && is_float(element);  // a product with the reciprocal is exact for powers of 2
@@ -328,7 +328,7 @@ View spread_out(const View& dense, const Reading& reading) {
 View Lowerer::element(const ElementAttrs& given, const std::vector<View>& in, const Dims& dims, Dtype dtype) {
   if (std::ranges::all_of(in, &View::is_number)) {
     const auto at = [&](std::size_t i) { return i < in.size() ? in[i].number : 0.0; };
-    const double number = computed(given, at(0), at(1), at(2));
+    const double number = runtime::computed(given, at(0), at(1), at(2));
     return number_view(isa::is_integer(dtype) ? std::trunc(number) : static_cast<float>(number), dims, dtype);
   }
   ElementAttrs attrs = given;

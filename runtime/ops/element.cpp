@@ -1,64 +1,12 @@
 // Element-wise operations and reductions of rows, for graphs of any kind.
-#include <cmath>
-
 #include "base/error.h"
+#include "runtime/ops/element_numbers.h"
 #include "runtime/ops/elementwise.h"
 
 namespace runtime {
 namespace {
 
 using isa::Engine;
-
-double result_of(Alu alu, double a, double b) {
-  switch (alu) {
-    case Alu::kAdd: return a + b;
-    case Alu::kSub: return a - b;
-    case Alu::kMul: return a * b;
-    case Alu::kDiv: return a / b;
-    case Alu::kMax: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
-    case Alu::kMin: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
-    case Alu::kPow: return std::pow(a, b);
-    case Alu::kEq: return a == b;
-    case Alu::kNe: return a != b;
-    case Alu::kGt: return a > b;
-    case Alu::kGe: return a >= b;
-    case Alu::kLt: return a < b;
-    case Alu::kLe: return a <= b;
-    case Alu::kLogicalAnd: return a != 0 && b != 0;
-    case Alu::kLogicalOr: return a != 0 || b != 0;
-    case Alu::kLogicalXor: return (a != 0) != (b != 0);
-    case Alu::kLogicalNot: return a == 0;
-    case Alu::kAbs: return std::abs(a);
-    case Alu::kRsqrt: return 1 / std::sqrt(a);
-    case Alu::kAnd: return static_cast<double>(static_cast<std::int64_t>(a) & static_cast<std::int64_t>(b));
-    case Alu::kOr: return static_cast<double>(static_cast<std::int64_t>(a) | static_cast<std::int64_t>(b));
-    case Alu::kXor: return static_cast<double>(static_cast<std::int64_t>(a) ^ static_cast<std::int64_t>(b));
-    case Alu::kShl: return std::ldexp(a, static_cast<int>(b));
-    case Alu::kShr: return std::floor(std::ldexp(a, -static_cast<int>(b)));
-    default: return a;
-  }
-}
-
-double value_of(Fn fn, double x) {
-  switch (fn) {
-    case Fn::kSquare: return x * x;
-    case Fn::kSigmoid: return 1 / (1 + std::exp(-x));
-    case Fn::kRelu: return std::max(x, 0.0);
-    case Fn::kTanh: return std::tanh(x);
-    case Fn::kSoftplus: return std::log1p(std::exp(x));
-    case Fn::kErf: return std::erf(x);
-    case Fn::kExp: return std::exp(x);
-    case Fn::kLog: return std::log(x);
-    case Fn::kSin: return std::sin(x);
-    case Fn::kArctan: return std::atan(x);
-    case Fn::kSqrt: return std::sqrt(x);
-    case Fn::kRsqrt: return 1 / std::sqrt(x);
-    case Fn::kReciprocal: return 1 / x;
-    case Fn::kSign: return x > 0 ? 1 : x < 0 ? -1 : 0;
-    case Fn::kAbs: return std::abs(x);
-    default: return x;
-  }
-}
 
 /// An operand of [R, C] may be [1, C], [R, 1] or [1, 1]. Forms: ElementForm. Lowering: an instruction or a few on
 /// VectorE, ScalarE for functions; integers of 32 bits are added on GpSimdE, where that is exact.
@@ -72,25 +20,13 @@ std::vector<Shape> element_infer(const Contract& c) {
   return {{rows, cols, c.result_type()}};
 }
 
-double element_of(const ElementAttrs& a, double p, double q, double r) {
-  switch (a.form) {
-    case ElementForm::kPair: return result_of(a.alu, p, q);
-    case ElementForm::kNumbers: return result_of(a.then, result_of(a.alu, p, a.x), a.y);
-    case ElementForm::kFunction: return value_of(a.fn, p * a.x + a.y);
-    case ElementForm::kSelect: return p != 0 ? q : r;
-    case ElementForm::kFloor: return std::floor(p);
-    case ElementForm::kRest: return p - q * std::trunc(p / q);
-  }
-  return p;
-}
-
 Tensors element_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<ElementAttrs>();
   std::int64_t rows = 1, cols = 1;
   for (const Tensor& t : in) rows = std::max(rows, t.rows), cols = std::max(cols, t.cols);
   const auto at = [&](std::size_t i, auto r, auto c) { return i < in.size() ? double{in[i].broadcast(r, c)} : 0.0; };
   return {generate(rows, cols, [&](auto r, auto c) {
-    return static_cast<float>(element_of(a, at(0, r, c), at(1, r, c), at(2, r, c)));
+    return static_cast<float>(computed(a, at(0, r, c), at(1, r, c), at(2, r, c)));
   })};
 }
 
@@ -175,7 +111,7 @@ Tensors reduce_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const Alu alu = attrs.as<ReduceAttrs>().alu;
   return {generate(in[0].rows, 1, [&](auto r, auto) {
     double all = in[0].at(r, 0);
-    for (std::int64_t c = 1; c < in[0].cols; ++c) all = result_of(alu, all, in[0].at(r, c));
+    for (std::int64_t c = 1; c < in[0].cols; ++c) all = computed(alu, all, in[0].at(r, c));
     return static_cast<float>(all);
   })};
 }

@@ -1,13 +1,12 @@
-#include "frontend/lower/numbers.h"
+#include "runtime/ops/element_numbers.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace trnsim::frontend {
+namespace runtime {
 
 using isa::Alu;
 using isa::Fn;
-using runtime::ElementForm;
 
 double computed(Alu alu, double a, double b) {
   switch (alu) {
@@ -15,8 +14,8 @@ double computed(Alu alu, double a, double b) {
     case Alu::kSub: return a - b;
     case Alu::kMul: return a * b;
     case Alu::kDiv: return a / b;
-    case Alu::kMax: return std::max(a, b);
-    case Alu::kMin: return std::min(a, b);
+    case Alu::kMax: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
+    case Alu::kMin: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
     case Alu::kPow: return std::pow(a, b);
     case Alu::kEq: return a == b;
     case Alu::kNe: return a != b;
@@ -27,24 +26,28 @@ double computed(Alu alu, double a, double b) {
     case Alu::kLogicalAnd: return a != 0 && b != 0;
     case Alu::kLogicalOr: return a != 0 || b != 0;
     case Alu::kLogicalXor: return (a != 0) != (b != 0);
+    case Alu::kLogicalNot: return a == 0;
+    case Alu::kNot: return static_cast<double>(~static_cast<std::int64_t>(a));
+    case Alu::kAbs: return std::abs(a);
+    case Alu::kRsqrt: return 1 / std::sqrt(a);
     case Alu::kAnd: return static_cast<double>(static_cast<std::int64_t>(a) & static_cast<std::int64_t>(b));
     case Alu::kOr: return static_cast<double>(static_cast<std::int64_t>(a) | static_cast<std::int64_t>(b));
     case Alu::kXor: return static_cast<double>(static_cast<std::int64_t>(a) ^ static_cast<std::int64_t>(b));
     case Alu::kShl: return std::ldexp(a, static_cast<int>(b));
     case Alu::kShr: return std::floor(std::ldexp(a, -static_cast<int>(b)));
-    case Alu::kNot: return static_cast<double>(~static_cast<std::int64_t>(a));
-    case Alu::kLogicalNot: return a == 0;
-    case Alu::kAbs: return std::abs(a);
     default: return a;
   }
 }
 
 namespace {
 
-double computed(Fn fn, double x) {
+double value_of(Fn fn, double x) {
   switch (fn) {
+    case Fn::kSquare: return x * x;
     case Fn::kSigmoid: return 1 / (1 + std::exp(-x));
+    case Fn::kRelu: return std::max(x, 0.0);
     case Fn::kTanh: return std::tanh(x);
+    case Fn::kSoftplus: return std::log1p(std::exp(x));
     case Fn::kErf: return std::erf(x);
     case Fn::kExp: return std::exp(x);
     case Fn::kLog: return std::log(x);
@@ -61,17 +64,16 @@ double computed(Fn fn, double x) {
 
 }  // namespace
 
-double computed(const runtime::ElementAttrs& a, double p, double q, double r) {
+double computed(const ElementAttrs& a, double p, double q, double r) {
   switch (a.form) {
     case ElementForm::kPair: return computed(a.alu, p, q);
-    case ElementForm::kNumbers:
-      return a.then == Alu::kNone ? computed(a.alu, p, a.x) : computed(a.then, computed(a.alu, p, a.x), a.y);
-    case ElementForm::kFunction: return computed(a.fn, p * a.x + a.y);
+    case ElementForm::kNumbers: return computed(a.then, computed(a.alu, p, a.x), a.y);
+    case ElementForm::kFunction: return value_of(a.fn, p * a.x + a.y);
     case ElementForm::kSelect: return p != 0 ? q : r;
     case ElementForm::kFloor: return std::floor(p);
-    case ElementForm::kRest: return std::fmod(p, q);
+    case ElementForm::kRest: return p - q * std::trunc(p / q);
   }
   return p;
 }
 
-}  // namespace trnsim::frontend
+}  // namespace runtime
