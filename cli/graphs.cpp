@@ -18,7 +18,7 @@ void run_numbers(const std::string& file, const trnsim::Settings& settings) {
   const auto model = trnsim::load_graph_model(file);
   const hw::MachineParams machine = trnsim::load_machine(settings.machine.instance_type, settings.machine.set, 1);
   const auto inputs = trnsim::drawn_inputs(model->module(), static_cast<std::uint64_t>(settings.training.seed));
-  const auto errors = trnsim::compare_with_reference(model->module(), model->lowered(), machine.target(), inputs);
+  const auto errors = trnsim::compare_with_reference(model->module(), model->lowered(), machine, inputs);
   base::Table table{{{"result", ""}, {"type", ""}, {"error", "largest difference, of the largest number"}, {"", ""}}};
   for (const trnsim::OutputError& one : errors)
     table.add_row({one.name, one.type, fmt::format("{:.3g}", one.error), one.within ? "as the reference" : "off"});

@@ -1,5 +1,6 @@
 // trnsim._core.Program: a program in StableHLO's text is read once and computed many times by the frontend's
-// interpreter; trnsim._core.Buffer: a value that remains where programs compute it. The GIL is free meanwhile.
+// interpreter; DeviceProgram: the same on simulated cores; Buffer: a value that remains where programs compute it. The
+// GIL is free meanwhile.
 #include "python/api/programs.h"
 
 #include <pybind11/stl.h>
@@ -14,6 +15,10 @@
 #include "base/error.h"
 #include "frontend/interpret/interpreter.h"
 #include "frontend/stablehlo/reader.h"
+#include "hw/params.h"
+#include "runtime/graph/numerics.h"
+#include "trnsim/graphs/graph_model.h"
+#include "trnsim/graphs/graph_program.h"
 
 namespace py = pybind11;
 
@@ -49,6 +54,41 @@ class Program {
  private:
   std::unique_ptr<frontend::Module> module_;
   frontend::Interpreter interpreter_;
+};
+
+/// The same for simulated cores: compiled once, its numbers from the instructions that it is timed by.
+class DeviceProgram {
+ public:
+  DeviceProgram(const std::string& text, const std::string& file, const std::string& instance_type,
+                const std::string& numerics)
+      : module_{text.empty() ? trnsim::load_graph(file) : frontend::read_stablehlo(text, file)},
+        program_{frontend::lower(module_, {.operand = runtime::numerics(numerics).operand}),
+                 hw::load_machine(instance_type)} {}
+
+  std::vector<Value> run(const std::vector<Value>& arguments) {
+    const py::gil_scoped_release release;
+    return program_.run(arguments);
+  }
+  std::vector<std::vector<Value>> run_together(const std::vector<std::vector<Value>>& arguments) {
+    const py::gil_scoped_release release;
+    return program_.run_together(arguments);
+  }
+  double seconds() {
+    const py::gil_scoped_release release;
+    return program_.seconds();
+  }
+  const trnsim::GraphProgram& program() const { return program_; }
+  std::vector<std::pair<std::string, frontend::Dims>> types(bool inputs) const {
+    std::vector<std::pair<std::string, frontend::Dims>> out;
+    const frontend::Function& entry = module_.entry_function();
+    for (const frontend::Type& t : inputs ? entry.parameter_types() : entry.result_types())
+      out.emplace_back(frontend::info(t.element).mlir, t.dims);
+    return out;
+  }
+
+ private:
+  frontend::Module module_;
+  trnsim::GraphProgram program_;
 };
 
 Value value_from(const std::string& element, frontend::Dims dims, const py::buffer& buffer) {
@@ -89,6 +129,19 @@ void bind_programs(py::module_& m) {
       .def("run", &Program::run, py::arg("arguments"), "the results of one process")
       .def("run_together", &Program::run_together, py::arg("arguments"), "the results of each process")
       .def_property_readonly("nodes", &Program::nodes);
+  using D = DeviceProgram;
+  py::class_<D>(m, "DeviceProgram", "a program compiled for simulated cores")
+      .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&>(), py::arg("text"),
+           py::arg("file"), py::arg("instance_type"), py::arg("numerics"))
+      .def("run", &D::run, py::arg("arguments"), "the results of one core")
+      .def("run_together", &D::run_together, py::arg("arguments"), "the results of each core")
+      .def_property_readonly("inputs", [](const D& d) { return d.types(true); })
+      .def_property_readonly("outputs", [](const D& d) { return d.types(false); })
+      .def_property_readonly("seconds", &D::seconds)
+      .def_property_readonly("flops", [](const D& d) { return d.program().flops(); })
+      .def_property_readonly("ranks", [](const D& d) { return d.program().ranks(); })
+      .def_property_readonly("hbm_bytes", [](const D& d) { return d.program().hbm_bytes(); })
+      .def_property_readonly("timed_only", [](const D& d) { return d.program().timed_only(); });
 }
 
 }  // namespace trnsim_python

@@ -41,7 +41,8 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"cli", {"analysis", "trnsim", "validation"}},
     {"python",
      {"analysis", "trnsim", "validation", "workloads/jobs/workload.h", "runtime/nki/trace.h", "isa/dtype.h",
-      "isa/names.h", "frontend/interpret/interpreter.h", "frontend/stablehlo/reader.h"}},
+      "isa/names.h", "hw/params.h", "runtime/graph/numerics.h", "frontend/interpret/interpreter.h",
+      "frontend/stablehlo/reader.h"}},
     {"tests", {"isa", "hw", "runtime", "frontend", "workloads", "analysis", "trnsim", "validation", "cli", "tests"}},
 };
 

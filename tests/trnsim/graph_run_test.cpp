@@ -14,9 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 void expect_numbers(const frontend::Module& module, const std::string& what) {
-  const isa::Target target = hw::load_machine("trn1.2xlarge").target();
+  const hw::MachineParams machine = hw::load_machine("trn1.2xlarge");
   for (const OutputError& one :
-       compare_with_reference(module, frontend::lower(module), target, drawn_inputs(module, 7)))
+       compare_with_reference(module, frontend::lower(module), machine, drawn_inputs(module, 7)))
     EXPECT_TRUE(one.within) << what << ": " << one.name << " " << one.type << " is off by " << one.error;
 }
 

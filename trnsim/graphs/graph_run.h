@@ -7,17 +7,12 @@
 
 #include "frontend/interpret/value.h"
 #include "frontend/lower/lower.h"
-#include "isa/target.h"
+#include "hw/params.h"
 
 namespace trnsim {
 
 /// Inputs of a program: normal real numbers, truths, and whole numbers that are small enough to be indices.
 std::vector<frontend::Value> drawn_inputs(const frontend::Module& module, std::uint64_t seed);
-
-/// The results of the lowered program on one simulated core. Errors: Fault::kProgram when a part of its
-/// lowering is only timed, or it needs several cores.
-std::vector<frontend::Value> run_on_core(const frontend::LoweredGraph& lowered, const isa::Target& target,
-                                         const std::vector<frontend::Value>& inputs);
 
 /// One result, held against the reference.
 struct OutputError {
@@ -29,8 +24,9 @@ struct OutputError {
 /// Tolerance of a result, by its type: 1e-5 for fp32, 2e-2 for bf16, 0 for whole numbers.
 double tolerance_of(frontend::Element element);
 
-/// Errors: as run_on_core(), and the interpreter's.
+/// Errors: as GraphProgram::run(), and the interpreter's.
 std::vector<OutputError> compare_with_reference(const frontend::Module& module, const frontend::LoweredGraph& lowered,
-                                                const isa::Target& target, const std::vector<frontend::Value>& inputs);
+                                                const hw::MachineParams& machine,
+                                                const std::vector<frontend::Value>& inputs);
 
 }  // namespace trnsim

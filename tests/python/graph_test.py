@@ -1,0 +1,48 @@
+"""trnsim.Graph: programs of other frameworks computed and timed on simulated cores."""
+import unittest
+
+import numpy
+
+import trnsim
+
+
+def program(body, inputs, result):
+    names = ", ".join(f"%a{i}: tensor<{t}>" for i, t in enumerate(inputs))
+    return f"func.func @main({names}) -> tensor<{result}> {{\n{body}\n  return %r : tensor<{result}>\n}}\n"
+
+
+class GraphTest(unittest.TestCase):
+    def test_numbers_and_time(self):
+        text = program("  %r = stablehlo.dot %a0, %a1 : (tensor<128x64xf32>, tensor<64x32xf32>) -> tensor<128x32xf32>",
+                       ["128x64xf32", "64x32xf32"], "128x32xf32")
+        graph = trnsim.Graph(text)
+        x = numpy.random.default_rng(1).normal(size=(128, 64)).astype("float32")
+        w = numpy.random.default_rng(2).normal(size=(64, 32)).astype("float32")
+        for scale in (1, 2):  # compiled once, computed again
+            y, = graph(scale * x, w)
+            numpy.testing.assert_allclose(y, scale * x @ w, rtol=1e-4, atol=1e-4)
+        self.assertEqual(graph.flops, 2 * 128 * 64 * 32)
+        self.assertGreater(graph.seconds, 1e-7)
+        self.assertEqual(graph.timed_only, [])
+
+    def test_whole_numbers_keep_their_bits(self):
+        text = program("  %r = stablehlo.reverse %a0, dims = [0] : tensor<4xui32>", ["4xui32"], "4xui32")
+        values = numpy.array([4294967295, 16777217, 0, 123456789], "uint32")
+        (result,), seconds = trnsim.run_graph(text, values)
+        numpy.testing.assert_array_equal(result, values[::-1])
+        self.assertGreater(seconds, 0)
+
+    def test_wrong_arrays_are_refused(self):
+        text = program("  %r = stablehlo.negate %a0 : tensor<4xbf16>", ["4xbf16"], "4xbf16")
+        graph = trnsim.Graph(text)
+        numpy.testing.assert_array_equal(graph(numpy.array([1, 2, 3, 4]))[0], [-1, -2, -3, -4])
+        with self.assertRaises(trnsim.Error):
+            graph(numpy.zeros(5))
+        with self.assertRaises(trnsim.Error):
+            graph()
+        with self.assertRaises(trnsim.Error):
+            trnsim.Graph("nonsense\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
