@@ -25,7 +25,7 @@ struct Context {
   Team* team = nullptr;  // host threads to split an instruction over (isa/exec/thread_team.h); never changes the result
 };
 
-/// Executes anything but a collective. `index` is the instruction's place in its block (it keys stochastic rounding).
+/// Executes anything but a collective. `index`, its place in the block, keys stochastic rounding without Instr::rng.
 void execute(const Instr& instr, std::uint32_t index, Context& context);
 
 /// A rank of a group, and its instruction: ranks that run different programs have their operands in other places.

@@ -208,7 +208,7 @@ struct Instr {
   std::uint8_t wait_count = 0;
   std::uint16_t peer = 0;   // send, receive
   std::uint32_t label = 0;  // index into Block::labels: the graph node it comes from
-  std::uint32_t rng = 0;    // stream of random numbers inside the call (dropout forward and backward share one)
+  std::uint32_t rng = 0;    // stream of random numbers inside the call; 0: roundings draw by the place in the block
   PeTile pe{};              // matmul
   float imm0 = 0, imm1 = 0, imm2 = 0, imm3 = 0;
   std::array<std::int32_t, 4> ints{};

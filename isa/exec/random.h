@@ -13,7 +13,7 @@ namespace isa::exec {
 /// The purpose of a stream: two purposes never share numbers.
 enum class Purpose : std::uint32_t { kRounding, kWideRounding, kDropout, kRng, kCollective };
 
-/// The stream of one instruction: `id` is its place in the block (rounding) or Instr::rng (dropout, rng). All ranks
+/// The stream of one instruction: `id` is Instr::rng, or its place in the block for a rounding without one. All ranks
 /// round with the same numbers, as on the machine where they share a seed (NEURON_RT_STOCHASTIC_ROUNDING_SEED): else
 /// replicas of a weight would drift apart in their updates.
 inline kernels::Stream random_stream(Purpose purpose, std::uint32_t id, const Context& context) {

@@ -1,5 +1,7 @@
 #include "isa/exec/thread_team.h"
 
+#include <unistd.h>
+
 #include "base/error.h"
 
 namespace isa {
@@ -34,12 +36,18 @@ std::size_t slots_of(int size) {
 
 Team::Team(int size, int threads_in_all)
     : spins_{std::max(size, threads_in_all) <= static_cast<int>(std::thread::hardware_concurrency()) ? kSpins : 0},
+      process_{::getpid()},
       slots_(slots_of(size)) {
   helpers_.reserve(slots_.size());
   for (int part = 1; part < size; ++part) helpers_.emplace_back([this, part] { help(part); });
 }
 
 Team::~Team() {
+  if (process_ != ::getpid()) {
+    // The handles name threads that are not here, or others that have got their stacks since: no call on them is safe.
+    static_cast<void>(new std::vector<std::thread>(std::move(helpers_)));
+    return;
+  }
   function_ = nullptr;
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();

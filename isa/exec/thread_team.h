@@ -19,6 +19,7 @@ class Team {
   /// `threads_in_all`: of all teams of the process that work at the same time. Errors: base::Fault::kInternal when
   /// `size` is below 1.
   explicit Team(int size, int threads_in_all = 0);
+  /// In a forked child, which has none of the helpers of its parent's team, it only forgets them; run() works there.
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -47,6 +48,7 @@ class Team {
   std::uint32_t next_round(std::uint32_t seen);
 
   const int spins_;
+  const std::int64_t process_;  // that has the helpers
   alignas(64) std::atomic<std::uint32_t> round_{0};
   Function function_ = nullptr;  // of the round; null: end
   const void* work_ = nullptr;

@@ -29,6 +29,8 @@ double elementwise_flops(const Instr& instr) {
   return static_cast<double>(instr.a.elements()) * (column == kPerAlu ? steps : column);
 }
 
-void execute(const Instr& instr, std::uint32_t index, Context& context) { row(instr.op).exec(instr, index, context); }
+void execute(const Instr& instr, std::uint32_t index, Context& context) {
+  row(instr.op).exec(instr, instr.rng != 0 ? instr.rng : index, context);
+}
 
 }  // namespace isa

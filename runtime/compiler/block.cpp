@@ -44,6 +44,16 @@ std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vect
   return before - block.instrs.size();
 }
 
+/// Names the streams of stochastic rounding by the order in which instructions were written. Their order in the block
+/// follows from times: a training would draw other numbers whenever a machine's figures change.
+void name_streams(VirtualBlock& block) {
+  std::uint32_t number = 0;
+  for (Instr& i : block.instrs) {
+    ++number;
+    if (i.rng == 0) i.rng = number;  // dropout has its own
+  }
+}
+
 /// Registers name roots; each is among the call's values, or one of them lives in it.
 std::vector<std::uint32_t> places_of(const Graph& graph, const std::vector<ValueId>& registers,
                                      const std::vector<ValueId>& values) {
@@ -144,6 +154,7 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - groups.size()};
   VirtualBlock written = emitter.finish();
   out.dropped = drop_unread(graph, written, nodes);
+  if (graph.numerics().rounding == isa::Rounding::kStochastic) name_streams(written);
   Lowered lowered = lower(std::move(written), target, {.reorder = passes.reorder, .rotate = passes.double_buffering});
   out.moved = lowered.allocation.moved;
   out.waits = lowered.waits;
@@ -161,7 +172,7 @@ const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>&
     kept_ = 0, target_ = target;
   }
   base::ArchiveWriter writer;
-  writer(passes, signature.text);
+  writer(passes, graph.numerics().rounding, signature.text);
   const std::string key = writer.take();
   auto place = entries_.find(key);
   if (place == entries_.end()) {

@@ -1,4 +1,5 @@
-// Checkpoints that earlier versions wrote: a run goes on from them to the bits that it would have had.
+// Checkpoints that earlier versions wrote: a run goes on from them to the bits that it would have had. Stochastic rounding
+// draws other numbers than those versions did, from the same state.
 #include <sstream>
 #include <vector>
 
@@ -13,13 +14,13 @@ class OldCheckpoints : public cli_test::SmallJob {
  protected:
   /// Goes on from tests/cli/checkpoints/NAME (NOTE.md there) with the settings of that run; the losses as printed
   /// in steps.jsonl, which has numbers in the shortest form that reads back.
-  std::vector<std::string> losses(const std::string& name, const std::string& workload, const std::string& data,
-                                  const std::string& more) const {
+  std::vector<std::string> losses(const std::string& name, const std::string& settings, const std::string& numerics) {
     const std::string folder = TRNSIM_TEST_DIR "/cli/checkpoints/" + name;
-    const auto ran = run("run " + workload + " --model_id " + folder + " --dataset_path " + folder + "/" + data +
-                         " --mode numeric --per_device_train_batch_size 2 --numerics bf16+sr --eval_strategy no "
-                         "--logging_steps 1 --max_steps 8 --learning_rate 1e-2 -q " +
-                         more + " --resume_from_checkpoint " + folder + "/checkpoint --output_dir " + at("out"));
+    const auto ran = run("run " + settings + " --model_id " + folder +
+                         " --mode numeric --per_device_train_batch_size 2 --eval_strategy no --logging_steps 1 "
+                         "--max_steps 8 --learning_rate 1e-2 -q --numerics " +
+                         numerics + " --resume_from_checkpoint " + folder +
+                         (numerics == "bf16" ? "/nearest" : "/checkpoint") + " --output_dir " + at("out"));
     EXPECT_EQ(ran.code, 0) << ran.err;
     std::istringstream lines{slurp(at("out/steps.jsonl"))};
     std::vector<std::string> out;
@@ -29,19 +30,43 @@ class OldCheckpoints : public cli_test::SmallJob {
     }
     return out;
   }
+
+  std::vector<std::string> classifier(const std::string& numerics) {
+    return losses("bert",
+                  "bert_emotion --max_length 8 --nproc_per_node 2 --dataset_path " TRNSIM_TEST_DIR
+                  "/cli/checkpoints/bert/data.csv",
+                  numerics);
+  }
+  std::vector<std::string> decoder(const std::string& numerics) {
+    return losses("llama",
+                  "llama2_7b_dolly --nproc_per_node 4 --tensor_parallel_size 2 --zero_1 true --max_length 16 "
+                  "--gradient_accumulation_steps 1 --dataset_path " TRNSIM_TEST_DIR
+                  "/cli/checkpoints/llama/text.txt --vocab " TRNSIM_TEST_DIR
+                  "/workloads/data/tokenizers/tiny.model",
+                  numerics);
+  }
 };
 
-TEST_F(OldCheckpoints, TheOneFileOfAClassifierGoesOn) {
-  EXPECT_THAT(
-      losses("bert", "bert_emotion", "data.csv", "--max_length 8 --nproc_per_node 2"),
-      testing::ElementsAre("0.6946959495544434", "0.7818915694952011", "0.7127730995416641", "0.747284397482872"));
+TEST_F(OldCheckpoints, TheOneFileOfAClassifierGoesOnToTheSameBits) {
+  EXPECT_THAT(classifier("bf16"), testing::ElementsAre("0.6953437477350235", "0.7882759869098663",
+                                                       "0.7067072987556458", "0.7508254200220108"));
 }
 
-TEST_F(OldCheckpoints, ShardsOfADecoderGoOn) {
-  const std::string plan = "--nproc_per_node 4 --tensor_parallel_size 2 --zero_1 true --gradient_accumulation_steps 1";
-  EXPECT_THAT(losses("llama", "llama2_7b_dolly", "text.txt",
-                     plan + " --max_length 16 --vocab " TRNSIM_TEST_DIR "/workloads/data/tokenizers/tiny.model"),
-              testing::ElementsAre("6.339048370718956", "6.23416418582201", "6.198609076440334", "6.2285142838954926"));
+TEST_F(OldCheckpoints, ShardsOfADecoderGoOnToTheSameBits) {
+  EXPECT_THAT(decoder("bf16"),
+              testing::ElementsAre("6.341919668018818", "6.237588174641132", "6.200687266886234", "6.229842320084572"));
+}
+
+// As 8a9f359 went through them, with its numbers: 0.6949, 0.7821, 0.7125, 0.7482.
+TEST_F(OldCheckpoints, AClassifierGoesOnWithStochasticRounding) {
+  EXPECT_THAT(classifier("bf16+sr"), testing::ElementsAre("0.7157845199108124", "0.81114062666893",
+                                                          "0.605645939707756", "0.7820644527673721"));
+}
+
+// As 8a9f359: 6.3392, 6.2340, 6.1986, 6.2287.
+TEST_F(OldCheckpoints, ADecoderGoesOnWithStochasticRounding) {
+  EXPECT_THAT(decoder("bf16+sr"),
+              testing::ElementsAre("6.33883910626173", "6.234319604933262", "6.198009602725506", "6.228318385779858"));
 }
 
 }  // namespace

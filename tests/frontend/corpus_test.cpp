@@ -34,6 +34,7 @@ struct Outcomes {
   Counts all;
   std::map<std::string, Counts> by_operator = {};
   std::vector<std::string> wrong = {};
+  std::map<std::string, std::string> refused = {};  // program: "FILE:LINE of its beginning", and the reason
 
   void add(int Counts::*outcome, const Module& module) {
     ++(all.*outcome);
@@ -51,14 +52,21 @@ fs::path programs() {
 
 void run(const ProgramText& program, const std::string& file, Outcomes& outcomes) {
   Module module;
+  const std::string name = fmt::format("{}:{}", file, program.line);
   try {
     module = read_stablehlo(program.text, file, program.line);
-    if (!refusals(module).empty()) return outcomes.add(&Counts::refused, module);
+    if (const std::vector<Refusal> found = refusals(module); !found.empty()) {
+      outcomes.refused.emplace(name, fmt::format("{} | {}", found[0].rule->code, found[0].rule->what));
+      return outcomes.add(&Counts::refused, module);
+    }
     Interpreter{module}.run(module.entry, {});
     outcomes.add(&Counts::right, module);
   } catch (const base::Error& error) {
     const bool refused = error.problem().find("not taken by the compiler") != std::string_view::npos;
-    if (!refused) outcomes.wrong.emplace_back(error.reason());
+    if (refused)
+      outcomes.refused.emplace(name, fmt::format("unread | {}", error.problem()));
+    else
+      outcomes.wrong.emplace_back(error.reason());
     outcomes.add(refused ? &Counts::refused : &Counts::wrong, module);
   }
 }
@@ -121,6 +129,25 @@ TEST(Corpus, ProgramsThatCheckThemselves) {
   for (const std::string& wrong : outcomes.wrong) fmt::print("  {}\n", wrong);
   EXPECT_GE(outcomes.all.right, 0.99 * (outcomes.all.right + outcomes.all.wrong));
   EXPECT_GE(outcomes.all.right, 900);
+}
+
+/// tests/frontend/acceptance.txt: the programs that are refused, and why. All others are right.
+std::string list_of(const Outcomes& outcomes) {
+  std::string text = fmt::format(
+      "# suite | program | expected end | code | why: of {} programs of others {} are right; these are refused\n",
+      outcomes.all.right + outcomes.all.wrong + outcomes.all.refused, outcomes.all.right);
+  for (const auto& [name, why] : outcomes.refused) text += fmt::format("stablehlo | {} | refused | {}\n", name, why);
+  return text;
+}
+
+TEST(Corpus, EndsAreThoseOfTheList) {
+  if (std::getenv("TRNSIM_FRONTEND") != nullptr) GTEST_SKIP() << "the list is of other programs";
+  const Outcomes outcomes = run_all();
+  if (outcomes.all.right == 0) GTEST_SKIP() << "no programs in " << programs();
+  EXPECT_EQ(outcomes.wrong.size(), 0U);
+  const fs::path path = fs::path{TRNSIM_TEST_DIR} / "frontend/acceptance.txt";
+  if (std::getenv("TRNSIM_UPDATE_DOCS") != nullptr) std::ofstream{path} << list_of(outcomes);
+  EXPECT_EQ(base::read_file(path), list_of(outcomes)) << "an end changed: ./dev docs writes the list anew";
 }
 
 TEST(Corpus, GeneratedDocumentIsCurrent) {

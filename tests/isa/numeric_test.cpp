@@ -1,8 +1,13 @@
 // The numeric device: ranks, threads, collectives between them, random streams.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <memory>
 
 #include "isa/device.h"
 #include "tests/isa/exec_fixture.h"
+#include "tests/sanitized.h"
 
 namespace isa {
 namespace {
@@ -123,6 +128,28 @@ TEST(Team, RunsEveryPartOnceAndPassesErrorsOn) {
     });
     EXPECT_EQ(done, 1);
   }
+}
+
+// Its helpers are not there, and its own may have got their stacks, and so their handles.
+TEST(Team, AForkedChildForgetsItsParentsTeam) {
+  if (kThreadSanitized) GTEST_SKIP() << "threads after a fork";
+  auto team = std::make_unique<Team>(3);
+  int done = 0;
+  team->run([&](int part) { done += part == 0; });
+  const pid_t child = fork();
+  ASSERT_NE(child, -1);
+  if (child == 0) {
+    alarm(30);
+    Team own{3};
+    team->run([&](int part) { done += part == 0; });
+    team.reset();
+    own.run([&](int part) { done += part == 0; });
+    _exit(done);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ JobOf at_largest_batch(JobOf job_of, const Job& known, std::int64_t most);
 
 /// Loss and gradient norm of each of the first steps of a workload's small model, trained with these passes: numbers
 /// that distinguish two ways to compute. On made-up data, rounded to nearest: stochastic rounding draws its numbers by
-/// the place in the program, so that each instruction that moves would show. Errors: as the trainers.
+/// the order in which instructions are written, so that each one more or less would show. Errors: as the trainers.
 using SmallTraining = std::function<std::vector<double>(const runtime::Passes&)>;
 SmallTraining small_training(const workloads::Workload& workload, const Settings& given);
 

@@ -12,7 +12,7 @@ import torch
 STEPS, RATE = 6, 1e-3
 PLAIN = {"optimizer": "AdamW", "rate": RATE, "betas": (0.9, 0.999), "eps": 1e-8, "momentum": 0, "decay": 0.01,
          "decay_all": True, "schedule": "linear", "warmup": 0, "max_grad_norm": 0, "smoothing": 0,
-         "bf16": True, "fp32": False}  # the last two: trained in these types too
+         "bf16": True, "fp32": 0}  # trained in bf16 too; how often in the type of the numbers, to see its rounding
 # Every setting otherwise than the default.
 OTHER = {**PLAIN, "betas": (0.8, 0.95), "eps": 1e-6, "decay": 0.1, "decay_all": False, "schedule": "cosine",
          "warmup": 2, "max_grad_norm": 0.5, "smoothing": 0.1}
@@ -173,9 +173,9 @@ def train(folder, config, weights, data, loss_of, recipe=PLAIN, adapter=None):
     write_safetensors(folder / "batches.safetensors", data)
     trained, loss_of = frozen_under(adapter, weights, loss_of)
 
-    def run(dtype):
+    def run(dtype, tensors=trained):
         """The losses, and the content of expected.safetensors."""
-        copies = {name: tensor.detach().to(dtype).requires_grad_() for name, tensor in trained.items()}
+        copies = {name: tensor.detach().to(dtype, copy=True).requires_grad_() for name, tensor in tensors.items()}
         expected = {}
 
         def first(logits):
@@ -195,7 +195,26 @@ def train(folder, config, weights, data, loss_of, recipe=PLAIN, adapter=None):
             **settings_of(recipe)}
     (folder / "expected.json").write_text(json.dumps(text, indent=1) + "\n")
     if recipe["fp32"]:
-        (folder / "fp32.json").write_text(json.dumps(distances((losses, expected), run(torch.float32))) + "\n")
+        spread = rounding(run, trained, torch.bfloat16 if recipe["bf16"] else torch.float32, recipe["fp32"])
+        (folder / "rounding.json").write_text(json.dumps(spread) + "\n")
+
+
+def rounding(run, tensors, dtype, count):
+    """How far trainings in a type are from the exact ones, at most: one training is one draw of its rounding, so `count`
+    are made, from weights whose numbers are moved to a neighbour or not. The exact ones begin at the same weights."""
+    generator, worst = torch.Generator().manual_seed(count), {}
+    for _ in range(count):
+        moved = {name: neighbours(tensor, dtype, generator) for name, tensor in tensors.items()}
+        for what, far in distances(run(torch.float64, moved), run(dtype, moved)).items():
+            worst[what] = max(worst.get(what, 0), far)
+    return worst
+
+
+def neighbours(tensor, dtype, generator):
+    """Each number in a type, or the one below or above it."""
+    exact = tensor.detach().to(dtype).double()
+    unit = torch.finfo(dtype).eps * 2.0 ** torch.floor(torch.log2(exact.abs().clamp_min(1e-30)))
+    return exact + unit * (torch.randint(0, 3, exact.shape, generator=generator) - 1)
 
 
 SMALLEST = 1e-4  # workloads/training/verify.h, kSmallest

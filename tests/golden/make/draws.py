@@ -124,7 +124,7 @@ def a_recipe(kind, draw):
             "momentum": draw.choice([0, 0.5, 0.9]), "decay": draw.choice([0, 0.01, 0.1]),
             "decay_all": draw.random() < 0.4, "schedule": schedule, "warmup": draw.choice([0, 0, 1, 3]),
             "max_grad_norm": draw.choice([0, 0.05, 0.5, 1.0]),
-            "smoothing": draw.choice([0, 0.1]) if kind in ("decoder", "encoder", "vit") else 0, "fp32": True}
+            "smoothing": draw.choice([0, 0.1]) if kind in ("decoder", "encoder", "vit") else 0}
 
 
 def data_parallel(family, sizes, flags, draw):
@@ -192,12 +192,12 @@ def a_case(seed, number):
             "adapter": adapter, "seed": seed % 100003 * 1000 + number}
 
 
-def write(case, folder):
-    """Trains it with PyTorch."""
+def write(case, folder, trainings=0):
+    """Trains it with PyTorch; `trainings` times in the type of its numbers, to see what rounding does."""
     changes, kind = case["changes"], case["kind"]
     # With scores that grow with the sizes, a softmax is 0 or 1, and one rounding changes all that follows.
     width = changes.get("hidden_size", changes.get("d_model", changes.get("dim", changes.get("n_embd"))))
-    recipe = {**case["recipe"], "bf16": "--numerics" in case["flags"]}
+    recipe = {**case["recipe"], "bf16": "--numerics" in case["flags"], "fp32": trainings}
     drawn = {"deviation": min(0.1, 0.6 / math.sqrt(width)), "recipe": recipe}
     arguments = (folder, case["seed"], changes, case["sizes"])
     if kind == "gpt":
