@@ -56,7 +56,7 @@ Json named_figures(const trnsim::Job& job, const Projection& p) {
 }
 
 Json project_workload(const Json& arguments, const Listener& hear) {
-  trnsim::RunRequest request{.workload = workloads::load_workload(text_in(arguments, "job")),
+  trnsim::RunRequest request{.workload = workload_named(text_in(arguments, "job")),
                              .given = settings_of(arguments),
                              .command = "trnsim run " + text_in(arguments, "job"),
                              .folder = {},
@@ -120,7 +120,7 @@ Json project(const Json& arguments, const Listener& hear) {
 
 Json run(const Json& arguments, const Listener& hear) {
   const std::filesystem::path folder = text_in(arguments, "folder");
-  const trnsim::RunRequest request{.workload = workloads::load_workload(text_in(arguments, "job")),
+  const trnsim::RunRequest request{.workload = workload_named(text_in(arguments, "job")),
                                    .given = settings_of(arguments),
                                    .command = "trnsim run " + text_in(arguments, "job"),
                                    .folder = folder,
@@ -175,7 +175,7 @@ Json search(const Json& arguments, const Listener& hear) {
 
 Json ablate(const Json& arguments, const Listener& hear) {
   const trnsim::Settings given = settings_of(arguments);
-  const auto variants = pass_variants(projected_job(workloads::load_workload(text_in(arguments, "job")), given));
+  const auto variants = pass_variants(projected_job(workload_named(text_in(arguments, "job")), given));
   Json out = Json::array();
   for (const trnsim::PassVariant& variant : variants) {
     if (hear) hear({{"event", "progress"}, {"what", "passes"}, {"done", out.size()}, {"all", variants.size()}});

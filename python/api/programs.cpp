@@ -1,6 +1,7 @@
-// trnsim._core.Program: a program in StableHLO's text is read once and computed many times by the frontend's
-// interpreter; DeviceProgram: the same on simulated cores; Buffer: a value that remains where programs compute it. The
-// GIL is free meanwhile.
+// trnsim._core.Program: a program in StableHLO's text, read and compiled once and computed many times: by the
+// instructions of simulated cores, or by the frontend's interpreter where the device's compiler refuses it.
+// DeviceProgram: the same on simulated cores alone, and timed. Buffer: a value between programs. The GIL is free
+// meanwhile.
 #include "python/api/programs.h"
 
 #include <pybind11/stl.h>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +19,10 @@
 #include "frontend/stablehlo/reader.h"
 #include "hw/params.h"
 #include "runtime/graph/numerics.h"
+#include "trnsim/graphs/graph_cores.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/graphs/graph_program.h"
+#include "trnsim/job.h"
 
 namespace py = pybind11;
 
@@ -29,34 +33,83 @@ namespace frontend = trnsim::frontend;
 using base::Error;
 using base::Fault;
 using frontend::Element;
+using frontend::Literal;
 using frontend::Value;
 
 constexpr frontend::InterpreterLimits kUnlimited{.nodes = std::numeric_limits<std::int64_t>::max(), .depth = 500};
 
-/// A program that keeps its plan between runs.
+struct Buffer {
+  frontend::LiteralPtr literal;
+};
+
+std::vector<Buffer> buffers_of(const trnsim::Literals& literals) {
+  std::vector<Buffer> out;
+  for (const frontend::LiteralPtr& literal : literals) out.push_back({literal});
+  return out;
+}
+
+std::vector<Buffer> buffers_of(const std::vector<Value>& values) {
+  std::vector<Buffer> out;
+  for (const Value& value : values) out.push_back({frontend::literal_of(value)});
+  return out;
+}
+
+std::vector<Value> values_of(const std::vector<Buffer>& buffers) {
+  std::vector<Value> out;
+  for (const Buffer& buffer : buffers) out.push_back(frontend::value_of(*buffer.literal));
+  return out;
+}
+
+using Row = std::vector<Buffer>;
+
+/// A program of so many cores.
 class Program {
  public:
-  Program(const std::string& text, const std::string& file)
-      : module_{std::make_unique<frontend::Module>(frontend::read_stablehlo(text, file))},
-        interpreter_{*module_, frontend::Process{}, kUnlimited} {}
-
-  std::vector<Value> run(std::vector<Value> arguments) {
+  Program(const std::string& text, const std::string& file, const std::string& instance_type, std::int64_t ranks)
+      : module_{std::make_unique<frontend::Module>(frontend::read_stablehlo(text, file))} {
     const py::gil_scoped_release release;
-    return interpreter_.run(module_->entry, std::move(arguments));
+    module_->replicas = ranks;
+    try {
+      const hw::MachineParams machine = trnsim::load_machine(instance_type, {}, 1);
+      device_ = std::make_shared<const trnsim::CoreProgram>(*module_, machine.target(), ranks);
+    } catch (const Error& e) {
+      if (e.fault() == Fault::kInternal || e.fault() == Fault::kUsage) throw;
+      refused_ = std::string{e.where()} + ": " + std::string{e.problem()};
+    }
   }
-  std::vector<std::vector<Value>> run_together(const std::vector<std::vector<Value>>& arguments) {
+
+  /// The results of each core.
+  std::vector<Row> run(trnsim::GraphCores& cores, const std::vector<Row>& rows) {
     const py::gil_scoped_release release;
-    module_->replicas = static_cast<std::int64_t>(arguments.size());
-    return frontend::run_on_processes(*module_, arguments);
+    std::vector<Row> out;
+    if (device_) {
+      std::vector<trnsim::Literals> inputs;
+      for (const Row& row : rows) {
+        inputs.emplace_back();
+        for (const Buffer& buffer : row) inputs.back().push_back(buffer.literal);
+      }
+      for (const trnsim::Literals& results : cores.run(device_, inputs)) out.push_back(buffers_of(results));
+    } else if (rows.size() == 1) {
+      if (!interpreter_) interpreter_.emplace(*module_, frontend::Process{}, kUnlimited);
+      out.push_back(buffers_of(interpreter_->run(module_->entry, values_of(rows.front()))));
+    } else {
+      std::vector<std::vector<Value>> inputs;
+      for (const Row& row : rows) inputs.push_back(values_of(row));
+      for (const auto& results : frontend::run_on_processes(*module_, inputs)) out.push_back(buffers_of(results));
+    }
+    return out;
   }
   std::size_t nodes() const { return module_->node_count(); }
+  const std::string& refused() const { return refused_; }
 
  private:
   std::unique_ptr<frontend::Module> module_;
-  frontend::Interpreter interpreter_;
+  std::shared_ptr<const trnsim::CoreProgram> device_;  // null: refused
+  std::optional<frontend::Interpreter> interpreter_;
+  std::string refused_;
 };
 
-/// The same for simulated cores: compiled once, its numbers from the instructions that it is timed by.
+/// Compiled once, its numbers from the instructions that it is timed by.
 class DeviceProgram {
  public:
   DeviceProgram(const std::string& text, const std::string& file, const std::string& instance_type,
@@ -65,13 +118,17 @@ class DeviceProgram {
         program_{frontend::lower(module_, {.operand = runtime::numerics(numerics).operand}),
                  hw::load_machine(instance_type)} {}
 
-  std::vector<Value> run(const std::vector<Value>& arguments) {
+  Row run(const Row& arguments) {
     const py::gil_scoped_release release;
-    return program_.run(arguments);
+    return buffers_of(program_.run(values_of(arguments)));
   }
-  std::vector<std::vector<Value>> run_together(const std::vector<std::vector<Value>>& arguments) {
+  std::vector<Row> run_together(const std::vector<Row>& rows) {
     const py::gil_scoped_release release;
-    return program_.run_together(arguments);
+    std::vector<std::vector<Value>> inputs;
+    for (const Row& row : rows) inputs.push_back(values_of(row));
+    std::vector<Row> out;
+    for (const std::vector<Value>& results : program_.run_together(inputs)) out.push_back(buffers_of(results));
+    return out;
   }
   double seconds() {
     const py::gil_scoped_release release;
@@ -91,11 +148,11 @@ class DeviceProgram {
   trnsim::GraphProgram program_;
 };
 
-Value value_from(const std::string& element, frontend::Dims dims, const py::buffer& buffer) {
+Buffer buffer_from(const std::string& element, frontend::Dims dims, const py::buffer& buffer) {
   const auto found = frontend::element_from_mlir(element);
   if (!found) throw Error{Fault::kUsage, "Buffer", element + " is no type of elements", "give one of StableHLO's"};
   const py::buffer_info info = buffer.request();
-  frontend::Literal literal{.type = frontend::tensor_type(*found, std::move(dims)), .bytes = {}};
+  Literal literal{.type = frontend::tensor_type(*found, std::move(dims)), .bytes = {}};
   const std::size_t bytes = static_cast<std::size_t>(info.size * info.itemsize);
   const std::size_t needed = static_cast<std::size_t>(literal.count()) * frontend::stored_bytes(*found);
   if (bytes != needed)
@@ -103,31 +160,34 @@ Value value_from(const std::string& element, frontend::Dims dims, const py::buff
                 "give " + std::to_string(needed)};
   literal.bytes.resize(bytes);
   if (bytes != 0) std::memcpy(literal.bytes.data(), info.ptr, bytes);
-  const py::gil_scoped_release release;
-  return frontend::value_of(literal);
+  return {std::make_shared<const Literal>(std::move(literal))};
 }
 
-py::bytes bytes_of(const Value& value) {
-  const frontend::LiteralPtr literal = frontend::literal_of(value);
-  const auto* data = reinterpret_cast<const char*>(literal->bytes.data());
-  if (!literal->splat) return py::bytes{data, literal->bytes.size()};
+py::bytes bytes_of(const Buffer& buffer) {
+  const Literal& literal = *buffer.literal;
+  const auto* data = reinterpret_cast<const char*>(literal.bytes.data());
+  if (!literal.splat) return py::bytes{data, literal.bytes.size()};
   std::string all;  // of a splat the only element, repeated
-  for (std::int64_t i = 0; i < literal->count(); ++i) all.append(data, literal->bytes.size());
+  for (std::int64_t i = 0; i < literal.count(); ++i) all.append(data, literal.bytes.size());
   return py::bytes{all};
 }
 
 }  // namespace
 
 void bind_programs(py::module_& m) {
-  py::class_<Value>(m, "Buffer", "a tensor where programs compute it")
-      .def(py::init(&value_from), py::arg("element"), py::arg("dims"), py::arg("data"))
+  py::class_<Buffer>(m, "Buffer", "a tensor where programs compute it")
+      .def(py::init(&buffer_from), py::arg("element"), py::arg("dims"), py::arg("data"))
       .def("bytes", &bytes_of, "its elements in row-major order, little-endian; one byte for a truth value")
-      .def_property_readonly("element", [](const Value& v) { return std::string{frontend::info(v.type.element).mlir}; })
-      .def_property_readonly("dims", [](const Value& v) { return v.type.dims; });
-  py::class_<Program>(m, "Program", "a program in StableHLO's text")
-      .def(py::init<const std::string&, const std::string&>(), py::arg("text"), py::arg("file"))
-      .def("run", &Program::run, py::arg("arguments"), "the results of one process")
-      .def("run_together", &Program::run_together, py::arg("arguments"), "the results of each process")
+      .def_property_readonly(
+          "element", [](const Buffer& b) { return std::string{frontend::info(b.literal->type.element).mlir}; })
+      .def_property_readonly("dims", [](const Buffer& b) { return b.literal->type.dims; });
+  py::class_<trnsim::GraphCores>(m, "Cores", "simulated cores that compute programs in turn").def(py::init<>());
+  py::class_<Program>(m, "Program", "a program in StableHLO's text, of so many cores")
+      .def(py::init<const std::string&, const std::string&, const std::string&, std::int64_t>(), py::arg("text"),
+           py::arg("file"), py::arg("instance_type"), py::arg("ranks") = 1)
+      .def("run", &Program::run, py::arg("cores"), py::arg("rows"), "the results of each core, from the inputs of each")
+      .def_property_readonly("refused", &Program::refused,
+                             "why the device's compiler does not take it; empty: the instructions compute it")
       .def_property_readonly("nodes", &Program::nodes);
   using D = DeviceProgram;
   py::class_<D>(m, "DeviceProgram", "a program compiled for simulated cores")

@@ -11,6 +11,7 @@
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "python/api/answers.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/projection.h"
 #include "trnsim/run/run.h"
@@ -20,10 +21,15 @@ namespace trnsim_python {
 
 inline std::string text_in(const Json& arguments, const char* name) { return arguments.value(name, std::string{}); }
 
-/// A bundled workload, or a file of one; anything else names a model.
+/// A bundled workload, a file of one, or a program of another framework; anything else names a model.
 inline bool is_workload(const std::string& name) {
+  if (trnsim::is_graph_file(name)) return true;
   const auto names = workloads::workload_names();
   return std::ranges::find(names, name) != names.end() || std::filesystem::path{name}.extension() == ".toml";
+}
+
+inline workloads::Workload workload_named(const std::string& name) {
+  return trnsim::is_graph_file(name) ? trnsim::graph_workload(name) : workloads::load_workload(name);
 }
 
 /// {"settings": {"numerics": "bf16"}, "set": ["hbm.bandwidth=2x"]}, and from the environment those that are not

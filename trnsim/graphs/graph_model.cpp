@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -22,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// An attribute of the module: operators of the framework that recorded it, which its host traces in each step.
+constexpr const char* kTracedOps = "trnsim.traced_ops";
 constexpr std::int64_t kInstanceCores = 32;  // of a trn1.32xlarge, the default for more than two
 
 bool is_mlir(std::string name) {
@@ -64,7 +68,14 @@ workloads::StepGraph GraphModel::step(const workloads::Step& step) const {
 double GraphModel::flops(const workloads::Step&) const { return lowered_.flops * static_cast<double>(lowered_.ranks); }
 
 workloads::FrameworkOps GraphModel::traced_ops(const workloads::Step&) const {
-  return {.forward = static_cast<double>(lowered_.operations)};
+  const auto traced = module_.extras.find(kTracedOps);
+  if (traced == module_.extras.end()) return {.forward = static_cast<double>(lowered_.operations)};
+  double count = 0;
+  const std::string& text = traced->second;
+  if (std::from_chars(text.data(), text.data() + text.size(), count).ec != std::errc{} || count < 0)
+    throw base::Error{base::Fault::kProgram, file_, fmt::format("{} = \"{}\" is no count", kTracedOps, text),
+                      "give the operators that the framework traces for a step"};
+  return {.forward = count};
 }
 
 std::optional<workloads::Problem> GraphModel::refuses(const workloads::Plan& plan) const {

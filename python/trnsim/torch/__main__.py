@@ -1,22 +1,34 @@
-"""`python3 -m trnsim.torch [settings] train.py ...`: runs the script with the simulated device in place."""
+"""`python3 -m trnsim.torch [settings] train.py ...`, and `trnsim torch`: runs the script with the simulated device in
+place."""
 import argparse
-import json
 import os
 import sys
+import tempfile
+import time
 import traceback
 import types
 
 
 def parser():
     out = argparse.ArgumentParser(
-        prog="python3 -m trnsim.torch", formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="trnsim torch", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="A PyTorch training script, as it is, on simulated Trainium cores: devices \"xla\" and \"neuron\".",
-        epilog="examples:\n  python3 -m trnsim.torch train.py --lr 1e-3\n"
-               "  python3 -m trnsim.torch --cores 32 train_xmp.py\n"
-               "  python3 -m trnsim.torch --out graphs train.py")
-    out.add_argument("--cores", type=int, default=int(os.environ.get("NEURON_RT_NUM_CORES", "2")),
+        epilog="examples:\n  trnsim torch train.py --lr 1e-3\n"
+               "  trnsim torch --cores 32 train_xmp.py        # spawn() starts 32 processes\n"
+               "  trnsim torch --nproc_per_node 2 train.py    # as torchrun: RANK, WORLD_SIZE\n"
+               "  trnsim torch --steps 10000 train.py         # and the price of 10,000 steps")
+    out.add_argument("--cores", type=int, default=int(os.environ.get("NEURON_RT_NUM_CORES", "2")), metavar="N",
                      help="processes that spawn() starts, a core each (NEURON_RT_NUM_CORES, else 2)")
-    out.add_argument("--out", metavar="FOLDER", help="keeps each graph's StableHLO there, and torch.json: the figures")
+    out.add_argument("--nproc_per_node", type=int, default=0, metavar="N",
+                     help="start the script itself N times, a core each, with torchrun's environment")
+    out.add_argument("--output_dir", "--out", metavar="FOLDER",
+                     help="of the results (default runs/, the script's name and the time)")
+    out.add_argument("--steps", type=int, default=0, metavar="N", help="print what N such steps cost, too")
+    out.add_argument("--instance_type", metavar="NAME", help="the machine (default: the smallest trn1 with the cores)")
+    out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another number of the machine")
+    out.add_argument("--timed", action="store_true",
+                     help="time alone: no value is computed, and a script that reads one is told where")
+    out.add_argument("--numeric", action="store_true", help="values alone: no time is asked for")
     out.add_argument("--default_device", action="store_true",
                      help="tensors that name no device are on the simulated one: for scripts that know of none")
     out.add_argument("script")
@@ -25,15 +37,25 @@ def parser():
 
 
 def fail(what, fix, code=2):
-    print(f"trnsim torch: {what}: {fix}", file=sys.stderr)
+    print(f"error: {what}\n  fix: {fix}", file=sys.stderr)
     return code
 
 
-def backend(folder):
-    from trnsim.torch._backend import Interpreted
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    return Interpreted(folder)
+def new_folder(given):
+    """Where the results will be, whatever folder the script goes to."""
+    if given.output_dir:
+        os.makedirs(given.output_dir, exist_ok=True)
+        return os.path.abspath(given.output_dir)
+    if given.numeric:
+        return tempfile.mkdtemp(prefix="trnsim-torch-")
+    name = os.path.splitext(os.path.basename(given.script))[0]
+    first = folder = os.path.abspath(os.path.join("runs", f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"))
+    number = 1
+    while os.path.exists(folder):
+        number += 1
+        folder = f"{first}-{number}"
+    os.makedirs(folder)
+    return folder
 
 
 def run_script(path, args):
@@ -47,21 +69,48 @@ def run_script(path, args):
         exec(compile(file.read(), path, "exec"), module.__dict__)
 
 
-def ended(path, args):
+def own_trace():
+    """The traceback of the script's own lines."""
+    kind, error, trace = sys.exc_info()
+    frames = traceback.extract_tb(trace)
+    own = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    shown = [f for f in frames if not f.filename.startswith((own, "<"))] or frames
+    print("Traceback (most recent call last):", file=sys.stderr)
+    sys.stderr.write("".join(traceback.format_list(shown) + traceback.format_exception_only(kind, error)))
+
+
+def ended(run):
     """The exit code, with errors told."""
-    from trnsim.torch._engine import Refused
+    from trnsim import Error
+    from trnsim.torch import _engine
+    from trnsim.torch._ranks import CoreFailed
     try:
-        run_script(path, args)
+        run()
         return 0
-    except Refused as error:
-        return fail(str(error), "trnsim's docs/your_script.md says what is there", 1)
+    except _engine.Refused as error:
+        return fail(str(error), "docs/your_script.md says what is there; `trnsim list ops --frontend aten` lists operators",
+                    1)
+    except CoreFailed as error:
+        return fail(str(error), "mend what the core says; all others were stopped", 1)
+    except Error as error:
+        return fail(f"{_engine.script_line()}: {error}".strip(": "), "see above", error.exit_code)
     except KeyboardInterrupt:
-        return fail("stopped", "by Ctrl-C", 130)
+        return fail("stopped by Ctrl-C", "run it again", 130)
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 0 if end.code is None else fail(str(end.code), path, 1)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except Exception:  # noqa: whatever the script raises ends it
-        traceback.print_exc()
+        own_trace()
         return 1
+
+
+def started(given):
+    """The function that runs the script, once or on each core."""
+    if given.nproc_per_node < 1:
+        return lambda: run_script(given.script, given.args)
+    from trnsim.torch._ranks import spawn
+    return lambda: spawn(lambda rank: run_script(given.script, given.args), (), given.nproc_per_node)
 
 
 def main():
@@ -69,24 +118,23 @@ def main():
     try:
         import torch  # noqa: whether it is there
     except ImportError:
-        return fail("there is no PyTorch for this Python", "install python3-torch")
+        return fail(f"there is no PyTorch for {sys.executable}", "install python3-torch (Debian), or torch by pip")
     try:
-        engine_backend = backend(given.out)
+        from trnsim.torch import _backend, _install, _report
+        if not os.path.isfile(given.script):
+            return fail(f"{given.script} is no file", "name a Python script")
+        kind = _backend.Timed if given.timed else _backend.Simulated
+        backend = kind(new_folder(given), given.instance_type or "trn1.2xlarge")
     except ImportError as error:
         return fail(f"the compiled module of trnsim is not there ({error})", "./dev build builds it, ./dev install "
                     "installs it")
-    if not os.path.isfile(given.script):
-        return fail(f"{given.script} is no file", "name a Python script")
-    from trnsim.torch import _install, _report
-    engine = _install.install(engine_backend, given.default_device)
+    engine = _install.install(backend, given.default_device)
     engine.cores = given.cores
-    code = ended(given.script, given.args)
-    if engine.traced:
-        sys.stdout.flush()
-        print(_report.text(engine), file=sys.stderr)
-        if given.out:
-            with open(os.path.join(given.out, "torch.json"), "w", encoding="utf-8") as file:
-                json.dump(_report.record(engine), file, indent=1)
+    code = ended(started(given))
+    sys.stdout.flush()
+    gathered = engine.gathered or _report.gathered(engine)
+    if gathered["executions"]:
+        print(_report.written(gathered, given, backend.folder), file=sys.stderr)
     return code
 
 

@@ -1,4 +1,6 @@
-"""Computes programs by the frontend's reference interpreter, of the compiled module; texts may be kept in a folder."""
+"""Computes programs by the instructions of simulated cores: each graph's StableHLO is compiled by the compiled module's
+lowering, the same that is timed. Where it refuses a graph, the frontend's reference interpreter stands in, and the
+report says so."""
 import os
 
 import torch
@@ -15,7 +17,7 @@ def buffer_of(core, tensor):
         data = tensor.view(torch.int16).numpy()
     else:
         data = tensor.numpy()
-    return core.Buffer(element_of(tensor.dtype), list(tensor.shape), data.tobytes())
+    return core.Buffer(element_of(tensor.dtype), list(tensor.shape), data)
 
 
 def tensor_of(buffer):
@@ -26,13 +28,29 @@ def tensor_of(buffer):
     return torch.frombuffer(data, dtype=dtype).reshape(buffer.dims)
 
 
-class Interpreted:
-    """`folder`: where each program's text is written; none: nowhere."""
-    words = "the reference interpreter of StableHLO"
+class Zeros:
+    """In the place of values that nobody computes."""
 
-    def __init__(self, folder=None):
+    def __init__(self, element, dims):
+        self.element, self.dims = element, dims
+
+
+class Simulated:
+    """`folder`: where each program's text is written. `ranks`: cores that compute graphs with collectives."""
+    computes = True
+
+    def __init__(self, folder, instance_type, ranks=1):
         from trnsim import _core
-        self.core, self.folder, self.scalars = _core, folder, {}
+        self.core, self.folder, self.instance_type, self.ranks = _core, folder, instance_type, ranks
+        self.cores, self.refused = _core.Cores(), {}
+
+    def forked(self, keeps):
+        """A process of its own has threads of its own. `keeps`: the texts of its programs are kept, not another's."""
+        self.cores, self.refused = self.core.Cores(), {}
+        self.folder = self.folder if keeps else None
+
+    def exchange(self, tag, payload):
+        return [payload]
 
     def upload(self, tensor):
         return buffer_of(self.core, tensor)
@@ -41,14 +59,24 @@ class Interpreted:
         return tensor_of(buffer)
 
     def compile(self, graph, name):
-        text = program_text(graph, name)
+        text = self.text(graph, name)
         self.keep(text, name)
-        return self.core.Program(text, name + ".mlir")
+        program = self.core.Program(text, name + ".mlir", self.instance_type, 1)
+        if program.refused:
+            self.refused[name] = program.refused
+        return program
+
+    def text(self, graph, name):
+        return program_text(graph, name, self.ranks if graph.collective else 1)
+
+    def path(self, name):
+        return os.path.join(self.folder, name + ".mlir")
 
     def keep(self, text, name):
-        if self.folder:
-            with open(os.path.join(self.folder, name + ".mlir"), "w", encoding="utf-8") as file:
-                file.write(text)
+        if self.folder is None:
+            return
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
 
     def values(self, leaves):
         return [self.scalar(v) if v.buffer is None else v.buffer for v in leaves]
@@ -57,4 +85,22 @@ class Interpreted:
         return buffer_of(self.core, host_scalar(value))
 
     def run(self, program, leaves):
-        return program.run(self.values(leaves))
+        return program.run(self.cores, [self.values(leaves)])[0]
+
+
+class Timed(Simulated):
+    """Leaves out what programs compute: only their time is asked for."""
+    computes = False
+
+    def compile(self, graph, name):
+        self.keep(self.text(graph, name), name)
+        return [graph.nodes[place].call.outs[index] for place, index in graph.outs]
+
+    def run(self, program, leaves):
+        return [Zeros(element_of(meta.dtype), list(meta.shape)) for meta in program]
+
+    def download(self, buffer, meta):
+        if not isinstance(buffer, Zeros):
+            return super().download(buffer, meta)
+        from trnsim.torch._engine import Refused, script_line
+        raise Refused(script_line(), "this value is read, and --timed computes none: leave --timed out")

@@ -63,6 +63,17 @@ class Graph:
         self.inputs = refs
         self.outs = [(position[id(v.node)], v.index) for v in wanted]
         self.key = (tuple(key), tuple(self.outs))
+        self.donated = {}  # a leaf's place: the result that takes its memory
+
+    def donate(self, pairs, wanted):
+        """`pairs`: (leaf, result) of values where the one takes the other's place in a tensor of the script."""
+        places, results = {id(v): i for i, v in enumerate(self.leaves)}, {id(v): i for i, v in enumerate(wanted)}
+        for leaf, result in pairs:
+            place, index = places.get(id(leaf)), results.get(id(result))
+            same = leaf.meta.shape == result.meta.shape and leaf.meta.dtype is result.meta.dtype
+            if same and place is not None and index is not None and index not in self.donated.values():
+                self.donated.setdefault(place, index)
+        self.key += (tuple(sorted(self.donated.items())),)
 
     def order(self, wanted):
         """Nodes below the wanted values, each behind those that it reads."""
@@ -85,15 +96,24 @@ class Graph:
         return any(node.call.kind == "collective" for node in self.nodes)
 
 
+class Made:
+    """A program that was made of a graph, and what became of it."""
+
+    def __init__(self, name, graph, cause, line):
+        self.name, self.key, self.cause, self.line = name, graph.key, cause, line
+        self.nodes, self.collective, self.program, self.runs = len(graph.nodes), graph.collective, None, 0
+
+
 class Engine:
     def __init__(self, backend):
-        self.backend, self.programs = backend, {}
-        self.counters = collections.Counter()
-        self.cuts = collections.Counter()
-        self.history = []  # of programs: (key, cause, line, nodes)
-        self.runs, self.traced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0, 0.0, 0.0
+        self.backend, self.programs = backend, {}  # of Made, by their graphs' keys, in the order of their making
+        self.counters, self.cuts = collections.Counter(), collections.Counter()
+        self.log = []  # names of programs as they ran
+        self.traced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0.0, 0.0
         self.rank, self.ranks, self.cores = 0, 1, 2
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
+        self.knows_torch_xla = False
+        self.gathered = None  # what core 0 of several says for the report
 
     def recorded(self, node):
         self.traced += 1
@@ -116,8 +136,7 @@ class Engine:
         if value.pending:
             self.cuts["read"] += 1
             self.compute(self.live([value]) if self.everything else [value], "a value is read")
-        out = self.backend.download(value.buffer, value.meta)
-        return out
+        return self.backend.download(value.buffer, value.meta)
 
     def live(self, first=()):
         """Values that tensors of the script have and that are pending, `first` ahead."""
@@ -127,32 +146,54 @@ class Engine:
                 values[id(storage.value)] = storage.value
         return list(values.values())
 
-    def mark_step(self):
+    def held(self):
+        """Metas of the values that are on the device."""
+        values = {id(s.value): s.value for s in list(LIVE) if not s.value.pending}
+        return [value.meta for value in values.values()]
+
+    def mark_step(self, cause="mark_step"):
         self.marks += 1
         values = self.live()
         if values:
-            self.cuts["mark_step"] += 1
-            self.compute(values, "mark_step")
+            self.cuts[cause] += 1
+            self.compute(values, cause)
+
+    def stepped(self):
+        """Behind optimizer.step(): it ends a step where the script cannot, as it knows of no torch_xla."""
+        if self.everything and not self.knows_torch_xla:
+            self.mark_step("optimizer.step")
 
     def compute(self, values, cause):
         values = sorted(values, key=lambda v: (v.node.sequence, v.index))
         graph = Graph(values)
-        program = self.programs.get(graph.key)
-        if program is None:
-            begin = time.perf_counter()
-            try:
-                program = self.programs[graph.key] = self.backend.compile(graph, f"graph{len(self.programs)}")
-            except Unsupported as error:
-                raise Refused(script_line(), str(error)) from None
-            self.compile_seconds += time.perf_counter() - begin
-            self.history.append((graph.key, cause, script_line(), len(graph.nodes)))
+        storages = list(LIVE)
+        held = {id(s.value) for s in storages}
+        graph.donate([(s.home, s.value) for s in storages if s.home is not None and id(s.home) not in held
+                      and len(values) > 1], values)
+        made = self.programs.get(graph.key)
+        if made is None:
+            made = self.make(graph, cause)
         begin = time.perf_counter()
-        results = self.backend.run(program, graph.leaves)
+        results = self.backend.run(made.program, graph.leaves)
         self.run_seconds += time.perf_counter() - begin
-        self.runs += 1
+        made.runs += 1
+        self.log.append(made.name)
         for value, buffer in zip(values, results):
             value.buffer, value.node = buffer, None
             value.meta = contiguous(value.meta.shape, value.meta.dtype) if value.meta is None else value.meta
+        for storage in storages:
+            storage.home = storage.value
+
+    def make(self, graph, cause):
+        begin = time.perf_counter()
+        made = Made(f"graph{len(self.programs)}", graph, cause, script_line())
+        try:
+            made.program = self.backend.compile(graph, made.name)
+        except Unsupported as error:
+            raise Refused(script_line(), str(error)) from None
+        self.programs[graph.key] = made
+        self.compile_seconds += time.perf_counter() - begin
+        return made
 
 
 def host_scalar(value):

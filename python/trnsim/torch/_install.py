@@ -1,9 +1,9 @@
 """Puts the simulated device in place of torch_xla and of accelerators: modes, modules, names."""
-import sys
+import functools
 
 import torch
 
-from trnsim.torch import _engine, _xla
+from trnsim.torch import _amp, _dist, _engine, _xla_modules
 from trnsim.torch._modes import Functions, Operators, named
 from trnsim.torch._tensor import DeviceTensor
 
@@ -60,16 +60,38 @@ class Accelerator:
         _engine.engine().mark_step()
 
 
+def ending_steps(init):
+    """Optimizer.__init__ that has step() end a step, for scripts that know of no torch_xla."""
+    @functools.wraps(init)
+    def made(optimizer, *args, **kwargs):
+        init(optimizer, *args, **kwargs)
+        kind = type(optimizer)
+        if "step" not in vars(kind) or getattr(kind.step, "ends_steps", False):
+            return
+        plain = kind.step
+
+        @functools.wraps(plain)
+        def step(self, *rest, **named_rest):
+            out = plain(self, *rest, **named_rest)
+            _engine.engine().stepped()
+            return out
+        step.ends_steps = True
+        kind.step = step
+    return made
+
+
 def install(backend, everywhere=False):
     """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device."""
     running = _engine.start(backend)
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.nn.Module._apply = tied(torch.nn.Module._apply)
     torch.nn.Module.to = renamed(torch.nn.Module.to)
+    torch.optim.Optimizer.__init__ = ending_steps(torch.optim.Optimizer.__init__)
     torch.accelerator = Accelerator
+    _amp.install()
+    _dist.install()
+    _xla_modules.install()
     Operators().__enter__()
     Functions(everywhere).__enter__()
     DeviceTensor.plain_numpy = everywhere
-    for name, module in _xla.modules().items():
-        sys.modules[name] = module
     return running

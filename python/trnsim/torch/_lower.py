@@ -135,6 +135,12 @@ def lower_nodes(text, graph, leaves):
     return done
 
 
+def given_up(graph, place):
+    """Says that a result takes a parameter's memory."""
+    index = graph.donated.get(place)
+    return "" if index is None else f" {{tf.aliasing_output = {index} : i32}}"
+
+
 def program_text(graph, name, ranks=1):
     """The module's text, and whether its processes talk to one another."""
     text = _emit.Text()
@@ -142,9 +148,10 @@ def program_text(graph, name, ranks=1):
     leaves = [_emit.X(f"%arg{i}", v.meta.shape, element_of(v.meta.dtype)) for i, v in enumerate(graph.leaves)]
     done = lower_nodes(text, graph, leaves)
     outs = [done[id(graph.nodes[place])][index] for place, index in graph.outs]
-    parameters = ", ".join(f"{x.name}: {x.type}" for x in leaves)
+    parameters = ", ".join(f"{x.name}: {x.type}{given_up(graph, i)}" for i, x in enumerate(leaves))
     results = ", ".join(x.type for x in outs)
-    lines = [f"module @{name} attributes {{mhlo.num_replicas = {ranks} : i32, mhlo.num_partitions = 1 : i32}} {{",
+    lines = [f"module @{name} attributes {{mhlo.num_replicas = {ranks} : i32, mhlo.num_partitions = 1 : i32, "
+             f'trnsim.traced_ops = "{len(graph.nodes)}"}} {{',
              f"  func.func public @main({parameters}) -> ({results}) {{"]
     lines += text.lines
     lines += [f"    return {', '.join(x.name for x in outs)} : {results}", "  }", "}", ""]

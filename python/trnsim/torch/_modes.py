@@ -4,6 +4,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from trnsim.torch import _amp
 from trnsim.torch._record import dispatch
 from trnsim.torch._tensor import DeviceTensor
 
@@ -34,6 +35,8 @@ class Functions(TorchFunctionMode):
                 kwargs = dict(kwargs, device="meta")
         else:
             kwargs = {}
+        if _amp.STATE:
+            args, kwargs = _amp.arguments(func, args, kwargs)
         if func in MOVES and len(args) > 1 and named(args[1]):
             args = (args[0], "meta") + args[2:]
         if self.everywhere:

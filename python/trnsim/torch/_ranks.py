@@ -1,68 +1,121 @@
-"""Processes of spawn(): each is a core. A graph with collectives is computed by the parent, for all cores together,
-when each of them has brought its inputs."""
+"""Processes of spawn() and of --nproc_per_node: each is a core. A graph with collectives is computed by the parent, for
+all cores together, when each of them has brought its inputs; so are objects that cores exchange."""
+import ctypes
 import multiprocessing
 import os
+import signal
 import sys
 import traceback
 from multiprocessing.connection import wait
 
 from trnsim.torch import _engine
-from trnsim.torch._backend import Interpreted
-from trnsim.torch._lower import program_text
+
+PR_SET_PDEATHSIG = 1
+
+
+class CoreFailed(RuntimeError):
+    """A core's process ended with an error, or waits for ever."""
 
 
 class Together:
     """A graph that needs all cores, by its text."""
 
-    def __init__(self, text):
-        self.text = text
+    def __init__(self, text, name):
+        self.text, self.name = text, name
 
 
-class Rank(Interpreted):
-    """The backend of one core."""
+class Shared:
+    """What a core's process needs of its parent: the pipe, and a backend of its own for graphs without collectives."""
 
-    def __init__(self, folder, pipe, ranks):
-        super().__init__(folder)
-        self.pipe, self.ranks = pipe, ranks
+    def __init__(self, backend, pipe, ranks):
+        self.pipe, backend.ranks = pipe, ranks
+        self.compile_alone, self.run_alone, self.backend = backend.compile, backend.run, backend
+        backend.compile, backend.run, backend.exchange = self.compile, self.run, self.exchange
 
     def compile(self, graph, name):
-        if not graph.collective:
-            return super().compile(graph, name)
-        text = program_text(graph, name, self.ranks)
-        self.keep(text, name)
-        return Together(text)
+        if not graph.collective or not self.backend.computes:
+            return self.compile_alone(graph, name)
+        text = self.backend.text(graph, name)
+        self.backend.keep(text, name)
+        return Together(text, name)
 
     def run(self, program, leaves):
         if not isinstance(program, Together):
-            return super().run(program, leaves)
-        values = [(b.element, b.dims, b.bytes()) for b in self.values(leaves)]
-        self.pipe.send(("together", program.text, values))
-        kind, answer = self.pipe.recv()
-        if kind != "results":
-            raise SystemExit(3)
-        return [self.core.Buffer(*item) for item in answer]
+            return self.run_alone(program, leaves)
+        values = [(b.element, b.dims, b.bytes()) for b in self.backend.values(leaves)]
+        results, refused = self.asked("together", program.text, values)
+        if refused:
+            self.backend.refused[program.name] = refused
+        return [self.backend.core.Buffer(*item) for item in results]
+
+    def exchange(self, tag, payload):
+        """What each core brought under the same tag, by rank."""
+        return self.asked("exchange", tag, payload)
+
+    def asked(self, kind, key, payload):
+        try:
+            self.pipe.send((kind, key, payload))
+            return self.pipe.recv()
+        except (EOFError, OSError):  # the parent has ended, and has told why
+            os._exit(3)
 
 
-def child(rank, pipe, job):
+def exit_with_parent():
+    """A process whose parent dies is no orphan."""
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (OSError, AttributeError):
+        pass  # another system: the pipe ends them at the next collective
+
+
+def environment(rank, ranks):
+    """As torchrun sets it."""
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks),
+                      GROUP_RANK="0", ROLE_RANK=str(rank), ROLE_WORLD_SIZE=str(ranks))
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    os.environ.setdefault("MASTER_PORT", "29500")
+
+
+def child(rank, pipes, job):
     """One core's process: the script's function, and how it ended."""
-    fn, args, ranks, folder = job
+    exit_with_parent()
+    pipe, others = pipes
+    for other in others:  # of the parent: else it would not be missed
+        other.close()
+    fn, args, ranks = job
     engine = _engine.engine()
-    engine.rank, engine.ranks = rank, ranks
-    engine.backend, engine.programs = Rank(folder if rank == 0 else None, pipe, ranks), {}
+    engine.rank, engine.ranks, engine.programs = rank, ranks, {}
+    engine.backend.forked(keeps=rank == 0)
+    Shared(engine.backend, pipe, ranks)
+    environment(rank, ranks)
     status = 0
     try:
         fn(rank, *args)
-        engine.mark_step()
+        engine.mark_step("the end")
     except SystemExit as end:
-        status = end.code or 0
-    except BaseException:  # noqa: told by the parent as one error
-        pipe.send(("error", traceback.format_exc()))
-        status = 1
-    if rank == 0 and not status:
-        from trnsim.torch._report import text
-        print(text(engine), file=sys.stderr)
+        status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except KeyboardInterrupt:
+        os._exit(130)
+    except BaseException as error:  # noqa: told by the parent as one error
+        told = str(error) if isinstance(error, _engine.Refused) else traceback.format_exc()
+        pipe.send(("error", told, None))
+        os._exit(1)
+    ended(engine, rank, status, pipe)
+
+
+def ended(engine, rank, status, pipe):
+    if status:
+        pipe.send(("error", f"it ended with exit code {status}", None))
+    else:
+        if rank == 0 and engine.traced:
+            from trnsim.torch import _report
+            sys.stdout.flush()
+            pipe.send(("figures", _report.gathered(engine), None))
+        pipe.send(("end", None, None))
     sys.stdout.flush()
-    pipe.send(("end", status))
+    sys.stderr.flush()
     os._exit(status)
 
 
@@ -71,27 +124,33 @@ class Ranks:
 
     def __init__(self, fn, args, ranks):
         context = multiprocessing.get_context("fork")
-        self.backend, self.programs, self.processes, self.pipes = _engine.engine().backend, {}, [], []
-        job = (fn, args, ranks, self.backend.folder)
+        self.engine = _engine.engine()
+        self.backend, self.programs, self.processes, self.pipes = self.engine.backend, {}, [], []
+        sys.stdout.flush()
         for rank in range(ranks):
             ours, theirs = context.Pipe()
-            process = context.Process(target=child, args=(rank, theirs, job))
+            self.pipes.append(ours)
+            process = context.Process(target=child, args=(rank, (theirs, list(self.pipes)), (fn, args, ranks)))
             process.start()
             theirs.close()
             self.processes.append(process)
-            self.pipes.append(ours)
+
+    def name(self, rank):
+        return f"core {rank} of {len(self.pipes)}"
 
     def listen(self):
-        """Until all have ended. Errors: RuntimeError of the first core that fails."""
+        """Until all have ended. Errors: CoreFailed, of the first core that fails."""
         waiting, left = {}, set(range(len(self.pipes)))
         while left:
             for pipe in wait([self.pipes[r] for r in left if r not in waiting]):
                 rank = self.pipes.index(pipe)
                 kind, *rest = self.received(pipe, rank)
-                if kind == "together":
-                    waiting[rank] = rest
+                if kind in ("together", "exchange"):
+                    waiting[rank] = (kind, *rest)
                 elif kind == "error":
-                    raise RuntimeError(f"core {rank} of {len(self.pipes)} failed:\n{rest[0]}")
+                    raise CoreFailed(f"{self.name(rank)} failed: {rest[0].strip()}")
+                elif kind == "figures":
+                    self.engine.gathered = rest[0]
                 else:
                     left.discard(rank)
             if waiting and len(waiting) == len(left):
@@ -101,39 +160,59 @@ class Ranks:
     def received(self, pipe, rank):
         try:
             return pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self.processes[rank].join()
             code = self.processes[rank].exitcode
-            raise RuntimeError(f"core {rank} of {len(self.pipes)}: its process died with exit code {code}") from None
+            how = f"was ended by signal {-code}" if code < 0 else f"died with exit code {code}"
+            raise CoreFailed(f"{self.name(rank)}: its process {how}") from None
 
     def meet(self, waiting, left):
-        texts = {rank: text for rank, (text, _) in waiting.items()}
+        kinds = {rank: (kind, key) for rank, (kind, key, _) in waiting.items()}
         gone = [r for r in range(len(self.pipes)) if r not in left]
-        if gone or len(set(texts.values())) > 1:
-            odd = gone or [r for r in texts if texts[r] != texts[min(texts)]]
-            raise RuntimeError(f"cores wait for different collectives: core {min(texts)} waits in a graph that core "
-                               f"{odd[0]} {'never comes to, as it has ended' if gone else 'does not have'}")
-        text, core = texts[0], self.backend.core
+        first = min(kinds)
+        if gone or len(set(kinds.values())) > 1:
+            odd = gone[0] if gone else next(r for r in kinds if kinds[r] != kinds[first])
+            what = "has ended" if gone else f"waits in {wanted(*kinds[odd])}"
+            raise CoreFailed(f"cores wait for different collectives: core {first} waits in {wanted(*kinds[first])}, "
+                             f"core {odd} {what}")
+        kind, key = kinds[first]
+        payloads = [waiting[r][2] for r in sorted(waiting)]
+        answers = [payloads] * len(payloads) if kind == "exchange" else self.computed(key, payloads)
+        for pipe, answer in zip(self.pipes, answers):
+            pipe.send(answer)
+
+    def computed(self, text, rows):
+        core = self.backend.core
         if text not in self.programs:
-            self.programs[text] = core.Program(text, "collective.mlir")
-        inputs = [[core.Buffer(*v) for v in waiting[r][1]] for r in sorted(waiting)]
-        for rank, results in enumerate(self.programs[text].run_together(inputs)):
-            self.pipes[rank].send(("results", [(b.element, b.dims, b.bytes()) for b in results]))
+            self.programs[text] = core.Program(text, "collective.mlir", self.backend.instance_type, len(rows))
+        program = self.programs[text]
+        results = program.run(self.backend.cores, [[core.Buffer(*v) for v in row] for row in rows])
+        return [([(b.element, b.dims, b.bytes()) for b in row], program.refused) for row in results]
 
     def stop(self):
         for process in self.processes:
             if process.is_alive():
-                process.terminate()
+                process.kill()
         for process in self.processes:
             process.join()
 
 
+def wanted(kind, key):
+    """A few words on what a core waits for."""
+    if kind == "exchange":
+        return f"{key}()"
+    names = [name for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute")
+             if f"stablehlo.{name}" in key]
+    return f"a graph with {' and '.join(names)} ({key.count(chr(10))} lines)"
+
+
 def spawn(fn, args, ranks):
     if ranks == 1:
+        environment(0, 1)
         fn(0, *args)
         return
-    ranks = Ranks(fn, args, ranks)
+    together = Ranks(fn, args, ranks)
     try:
-        ranks.listen()
+        together.listen()
     finally:
-        ranks.stop()
+        together.stop()

@@ -1,60 +1,144 @@
-"""The work of a script on the device: graphs, why each is another one, host time."""
+"""The end of a script: its graphs, the time of each on the machine, a step, dollars, and what would help. `gathered`
+is what the process that ran it knows, as data; the rest is asked of the simulator."""
+import collections
+import json
+import os
+
+from trnsim.torch import _time
+
+ALONE = "first at this line"
 
 
-def difference(old, new):
-    """The change from one graph's key to another's, in a few words."""
+def named_calls():
+    from trnsim.torch._collectives import CALLS as COLLECTIVES
     from trnsim.torch._record import CALLS
-    names = {call.id: call for call in CALLS.values()}
+    from trnsim.torch._views import MADE
+    return {call.id: call for table in (CALLS, MADE, COLLECTIVES) for call in table.values()}
+
+
+def difference(old, new, names):
+    """The change from one graph's key to another's, in a few words."""
     before, after = old[0], new[0]
-    if len(before) != len(after):
-        return f"{len(after)} operators and not {len(before)}"
     for a, b in zip(before, after):
         if a[0] == b[0]:
             continue
         first, second = names.get(a[0]), names.get(b[0])
         if first is None or second is None or str(first.func) != str(second.func):
-            return "other operators"
+            break
         shapes = [[list(m.shape) for m in call.ins] for call in (first, second)]
         if shapes[0] != shapes[1]:
-            return f"shapes: {first.func} of {shapes[1]} and not {shapes[0]}"
-        return f"a constant of {first.func}"
-    return "what is read of it"
+            return f"shape: {first.func} of {shapes[1]} and not {shapes[0]}"
+        types = [[str(m.dtype) for m in call.ins] for call in (first, second)]
+        if types[0] != types[1]:
+            return f"type: {first.func} of {types[1]} and not {types[0]}"
+        return f"constant: {first.func} with {constants(second)} and not {constants(first)}"
+    if len(before) != len(after):
+        return f"operators: {len(after)} and not {len(before)}"
+    return "operators: others" if [a[0] for a in before] != [b[0] for b in after] else "operators: what is read of them"
 
 
-def rows(engine):
-    """(name, operators, cause, line, what changed since the graph before)."""
-    out, known = [], {}
-    for i, (key, cause, line, nodes) in enumerate(engine.history):
-        near = known.get((cause, line))
-        out.append((f"graph{i}", nodes, cause, line, difference(near, key) if near else "first at this line"))
-        known[(cause, line)] = key
+def constants(call):
+    """What a call has besides tensors."""
+    from trnsim.torch._values import Slot
+    found = [x for x in list(call.args) + list(call.kwargs.values()) if not isinstance(x, Slot)]
+    return repr(found).replace("\n", " ")[:60]
+
+
+def changes(programs):
+    """Of each program what is new in it against the one before at the same line and cut."""
+    known, out, names = {}, [], named_calls()
+    for made in programs:
+        near = known.get((made.cause, made.line)) or known.get(made.cause)
+        out.append(difference(near.key, made.key, names) if near else ALONE)
+        known[(made.cause, made.line)] = known[made.cause] = made
     return out
 
 
-def text(engine):
-    again = sum(1 for row in rows(engine) if row[4] != "first at this line")
-    lines = ["", "***** simulated device *****",
-             f"computed by               {engine.backend.words}",
-             f"graphs                    {len(engine.programs)} compiled, {again} of them recompilations",
-             f"executions                {engine.runs}",
-             f"cut by                    " + ", ".join(f"{n} x {cause}" for cause, n in sorted(engine.cuts.items())),
-             f"operators recorded        {engine.traced}",
-             f"host seconds              {engine.compile_seconds:.3f} making programs, {engine.run_seconds:.3f} "
-             "computing them (of this simulator, not of the machine)"]
-    if engine.counters:
-        lines.append("left to the host          " + ", ".join(f"{k} x {n}" for k, n in engine.counters.items()))
-    for name, nodes, cause, line, why in rows(engine)[:20]:
-        lines.append(f"  {name:<10} {nodes:>6} operators  {cause} at {line}: {why}")
-    if len(engine.history) > 20:
-        lines.append(f"  and {len(engine.history) - 20} more")
-    lines.append("time of the machine       --out FOLDER keeps graphs; trnsim run FOLDER/graph1.mlir tells the time")
+def gathered(engine):
+    """All that the process knows."""
+    programs = list(engine.programs.values())
+    graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed, "runs": p.runs,
+               "collective": p.collective, "refused": engine.backend.refused.get(p.name, "")}
+              for p, changed in zip(programs, changes(programs))]
+    return {"graphs": graphs, "log": list(engine.log), "executions": len(engine.log), "cuts": dict(engine.cuts),
+            "operators_recorded": engine.traced, "host_operators": dict(engine.counters), "cores": engine.ranks,
+            "marks": engine.marks, "compile_seconds": engine.compile_seconds, "run_seconds": engine.run_seconds,
+            "computes": engine.backend.computes}
+
+
+def main_graph(figures):
+    """The graph that a step is: of those that ran most often in a row of two or more, the one with most operators."""
+    graphs = figures["graphs"]
+    often = [g for g in graphs if g["runs"] > 1] or graphs
+    return max(often, key=lambda g: g["operators"] * g["runs"])
+
+
+def step_of(figures):
+    """{graph: runs in a steady step}, and how many steps there were."""
+    main, log = main_graph(figures)["graph"], figures["log"]
+    places = [i for i, name in enumerate(log) if name == main]
+    if len(places) < 2:
+        return dict(collections.Counter(log)), 1
+    inside = collections.Counter(log[places[0]:places[-1]])
+    return {name: count / (len(places) - 1) for name, count in inside.items()}, len(places)
+
+
+def written(figures, given, folder):
+    """The report's text; its figures are in the folder, too."""
+    figures["step"], figures["steps"] = step_of(figures)
+    figures["main"] = main_graph(figures)["graph"]
+    if not given.numeric:
+        _time.add(figures, given, folder)
+    with open(os.path.join(folder, "torch.json"), "w", encoding="utf-8") as file:
+        json.dump({k: v for k, v in figures.items() if k != "log"}, file, indent=1)
+    return text(figures, given, folder)
+
+
+def graph_lines(figures):
+    graphs = figures["graphs"]
+    lines = []
+    for graph in graphs[:20]:
+        time = figures.get("times", {}).get(graph["graph"], {})
+        told = f" {1e3 * time['device_step_seconds']:9.3f} ms" if "device_step_seconds" in time else ""
+        minutes = f", compiler {time['compile_seconds'] / 60:.1f} min" if time.get("compile_seconds") else ""
+        lines.append(f"  {graph['graph']:<9} {graph['operators']:>6} operators {graph['runs']:>5} runs{told}{minutes}  "
+                     f"{graph['cut']} at {graph['line']}: {graph['changed']}")
+        if graph["refused"]:
+            lines.append(f"            computed by the reference interpreter: {graph['refused']}")
+        if "error" in time:
+            lines.append(f"            no time: {time['error']}")
+    if len(graphs) > 20:
+        lines.append(f"  and {len(graphs) - 20} more, in torch.json")
+    return lines
+
+
+def computed_by(figures):
+    refused = [g for g in figures["graphs"] if g["refused"]]
+    if not figures["computes"]:
+        return "nothing: --timed"
+    if not refused:
+        return "the simulated instructions"
+    runs = sum(g["runs"] for g in refused)
+    return f"the simulated instructions; {len(refused)} of {len(figures['graphs'])} graphs ({runs} of " \
+           f"{figures['executions']} runs) by the reference interpreter"
+
+
+def text(figures, given, folder):
+    again = sum(1 for g in figures["graphs"] if g["changed"] != ALONE)
+    cores = "core" if figures["cores"] == 1 else "cores"
+    lines = ["", f"***** simulated device: {figures['cores']} {cores} *****",
+             f"computed by               {computed_by(figures)}",
+             f"graphs                    {len(figures['graphs'])} compiled, {again} of them recompilations; "
+             f"{figures['executions']} runs",
+             "cut by                    " + ", ".join(f"{n} x {cause}" for cause, n in sorted(figures["cuts"].items())),
+             f"operators recorded        {figures['operators_recorded']}"]
+    if figures["host_operators"]:
+        lines.append("left to the host          " + ", ".join(
+            f"{k} x {n}" for k, n in figures["host_operators"].items()))
+    if not given.numeric:
+        lines += _time.lines(figures, given)
+    lines.append(f"this simulator            {figures['compile_seconds']:.1f} s making programs, "
+                 f"{figures['run_seconds']:.1f} s computing them")
+    lines += graph_lines(figures)
+    lines.append(f"results in                {folder}")
     return "\n".join(lines)
-
-
-def record(engine):
-    """The same as data."""
-    keys = ("graph", "operators", "cause", "line", "changed")
-    return {"graphs": [dict(zip(keys, row)) for row in rows(engine)], "executions": engine.runs,
-            "cuts": dict(engine.cuts), "operators_recorded": engine.traced, "host_operators": dict(engine.counters),
-            "compile_seconds": engine.compile_seconds, "run_seconds": engine.run_seconds,
-            "computed_by": engine.backend.words}

@@ -9,12 +9,13 @@ DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; its C++ side i
 
 
 class Storage:
-    __slots__ = ("value", "version", "__weakref__")
+    """`home`: the value that it had when a graph was computed last, whose memory its next value may take."""
+    __slots__ = ("value", "home", "version", "__weakref__")
 
     def __init__(self, value):
         self.value, self.version = value, 0
+        self.home = None if value.pending else value
         LIVE.add(self)
-
 
 
 class DeviceTensor(torch.Tensor):

@@ -1,21 +1,20 @@
-"""torch_xla's modules as far as training scripts use them."""
-import types
-
+"""torch_xla.core.xla_model and the loaders, as far as training scripts use them."""
 import torch
 
-from trnsim.torch._collectives import collective
+from trnsim.torch import _collectives as device
 from trnsim.torch._engine import engine
-from trnsim.torch._tensor import DEVICE, DeviceTensor
+from trnsim.torch._tensor import DEVICE, DeviceTensor, from_host
 
 REDUCE = {"REDUCE_SUM": "sum", "REDUCE_MUL": "mul", "REDUCE_MAX": "max", "REDUCE_MIN": "min", "REDUCE_AND": "and",
           "REDUCE_OR": "or"}
+CLOSURES = []
 
 
-def world_size():
+def world_size(defval=1):
     return engine().ranks
 
 
-def ordinal():
+def ordinal(defval=0):
     return engine().rank
 
 
@@ -26,110 +25,224 @@ def xla_device(n=None, devkind=None):
 def mark_step(wait=False, reset_scope=True):
     engine().everything = False
     engine().mark_step()
+    run_step_closures()
 
 
-def reduced(tensor, operation, scale):
-    out = collective("all_reduce", tensor, tensor._meta.shape, operation) if world_size() > 1 else tensor
-    return out * scale if scale != 1 else out
+def sync(wait=False, reset_scope=True):
+    mark_step()
+
+
+def add_step_closure(closure, args=(), run_async=False):
+    """Called when the step has ended; its tensors are computed by then."""
+    CLOSURES.append((closure, args))
+
+
+def run_step_closures():
+    while CLOSURES:
+        function, args = CLOSURES.pop(0)
+        function(*args)
+
+
+def scaled(tensor, scale):
+    return tensor if scale == 1 else tensor * scale
 
 
 def all_reduce(reduce_type, inputs, scale=1.0, groups=None, cctx=None, pin_layout=True):
     """A tensor: the reduced one; a list: in place."""
     if isinstance(inputs, torch.Tensor):
-        return reduced(inputs, reduce_type, scale)
-    for tensor in inputs:
-        tensor.copy_(reduced(tensor, reduce_type, scale))
+        return scaled(device.all_reduced(inputs, reduce_type, groups), scale)
+    with torch.no_grad():
+        for tensor, new in zip(inputs, device.all_reduced_list(inputs, reduce_type, groups)):
+            tensor.copy_(scaled(new, scale))
     return None
 
 
 def all_gather(value, dim=0, groups=None, output=None, pin_layout=True):
-    if world_size() == 1:
-        return value
-    shape, dim = list(value.shape), dim % value.dim()
-    shape[dim] *= world_size()
-    return collective("all_gather", value, shape, dim)
+    if not isinstance(value, torch.Tensor):
+        return [all_gather(v, dim, groups) for v in value]
+    out = device.all_gathered(value, dim, groups)
+    return out if output is None else output.copy_(out)
 
 
-def reduce_scatter(reduce_type, value, scale, scatter_dim, *_, **__):
-    if world_size() == 1:
-        return value * scale
-    shape = list(value.shape)
-    shape[scatter_dim] //= world_size()
-    return collective("reduce_scatter", value, shape, reduce_type, scatter_dim) * scale
+def reduce_scatter(reduce_type, input, scale, scatter_dim, shard_count=None, groups=None, output=None, pin_layout=True):
+    if not isinstance(input, torch.Tensor):
+        return [reduce_scatter(reduce_type, x, scale, scatter_dim, shard_count, groups) for x in input]
+    out = scaled(device.reduce_scattered(input, reduce_type, scatter_dim, groups), scale)
+    return out if output is None else output.copy_(out)
+
+
+def all_to_all(value, split_dimension, concat_dimension, split_count, groups=None, pin_layout=True):
+    return device.all_to_all(value, split_dimension, concat_dimension, split_count, groups)
+
+
+def collective_permute(value, pairs):
+    return device.permuted(value, pairs)
+
+
+def collective_broadcast(tensors, root_ordinal=0, groups=None, pin_layout=True):
+    with torch.no_grad():
+        for tensor in tensors:
+            tensor.copy_(device.broadcast(tensor.detach(), root_ordinal, groups))
+
+
+def broadcast_master_param(model):
+    collective_broadcast(list(model.parameters()) + list(model.buffers()))
+    mark_step()
+
+
+def gradients_of(optimizer):
+    return [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
 
 
 def reduce_gradients(optimizer, groups=None, pin_layout=True):
-    if world_size() > 1:
-        gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        with torch.no_grad():
-            all_reduce("sum", gradients, 1.0 / world_size())
+    count = device.size_of(groups)
+    if count > 1:
+        all_reduce("sum", gradients_of(optimizer), 1.0 / count, groups)
 
 
 def optimizer_step(optimizer, barrier=False, optimizer_args=None, groups=None, pin_layout=True):
-    reduce_gradients(optimizer)
+    reduce_gradients(optimizer, groups)
     loss = optimizer.step(**(optimizer_args or {}))
     if barrier:
         mark_step()
     return loss
 
 
-def to_host(data):
-    if isinstance(data, DeviceTensor):
-        return data.detach().cpu()
-    if isinstance(data, dict):
-        return type(data)((key, to_host(item)) for key, item in data.items())
-    if isinstance(data, (list, tuple)):
-        return type(data)(to_host(item) for item in data)
-    return data
-
-
-def to_device(data, device=DEVICE):
+def mapped(data, change):
     if isinstance(data, torch.Tensor):
-        return data.to(device)
+        return change(data)
     if isinstance(data, dict):
-        return {key: to_device(item, device) for key, item in data.items()}
+        return type(data)((key, mapped(item, change)) for key, item in data.items())
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*(mapped(item, change) for item in data))
     if isinstance(data, (list, tuple)):
-        return type(data)(to_device(item, device) for item in data)
+        return type(data)(mapped(item, change) for item in data)
     return data
 
 
-def save(data, path, master_only=True, global_master=False):
+def to_host(data):
+    return mapped(data, lambda t: t.detach().cpu() if isinstance(t, DeviceTensor) else t)
+
+
+def to_device(data, place=None):
+    return mapped(data, lambda t: t if isinstance(t, DeviceTensor) else from_host(t))
+
+
+def send_cpu_data_to_device(datas, place=None, input_sharding=None):
+    return to_device(datas)
+
+
+def save(data, path, master_only=True, global_master=False, **_):
     data = to_host(data)
     if ordinal() == 0 or not master_only:
         torch.save(data, path)
+    rendezvous("torch_xla.core.xla_model.save")
+
+
+def load(path):
+    return torch.load(path)
+
+
+def rendezvous(tag, payload=b"", replicas=()):
+    return engine().backend.exchange(str(tag), payload)
+
+
+def mesh_reduce(tag, data, reduce_fn):
+    return reduce_fn([to_host(x) for x in engine().backend.exchange(str(tag), to_host(data))])
 
 
 def is_master_ordinal(local=True):
     return ordinal() == 0
 
 
-def master_print(*args, **kwargs):
+def master_print(*args, fd=None, local=False, flush=False, **kwargs):
     if ordinal() == 0:
-        print(*args, **{k: v for k, v in kwargs.items() if k in ("file", "flush", "end", "sep")})
+        kwargs.setdefault("file", fd)
+        print(*args, **kwargs, flush=flush)
+
+
+def do_on_ordinals(target, data=(), ordinals=(0,)):
+    if ordinal() in ordinals:
+        return target(*data)
+    return None
+
+
+def is_xla_tensor(tensor):
+    return isinstance(tensor, DeviceTensor)
+
+
+def supported_devices(devkind=None, max_devices=None):
+    return [str(DEVICE)]
+
+
+def unlazy(tensors):
+    mark_step()
+
+
+def seed(value, device=None):
+    torch.manual_seed(value)
+
+
+def memory_info(device=None):
+    """Bytes of the tensors that the script holds, and of a core's memory."""
+    used = sum(m.numel * torch.empty((), dtype=m.dtype).element_size() for m in engine().held())
+    return {"bytes_used": used, "bytes_limit": 16 << 30, "peak_bytes_used": used}
+
+
+class RateTracker:
+    """Things a second of this host."""
+
+    def __init__(self, smooth_factor=None):
+        import time
+        self.smooth, self.now = smooth_factor if smooth_factor is not None else 0.8, time.time
+        self.begin = self.last = self.now()
+        self.count, self.before, self.value = 0.0, 0.0, None
+
+    def add(self, count):
+        self.count += count
+
+    def rate(self):
+        now = self.now()
+        current = (self.count - self.before) / max(now - self.last, 1e-9)
+        self.value = current if self.value is None else self.smooth * self.value + (1 - self.smooth) * current
+        self.before, self.last = self.count, now
+        return self.value
+
+    def global_rate(self):
+        return self.count / max(self.now() - self.begin, 1e-9)
 
 
 class MpDeviceLoader:
     """Batches of a loader on the device; each one ends the step before."""
 
-    def __init__(self, loader, device=DEVICE, **_):
-        self._loader, self._device = loader, device
+    def __init__(self, loader, device=DEVICE, batches_per_execution=1, **_):
+        self._loader, self._device, self._every = loader, device, max(int(batches_per_execution), 1)
 
     def __iter__(self):
-        for batch in self._loader:
-            mark_step()
-            yield to_device(batch, self._device)
+        for number, batch in enumerate(self._loader):
+            if number % self._every == 0:
+                mark_step()
+            yield to_device(batch)
         mark_step()
 
     def __len__(self):
         return len(self._loader)
 
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._loader, name)
+
 
 class ParallelLoader:
-    def __init__(self, loader, devices=None, **_):
+    def __init__(self, loader, devices=None, batchdim=0, **_):
         self._loader = loader
 
     def per_device_loader(self, device):
         return MpDeviceLoader(self._loader, device)
+
+    def close(self):
+        pass
 
 
 def spawn(fn, args=(), nprocs=None, join=True, daemon=False, start_method="fork"):
@@ -137,63 +250,7 @@ def spawn(fn, args=(), nprocs=None, join=True, daemon=False, start_method="fork"
     return start(fn, args, nprocs or engine().cores)
 
 
-class GradScaler(torch.cuda.amp.GradScaler):
-    """Does nothing: the device's 16-bit format has fp32's range."""
-
-    def __init__(self, *_, **__):
-        super().__init__(enabled=False)
-
-
-def counters():
-    return dict(engine().counters)
-
-
-def report():
-    from trnsim.torch._report import text
-    return text(engine())
-
-
-def module(name, **names):
-    out = types.ModuleType(name)
-    out.__path__ = []
-    for key, value in names.items():
-        setattr(out, key, value)
-    return out
-
-
-def modules():
-    """By name, as sys.modules has them."""
-    core = module("torch_xla.core.xla_model", xla_device=xla_device, mark_step=mark_step, all_reduce=all_reduce,
-                  optimizer_step=optimizer_step, all_gather=all_gather, reduce_scatter=reduce_scatter,
-                  reduce_gradients=reduce_gradients, get_ordinal=lambda defval=0: ordinal(),
-                  get_local_ordinal=ordinal, xrt_world_size=lambda defval=1: world_size(), save=save,
-                  rendezvous=lambda *_, **__: [], is_master_ordinal=is_master_ordinal, master_print=master_print,
-                  wait_device_ops=mark_step, xla_device_hw=lambda device: "NEURON",
-                  get_xla_supported_devices=lambda *_: [str(DEVICE)], add_step_closure=closure, **REDUCE)
-    runtime = module("torch_xla.runtime", world_size=world_size, global_ordinal=ordinal, local_ordinal=ordinal,
-                     device_type=lambda: "NEURON", global_runtime_device_count=world_size,
-                     addressable_device_count=lambda: 1, xla_device=xla_device)
-    parts = {
-        "core": module("torch_xla.core", xla_model=core), "core.xla_model": core, "runtime": runtime,
-        "distributed.parallel_loader": module("torch_xla.distributed.parallel_loader", MpDeviceLoader=MpDeviceLoader,
-                                              ParallelLoader=ParallelLoader),
-        "distributed.xla_multiprocessing": module("torch_xla.distributed.xla_multiprocessing", spawn=spawn),
-        "amp": module("torch_xla.amp", autocast=torch.autocast, GradScaler=GradScaler),
-        "debug.metrics": module("torch_xla.debug.metrics", metrics_report=report,
-                                counter_names=lambda: list(counters()),
-                                counter_value=lambda name: counters().get(name), clear_all=lambda: None),
-        "utils.serialization": module("torch_xla.utils.serialization", save=save, load=torch.load)}
-    for room in ("distributed", "debug", "utils"):
-        inside = {k.split(".")[1]: v for k, v in parts.items() if k.startswith(room + ".")}
-        parts[room] = module("torch_xla." + room, **inside)
-    top = module("torch_xla", device=xla_device, sync=mark_step, launch=spawn, __version__="2.1.0",
-                 **{k: v for k, v in parts.items() if "." not in k})
-    return {"torch_xla": top, **{"torch_xla." + name: part for name, part in parts.items()}}
-
-
-def closure(function, args=(), run_async=False):
-    mark_step()
-    function(*args)
-
-
-__all__ = ["modules"]
+def launch(fn, args=(), start_method="fork", debug_single_process=False):
+    if engine().ranks > 1:  # torchrun has started the processes
+        return fn(ordinal(), *args)
+    return spawn(fn, args, 1 if debug_single_process else None)

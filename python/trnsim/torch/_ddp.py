@@ -1,0 +1,70 @@
+"""DistributedDataParallel between simulated cores: parameters of core 0 at the beginning, averaged gradients behind each
+backward pass."""
+import contextlib
+
+import torch
+
+from trnsim.torch import _collectives, _dist
+from trnsim.torch._tensor import DeviceTensor
+
+
+class DistributedDataParallel(torch.nn.Module):
+    """As PyTorch's, whose own reducer knows no tensors without storage."""
+
+    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None,
+                 **_):
+        super().__init__()
+        if not any(p.requires_grad for p in module.parameters()):
+            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameters that "
+                               "require a gradient.")
+        self.module, self.device_ids, self.broadcast_buffers = module, device_ids, broadcast_buffers
+        self.process_group = process_group if process_group is not None else _dist.world()
+        self.require_backward_grad_sync, self._queued = True, False
+        with torch.no_grad():
+            for tensor in list(module.parameters()) + list(module.buffers()):
+                self._from_first(tensor)
+        for parameter in module.parameters():
+            if parameter.requires_grad:
+                parameter.register_hook(self._seen)
+
+    def _from_first(self, tensor):
+        if self.process_group.size() > 1:
+            _dist.broadcast(tensor, self.process_group.ranks[0], self.process_group)
+
+    def _seen(self, gradient):
+        if self.require_backward_grad_sync and not self._queued and self.process_group.size() > 1:
+            self._queued = True
+            torch.autograd.Variable._execution_engine.queue_callback(self._reduce)
+        return None
+
+    def _reduce(self):
+        """All gradients, when the last is there."""
+        self._queued = False
+        gradients = [p.grad for p in self.module.parameters() if p.requires_grad and p.grad is not None]
+        with torch.no_grad():
+            here = [g for g in gradients if isinstance(g, DeviceTensor)]
+            size = self.process_group.size()
+            for old, new in zip(here, _collectives.all_reduced_list(here, "sum", self.process_group.rows)):
+                old.copy_(new / size)
+            for gradient in gradients:
+                if not isinstance(gradient, DeviceTensor):
+                    gradient.copy_(_dist.combined(gradient, "avg", self.process_group))
+
+    def forward(self, *args, **kwargs):
+        if self.training and self.broadcast_buffers and self.require_backward_grad_sync:
+            with torch.no_grad():
+                for buffer in self.module.buffers():
+                    self._from_first(buffer)
+        return self.module(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def no_sync(self):
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def train(self, mode=True):
+        super().train(mode)
+        return self

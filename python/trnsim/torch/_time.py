@@ -1,0 +1,2 @@
+def add(figures, given, folder): pass
+def lines(figures, given): return []

@@ -1,0 +1,221 @@
+"""torch_xla's modules by name, found by Python's import where a script asks for them."""
+import contextlib
+import functools
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+
+import torch
+import torch.utils.checkpoint
+
+from trnsim.torch import _amp, _xla
+from trnsim.torch._engine import engine
+from trnsim.torch._tensor import DEVICE
+from trnsim.torch._xla import mark_step, ordinal, world_size
+
+VERSION = "2.1.0"
+
+
+def counters():
+    """Under torch_xla's names."""
+    running = engine()
+    return {"MarkStep": running.marks, "UncachedCompile": len(running.programs),
+            "CachedCompile": len(running.log) - len(running.programs), **running.counters}
+
+
+def metrics():
+    """(count, total in ns) by torch_xla's names; the time is this simulator's."""
+    running = engine()
+    return {"CompileTime": (len(running.programs), 1e9 * running.compile_seconds),
+            "ExecuteTime": (len(running.log), 1e9 * running.run_seconds)}
+
+
+def metric_data(name):
+    return metrics()[name] + ([],) if name in metrics() else None
+
+
+def report():
+    lines = []
+    for name, (count, total) in metrics().items():
+        lines += [f"Metric: {name}", f"  TotalSamples: {count}", f"  Accumulator: {total / 1e6:.3f}ms"]
+    for name, value in counters().items():
+        lines += [f"Counter: {name}", f"  Value: {value}"]
+    return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def step():
+    """torch_xla.step(): the block is a step."""
+    mark_step()
+    try:
+        yield
+    finally:
+        mark_step()
+
+
+def compiled(f=None, full_graph=False, name=None, num_different_graphs_allowed=None, **_):
+    """torch_xla.compile(): a function whose graphs begin and end with it."""
+    if f is None:
+        return step()
+
+    @functools.wraps(f)
+    def called(*args, **kwargs):
+        with step():
+            return f(*args, **kwargs)
+    return called
+
+
+class Nothing:
+    """A context of the profiler, which the simulator's own replaces."""
+
+    def __init__(self, *_, **__):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+class MpModelWrapper:
+    """A model that all processes share until each moves its own to its device."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def to(self, device):
+        return self._model.to(device)
+
+
+class MpSerialExecutor:
+    def run(self, function):
+        return function()
+
+
+class SampleGenerator:
+    """The same data for some steps."""
+
+    def __init__(self, data, sample_count):
+        self._data, self._count = data, sample_count
+
+    def __iter__(self):
+        return (self._data for _ in range(self._count))
+
+    def __len__(self):
+        return self._count
+
+
+def pass_on(value):
+    return lambda *_, **__: value
+
+
+def model_names():
+    x = _xla
+    return dict(
+        xla_device=x.xla_device, mark_step=mark_step, all_reduce=x.all_reduce, optimizer_step=x.optimizer_step,
+        all_gather=x.all_gather, reduce_scatter=x.reduce_scatter, reduce_gradients=x.reduce_gradients,
+        all_to_all=x.all_to_all, collective_permute=x.collective_permute, collective_broadcast=x.collective_broadcast,
+        broadcast_master_param=x.broadcast_master_param, get_ordinal=ordinal, get_local_ordinal=ordinal,
+        xrt_world_size=world_size, save=x.save, rendezvous=x.rendezvous, mesh_reduce=x.mesh_reduce,
+        is_master_ordinal=x.is_master_ordinal, master_print=x.master_print, wait_device_ops=pass_on(None),
+        xla_device_hw=pass_on("NEURON"), get_xla_supported_devices=x.supported_devices,
+        xla_real_devices=lambda devices=None: ["NEURON:0"], add_step_closure=x.add_step_closure,
+        run_step_closures=x.run_step_closures, is_xla_tensor=x.is_xla_tensor, do_on_ordinals=x.do_on_ordinals,
+        send_cpu_data_to_device=x.send_cpu_data_to_device, unlazy=x.unlazy, set_rng_state=x.seed,
+        get_rng_state=lambda device=None: torch.initial_seed(), get_memory_info=x.memory_info,
+        RateTracker=x.RateTracker, gather_grads=None, parse_xla_device=lambda device: ("NEURON", 0),
+        set_replication=pass_on(None), _maybe_convert_to_cpu=lambda data, convert=True: x.to_host(data),
+        _fetch_gradients=x.gradients_of, **x.REDUCE)
+
+
+def runtime_names():
+    one, size = pass_on(1), world_size
+    return dict(
+        world_size=size, global_ordinal=ordinal, local_ordinal=ordinal, device_type=pass_on("NEURON"),
+        global_runtime_device_count=size, global_device_count=size, addressable_device_count=one,
+        addressable_runtime_device_count=one, local_device_count=size, local_process_count=size, process_count=size,
+        process_index=ordinal, xla_device=_xla.xla_device, use_spmd=no_spmd, is_spmd=pass_on(False),
+        using_pjrt=pass_on(True), initialize_cache=pass_on(None), set_device_type=pass_on(None),
+        get_master_ip=pass_on("127.0.0.1"), host_index=pass_on(0))
+
+
+def no_spmd(*_, **__):
+    raise RuntimeError("GSPMD is not there: one process a core, by spawn() or --nproc_per_node")
+
+
+def metric_names():
+    return dict(metrics_report=report, short_metrics_report=pass_on(""), counter_names=lambda: list(counters()),
+                counter_value=lambda name: counters().get(name), metric_names=lambda: list(metrics()),
+                metric_data=metric_data, clear_all=pass_on(None), clear_counters=pass_on(None),
+                clear_metrics=pass_on(None), executed_fallback_ops=lambda: list(engine().counters))
+
+
+def training_update(device, step, loss, rate, global_rate, epoch=None, summary_writer=None):
+    print(f"| Training Device={device} Epoch={epoch} Step={step} Loss={float(loss):.5f} Rate={rate:.2f} "
+          f"GlobalRate={global_rate:.2f}", flush=True)
+
+
+def tables():
+    """{module below torch_xla: its names}."""
+    import time
+    spawning = dict(spawn=_xla.spawn, MpModelWrapper=MpModelWrapper, MpSerialExecutor=MpSerialExecutor)
+    now = lambda format="%H:%M:%S": time.strftime(format)  # noqa
+    optimizers = dict(SGD=torch.optim.SGD, Adam=torch.optim.Adam, AdamW=torch.optim.AdamW)
+    return {
+        "core.xla_model": model_names(), "runtime": runtime_names(), "experimental.pjrt": runtime_names(),
+        "core.functions": dict(all_reduce=_amp.all_reduce, all_gather=_amp.all_gather),
+        "core.xla_env_vars": dict(WORLD_SIZE="WORLD_SIZE", ORDINAL="RANK", LOCAL_ORDINAL="LOCAL_RANK"),
+        "distributed.parallel_loader": dict(MpDeviceLoader=_xla.MpDeviceLoader, ParallelLoader=_xla.ParallelLoader),
+        "distributed.xla_multiprocessing": spawning, "distributed.xla_backend": {},
+        "amp": dict(autocast=_amp.XlaAutocast, GradScaler=_amp.GradScaler), "amp.syncfree": optimizers,
+        "amp.autocast_mode": dict(autocast=_amp.XlaAutocast),
+        "debug.metrics": metric_names(), "debug.metrics_compare_utils": {},
+        "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None)),
+        "utils.serialization": dict(save=_xla.save, load=_xla.load), "utils.utils": dict(
+            SampleGenerator=SampleGenerator, timed=pass_on(None)),
+        "utils.checkpoint": dict(checkpoint=torch.utils.checkpoint.checkpoint),
+        "test.test_utils": dict(get_summary_writer=pass_on(None), write_to_summary=pass_on(None),
+                                close_summary_writer=pass_on(None), now=now, print_training_update=training_update,
+                                print_test_update=lambda device, accuracy, epoch=None, step=None: print(
+                                    f"| Test Device={device} Epoch={epoch} Step={step} Accuracy={accuracy}")),
+        "": dict(device=_xla.xla_device, devices=lambda: [DEVICE], device_count=world_size, sync=_xla.sync, step=step,
+                 real_devices=lambda: ["NEURON:0"], compile=compiled, launch=_xla.launch, manual_seed=_xla.seed,
+                 __version__=VERSION)}
+
+
+class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds torch_xla and what is below it. A script that imports it marks its steps by itself."""
+    names = None
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname == "torch_neuronx" or fullname.split(".")[0] == "torch_xla" and self.known(fullname[10:]):
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        return None
+
+    def known(self, below):
+        if self.names is None:
+            self.names = tables()
+        return any(name == below or name.startswith(below + ".") for name in self.names) or below == ""
+
+    def create_module(self, spec):
+        return types.ModuleType(spec.name)
+
+    def exec_module(self, module):
+        engine().knows_torch_xla = True
+        if module.__name__ == "torch_neuronx":
+            module.__version__ = VERSION
+            return
+        below = module.__name__[10:]
+        self.known(below)
+        for name, value in self.names.get(below, {}).items():
+            setattr(module, name, value)
+        inside = {name[len(below):].strip(".").split(".")[0] for name in self.names
+                  if name and (below == "" or name.startswith(below + "."))}
+        for name in sorted(inside):  # torch_xla.core.xla_model is there behind `import torch_xla`, as in the real one
+            setattr(module, name, importlib.import_module(f"{module.__name__}.{name}"))
+
+
+def install():
+    sys.meta_path.insert(0, Modules())
