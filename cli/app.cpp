@@ -188,8 +188,7 @@ int dispatch(int argc, const char* const* argv) {
     return dispatch(argc > 2 ? 3 : 2, asked.data());
   }
   require_verb(argc, argv);
-  const auto asks_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
-  if (std::string_view{argv[1]} == "nki" && (argc < 3 || !asks_help(argv[2]))) exec_nki(argc - 2, argv + 2);
+  exec_script_verb(argc, argv);
   const auto app = make_app();
   std::vector<std::string> args{argv + 1, argv + argc};
   if (!args.front().starts_with("-")) args = our_flags(*app->get_subcommand(args.front()), args);

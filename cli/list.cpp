@@ -28,16 +28,21 @@ void add_list(CLI::App& app) {
   auto format = std::make_shared<std::string>("table");
   app.add_option("WHAT", *what, "what to list")->type_name(choices());
   app.add_option("--format", *format, "form of the table")->type_name("table|json|csv|md")->capture_default_str();
-  auto frontend = std::make_shared<bool>(false);
-  app.add_flag("--frontend", *frontend, "with ops: the operators of StableHLO and HLO");
+  auto frontend = std::make_shared<std::string>();
+  app.add_option("--frontend", *frontend, "with ops: the operators of StableHLO and HLO, or PyTorch's (aten)")
+      ->expected(0, 1)
+      ->default_str("stablehlo")
+      ->type_name("stablehlo|aten");
   app.final_callback([what, format, frontend] {
     if (what->empty())
       throw base::Error{base::Fault::kUsage, "trnsim list", "nothing to list is named", "choose one of " + choices()};
     trnsim::require_choice("trnsim list", *what, choices());
     const base::Format form = base::parse_format(*format);
-    if (*frontend && *what != "ops" && *what != "frontend")
+    if (!frontend->empty() && *what != "ops" && *what != "frontend")
       throw base::Error{base::Fault::kUsage, "--frontend", "is for the listing of operators", "list ops with it"};
-    const std::string_view wanted = *frontend ? "frontend" : std::string_view{*what};
+    if (!frontend->empty()) trnsim::require_choice("--frontend", *frontend, "stablehlo|aten");
+    if (*frontend == "aten") exec_python("trnsim.torch._list", "trnsim list ops", {"--format", *format});
+    const std::string_view wanted = frontend->empty() ? std::string_view{*what} : "frontend";
     for (const trnsim::Listing& listing : trnsim::listings())
       if (listing.name == wanted) print(flags_in(listing.make().render(form, columns())));
   });

@@ -1,10 +1,14 @@
-// `trnsim nki`: the Python module's program (python3 -m trnsim.nki), found beside the binary or where it is installed.
+// `trnsim nki` and `trnsim torch`: the Python module's programs (python3 -m trnsim.nki, trnsim.torch), found beside the
+// binary or where it is installed.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -14,20 +18,27 @@
 namespace cli {
 using namespace trnsim;
 
-void exec_nki(int argc, const char* const* argv) {
+void exec_python(const std::string& module, const std::string& verb, std::vector<std::string> arguments) {
   const auto folder = nki_module();
   if (!folder)
-    throw base::Error{base::Fault::kEnvironment, "trnsim nki", "this trnsim was built without its Python module",
+    throw base::Error{base::Fault::kEnvironment, verb, "this trnsim was built without its Python module",
                       "install python3-dev, python3-numpy and pybind11-dev, and build it again"};
   const char* before = std::getenv("PYTHONPATH");
   ::setenv("PYTHONPATH", (folder->string() + (before ? std::string{":"} + before : "")).c_str(), 1);
-  std::vector<std::string> words{kNkiPython, "-m", "trnsim.nki"};
-  words.insert(words.end(), argv, argv + argc);
+  std::vector<std::string> words{kNkiPython, "-m", module};
+  words.insert(words.end(), std::make_move_iterator(arguments.begin()), std::make_move_iterator(arguments.end()));
   std::vector<char*> raw;
   for (std::string& word : words) raw.push_back(word.data());
   raw.push_back(nullptr);
   ::execv(kNkiPython, raw.data());
   throw base::Error{base::Fault::kEnvironment, kNkiPython, std::strerror(errno), "install python3 and python3-numpy"};
+}
+
+bool exec_script_verb(int argc, const char* const* argv) {
+  const std::string_view verb{argv[1]};
+  if (verb != "nki" && verb != "torch") return false;
+  if (argc > 2 && (std::string_view{argv[2]} == "--help" || std::string_view{argv[2]} == "-h")) return false;
+  exec_python(fmt::format("trnsim.{}", verb), fmt::format("trnsim {}", verb), {argv + 2, argv + argc});
 }
 
 // The flags are those of the Python program, which reads them; here they stand for help and completion.
@@ -54,6 +65,21 @@ void add_nki(CLI::App& app) {
   app.add_option("--instance_type")->description("the machine");
   app.add_option("--set")->description("another number of the machine");
   app.add_option("--format")->description("text or json");
+}
+
+void add_torch(CLI::App& app) {
+  app.add_option("script")->description("a PyTorch training script, and its own arguments");
+  app.add_option("--cores")->description("processes that spawn() starts, a core each (NEURON_RT_NUM_CORES, else 2)");
+  app.add_option("--nproc_per_node")
+      ->description("start the script itself so many times, a core each, with torchrun's environment");
+  app.add_option("--output_dir")->description("of the results (default runs/, the script's name and the time)");
+  app.add_option("--steps")->description("print what so many of its steps cost, too");
+  app.add_option("--instance_type")->description("the machine (default: the smallest trn1 with the cores)");
+  app.add_option("--set")->description("another number of the machine");
+  app.add_flag("--timed")->description("time alone: no value is computed, and a script that reads one is told where");
+  app.add_flag("--numeric")->description("values alone: no time is asked for");
+  app.add_flag("--default_device")
+      ->description("tensors that name no device are on the simulated one: for scripts that know of none");
 }
 
 }  // namespace cli

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -31,11 +33,15 @@ void add_params(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_consolidate(CLI::App& app);
 void add_nki(CLI::App& app);
+void add_torch(CLI::App& app);
 void add_completion(CLI::App& app);
 void add_version(CLI::App& app);
 
-/// `trnsim nki` with these arguments: the process becomes Python's. Errors: Fault::kEnvironment without the module.
-[[noreturn]] void exec_nki(int argc, const char* const* argv);
+/// `python3 -m module` with these arguments: the process becomes Python's. Errors: Fault::kEnvironment at `verb` without
+/// the module.
+[[noreturn]] void exec_python(const std::string& module, const std::string& verb, std::vector<std::string> arguments);
+/// The same for verbs whose flags the Python program reads; returns false for any other, and for --help.
+bool exec_script_verb(int argc, const char* const* argv);
 
 /// `add` declares the verb's options and the action after the parse; it must leave nothing else behind.
 struct Verb {
@@ -129,6 +135,9 @@ inline constexpr std::array kVerbs = {
           "trnsim consolidate runs/first/checkpoint-100 merged --overwrite_output_dir"}, add_consolidate},
     Verb{"nki", "run a script with NKI kernels: their numbers and their time, without the hardware",
          {"trnsim nki --time kernel.py", "trnsim nki --list", "trnsim nki --compare a.py b.py"}, add_nki},
+    Verb{"torch", "run a PyTorch training script as it is: its losses, its time and its price, without the hardware",
+         {"trnsim torch train.py --lr 1e-3", "trnsim torch --steps 10000 train.py",
+          "trnsim torch --cores 32 train_xmp.py"}, add_torch},
     Verb{"completion", "print a completion script for a shell, or the manual page",
          {"trnsim completion bash > /etc/bash_completion.d/trnsim",
           "trnsim completion zsh > ~/.zfunc/_trnsim",

@@ -218,6 +218,15 @@ void clamp(Lowerer& l) {
   l.set(l.element({.form = ElementForm::kPair, .alu = Alu::kMin}, {above, high}, dims, dtype));
 }
 
+/// The whole part of real numbers, which engines round to the nearest when they write integers.
+View towards_zero(Lowerer& l, const View& view) {
+  const Dims& dims = l.type_out().dims;
+  const View size = l.element(numbers(Alu::kAbs, 0), {view}, dims, Dtype::kFp32);
+  const View whole = l.element({.form = ElementForm::kFloor}, {size}, dims, Dtype::kFp32);
+  const View sign = l.element(function(Fn::kSign), {view}, dims, Dtype::kFp32);
+  return l.element({.form = ElementForm::kPair, .alu = Alu::kMul}, {whole, sign}, dims, Dtype::kFp32);
+}
+
 void convert(Lowerer& l) {
   View view = l.in(0);
   const Dtype dtype = l.dtype_out();
@@ -228,6 +237,7 @@ void convert(Lowerer& l) {
   }
   if (view.dtype == dtype && !is_bool(l.type_out().element)) return l.set(view);
   if (is_bool(l.type_out().element)) return l.set(l.element(numbers(Alu::kNe, 0), {view}, l.type_out().dims, dtype));
+  if (is_float(l.type_in(0).element) && isa::is_integer(dtype)) view = towards_zero(l, view);
   l.set(l.element(function(Fn::kCopy), {view}, l.type_out().dims, dtype));
 }
 

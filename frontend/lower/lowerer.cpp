@@ -225,6 +225,14 @@ View Lowerer::owned_copy(const View& view) {
   return dense_view(copy, view.dims, view.dtype);
 }
 
+/// Results without elements need no work, whatever makes them. Returns whether all are so.
+bool Lowerer::without_elements() {
+  for (std::uint32_t i = 0; i < node_->results; ++i)
+    if (!type_out(i).is_tensor() || element_count(type_out(i).dims) > 0) return false;
+  for (std::uint32_t i = 0; i < node_->results; ++i) set(number_view(0, type_out(i).dims, dtype_out(i)), i);
+  return node_->results > 0;
+}
+
 void Lowerer::lower_node(const Node& node, std::size_t number) {
   node_ = &node;
   number_ = number;
@@ -233,6 +241,7 @@ void Lowerer::lower_node(const Node& node, std::size_t number) {
   if (!node.op->code.empty())
     refuse(fmt::format("{}: the vendor's compiler refuses it", node.op->code), "compose it of operators that it takes");
   if (node.op->product_flops) out_.flops += node.op->product_flops(Contract{module_, frame_->function, node});
+  if (without_elements()) return;
   const Rule rule = rule_of(node.op->name);
   if (!rule) refuse("has no lowering", "compose it of operators that docs/frontend.md marks as lowered");
   rule(*this);

@@ -86,6 +86,7 @@ class Lowerer {
   void parameters(const Function& entry, std::vector<View>& out);
   void results(const std::vector<View>& values);
   void assign(runtime::ValueId from, runtime::ValueId into);
+  bool without_elements();
   void lower_node(const Node& node, std::size_t number);
 
   const Module& module_;

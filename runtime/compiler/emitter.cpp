@@ -186,12 +186,21 @@ void Emitter::transpose(const Tile& dst, const Tile& src) {
   emit({.op = Opcode::kPeTranspose, .engine = Engine::kTensor, .dst = dst, .a = src});
 }
 
+namespace {
+
+/// VectorE raises to no power.
+Engine engine_of(Alu a, Alu b = Alu::kNone) {
+  return a == Alu::kPow || b == Alu::kPow ? Engine::kGpSimd : Engine::kVector;
+}
+
+}  // namespace
+
 void Emitter::tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& b) {
-  emit({.op = Opcode::kTensorTensor, .engine = Engine::kVector, .alu0 = op, .dst = dst, .a = a, .b = b});
+  emit({.op = Opcode::kTensorTensor, .engine = engine_of(op), .alu0 = op, .dst = dst, .a = a, .b = b});
 }
 
 void Emitter::tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1, Scalar s1) {
-  Instr i{.op = Opcode::kTensorScalar, .engine = Engine::kVector, .alu0 = op0, .alu1 = op1, .dst = dst, .a = a};
+  Instr i{.op = Opcode::kTensorScalar, .engine = engine_of(op0, op1), .alu0 = op0, .alu1 = op1, .dst = dst, .a = a};
   put(s0, i.imm0, i.b);
   if (op1 != Alu::kNone) put(s1, i.imm1, i.c);
   emit(i);

@@ -105,6 +105,8 @@ struct Op {
   /// The op acts on another rank: no pass removes it or joins it with an equal one. An op without operands has its
   /// operand on that rank, and its gradient goes there.
   bool reaches_out = false;
+  /// Its result is its operand's memory, and nothing is written; any other op with such a result writes to it.
+  bool looks_on = false;
 
   // Traits for the passes; no pass checks which op it is.
 

@@ -28,6 +28,18 @@ Passes parse_passes(std::string_view text) {
   return passes;
 }
 
+namespace {
+
+/// Whether a node writes to the value's memory.
+bool is_written(const Graph& graph, ValueId v) {
+  for (const NodeId n : graph.users(v))
+    for (const ValueId out : graph.node(n).out)
+      if (graph.value(out).alias == v && (!graph.node(n).op->looks_on || is_written(graph, out))) return true;
+  return false;
+}
+
+}  // namespace
+
 std::size_t eliminate_common_subexpressions(Graph& graph) {
   std::size_t removed = 0;
   std::vector<std::vector<NodeId>> by_scope(graph.scopes().size());
@@ -41,6 +53,8 @@ std::size_t eliminate_common_subexpressions(Graph& graph) {
       bool plain = true;  // values that the host sees or that are updated in place stay
       for (const ValueId v : node.out)
         plain = plain && graph.value(v).kind == Kind::kActivation && graph.value(v).alias == kNoValue;
+      for (const std::vector<ValueId>* out : {&node.out, &other.out})
+        for (const ValueId v : *out) plain = plain && !is_written(graph, v);
       if (!plain) continue;
       for (std::size_t o = 0; o < node.out.size(); ++o) graph.replace(node.out[o], other.out[o]);
       same = true;

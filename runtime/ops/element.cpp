@@ -85,7 +85,11 @@ void select_lower(RowTiler& r, const Tile& y, const Tile& p, const Tile& a, cons
 void element_lower(RowTiler& r, const Node& node, Span span) {
   const auto& a = node.attrs.as<ElementAttrs>();
   const Tile y = r.out(node, 0, span);
-  const auto in = [&](std::size_t i) { return fit(r.in(node, i, span), span.size); };
+  const bool power = a.alu == Alu::kPow || a.then == Alu::kPow;  // on GpSimdE, which reads SBUF
+  const auto in = [&](std::size_t i) {
+    const Tile tile = fit(r.in(node, i, span), span.size);
+    return power ? in_sbuf(r, tile) : tile;
+  };
   switch (a.form) {
     case ElementForm::kPair: {
       const Tile column = r.in(node, 1, span);  // one number of each partition: one stream in place of two

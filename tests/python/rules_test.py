@@ -3,7 +3,7 @@ at most 6 parameters, no modules that import each other in a circle, nothing imp
 docstrings without idioms of a translation (those of C++: tests/base/rules_test.cpp).
 
 Public functions of `SURFACE` have the parameters that are documented elsewhere: those that mirror NKI's by NKI, those
-of `import trnsim`, where all but one or two are keywords, in docs/python.md.
+of torch_xla by PyTorch/XLA, those of `import trnsim`, where all but one or two are keywords, in docs/python.md.
 """
 import ast
 import io
@@ -16,7 +16,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python"
 FUNCTION_LINES, FILE_LINES, COLUMNS, PARAMETERS = 40, 400, 120, 6
-SURFACE = ("trnsim.nki._language.", "trnsim.nki._isa.", "trnsim.nki._newer.", "trnsim._api")  # the first three: NKI's
+SURFACE = ("trnsim.nki._language.", "trnsim.nki._isa.", "trnsim.nki._newer.",  # NKI's
+           "trnsim.torch._xla", "trnsim.torch._dist",  # torch_xla's and torch.distributed's
+           "trnsim._api")
 IDIOMS = re.compile(r"(^|[.:;(] )[Ww]hat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-)|"
                     r"(^|[.;:] )Of (?!the \d)|\b([Nn]o|[Ss]ome|[Ee]very|[Aa]ny)body\b|\b[Ww]ho(ever|m)\b|"
                     r"\b(lies?|lay|stands?|stood)\b(?!-| (for|alone)\b)", re.MULTILINE)

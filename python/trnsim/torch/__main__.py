@@ -88,8 +88,7 @@ def ended(run):
         run()
         return 0
     except _engine.Refused as error:
-        return fail(str(error), "docs/your_script.md says what is there; `trnsim list ops --frontend aten` lists operators",
-                    1)
+        return fail(str(error), "docs/your_script.md names the limits, `trnsim list ops --frontend aten` operators", 1)
     except CoreFailed as error:
         return fail(str(error), "mend what the core says; all others were stopped", 1)
     except Error as error:

@@ -11,13 +11,13 @@ LOWER = ("matmul", "mm", "bmm", "mv", "addmm", "addmv", "addbmm", "baddbmm", "li
          "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "einsum", "chain_matmul", "addr",
          "multi_head_attention_forward", "scaled_dot_product_attention", "prelu", "__matmul__", "lstm_cell",
          "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "bilinear")
-FULL = ("acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal", "rsqrt", "sinh",
-        "tan", "pow", "softplus", "layer_norm", "native_layer_norm", "group_norm", "norm", "nuclear_norm", "cosine_similarity",
-        "poisson_nll_loss", "cosine_embedding_loss", "nll_loss", "hinge_embedding_loss", "kl_div", "l1_loss",
-        "smooth_l1_loss", "huber_loss", "mse_loss", "margin_ranking_loss", "multilabel_margin_loss", "soft_margin_loss",
-        "triplet_margin_loss", "multi_margin_loss", "binary_cross_entropy_with_logits", "dist", "pdist", "cdist", "renorm",
-        "logsumexp", "softmax", "log_softmax", "cross_entropy", "cumprod", "cumsum", "prod", "sum", "batch_norm",
-        "__rpow__", "__pow__")
+FULL = ("acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal", "rsqrt",
+        "sinh", "tan", "pow", "softplus", "layer_norm", "native_layer_norm", "group_norm", "norm", "nuclear_norm",
+        "cosine_similarity", "poisson_nll_loss", "cosine_embedding_loss", "nll_loss", "hinge_embedding_loss",
+        "kl_div", "l1_loss", "smooth_l1_loss", "huber_loss", "mse_loss", "margin_ranking_loss",
+        "multilabel_margin_loss", "soft_margin_loss", "triplet_margin_loss", "multi_margin_loss",
+        "binary_cross_entropy_with_logits", "dist", "pdist", "cdist", "renorm", "logsumexp", "softmax",
+        "log_softmax", "cross_entropy", "cumprod", "cumsum", "prod", "sum", "batch_norm", "__rpow__", "__pow__")
 WIDEST = ("cat", "stack", "addcdiv", "addcmul", "atan2", "cross", "dot", "index_put", "tensordot", "scatter_add")
 STATE = []  # dtypes of the autocasts around
 

@@ -1,6 +1,6 @@
 """Computes programs by the instructions of simulated cores: each graph's StableHLO is compiled by the compiled module's
-lowering, the same that is timed. Where it refuses a graph, the frontend's reference interpreter stands in, and the
-report says so."""
+lowering, the same that is timed. Where it refuses a graph, the frontend's reference interpreter computes it, and
+the report says so."""
 import os
 
 import torch
@@ -29,7 +29,7 @@ def tensor_of(buffer):
 
 
 class Zeros:
-    """In the place of values that nobody computes."""
+    """In the place of values that are not computed."""
 
     def __init__(self, element, dims):
         self.element, self.dims = element, dims

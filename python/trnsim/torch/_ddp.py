@@ -1,5 +1,5 @@
-"""DistributedDataParallel between simulated cores: parameters of core 0 at the beginning, averaged gradients behind each
-backward pass."""
+"""DistributedDataParallel between simulated cores: parameters of core 0 at the beginning, averaged gradients behind
+each backward pass."""
 import contextlib
 
 import torch
@@ -11,14 +11,13 @@ from trnsim.torch._tensor import DeviceTensor
 class DistributedDataParallel(torch.nn.Module):
     """As PyTorch's, whose own reducer knows no tensors without storage."""
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None,
-                 **_):
+    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, **more):
         super().__init__()
         if not any(p.requires_grad for p in module.parameters()):
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameters that "
                                "require a gradient.")
         self.module, self.device_ids, self.broadcast_buffers = module, device_ids, broadcast_buffers
-        self.process_group = process_group if process_group is not None else _dist.world()
+        self.process_group = more.get("process_group") or _dist.world()
         self.require_backward_grad_sync, self._queued = True, False
         with torch.no_grad():
             for tensor in list(module.parameters()) + list(module.buffers()):
@@ -65,6 +64,7 @@ class DistributedDataParallel(torch.nn.Module):
         finally:
             self.require_backward_grad_sync = before
 
-    def train(self, mode=True):
-        super().train(mode)
-        return self
+
+def install():
+    torch.nn.parallel.DistributedDataParallel = DistributedDataParallel
+    torch.nn.parallel.distributed.DistributedDataParallel = DistributedDataParallel

@@ -45,7 +45,7 @@ class Group:
 
 
 class Done:
-    """What async_op=True answers: operators of the device run in their order."""
+    """The answer with async_op=True: operators of the device run in their order."""
 
     def wait(self, timeout=None):
         return True
@@ -250,10 +250,6 @@ REPLACED.update(
 def install():
     """From here on torch.distributed is ours."""
     from torch.distributed import distributed_c10d
-
-    from trnsim.torch import _ddp
     for name, function in REPLACED.items():
         setattr(dist, name, function)
         setattr(distributed_c10d, name, function)
-    torch.nn.parallel.DistributedDataParallel = _ddp.DistributedDataParallel
-    torch.nn.parallel.distributed.DistributedDataParallel = _ddp.DistributedDataParallel

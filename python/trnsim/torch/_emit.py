@@ -60,17 +60,24 @@ class Text:
 
     def __init__(self):
         self.lines, self.constants, self.count, self.where = [], {}, 0, None
+        self.made = {}  # operations by their text: the same one twice is one
         self.collectives = 0
 
     def fresh(self):
         self.count += 1
         return f"%{self.count}"
 
+    def put(self, text, shape, element):
+        """`name = text`."""
+        out = self.made.get(text)
+        if out is None:
+            out = self.made[text] = X(self.fresh(), shape, element)
+            self.lines.append(f"    {out.name} = {text}")
+        return out
+
     def line(self, text, shape, element, types):
         """`name = stablehlo.text : types -> type`."""
-        out = X(self.fresh(), shape, element)
-        self.lines.append(f"    {out.name} = {text} : ({types}) -> {out.type}")
-        return out
+        return self.put(f"{text} : ({types}) -> {type_text(shape, element)}", shape, element)
 
     def constant(self, value, element, shape=()):
         key = (repr(value), element, tuple(shape))
@@ -85,17 +92,13 @@ class Text:
         return self.constants[key]
 
     def unary(self, op, a):
-        out = X(self.fresh(), a.shape, a.element)
         op = op if op.startswith("chlo.") else "stablehlo." + op
-        types = a.type if not op.startswith("chlo.") else f"{a.type} -> {out.type}"
-        self.lines.append(f"    {out.name} = {op} {a.name} : {types}")
-        return out
+        types = a.type if not op.startswith("chlo.") else f"{a.type} -> {a.type}"
+        return self.put(f"{op} {a.name} : {types}", a.shape, a.element)
 
     def binary(self, op, a, b):
-        out = X(self.fresh(), a.shape, a.element)
         assert a.shape == b.shape and a.element == b.element, (op, a.type, b.type)
-        self.lines.append(f"    {out.name} = stablehlo.{op} {a.name}, {b.name} : {out.type}")
-        return out
+        return self.put(f"stablehlo.{op} {a.name}, {b.name} : {a.type}", a.shape, a.element)
 
     def is_finite(self, a):
         return self.line(f"stablehlo.is_finite {a.name}", a.shape, "i1", a.type)
@@ -104,9 +107,7 @@ class Text:
         return self.line(f"stablehlo.compare {direction}, {a.name}, {b.name}", a.shape, "i1", f"{a.type}, {b.type}")
 
     def select(self, p, a, b):
-        out = X(self.fresh(), a.shape, a.element)
-        self.lines.append(f"    {out.name} = stablehlo.select {p.name}, {a.name}, {b.name} : {p.type}, {a.type}")
-        return out
+        return self.put(f"stablehlo.select {p.name}, {a.name}, {b.name} : {p.type}, {a.type}", a.shape, a.element)
 
     def convert(self, a, element):
         if a.element == element:
@@ -161,14 +162,10 @@ class Text:
         return self.line(text, shape, a.element, f"{a.type}, {value.type}")
 
     def iota(self, shape, dim, element):
-        out = X(self.fresh(), shape, element)
-        self.lines.append(f"    {out.name} = stablehlo.iota dim = {dim} : {out.type}")
-        return out
+        return self.put(f"stablehlo.iota dim = {dim} : {type_text(shape, element)}", shape, element)
 
     def reverse(self, a, dims):
-        out = X(self.fresh(), a.shape, a.element)
-        self.lines.append(f"    {out.name} = stablehlo.reverse {a.name}, dims = {listed(dims)} : {out.type}")
-        return out
+        return self.put(f"stablehlo.reverse {a.name}, dims = {listed(dims)} : {a.type}", a.shape, a.element)
 
     def reduce(self, op, a, initial, dims):
         """Over a monoid by name: add, multiply, maximum, minimum, and, or."""

@@ -97,7 +97,7 @@ class Graph:
 
 
 class Made:
-    """A program that was made of a graph, and what became of it."""
+    """A program that was made of a graph, and its runs."""
 
     def __init__(self, name, graph, cause, line):
         self.name, self.key, self.cause, self.line = name, graph.key, cause, line
@@ -113,7 +113,7 @@ class Engine:
         self.rank, self.ranks, self.cores = 0, 1, 2
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
         self.knows_torch_xla = False
-        self.gathered = None  # what core 0 of several says for the report
+        self.gathered = None  # the report's figures, of core 0 of several
 
     def recorded(self, node):
         self.traced += 1

@@ -3,9 +3,9 @@ import functools
 
 import torch
 
-from trnsim.torch import _amp, _dist, _engine, _xla_modules
-from trnsim.torch._modes import Functions, Operators, named
-from trnsim.torch._tensor import DeviceTensor
+from trnsim.torch import _amp, _ddp, _dist, _engine, _xla_modules
+from trnsim.torch._modes import Functions, Operators, loads_data, named
+from trnsim.torch._tensor import DeviceTensor, from_host
 
 
 def tied(apply):
@@ -80,6 +80,15 @@ def ending_steps(init):
     return made
 
 
+def placed(make):
+    """A maker that PyTorch's modes do not see."""
+    @functools.wraps(make)
+    def made(*args, **kwargs):
+        out = make(*args, **kwargs)
+        return out if loads_data() else from_host(out)
+    return made
+
+
 def install(backend, everywhere=False):
     """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device."""
     running = _engine.start(backend)
@@ -90,8 +99,11 @@ def install(backend, everywhere=False):
     torch.accelerator = Accelerator
     _amp.install()
     _dist.install()
+    _ddp.install()
     _xla_modules.install()
     Operators().__enter__()
     Functions(everywhere).__enter__()
     DeviceTensor.plain_numpy = everywhere
+    if everywhere:
+        torch.from_numpy = placed(torch.from_numpy)
     return running

@@ -5,7 +5,7 @@ import torch
 from trnsim.torch import _emit
 from trnsim.torch._engine import Graph
 from trnsim.torch._tensor import DeviceTensor, new_tensor
-from trnsim.torch._values import DTYPES, Unsupported, Value, element_of, filled
+from trnsim.torch._values import DTYPES, HOOKS, Unsupported, Value, element_of, filled
 from trnsim.torch._views import current
 
 RULES = {}  # by the operator's name without its overload
@@ -97,7 +97,7 @@ def decomposed(text, call, tensors):
         known[id(value)] = (value, x)
         return new_tensor(value)
     stands = [x if not isinstance(x, _emit.X) else stand_in(x, meta) for x, meta in zip(tensors, call.ins)]
-    with torch.no_grad():
+    with torch.no_grad(), HOOKS["operators"](), HOOKS["functions"]():
         out = function(*filled(call.args, stands), **filled(call.kwargs, stands))
     out = list(out) if isinstance(out, (list, tuple)) else [out]
     values = [None if not isinstance(t, DeviceTensor) else current(t) for t in out]

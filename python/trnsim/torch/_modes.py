@@ -1,12 +1,17 @@
 """Modes that catch a script's calls: factories and moves that name the device, and operators without a tensor of ours
 among their arguments. "neuron" and "xla" are names of the same device."""
+import os
+import sys
+
 import torch
+import torch.utils.data
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from trnsim.torch import _amp
 from trnsim.torch._record import dispatch
-from trnsim.torch._tensor import DeviceTensor
+from trnsim.torch._tensor import DeviceTensor, from_host
+from trnsim.torch._values import HOOKS
 
 NAMES = ("xla", "neuron")
 MOVES = {torch.Tensor.to, torch.nn.Module.to, torch.Tensor.new_empty, torch.Tensor.type}
@@ -19,6 +24,20 @@ def named(device):
     if type(device) is str:
         return device.split(":")[0] in NAMES
     return isinstance(device, torch.device) and device.type == "xla"
+
+
+def loads_data():
+    """Whether a data loader asks: its numbers stay on the host."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.endswith("overrides.py"):
+        frame = frame.f_back
+    inside = os.path.join("torch", "utils", "data")
+    return torch.utils.data.get_worker_info() is not None or frame is not None and inside in frame.f_code.co_filename
+
+
+def moved(tensor, kwargs):
+    """Made on the host, as its values are there."""
+    return from_host(tensor).requires_grad_(bool(kwargs.get("requires_grad", False)))
 
 
 class Functions(TorchFunctionMode):
@@ -39,12 +58,15 @@ class Functions(TorchFunctionMode):
             args, kwargs = _amp.arguments(func, args, kwargs)
         if func in MOVES and len(args) > 1 and named(args[1]):
             args = (args[0], "meta") + args[2:]
-        if self.everywhere:
-            if func in MAKERS and kwargs.get("device") is None:
-                kwargs = dict(kwargs, device="meta")
-            elif func is torch.from_numpy:
-                return func(*args, **kwargs).to("meta")
+        if func in HOSTED and kwargs.get("device") is not None and kwargs["device"] == "meta":
+            return moved(func(*args, **dict(kwargs, device="cpu", requires_grad=False)) if func is torch.tensor else
+                         func(*args, **dict(kwargs, device="cpu")), kwargs)
+        if self.everywhere and func in MAKERS and kwargs.get("device") is None and not loads_data():
+            kwargs = dict(kwargs, device="meta")
         return func(*args, **kwargs)
+
+
+HOSTED = {torch.tensor, torch.as_tensor, torch.scalar_tensor}
 
 
 class Operators(TorchDispatchMode):
@@ -61,3 +83,6 @@ class Operators(TorchDispatchMode):
             if kind is DeviceTensor:
                 return dispatch(func, args, kwargs)
         return func(*args, **kwargs)
+
+
+HOOKS.update(operators=Operators, functions=Functions)

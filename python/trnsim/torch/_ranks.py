@@ -25,7 +25,7 @@ class Together:
 
 
 class Shared:
-    """What a core's process needs of its parent: the pipe, and a backend of its own for graphs without collectives."""
+    """The pipe of a core's process to its parent, and its own backend for graphs without collectives."""
 
     def __init__(self, backend, pipe, ranks):
         self.pipe, backend.ranks = pipe, ranks
@@ -49,7 +49,7 @@ class Shared:
         return [self.backend.core.Buffer(*item) for item in results]
 
     def exchange(self, tag, payload):
-        """What each core brought under the same tag, by rank."""
+        """The payload that each core brought under the same tag, by rank."""
         return self.asked("exchange", tag, payload)
 
     def asked(self, kind, key, payload):
@@ -198,7 +198,7 @@ class Ranks:
 
 
 def wanted(kind, key):
-    """A few words on what a core waits for."""
+    """The graph or the function that a core waits in."""
     if kind == "exchange":
         return f"{key}()"
     names = [name for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute")

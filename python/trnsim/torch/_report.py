@@ -1,5 +1,5 @@
-"""The end of a script: its graphs, the time of each on the machine, a step, dollars, and what would help. `gathered`
-is what the process that ran it knows, as data; the rest is asked of the simulator."""
+"""The end of a script: its graphs, the time of each on the machine, a step, dollars, suggestions. gathered() is all
+that the process that ran it knows, as data; the rest is asked of the simulator."""
 import collections
 import json
 import os
@@ -38,14 +38,14 @@ def difference(old, new, names):
 
 
 def constants(call):
-    """What a call has besides tensors."""
+    """The arguments of a call besides tensors."""
     from trnsim.torch._values import Slot
     found = [x for x in list(call.args) + list(call.kwargs.values()) if not isinstance(x, Slot)]
     return repr(found).replace("\n", " ")[:60]
 
 
 def changes(programs):
-    """Of each program what is new in it against the one before at the same line and cut."""
+    """The news of each program against the one before it at the same line and cut."""
     known, out, names = {}, [], named_calls()
     for made in programs:
         near = known.get((made.cause, made.line)) or known.get(made.cause)
@@ -57,8 +57,8 @@ def changes(programs):
 def gathered(engine):
     """All that the process knows."""
     programs = list(engine.programs.values())
-    graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed, "runs": p.runs,
-               "collective": p.collective, "refused": engine.backend.refused.get(p.name, "")}
+    graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed,
+               "runs": p.runs, "collective": p.collective, "refused": engine.backend.refused.get(p.name, "")}
               for p, changed in zip(programs, changes(programs))]
     return {"graphs": graphs, "log": list(engine.log), "executions": len(engine.log), "cuts": dict(engine.cuts),
             "operators_recorded": engine.traced, "host_operators": dict(engine.counters), "cores": engine.ranks,

@@ -3,6 +3,8 @@ from trnsim.torch import _collectives  # noqa: each registers its rules
 from trnsim.torch import _rules_convolution  # noqa
 from trnsim.torch import _rules_elementwise  # noqa
 from trnsim.torch import _rules_indexed  # noqa
+from trnsim.torch import _rules_losses  # noqa
 from trnsim.torch import _rules_movement  # noqa
+from trnsim.torch import _rules_order  # noqa
 from trnsim.torch import _rules_products  # noqa
 from trnsim.torch import _rules_reductions  # noqa

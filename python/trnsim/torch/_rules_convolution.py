@@ -156,16 +156,27 @@ def offsets(kernel):
 
 @rule("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward")
 def max_pool_gradient(at, grad, x, *rest):
-    """Added up at the positions that the forward pass found."""
-    text, places = at.text, rest[-1]
-    n = 2 if "2d" in at.call.func._schema.name else 3
-    lead, size = math.prod(x.shape[:-n]), math.prod(x.shape[-n:])
-    m = math.prod(grad.shape[-n:])
-    column = text.reshape(places, (lead, m, 1))
-    row = text.iota((lead, m, 1), 0, "i64")
-    both = text.concatenate([row, column], 2)
-    zero = text.constant(0, grad.element, (lead, size))
-    return _emit_more.scatter(text, zero, both, text.reshape(grad, (lead, m)), [0, 1], "add")
+    """For each offset in the window the gradients of those windows where it was the largest, spread at the stride."""
+    kernel, stride, padding, dilation, _, places = rest
+    text, n = at.text, 2 if "2d" in at.call.func._schema.name else 3
+    geometry = pooling(x, n, kernel, stride, padding, dilation)
+    kernel, stride, low, dilation = geometry
+    high, spatial = highs(grad.shape, x, n, geometry), x.shape[-n:]
+    padded = [d + a + max(b, 0) for d, a, b in zip(spatial, low, high)]
+    flat = text.reshape(text.iota((math.prod(spatial),), 0, "i32"), spatial)
+    flat = text.pad(flat, text.constant(-1, "i32"), low, [max(b, 0) for b in high])
+    places, zero, total = text.convert(places, "i32"), text.constant(0, grad.element, grad.shape), None
+    lead = grad.rank - n
+    for offset in offsets(kernel):
+        starts = [o * d for o, d in zip(offset, dilation)]
+        limits = [s + (m - 1) * t + 1 for s, m, t in zip(starts, grad.shape[-n:], stride)]
+        where = text.broadcast_in_dim(text.slice(flat, starts, limits, stride), grad.shape, range(lead, grad.rank))
+        part = text.select(text.compare("EQ", places, where), grad, zero)
+        part = text.pad(part, text.constant(0, grad.element), [0] * lead + starts,
+                        [0] * lead + [p - m for p, m in zip(padded, limits)], [0] * lead + [s - 1 for s in stride])
+        total = part if total is None else text.binary("add", total, part)
+    ends = [a + d for a, d in zip(low, spatial)]
+    return text.slice(total, [0] * lead + low, list(x.shape[:lead]) + ends)
 
 
 def divisors(at, x, n, geometry, *rest):

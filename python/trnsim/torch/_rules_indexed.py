@@ -93,7 +93,55 @@ def index_put(at, x, places, values, accumulate=False, *_):
     n = len(shape)
     order = list(range(first, first + n)) + list(range(first)) + list(range(first + n, len(wide)))
     values = text.transpose(values, order)
-    return _emit_more.scatter(text, x, found, values, dims, "add" if accumulate else None)
+    if accumulate:
+        return _emit_more.scatter(text, x, found, values, dims, "add")
+    return replaced(at, x, found, values, dims)
+
+
+MOST_COMPARED = 1024  # updates that are compared with one another
+
+
+def replaced(at, x, places, values, dims, unique=False):
+    """`x` with `values` [..., window] at `places` [..., k] of the dimensions `dims`. The device's scatter adds: sums of
+    the values, and of ones, say where. The last of equal places counts, as on the CPU."""
+    text, n = at.text, number(places.shape[:-1])
+    window = [s for d, s in enumerate(x.shape) if d not in dims]
+    if x.element == "i1":
+        out = replaced(at, text.convert(x, "i32"), places, text.convert(values, "i32"), dims, unique)
+        return text.convert(out, "i1")
+    if n > MOST_COMPARED and not unique:
+        return _emit_more.scatter(text, x, places, values, dims, None)
+    flat, rows_ = text.reshape(places, (n, len(dims))), text.reshape(values, [n] + window)
+    last = text.constant(1.0, "f32", (n,)) if unique else latest(at, flat)
+    counted = text.broadcast_in_dim(last, [n] + window, [0])
+    # All but the last count as nothing: a product would make NaN of infinities.
+    kept = text.select(text.convert(counted, "i1"), rows_, text.constant(0, x.element, rows_.shape))
+    sums = added_up(text, x, flat, kept, dims)
+    hits = _emit_more.scatter(text, text.constant(0, "f32", x.shape), flat, counted, dims, "add")
+    return text.select(text.convert(hits, "i1"), sums, x)
+
+
+def added_up(text, x, places, rows_, dims):
+    """Rows added at their places in zeros. The device adds in fp32: whole numbers go in two halves."""
+    def scattered(part):
+        return _emit_more.scatter(text, text.constant(0, x.element, x.shape), places, part, dims, "add")
+    if x.element not in ("i64", "i32"):
+        return scattered(rows_)
+    half = text.constant(65536, x.element, rows_.shape)
+    low = text.binary("and", rows_, text.constant(65535, x.element, rows_.shape))
+    high = text.binary("divide", text.binary("subtract", rows_, low), half)
+    high = text.binary("multiply", scattered(high), text.constant(65536, x.element, x.shape))
+    return text.binary("add", high, scattered(low))
+
+
+def latest(at, places):
+    """1 for each of the places [n, k] that no later one equals."""
+    text, (n, k) = at.text, places.shape
+    one, other = (text.broadcast_in_dim(places, (n, n, k), dims) for dims in ([0, 2], [1, 2]))
+    same = text.reduce("and", text.compare("EQ", one, other), True, [2])
+    later = text.compare("LT", text.iota((n, n), 0, "i32"), text.iota((n, n), 1, "i32"))
+    hidden = text.reduce("or", text.binary("and", same, later), False, [1])
+    return text.select(hidden, text.constant(0.0, "f32", (n,)), text.constant(1.0, "f32", (n,)))
 
 
 def positions(at, x, dim, places):
@@ -126,9 +174,18 @@ def scatter(at, x, dim, places, values, *rest):
     if reduce not in ops or (len(rest) > 1 and rest[1] is False):
         raise Unsupported(f"scatter with reduce={reduce!r}")
     values = at.cast(values, x.element, ()) if not hasattr(values, "shape") else values
+    same = values.rank == 0 and ops[reduce] is None
     if values.rank == 0:
         values = at.text.broadcast(at.text.convert(values, x.element), places.shape)
     values = at.text.slice(values, [0] * values.rank, places.shape)
+    if same:  # one number: wherever anything is written
+        zeros = at.text.constant(0.0, "f32", x.shape)
+        hits = _emit_more.scatter(at.text, zeros, positions(at, x, dim, places),
+                                  at.text.constant(1.0, "f32", values.shape), list(range(x.rank)), "add")
+        number_ = at.text.reshape(at.text.slice(values, [0] * values.rank, [1] * values.rank), ())
+        return at.text.select(at.text.convert(hits, "i1"), at.text.broadcast(number_, x.shape), x)
+    if ops[reduce] is None:
+        return replaced(at, x, positions(at, x, dim, places), values, list(range(x.rank)))
     return _emit_more.scatter(at.text, x, positions(at, x, dim, places), values, list(range(x.rank)), ops[reduce])
 
 
@@ -148,26 +205,9 @@ def along(at, x, dim, places, *what):
         values = text.binary("multiply", values, text.constant(alpha, values.element, values.shape))
     order = [dim] + [d for d in range(x.rank) if d != dim]
     column = text.reshape(text.convert(places, "i64"), (values.shape[dim], 1))
+    if op is None:
+        return replaced(at, x, column, text.transpose(values, order), [dim])
     return _emit_more.scatter(text, x, column, text.transpose(values, order), [dim], op)
-
-
-@rule("sort")
-def sort(at, x, *rest):
-    names = [a.name for a in at.call.func._schema.arguments[1:]]
-    found = dict(zip(names, rest))
-    if not x.rank:
-        return x, at.text.constant(0, "i64")
-    dim = found["dim"] % x.rank
-    return _emit_more.sort(at.text, x, at.text.iota(x.shape, dim, "i64"), dim, bool(found["descending"]))
-
-
-@rule("topk")
-def topk(at, x, k, dim=-1, largest=True, *_):
-    if not x.rank:
-        return x, at.text.constant(0, "i64")
-    dim = dim % x.rank
-    both = _emit_more.sort(at.text, x, at.text.iota(x.shape, dim, "i64"), dim, largest)
-    return [cut(at, y, dim, 0, k) for y in both]
 
 
 @rule("as_strided")
@@ -184,7 +224,7 @@ def as_strided_scatter(at, x, part, size, stride, offset=None):
     text, n = at.text, number(size)
     flat = text.reshape(x, (number(x.shape),))
     places = text.reshape(places_of(at, size, stride, offset), (n, 1))
-    return _emit_more.scatter(text, flat, places, text.reshape(part, (n,)), [0], None)
+    return replaced(at, flat, places, text.reshape(part, (n,)), [0], unique=True)
 
 
 def number(shape):

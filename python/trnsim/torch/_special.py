@@ -133,13 +133,29 @@ def index(func, args, kwargs):
     return HOOKS["writing" if writes else "functional"](func, args, kwargs)
 
 
+def reshaped(func, args, kwargs):
+    """squeeze_() and its like: the tensor itself is another view of its memory from here on."""
+    target = args[0]
+    if not isinstance(target, DeviceTensor):
+        return func(*args, **kwargs)
+    new = getattr(aten, func._schema.name.split("::")[1][:-1])(target, *args[1:], **kwargs)
+    target._chain, target._meta, target._seen = new._chain, new._meta, None
+    guard = torch._C._DisableTorchDispatch()  # the sizes that PyTorch's C++ side knows
+    torch._C._TensorBase.as_strided_(target, new._meta.shape, new._meta.stride)
+    del guard
+    return target
+
+
+NAMED = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
+         "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
+         "_index_put_impl_": index, "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
+         "t_": reshaped, "transpose_": reshaped, "swapaxes_": reshaped, "swapdims_": reshaped}
+
+
 def handler(func):
     name = func._schema.name.split("::")[1]
-    named = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
-             "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
-             "_index_put_impl_": index}
-    if name in named:
-        return named[name]
+    if name in NAMED:
+        return NAMED[name]
     if name in HOST:
         return host
     if name in FACTORIES:

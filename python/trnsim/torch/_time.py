@@ -1,2 +1,147 @@
-def add(figures, given, folder): pass
-def lines(figures, given): return []
+"""Asks the simulator for the time, memory and price of each graph, and adds them up for the script."""
+import json
+import os
+import time
+
+MOST_SECONDS = 120.0  # of asking; graphs that ran most come first
+FIGURES = ("step_seconds", "device_step_seconds", "host_step_seconds", "collectives_exposed_seconds",
+           "compile_seconds", "compile_first_seconds", "price_per_hour", "instance_type", "instances",
+           "framework_ops", "host_memory_bytes")
+
+
+def settings_of(given):
+    out = {"mode": "timed", "suggestions": "0"}
+    if given.instance_type:
+        out["instance_type"] = given.instance_type
+    return out
+
+
+def ask(question, path, given, **more):
+    from trnsim import _core
+    arguments = {"job": path, "settings": settings_of(given), "set": given.set, **more}
+    return json.loads(_core.call(question, json.dumps(arguments), None, False))
+
+
+def timed(answer):
+    """The figures of a graph that the report needs."""
+    figures = answer["figures"]
+    out = {name: figures[name] for name in FIGURES if name in figures}
+    out["memory"] = {"hbm_bytes": figures["memory"]["hbm_bytes"], "capacity": figures["memory"]["hbm_capacity_bytes"],
+                     "by_kind": figures["memory"]["by_kind"]}
+    out["engines"] = {e["engine"]: e["busy_percent"] for e in figures["stages"][0]["engines"]}
+    out["parts"] = {part["name"]: part["seconds"] for part in figures["parts"]}
+    return out
+
+
+def add(figures, given, folder):
+    """Times of the graphs, the step's and the script's; the main graph's results are in the folder as a workload's."""
+    from trnsim import Error
+    begin = time.monotonic()
+    figures["times"], figures["untimed"] = {}, []
+    for graph in sorted(figures["graphs"], key=lambda g: (g["graph"] != figures["main"], -g["operators"] * g["runs"])):
+        name = graph["graph"]
+        path = os.path.join(folder, name + ".mlir")
+        if time.monotonic() - begin > MOST_SECONDS:
+            figures["untimed"].append(name)
+            continue
+        try:
+            figures["times"][name] = timed(main_run(path, given, folder, figures) if name == figures["main"] else
+                                           ask("project", path, given))
+        except Error as error:
+            figures["times"][name] = {"error": str(error).splitlines()[0]}
+    figures["of_step"] = summed(figures, figures["step"])
+    figures["of_script"] = summed(figures, {g["graph"]: g["runs"] for g in figures["graphs"]})
+    compiled = [t["compile_seconds"] for t in figures["times"].values() if "compile_seconds" in t]
+    figures["compile_seconds_of_the_vendor"] = sum(compiled)
+
+
+def main_run(path, given, folder, figures):
+    from trnsim import _core
+    settings = dict(settings_of(given), output_dir=folder, overwrite_output_dir="true",
+                    max_steps=str(given.steps or figures["steps"]))
+    arguments = {"job": path, "settings": settings, "set": given.set, "folder": folder}
+    return json.loads(_core.call("run", json.dumps(arguments), None, True))
+
+
+def summed(figures, runs):
+    """Seconds and dollars of so many runs of each graph; `left_out`: runs without a time."""
+    out = {"seconds": 0.0, "device_seconds": 0.0, "host_seconds": 0.0, "dollars": 0.0, "left_out": 0,
+           "collectives_exposed_seconds": 0.0}
+    for name, count in runs.items():
+        one = figures["times"].get(name)
+        if one is None or "error" in one:
+            out["left_out"] += count
+            continue
+        out["seconds"] += count * one["step_seconds"]
+        out["device_seconds"] += count * one["device_step_seconds"]
+        out["host_seconds"] += count * one["host_step_seconds"]
+        out["collectives_exposed_seconds"] += count * one.get("collectives_exposed_seconds", 0.0)
+        if one.get("price_per_hour"):
+            out["dollars"] += count * one["step_seconds"] / 3600 * one["price_per_hour"] * one.get("instances", 1)
+    return out
+
+
+def duration(seconds):
+    for size, unit in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
+
+
+def money(dollars):
+    return f"${dollars:.2f}" if dollars >= 1 else f"${dollars:.2g}"
+
+
+def binding(step, main):
+    """The part that sets the time of a step."""
+    if step["host_seconds"] > step["device_seconds"]:
+        return f"the host: it works {duration(step['host_seconds'])} of a step, the device " \
+               f"{duration(step['device_seconds'])}"
+    if step["collectives_exposed_seconds"] > step["device_seconds"] / 2:
+        return f"collectives: {duration(step['collectives_exposed_seconds'])} of a step are waits for other cores"
+    engine, busy = max(main["engines"].items(), key=lambda item: item[1])
+    return f"the device: its {engine} engine is busy {busy:.0f} % of the main graph"
+
+
+def lines(figures, given):
+    main = figures["times"].get(figures["main"], {})
+    if "error" in main:
+        return [f"time of the machine       none: {main['error']}"]
+    step, script, steps = figures["of_step"], figures["of_script"], figures["steps"]
+    per_step = sum(figures["step"].values())
+    out = [f"machine                   {main['instances']} x {main['instance_type']}",
+           f"a step                    {duration(step['seconds'])}: device {duration(step['device_seconds'])}, host "
+           f"{duration(step['host_seconds'])} ({per_step:.3g} graphs; the main one is {figures['main']})",
+           f"bound by                  {binding(step, main)}",
+           f"memory                    {main['memory']['hbm_bytes'] / 2**20:.1f} of "
+           f"{main['memory']['capacity'] / 2**20:.0f} MiB a core",
+           f"the script                {duration(script['seconds'])} for its {steps} steps and all else, "
+           f"{money(script['dollars'])}"]
+    if given.steps:
+        out.append(f"{given.steps} steps".ljust(26) + f"{duration(given.steps * step['seconds'])}, "
+                   f"{money(given.steps * step['dollars'])}")
+    out.append(f"vendor's compiler         {duration(figures['compile_seconds_of_the_vendor'])} for "
+               f"{len(figures['times'])} graphs, without its cache")
+    if figures["untimed"] or script["left_out"]:
+        out.append(f"without a time            {len(figures['untimed'])} graphs were not asked for, "
+                   f"{script['left_out']:.3g} runs are left out above")
+    return out + [f"suggestion                {text}" for text in suggestions(figures, step, main)]
+
+
+def suggestions(figures, step, main):
+    """Changes that would help, from the counts."""
+    out, graphs = [], figures["graphs"]
+    shapes = [g for g in graphs if g["changed"].startswith("shape")]
+    fixed = [g for g in graphs if g["changed"].startswith("constant")]
+    if len(shapes) > 1:
+        out.append(f"{len(shapes)} graphs differ in shapes alone: pad batches to one shape, or drop the last "
+                   "(drop_last=True)")
+    if len(fixed) > 1:
+        out.append(f"{len(fixed)} graphs differ in a constant: make it a tensor, as xm.send_cpu_data_to_device does")
+    reads = figures["cuts"].get("read", 0)
+    if reads > figures["steps"]:
+        out.append(f"{reads} reads cut graphs in {figures['steps']} steps: read the loss every tenth step, or in "
+                   "xm.add_step_closure")
+    if step["host_seconds"] > 2 * step["device_seconds"] and not (len(shapes) > 1 or reads > figures["steps"]):
+        out.append("the device waits for the host: a larger batch costs the host nothing")
+    return out

@@ -152,8 +152,8 @@ def metric_names():
                 clear_metrics=pass_on(None), executed_fallback_ops=lambda: list(engine().counters))
 
 
-def training_update(device, step, loss, rate, global_rate, epoch=None, summary_writer=None):
-    print(f"| Training Device={device} Epoch={epoch} Step={step} Loss={float(loss):.5f} Rate={rate:.2f} "
+def training_update(device, step, loss, rate, global_rate, **more):
+    print(f"| Training Device={device} Epoch={more.get('epoch')} Step={step} Loss={float(loss):.5f} Rate={rate:.2f} "
           f"GlobalRate={global_rate:.2f}", flush=True)
 
 

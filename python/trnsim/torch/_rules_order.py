@@ -1,0 +1,125 @@
+"""Sorted orders. The device has no sort: small ones compare each element with every other, the largest few are taken
+one after the other."""
+import math
+
+from trnsim.torch import _emit_more
+from trnsim.torch._emit import FLOATS
+from trnsim.torch._lower import rule
+from trnsim.torch._rules_movement import cut
+from trnsim.torch._rules_reductions import highest, lowest
+
+MOST_COMPARED = 1 << 22  # pairs of elements
+MOST_ROUNDS = 16         # of the largest, one by one
+
+
+def named(at, rest):
+    names = [a.name for a in at.call.func._schema.arguments[1:]]
+    return dict(zip(names, rest))
+
+
+def pairs(at, x, dim):
+    """x[..., i, ...] and x[..., j, ...] with i at `dim` and j behind all."""
+    wide = x.shape + (x.shape[dim],)
+    others = [d for d in range(x.rank) if d != dim]
+    one = at.text.broadcast_in_dim(x, wide, list(range(x.rank)))
+    other = at.text.broadcast_in_dim(at.text.transpose(x, others + [dim]), wide, others + [x.rank])
+    return one, other
+
+
+def before(at, x, other, descending):
+    """Whether `other` comes before `x`: NaN is the largest."""
+    text = at.text
+    out = text.compare("GT" if descending else "LT", other, x)
+    if x.element not in FLOATS:
+        return out, text.compare("EQ", other, x)
+    nan_x, nan_other = text.compare("NE", x, x), text.compare("NE", other, other)
+    number_x, number_other = text.unary("not", nan_x), text.unary("not", nan_other)
+    late, early = (nan_other, number_x) if descending else (nan_x, number_other)
+    out = text.binary("or", out, text.binary("and", late, early))
+    return out, text.binary("or", text.compare("EQ", other, x), text.binary("and", nan_x, nan_other))
+
+
+def ranked(at, x, dim, descending):
+    """The place of each element in the stable order."""
+    text = at.text
+    one, other = pairs(at, x, dim)
+    first, same = before(at, one, other, descending)
+    earlier = text.compare("LT", text.iota(one.shape, x.rank, "i32"), text.iota(one.shape, dim, "i32"))
+    ahead = text.binary("or", first, text.binary("and", same, earlier))
+    counted = text.select(ahead, text.constant(1.0, "f32", one.shape), text.constant(0.0, "f32", one.shape))
+    return text.reduce("add", counted, 0, [x.rank])
+
+
+def ordered(at, x, dim, descending):
+    """(sorted, indices)."""
+    text = at.text
+    if x.element == "i1":
+        values, places = ordered(at, text.convert(x, "i32"), dim, descending)
+        return text.convert(values, "i1"), places
+    n = x.shape[dim]
+    if math.prod(x.shape) * n > MOST_COMPARED:
+        return _emit_more.sort(text, x, text.iota(x.shape, dim, "i64"), dim, descending)
+    rank, _ = pairs(at, ranked(at, x, dim, descending), dim)
+    # [..., i, ..., place]: whether element i is at the place.
+    there = text.compare("EQ", rank, text.convert(text.iota(rank.shape, x.rank, "i32"), "f32"))
+    wide, _ = pairs(at, x, dim)
+    values = taken(text, there, wide, dim)
+    places = taken(text, there, text.iota(wide.shape, dim, "i64"), dim)
+    back = list(range(dim)) + [x.rank - 1] + list(range(dim, x.rank - 1))
+    return text.transpose(values, back), text.transpose(places, back)
+
+
+def taken(text, there, wide, dim):
+    """The only element along `dim` for which `there` is true: the largest, where all others are the least."""
+    if wide.element in FLOATS:
+        nan = text.reduce("or", text.binary("and", there, text.compare("NE", wide, wide)), False, [dim])
+        clean = text.select(text.compare("EQ", wide, wide), wide, text.constant(0, wide.element, wide.shape))
+        kept = text.select(there, clean, text.constant(lowest(wide.element), wide.element, wide.shape))
+        out = text.reduce("maximum", kept, lowest(wide.element), [dim])
+        return text.select(nan, text.constant(math.nan, out.element, out.shape), out)
+    kept = text.select(there, wide, text.constant(lowest(wide.element), wide.element, wide.shape))
+    return text.reduce("maximum", kept, lowest(wide.element), [dim])
+
+
+def extreme(at, x, dim, largest):
+    """(value, its first place) along `dim`, kept with the size one."""
+    text = at.text
+    op, start = ("maximum", lowest(x.element)) if largest else ("minimum", highest(x.element))
+    rest = [d for d in range(x.rank) if d != dim]
+    size = x.shape[:dim] + (1,) + x.shape[dim + 1:]
+    value = text.reduce(op, x, start, [dim])
+    there = text.compare("EQ", x, text.broadcast_in_dim(value, x.shape, rest))
+    if x.element in FLOATS:  # NaN is the largest of all
+        nan = text.compare("NE", x, x)
+        any_nan = text.broadcast_in_dim(text.reduce("or", nan, False, [dim]), x.shape, rest)
+        there = text.select(any_nan, nan, there)
+    places = text.select(there, text.iota(x.shape, dim, "i32"), text.constant(x.shape[dim], "i32", x.shape))
+    place = text.reduce("minimum", places, 2**31 - 1, [dim])
+    return text.reshape(value, size), text.reshape(place, size)
+
+
+@rule("sort")
+def sort(at, x, *rest):
+    found = named(at, rest)
+    if not x.rank:
+        return x, at.text.constant(0, "i64")
+    return ordered(at, x, found["dim"] % x.rank, bool(found["descending"]))
+
+
+@rule("topk")
+def topk(at, x, k, dim=-1, largest=True, *_):
+    text = at.text
+    if not x.rank:
+        return x, text.constant(0, "i64")
+    dim = dim % x.rank
+    if k == 0 or k > MOST_ROUNDS or x.element == "i1":
+        return [cut(at, y, dim, 0, k) for y in ordered(at, x, dim, largest)]
+    values, places = [], []
+    gone = text.constant(lowest(x.element) if largest else highest(x.element), x.element, x.shape)
+    for _ in range(k):
+        value, place = extreme(at, x, dim, largest)
+        values.append(value)
+        places.append(place)
+        wide = text.broadcast_in_dim(place, x.shape, list(range(x.rank)))
+        x = text.select(text.compare("EQ", text.iota(x.shape, dim, "i32"), wide), gone, x)
+    return text.concatenate(values, dim), text.convert(text.concatenate(places, dim), "i64")
