@@ -37,8 +37,8 @@ void add_torch(CLI::App& app);
 void add_completion(CLI::App& app);
 void add_version(CLI::App& app);
 
-/// `python3 -m module` with these arguments: the process becomes Python's. Errors: Fault::kEnvironment at `verb` without
-/// the module.
+/// `python3 -m module` with these arguments: the process becomes Python's. Errors: Fault::kEnvironment at `verb`
+/// without the module.
 [[noreturn]] void exec_python(const std::string& module, const std::string& verb, std::vector<std::string> arguments);
 /// The same for verbs whose flags the Python program reads; returns false for any other, and for --help.
 bool exec_script_verb(int argc, const char* const* argv);

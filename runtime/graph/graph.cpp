@@ -142,7 +142,7 @@ void Graph::replace(ValueId from, ValueId to) {
   for (const NodeId n : std::exchange(users_[from], {})) {
     std::ranges::replace(nodes_[n].in, from, to);
     add_user(to, n);
-    for (const ValueId out : nodes_[n].out)  // what lives in its memory moves along
+    for (const ValueId out : nodes_[n].out)  // values in its memory move along
       if (values_[out].alias == from) values_[out].alias = to;
   }
 }

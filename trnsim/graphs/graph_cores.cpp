@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "isa/dtype.h"
@@ -25,7 +25,7 @@ void convert(const std::byte* from, std::byte* to, std::int64_t count, const std
     From x;
     std::memcpy(&x, from + static_cast<std::size_t>(i) * sizeof(From), sizeof(From));
     if constexpr (std::is_integral_v<From> && sizeof(From) > sizeof(To))
-      if (x < static_cast<From>(std::numeric_limits<To>::min()) || x > static_cast<From>(std::numeric_limits<To>::max()))
+      if (!std::in_range<To>(x))
         throw Error{Fault::kData, name, fmt::format("{} does not fit into the 32 bits of the device", x),
                     "keep whole numbers within 32 bits"};
     const auto y = static_cast<To>(x);

@@ -30,7 +30,8 @@ class CoreProgram {
   /// Before the first run of it on this device, or after another program's. Errors: as isa::Device::load().
   void load(isa::Device& device) const;
   /// `inputs`: of each core. Errors: Fault::kData for a whole number that 32 bits do not hold.
-  std::vector<Literals> run(isa::Device& device, std::span<const Literals> inputs, const isa::RunOptions& options) const;
+  std::vector<Literals> run(isa::Device& device, std::span<const Literals> inputs,
+                            const isa::RunOptions& options) const;
 
  private:
   /// A tensor of the program for the host; null: it has no elements, or nothing reads it.

@@ -91,6 +91,15 @@ class Text:
             self.constants[key] = out
         return self.constants[key]
 
+    def literal(self, numbers, element, shape):
+        """A constant with numbers of its own, as nested lists."""
+        def text_of(item):
+            return "[" + ", ".join(text_of(x) for x in item) + "]" if isinstance(item, list) else \
+                number_text(item, element)
+        if 0 in shape:
+            return self.constant(0, element, shape)
+        return self.put(f"stablehlo.constant dense<{text_of(numbers)}> : {type_text(shape, element)}", shape, element)
+
     def unary(self, op, a):
         op = op if op.startswith("chlo.") else "stablehlo." + op
         types = a.type if not op.startswith("chlo.") else f"{a.type} -> {a.type}"

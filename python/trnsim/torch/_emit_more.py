@@ -1,5 +1,6 @@
 """Operations of StableHLO with long attributes: gather, scatter, windows, convolution, sort, collectives."""
 from trnsim.torch._emit import X, array, listed
+from trnsim.torch._values import Unsupported
 
 
 def gather(text, a, indices, sizes, collapsed, start_map):
@@ -47,8 +48,22 @@ def reduce_window(text, a, operation, initial, geometry):
 
 
 def convolution(text, a, kernel, numbers, window, groups):
-    """`numbers`: "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]"; `window`: a dict of stride, pad, lhs_dilate, rhs_dilate,
-    reverse and the shape of the result; `groups`: of features, of the batch."""
+    """`numbers`: "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]"; `window`: a dict of stride, pad, lhs_dilate, rhs_dilate
+    and the shape of the result; `groups`: of features, of the batch. The compiler takes no padding below zero: results
+    that it would leave out are computed and cut off."""
+    wanted, spatial = list(window["shape"]), window["shape"][2:]
+    front, back = ([max(-p[i], 0) for p in window["pad"]] for i in (0, 1))
+    if any(f % s for f, s in zip(front, window["stride"])):
+        raise Unsupported("a convolution whose padding is below zero and no multiple of its stride")
+    if any(front + back):
+        front = [f // s for f, s in zip(front, window["stride"])]
+        sizes = [n + f + -(-b // s) for n, f, b, s in zip(spatial, front, back, window["stride"])]
+        high = [max(p[1], 0) + (-b) % s if b else p[1] for p, b, s in zip(window["pad"], back, window["stride"])]
+        window = dict(window, pad=[[max(p[0], 0), h] for p, h in zip(window["pad"], high)],
+                      shape=(*wanted[:2], *sizes))
+        whole = convolution(text, a, kernel, numbers, window, groups)
+        starts = [0, 0, *front]
+        return text.slice(whole, starts, [s + n for s, n in zip(starts, wanted)])
     pads = ", ".join(listed(p) for p in window["pad"])
     parts = [f"stride = {listed(window['stride'])}", f"pad = [{pads}]"]
     parts += [f"{name} = {listed(window[name])}" for name in ("lhs_dilate", "rhs_dilate") if name in window]

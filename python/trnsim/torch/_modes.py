@@ -35,6 +35,21 @@ def loads_data():
     return torch.utils.data.get_worker_info() is not None or frame is not None and inside in frame.f_code.co_filename
 
 
+def indices(index):
+    """Lists of numbers as tensors of the host: PyTorch's C++ side would make them where it can hold none."""
+    if type(index) is tuple:
+        return tuple(indices(x) if type(x) in (list, bool) or hasattr(x, "__array__") else x for x in index)
+    if type(index) is bool:
+        return torch.tensor(index)
+    if isinstance(index, list) and index and all(type(x) in (int, bool) for x in index):
+        return torch.tensor(index)
+    if isinstance(index, list) and index:  # of lists: PyTorch takes it for a tuple
+        return indices(tuple(index))
+    if isinstance(index, (torch.Tensor, int)) or not hasattr(index, "__array__"):
+        return index
+    return torch.as_tensor(index)
+
+
 def moved(tensor, kwargs):
     """Made on the host, as its values are there."""
     return from_host(tensor).requires_grad_(bool(kwargs.get("requires_grad", False)))
@@ -58,6 +73,8 @@ class Functions(TorchFunctionMode):
             args, kwargs = _amp.arguments(func, args, kwargs)
         if func in MOVES and len(args) > 1 and named(args[1]):
             args = (args[0], "meta") + args[2:]
+        if func in INDEXING and type(args[0]) is DeviceTensor:
+            args = (args[0], indices(args[1])) + args[2:]
         if func in HOSTED and kwargs.get("device") is not None and kwargs["device"] == "meta":
             return moved(func(*args, **dict(kwargs, device="cpu", requires_grad=False)) if func is torch.tensor else
                          func(*args, **dict(kwargs, device="cpu")), kwargs)
@@ -66,6 +83,7 @@ class Functions(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+INDEXING = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
 HOSTED = {torch.tensor, torch.as_tensor, torch.scalar_tensor}
 
 

@@ -6,5 +6,6 @@ from trnsim.torch import _rules_indexed  # noqa
 from trnsim.torch import _rules_losses  # noqa
 from trnsim.torch import _rules_movement  # noqa
 from trnsim.torch import _rules_order  # noqa
+from trnsim.torch import _rules_pooling  # noqa
 from trnsim.torch import _rules_products  # noqa
 from trnsim.torch import _rules_reductions  # noqa

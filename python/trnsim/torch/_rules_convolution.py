@@ -51,10 +51,26 @@ def by_kernel(at, x, grad, geometry, size, groups):
     (stride, padding, dilation), n = geometry, x.rank - 2
     pad = [[p, d * (k - 1) + s * (o - 1) + 1 - i - p] for p, d, k, s, o, i in
            zip(padding, dilation, size, stride, grad.shape[2:], x.shape[2:])]
+    if groups > 1:
+        return by_grouped_kernel(at, x, grad, {"stride": dilation, "pad": pad, "rhs_dilate": stride}, size, groups)
     window = {"stride": dilation, "pad": pad, "rhs_dilate": stride,
               "shape": (grad.shape[1], x.shape[1] // groups, *size)}
     numbers = f"{names(n, 'f', 'b')}x{names(n, 'i', 'o')}->{names(n, 'f', 'b')}"
     return _emit_more.convolution(at.text, x, grad, numbers, window, (1, groups))
+
+
+def by_grouped_kernel(at, x, grad, window, size, groups):
+    """The same where each group of features has its own kernel: the batch becomes features of that group, and the
+    compiler takes groups of features alone."""
+    text, n, (batch, features) = at.text, x.rank - 2, x.shape[:2]
+    inside, spatial, rest = features // groups, x.shape[2:], list(range(3, x.rank + 1))
+    x = text.transpose(text.reshape(x, (batch, groups, inside, *spatial)), [2, 1, 0] + rest)
+    x = text.reshape(x, (inside, groups * batch, *spatial))
+    kernel = text.transpose(grad, [1, 0] + list(range(2, grad.rank)))
+    window = dict(window, shape=(inside, grad.shape[1], *size))
+    numbers = f"{names(n, 'b', 'f')}x{names(n, 'o', 'i')}->{names(n, 'b', 'f')}"
+    out = _emit_more.convolution(text, x, kernel, numbers, window, (groups, 1))
+    return text.transpose(out, [1, 0] + list(range(2, out.rank)))
 
 
 @rule("convolution", "_convolution", "convolution_overrideable")

@@ -186,3 +186,8 @@ def pixel_unshuffle(at, x, r):
     n = len(batch)
     y = at.text.reshape(x, (*batch, c, h // r, r, w // r, r))
     return at.text.transpose(y, list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3])
+
+
+@rule("broadcast_in_dim")
+def broadcast_in_dim(at, x, shape, dims):
+    return at.text.broadcast_in_dim(x, shape, dims)
