@@ -40,10 +40,15 @@ bool one_column(const View& v) {
   return std::ranges::all_of(free, [](const auto& a) { return a.size == 1 || a.step == 0; });
 }
 
+const auto& indirect_of(const View& v) {
+  if (!v.indirect) throw py::attribute_error("no index of the tile is in SBUF");
+  return *v.indirect;
+}
+
 /// The rows that its index tile names, and as many as there are.
 View rows_of(const View& v) {
   View out = v;
-  const auto indirect = *v.indirect;
+  const auto indirect = indirect_of(v);
   out.indirect.reset();
   out.axes[0] = {.size = indirect.limit, .step = indirect.step, .kind = v.axes[0].kind};
   return out;
@@ -141,8 +146,8 @@ void add_figures(ViewClass& view) {
       .def_property_readonly("name", [](const View& v) { return v.storage->name; })
       .def_property_readonly("reg", [](const View& v) { return v.storage->reg; })
       .def_property_readonly("indirect", [](const View& v) { return v.indirect.has_value(); })
-      .def_property_readonly("index", [](const View& v) { return *v.indirect->index; })
-      .def_property_readonly("index_step", [](const View& v) { return v.indirect->step; })
+      .def_property_readonly("index", [](const View& v) { return *indirect_of(v).index; })
+      .def_property_readonly("index_step", [](const View& v) { return indirect_of(v).step; })
       .def_property_readonly("one_column", one_column)
       .def_property_readonly("offset", first_element)
       .def_property_readonly("place",

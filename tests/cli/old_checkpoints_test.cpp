@@ -1,5 +1,5 @@
-// Checkpoints that earlier versions wrote: a run goes on from them to the bits that it would have had. Stochastic rounding
-// draws other numbers than those versions did, from the same state.
+// Checkpoints that earlier versions wrote: a run goes on from them to the bits that it would have had. Stochastic
+// rounding draws other numbers than those versions did, from the same state.
 #include <sstream>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Stochastic rounding draws the same numbers whatever a machine's times are, and in whatever order they put instructions.
+// Stochastic rounding draws the same numbers whatever a machine's times are, and however they order instructions.
 #include "tests/runtime/run_op.h"
 
 namespace {

@@ -78,7 +78,10 @@ class Result:
 
 
 def temp(shape, dtype, space=SBUF):
-    return current().temporary(space, dtype, list(shape))
+    sizes = list(shape)
+    if not sizes or min(sizes) < 1:
+        raise error(f"a tile of the shape {tuple(sizes)}", "give it at least one axis, and one element")
+    return current().temporary(space, dtype, sizes)
 
 
 def destination():

@@ -1,6 +1,8 @@
 """nki.jit, simulate_kernel, benchmark, profile: a kernel is traced, compiled, computed and timed."""
 import functools
 import inspect
+import math
+import operator
 import os
 import signal
 import threading
@@ -128,6 +130,20 @@ def _stored(results):
     return out
 
 
+def _grid(given):
+    """The sizes of a launch grid. Each program has an instruction at least, so there are not more of them either."""
+    sizes = given if isinstance(given, tuple) else (given,)
+    try:
+        grid = tuple(operator.index(g) for g in sizes)
+    except TypeError:
+        raise error(f"a launch grid of {str(given)[:40]}", "give whole numbers of programs, such as kernel[4] or "
+                    "kernel[2, 3]") from None
+    if not grid or min(grid) < 1 or math.prod(grid) > settings.instructions:
+        raise error(f"a launch grid of {' x '.join(map(str, grid))[:80]} programs",
+                    f"give from 1 to {settings.instructions} programs in all")
+    return grid
+
+
 def compile_kernel(func, grid, args, kwargs, simulated=False):
     """Traces the kernel once for each program of the grid, and compiles what it did."""
     names = list(inspect.signature(func).parameters)
@@ -211,8 +227,7 @@ class Kernel:
         functools.update_wrapper(self, self.func)
 
     def __getitem__(self, grid):
-        return type(self)(self.func, tuple(int(g) for g in (grid if isinstance(grid, tuple) else (grid,))),
-                          target=self.target, simulated=self.simulated)
+        return type(self)(self.func, _grid(grid), target=self.target, simulated=self.simulated)
 
     def compile(self, *args, **kwargs):
         before = settings.machine

@@ -1,11 +1,13 @@
-"""The kernel that is being traced."""
+"""The kernel that is being traced, of each thread."""
+import threading
+
 from trnsim import _core
 from trnsim._errors import Error
 
 SBUF, PSUM, HBM = 1, 2, 3  # isa::Space
 
 
-class _State:
+class _State(threading.local):
     trace = None       # _core.Trace
     grid = ()          # launch grid
     program = ()       # place in it

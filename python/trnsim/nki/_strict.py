@@ -2,12 +2,14 @@
 import functools
 import inspect
 import numbers
+import os
+import traceback
 
 import numpy as np
 
 from trnsim import _core
 from trnsim.nki._isa import modes
-from trnsim.nki._state import error
+from trnsim.nki._state import Error, error
 
 _View, _Mask, _Index = _core.View, _core.Mask, (_core.Affine, _core.TileIndex)
 _NUMBER = (numbers.Number, np.generic)
@@ -93,8 +95,26 @@ def _guarded(name, function):
         if kinds not in seen:
             _check(name, _bound(name, signature, args, named), skipped)
             seen.add(kinds)
-        return function(*args, **named)
+        try:
+            return function(*args, **named)
+        except _UNMEANT as problem:
+            raise _told(name, problem) from None
     return call
+
+
+# Exceptions that Python raises where an argument is of no kind that the function expects.
+_UNMEANT = (AttributeError, ValueError, KeyError, OverflowError, AssertionError, RuntimeError)
+_OWN, _NUMPY = os.path.dirname(__file__), os.path.dirname(np.__file__)
+
+
+def _told(name, problem):
+    """The exception as an error of the call, if it is from our lines; one of a function that was passed is its own."""
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    last = next((file for file in reversed(files) if not file.startswith(_NUMPY)), "")
+    if isinstance(problem, (Error, RecursionError)) or not last.startswith(_OWN):
+        return problem
+    return error(f"{name}: its arguments do not go together: {str(problem).splitlines()[0][:200]}",
+                 "give those of the documentation")
 
 
 def _bound(name, signature, args, named):

@@ -200,8 +200,8 @@ def train(folder, config, weights, data, loss_of, recipe=PLAIN, adapter=None):
 
 
 def rounding(run, tensors, dtype, count):
-    """How far trainings in a type are from the exact ones, at most: one training is one draw of its rounding, so `count`
-    are made, from weights whose numbers are moved to a neighbour or not. The exact ones begin at the same weights."""
+    """How far trainings in a type are from the exact ones, at most. One training is one draw of its rounding, so `count`
+    are made, from weights whose numbers are moved to a neighbour or not; the exact ones begin at the same weights."""
     generator, worst = torch.Generator().manual_seed(count), {}
     for _ in range(count):
         moved = {name: neighbours(tensor, dtype, generator) for name, tensor in tensors.items()}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trainings that nobody chose: random_shapes.py TRNSIM COUNT [SEED [FIRST]]. `./dev golden --random COUNT [SEED]` calls it.
+"""Trainings that nobody chose: random_shapes.py TRNSIM COUNT [SEED [FIRST]]. `./dev golden --random` calls it.
 
 draws.py draws them; PyTorch trains each in fp64, `trnsim verify` repeats it in the format that was drawn. One that
 disagrees beyond the bounds of fp32 is trained by PyTorch in fp32 too, 24 times, from weights that differ by a rounding:

@@ -101,6 +101,8 @@ def tensor_copy(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
 
 
 def _offset(view):
+    if not view.indirect:
+        raise error("no index of the tile is in SBUF", "index it by a tile of [1, 1], or use tensor_copy")
     index = view.index
     if index.partitions != 1 or index.cols != 1:
         raise error("a dynamic offset is one number in SBUF", "index the offsets to [1, 1]")

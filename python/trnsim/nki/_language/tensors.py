@@ -15,7 +15,7 @@ def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initializatio
     current()
     buffer = sbuf if buffer is None else buffer
     sizes = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
-    if any(not isinstance(s, (int, np.integer)) or s < 1 for s in sizes):
+    if any(not isinstance(s, (int, np.integer)) or s < 1 for s in sizes) or not sizes:
         raise error(f"a tensor of the shape {tuple(sizes)}", "give whole numbers above 0")
     if buffer.space == HBM:
         return hbm_tensor([int(s) for s in sizes], dtype, buffer, name, fill)

@@ -1,0 +1,271 @@
+"""Wrong calls of NKI's functions: whatever is given, the answer is a TypeError, an IndexError or a trnsim.Error that
+says where and how to mend it, at once, and the next kernel is right. Tiles outlive their kernels, are pickled and used
+in other threads; a forked child computes kernels as its parent did."""
+import copy
+import inspect
+import os
+import pickle
+import signal
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import trnsim
+import trnsim.nki
+from trnsim.nki import _listing, isa, language
+from trnsim.nki._newer import isa as newer_isa
+from trnsim.nki._newer import language as newer_language
+
+import neuronxcc.nki as nki  # noqa: E402  (trnsim.nki makes it work)
+import neuronxcc.nki.isa as nisa  # noqa: E402
+import neuronxcc.nki.language as nl  # noqa: E402
+
+MODULES = {("neuronxcc.nki", "nl"): language, ("neuronxcc.nki", "nisa"): isa,
+           ("nki", "nl"): newer_language, ("nki", "nisa"): newer_isa}
+ONES = np.ones((128, 64), np.float32)
+STRANGE = [object(), b"bytes", "no such thing", "", "\0", float("nan"), float("inf"), -1, 10 ** 30, 1e300, 2 ** 63, (),
+           [], [[]], {}, {"a": 1}, set(), (1, "a"), (-1, 4), (2 ** 40, 2 ** 40), lambda: 0, print, int, np.zeros(3),
+           np.array("a"), complex(1, 2), slice(None), Ellipsis, NotImplemented, True]
+
+
+def functions(dialect):
+    """(name, function) of each documented function of a dialect."""
+    for name, row in sorted(_listing.DIALECTS[dialect].items()):
+        prefix, _, short = name.partition(".")
+        function = vars(MODULES[dialect, prefix]).get(short)
+        if row.parameters and inspect.isfunction(function):
+            yield name, function
+
+
+def likely(parameter, tile):
+    """An argument that its name lets expect."""
+    name = parameter.name
+    if name in ("op", "op0", "op1", "cmp_op", "reduce_op", "comp_op0", "comp_op1"):
+        return np.add
+    if name in ("shape", "sizes", "src_shape"):
+        return (128, 64)
+    if name in ("axis", "axes", "dim", "num_elem_per_idx", "num_valid_indices", "start", "stop", "step"):
+        return 1
+    return nl.float32 if name == "dtype" else tile
+
+
+def kernel(body):
+    """Traces a kernel that calls `body` with a tile."""
+    @nki.jit
+    def k(a):
+        out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+        tile = nl.load(a)
+        body(tile)
+        nl.store(out, tile)
+        return out
+    return k
+
+
+def right():
+    return bool((kernel(lambda tile: None)(ONES) == ONES).all())
+
+
+class WrongCalls(unittest.TestCase):
+    """Each in a kernel of its own function: one that an accepted call made illegal says so at its end."""
+
+    def called(self, name, function, arguments):
+        """Calls it; an exception is one of those that a user can act on. Returns whether there was one."""
+        begin = time.monotonic()
+        try:
+            function(**arguments)
+        except (TypeError, IndexError) as error:
+            self.assertTrue(str(error), name)
+            return True
+        except trnsim.Error as error:
+            self.assertTrue(error.what and error.fix, name)
+            self.assertNotIn("internal", str(error), name)
+            return True
+        finally:
+            self.assertLess(time.monotonic() - begin, 10, f"{name}({arguments})")
+        return False
+
+    def each(self, dialect, calls):
+        """calls(name, function, tile) in a kernel for each function; its failures are raised outside of it."""
+        for name, function in functions(dialect):
+            failures = []
+
+            def body(tile):
+                try:
+                    calls(name, function, tile)  # noqa: B023
+                except BaseException as error:  # noqa: B902: told below, with the name
+                    failures.append(error)  # noqa: B023
+
+            with self.subTest(f"{dialect} {name}"):
+                try:
+                    kernel(body)(ONES)
+                except (trnsim.Error, TypeError, IndexError) as error:
+                    self.assertNotIn("internal", str(error))
+                for failure in failures:
+                    raise failure
+        self.assertTrue(right(), "a kernel after them")
+
+    def usual(self, function, tile):
+        return {p.name: likely(p, tile) for p in inspect.signature(function).parameters.values()
+                if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+
+    def test_unknown_keywords_are_type_errors(self):
+        def calls(name, function, tile):
+            if any(p.kind == p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()):
+                self.assertIn(name, ("nl.device_print", "nl.ndarray"), "takes any keyword")
+                return
+            with self.assertRaises(TypeError):
+                function(**self.usual(function, tile), no_such_keyword=1)
+
+        for dialect in _listing.DIALECTS:
+            self.each(dialect, calls)
+
+    def test_strange_values_are_refused_or_have_a_meaning(self):
+        def calls(name, function, tile):
+            usual = self.usual(function, tile)
+            for parameter in inspect.signature(function).parameters.values():
+                if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+                    continue
+                for value in STRANGE:
+                    self.called(f"{name}({parameter.name}={repr(value)[:40]})", function,
+                                {**usual, parameter.name: value})
+
+        for dialect in _listing.DIALECTS:
+            self.each(dialect, calls)
+
+    def test_functions_outside_of_a_kernel_say_so(self):
+        for dialect in _listing.DIALECTS:
+            for name, function in functions(dialect):
+                with self.subTest(f"{dialect} {name}"):
+                    self.called(name, function, self.usual(function, ONES))
+        self.assertTrue(right())
+
+
+class Arrays(unittest.TestCase):
+    """Arguments of kernels."""
+
+    def test_arrays_that_are_none(self):
+        for value in (None, "text", object(), {}, np.array([[object()] * 64] * 128), np.zeros((2, 2), "U3"),
+                      np.zeros((128, 64), [("a", "f4")]), np.ones((0, 64), np.float32), lambda: 0,
+                      np.ones((128, 64), np.complex64)):
+            with self.subTest(repr(value)[:40]):
+                self.assertRaises((TypeError, trnsim.Error), kernel(lambda tile: None), value)
+        self.assertRaises(TypeError, kernel(lambda tile: None))
+        self.assertRaises(TypeError, kernel(lambda tile: None), ONES, ONES)
+        self.assertRaises(TypeError, kernel(lambda tile: None), a=ONES, b=ONES)
+        self.assertTrue(right())
+
+    def test_strides_and_byte_orders_are_those_of_numpy(self):
+        rows = np.arange(128 * 64, dtype=np.float32).reshape(64, 128)
+        for array in (rows.T, rows.reshape(128, 64)[::-1], np.broadcast_to(np.float32(3), (128, 64))):
+            np.testing.assert_array_equal(kernel(lambda tile: None)(array), array)
+        with self.assertRaisesRegex(trnsim.Error, "no type of the machine"):
+            kernel(lambda tile: None)(rows.reshape(128, 64).astype(">f4"))
+
+    def test_grids_of_impossible_sizes_are_refused(self):
+        for grid in (-1, 0, 10 ** 9, 10 ** 30, (10 ** 4, 10 ** 4), "x", 1.5, (1, -1), None, ()):
+            with self.subTest(repr(grid)):
+                self.assertRaises((TypeError, trnsim.Error), lambda: kernel(lambda tile: None)[grid](ONES))
+
+
+class Handles(unittest.TestCase):
+    def kept(self):
+        tiles = []
+        kernel(tiles.append)(ONES)
+        return tiles[0]
+
+    def test_a_tile_of_a_kernel_that_ended_is_refused(self):
+        old = self.kept()
+        for use in (lambda tile: nl.add(tile, old), lambda tile: nl.copy(old), lambda tile: old[0:4],
+                    lambda tile: old + 1, lambda tile: nisa.tensor_copy(old), lambda tile: setattr(old, "x", 1),
+                    lambda tile: old.shape):
+            try:
+                kernel(use)(ONES)
+            except (trnsim.Error, AttributeError) as error:
+                self.assertNotIn("internal", str(error))
+        with self.assertRaisesRegex(trnsim.Error, "another kernel"):
+            kernel(lambda tile: nl.add(tile, old))(ONES)
+        self.assertRaises((trnsim.Error, TypeError), lambda: nl.add(old, old))
+        self.assertTrue(right())
+
+    def test_tiles_are_not_pickled_and_copies_are_of_their_kernel(self):
+        old = self.kept()
+        for keep in (pickle.dumps, copy.copy, copy.deepcopy):
+            self.assertRaises((TypeError, trnsim.Error), lambda: kernel(lambda tile: pickle.dumps(tile))(ONES))
+            try:
+                again = keep(old)
+            except (TypeError, trnsim.Error):
+                continue
+            self.assertRaises((TypeError, trnsim.Error), lambda: kernel(lambda tile: nl.add(tile, again))(ONES))
+        self.assertTrue(right())
+
+    def test_other_threads_compute_too(self):
+        answers, errors = [], []
+
+        def ask(factor):
+            @nki.jit
+            def k(a):  # traced for so long that threads take turns in it
+                out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+                tile = nl.multiply(nl.load(a), factor)
+                for _ in range(300):
+                    tile = nl.abs(tile)
+                nl.store(out, tile)
+                return out
+            try:
+                answers.append((factor, float(k(ONES)[5, 7])))
+            except BaseException as error:  # noqa: B902: a thread must not swallow it
+                errors.append(error)
+
+        threads = [threading.Thread(target=ask, args=(float(n),)) for n in range(1, 9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+        self.assertEqual(sorted(answers), [(float(n), float(n)) for n in range(1, 9)])
+
+    def test_a_tile_in_another_thread_is_refused(self):
+        seen = []
+
+        def body(tile):
+            def use():
+                try:
+                    nl.add(tile, tile)
+                except (trnsim.Error, TypeError) as error:
+                    seen.append(str(error))
+            thread = threading.Thread(target=use)
+            thread.start()
+            thread.join()
+
+        kernel(body)(ONES)
+        self.assertEqual(len(seen), 1, "a thread without a kernel used a tile")
+        self.assertTrue(right())
+
+    def test_a_forked_child_computes_as_its_parent_did(self):
+        self.assertTrue(right())
+        held = kernel(lambda tile: None)
+        held(ONES)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            code = 9
+            try:
+                code = 0 if (held(ONES) == ONES).all() and right() else 1
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        self.assertEqual(status, 0, "the child's end")
+        self.assertTrue(right())
+
+    def test_an_interrupt_or_an_error_of_the_kernels_own_leaves_the_next_one_right(self):
+        for error in (KeyboardInterrupt, ZeroDivisionError, SystemExit, GeneratorExit, RecursionError):
+            def body(tile):
+                raise error  # noqa: B023
+
+            self.assertRaises(error, kernel(body), ONES)
+            self.assertTrue(right())
+
+
+if __name__ == "__main__":
+    unittest.main()
