@@ -99,12 +99,17 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, **_):
     return Group(range(engine().ranks) if ranks is None else ranks)
 
 
+def name_of(op):
+    """Its name in lower case; an operation compares equal to the member of ReduceOp that it is of."""
+    for name in NAMES:
+        if hasattr(dist.ReduceOp, name.upper()) and op == getattr(dist.ReduceOp, name.upper()):
+            return name
+    raise RuntimeError(f"{op} is not there: {', '.join(NAMES)} are")
+
+
 def combined(tensor, op, group):
     """The reduced tensor, on the device or by the parent."""
-    name = str(op).rsplit(".", 1)[-1].lower()
-    if name not in NAMES:
-        raise RuntimeError(f"{op} is not there: {', '.join(NAMES)} are")
-    name, group = NAMES[name], of(group)
+    name, group = NAMES[name_of(op)], of(group)
     if not isinstance(tensor, DeviceTensor):
         parts = [t for r, t in enumerate(exchanged("all_reduce", tensor.detach().clone())) if r in group]
         return HOST[name](torch.stack(parts)).to(tensor.dtype)
@@ -175,7 +180,7 @@ def gather(tensor, gather_list=None, dst=0, group=None, async_op=False):
 
 
 def reduce_scatter_tensor(output, input, op=dist.ReduceOp.SUM, group=None, async_op=False):
-    group, name = of(group), str(op).rsplit(".", 1)[-1].lower()
+    group, name = of(group), name_of(op)
     with torch.no_grad():
         if isinstance(input, DeviceTensor) and name in ("sum", "avg"):
             out = device.reduce_scattered(input.detach(), "sum", 0, group.rows)

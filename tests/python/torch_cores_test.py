@@ -1,0 +1,191 @@
+"""Scripts on several simulated cores: gradients averaged over cores are those of one batch, torch.distributed,
+DistributedDataParallel, torchrun's environment, and the end of cores that fail."""
+import math
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPTS = pathlib.Path(os.environ.get("TRNSIM_SCRIPTS", HERE.parents[2] / "shared" / "frontend" / "scripts"))
+sys.path.insert(0, str(HERE))
+HEAD = "import os, sys, torch, torch.nn as nn, torch.nn.functional as F, torch.distributed as dist\n" \
+       "import torch_xla.core.xla_model as xm, torch_xla.distributed.xla_multiprocessing as xmp\n"
+DDP = HEAD + """
+import torch_xla.distributed.xla_backend
+dist.init_process_group("xla")
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+assert (rank, size) == (dist.get_rank(), dist.get_world_size()) == (xm.get_ordinal(), xm.xrt_world_size())
+torch.manual_seed(rank)  # each begins with other weights: those of core 0 count
+model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3)).to("xla"))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+for step in range(4):
+    x = torch.randn(8, 6, generator=torch.Generator().manual_seed(step))[rank::size].to("xla")
+    optimizer.zero_grad()
+    loss = model(x).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    xm.mark_step()
+    total = loss.detach().clone()
+    dist.all_reduce(total)
+    total = total.item() / size  # on each core: all of them have to be there
+    if rank == 0:
+        print("loss", total)
+"""
+ONE = """
+import torch, torch.nn as nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+for step in range(4):
+    x = torch.randn(8, 6, generator=torch.Generator().manual_seed(step))
+    optimizer.zero_grad(); loss = model(x).pow(2).mean(); loss.backward(); optimizer.step()
+    print("loss", loss.item())
+"""
+COLLECTIVES = HEAD + """
+def f(rank):
+    size, mine = xm.xrt_world_size(), torch.arange(8.0) + 10 * xm.get_ordinal()
+    x = mine.to("xla")
+    every = [torch.arange(8.0) + 10 * r for r in range(size)]
+    same = lambda a, b: torch.equal(a.cpu(), b) or sys.exit(f"{a} {b}")
+    same(xm.all_reduce(xm.REDUCE_SUM, x), sum(every))
+    same(xm.all_reduce("max", x, scale=0.5), every[-1] / 2)
+    same(xm.all_gather(x), torch.cat(every))
+    same(xm.reduce_scatter("sum", x, 1.0, 0, size), sum(every).chunk(size)[rank])
+    same(xm.all_to_all(x.reshape(size, -1), 0, 0, size), torch.stack([e.reshape(size, -1)[rank] for e in every]))
+    pairs = [[r, (r + 1) % size] for r in range(size)]
+    same(xm.collective_permute(x, pairs), every[(rank - 1) % size])
+    groups = [[0, 1], [2, 3]]
+    same(xm.all_reduce("sum", x, groups=groups), sum(every[r] for r in groups[rank // 2]))
+    a, b = x.clone(), (x * 2).clone()
+    xm.all_reduce("sum", [a, b])
+    same(a, sum(every)); same(b, 2 * sum(every))
+    assert xm.mesh_reduce("t", rank, sum) == sum(range(size)) and len(xm.rendezvous("r", b"x")) == size
+    dist.init_process_group("xla")
+    parts = [torch.zeros(8).to("xla") for _ in range(size)]
+    dist.all_gather(parts, x)
+    for r in range(size): same(parts[r], every[r])
+    y = x.clone(); dist.broadcast(y, 2); same(y, every[2])
+    pair = [dist.new_group([0, 1]), dist.new_group([2, 3])][rank // 2]
+    z = x.clone(); dist.all_reduce(z, op=dist.ReduceOp.MAX, group=pair); same(z, every[rank // 2 * 2 + 1])
+    h = mine.clone(); dist.all_reduce(h); same(h, sum(every))
+    names = [None] * size; dist.all_gather_object(names, {"rank": rank}); assert names[3] == {"rank": 3}
+    dist.barrier(); xm.master_print("all is well")
+xmp.spawn(f)
+"""
+DIFFERENT = HEAD + """
+def f(rank):
+    x = torch.ones(4).to("xla")
+    print(xm.all_reduce("sum", x) if rank else xm.all_gather(x))
+xmp.spawn(f)
+"""
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class Cores(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def command(self, text, *settings):
+        path = self.root / "script.py"
+        path.write_text(text)
+        return [sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", str(self.root / "out"), *settings, str(path)]
+
+    def run_it(self, text, *settings):
+        return subprocess.run(self.command(text, *settings), capture_output=True, text=True, cwd=self.root, check=False)
+
+    def close(self, here, there, count):
+        values = [[float(x) for x in re.findall(r"loss (\S+)", text)] for text in (here, there)]
+        self.assertEqual([len(v) for v in values], [count, count])
+        for a, b in zip(*values):
+            self.assertTrue(math.isclose(a, b, rel_tol=1e-5), f"{a} {b}")
+
+    def test_ddp_with_torchruns_environment_is_one_batch(self):
+        here = self.run_it(DDP, "--nproc_per_node", "2")
+        self.assertEqual(here.returncode, 0, here.stderr)
+        self.assertRegex(here.stderr, r"2 cores \*+\ncomputed by +the simulated instructions\n")
+        there = subprocess.run([sys.executable, "-c", ONE], capture_output=True, text=True, check=True)
+        self.close(here.stdout, there.stdout, 4)
+
+    def test_collectives(self):
+        done = self.run_it(COLLECTIVES, "--cores", "4", "--numeric")
+        self.assertEqual((done.returncode, done.stdout), (0, "all is well\n"), done.stderr)
+
+    def test_different_collectives_are_one_error(self):
+        done = self.run_it(DIFFERENT, "--cores", "2")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "error: cores wait for different collectives: core 0 waits in a graph with all_gather.*"
+                                      "core 1 waits in a graph with all_reduce")
+        self.assertEqual(done.stderr.count("error:"), 1)
+
+    def test_an_exception_names_its_core(self):
+        done = self.run_it(HEAD + "def f(rank):\n    x = torch.ones(2).to('xla')\n"
+                                  "    if rank: raise ValueError('no data')\n    print(xm.all_reduce('sum', x))\n"
+                                  "xmp.spawn(f)\n", "--cores", "2")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "error: core 1 of 2 failed: Traceback(.|\n)*ValueError: no data")
+
+    def test_ctrl_c_leaves_no_process(self):
+        text = HEAD + "import time\ndef f(rank):\n    print(os.getpid(), flush=True); time.sleep(60)\nxmp.spawn(f)\n"
+        process = subprocess.Popen(self.command(text, "--cores", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, start_new_session=True)
+        pids = [int(process.stdout.readline()) for _ in range(2)]
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, errors.count("error:")), (130, 1), errors)
+        time.sleep(0.2)
+        self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
+
+    @unittest.skipUnless(SCRIPTS.is_dir(), "there are no scripts of others beside the repository")
+    def test_aws_train_xmp(self):
+        from torch_scripts_test import write_pictures
+        for cores, pictures in ((2, 320), (32, 1024)):
+            write_pictures(self.root / "MNIST_DATA_train", pictures, 16)
+            script = str(SCRIPTS / "aws_mnist_mlp" / "train_xmp.py")
+            done = subprocess.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--cores", str(cores), script],
+                                  capture_output=True, text=True, cwd=self.root, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("computed by               the simulated instructions\n", done.stderr)
+            here = torch.load(self.root / "checkpoints" / "checkpoint.pt")["state_dict"]
+            for name, weight in averaged(cores, self.root).items():
+                error = (here[name] - weight).abs().max() / weight.abs().max()
+                self.assertLess(error.item(), 1e-5, f"{name} on {cores} cores")
+
+
+def averaged(cores, root):
+    """The weights of train_xmp.py's model, its gradients averaged over the cores' batches on the CPU."""
+    sys.path.insert(0, str(SCRIPTS / "aws_mnist_mlp"))
+    from model import MLP
+    from torchvision.datasets import mnist
+    from torchvision.transforms import ToTensor
+    data = mnist.MNIST(root=str(root / "MNIST_DATA_train"), train=True, transform=ToTensor())
+    torch.manual_seed(0)
+    model = MLP()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01 * cores)
+    samplers = [torch.utils.data.distributed.DistributedSampler(data, num_replicas=cores, rank=r, shuffle=True)
+                for r in range(cores)]
+    for _ in range(4):
+        for batches in zip(*(torch.utils.data.DataLoader(data, batch_size=32, sampler=s) for s in samplers)):
+            optimizer.zero_grad()
+            losses = [torch.nn.functional.nll_loss(model(x.view(x.size(0), -1)), y) for x, y in batches]
+            (sum(losses) / cores).backward()
+            optimizer.step()
+    return model.state_dict()
+
+
+if __name__ == "__main__":
+    unittest.main()
