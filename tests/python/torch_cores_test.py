@@ -103,7 +103,8 @@ class Cores(unittest.TestCase):
     def command(self, text, *settings):
         path = self.root / "script.py"
         path.write_text(text)
-        return [sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", str(self.root / "out"), *settings, str(path)]
+        return [sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", str(self.root / "out"), *settings,
+                str(path)]
 
     def run_it(self, text, *settings):
         return subprocess.run(self.command(text, *settings), capture_output=True, text=True, cwd=self.root, check=False)
@@ -128,8 +129,8 @@ class Cores(unittest.TestCase):
     def test_different_collectives_are_one_error(self):
         done = self.run_it(DIFFERENT, "--cores", "2")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, "error: cores wait for different collectives: core 0 waits in a graph with all_gather.*"
-                                      "core 1 waits in a graph with all_reduce")
+        self.assertRegex(done.stderr, "error: cores wait for different collectives: core 0 waits in a graph with "
+                                      "all_gather.*core 1 waits in a graph with all_reduce")
         self.assertEqual(done.stderr.count("error:"), 1)
 
     def test_an_exception_names_its_core(self):
@@ -156,8 +157,8 @@ class Cores(unittest.TestCase):
         for cores, pictures in ((2, 320), (32, 1024)):
             write_pictures(self.root / "MNIST_DATA_train", pictures, 16)
             script = str(SCRIPTS / "aws_mnist_mlp" / "train_xmp.py")
-            done = subprocess.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--cores", str(cores), script],
-                                  capture_output=True, text=True, cwd=self.root, check=False)
+            command = [sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--cores", str(cores), script]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=self.root, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("computed by               the simulated instructions\n", done.stderr)
             here = torch.load(self.root / "checkpoints" / "checkpoint.pt")["state_dict"]

@@ -2,6 +2,7 @@
 nothing. Collectives that autograd goes through. The lists are those of PyTorch's autocast, as torch_xla has them."""
 import torch
 import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
 
 from trnsim.torch import _collectives
 from trnsim.torch._engine import engine
@@ -69,6 +70,14 @@ def cast_types(item, found):
             cast_types(x, found)
 
 
+class Casts(TorchFunctionMode):
+    """Casts the arguments of every call, above autograd."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        args, kwargs = arguments(func, args, kwargs or {})
+        return func(*args, **kwargs)
+
+
 class Autocast(torch.autocast):
     """torch.autocast, which knows the device."""
 
@@ -82,11 +91,14 @@ class Autocast(torch.autocast):
         if not self.ours:
             return super().__enter__()
         STATE.append(self.lower)
+        self.casts = Casts()
+        self.casts.__enter__()
         return self
 
     def __exit__(self, *error):
         if not self.ours:
             return super().__exit__(*error)
+        self.casts.__exit__(*error)
         STATE.pop()
         return False
 

@@ -11,6 +11,9 @@ from trnsim.torch._lower import program_text
 from trnsim.torch._values import DTYPES, element_of
 
 
+MOST_SCALARS = 4096
+
+
 def buffer_of(core, tensor):
     tensor = tensor.detach().contiguous()
     if tensor.dtype is torch.bfloat16:
@@ -42,7 +45,7 @@ class Simulated:
     def __init__(self, folder, instance_type, ranks=1):
         from trnsim import _core
         self.core, self.folder, self.instance_type, self.ranks = _core, folder, instance_type, ranks
-        self.cores, self.refused = _core.Cores(), {}
+        self.cores, self.refused, self.scalars = _core.Cores(), {}, {}
 
     def forked(self, keeps):
         """A process of its own has threads of its own. `keeps`: the texts of its programs are kept, not another's."""
@@ -82,7 +85,14 @@ class Simulated:
         return [self.scalar(v) if v.buffer is None else v.buffer for v in leaves]
 
     def scalar(self, value):
-        return buffer_of(self.core, host_scalar(value))
+        """A number of the script; optimizers give the same one to every parameter."""
+        key = (value.host, value.meta.dtype)
+        found = self.scalars.get(key)
+        if found is None:
+            if len(self.scalars) > MOST_SCALARS:
+                self.scalars.clear()
+            found = self.scalars[key] = buffer_of(self.core, host_scalar(value))
+        return found
 
     def run(self, program, leaves):
         return program.run(self.cores, [self.values(leaves)])[0]

@@ -3,8 +3,8 @@ import functools
 
 import torch
 
-from trnsim.torch import _amp, _ddp, _dist, _engine, _xla_modules
-from trnsim.torch._modes import Functions, Operators, loads_data, named
+from trnsim.torch import _amp, _ddp, _dist, _engine, _modes, _xla_modules
+from trnsim.torch._modes import Operators, loads_data, named
 from trnsim.torch._tensor import DeviceTensor, from_host
 
 
@@ -102,7 +102,7 @@ def install(backend, everywhere=False):
     _ddp.install()
     _xla_modules.install()
     Operators().__enter__()
-    Functions(everywhere).__enter__()
+    _modes.install(everywhere)
     DeviceTensor.plain_numpy = everywhere
     if everywhere:
         torch.from_numpy = placed(torch.from_numpy)

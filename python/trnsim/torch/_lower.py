@@ -97,7 +97,7 @@ def decomposed(text, call, tensors):
         known[id(value)] = (value, x)
         return new_tensor(value)
     stands = [x if not isinstance(x, _emit.X) else stand_in(x, meta) for x, meta in zip(tensors, call.ins)]
-    with torch.no_grad(), HOOKS["operators"](), HOOKS["functions"]():
+    with torch.no_grad(), HOOKS["operators"]():
         out = function(*filled(call.args, stands), **filled(call.kwargs, stands))
     out = list(out) if isinstance(out, (list, tuple)) else [out]
     values = [None if not isinstance(t, DeviceTensor) else current(t) for t in out]

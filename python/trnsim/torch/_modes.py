@@ -1,22 +1,26 @@
-"""Modes that catch a script's calls: factories and moves that name the device, and operators without a tensor of ours
-among their arguments. "neuron" and "xla" are names of the same device."""
+"""A script's makers and moves that name the device, and a mode for operators without a tensor of ours among their
+arguments. "neuron" and "xla" are names of the same device; PyTorch's C++ side is told "meta", which it can allocate."""
+import functools
 import os
 import sys
 
 import torch
 import torch.utils.data
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from trnsim.torch import _amp
 from trnsim.torch._record import dispatch
 from trnsim.torch._tensor import DeviceTensor, from_host
 from trnsim.torch._values import HOOKS
 
 NAMES = ("xla", "neuron")
-MOVES = {torch.Tensor.to, torch.nn.Module.to, torch.Tensor.new_empty, torch.Tensor.type}
-MAKERS = {torch.tensor, torch.zeros, torch.ones, torch.full, torch.empty, torch.rand, torch.randn, torch.randint,
-          torch.arange, torch.linspace, torch.eye, torch.randperm}
+# The values of these are there when they are made.
+HOSTED = ("tensor", "as_tensor", "scalar_tensor")
+PLACED = HOSTED + ("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "eye",
+                   "randperm")
+MAKERS = PLACED + ("empty_strided", "range", "logspace", "zeros_like", "ones_like", "full_like", "empty_like",
+                   "rand_like", "randn_like", "randint_like", "tril_indices", "triu_indices", "hann_window",
+                   "hamming_window", "blackman_window", "bartlett_window", "normal")
+METHODS = ("to", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "new_empty_strided")
 
 
 def named(device):
@@ -26,65 +30,66 @@ def named(device):
     return isinstance(device, torch.device) and device.type == "xla"
 
 
+OWN, LOADERS = os.path.dirname(__file__) + os.sep, os.path.join("torch", "utils", "data") + os.sep
+
+
 def loads_data():
-    """Whether a data loader asks: its numbers stay on the host."""
-    frame = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.endswith("overrides.py"):
-        frame = frame.f_back
-    inside = os.path.join("torch", "utils", "data")
-    return torch.utils.data.get_worker_info() is not None or frame is not None and inside in frame.f_code.co_filename
+    """Whether a data loader asks, or one of these modules: their numbers stay on the host."""
+    name = sys._getframe(2).f_code.co_filename
+    return LOADERS in name or name.startswith(OWN) or torch.utils.data.get_worker_info() is not None
 
 
-def indices(index):
-    """Lists of numbers as tensors of the host: PyTorch's C++ side would make them where it can hold none."""
-    if type(index) is tuple:
-        return tuple(indices(x) if type(x) in (list, bool) or hasattr(x, "__array__") else x for x in index)
-    if type(index) is bool:
-        return torch.tensor(index)
-    if isinstance(index, list) and index and all(type(x) in (int, bool) for x in index):
-        return torch.tensor(index)
-    if isinstance(index, list) and index:  # of lists: PyTorch takes it for a tuple
-        return indices(tuple(index))
-    if isinstance(index, (torch.Tensor, int)) or not hasattr(index, "__array__"):
-        return index
-    return torch.as_tensor(index)
+def moved(make, args, kwargs):
+    """Made on the host, and copied."""
+    grad = kwargs.pop("requires_grad", False)
+    out = from_host(make(*args, **dict(kwargs, device="cpu")))
+    return out.requires_grad_() if grad else out
 
 
-def moved(tensor, kwargs):
-    """Made on the host, as its values are there."""
-    return from_host(tensor).requires_grad_(bool(kwargs.get("requires_grad", False)))
+def maker(make, hosted, everywhere):
+    """A maker that knows the device's names; `everywhere`: and is there when none is named."""
+    @functools.wraps(make)
+    def made(*args, **kwargs):
+        device = kwargs.get("device")
+        if named(device) if device is not None else everywhere and not loads_data():
+            if hosted:
+                return moved(make, args, kwargs)
+            kwargs["device"] = "meta"
+        return make(*args, **kwargs)
+    return made
 
 
-class Functions(TorchFunctionMode):
-    """Puts "meta", which PyTorch's C++ side can allocate, where a call names the device. `everywhere`: also where a
-    call names none, for scripts that know of no devices."""
-
-    def __init__(self, everywhere=False):
-        super().__init__()
-        self.everywhere = everywhere
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if kwargs:
-            if "device" in kwargs and named(kwargs["device"]):
-                kwargs = dict(kwargs, device="meta")
-        else:
-            kwargs = {}
-        if _amp.STATE:
-            args, kwargs = _amp.arguments(func, args, kwargs)
-        if func in MOVES and len(args) > 1 and named(args[1]):
-            args = (args[0], "meta") + args[2:]
-        if func in INDEXING and type(args[0]) is DeviceTensor:
-            args = (args[0], indices(args[1])) + args[2:]
-        if func in HOSTED and kwargs.get("device") is not None and kwargs["device"] == "meta":
-            return moved(func(*args, **dict(kwargs, device="cpu", requires_grad=False)) if func is torch.tensor else
-                         func(*args, **dict(kwargs, device="cpu")), kwargs)
-        if self.everywhere and func in MAKERS and kwargs.get("device") is None and not loads_data():
-            kwargs = dict(kwargs, device="meta")
-        return func(*args, **kwargs)
+def method(call):
+    @functools.wraps(call)
+    def called(tensor, *args, **kwargs):
+        if args and named(args[0]):
+            args = ("meta", *args[1:])
+        elif kwargs and named(kwargs.get("device")):
+            kwargs["device"] = "meta"
+        return call(tensor, *args, **kwargs)
+    return called
 
 
-INDEXING = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
-HOSTED = {torch.tensor, torch.as_tensor, torch.scalar_tensor}
+def install(everywhere):
+    """Wraps makers and moves in their places; compiled scripts find their operators by identity."""
+    for name in MAKERS:
+        plain = getattr(torch, name)
+        wrapped = maker(plain, name in HOSTED, everywhere and name in PLACED)
+        setattr(torch, name, wrapped)
+        compiled_alike(plain, wrapped)
+    for name in METHODS:
+        setattr(torch.Tensor, name, method(getattr(torch.Tensor, name)))
+
+
+def compiled_alike(plain, wrapped):
+    """Tells torch.jit that both are the same operator. A private table: without it such scripts are not compiled."""
+    try:
+        from torch.jit._builtins import _get_builtin_table
+    except ImportError:
+        return
+    table = _get_builtin_table()
+    if id(plain) in table:
+        table[id(wrapped)] = table[id(plain)]
 
 
 class Operators(TorchDispatchMode):
@@ -103,4 +108,4 @@ class Operators(TorchDispatchMode):
         return func(*args, **kwargs)
 
 
-HOOKS.update(operators=Operators, functions=Functions)
+HOOKS.update(operators=Operators)

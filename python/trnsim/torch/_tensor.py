@@ -18,6 +18,21 @@ class Storage:
         LIVE.add(self)
 
 
+def indices(index):
+    """Lists of numbers as tensors of the host: PyTorch's C++ side would make them where it can hold none."""
+    if type(index) is tuple:
+        return tuple(indices(x) if type(x) in (list, bool) or hasattr(x, "__array__") else x for x in index)
+    if type(index) is bool:
+        return torch.tensor(index)
+    if isinstance(index, list) and index and all(type(x) in (int, bool) for x in index):
+        return torch.tensor(index)
+    if isinstance(index, list) and index:  # of lists: PyTorch takes it for a tuple
+        return indices(tuple(index))
+    if isinstance(index, (torch.Tensor, int)) or not hasattr(index, "__array__"):
+        return index
+    return torch.as_tensor(index)
+
+
 class DeviceTensor(torch.Tensor):
     """`_chain`: calls of views from the storage's value to this tensor; empty: the whole."""
 
@@ -52,6 +67,12 @@ class DeviceTensor(torch.Tensor):
             raise RuntimeError("x.data = y on the device needs a y on the device, of the same shape")
         self._base_storage, self._chain, self._meta, self._seen = (other._base_storage, other._chain, other._meta,
                                                                     None)
+
+    def __getitem__(self, index):
+        return super().__getitem__(indices(index))
+
+    def __setitem__(self, index, value):
+        super().__setitem__(indices(index), value)
 
     def tolist(self):
         return self.cpu().tolist()
