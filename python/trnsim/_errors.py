@@ -1,4 +1,5 @@
-"""The one exception of the library."""
+"""The one exception of the library, and command lines with errors of that form."""
+import argparse
 
 
 class Error(Exception):
@@ -22,3 +23,10 @@ def raised(where, what, fix, exit_code=2):
     """The exception for an error of the library."""
     kind = OutOfBounds if "out of bounds" in what or "is not one of the" in what else Error
     return kind(where, what, fix, exit_code)
+
+
+class Parser(argparse.ArgumentParser):
+    """A command line whose mistakes read as those of the other commands."""
+
+    def error(self, message):
+        self.exit(2, f"usage error: {self.prog}: {message}\n  fix: see {self.prog} --help\n")

@@ -102,6 +102,13 @@ class WrongCalls(unittest.TestCase):
             self.assertIn(words, ran.stderr, body)
             self.assertEqual(ran.stderr.count("\n"), 2, ran.stderr)
 
+    def test_a_wrong_command_line_is_one_error(self):
+        for words in ("nki --no_such_flag", "nki --lines x a.py", "nki tune", "nki --rank", "nki",
+                      "torch --no_such_flag", "torch --cores x a.py", "torch"):
+            ran = subprocess.run([sys.executable, "-m", *f"trnsim.{words}".split()], capture_output=True, text=True)
+            lines = ran.stderr.splitlines()
+            self.assertEqual((ran.returncode, len(lines), lines[-1][:7]), (2, 2, "  fix: "), ran.stderr)
+
     def test_calls_of_the_older_dialect_are_refused_by_the_newer(self):
         newer = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n"
         for body in ("nisa.tensor_copy(t)", "nl.exp(t, mask=None)", "nl.arange(4)", "nisa.tensor_tensor(t, t, np.add)"):

@@ -6,11 +6,12 @@ import os
 import sys
 
 import trnsim
+from trnsim._errors import Parser
 from trnsim.nki import _check, _jit, _listing, _rank, _report, _scripts
 
 
 def _parser():
-    out = argparse.ArgumentParser(
+    out = Parser(
         prog="trnsim nki", description="Runs a Python script with NKI kernels as it is: their outputs are computed by "
         "simulated instructions, their time is simulated. `trnsim nki tune KERNEL.py --param NAME=1,2,4` tries the "
         "settings of a kernel's keyword arguments.")
@@ -33,7 +34,7 @@ def _parser():
 
 
 def _tuner():
-    out = argparse.ArgumentParser(prog="trnsim nki tune", description="Times a kernel under every combination of "
+    out = Parser(prog="trnsim nki tune", description="Times a kernel under every combination of "
                                   "keyword arguments: the best, the front of time and SBUF, what is illegal and why.")
     out.add_argument("script", help="a script with one kernel")
     out.add_argument("--param", action="append", default=[], metavar="NAME=VALUES",
@@ -110,7 +111,6 @@ def _answer(options):
         print(_scripts.compare(options.compare, options.function, options.inputs, options.format))
         return 0
     if not options.script:
-        _parser().print_usage(sys.stderr)
         return _fail(trnsim.Error("trnsim nki", "no script was named", "name a Python file with NKI kernels"))
     # With JSON on stdout the script's own words go to stderr.
     with contextlib.redirect_stdout(sys.stderr) if options.format == "json" else contextlib.nullcontext():

@@ -8,9 +8,11 @@ import time
 import traceback
 import types
 
+from trnsim._errors import Parser
+
 
 def parser():
-    out = argparse.ArgumentParser(
+    out = Parser(
         prog="trnsim torch", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="A PyTorch training script, as it is, on simulated Trainium cores: devices \"xla\" and \"neuron\".",
         epilog="examples:\n  trnsim torch train.py --lr 1e-3\n"

@@ -1,9 +1,10 @@
 """`trnsim list ops --frontend aten`: PyTorch's operators on the device, from the tables of the rules."""
-import argparse
 import csv
 import io
 import json
 import sys
+
+from trnsim._errors import Parser
 
 HOW = {"rule": "a rule of its own", "decomposition": "PyTorch's decomposition into others",
        "host": "the host: its result's shape, or a random number, depends on values", "recorder": "the recorder"}
@@ -42,7 +43,7 @@ def rendered(table, form):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="trnsim list ops --frontend aten")
+    parser = Parser(prog="trnsim list ops --frontend aten")
     parser.add_argument("--format", choices=("table", "json", "csv", "md"), default="table")
     given = parser.parse_args()
     try:
