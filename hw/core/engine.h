@@ -71,8 +71,10 @@ class TensorEngine final : public Engine {
       begin = occupied;
     }
     const Fs allowed = power_.start(std::max(begin, cold_.next()), price.charge);
-    const Fs held = price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;
-    cold_.work(allowed, held, price.charge / static_cast<double>(price.occupy));
+    if (cold_.ramps()) {
+      const Fs held = price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;
+      cold_.work(allowed, held, price.charge / static_cast<double>(price.occupy));
+    }
     time.waiting[static_cast<int>(Hold::kPower)] += allowed - begin;
     previous_begin_ = allowed;
     keep(price, allowed + price.occupy);

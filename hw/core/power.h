@@ -69,6 +69,8 @@ class ColdStart {
   /// `rate`: of a cold array, 0..1.
   ColdStart(double rate, Fs ramp) : rate_{rate}, ramp_{rate < 1 ? ramp : 0} { state_.hot = ramp_ == 0; }
 
+  /// Whether this array is ever cold.
+  bool ramps() const { return ramp_ > 0; }
   /// Work of `use` of the array, 0..1, from `begin`; calls come in order of time.
   void work(Fs begin, Fs occupy, double use) {
     if (ramp_ == 0) return;

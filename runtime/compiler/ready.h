@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace runtime {
 
 /// Space that an instruction opens: bytes of SBUF, and banks of PSUM.
 struct Need {
-  std::int64_t bytes = 0, banks = 0;
+  std::int32_t bytes = 0, banks = 0;
 
-  std::int64_t& of(bool on_chip) { return on_chip ? bytes : banks; }
+  std::int32_t& of(bool on_chip) { return on_chip ? bytes : banks; }
   bool operator==(const Need&) const = default;
 };
 
@@ -52,7 +53,7 @@ class Ready {
   /// is their turn, from the smallest on, until it returns false.
   void each(std::uint32_t last, std::size_t most, const auto& open, const auto& visit) {
     if (all_.size() > most) last = std::min(last, all_[most - 1]);
-    for (Kind& kind : kinds_) kind.seen = 0;
+    for (Kind& kind : used()) kind.seen = 0;
     while (Kind* const kind = next(open)) {
       const std::uint32_t i = kind->numbers[kind->seen++];
       if (i > last || !visit(i)) return;
@@ -69,29 +70,31 @@ class Ready {
   /// The kind with the smallest number not seen yet.
   Kind* next(const auto& open) {
     Kind* out = nullptr;
-    for (Kind& kind : kinds_)
+    for (Kind& kind : used())
       if (kind.seen < kind.numbers.size() && open(kind.need) &&
           (!out || kind.numbers[kind.seen] < out->numbers[out->seen]))
         out = &kind;
     return out;
   }
 
+  std::span<Kind> used() { return std::span{kinds_}.first(used_); }
+
   void add(std::uint32_t i, const Need& need) {
-    auto kind = std::ranges::find(kinds_, need, &Kind::need);
-    if (kind == kinds_.end()) kind = kinds_.insert(kind, {.need = need, .numbers = {}});
-    kind->numbers.insert(i);
+    const auto found = std::ranges::find(used(), need, &Kind::need);
+    const auto at = static_cast<std::size_t>(found - used().begin());
+    if (at == kinds_.size()) kinds_.emplace_back();
+    if (at == used_) kinds_[used_++].need = need;
+    kinds_[at].numbers.insert(i);
   }
   void remove(std::uint32_t i, const Need& need) {
-    const auto kind = std::ranges::find(kinds_, need, &Kind::need);
+    const auto kind = std::ranges::find(used(), need, &Kind::need);
     kind->numbers.erase(i);
-    if (kind->numbers.size() > 0 || kinds_.size() <= kFew) return;
-    std::swap(*kind, kinds_.back());
-    kinds_.pop_back();
+    if (kind->numbers.size() == 0) std::swap(*kind, kinds_[--used_]);
   }
 
-  static constexpr std::size_t kFew = 8;  // kinds that may stay without members
   Numbers all_;
-  std::vector<Kind> kinds_;
+  std::vector<Kind> kinds_;  // those behind the first `used_` are empty: memory for the next ones
+  std::size_t used_ = 0;
 };
 
 }  // namespace runtime

@@ -19,25 +19,26 @@ using isa::Space;
 /// How far ahead of the oldest instruction that still waits one may run, in instructions.
 constexpr std::uint32_t kAhead = 600, kLoadsAhead = 6000;
 
+/// Bytes that no memory on the chip has. Sizes end here, so that some of them fit in 32 bits: half the memory that the
+/// scheduler reads at random.
+constexpr std::int64_t kBeyond = std::int64_t{1} << 28;
+
 /// Documented times in seconds: they decide an order, not a duration that is reported.
 struct Duration {
   double occupy = 0, latency = 0;
   double transfer = 0;  // of a DMA, if it had all engines
-  double wake = 0;      // from the semaphore that it waits for
 };
 
 Duration duration_of(const Instr& i, const isa::Target& target) {
   const isa::Cost cost = isa::cost_of(i, target);
   const double slowdown = isa::port_slowdown(i);
   Duration out{.occupy = target.seconds(cost.occupy * slowdown, i.engine),
-               .latency = target.seconds(cost.latency + cost.occupy * (slowdown - 1), i.engine),
-               .wake = target.timing.semaphore};
+               .latency = target.seconds(cost.latency + cost.occupy * (slowdown - 1), i.engine)};
   if (!isa::is_dma(i.op)) return out;
   const isa::DmaTiming& dma = target.timing.dma;
   const isa::DmaCost moved = isa::dma_cost(i, dma);
   out.latency = dma.start + moved.alone();
   out.transfer = std::max(moved.seconds / dma.engines, moved.shared);
-  out.wake = dma.wake;
   return out;
 }
 
@@ -45,13 +46,14 @@ Duration duration_of(const Instr& i, const isa::Target& target) {
 /// as one may run ahead in O(1).
 class Profile {
  public:
-  void set(std::vector<std::int64_t> values) {
+  void set(const std::vector<std::int64_t>& values) {
     levels_.clear();
-    levels_.push_back(std::move(values));
+    levels_.emplace_back().reserve(values.size());
+    for (const std::int64_t value : values) levels_[0].push_back(static_cast<std::int32_t>(std::min(value, kBeyond)));
     const std::size_t longest = std::min<std::size_t>(levels_[0].size(), std::max(kAhead, kLoadsAhead) + 1);
     for (std::size_t step = 1; 2 * step <= longest; step *= 2) {
-      const std::vector<std::int64_t>& below = levels_.back();
-      std::vector<std::int64_t> level(levels_[0].size() - 2 * step + 1);
+      const std::vector<std::int32_t>& below = levels_.back();
+      std::vector<std::int32_t> level(levels_[0].size() - 2 * step + 1);
       for (std::size_t i = 0; i < level.size(); ++i) level[i] = std::max(below[i], below[i + step]);
       levels_.push_back(std::move(level));
     }
@@ -62,17 +64,18 @@ class Profile {
   }
 
  private:
-  std::vector<std::vector<std::int64_t>> levels_;
+  std::vector<std::vector<std::int32_t>> levels_;
 };
 
 /// Facts that do not depend on the limit, by the number of the instruction or of the buffer (from 1).
 struct Facts {
+  /// Read for every instruction that waits for another one, so apart from its duration.
   struct Step {
-    Duration duration;
     std::uint8_t engine = 0;
     bool dma = false;
   };
   std::vector<Step> steps;
+  std::vector<Duration> durations;
   std::vector<std::uint32_t> missing;       // how many must come before
   Lists after;                              // instructions that wait for it
   const Lists buffers;                      // that it names
@@ -111,7 +114,7 @@ struct Facts {
     for (std::uint32_t i = 0; i < steps.size(); ++i)
       for (const std::uint32_t b : buffers[i]) {
         named_by.items[next[b]++] = i;
-        needs[i].of(on_chip[b]) += size[b];
+        needs[i].of(on_chip[b]) += static_cast<std::int32_t>(size[b]);
       }
   }
 
@@ -119,14 +122,14 @@ struct Facts {
     size.push_back(0), on_chip.push_back(0);
     for (const Buffer& b : block.buffers) {
       on_chip.push_back(b.space == Space::kSbuf);
-      size.push_back(on_chip.back() ? (b.bytes + 63) / 64 * 64 : 1);
+      size.push_back(on_chip.back() ? std::min((b.bytes + 63) / 64 * 64, kBeyond) : 1);
     }
     users.resize(size.size());
-    steps.reserve(block.instrs.size());
-    for (const Instr& instr : block.instrs)
-      steps.push_back({.duration = duration_of(instr, target),
-                       .engine = static_cast<std::uint8_t>(instr.engine),
-                       .dma = isa::is_dma(instr.op)});
+    steps.reserve(block.instrs.size()), durations.reserve(block.instrs.size());
+    for (const Instr& instr : block.instrs) {
+      steps.push_back({.engine = static_cast<std::uint8_t>(instr.engine), .dma = isa::is_dma(instr.op)});
+      durations.push_back(duration_of(instr, target));
+    }
     for (const std::uint32_t b : buffers.items) ++users[b];
   }
 
@@ -149,8 +152,8 @@ struct Facts {
       for (std::size_t i = 1; i < c.size(); ++i) c[i] += c[i - 1];
       c.resize(std::max<std::size_t>(steps.size(), 1));
     }
-    sbuf_needed.set(std::move(change[1]));
-    psum_needed.set(std::move(change[0]));
+    sbuf_needed.set(change[1]);
+    psum_needed.set(change[0]);
   }
 };
 
@@ -161,9 +164,12 @@ class Sums {
   void add(std::uint32_t i, std::int64_t value) {
     for (std::size_t k = std::size_t{i} + 1; k < tree_.size(); k += k & -k) tree_[k] += value;
   }
-  std::int64_t below(std::uint32_t i) const {
+  /// Of those from `begin` on below `end`: both walks end where they meet.
+  std::int64_t between(std::uint32_t begin, std::uint32_t end) const {
     std::int64_t out = 0;
-    for (std::size_t k = i; k > 0; k -= k & -k) out += tree_[k];
+    std::size_t first = begin, last = end;
+    for (; last > first; last -= last & -last) out += tree_[last];
+    for (; first > last; first -= first & -first) out -= tree_[first];
     return out;
   }
 
@@ -182,8 +188,8 @@ struct Budget {
   bool has_room(std::uint32_t oldest, std::uint32_t i, std::int64_t more) {
     if (more == 0) return true;
     if (more >= refused) return false;
-    const std::int64_t kept = closed ? closed->below(i) - closed->below(oldest) : 0;
-    if (needed.most(oldest, i) + ahead + more + kept <= limit) return true;
+    const std::int64_t used = needed.most(oldest, i) + ahead + more;
+    if (used <= limit && (!closed || used + closed->between(oldest, i) <= limit)) return true;
     refused = more;
     return false;
   }
@@ -203,7 +209,8 @@ class Scheduler {
         closed_{keep_room ? facts.steps.size() : 0},
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
         psum_{.needed = facts.psum_needed, .limit = target.geometry.psum_banks()},
-        dma_start_{target.timing.dma.start} {
+        dma_start_{target.timing.dma.start},
+        wakes_{target.timing.semaphore, target.timing.dma.wake} {
     for (auto i = static_cast<std::uint32_t>(missing_.size()); i-- > 0;)
       if (missing_[i] == 0) make_ready(i);
     if (!keep_room) return;
@@ -229,7 +236,7 @@ class Scheduler {
     if (on_chip) closed_.add(facts_.first[b], -facts_.size[b]);
     for (const std::uint32_t n : facts_.named_by[b]) {
       const Need before = needs_[n];
-      needs_[n].of(on_chip) -= facts_.size[b];
+      needs_[n].of(on_chip) -= static_cast<std::int32_t>(facts_.size[b]);
       if (missing_[n] == 0 && !done_[n]) ready_[facts_.steps[n].engine].change(n, before, needs_[n]);
     }
     if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
@@ -277,7 +284,8 @@ class Scheduler {
   }
 
   void issue(std::uint32_t i) {
-    const auto& [duration, e, dma] = facts_.steps[i];
+    const auto [e, dma] = facts_.steps[i];
+    const Duration& duration = facts_.durations[i];
     const double start = std::max(free_[e], ready_at_[i]);
     free_[e] = start + duration.occupy;
     double end = start + duration.latency;
@@ -292,7 +300,7 @@ class Scheduler {
       if (--users_[b] == 0) unmark_early(b);
     }
     for (const std::uint32_t n : facts_.after[i]) {
-      ready_at_[n] = std::max(ready_at_[n], end + facts_.steps[n].duration.wake);
+      ready_at_[n] = std::max(ready_at_[n], end + wakes_[facts_.steps[n].dma]);
       if (--missing_[n] == 0) make_ready(n);
     }
   }
@@ -311,6 +319,7 @@ class Scheduler {
   Sums closed_;
   Budget sbuf_, psum_;
   const double dma_start_;
+  const std::array<double, 2> wakes_;  // seconds from a semaphore to an instruction of an engine, to a DMA
   std::uint32_t oldest_ = 0;
 };
 
