@@ -165,13 +165,13 @@ class TurnCopy {
           rows.push_back(e_.loaded(dtype_, side_tile(e_, from_, from + (n0 + s) * from_step + m0,
                                                      std::min(kPartitions, wide - s), {1, deep}, {from_step, 1})));
         for (std::int64_t k = 0; k < deep; k += kPartitions)
-          turned(rows, k, std::min(kPartitions, deep - k), wide, to + (m0 + k) * to_step + n0, to_step);
+          store_transposed(rows, k, std::min(kPartitions, deep - k), wide, to + (m0 + k) * to_step + n0, to_step);
       }
     }
   }
 
-  void turned(const std::vector<Tile>& rows, std::int64_t k, std::int64_t count, std::int64_t wide, std::int64_t to,
-              std::int64_t to_step) {
+  void store_transposed(const std::vector<Tile>& rows, std::int64_t k, std::int64_t count, std::int64_t wide,
+                        std::int64_t to, std::int64_t to_step) {
     const Tile bank = e_.psum(count, wide, dtype_);
     for (std::size_t s = 0; s < rows.size(); ++s)
       e_.transpose(columns(bank, static_cast<std::int64_t>(s) * kPartitions, rows[s].partitions),

@@ -1,4 +1,4 @@
-#include "runtime/compiler/emitter.h"
+#include "runtime/ops/cached_attention.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/slots.h"
 
@@ -57,23 +57,28 @@ Tensors append_forward(const Attrs&, std::span<const Tensor> in) {
 void append_lower(Emitter& e, const Node& node) {
   const std::int64_t batch = e.value(node.in[0]).rows;
   const Value& cache = e.value(node.in[1]);
-  const Tile place = e.loaded(Dtype::kInt32, e.hbm(node.in[2], 0, batch));
-  const Tile begin = e.sbuf(Dtype::kInt32, batch, 1), slot = e.sbuf(Dtype::kInt32, batch, 1);
+  const Tile slot = cache_rows(e, node.in[2], 0, batch, cache.rows / batch);
+  e.scatter(table_of(e, node.out[0]), e.loaded(cache.dtype, e.hbm(node.in[0], 0, batch)), slot);
+}
+
+}  // namespace
+
+Tile cache_rows(Emitter& e, ValueId places, std::int64_t first, std::int64_t count, std::int64_t length) {
+  const Tile place = e.loaded(Dtype::kInt32, e.hbm(places, first, count));
+  const Tile begin = e.sbuf(Dtype::kInt32, count, 1), row = e.sbuf(Dtype::kInt32, count, 1);
   e.emit({.op = Opcode::kIota,
           .engine = isa::Engine::kGpSimd,
-          .imm1 = static_cast<float>(cache.rows / batch),
+          .imm1 = static_cast<float>(length),
           .imm2 = 0,
           .dst = begin});
   e.emit({.op = Opcode::kTensorTensor,
           .engine = isa::Engine::kGpSimd,
           .alu0 = Alu::kAdd,
-          .dst = slot,
+          .dst = row,
           .a = begin,
           .b = place});
-  e.scatter(table_of(e, node.out[0]), e.loaded(cache.dtype, e.hbm(node.in[0], 0, batch)), slot);
+  return row;
 }
-
-}  // namespace
 
 const Op kCacheAppend{.name = "cache_append",
                       .text = "a row of each sequence becomes a row of its part of a cache",

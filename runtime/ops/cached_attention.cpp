@@ -92,19 +92,7 @@ void append_rows(Emitter& e, const Node& node, const Tile& new_keys, const Tile&
   const std::int64_t most = kMostRows / n.rows_there;
   for (std::int64_t first = 0; first < n.batch; first += most) {
     const std::int64_t count = std::min(most, n.batch - first);
-    const Tile place = e.loaded(Dtype::kInt32, e.hbm(node.in.back(), first, count));
-    const Tile begin = e.sbuf(Dtype::kInt32, count, 1), slot = e.sbuf(Dtype::kInt32, count, 1);
-    e.emit({.op = Opcode::kIota,
-            .engine = isa::Engine::kGpSimd,
-            .imm1 = static_cast<float>(n.rows_there),
-            .imm2 = 0,
-            .dst = begin});
-    e.emit({.op = Opcode::kTensorTensor,
-            .engine = isa::Engine::kGpSimd,
-            .alu0 = Alu::kAdd,
-            .dst = slot,
-            .a = begin,
-            .b = place});
+    const Tile slot = cache_rows(e, node.in.back(), first, count, n.rows_there);
     for (const bool is_key : {true, false}) {
       Tile cache = e.hbm(node.out[is_key ? 1 : 2], first * n.rows_there, 1);
       cache.partitions = static_cast<std::uint16_t>(count * n.rows_there);

@@ -1,6 +1,7 @@
 // The contract and the definition of attention to caches; its lowering is in cached_attention.cpp.
 #pragma once
 
+#include "runtime/compiler/emitter.h"
 #include "runtime/graph/op.h"
 
 namespace runtime {
@@ -9,5 +10,9 @@ inline constexpr std::int64_t kMostCacheRows = 65535;  // per sequence: that one
 
 std::vector<Shape> cached_infer(const Contract& c);
 Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in);
+
+/// The rows of a cache that sequences [first, first + count) write, [count, 1] int32, counted from the first of these
+/// sequences' parts, which have `length` rows each. `places`: the row of each sequence within its part.
+Tile cache_rows(Emitter& e, ValueId places, std::int64_t first, std::int64_t count, std::int64_t length);
 
 }  // namespace runtime
