@@ -70,9 +70,6 @@ bool Statement::step() {
   });
 }
 
-std::string Statement::column_name(int column) const {
-  return guarded(file_, [&] { return std::string{statement_.getColumnName(column)}; });
-}
 bool Statement::is_null(int column) const {
   return guarded(file_, [&] { return statement_.isColumnNull(column); });
 }

@@ -41,7 +41,6 @@ class Statement {
 
   int columns() const { return statement_.getColumnCount(); }
   // Errors: Fault::kData for a column that the file's tables lack.
-  std::string column_name(int column) const;
   bool is_null(int column) const;
   std::int64_t whole(int column) const;
   double real(int column) const;

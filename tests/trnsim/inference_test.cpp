@@ -28,7 +28,7 @@ GenerationSpec spec_of(std::int64_t batch, std::int64_t prompt, std::int64_t ran
           .numerics = workloads::generation_numerics("bf16")};
 }
 
-TEST(Inference, NobodyTrainsOnInf2) {
+TEST(Inference, TrainingOnInf2IsRefused) {
   EXPECT_NO_THROW(require_trains(hw::load_machine("trn1.2xlarge")));
   try {
     require_trains(hw::load_machine("inf2.24xlarge"));

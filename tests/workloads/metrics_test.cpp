@@ -4,10 +4,10 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/sanitized.h"
 #include "tests/workloads/support.h"
-#include "workloads/checkpoints/json_file.h"
 #include "workloads/training/batches.h"
 #include "workloads/training/trainer_state.h"
 
@@ -16,7 +16,6 @@ namespace {
 
 using base::Fault;
 using workloads_test::fails;
-using workloads_test::Scratch;
 
 // Wanted values by hand: label 0: 2 of 3 right, label 1: 1 of 2, label 2 never occurs but is predicted once.
 TEST(Metrics, ScoresByHand) {
@@ -93,15 +92,13 @@ TEST(TrainerState, IsReadAgainAndHasTheKeysThatScriptsRead) {
   TrainerState state{.epoch = 1.5, .global_step = 750, .max_steps = 1500, .num_train_epochs = 3, .total_flos = 1e12};
   state.log_history = {{0.5, 250, {{"learning_rate", 1e-3}, {"loss", 1.25}}},
                        {1.0, 500, {{"eval_samples", std::int64_t{7}}}}};
-  const Scratch s;
-  const auto file = s.write("trainer_state.json", trainer_state_json(state));
-  const auto json = read_json_file(file);
+  const std::string text = trainer_state_json(state);
+  const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json.at("log_history").at(0).at("loss"), 1.25);
   EXPECT_EQ(json.at("log_history").at(0).at("step"), 250);
   EXPECT_TRUE(json.at("best_metric").is_null());
-  EXPECT_EQ(trainer_state_json(read_trainer_state(file)), trainer_state_json(state));
-  EXPECT_TRUE(
-      fails(Fault::kData, [&] { read_trainer_state(s.write("t.json", "{\"epoch\": 1}")); }, {"t.json", "global_step"}));
+  EXPECT_EQ(trainer_state_json(trainer_state_of(text, "t.json")), text);
+  EXPECT_TRUE(fails(Fault::kData, [&] { trainer_state_of("{\"epoch\": 1}", "t.json"); }, {"t.json", "global_step"}));
 }
 
 std::uint64_t most_memory() {

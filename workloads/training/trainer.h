@@ -118,7 +118,6 @@ class Trainer {
   /// Loads the programs, whose tables may have been another's memory.
   void use(const StepPrograms& programs);
   const StepPrograms& of_length(std::size_t i) const;
-  void run_device(std::int64_t step);
   void resume();
   const Samples* data_of(Split split) const;
   std::vector<Batch> batches_of(const Samples& data, const Dealer::Parts& parts, const Step& step,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "workloads/checkpoints/json_file.h"
 
 namespace workloads {
@@ -84,10 +83,6 @@ TrainerState trainer_state_of(const std::string& text, const std::string& where)
     throw base::Error{base::Fault::kData, where, fmt::format("is not a trainer_state.json: {}", error.what()),
                       "name a checkpoint folder that was written by a run"};
   }
-}
-
-TrainerState read_trainer_state(const std::filesystem::path& path) {
-  return trainer_state_of(base::read_file(path), path.string());
 }
 
 }  // namespace workloads

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -37,7 +36,5 @@ std::string trainer_state_json(const TrainerState& state, TrainerStateForm form 
 
 /// From such a text. Errors: Fault::kData naming `where` and the key that is missing or wrong.
 TrainerState trainer_state_of(const std::string& json, const std::string& where);
-/// From a file; the same errors.
-TrainerState read_trainer_state(const std::filesystem::path& file);
 
 }  // namespace workloads

@@ -24,9 +24,9 @@ double scaled(double frequency, const RopeScaling& rope, std::size_t pair, bool 
 
 std::vector<double> rope_frequencies(const LlamaConfig& c, bool longer) {
   std::vector<double> frequencies;
-  const auto turned = static_cast<std::int64_t>(c.rotary_share * static_cast<double>(c.head_dim)) / 2 * 2;
-  for (std::int64_t j = 0; j < turned / 2; ++j) {
-    const double exponent = 2 * static_cast<double>(j) / static_cast<double>(turned);
+  const auto rotated = static_cast<std::int64_t>(c.rotary_share * static_cast<double>(c.head_dim)) / 2 * 2;
+  for (std::int64_t j = 0; j < rotated / 2; ++j) {
+    const double exponent = 2 * static_cast<double>(j) / static_cast<double>(rotated);
     const double frequency = std::pow(c.rope_theta, -exponent);
     frequencies.push_back(c.rope_scaling ? scaled(frequency, *c.rope_scaling, static_cast<std::size_t>(j), longer)
                                          : frequency);
