@@ -39,8 +39,8 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
 /// alike have the same. Another target's are forgotten.
 class BlockCache {
  public:
-  /// So many instructions take 43 MB: to pack and unpack small blocks would take as long as checking and timing them.
-  static constexpr std::size_t kOpen = 100'000;
+  /// So many instructions take 22 MB: to pack and unpack small blocks would take as long as checking and timing them.
+  static constexpr std::size_t kOpen = 50'000;
 
   /// Keeps the most recently used blocks, up to this many instructions in total (a single block may have more). Blocks
   /// that no program has are packed, except for the last `open_instructions`.
