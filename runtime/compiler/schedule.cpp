@@ -164,7 +164,7 @@ class Sums {
   void add(std::uint32_t i, std::int64_t value) {
     for (std::size_t k = std::size_t{i} + 1; k < tree_.size(); k += k & -k) tree_[k] += value;
   }
-  /// Of those from `begin` on below `end`: both walks end where they meet.
+  /// The sum over [begin, end). Both walks end at their first common node.
   std::int64_t between(std::uint32_t begin, std::uint32_t end) const {
     std::int64_t out = 0;
     std::size_t first = begin, last = end;
