@@ -32,6 +32,7 @@ struct ChooseOptions {
   trnsim::ChoiceSpace space;
   std::string name, within;
   double samples = 0, under = 0;
+  Tables tables;
 };
 
 std::string flags_of_change(const trnsim::Change& change) {
@@ -86,7 +87,7 @@ std::string launch_line(const Choice& choice, const std::string& model) {
 
 void print_choice(const ChooseOptions& options, const char* name, const Choice& choice) {
   print(paragraph(fmt::format("{}: {} on {}", name, price_of(choice), place_of(choice))));
-  print(paragraph("  see:    " + command_of(options, choice)));
+  print(paragraph("  see: " + command_of(options, choice)));
   print(paragraph("  launch: " + launch_line(choice, options.name)));
 }
 
@@ -158,8 +159,13 @@ void choose(const ChooseOptions& options) {
   const bool people = form == base::Format::kTable;
   if (people) {
     print_choice(options, "cheapest", choices[*cheapest]);
-    print_choice(options, "fastest", choices[*fastest]);
+    if (options.tables.wanted())
+      print_choice(options, "fastest", choices[*fastest]);
+    else  // its commands are those of the cheapest with other flags, which the tables have
+      print(paragraph(fmt::format("fastest: {} on {}", price_of(choices[*fastest]), place_of(choices[*fastest]))));
     print_reasons(choices, choices[*cheapest], choices[*fastest]);
+    if (!options.tables.wanted())
+      return print_next("the command behind 'see', or --tables for all that nothing beats in both");
     print("\n");
   }
   print(choice_table(choices, front_of(choices), people).render(form, columns()));
@@ -191,6 +197,7 @@ void add_choose(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_tables_flag(app, options->tables.asked);
   add_settings(app, "choose", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "choose", options->settings);

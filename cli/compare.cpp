@@ -7,6 +7,7 @@
 #include "analysis/neuron_tools/neuron_profile.h"
 #include "analysis/profile/views.h"
 #include "analysis/record/result.h"
+#include "analysis/report/report.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -69,10 +70,27 @@ void compare_profile(const CompareOptions& options, base::Format format, std::op
   if (!differences.empty()) fail_above(differences.front(), most);
 }
 
+/// Whether the run trained and simulated no step of a job.
+bool trained_alone(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "result.json") && !std::filesystem::exists(folder / "run.sqlite") &&
+         analysis::read_result(folder).training.has_value();
+}
+
+/// Scores and losses; of runs of which one has no simulated step.
+void compare_trainings(const CompareOptions& options, base::Format format, std::optional<double> most) {
+  if (most)
+    throw Error{Fault::kUsage, "--fail_above", "a step of each run is compared, and one of them simulated none",
+                "leave it out, or run both without --mode numeric"};
+  const analysis::ReportRun before = analysis::load_report_run(options.before, {}, 0),
+                            after = analysis::load_report_run(options.after, {}, 0);
+  print(difference_table(compare_runs(before, after), options.ops).render(format, columns()));
+}
+
 void compare(const CompareOptions& options) {
   const base::Format format = base::parse_format(options.format);
   const std::optional<double> most = allowed(options.fail_above);
   if (is_profile(options.after)) return compare_profile(options, format, most);
+  if (trained_alone(options.before) || trained_alone(options.after)) return compare_trainings(options, format, most);
   const analysis::Record before = analysis::read_record(options.before);
   const analysis::Record after = analysis::read_record(options.after);
   log_differences(before, after);

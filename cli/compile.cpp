@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -41,9 +42,24 @@ base::Table blocks_table(const runtime::Compiled& compiled) {
                      {"matmul", "matmul GFLOPs"},
                      {"sbuf", "SBUF bytes per partition"}}};
   for (const trnsim::BlockFigures& block : trnsim::blocks_of(compiled))
-    table.add_row({block.name, fmt::format("{}", block.calls), fmt::format("{}", block.instructions),
-                   fmt::format("{:.3f}", block.matmul_flops / 1e9), fmt::format("{}", block.sbuf_bytes)});
+    table.add_row({block.name, static_cast<std::int64_t>(block.calls), static_cast<std::int64_t>(block.instructions),
+                   base::Cell{block.matmul_flops / 1e9, fmt::format("{:.3f}", block.matmul_flops / 1e9)},
+                   static_cast<std::int64_t>(block.sbuf_bytes)});
   return table;
+}
+
+/// Tables one after the other, or one JSON document with each under its name.
+std::string tables_text(const std::vector<std::pair<const char*, base::Table>>& tables, base::Format form) {
+  nlohmann::ordered_json whole;
+  std::string out;
+  for (const auto& [name, table] : tables) {
+    const std::string text = table.render(form, columns());
+    if (form == base::Format::kJson)
+      whole[name] = nlohmann::ordered_json::parse(text);
+    else
+      out += (out.empty() ? "" : "\n") + text;
+  }
+  return form == base::Format::kJson ? whole.dump(2) + "\n" : out;
 }
 
 std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
@@ -53,11 +69,11 @@ std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
     return trnsim::hlo_of(stage_graph(job, options.stage), options.workload, options.emit == "hlo-proto");
   const runtime::Compiled compiled = compile_stage(job, options.stage);
   if (options.emit == "asm") return trnsim::assembler_text(compiled);
-  const std::string memory = memory_table(trnsim::memory_of(compiled.memory, job.machine)).render(form, columns());
-  if (options.emit == "memory") return memory;
-  if (!options.explain) return blocks_table(compiled).render(form, columns()) + "\n" + memory;
-  return notes_table(compiled).render(form, columns()) + "\n" +
-         pass_table(job, options.settings.machine.exact).render(form, columns());
+  const base::Table memory = memory_table(trnsim::memory_of(compiled.memory, job.machine));
+  if (options.emit == "memory") return memory.render(form, columns());
+  if (!options.explain) return tables_text({{"blocks", blocks_table(compiled)}, {"memory", memory}}, form);
+  return tables_text({{"passes", notes_table(compiled)}, {"effects", pass_table(job, options.settings.machine.exact)}},
+                     form);
 }
 
 void compile(const CompileOptions& options) {

@@ -105,7 +105,8 @@ _trnsim() {{
 {2}  esac
   case "$word" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "$words" -- "$word"))
+       [ "$verb" = list ] || COMPREPLY+=($(compgen -f -- "$word")) ;;
   esac
 }}
 complete -o filenames -F _trnsim trnsim

@@ -30,6 +30,7 @@ struct CostOptions {
   std::vector<int> instances;
   double epochs = 0, samples = 0, tokens = 0;
   bool largest_batch = false;
+  Tables tables;
 };
 
 /// A job of which only the time is known, and perhaps its work.
@@ -93,11 +94,24 @@ std::string line_of(std::string_view name, const analysis::CostRow* row) {
   return paragraph(out);
 }
 
-void print_for_people(const trnsim::BuyersJob& job, const std::vector<analysis::CostRow>& rows) {
+/// The cheapest of those that were simulated: as many as a terminal has room for.
+std::vector<analysis::CostRow> first_rows(const std::vector<analysis::CostRow>& rows) {
+  constexpr std::size_t kMost = 5;
+  std::vector<analysis::CostRow> out;
+  for (const analysis::CostRow& row : rows)
+    if (row.basis != analysis::Basis::kRoofline && row.run[0]) out.push_back(row);
+  std::ranges::stable_sort(out, {}, [](const analysis::CostRow& row) { return *row.run[0]; });
+  out.resize(std::min(out.size(), kMost));
+  return out;
+}
+
+void print_for_people(const trnsim::BuyersJob& job, const std::vector<analysis::CostRow>& rows, Tables tables) {
   if (!job.text.empty()) print(paragraph(fmt::format("{}: {}", job.name, job.text)) + "\n");
   print(line_of("this job", &rows.front()));
   if (rows.size() > 1) print(line_of("cheapest", cheapest_of(rows)) + line_of("fastest", fastest_of(rows)));
-  print("\n" + brief_cost_table(rows).render(base::Format::kTable, columns()));
+  if (tables.wanted()) return print("\n" + brief_cost_table(rows).render(base::Format::kTable, columns()));
+  print("\n" + brief_cost_table(first_rows(rows)).render(base::Format::kTable, columns()));
+  print_next("trnsim run with these flags for one of them, or --tables for all instances, GPUs too");
 }
 
 void cost(const CostOptions& options) {
@@ -113,7 +127,7 @@ void cost(const CostOptions& options) {
     }
   }
   if (format == base::Format::kTable && !options.largest_batch)
-    print_for_people(job, rows);
+    print_for_people(job, rows, options.tables);
   else
     print(cost_table(rows, efficiency).render(format, columns()));
   const analysis::PricedInstance& own = find_instance(prices, job.price.instance_type);
@@ -144,6 +158,7 @@ void add_cost(CLI::App& app) {
   app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
   app.add_flag("--largest_batch", options->largest_batch, "also search the largest batch that fits into a core");
   app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
+  add_tables_flag(app, options->tables.asked);
   add_settings(app, "cost", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "cost", options->settings);

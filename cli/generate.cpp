@@ -12,6 +12,7 @@
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/generation.h"
+#include "trnsim/plans/answer.h"
 #include "trnsim/project/figures.h"
 
 namespace cli {
@@ -22,6 +23,7 @@ namespace {
 struct GenerateOptions {
   std::string model;
   Settings settings = defaults();
+  Tables tables;
 
   static Settings defaults() {
     Settings s = generation_settings();
@@ -93,6 +95,10 @@ void generate(const GenerateOptions& options) {
   const std::string& model = options.model;
   const Generated g = trnsim::generate(model, options.settings, people ? observer_of(model) : GenerateObserver{});
   if (form == base::Format::kJson) return print(to_json(g, model).dump(2) + "\n");
+  if (people && !options.tables.wanted()) {
+    print(answer_text(answer(g.job, g.projection, {})));
+    return print_next("trnsim estimate MODEL --task inference for more requests at once, or --tables for every figure");
+  }
   print(figures_of(g).render(form, columns()));
   if (const std::string experts = experts_text(g.job); people && !experts.empty()) print(paragraph(experts));
   if (people)
@@ -107,6 +113,7 @@ void add_generate(CLI::App& app) {
          "MODEL", options->model,
          "a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name (llama2-7b): time alone")
       ->required();
+  add_tables_flag(app, options->tables.asked);
   add_settings(app, "generate", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "generate", options->settings);

@@ -1,33 +1,131 @@
-// `trnsim numerics RUN...`: the same training in several number formats: does a format cost accuracy?
+// `trnsim numerics RUN...`, or `trnsim numerics WORKLOAD --seeds N`: the same training in several number formats: does
+// a format cost accuracy?
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <memory>
 
 #include "analysis/numerics/numerics_study.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
 #include "base/table.h"
+#include "base/text.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/run/run.h"
+#include "workloads/jobs/workload.h"
 
 namespace cli {
 namespace {
 
+using base::Error;
+using base::Fault;
+
 struct NumericsOptions {
+  trnsim::Settings settings;
   std::vector<std::string> runs;
-  std::string format = "table";
+  std::string formats = "fp32,bf16,bf16+sr";
+  std::int64_t seeds = 0;
 };
 
+/// One training of the workload. fp32 is the baseline, so the compiler casts nothing in it.
+trnsim::Settings settings_of(const NumericsOptions& options, const std::string& format, std::int64_t seed) {
+  trnsim::Settings s = options.settings;
+  s.numerics.name = format, s.training.seed = seed, s.machine.mode = "numeric";
+  s.given.insert({"numerics", "seed", "mode"});
+  if (format == "fp32") s.numerics.auto_cast = "none", s.given.insert("auto_cast");
+  s.output.overwrite_output_dir = true;
+  return s;
+}
+
+std::filesystem::path folder_of(const NumericsOptions& options) {
+  const std::string& given = options.settings.output.output_dir;
+  if (!given.empty()) return given;
+  return std::filesystem::path{"runs"} /
+         ("numerics-" + std::filesystem::path{options.runs.front()}.stem().string());
+}
+
+/// Trains every format with every seed, each in a folder of its own. Errors: Fault::kUsage for a folder in use.
+std::vector<std::string> train_all(const NumericsOptions& options) {
+  const std::filesystem::path folder = folder_of(options);
+  if (std::filesystem::exists(folder) && !options.settings.output.overwrite_output_dir)
+    throw Error{Fault::kUsage, "--output_dir " + folder.string(), "exists",
+                "choose another one, or add --overwrite_output_dir"};
+  for (const char* name : {"numerics", "mode"})
+    if (options.settings.given.contains(name))
+      throw Error{Fault::kUsage, fmt::format("--{}", name), "every format is trained here, in mode numeric",
+                  "leave it out; --formats names the formats"};
+  const workloads::Workload workload = workloads::load_workload(options.runs.front());
+  std::vector<std::string> out;
+  for (std::int64_t i = 0; i < options.seeds; ++i)
+    for (const std::string& format : base::split(options.formats, ',')) {
+      const std::int64_t seed = options.settings.training.seed + i;
+      const std::filesystem::path one = folder / fmt::format("{}-{}", format, seed);
+      const trnsim::RunResult run = trnsim::run({.workload = workload,
+                                                 .given = settings_of(options, format, seed),
+                                                 .command = fmt::format("trnsim run {} --mode numeric --numerics {} --seed {}",
+                                                                        options.runs.front(), format, seed),
+                                                 .folder = one});
+      if (run.training && run.training->outcome.interrupted)
+        throw Error{Fault::kUsage, "trnsim numerics", fmt::format("was interrupted in {}", one.string()),
+                    "run it again, with fewer --seeds if it takes too long"};
+      base::log_info("{} with seed {}: {}", format, seed, one.string());
+      out.push_back(one.string());
+    }
+  return out;
+}
+
+/// Whether a workload is named, and not folders of runs.
+bool names_workload(const NumericsOptions& options) {
+  return options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path{options.runs.front()} / "result.json") &&
+         !std::filesystem::is_directory(options.runs.front());
+}
+
+/// Runs that were trained take no settings. Errors: Fault::kUsage.
+void require_no_settings(const NumericsOptions& options) {
+  std::string name = options.seeds > 0 ? "seeds" : "";
+  for (const std::string& given : options.settings.given)
+    if (given != "format") name = given;
+  if (!name.empty())
+    throw Error{Fault::kUsage, "--" + name, "is for a workload, which is trained; these are runs that were",
+                "leave it out, or give the name of a workload"};
+}
+
 void print_numerics(const NumericsOptions& options) {
-  base::parse_format(options.format);
+  const std::string& format = options.settings.output.format;
+  base::parse_format(format);
+  std::vector<std::string> folders = options.runs;
+  if (names_workload(options)) {
+    if (options.seeds < 1)
+      throw Error{Fault::kUsage, "--seeds", fmt::format("says how often {} is trained in each format", options.runs.front()),
+                  "add --seeds 6: two are the least that tell formats apart"};
+    folders = train_all(options);
+  } else {
+    require_no_settings(options);
+  }
   std::vector<analysis::TrainedRun> runs;
-  for (const std::string& folder : options.runs) runs.push_back(analysis::read_trained_run(folder));
-  print(analysis::numerics_text(runs, options.format));
+  for (const std::string& folder : folders) runs.push_back(analysis::read_trained_run(folder));
+  print(analysis::numerics_text(runs, format));
 }
 
 }  // namespace
 
 void add_numerics(CLI::App& app) {
   auto options = std::make_shared<NumericsOptions>();
-  app.add_option("RUN", options->runs, "folders of runs that differ in --numerics and --seed alone")->required();
-  app.add_option("--format", options->format, "form of the tables")->type_name("table|json|md")->capture_default_str();
-  app.final_callback([options] { print_numerics(*options); });
+  app.add_option("RUN", options->runs,
+                 "folders of runs that differ in --numerics and --seed alone; or a workload, which is trained --seeds "
+                 "times in each of --formats")
+      ->required();
+  app.add_option("--seeds", options->seeds, "trainings of the workload in each format, from --seed on")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--formats", options->formats, "number formats to train in, with commas")->capture_default_str();
+  add_settings(app, "run", options->settings);  // the training is a run
+  app.final_callback([options, &app] {
+    finish_settings(app, "run", options->settings);
+    print_numerics(*options);
+  });
 }
 
 }  // namespace cli

@@ -86,6 +86,10 @@ std::vector<std::string> typed_job_flags(std::string_view verb, const Settings& 
   return out;
 }
 
+void add_tables_flag(CLI::App& app, bool& asked) {
+  app.add_flag("--tables", asked, "print the tables behind the answer on a terminal too; elsewhere they always are");
+}
+
 int processes_of(const Settings& settings) {
   const std::int64_t threads = settings.machine.host_threads;
   return threads > 0 ? static_cast<int>(threads) : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -19,6 +19,9 @@ void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settin
 /// --numerics and their like, and refuses settings that contradict each other. Errors: Fault::kUsage.
 void finish_settings(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
+/// Adds --tables, which a terminal needs to show an answer's tables.
+void add_tables_flag(CLI::App& app, bool& asked);
+
 /// The processes that a search of plans starts: `--host_threads`, else as many as the host has cores.
 int processes_of(const trnsim::Settings& settings);
 

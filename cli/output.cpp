@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/table_text.h"
 
 namespace cli {
 namespace {
@@ -35,6 +36,13 @@ int columns() {
   if (const char* told = std::getenv("COLUMNS")) return std::max(0, std::atoi(told));
   winsize size{};
   return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool on_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
+void print_next(const std::string& text) {
+  if (!on_terminal()) return;
+  for (const std::string& line : base::wrapped("next: " + text, columns())) print(line + "\n");
 }
 
 std::optional<base::Error> lost_output() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -15,6 +16,17 @@ struct ClosedPipe {};
 void print(std::string_view text);
 /// Columns of the terminal that shows stdout, or $COLUMNS where it is exported; 0: unknown.
 int columns();
+
+/// Whether a person sees stdout at once: a terminal, whose rows are few.
+bool on_terminal();
+/// What an answer's tables depend on: they are printed unless a terminal shows the output, and there by --tables.
+struct Tables {
+  bool asked = false;
+
+  bool wanted() const { return asked || !on_terminal(); }
+};
+/// The last line on a terminal, which says what to do next; elsewhere nothing.
+void print_next(const std::string& text);
 
 /// The error of a stdout that took less than was printed, where work for the disk went on all the same; none for a
 /// reader that has gone.

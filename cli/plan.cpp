@@ -32,6 +32,7 @@ struct PlanOptions {
   double sequences = 0;
   std::vector<std::int64_t> micro_batches;
   bool refused = false;
+  Tables tables;
 };
 
 /// Numbers of the plans that have a time, the fastest first. On one and the same cluster it is the cheapest too.
@@ -86,6 +87,24 @@ trnsim::Memory memory_of(const TriedPlan& plan) {
   return {.by_kind = plan.by_kind, .total = plan.memory, .capacity = plan.job.machine.hbm_bytes_per_core()};
 }
 
+/// The best plans in a few lines, the first one with its command: a terminal has no room for a table with flags.
+void print_first(const std::vector<TriedPlan>& plans, const PlanOptions& options) {
+  constexpr std::int64_t kShown = 3;
+  const bool writes = plans.front().job.generation.has_value();
+  std::int64_t rank = 0;
+  for (const std::size_t i : ranked(plans)) {
+    if (++rank > std::min(kShown, options.limit)) break;
+    const TriedPlan& r = plans[i];
+    print(paragraph(fmt::format("{}. {}: {:.5g} s a {}, {:.1f} GiB of a core, {} of the device's FLOPs", rank,
+                                describe(r.job), r.seconds, writes ? "token" : "step",
+                                static_cast<double>(r.memory) / (1 << 30), fmt::format("{:.1f} %", 100 * r.mfu))));
+    if (rank == 1)
+      print(paragraph(fmt::format("   trnsim {} {} {}", writes ? "generate" : "estimate", options.model,
+                                  full_flags(r.job, options))));
+  }
+  print_next("that command for time, dollars and memory of the first plan, or --tables for all plans");
+}
+
 /// Programs get each plan's memory in the compiler's words too.
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
   const bool writes = !plans.empty() && plans.front().job.generation.has_value();
@@ -122,6 +141,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
       for (const auto& [part, bytes] : compiler_parts(memory)) row.emplace_back(bytes);
     table.add_row(std::move(row));
   }
+  if (form == base::Format::kTable && !options.tables.wanted()) return print_first(plans, options);
   print(table.render(form, columns()));
 }
 
@@ -131,6 +151,15 @@ void print_refused(const std::vector<TriedPlan>& plans, const PlanOptions& optio
     if (!plan.refused.empty())
       table.add_row({describe(plan.job), flags_in(plan.refused), full_flags(plan.job, options)});
   print(table.render(form, columns()));
+}
+
+/// What trnsim's compiler alone refuses is no statement about the machine. Empty: nothing is.
+std::string of_our_compiler(const std::vector<TriedPlan>& plans) {
+  const auto ours = [](const TriedPlan& p) { return p.refused.find("SBUF") != std::string::npos; };
+  const auto count = std::ranges::count_if(plans, ours);
+  if (count == 0) return "";
+  return fmt::format("; {} would perhaps, but trnsim's own compiler, not AWS's, finds no tiles for them in SBUF",
+                     base::counted(count, "plan"));
 }
 
 /// Errors when no plan is left: with the least memory needed, or the reason that all plans share.
@@ -145,7 +174,8 @@ void require_some(const std::vector<TriedPlan>& plans, const PlanOptions& option
     if (p.too_large && p.memory > 0 && (!least || p.memory < least->memory)) least = &p;
   if (least)
     throw base::Error{base::Fault::kCapacity, where,
-                      fmt::format("no plan fits; nearest is {}, which {}", describe(least->job), least->refused),
+                      fmt::format("no plan fits; nearest is {}, which {}{}", describe(least->job), least->refused,
+                                  of_our_compiler(plans)),
                       "use more --nnodes, or a smaller --max_length"};
   throw base::Error{
       base::Fault::kUsage, where,
@@ -181,7 +211,7 @@ void plan(const PlanOptions& options) {
     const bool people = form == base::Format::kTable || form == base::Format::kMarkdown;
     if (people) print(paragraph(heading(options, first.job)) + "\n");
     print_ranked(plans, options, form);
-    if (people)
+    if (people && options.tables.wanted())
       print("\n" + paragraph("memory of " + describe(first.job)) + "\n" +
             memory_table(memory_of(first)).render(form, columns()));
   }
@@ -207,6 +237,7 @@ void add_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   app.add_option("--limit", options->limit, "plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_flag("--refused", options->refused, "print the plans that are out instead, each with its reason");
+  add_tables_flag(app, options->tables.asked);
   add_settings(app, "plan", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "plan", options->settings);

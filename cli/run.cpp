@@ -43,6 +43,7 @@ struct RunOptions {
   std::int64_t trace_steps = 0, trace_layer = -1;
   std::string trace_from, trace_until;
   bool dump_config = false;
+  Tables tables;
 };
 
 std::filesystem::path default_folder(const RunOptions& options) {
@@ -106,10 +107,23 @@ class StepView {
   std::optional<base::Progress> evaluation_;  // that is under way
 };
 
-void print_projection(const RunResult& run, base::Format form) {
+/// The answer, as soon as the job is projected; the changes that would help are searched behind it.
+void print_answer(const RunResult& run) {
   const Projection& p = *run.projection;
   print(paragraph(fmt::format("{}: {}", run.workload, flags_in(run.text))) + paragraph(setting_of(*run.job)) + "\n");
-  print(answer_text(answer(*run.job, p, run.changes, run.typed)) + "\n");
+  print(answer_text(answer(*run.job, p, {}, run.typed)));
+  flush();
+}
+
+/// The changes that would help.
+void print_changes(const RunResult& run) {
+  if (run.changes) print(changes_text(answer(*run.job, *run.projection, run.changes, run.typed)));
+  flush();
+}
+
+void print_tables(const RunResult& run, base::Format form) {
+  const Projection& p = *run.projection;
+  print("\n");
   if (run.gain) {
     print(compiler_table(*run.gain).render(form, columns()));
     print(paragraph(gain_text(*run.gain, *run.published_gain)) + "\n");
@@ -155,12 +169,16 @@ void print_training(const Training& t) {
 }
 
 /// The output of a run in progress.
-trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& steps) {
+trnsim::RunObserver observer_of(base::Format form, Tables tables, std::unique_ptr<StepView>& steps) {
   const bool readable = human_readable(form);
   trnsim::RunObserver observer;
   observer.note = [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); };
-  observer.projected = [readable, form](const RunResult& run) {
-    if (readable && run.projection) print_projection(run, form);
+  observer.projected = [readable](const RunResult& run) {
+    if (readable && run.projection) print_answer(run);
+  };
+  observer.advised = [readable, form, tables](const RunResult& run) {
+    if (readable && run.projection) print_changes(run);
+    if (readable && run.projection && tables.wanted()) print_tables(run, form);
     if (readable && run.trained && run.trained->cores() > 1) {
       print(fmt::format("training for real: {}\n", setting_of(*run.trained)));
       flush();
@@ -190,6 +208,11 @@ void dump_config(const RunOptions& options) {
   print(config_text(settings));
 }
 
+std::string next_of(const std::string& folder, const RunResult& result) {
+  if (!result.projection) return fmt::format("open {}/report.html for its curves", folder);
+  return fmt::format("open {}/report.html, or --tables for every figure", folder);
+}
+
 void run(const RunOptions& options) {
   if (options.dump_config) return dump_config(options);
   if (std::filesystem::is_directory(options.workload)) return run_cache(options.workload, options.settings);
@@ -208,7 +231,7 @@ void run(const RunOptions& options) {
       .trace = trace_window(options)};
   const base::Format form = base::parse_format(options.settings.output.format);
   std::unique_ptr<StepView> steps;
-  const RunResult result = trnsim::run(request, observer_of(form, steps));
+  const RunResult result = trnsim::run(request, observer_of(form, options.tables, steps));
   if (steps) steps->finish();
   if (result.training && human_readable(form)) print_training(*result.training);
   if (human_readable(form)) print_texts(result.texts);
@@ -216,9 +239,12 @@ void run(const RunOptions& options) {
     print(analysis::with_schema(to_json(figures_of(result)))
               .dump(2, ' ', false, analysis::Json::error_handler_t::replace) +
           "\n");
-  if (form == base::Format::kCsv && result.projection)
-    print(job_table(result, figures_of(result)).render(form, columns()));
+  if (form == base::Format::kCsv && result.projection) {
+    const analysis::Figures figures = figures_of(result);
+    print(figures_with_published(result, figures).render(form, columns()));
+  }
   base::log_info("results in {}", request.folder.string());
+  if (human_readable(form) && !options.tables.wanted()) print_next(next_of(request.folder.string(), result));
   if (result.training && result.training->outcome.interrupted)
     base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}", result.training->outcome.steps,
                       (request.folder / "checkpoint").string());
@@ -243,6 +269,7 @@ void add_run(CLI::App& app) {
   app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
   app.add_flag("--dump_config,--dump-config", options->dump_config,
                "print the settings of the projected job as a file for --config, and end");
+  add_tables_flag(app, options->tables.asked);
   add_settings(app, "run", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "run", options->settings);

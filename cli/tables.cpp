@@ -89,26 +89,36 @@ std::string over_lines(std::string_view command, std::size_t indent) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t kNames = 9;  // columns of a line's name
+
+/// A labelled line of the answer, in lines of the terminal.
+std::string labelled(std::string name, const std::string& text) {
+  std::string out;
+  const int width = columns() > 0 ? std::max(columns() - static_cast<int>(kNames), 20) : 0;
+  for (const std::string& part : base::wrapped(text, width)) {
+    out += fmt::format("{:<{}}{}\n", name, kNames, part);
+    name.clear();
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string answer_text(const trnsim::Answer& answer) {
-  constexpr std::size_t kNames = 9;
+  std::string out = labelled("time", answer.time) + labelled("dollars", answer.dollars) +
+                    labelled("memory", answer.memory) + labelled("bound by", answer.bound) +
+                    labelled("range", answer.sure);
+  return answer.interrupted.empty() ? out : out + labelled("cut off", answer.interrupted);
+}
+
+std::string changes_text(const trnsim::Answer& answer) {
   constexpr std::string_view kInFull = "in full: ";
   std::string out;
-  const auto line = [&](std::string name, const std::string& text) {
-    const int width = columns() > 0 ? std::max(columns() - static_cast<int>(kNames), 20) : 0;
-    for (const std::string& part : base::wrapped(text, width)) {
-      out += fmt::format("{:<{}}{}\n", name, kNames, part);
-      name.clear();
-    }
-  };
-  line("time", answer.time);
-  line("dollars", answer.dollars);
-  line("memory", answer.memory);
-  line("bound by", answer.bound);
-  line("range", answer.sure);
-  if (!answer.interrupted.empty()) line("cut off", answer.interrupted);
   for (std::size_t i = 0; i < answer.changes.size(); ++i) {
     const trnsim::Suggestion& change = answer.changes[i];
-    line(i == 0 ? "try" : "", flags_in(change.text));
+    out += labelled(i == 0 ? "try" : "", flags_in(change.text));
     if (change.replaces)
       out += fmt::format("{:{}}{}{}\n", "", kNames, kInFull, over_lines(change.command, kNames + kInFull.size()));
   }
@@ -139,6 +149,18 @@ Table job_table(const trnsim::RunResult& run, const analysis::Figures& figures) 
     const analysis::Maybe value = figure_of(name).of(figures);
     table.add_row({name, value ? shown(figure_of(name), *value) : Cell{"no price"}, "", "", ""});
   }
+  return table;
+}
+
+Table figures_with_published(const trnsim::RunResult& run, const analysis::Figures& figures) {
+  Table table{{{"figure", ""}, {"predicted", ""}, {"unit", ""}, {"published", ""}, {"error", ""}, {"source", ""}}};
+  for (const char* section : {"job", "cost", "memory"})
+    for (const auto& [figure, value] : figures_of_section(figures, section)) {
+      const auto found = std::ranges::find_if(run.published, [&](const auto& p) { return &figure_of(p.name) == figure; });
+      const bool has = found != run.published.end();
+      table.add_row({figure->name, value, figure->unit, has ? Cell{found->value} : Cell{},
+                     has ? Cell{100 * found->error(value)} : Cell{}, has ? Cell{found->source} : Cell{}});
+    }
   return table;
 }
 
@@ -201,6 +223,10 @@ Table engine_table(const Projection& projection) {
   Table table{{{"engine", ""}, {"busy", "busy %"}, {"waiting", "waiting %"}, {"idle", "idle %"}, {"instructions", ""}}};
   for (const analysis::EngineShare& e : analysis::engine_shares(projection.stage().device()))
     table.add_row({e.engine, percent(e.busy), percent(e.waited()), percent(e.idle), e.instructions});
+  const hw::SimResult& device = projection.stage().device();
+  for (const analysis::Resource& r : analysis::resources(device))
+    if (r.name == "dma engines")
+      table.add_row({r.name, percent(r.busy), Cell{}, percent(100 - r.busy), device.dma.transfers});
   return table;
 }
 
@@ -217,14 +243,13 @@ Table time_table(const Projection& projection) {
 Table memory_table(const trnsim::Memory& memory) {
   Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
   for (const auto& [kind, n] : memory.by_kind) table.add_row({kind, bytes_cell(static_cast<double>(n))});
-  if (!memory.least) {
-    for (const auto& [name, n] : compiler_parts(memory))
-      table.add_row({fmt::format("compiler: {}", name), bytes_cell(static_cast<double>(n))});
-  }
   table.add_row({"total", bytes_cell(static_cast<double>(memory.total))});
-  if (memory.capacity == 0) return table;
-  table.add_row({"capacity", bytes_cell(static_cast<double>(memory.capacity))});
-  if (!memory.least) table.add_row({"verdict", std::string{verdict(memory)}});
+  if (memory.capacity > 0) table.add_row({"capacity", bytes_cell(static_cast<double>(memory.capacity))});
+  if (memory.least) return table;
+  if (memory.capacity > 0) table.add_row({"verdict", std::string{verdict(memory)}});
+  // The same bytes once more, as neuronx-cc counts them.
+  for (const auto& [name, n] : compiler_parts(memory))
+    table.add_row({fmt::format("compiler: {}", name), bytes_cell(static_cast<double>(n))});
   return table;
 }
 

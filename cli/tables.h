@@ -38,8 +38,12 @@ base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<Pas
 
 /// Sentences in lines that fit the terminal, each with a newline.
 std::string paragraph(const std::string& text);
-/// The answer as labelled lines, with flags.
+/// The answer as labelled lines, with flags; without the changes that would help.
 std::string answer_text(const trnsim::Answer& answer);
+/// These changes, likewise.
+std::string changes_text(const trnsim::Answer& answer);
+/// Every figure, with the published one of the same job beside it.
+base::Table figures_with_published(const trnsim::RunResult& run, const analysis::Figures& figures);
 /// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".
 std::string setting_of(const trnsim::Job& job);
 /// The plan as flags: "--tensor_parallel_size 8 --zero_1".

@@ -65,7 +65,7 @@ inline constexpr std::array kVerbs = {
          {"trnsim ablate bert_emotion",
           "trnsim ablate bert_emotion --only time --per_device_train_batch_size 8",
           "trnsim ablate bert_emotion --set hbm.bandwidth=0.5x --format md"}, add_ablate},
-    Verb{"estimate", "memory, step time and cost of a decoder's training on a plan",
+    Verb{"estimate", "memory, time and cost of a model's training, or of requests to it",
          {"trnsim estimate llama2-7b --tensor_parallel_size 8 --zero_1 --gradient_accumulation_steps 16",
           "trnsim estimate llama2-70b --nnodes 32 --tensor_parallel_size 32 --pipeline_parallel_size 8 --zero_1 "
           "--gradient_accumulation_steps 32 --recompute selective",

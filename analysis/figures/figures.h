@@ -206,6 +206,7 @@ struct GainFigures {
 struct HostFigures {
   Maybe seconds, peak_bytes;
   std::optional<std::int64_t> threads;
+  std::string date;  // on which it ended, UTC: "2026-11-25"
 };
 
 struct Figures {

@@ -147,7 +147,8 @@ template <>
 struct JsonFields<HostFigures> {
   using S = HostFigures;
   static constexpr auto kList =
-      std::tuple(Key{"seconds", &S::seconds}, Key{"peak_bytes", &S::peak_bytes}, Key{"threads", &S::threads});
+      std::tuple(Key{"seconds", &S::seconds}, Key{"peak_bytes", &S::peak_bytes}, Key{"threads", &S::threads},
+                 Key{"date", &S::date});
 };
 template <>
 struct JsonFields<StepFigures> {

@@ -70,15 +70,17 @@ Json percentiles(double seconds) {
 /// Bytes of one core under neuron-monitor's headings, at the peak of the step.
 Json core_memory(const Record& record) {
   const MemoryUse memory = memory_use(record);
-  double tensors = 0, scratchpad = 0;
+  double tensors = 0, scratchpad = 0, runtime = 0;
   for (std::size_t k = 0; k < memory.kinds.size(); ++k) {
+    const std::string& kind = memory.kinds[k];
     const double bytes = memory.bytes[k].empty() ? 0 : memory.bytes[k][memory.peak_call];
-    (memory.kinds[k] == "workspace" || memory.kinds[k] == "activations" ? scratchpad : tensors) += bytes;
+    const bool of_software = kind == "runtime" || kind == "dma_rings";
+    (of_software ? runtime : kind == "workspace" || kind == "activations" ? scratchpad : tensors) += bytes;
   }
   return {{"constants", 0},
           {"model_code", 0},
           {"model_shared_scratchpad", scratchpad},
-          {"runtime_memory", 0},
+          {"runtime_memory", runtime},
           {"tensors", tensors}};
 }
 
@@ -306,7 +308,7 @@ std::string top_frame(const Record& record, double from, double until, int width
     if (!(inside > 0)) continue;
     current = c;
     for (int e = 0; e < isa::kEngineCount; ++e) busy[e] += inside * hw::seconds(call.engines[e].busy) / length;
-    dma += inside * hw::seconds(call.dma.active) / length;
+    dma += inside / length * call.dma.engine_busy * 1e-15 / std::max(r.peaks.dma_engines, 1.0);
     bytes += inside * static_cast<double>(call.dma.read_bytes + call.dma.written_bytes) / length;
   }
   for (const hw::CollectiveTime& c : r.collectives) collective += overlap(from, until, c.begin, c.end);
@@ -324,9 +326,9 @@ std::string top_frame(const Record& record, double from, double until, int width
   const MemoryUse memory = memory_use(record);
   const auto capacity = static_cast<double>(record.info.hbm_bytes_per_core);
   if (!running || capacity <= 0) return out;
-  out += bar_line("hbm used", memory.total[current] / capacity, width);
+  out += bar_line("hbm used", memory.peak / capacity, width);
   for (std::size_t k = 0; k < memory.kinds.size(); ++k)
-    out += fmt::format("  {:<14}{:>12}\n", memory.kinds[k], readable(memory.bytes[k][current], "B"));
+    out += fmt::format("  {:<14}{:>12}\n", memory.kinds[k], readable(memory.bytes[k][memory.peak_call], "B"));
   return out;
 }
 

@@ -1,23 +1,15 @@
 #include "analysis/profile/memory_use.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
-#include <string_view>
 
 namespace analysis {
-namespace {
-
-constexpr std::array<std::string_view, 3> kHeld = {"weights", "optimizer", "inputs"};
-
-}  // namespace
-
 MemoryUse memory_use(const Record& record) {
   const std::size_t calls = record.result.calls.size();
   std::map<std::string, std::vector<double>> steps;  // by kind: change at each call
   for (const RegionUse& use : record.regions) {
-    const bool held = use.first_call < 0 || std::ranges::find(kHeld, use.region.kind) != kHeld.end();
+    const bool held = use.first_call < 0 || use.region.kind != "activations";
     std::vector<double>& step = steps.try_emplace(use.region.kind, calls + 1).first->second;
     const auto bytes = static_cast<double>(use.region.bytes);
     step.at(held ? 0 : static_cast<std::size_t>(use.first_call)) += bytes;

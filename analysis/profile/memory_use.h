@@ -17,8 +17,8 @@ struct MemoryUse {
   std::size_t peak_call = 0;
 };
 
-/// Weights, optimizer state and inputs are held during the whole program; a region of another kind from the first to
-/// the last call that touches it. Regions that no call touches count as held.
+/// Activations are held from the first to the last call that touches them. All else is reserved for the whole program:
+/// weights, gradients, the optimizer's state, inputs and outputs, code and rings of the software.
 MemoryUse memory_use(const Record& record);
 
 }  // namespace analysis

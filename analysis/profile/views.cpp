@@ -159,10 +159,11 @@ std::vector<Difference> compare(const Record& before, const Record& after) {
 std::vector<Difference> compare_jobs(const Figures& before, const Figures& after) {
   std::vector<Difference> list;
   for (const Figure& figure : figure_table()) {
-    if (figure.section != "job" && figure.section != "cost" && figure.section != "memory") continue;
+    const bool trained = figure.section == "metrics";
+    if (figure.section != "job" && figure.section != "cost" && figure.section != "memory" && !trained) continue;
     const Maybe a = figure.of(before), b = figure.of(after);
     if (!a || !b) continue;
-    const Difference one{"job", std::string{figure.name}, *a, *b, std::string{figure.unit}};
+    const Difference one{trained ? "training" : "job", std::string{figure.name}, *a, *b, std::string{figure.unit}};
     if (!figure.title.empty() || one.change() != 0) list.push_back(one);
   }
   return list;

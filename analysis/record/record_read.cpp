@@ -314,6 +314,9 @@ void read_events(Database& db, Record& r) {
 }  // namespace
 
 Record read_record(const std::filesystem::path& path) {
+  if (path.extension() == ".json" && std::filesystem::exists(path))
+    throw Error{Fault::kData, path.string(), "is no record of a run",
+                "a profile of neuron-profile is compared with one: `trnsim compare` RUN PROFILE"};
   Database db{std::filesystem::is_directory(path) ? path / kRecordFile : path, Database::Mode::kRead};
   const Meta meta{db};
   check_schema(db, meta);

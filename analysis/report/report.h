@@ -18,6 +18,9 @@ struct RunParts {
   Record record;
   Figures figures;
   std::vector<StepFigures> steps;  // empty when the run computed no numerics
+
+  /// Whether a step was simulated; else the run trained alone.
+  bool simulated() const { return !record.info.instance_type.empty(); }
 };
 struct ReportRun : RunParts {
   std::string name;            // of its folder
@@ -29,12 +32,13 @@ struct ReportRun : RunParts {
 /// A run in memory, whose files go to `folder`.
 ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const std::vector<PricedInstance>& prices,
                      double efficiency);
-/// `stage`: of a pipeline; below 0: the slowest. Errors: Fault::kData when run.sqlite or result.json is missing,
-/// damaged or of a newer schema; as read_record() for a stage.
+/// `stage`: of a pipeline; below 0: the slowest. A run that trained alone has no record. Errors: Fault::kData when
+/// run.sqlite or result.json is missing, damaged or of a newer schema; as read_record() for a stage.
 ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
                           double efficiency, std::int64_t stage = -1);
 
-/// The job and one device step of `other` against `first`.
+/// The job, the training and one device step of `other` against `first`, as far as both have them. Errors:
+/// Fault::kUsage when they have nothing in common.
 std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other);
 
 /// One HTML page. With several runs the others are compared with the first.

@@ -21,6 +21,7 @@ namespace {
 std::vector<std::string> warnings_of(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
   std::vector<std::string> list;
+  if (!run.simulated()) return list;
   if (!r.exact && r.replayed_calls > 0)
     list.push_back(
         fmt::format("{} of {} calls took the time of an earlier call of their block (the setting exact simulates all)",
@@ -40,7 +41,6 @@ std::vector<std::string> warnings_of(const ReportRun& run) {
     list.push_back(fmt::format("HBM is {:.1f} % full at its peak", needed / capacity * 100));
   if (r.matmul_flops > 0 && run.record.program.model_flops > r.matmul_flops * 1.0001)
     list.push_back("the program executes fewer matmul FLOPs than its model has: figures of this run are wrong");
-  if (run.steps.empty()) list.push_back("no numerics: the run projected time only, or logged no step");
   if (run.costs.empty()) list.push_back("no cost: the job has no time, or its instance type no price");
   return list;
 }
@@ -60,10 +60,11 @@ ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const 
                      double efficiency) {
   ReportRun run{std::move(parts), {}, {}, efficiency, {}};
   Figures& f = run.figures;
-  f.core = core_figures(run.record.utilisation);  // a pipeline's record may be of another stage
-  if (!f.time.device_step_seconds) f.time.device_step_seconds = hw::seconds(run.record.result.total);
   const std::filesystem::path plain = folder.filename().empty() ? folder.parent_path() : folder;
   run.name = plain.filename().string();
+  if (!run.simulated()) return run;
+  f.core = core_figures(run.record.utilisation);  // a pipeline's record may be of another stage
+  if (!f.time.device_step_seconds) f.time.device_step_seconds = hw::seconds(run.record.result.total);
   const bool priced = std::ranges::find(prices, run.record.info.instance_type, &PricedInstance::name) != prices.end();
   if (priced && f.projected() && (f.generates() || f.work.train_steps_per_second))
     run.costs = price_job(job_to_price(f, run.record, (folder / "result.json").string()), prices, {1}, efficiency);
@@ -71,17 +72,51 @@ ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const 
   return run;
 }
 
+namespace {
+
+/// Whether a run trained, and simulated no step of a job.
+bool trained_alone(const std::filesystem::path& folder, const Figures& figures) {
+  return figures.training && !figures.projected() && !std::filesystem::exists(folder / "run.sqlite");
+}
+
+}  // namespace
+
 ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
                           double efficiency, std::int64_t stage) {
   RunParts parts{.record = {}, .figures = read_result(folder), .steps = {}};
-  parts.record = read_record(folder, stage);
+  if (!trained_alone(folder, parts.figures)) parts.record = read_record(folder, stage);
   if (std::filesystem::exists(folder / "steps.jsonl")) parts.steps = read_steps(folder);
   return report_run(folder, std::move(parts), prices, efficiency);
 }
 
+namespace {
+
+/// Losses at the steps that both have logged, a few of them evenly.
+std::vector<Difference> compare_losses(const ReportRun& first, const ReportRun& other) {
+  constexpr std::size_t kMost = 12;
+  std::vector<Difference> all, out;
+  for (const StepFigures& a : first.steps)
+    for (const StepFigures& b : other.steps)
+      if (a.step == b.step && a.loss && b.loss)
+        all.push_back({"training", fmt::format("loss of step {}", a.step), *a.loss, *b.loss, ""});
+  const std::size_t every = std::max<std::size_t>(1, (all.size() + kMost - 1) / kMost);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if ((all.size() - 1 - i) % every == 0) out.push_back(std::move(all[i]));
+  return out;
+}
+
+}  // namespace
+
 std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other) {
   std::vector<Difference> out = compare_jobs(first.figures, other.figures);
-  std::ranges::move(compare(first.record, other.record), std::back_inserter(out));
+  if (first.figures.training && other.figures.training)
+    std::ranges::move(compare_losses(first, other), std::back_inserter(out));
+  if (first.simulated() && other.simulated())
+    std::ranges::move(compare(first.record, other.record), std::back_inserter(out));
+  if (out.empty())
+    throw base::Error{base::Fault::kUsage, fmt::format("{} and {}", first.name, other.name),
+                      "have nothing in common: one trained alone, the other was projected alone",
+                      "run one of them again without `mode`"};
   return out;
 }
 
@@ -119,7 +154,7 @@ BusyMap busy_map(const hw::SimResult& result, std::size_t columns) {
     if (!(length > 0)) continue;
     for (std::size_t e = 0; e < isa::kEngineCount; ++e)
       add_share(map, e, call.begin, call.end, static_cast<double>(call.engines[e].busy) / length, column);
-    add_share(map, isa::kEngineCount, call.begin, call.end, static_cast<double>(call.dma.active) / length, column);
+    add_share(map, isa::kEngineCount, call.begin, call.end, call.dma.engine_busy / std::max(result.peaks.dma_engines, 1.0) / length, column);
   }
   for (const hw::CollectiveTime& c : result.collectives)
     add_share(map, isa::kEngineCount + 1, c.begin, c.end, 1, column);

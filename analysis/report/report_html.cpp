@@ -52,11 +52,25 @@ std::string setting_text(const ReportRun& run) {
   return out;
 }
 
-std::string summary_html(const ReportRun& run) {
+/// What was run, with which trnsim, and when; a page is opened long after.
+std::string origin_html(const ReportRun& run) {
   const RecordInfo& info = run.record.info;
-  std::string out =
-      fmt::format("<p>{} on {} {}; {} of {} cores simulated; trnsim {}.</p>\n", escape(info.workload), info.instances,
-                  escape(info.instance_type), run.record.result.cores, run.record.program.ranks, escape(info.trnsim));
+  std::string out = "<p>";
+  if (run.simulated())
+    out += fmt::format("{} on {} {}; {} of {} cores simulated.", escape(info.workload), info.instances,
+                       escape(info.instance_type), run.record.result.cores, run.record.program.ranks);
+  else
+    out += fmt::format("{}, trained on {} simulated cores of {}; no job was projected.",
+                       escape(run.figures.workload.name), run.figures.machine.cores.value_or(1),
+                       escape(run.figures.machine.instance_type));
+  out += "</p>\n<p class=\"setting\">";
+  if (!run.figures.command.empty()) out += fmt::format("<code>{}</code> ", command_html(run.figures.command));
+  return out + fmt::format("with trnsim {}{}</p>\n", escape(run.figures.version),
+                           run.figures.host.date.empty() ? "" : ", " + escape(run.figures.host.date));
+}
+
+std::string summary_html(const ReportRun& run) {
+  std::string out = origin_html(run);
   if (const std::string setting = setting_text(run); !setting.empty())
     out += fmt::format("<p class=\"setting\">{}</p>\n", escape(setting));
   out += answer_html(run) + "<dl class=\"cards\">";
@@ -69,7 +83,7 @@ std::string summary_html(const ReportRun& run) {
 std::string warnings_html(const ReportRun& run) {
   std::string out;
   for (const std::string& warning : run.warnings) out += fmt::format("<p class=\"warn\">{}</p>\n", escape(warning));
-  return out.empty() ? "<p>None.</p>\n" : out;
+  return out;
 }
 
 std::string machine_html(const ReportRun& run) {
@@ -111,20 +125,25 @@ struct Part {
 };
 
 std::vector<Part> parts_of(const ReportRun& run, const std::string& id) {
-  std::vector<Part> parts{{"summary", "Summary", "Summary", summary_html(run)},
-                          {"time", "Where the time goes", "Time", time_html(run, id)},
-                          {"timeline", "One step from begin to end", "Step", timeline_html(run)},
-                          {"engines", "Engines over time", "Engines", engines_html(run)},
-                          {"layers", "Layers and cores", "Layers", layers_html(run)},
-                          {"memory", "Memory", "Memory", memory_html(run)},
-                          {"roofline", "Roofline", "Roofline", roofline_html(run, id)},
-                          {"collectives", "Collectives", "Collectives", collectives_html(run)},
-                          {"whatif", "What to change", "What if", what_if_html(run)}};
-  if (!run.costs.empty()) parts.push_back({"cost", "Cost", "Cost", cost_html(run)});
-  parts.push_back({"training", "Training", "Training", curves_html(run)});
-  parts.push_back({"warnings", "Notes", "Notes", warnings_html(run)});
-  parts.push_back({"words", "Words", "Words", words_html()});
-  parts.push_back({"machine", "Machine", "Machine", machine_html(run)});
+  std::vector<Part> parts{{"summary", "Summary", "Summary", summary_html(run)}};
+  const auto add = [&](Part part) {
+    if (!part.body.empty()) parts.push_back(std::move(part));
+  };
+  if (run.simulated()) {
+    add({"time", "Where the time goes", "Time", time_html(run, id)});
+    add({"timeline", "One step from begin to end", "Step", timeline_html(run)});
+    add({"engines", "Engines over time", "Engines", engines_html(run)});
+    add({"layers", "Layers and cores", "Layers", layers_html(run)});
+    add({"memory", "Memory", "Memory", memory_html(run)});
+    add({"roofline", "Roofline", "Roofline", roofline_html(run, id)});
+    add({"collectives", "Collectives", "Collectives", collectives_html(run)});
+    add({"whatif", "What to change", "What if", what_if_html(run)});
+  }
+  if (!run.costs.empty()) add({"cost", "Cost", "Cost", cost_html(run)});
+  add({"training", "Training", "Training", curves_html(run)});
+  add({"warnings", "Notes", "Notes", warnings_html(run)});
+  add({"words", "Words", "Words", words_html()});
+  if (run.simulated()) add({"machine", "Machine", "Machine", machine_html(run)});
   return parts;
 }
 

@@ -19,6 +19,7 @@ using base::Cell;
 
 constexpr std::size_t kAreaSteps = 400;
 constexpr std::size_t kNamedMarks = 9;
+constexpr double kCutPlane = 1e3;  // an op that is further from the bend is drawn at this distance: the plane is empty
 constexpr double kDrawnShare = 0.005;  // of the busy time: smaller ones say nothing about the step
 
 base::Table roofline_table(const ReportRun& run) {
@@ -48,8 +49,11 @@ std::vector<Mark> roofline_marks(const ReportRun& run, double knee) {
     if (p.achieved <= 0 || p.seconds < kDrawnShare * busy) continue;
     const bool known = p.intensity > 0;  // else its bytes are booked under other labels: nothing but FLOPs binds
     if (!known && !(knee > 0)) continue;
-    marks.push_back({p.op + (known ? "" : ", no HBM bytes of its own"), known ? p.intensity : knee * 10, p.achieved,
-                     p.seconds / busy});
+    const double cut = knee / kCutPlane;
+    std::string note = known ? "" : ", no HBM bytes of its own";
+    if (known && p.intensity < cut) note = fmt::format(", at {:.2g} FLOP/B", p.intensity);
+    marks.push_back({p.op + note, known ? std::max(p.intensity, cut) : knee * 10,
+                     std::max(p.achieved, run.record.result.peaks.matmul_flops / kCutPlane), p.seconds / busy});
   }
   std::ranges::stable_sort(marks, std::greater{}, &Mark::weight);
   return marks;
@@ -136,13 +140,13 @@ std::string memory_html(const ReportRun& run) {
                     {"simulated time of one step", "s"}, {"bytes", "B"}) +
          fmt::format(
              "<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"), readable(capacity, "B"),
-             needed > memory.peak ? "; the chart has the tensors of the program, without the software's share" : "") +
+             needed > memory.peak ? "; the chart has the tensors of this stage's program" : "") +
          peak_html(run, memory) + folded("HBM of a core by kind", memory_kinds_table(run, memory));
 }
 
 std::string collectives_html(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
-  if (r.collectives.empty()) return "<p class=\"none\">The step has no collective.</p>\n";
+  if (r.collectives.empty()) return "";
   const double active = hw::seconds(r.collective_active), exposed = std::min(active, hw::seconds(r.collective_exposed));
   return question(
              "is communication hidden? Cores exchange data in collectives; what is exposed makes the step longer, the "
@@ -153,7 +157,7 @@ std::string collectives_html(const ReportRun& run) {
 }
 
 std::string curves_html(const ReportRun& run) {
-  if (run.steps.empty()) return "<p class=\"none\">The run computed no numerics.</p>\n";
+  if (run.steps.empty()) return "";
   Series loss{"loss"}, rate{"learning rate"}, norm{"gradient norm"};
   for (const StepFigures& one : run.steps) {
     const auto step = static_cast<double>(one.step);

@@ -21,9 +21,10 @@ std::string inline_text(std::string_view text) {
 std::string run_markdown(const ReportRun& run) {
   const auto md = base::Format::kMarkdown;
   std::string out = fmt::format("## {}\n\n{} on {} {}\n\n| | |\n|---|---|\n", inline_text(run.name),
-                                inline_text(run.record.info.workload), run.record.info.instances,
-                                inline_text(run.record.info.instance_type));
+                                inline_text(run.figures.workload.name), run.figures.machine.instances.value_or(1),
+                                inline_text(run.figures.machine.instance_type));
   for (const Headline& h : headlines(run)) out += fmt::format("| {} | {} |\n", h.name, inline_text(h.text));
+  if (!run.simulated()) return out + "\n";
   const MemoryUse memory = memory_use(run.record);
   out += fmt::format("| HBM of a core | {} of {} |\n\n", readable(hbm_needed(run, memory.peak), "B"),
                      readable(static_cast<double>(run.record.info.hbm_bytes_per_core), "B"));

@@ -73,7 +73,7 @@ std::string what_if_html(const ReportRun& run) {
   const std::string why = question("what would help? Each change was projected like the job itself");
   std::string out = compiler_bars(run);
   if (!run.figures.answer || !run.figures.answer->changes)
-    return why + out + "<p class=\"none\">No change was tried: the run had no suggestions.</p>\n";
+    return out.empty() ? out : why + out;
   std::vector<Bar> bars{{.name = "as it is", .value = 100, .text = "100 %", .css = "soft"}};
   for (const ChangeFigures& change : *run.figures.answer->changes)
     bars.push_back({.name = flags_of(change.settings),

@@ -45,6 +45,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOthers =
      {"device_mfu_percent", "mfu_estimated_percent"},
      {"collectives_exposed_seconds", "cc_op_exposed_time"}}};
 constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of binding resources
+constexpr std::size_t kNamedPoints = 9;     // of the front, on the picture
 constexpr std::string_view kBusy = "busy.";  // metrics of resources that may bind, per cent
 
 std::vector<std::string> metric_names(const SweepRun& run) {
@@ -96,16 +97,21 @@ std::string binding(const SweepResult& result) {
 
 std::string pareto_html(const SweepRun& run) {
   const std::string time = metric_of(run, "time");
-  std::vector<Mark> marks;
-  for (const SweepResult& result : run.results) {
+  const std::vector<std::size_t> front = pareto_front(run, time, "dollars");
+  std::vector<Mark> marks, others;  // the front's first: they have numbers and names
+  for (std::size_t i = 0; i < run.results.size(); ++i) {
+    const SweepResult& result = run.results[i];
     const auto x = result.metrics.find(time), y = result.metrics.find("dollars");
-    if (x != result.metrics.end() && y != result.metrics.end())
-      marks.push_back({name_of(result.point), x->second, y->second});
+    if (x == result.metrics.end() || y == result.metrics.end()) continue;
+    const bool best = std::ranges::find(front, i) != front.end();
+    (best ? marks : others).push_back({name_of(result.point), x->second, y->second});
   }
+  const std::size_t named = std::min(marks.size(), kNamedPoints);
+  marks.insert(marks.end(), others.begin(), others.end());
   if (marks.empty()) return "<p class=\"none\">No point has a time and a price.</p>\n";
   base::Table table{{{"point", ""}, {"time", "", Align::kRight}, {"dollars", "", Align::kRight}}};
   std::vector<std::pair<double, double>> line;
-  for (const std::size_t i : pareto_front(run, time, "dollars")) {
+  for (const std::size_t i : front) {
     const Metrics& m = run.results[i].metrics;
     const double seconds = m.at(time), dollars = m.at("dollars");
     table.add_row({name_of(run.results[i].point), Cell{seconds, readable(seconds, "s")},
@@ -113,7 +119,7 @@ std::string pareto_html(const SweepRun& run) {
     if (seconds > 0 && dollars > 0) line.emplace_back(seconds, dollars);
   }
   return scatter_chart("time against dollars of each point, with the Pareto front", marks, line,
-                       {"time of the program", "s", true}, {"dollars", "", true}) +
+                       {"time", "s", true}, {"dollars", "", true}, named) +
          table_html("points that no other beats in time and dollars", table);
 }
 
@@ -190,11 +196,10 @@ std::string binding_html(const SweepRun& run) {
 
 }  // namespace
 
-base::Table sweep_table(const SweepRun& run, bool brief) {
+namespace {
+
+base::Table table_of(const SweepRun& run, const std::vector<std::string>& metrics) {
   const auto keys = keys_of(run);
-  auto metrics = metric_names(run);
-  if (brief)
-    std::erase_if(metrics, [](const std::string& name) { return std::ranges::find(kBrief, name) == kBrief.end(); });
   std::vector<base::Column> columns;
   for (const std::string& key : keys) columns.push_back({key, ""});
   for (const std::string& metric : metrics) columns.push_back({metric, "", Align::kRight});
@@ -214,6 +219,24 @@ base::Table sweep_table(const SweepRun& run, bool brief) {
     table.add_row(std::move(cells));
   }
   return table;
+}
+
+/// What a reader looks for first, then all else.
+std::vector<std::string> by_interest(std::vector<std::string> metrics) {
+  constexpr std::array<std::string_view, 8> kFirst = {"train_runtime", "generate_runtime", "total_time", "dollars",
+                                                      "train_samples_per_second", "tokens_per_second", "step_seconds",
+                                                      "hbm_bytes"};
+  std::ranges::stable_sort(metrics, {}, [&](const std::string& name) { return std::ranges::find(kFirst, name); });
+  return metrics;
+}
+
+}  // namespace
+
+base::Table sweep_table(const SweepRun& run, bool brief) {
+  auto metrics = metric_names(run);
+  if (brief)
+    std::erase_if(metrics, [](const std::string& name) { return std::ranges::find(kBrief, name) == kBrief.end(); });
+  return table_of(run, metrics);
 }
 
 std::string metric_of(const SweepRun& run, std::string_view name) {
@@ -309,7 +332,7 @@ std::string sweep_html(const SweepRun& run, std::string_view title) {
   };
   const std::string body = section("Time against dollars", pareto_html(run)) +
                            section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
-                           section("All points", table_html("every point", sweep_table(run)));
+                           section("All points", table_html("every point", table_of(run, by_interest(metric_names(run)))));
   return page_html(fmt::format("trnsim sweep: {}", title), fmt::format("<h1>{}</h1>\n{}", escape(title), body));
 }
 

@@ -35,6 +35,8 @@ struct LengthShare {
 
 /// Default length of a decoder's sequences in tokens: optimum-neuron's tutorials pack to it.
 inline constexpr std::int64_t kDefaultTextLength = 2048;
+/// Default number of tokens that a generation adds to each prompt.
+inline constexpr std::int64_t kDefaultNewTokens = 128;
 
 /// How a job saves its state, and how often its instances are taken away.
 struct SavePlan {
@@ -63,10 +65,11 @@ struct Sizes {
 };
 
 /// A job that generates text instead of training: each of step.plan.micro_batch prompts is read, then tokens are added
-/// one by one, on step.plan.tensor cores.
+/// one by one, on step.plan.tensor cores. Without new tokens it is a model's answer to what it reads, an encoder's or a
+/// classifier's, on step.plan.data cores.
 struct PromptAndTokens {
   std::int64_t prompt_tokens = 128;  // per prompt, before padding
-  std::int64_t new_tokens = 128;     // per sequence
+  std::int64_t new_tokens = 128;     // per sequence; 0: it is read alone
   std::int64_t length = 128;         // tokens per sequence that the caches hold
   bool operator==(const PromptAndTokens&) const = default;
 };

@@ -187,6 +187,8 @@ class Compiler {
   void run_graph_passes() {
     const Passes& p = options_.passes;
     if (p.flash_attention) note("flash_attention", "attentions keep no probabilities", use_flash_attention(graph_));
+    if (const std::size_t tiled = tile_long_rows(graph_, target_.geometry); tiled > 0)
+      note("long rows", "attentions whose keys are taken in blocks", tiled);
     if (p.cse) note("cse", "operations removed", eliminate_common_subexpressions(graph_));
     if (p.narrow) note("narrow", "tensors stored in fewer bits", narrow_operands(graph_));
     if (p.bias_gradient)

@@ -106,7 +106,10 @@ struct AttentionAttrs {
   bool flash = false;       // keeps one number per row instead of its probabilities
   bool biased = false;      // the last operand is a bias of each head's scores
   double soft_cap = 0;      // scores s become soft_cap * tanh(s / soft_cap), before masks; 0: they do not
-  bool unfused = false;     // each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between
+  /// With flash: keys that are in SBUF at a time, a multiple of 512. 0: all. kUnfused: all, and each step is an
+  /// operation: scores that SBUF cannot hold for all heads pass HBM in between.
+  std::int64_t tile_keys = 0;
+  static constexpr std::int64_t kUnfused = -1;
   double p = 0;
   std::uint32_t stream = 0;
   OptionalType dtype{}, operand{};

@@ -70,20 +70,24 @@ std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<Val
   Node& node = nodes_.back();
   const std::vector<Shape> shapes = op.infer({*this, node});
   for (const ValueId v : node.in) add_user(v, id);
-  for (std::size_t o = 0; o < shapes.size(); ++o) {
-    const Shape& s = shapes[o];
-    const bool in_place = s.alias != kNoValue;
-    node.out.push_back(static_cast<ValueId>(values_.size()));
-    add_value({.name = node.label + "." + std::to_string(id) + "." + std::to_string(o),
-               .rows = s.rows,
-               .cols = s.cols,
-               .dtype = s.dtype,
-               .kind = in_place ? values_[s.alias].kind : Kind::kActivation,
-               .producer = id,
-               .alias = s.alias,
-               .first = s.first});
-  }
+  for (const Shape& shape : shapes) append_result(id, shape);
   return node.out;
+}
+
+ValueId Graph::append_result(NodeId id, const Shape& shape) {
+  Node& node = nodes_[id];
+  const bool in_place = shape.alias != kNoValue;
+  const auto value = static_cast<ValueId>(values_.size());
+  add_value({.name = node.label + "." + std::to_string(id) + "." + std::to_string(node.out.size()),
+             .rows = shape.rows,
+             .cols = shape.cols,
+             .dtype = shape.dtype,
+             .kind = in_place ? values_[shape.alias].kind : Kind::kActivation,
+             .producer = id,
+             .alias = shape.alias,
+             .first = shape.first});
+  node.out.push_back(value);
+  return value;
 }
 
 ValueId Graph::add1(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs) {

@@ -115,6 +115,8 @@ class Graph {
   void set_shape(ValueId value, const Shape& shape);
   /// Adds an operand to `node`.
   void append_operand(NodeId node, ValueId value);
+  /// Adds a result to `node`.
+  ValueId append_result(NodeId node, const Shape& shape);
   /// Redirects all users of `from` to `to`.
   void replace(ValueId from, ValueId to);
   void remove(NodeId id);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/target.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 
@@ -123,6 +124,8 @@ struct Op {
   /// Turns the node into its variant for the pass `flash_attention`. Returns whether it now keeps less for its
   /// gradient, which recomputes the rest.
   bool (*use_flash)(Graph&, NodeId) = nullptr;
+  /// Turns the node into its variant for rows that SBUF does not hold, if its rows are such. Returns whether they are.
+  bool (*tile_long_rows)(Graph&, NodeId, const isa::Geometry&) = nullptr;
   /// Independent units of work besides row tiles, such as the heads of all sequences. Null: none.
   double (*pieces)(const Node&) = nullptr;
   /// Operands from this one on are adjacent in HBM: a bucket of a collective. -1: none do.

@@ -102,17 +102,36 @@ NodeId first_of(const Graph& graph, NodeId again) {
 
 }  // namespace
 
+namespace {
+
+/// A node that was recomputed for its probabilities alone is not: the backward pass recomputes them itself.
+void use_first(Graph& graph, NodeId n) {
+  const NodeId first = first_of(graph, n);
+  if (first == n) return;
+  for (std::size_t o = 0; o < graph.node(n).out.size(); ++o)
+    graph.replace(graph.node(n).out[o], graph.node(first).out[o]);
+}
+
+}  // namespace
+
 std::size_t use_flash_attention(Graph& graph) {
   std::size_t count = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     const Op* op = graph.node(n).op;
     if (!op || !op->use_flash || !op->use_flash(graph, n)) continue;
     ++count;
-    // A node that was recomputed for its probabilities alone is not: the backward pass recomputes them itself.
-    const NodeId first = first_of(graph, n);
-    if (first == n) continue;
-    for (std::size_t o = 0; o < graph.node(n).out.size(); ++o)
-      graph.replace(graph.node(n).out[o], graph.node(first).out[o]);
+    use_first(graph, n);
+  }
+  return count;
+}
+
+std::size_t tile_long_rows(Graph& graph, const isa::Geometry& geometry) {
+  std::size_t count = 0;
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    const Op* op = graph.node(n).op;
+    if (!op || !op->tile_long_rows || !op->tile_long_rows(graph, n, geometry)) continue;
+    ++count;
+    use_first(graph, n);
   }
   return count;
 }

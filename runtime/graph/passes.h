@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/target.h"
+
 namespace runtime {
 
 class Graph;  // runtime/graph/graph.h
@@ -66,6 +68,8 @@ std::size_t eliminate_common_subexpressions(Graph& graph);
 std::size_t join_bias_gradients(Graph& graph);
 /// Attention becomes flash attention: see kAttention. Returns how many attentions.
 std::size_t use_flash_attention(Graph& graph);
+/// Rows that SBUF does not hold are taken in blocks: see Op::tile_long_rows. Returns how many nodes have such rows.
+std::size_t tile_long_rows(Graph& graph, const isa::Geometry& geometry);
 /// Rounds a tensor when it is written if each of its uses rounds it anyway: the same bits, fewer bytes. Returns the
 /// number of tensors.
 std::size_t narrow_operands(Graph& graph);

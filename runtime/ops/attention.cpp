@@ -13,7 +13,7 @@ namespace {
 /// each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
 /// attrs.window if that is not 0; attrs.soft_cap: scores s are soft_cap * tanh(s / soft_cap) before masks are added;
 /// tiles of keys that no query sees are left out with attrs.flash only: frameworks add a mask instead. Source: Vaswani
-/// et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask and its
+/// et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.kUnfused: product, mask and its
 /// constant, selection, maximum, difference, exponentials, sum and division are operations of their own, and so are the
 /// broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py mask() and hlo.py
 /// softmax()); when the scores of a sequence's heads are larger than SBUF, each writes its result to HBM, where those
@@ -33,6 +33,8 @@ std::vector<Shape> attention_infer(const Contract& c) {
   const std::size_t masked = c.inputs() - (a.biased ? 1 : 0);
   if (masked > 3) c.need(3, a.batch, keys, "mask");
   if (a.biased) c.need(masked, a.heads * a.seq, keys, "bias");
+  if (a.tile_keys > 0 && (!a.flash || a.tile_keys % kChunk != 0))
+    c.fail("tiles of keys need flash, and whole chunks", "set flash, and tile_keys to a multiple of 512");
   const std::int64_t rows = a.batch * a.heads * a.seq;
   const Shape kept = a.flash ? Shape{rows, 1, Dtype::kFp32} : Shape{rows, keys, a.softmax.value_or(c.result_type())};
   return {{q.rows, q.cols, c.result_type()}, kept};
@@ -96,7 +98,7 @@ class Attention {
         a_{node.attrs.as<AttentionAttrs>()},
         h_{e.graph(), node},
         keep_{kept(e.graph(), node.out[1])},
-        spills_{a_.unfused && score_bytes() > sbuf_bytes()} {}
+        spills_{a_.tile_keys == AttentionAttrs::kUnfused && score_bytes() > sbuf_bytes()} {}
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
@@ -287,7 +289,9 @@ class Attention {
   Tile mask_{};
 };
 
-void attention_lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
+void attention_lower(Emitter& e, const Node& node) {
+  node.attrs.as<AttentionAttrs>().tile_keys > 0 ? lower_tiled_attention(e, node) : Attention{e, node}.run();
+}
 
 /// One number per row is kept in place of the probabilities. Not with a bias, whose gradient is that of all scores.
 bool attention_flash(Graph& graph, NodeId n) {
@@ -295,6 +299,16 @@ bool attention_flash(Graph& graph, NodeId n) {
   graph.node(n).attrs.as<AttentionAttrs>().flash = true;
   const ValueId kept = graph.node(n).out[1];
   graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
+  return true;
+}
+
+/// Keys by blocks, and no probabilities.
+bool attention_tiled(Graph& graph, NodeId n, const isa::Geometry& geometry) {
+  const Heads h{graph, graph.node(n)};
+  const auto& a = graph.node(n).attrs.as<AttentionAttrs>();
+  if (!rows_are_long(h, a, geometry)) return false;
+  if (!a.flash) attention_flash(graph, n);
+  graph.node(n).attrs.as<AttentionAttrs>().tile_keys = kTileKeys;
   return true;
 }
 
@@ -316,6 +330,7 @@ const Op kAttention{.name = "attention",
                     .matmul_flops = attention_flops,
                     .tensor_operands = {0, 1, 2},
                     .use_flash = attention_flash,
+                    .tile_long_rows = attention_tiled,
                     .pieces = heads_and_sequences,
                     .recomputed_selectively = true};
 

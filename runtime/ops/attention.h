@@ -19,11 +19,19 @@ inline constexpr float kHiddenScore = std::numeric_limits<float>::lowest();
 /// Rows of one sequence, `heads` neighbouring heads wide, in tiles of 128 rows.
 using RowTiles = std::vector<Tile>;
 
+/// Keys of a block where rows do not fit: long enough that what is done once for 128 queries and a block does not
+/// count, short enough that two blocks are in SBUF at a time.
+inline constexpr std::int64_t kTileKeys = 4 * kChunk;
+
 struct Heads {
   std::int64_t batch, seq, keys, heads, kv_heads, size;  // keys: of a sequence; size: of one head
   Dtype type;                                            // of TensorE's operands
   Dtype score;                                           // of scores and exponentials in SBUF
   bool skips;                                            // keys that no query of a tile sees are left out
+  std::int64_t window;                                   // keys that a query sees, itself among them; 0: all
+  std::int64_t tile_keys;                                // keys of a block; 0: rows are whole
+  std::int64_t first = 0;                                // of a block's keys, in the sequence
+  bool is_block = false;
 
   Heads(const Graph& graph, const Node& node);
   Heads(const Graph& graph, const Node& node, const AttentionAttrs& attrs);
@@ -34,7 +42,20 @@ struct Heads {
   /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
   std::int64_t group() const;
   /// Keys that are computed for the queries of tile t.
-  std::int64_t visible(std::int64_t t) const { return skips ? std::min(keys, (t + 1) * kPartitions) : keys; }
+  std::int64_t visible(std::int64_t t) const {
+    if (is_block && skips && first + keys <= earliest(t)) return 0;
+    return skips ? std::clamp((t + 1) * kPartitions - first, std::int64_t{0}, keys) : keys;
+  }
+  /// The first key that a query of tile t sees.
+  std::int64_t earliest(std::int64_t t) const {
+    return window > 0 ? std::max(std::int64_t{0}, t * kPartitions - window + 1) : 0;
+  }
+  /// The same heads, of whose keys there are [begin, begin + count) alone.
+  Heads block(std::int64_t begin, std::int64_t count) const {
+    Heads out = *this;
+    out.first = begin, out.keys = count, out.is_block = true;
+    return out;
+  }
   /// Pairs of a query and a key that are computed, over all heads and sequences.
   double pairs() const;
 };
@@ -46,6 +67,8 @@ inline double soft_capped(double s, double cap) { return cap > 0 ? cap * std::ta
 double heads_and_sequences(const Node& node);
 /// Loads columns [col, col + cols) of sequence b of queries or keys.
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols);
+/// The same of rows [rows.begin, +rows.size) of the sequence alone.
+RowTiles load_some_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, Span rows, Span cols);
 /// A head's elements on the partitions: one tile, or two of 128 for a head of up to 256.
 using HeadPanels = std::vector<Tile>;
 inline constexpr std::int64_t kWidestHead = 2 * kPartitions;
@@ -56,8 +79,9 @@ HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std:
 void contract_heads(Emitter& e, const Tile& sum, const HeadPanels& weights, const HeadPanels& moving, std::int64_t c);
 /// Keys that come after their query, of the queries of tile t: `dst`, which begins at key `first`, becomes `value`.
 void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value);
-/// As above, for keys before a sliding window of its last keys; `dst` begins at key 0.
-void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value);
+/// As above, for keys before a sliding window of its last keys.
+void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value,
+                  std::int64_t first = 0);
 /// The number of the piece that begins at column c of the scores of 128 queries, the `place`-th of all.
 inline std::int64_t piece_at(const Heads& h, std::int64_t place, std::int64_t c) {
   return place * ceil_div(h.keys, kChunk) + c / kChunk;
@@ -77,6 +101,12 @@ void drop_scores(Emitter& e, const Heads& h, const Node& node, std::int64_t plac
     drop_piece(e, node, piece_at(h, place, c), columns(dst, c, width), source(c, width));
   }
 }
+/// Whether SBUF does not hold whole rows of keys, so that they are taken in blocks.
+bool rows_are_long(const Heads& h, const AttentionAttrs& a, const isa::Geometry& geometry);
+/// The lowerings of attention and its gradient with attrs.tile_keys. Source: Dao et al., arXiv:2205.14135, algorithms 1
+/// and 4.
+void lower_tiled_attention(Emitter& e, const Node& node);
+void lower_tiled_attention_grad(Emitter& e, const Node& node);
 /// [P, n] -> panels [<= 128 of n, P] for a contraction over n.
 std::vector<Tile> transpose_tile(Emitter& e, const Tile& tile, Dtype type);
 

@@ -11,7 +11,7 @@ namespace {
 /// The gradients of attention for q, k and v, and of the scores. With p the probabilities, m the dropout and o the
 /// context: dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
 /// Shapes: q [B*S, H*d], k and v [B*K, KV*d], p [B*H*S, K], do and o [B*S, H*d] -> dq, dk, dv as q, k, v, and with
-/// attrs.biased ds [B*H*S, K].
+/// attrs.biased ds [B*H*S, K]; with attrs.tile_keys a place where dq adds up, as q, fp32.
 /// With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a mask [B, K] may follow, p is
 /// computed again, and the sum is that of do o over d. With attrs.soft_cap the scores are computed again, too: ds is
 /// also times 1 - tanh^2 of them. Source: Dao et al., arXiv:2205.14135, appendix B.2. Lowering: keys' gradients add up
@@ -25,6 +25,7 @@ std::vector<Shape> attention_grad_infer(const Contract& c) {
   c.need(5, q.rows, q.cols, "context");
   std::vector<Shape> out{{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
   if (a.biased) out.push_back({rows, keys, operand_type(c.graph, c.node)});
+  if (a.tile_keys > 0) out.push_back({q.rows, q.cols, Dtype::kFp32});
   return out;
 }
 
@@ -66,6 +67,7 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
       }
   Tensors out{dq, dk, dv};
   if (a.biased) out.push_back(scores);
+  if (a.tile_keys > 0) out.emplace_back(q.rows, q.cols);
   return out;
 }
 
@@ -319,7 +321,9 @@ class AttentionGrad {
   std::optional<KeySums> sums_;
 };
 
-void attention_grad_lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
+void attention_grad_lower(Emitter& e, const Node& node) {
+  node.attrs.as<AttentionAttrs>().tile_keys > 0 ? lower_tiled_attention_grad(e, node) : AttentionGrad{e, node}.run();
+}
 
 /// The mask of the forward pass is read again, if it has one.
 bool attention_grad_flash(Graph& graph, NodeId n) {
@@ -328,6 +332,18 @@ bool attention_grad_flash(Graph& graph, NodeId n) {
   const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
   if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
   return false;
+}
+
+/// As the forward pass decides, whose attributes it has.
+bool attention_grad_tiled(Graph& graph, NodeId n, const isa::Geometry& geometry) {
+  const Heads h{graph, graph.node(n)};
+  const auto& a = graph.node(n).attrs.as<AttentionAttrs>();
+  if (!rows_are_long(h, a, geometry)) return false;
+  if (!a.flash) attention_grad_flash(graph, n);
+  graph.node(n).attrs.as<AttentionAttrs>().tile_keys = kTileKeys;
+  const Value q = graph.value(graph.node(n).in[0]);
+  graph.append_result(n, {q.rows, q.cols, Dtype::kFp32});
+  return true;
 }
 
 /// dp, dq, dk and dv; with flash or a cap also the scores.
@@ -357,6 +373,7 @@ const Op kAttentionGrad{.name = "attention_grad",
                         .matmul_flops = attention_grad_flops,
                         .extra_flops = scores_again_flops,
                         .use_flash = attention_grad_flash,
+                        .tile_long_rows = attention_grad_tiled,
                         .pieces = heads_and_sequences};
 
 }  // namespace runtime

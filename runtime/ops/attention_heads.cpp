@@ -14,7 +14,9 @@ Heads::Heads(const Graph& graph, const Node& node, const AttentionAttrs& a)
       size{graph.value(node.in[0]).cols / a.heads},
       type{operand_type(graph, node)},
       score{a.softmax.value_or(graph.value(node.in[0]).dtype)},
-      skips{a.causal && a.flash} {}
+      skips{a.causal && a.flash},
+      window{a.window},
+      tile_keys{a.tile_keys} {}
 
 double heads_and_sequences(const Node& node) {
   const auto& a = node.attrs.as<AttentionAttrs>();
@@ -23,8 +25,12 @@ double heads_and_sequences(const Node& node) {
 
 double Heads::pairs() const {
   double pairs = 0;
-  for (std::int64_t t = 0; t < tiles(); ++t)
-    pairs += static_cast<double>(tile_rows(t)) * static_cast<double>(visible(t));
+  for (std::int64_t t = 0; t < tiles(); ++t) {
+    std::int64_t seen = tile_keys > 0 ? 0 : visible(t);
+    for (std::int64_t k = 0; tile_keys > 0 && k < keys; k += tile_keys)
+      seen += block(k, std::min(tile_keys, keys - k)).visible(t);
+    pairs += static_cast<double>(tile_rows(t)) * static_cast<double>(seen);
+  }
   return pairs * static_cast<double>(batch * heads);
 }
 
@@ -33,9 +39,33 @@ void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first,
   e.affine_select(dst, static_cast<float>(t * kPartitions - first), 1, -1, value);
 }
 
-void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value) {
-  // Kept where i + window - 1 - (t * 128 + p) >= 0.
-  e.affine_select(dst, static_cast<float>(window - 1 - t * kPartitions), -1, 1, value);
+void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value, std::int64_t first) {
+  // Kept where first + i + window - 1 - (t * 128 + p) >= 0.
+  e.affine_select(dst, static_cast<float>(first + window - 1 - t * kPartitions), -1, 1, value);
+}
+
+namespace {
+
+/// SBUF that attention and its gradient want for whole rows, bytes per partition: the larger of both.
+std::int64_t whole_row_bytes(const Heads& h) {
+  const std::int64_t type = isa::size_of(h.type), score = isa::size_of(h.score);
+  const std::int64_t group = h.group(), kv_group = group * h.kv_heads / h.heads;
+  const std::int64_t halves = ceil_div(h.size, kPartitions);  // of a head: tiles of its transposed rows
+  // Queries and context, keys and values; both transposed; scores, exponentials, probabilities and their panels.
+  const std::int64_t forward = 2 * (h.tiles() * group + h.key_tiles() * kv_group) * h.size * type +
+                               (h.seq + h.keys) * halves * type + h.keys * (2 * score + 2 * type);
+  // Keys and values, and the sums of their gradients; both transposed; p, what TensorE takes of it, ds and its panels.
+  const std::int64_t backward = h.key_tiles() * kv_group * h.size * 2 * (type + 4) + 2 * h.keys * halves * type +
+                                h.keys * (2 * score + 3 * type);
+  return std::max(forward, backward);
+}
+
+}  // namespace
+
+bool rows_are_long(const Heads& h, const AttentionAttrs& a, const isa::Geometry& geometry) {
+  // Frameworks keep probabilities, so rows of them may spill half as much again before they are given up.
+  const std::int64_t room = geometry.sbuf_partition_bytes * (a.flash ? 2 : 3) / 2;
+  return !a.biased && a.tile_keys == 0 && whole_row_bytes(h) > room;
 }
 
 std::int64_t Heads::group() const {
@@ -48,13 +78,18 @@ std::int64_t Heads::group() const {
 }
 
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols) {
+  return load_some_rows(e, h, v, b, {0, e.value(v).rows / h.batch}, {col, cols});
+}
+
+RowTiles load_some_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, Span of, Span cols) {
   RowTiles out;
   const std::int64_t length = e.value(v).rows / h.batch;
-  for (std::int64_t at = 0; at < length; at += kPartitions) {
-    const std::int64_t row = b * length + at, rows = std::min(kPartitions, length - at);
+  for (std::int64_t at = of.begin; at < of.begin + of.size; at += kPartitions) {
+    const std::int64_t row = b * length + at, rows = std::min(kPartitions, of.begin + of.size - at);
     const Tile* kept = e.kept(v, row, rows);
     const bool fits = kept && kept->dtype == h.type;
-    out.push_back(fits ? columns(*kept, col, cols) : e.loaded(h.type, e.hbm(v, row, rows, col, cols, 1)));
+    out.push_back(fits ? columns(*kept, cols.begin, cols.size)
+                       : e.loaded(h.type, e.hbm(v, row, rows, cols.begin, cols.size, 1)));
   }
   return out;
 }

@@ -200,7 +200,7 @@ void clip_lower(Emitter& e, const Node& node) {
 // ---- gradients of all ranks
 
 /// Each operand becomes its sum over the ranks of attrs.group, in place; they are adjacent in HBM (one bucket).
-std::vector<Shape> reduce_infer(const Contract& c) {
+std::vector<Shape> bucket_sum_infer(const Contract& c) {
   std::vector<Shape> out;
   for (std::size_t i = 0; i < c.inputs(); ++i) {
     if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "put tensors of other types into another one");
@@ -209,7 +209,7 @@ std::vector<Shape> reduce_infer(const Contract& c) {
   return out;
 }
 
-Tensors reduce_forward(const Attrs&, std::span<const Tensor> in) { return {in.begin(), in.end()}; }
+Tensors bucket_sum_forward(const Attrs&, std::span<const Tensor> in) { return {in.begin(), in.end()}; }
 
 /// A bucket as one row, from its first tensor on.
 Tile whole_bucket(Emitter& e, const std::vector<ValueId>& values, std::int64_t ranks) {
@@ -325,8 +325,8 @@ const Op kClipScale{.name = "clip_scale",
 const Op kAllReduce{.name = "all_reduce",
                     .text = "sum over ranks, in place",
                     .attrs = CollectiveAttrs{},
-                    .infer = reduce_infer,
-                    .forward = reduce_forward,
+                    .infer = bucket_sum_infer,
+                    .forward = bucket_sum_forward,
                     .lower_whole = reduce_lower,
                     .collective = Collective::kBeside,
                     .bucket_from = 0};

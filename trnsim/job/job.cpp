@@ -16,6 +16,7 @@
 #include "hw/params.h"
 #include "isa/names.h"
 #include "runtime/compiler/program_cache.h"
+#include "trnsim/generate/inference_time.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/lengths.h"
@@ -77,7 +78,7 @@ std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& mode
 
 Settings generation_settings(Settings given) {
   if (!given.given.contains("instance_type")) given.machine.instance_type = "trn1.32xlarge";
-  if (!given.given.contains("max_new_tokens")) given.generation.max_new_tokens = 128;
+  if (!given.given.contains("max_new_tokens")) given.generation.max_new_tokens = kDefaultNewTokens;
   return given;
 }
 
@@ -133,7 +134,7 @@ double Job::evaluations() const {
 }
 
 double Job::steps() const {
-  if (generation) return static_cast<double>(generation->new_tokens);
+  if (generation) return std::max(1.0, static_cast<double>(generation->new_tokens));
   double steps = 0;  // per length those that its samples fill
   for (std::size_t i = 0; i < sizes.lengths.size(); ++i) steps += of_length(*this, i).steps();
   if (!sizes.lengths.empty()) return steps;
@@ -179,6 +180,8 @@ std::uint64_t hash_of(const Job& job) { return base::hash64(JobContent{job}.take
 
 std::string describe(const Job& job) {
   const runtime::Plan& p = job.step.plan;
+  if (job.generation && job.generation->new_tokens == 0)
+    return fmt::format("DP {}, {} x {}", p.data, p.micro_batch, job.step.kind.length);
   if (job.generation)
     return fmt::format("TP {}, {} x ({} + {})", p.tensor, p.micro_batch, job.generation->prompt_tokens,
                        base::counted(job.generation->new_tokens, "token"));
@@ -295,6 +298,34 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   return job;
 }
 
+/// Requests to a model that reads and does not write. Errors: Fault::kUsage for more than one instance.
+Job inference_job(const Settings& s, const workloads::ModelPtr& model) {
+  if (!model->splits()) refuse_shared_model(s, model->family());
+  if (s.machine.nnodes > 1)
+    throw Error{Fault::kUsage, "`nnodes`", "each instance answers requests of its own", "leave it out"};
+  Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set), .model = model, .step = {}, .sizes = {}};
+  const std::int64_t length = length_of(s, model);
+  job.generation = {.prompt_tokens = length, .new_tokens = 0, .length = length};
+  const std::string type = s.numerics.name.empty() || s.numerics.name == "off" ? "bf16" : s.numerics.name;
+  job.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(s, job.machine)),
+                       .micro_batch = std::max<std::int64_t>(1, s.generation.batch_size),
+                       .numerics = runtime::numerics(type)},
+              .kind = {.length = length, .training = false, .head = workloads::Head::kNone, .fold_weights = true},
+              .optimizer = {}};
+  job.stack = "bare";
+  set_host(job, s);
+  return job;
+}
+
+/// A generation of text, or what the setting `task` inference asks for of this model.
+Job requests_job(const Settings& s, const workloads::ModelPtr& model) {
+  if (s.generation.max_new_tokens > 0) return generation_job(s, model);
+  if (!writes_text(*model)) return inference_job(s, model);
+  Settings own = s;
+  own.generation.max_new_tokens = kDefaultNewTokens;
+  return generation_job(own, model);
+}
+
 /// Models without a choice of heads have that of the step's default.
 workloads::Head step_head(const workloads::Model& model) {
   const workloads::Head head = model.head();
@@ -347,7 +378,7 @@ std::pair<std::int64_t, std::string> longest_of(const Settings& s, const workloa
 }  // namespace
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
-  if (s.generation.max_new_tokens > 0) return generation_job(s, model);
+  if (is_requests(s)) return requests_job(s, model);
   model = headed(s, model);
   require_lengths(s, *model);
   if (pads_to_lengths(s, *model))
@@ -358,7 +389,7 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
            const workloads::TokenLengths& data) {
-  if (s.generation.max_new_tokens > 0) return generation_job(s, model);
+  if (is_requests(s)) return requests_job(s, model);
   model = headed(s, model);
   require_lengths(s, *model);
   Job job = job_of_one_length(s, std::move(model), samples, eval_samples);

@@ -43,8 +43,12 @@ void refuse_shared_model(const Settings& settings, std::string_view model) {
                       : "leave it out, or name the workload of a decoder"};
 }
 
+bool is_requests(const Settings& settings) {
+  return settings.generation.max_new_tokens > 0 || settings.data.task == kInference;
+}
+
 std::optional<workloads::Head> head_of(const Settings& settings) {
-  if (settings.data.task.empty()) return std::nullopt;
+  if (settings.data.task.empty() || settings.data.task == kInference) return std::nullopt;
   return std::ranges::find(kTasks, settings.data.task, [](const auto& task) { return task.first; })->second;
 }
 

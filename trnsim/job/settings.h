@@ -47,6 +47,11 @@ inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTa
      {"token-classification", workloads::Head::kTokens},
      {"fill-mask", workloads::Head::kMaskedTokens}}};
 
+/// The value of `task` for requests to a trained model, which is no head.
+inline constexpr std::string_view kInference = "inference";
+/// Whether the settings ask for answers of a model, written or read, and not for a training.
+bool is_requests(const Settings& settings);
+
 /// The head that `task` names, if it names one.
 std::optional<workloads::Head> head_of(const Settings& settings);
 /// The model with that head. Errors: Fault::kUsage when it has no head for tokens.

@@ -69,6 +69,7 @@ std::string purchases() { return fmt::format("{}", fmt::join(analysis::kPurchase
 std::string task_names() {
   std::vector<std::string> names;
   for (const auto& [name, head] : kTasks) names.emplace_back(name);
+  names.emplace_back(kInference);
   return joined(names);
 }
 std::string number_formats() { return "off|" + joined(runtime::numerics_names()); }
@@ -108,14 +109,14 @@ const std::array kRows = {
          "use the first N training samples; 0: all", "", "", 0, kMax},
     Setting{"max_eval_samples", in<&Data::max_eval_samples>, kJob, kModel, kData,
          "use the first N evaluation samples; 0: all", "", "", 0, kMax},
-    Setting{"task", in<&Data::task>, kJob, kModel, kTrains,
-         "the labels that a model learns; default: as the data has them", {}, {}, kNoLimit, kNoLimitAbove,
+    Setting{"task", in<&Data::task>, kJob, kModel, kData,
+         "the labels that a model learns, by default as the data has them; inference: requests to the trained model", {}, {}, kNoLimit, kNoLimitAbove,
          task_names},
     Setting{"strict", in<&Data::strict>, kRun, kModel, kData,
          "a malformed row is an error instead of being counted and skipped"},
 
     Setting{"per_device_train_batch_size", in<&Train::per_device_train_batch_size>, kJob, kTrain, kJobs,
-         "samples of a micro-step on one core", "", "", 1, 1 << 20},
+         "samples of a micro-step on one core; 1 where a decoder is estimated or planned", "", "", 1, 1 << 20},
     Setting{"per_device_eval_batch_size", in<&Train::per_device_eval_batch_size>, kJob, kTrain, kData,
          "samples of an evaluation batch on one core", "", "", 1, 1 << 20},
     Setting{"gradient_accumulation_steps", in<&Train::gradient_accumulation_steps>, kJob, kTrain, kPlans,
@@ -201,11 +202,11 @@ const std::array kRows = {
 
     Setting{"prompt", in<&Text::prompt>, kRun, kText, kTexts,
          "a text to continue; several are a batch; default: the empty text"},
-    Setting{"max_new_tokens", in<&Text::max_new_tokens>, kJob, kText, "run plan generate",
+    Setting{"max_new_tokens", in<&Text::max_new_tokens>, kJob, kText, "run plan generate estimate cost",
          "tokens to add to each prompt; 0: no generation, a training", "", "", 0, 1 << 30},
-    Setting{"batch_size", in<&Text::batch_size>, kJob, kText, kTexts,
+    Setting{"batch_size", in<&Text::batch_size>, kJob, kText, "run generate cost",
          "sequences at once, all from one prompt; 0: one per prompt", "", "", 0, 1 << 20},
-    Setting{"prompt_length", in<&Text::prompt_length>, kJob, kText, "run plan generate",
+    Setting{"prompt_length", in<&Text::prompt_length>, kJob, kText, "run plan generate estimate cost",
          "tokens of a prompt when no text is given", "", "", 1, 1 << 30},
     Setting{"temperature", in<&Text::temperature>, kRun, kSampling, kTexts, "0: always the likeliest token", "", "", 0},
     Setting{"top_k", in<&Text::top_k>, kRun, kSampling, kTexts,

@@ -59,7 +59,7 @@ class Candidates {
   void generation() {
     for (const std::int64_t factor : {4, 2})
       add({{"batch_size", std::to_string(plan_.micro_batch * factor)}}, "more sequences side by side");
-    if (2 * plan_.tensor <= job_.machine.instance_cores())
+    if (job_.generation->new_tokens > 0 && 2 * plan_.tensor <= job_.machine.instance_cores())
       add({{"tensor_parallel_size", std::to_string(2 * plan_.tensor)}}, "more cores share a layer");
     instances();
   }

@@ -55,6 +55,9 @@ std::string parts_text(const Projection& p) {
 
 std::string generation_text(const Job& job, const Projection& p) {
   const GenerationTime& g = *p.generation;
+  if (job.generation->new_tokens == 0)
+    return fmt::format("{} for a batch of {} on each core; {:.1f} requests/s with stack {}", exact(p.time.total),
+                       job.step.plan.micro_batch, p.samples / p.time.total, job.stack);
   const std::string tokens = base::counted(job.generation->new_tokens, "token");
   const std::string sequences = base::counted(job.step.plan.micro_batch, "sequence");
   const std::string next = g.tokens.empty() ? "" : fmt::format(", a further one {:.2f} ms", g.per_token * 1e3);
@@ -65,17 +68,19 @@ std::string generation_text(const Job& job, const Projection& p) {
 std::string time_text(const Job& job, const Projection& p) {
   if (p.generation) return generation_text(job, p);
   if (is_one_step(p))
-    return fmt::format("{} a step, {:.2f} samples/s with stack {}", exact(p.time.step), p.samples_per_second(),
-                       job.stack);
-  return fmt::format("{}{} = {}; {:.2f} samples/s with stack {}", exact(p.time.total),
+    return fmt::format("{} a step, {:.2f} samples/s", exact(p.time.step), p.samples_per_second());
+  return fmt::format("{}{} = {}; {:.2f} samples/s", exact(p.time.total),
                      p.time.total < 60     ? ""
                      : p.time.total < 3600 ? " (m:ss)"
                                            : " (h:mm:ss)",
-                     parts_text(p), p.samples_per_second(), job.stack);
+                     parts_text(p), p.samples_per_second());
 }
 
 std::string cost_text(const Job& job, const Projection& p) {
   if (!p.dollars) return fmt::format("no price of {} is published", job.machine.name);
+  if (p.generation && job.generation->new_tokens == 0)
+    return fmt::format("${:.3g} for a million requests: {} x {} at ${:.2f} an hour", *p.dollars * 1e6 / p.samples,
+                       job.instances(), job.machine.name, *p.price_per_hour);
   if (p.generation)
     return fmt::format("${:.3g} for a million tokens: {} x {} at ${:.2f} an hour",
                        *p.dollars * 1e6 / (p.samples * p.steps), job.instances(), job.machine.name, *p.price_per_hour);
@@ -119,12 +124,11 @@ std::string confidence_text(const Job& job, const Projection& p) {
   const Likely range = likely(job);
   const auto time = is_one_step(p) ? exact : base::clock_text;
   std::string out = fmt::format(
-      "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction, each without its "
-      "publisher's part in the fit (docs/accuracy.md)",
+      "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction (docs/accuracy.md)",
       time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
       range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
   if (!range.published.empty())
-    return out + fmt::format("; a published job has its size and cores ({})", range.published);
+    return out + fmt::format("; {} was published with its size and cores", range.published);
   return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
 }
 
@@ -141,6 +145,8 @@ std::string interrupted_text(const Job& job, const Projection& p) {
 std::string faster_text(const Change& change) {
   constexpr double kSame = 0.005;
   if (std::abs(change.speed_up) < kSame) return "as many samples/s";
+  constexpr double kTimes = 2;  // from here on a factor is easier to read
+  if (change.speed_up >= kTimes) return fmt::format("{:.3g} times the samples/s", 1 + change.speed_up);
   return fmt::format("{:+.0f} % samples/s", 100 * change.speed_up);
 }
 

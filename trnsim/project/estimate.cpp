@@ -31,7 +31,12 @@ JobOf jobs_of_model(const std::string& name, const Settings& settings, double se
     if (data.of_words) model = model->with_head(workloads::Head::kTokens);
   }
   if (sequences <= 0) sequences = data.samples;
-  return [=](const Settings& s) { return job_of(s, model, sequences, data.eval_samples, data.lengths); };
+  return [=](const Settings& s) {
+    Settings own = s;  // an encoder's texts are short: a core takes as many at once as Hugging Face's Trainer does
+    if (!model->splits() && !s.given.contains("per_device_train_batch_size"))
+      own.training.per_device_train_batch_size = TrainingSettings{}.per_device_train_batch_size;
+    return job_of(own, model, sequences, data.eval_samples, data.lengths);
+  };
 }
 
 Estimate estimate(const std::string& name, const Settings& settings, double sequences,

@@ -14,7 +14,7 @@
 namespace trnsim {
 
 /// `given` with defaults for settings that were not given: a trn1.32xlarge, one sequence in a
-/// micro-batch, one epoch.
+/// micro-batch (of an encoder eight, which jobs_of_model() knows), one epoch.
 Settings estimate_settings(Settings given);
 
 struct Estimate {

@@ -107,7 +107,7 @@ Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machi
 }
 
 Memory least_memory(const Job& job) {
-  if (job.generation) return least_generation_memory(job);
+  if (job.generation && job.generation->new_tokens > 0) return least_generation_memory(job);
   const runtime::Plan& p = job.step.plan;
   const double shards = p.zero1 ? static_cast<double>(p.data) : 1;
   const std::int64_t layers = job.model->sizes().layers / p.pipeline;
@@ -121,6 +121,11 @@ Memory least_memory(const Job& job) {
     Memory memory{.capacity = job.machine.hbm_bytes_per_core(), .least = true};
     // A stage begins as many micro-batches as there are stages behind it before the first of them comes back.
     memory.add("activations", bytes(kept * static_cast<double>(std::min(p.pipeline - stage++, p.micro_batches))));
+    if (job.generation) {
+      memory.by_kind.clear(), memory.total = 0;  // nothing is kept for a backward pass
+      memory.add("weights", bytes(all * size(p.numerics.weight)));
+      return memory;
+    }
     memory.add("gradients", bytes(trained * size(p.numerics.gradient)));
     memory.add("optimizer", bytes(trained * (2 * size(p.numerics.optimizer) + (p.master_weights ? 4 : 0)) / shards));
     memory.add("weights", bytes(all * size(p.numerics.weight)));
@@ -146,6 +151,9 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
 
 void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
   if (memory.fits()) return;
+  if (job.generation && job.generation->new_tokens == 0)
+    return runtime::require_fit("inference", memory.by_kind, memory.total, memory.capacity,
+                                "use a smaller `batch_size` or `max_length`");
   if (job.generation)
     return runtime::require_fit("trnsim generate", memory.by_kind, memory.total, memory.capacity,
                                 fix.empty() ? generation_fix(job) : fix);

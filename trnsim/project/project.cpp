@@ -14,6 +14,7 @@
 #include "hw/trace.h"
 #include "runtime/compiler/program_cache.h"
 #include "trnsim/generate/generation_time.h"
+#include "trnsim/generate/inference_time.h"
 #include "trnsim/job/lengths.h"
 #include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
@@ -248,6 +249,7 @@ void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
 }  // namespace
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
+  if (job.generation && job.generation->new_tokens == 0) return project_inference(job, given);
   if (job.generation) return project_generation(job, given);
   // Compiling a job that cannot fit by far takes longer than detecting it.
   Projection p;
@@ -307,7 +309,10 @@ std::uint64_t device_hash(const Job& job) {
 }
 
 Projection with_host_of(const Job& job, Projection device) {
-  job.generation ? time_generation(job, device) : time_job(job, device);
+  if (job.generation)
+    job.generation->new_tokens == 0 ? time_inference(job, device) : time_generation(job, device);
+  else
+    time_job(job, device);
   return device;
 }
 

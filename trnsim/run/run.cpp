@@ -37,7 +37,7 @@ void require_free(const Settings& settings) {
 }
 
 bool computes(const Settings& s) { return s.numerics.name != "off" && s.machine.mode != "timed"; }
-bool trains(const Settings& s) { return computes(s) && s.generation.max_new_tokens == 0; }
+bool trains(const Settings& s) { return computes(s) && !is_requests(s); }
 
 /// A generation computes with weights that it is given; alone it is projected.
 bool writes(const Settings& s) { return computes(s) && s.generation.max_new_tokens > 0 && !s.data.model_id.empty(); }
@@ -49,7 +49,7 @@ bool writes(const Settings& s) { return computes(s) && s.generation.max_new_toke
 
 /// Errors: Fault::kUsage for a generation in a mode that it does not have.
 void require_mode(const workloads::Workload& workload, const Settings& s) {
-  if (s.generation.max_new_tokens == 0) {
+  if (!is_requests(s)) {
     for (const char* name : {"prompt", "batch_size", "prompt_length", "temperature", "top_k", "top_p", "ignore_eos"})
       if (s.given.contains(name))
         throw Error{Fault::kUsage, fmt::format("`{}`", name), fmt::format("{} is trained, not written", workload.name),
@@ -78,6 +78,13 @@ Settings timed_settings(const workloads::Workload& workload, Settings settings) 
   return settings;
 }
 
+/// A setting's value as it is typed: "1", "hbm.bandwidth=0.5x", "true".
+std::string plain_text(const nlohmann::ordered_json& value) {
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  if (value.is_array()) return fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), " "));
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 /// The settings of the job that the user gave and that are not the workload's: "max_length 128, num_train_epochs 1".
 std::string changes_of(const workloads::Workload& workload, const Settings& given) {
   const nlohmann::ordered_json values = to_json(given);
@@ -86,7 +93,7 @@ std::string changes_of(const workloads::Workload& workload, const Settings& give
     const std::string name{s.name()};
     if (s.effect != Effect::kJob || !given.given.contains(name) || !values.contains(name)) continue;
     const auto& value = values.at(name);
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::string text = plain_text(value);
     const auto own = workload.options.find(name);
     if (own == workload.options.end() || own->second != text)
       out += fmt::format("{}`{}` {}", out.empty() ? "" : ", ", name, text);
@@ -108,7 +115,7 @@ Job job_on(const workloads::Workload& workload, const Settings& settings, const 
   const workloads::ModelPtr model = data && !settings.data.model_id.empty()
                                         ? data->config
                                         : model_of(workload, workload.model, settings.data.model_id);
-  if (timed.generation.max_new_tokens > 0) return job_of(timed, model, 0);
+  if (is_requests(timed)) return job_of(timed, model, 0);
   const DataSize size = data_size(timed, model, data, {&workload, note});
   return job_of(timed, size.of_words ? model->with_head(workloads::Head::kTokens) : model, size.samples,
                 size.eval_samples, size.lengths);
@@ -149,6 +156,8 @@ class Run {
         out_.settings.output.overwrite_output_dir);  // an earlier holder of the lock may have written
     remove_run_files(request_.folder, out_.settings.output.resume_from_checkpoint);
     if (observer_.projected) observer_.projected(out_);
+    suggest();
+    if (observer_.advised) observer_.advised(out_);
     if (trainer_) train_model();
     if (text_) out_.texts = text_->write(*text_job_, observer_.generation);
     out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -159,6 +168,7 @@ class Run {
   RunResult projected() {
     const auto begin = Clock::now();
     project_job();
+    suggest();
     out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return std::move(out_);
   }
@@ -203,18 +213,19 @@ class Run {
       if (!out_.projection->memory.fits()) refuse();
     }
     out_.machine = out_.job->machine;
-    if (out_.settings.output.suggestions > 0) suggest();
   }
 
   Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }
 
   [[noreturn]] void refuse() const {
+    if (observer_.note) observer_.note(fmt::format("{} does not fit as it is: a plan that does is searched", out_.text));
     const auto change = fitting_change(out_.settings, [this](const Settings& s) { return job_with(s); });
     require_fit(*out_.job, out_.projection->memory, fix_text(change, out_.typed));
     throw Error{Fault::kInternal, workload_.name, "fits and does not fit", "report it with the command"};
   }
 
   void suggest() {
+    if (!out_.job || out_.settings.output.suggestions == 0) return;
     JobOf job = [this](const Settings& s) { return job_with(s); };
     if (out_.gain) job = at_largest_batch(std::move(job), *out_.job, workload_.most_batch);
     out_.changes =

@@ -51,7 +51,8 @@ struct RunResult {
 
 /// The observers of a run; each may be empty.
 struct RunObserver {
-  std::function<void(const RunResult&)> projected;  // the folder is made, nothing is trained yet
+  std::function<void(const RunResult&)> projected;  // the folder is made; changes are not searched, nothing is trained
+  std::function<void(const RunResult&)> advised;    // they are, if they were asked for
   TrainObserver training;
   GenerateObserver generation;
   std::function<void(const std::string&)> note;  // notes for the user, one sentence each

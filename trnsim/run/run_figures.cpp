@@ -1,8 +1,10 @@
 // figures_of(): all that a run answers, as values.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <ctime>
 #include <thread>
 
 #include "analysis/figures/figure_table.h"
@@ -94,7 +96,8 @@ analysis::HostFigures host_figures(const RunResult& run) {
           .peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024,
           .threads = run.settings.machine.host_threads > 0
                          ? run.settings.machine.host_threads
-                         : static_cast<std::int64_t>(std::thread::hardware_concurrency())};
+                         : static_cast<std::int64_t>(std::thread::hardware_concurrency()),
+          .date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))};
 }
 
 }  // namespace

@@ -109,7 +109,11 @@ void write_run_files(const std::filesystem::path& folder, const RunResult& run) 
   analysis::write_machine(folder, hw::machine_file(run.settings.machine.instance_type, run.settings.machine.set));
   write_summary(folder, run, figures);
   const double begin = static_cast<double>(std::time(nullptr)) - run.host_seconds;
-  if (!run.projection) return write_exports(folder, run, {figures, run.steps, nullptr, begin});
+  if (!run.projection) {
+    const std::array page{analysis::report_run(folder, {.record = {}, .figures = figures, .steps = run.steps}, {}, 0)};
+    base::write_file(folder / "report.html", analysis::report_html(page));
+    return write_exports(folder, run, {figures, run.steps, nullptr, begin});
+  }
   const Stage& stage = run.projection->stage();
   analysis::write_stats(folder, analysis::summary_stats(stage.device(), stage.compiled().program));
   const auto prices = analysis::load_prices(std::string_view{});

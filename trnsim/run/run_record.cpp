@@ -1,5 +1,7 @@
 // The records of a run's projection: the simulated part of each stage.
 
+#include <map>
+
 #include "analysis/record/record.h"
 #include "hw/sim_device.h"
 #include "runtime/compiler/compile.h"
@@ -7,6 +9,33 @@
 #include "trnsim/version.h"
 
 namespace trnsim {
+namespace {
+
+/// Adds what a core's HBM holds besides the program's tensors (code, rings of descriptors, the padding of buckets), so
+/// that the record's regions are the job's memory, to the byte.
+void add_rest_of_memory(const Memory& memory, analysis::Record& record) {
+  std::map<std::string, std::uint64_t> there;
+  std::uint64_t end = 0;
+  for (const analysis::RegionUse& use : record.regions) {
+    there[use.region.kind] += use.region.bytes;
+    end = std::max(end, use.region.offset + use.region.bytes);
+  }
+  for (const auto& [kind, bytes] : memory.by_kind) {
+    if (bytes <= there[kind]) continue;
+    const isa::Region rest{.name = kind,
+                           .kind = kind,
+                           .dtype = isa::Dtype::kUint8,
+                           .shape = {static_cast<std::int64_t>(bytes - there[kind])},
+                           .offset = end,
+                           .bytes = bytes - there[kind]};
+    end += rest.bytes;
+    record.regions.push_back({.region = rest});
+    record.program.regions.push_back(rest);
+  }
+}
+
+}  // namespace
+
 analysis::Record record_of(const RunResult& run) { return record_of(run, run.projection->slowest); }
 
 analysis::Record record_of(const RunResult& run, std::size_t stage) {
@@ -29,7 +58,9 @@ analysis::Record record_of(const RunResult& run, std::size_t stage) {
     info.trace_from = hw::fs_of(run.trace.from), info.trace_until = hw::fs_of(run.trace.until);
     info.trace_layer = run.trace.layer;
   }
-  return analysis::make_record(p.stages[stage].device(), p.stages[stage].compiled().program, info);
+  analysis::Record record = analysis::make_record(p.stages[stage].device(), p.stages[stage].compiled().program, info);
+  if (p.stages.size() == 1) add_rest_of_memory(p.memory, record);  // of a pipeline it is that of the fullest stage
+  return record;
 }
 
 }  // namespace trnsim

@@ -14,8 +14,8 @@ std::string metrics_block(const workloads::EvalRecord& evaluation) {
 std::string metrics_block(const Training& training) {
   const workloads::TrainOutcome& o = training.outcome;
   const double simulated = static_cast<double>(o.steps) * training.simulated_step_seconds;
-  workloads::Metrics metrics =
-      workloads::speed_metrics("train", simulated, o.steps * training.samples_per_step, o.steps);
+  workloads::Metrics metrics;
+  if (o.steps > 0) metrics = workloads::speed_metrics("train", simulated, o.steps * training.samples_per_step, o.steps);
   metrics.push_back({"epoch", o.epoch});
   metrics.push_back({"total_flos", o.total_flos});
   metrics.push_back({"train_loss", o.train_loss});

@@ -112,6 +112,10 @@ Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std
   if (whole) job.sizes.samples = *r.tokens / length;
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sizes.samples));
   if (r.steps) job.sizes.max_steps = *r.steps;
+  if (r.timing == "logged") {
+    job.sizes.log_every = 1;
+    assumed.push_back("the loss is read in every step");
+  }
   // A published plan is timed although our memory plan may say that it does not fit.
   const trnsim::Projection p = trnsim::project(job, {.exact = context.exact, .any_memory = true});
   if (!p.memory.fits())

@@ -125,6 +125,16 @@ double step_seconds(const TrainingRow& job, const analysis::JobTime& time, doubl
   return job.timing == "steps" ? time.host_step : time.total / steps;
 }
 
+/// The parts of the time that the row counts: a timed step begins when its batch is there.
+analysis::JobTime counted_parts(const TrainingRow& job, analysis::JobTime time) {
+  if (job.timing != "steps") return time;
+  const auto untimed = [](const analysis::TimeItem& part) { return part.name == "data loading behind"; };
+  for (const analysis::TimeItem& part : time.parts)
+    if (untimed(part)) time.total -= part.seconds;
+  std::erase_if(time.parts, untimed);
+  return time;
+}
+
 /// Bare blocks with plain SGD in a training loop of the row's stack.
 Prediction train_blocks(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
@@ -199,14 +209,16 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
   assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
   assumed.push_back("the loss is read back every 10 steps");
   if (clips && size.told) assumed.push_back(evaluations_of(plan.sizes));
-  assumed.push_back(
-      fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
+  const double seconds = step_seconds(job, p.time, p.steps);
+  const analysis::JobTime counted = counted_parts(job, p.time);
+  const double step = job.timing == "steps" ? seconds : p.time.step;
+  assumed.push_back(fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, step * 1e3));
   return in_row_metric(row,
-                       {.seconds = step_seconds(job, p.time, p.steps),
+                       {.seconds = seconds,
                         .samples = per_step,
                         .tokens = per_step * static_cast<double>(plan.step.kind.length),
                         .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
-                       std::move(assumed), shares(p.time), work_of(p.stage().device()));
+                       std::move(assumed), shares(counted), work_of(p.stage().device()));
 }
 
 /// A forward pass of a row: its program, and tokens of a sequence.

@@ -65,7 +65,7 @@ struct PlanCells {
 struct JobCells {
   std::optional<int> seq_len;
   std::string stack, release;  // the host's software; the stack file of its release
-  std::string timing;          // "steps", "trial"; empty: the whole job
+  std::string timing;          // "steps", "trial", "logged"; empty: the whole job
   std::optional<int> samples, epochs, steps, eval_samples, tokens;
   std::optional<int> prompt_tokens, new_tokens;
   std::optional<int> releases;

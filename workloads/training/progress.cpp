@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace workloads {
 namespace {
@@ -50,8 +51,31 @@ TrainProgress TrainProgress::from_text(const std::map<std::string, std::string>&
           .history = text.at(kHistory)};
 }
 
+namespace {
+
+/// The settings without the number of steps, and that number: a run may go on for longer, as Hugging Face's do, with
+/// the learning rates of the longer one from here on.
+std::pair<std::string, std::int64_t> apart_from_steps(const std::string& fingerprint) {
+  constexpr std::string_view kSteps = " steps ";
+  const std::size_t at = fingerprint.find(kSteps);
+  if (at == std::string::npos) return {fingerprint, 0};
+  const std::size_t begin = at + kSteps.size(), end = std::min(fingerprint.find(' ', begin), fingerprint.size());
+  std::int64_t steps = 0;
+  std::from_chars(fingerprint.data() + begin, fingerprint.data() + end, steps);
+  return {fingerprint.substr(0, begin) + fingerprint.substr(end), steps};
+}
+
+}  // namespace
+
 void require_same_settings(const TrainProgress& then, const std::string& now, const std::string& where) {
   if (then.fingerprint == now) return;
+  const auto [settings, steps] = apart_from_steps(now);
+  if (settings == apart_from_steps(then.fingerprint).first) {
+    if (steps > then.step) return;
+    throw Error{Fault::kUsage, where,
+                fmt::format("has done {} of a run of {}", base::counted(then.step, "step"), steps),
+                fmt::format("use `max_steps` {} or more, or more `num_train_epochs`", then.step + 1)};
+  }
   throw Error{Fault::kData, where,
               fmt::format("is of a run with other settings:\n  then: {}\n  now:  {}", then.fingerprint, now),
               "repeat the settings of that run; a decoder's parallel plan may be another one"};

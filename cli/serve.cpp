@@ -1,0 +1,144 @@
+#include "cli/serve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "analysis/record/result.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/tables.h"
+#include "trnsim/generate/inference_time.h"
+#include "trnsim/project/memory.h"
+#include "workloads/models/model.h"
+
+namespace cli {
+namespace {
+
+using base::Cell;
+using base::Error;
+using base::Fault;
+using trnsim::Served;
+
+std::int64_t size_in(std::string_view text, const std::string& all) {
+  constexpr std::int64_t kMost = 1 << 20;
+  std::int64_t size = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (problem != std::errc{} || end != text.data() + text.size() || size < 1 || size > kMost)
+    throw Error{Fault::kUsage, "--batch_size", fmt::format("'{}' is not a batch size in '{}'", text, all),
+                "write one number, some with commas (1,8,32), or a range that is doubled through (1..64)"};
+  return size;
+}
+
+std::vector<std::int64_t> sizes_in(const std::string& text) {
+  std::vector<std::int64_t> out;
+  for (const std::string& part : base::split(text, ',')) {
+    const std::size_t dots = part.find("..");
+    const std::int64_t first = size_in(std::string_view{part}.substr(0, dots), text);
+    const std::int64_t last = dots == std::string::npos ? first : size_in(std::string_view{part}.substr(dots + 2), text);
+    if (last < first)
+      throw Error{Fault::kUsage, "--batch_size", fmt::format("{} is less than {}", last, first), "turn the range round"};
+    for (std::int64_t size = first; size <= last; size *= 2) out.push_back(size);
+  }
+  return out;
+}
+
+double seconds_in(const std::string& within) {
+  return within.empty() ? 0 : base::parse_as(within, base::Dimension::kTime, "--within");
+}
+
+/// Nine digits mean nothing to a reader: four do.
+Cell rounded(double value) { return {value, fmt::format("{:.4g}", value)}; }
+Cell money(const std::optional<double>& dollars) {
+  return dollars ? Cell{*dollars, fmt::format("${:.3g}", *dollars)} : Cell{"no price"};
+}
+Cell time_of(double seconds) { return {seconds, base::readable(seconds, base::Dimension::kTime)}; }
+
+base::Table table_of(const std::vector<Served>& served, bool writes) {
+  std::vector<base::Column> columns{{"batch_size", "batch"}, {"latency_seconds", "latency"}};
+  if (writes) columns.push_back({"time_to_first_token_seconds", "first token"});
+  for (const base::Column& more : std::initializer_list<base::Column>{{"requests_per_second", "requests/s"},
+                                                                      {"tokens_per_second", "tokens/s"},
+                                                                      {"dollars_per_million_requests", "$ a million"},
+                                                                      {"dollars_per_million_tokens", "$ a million tokens"},
+                                                                      {"hbm_bytes", "HBM of a core"}})
+    columns.push_back(more);
+  base::Table table{columns};
+  for (const Served& one : served) {
+    const auto bytes = static_cast<double>(one.projection.memory.total);
+    std::vector<Cell> cells{one.job.step.plan.micro_batch};
+    if (one.fits())
+      cells.push_back(time_of(one.latency));
+    else
+      cells.emplace_back("does not fit");
+    if (writes) cells.push_back(one.fits() ? time_of(one.first_token) : Cell{});
+    cells.push_back(one.fits() ? rounded(one.requests) : Cell{});
+    cells.push_back(one.fits() ? rounded(one.tokens) : Cell{});
+    cells.push_back(one.fits() ? money(one.dollars) : Cell{});
+    cells.push_back(one.fits() ? money(one.token_dollars) : Cell{});
+    cells.push_back({bytes, base::readable(bytes, base::Dimension::kBytes)});
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+std::string answer_of(const std::vector<Served>& served, const Requests& requests, bool writes) {
+  const double within = seconds_in(requests.within);
+  const auto text = [&](const char* name, const Served& one) {
+    return paragraph(fmt::format("{}batch {}: {} until {}, {:.4g} requests/s of the instance{}", name,
+                                 one.job.step.plan.micro_batch, base::readable(one.latency, base::Dimension::kTime),
+                                 writes ? "the last token" : "the answers", one.requests,
+                                 one.dollars ? fmt::format(", ${:.3g} for a million requests and ${:.3g} for a million "
+                                                           "tokens",
+                                                           *one.dollars, *one.token_dollars)
+                                             : ""));
+  };
+  const auto fastest = std::ranges::find_if(served, [](const Served& one) { return one.fits(); });
+  std::string out = text("soonest    ", *fastest) + text("cheapest   ", *trnsim::most_within(served, 0));
+  if (within <= 0) return out;
+  const Served* best = trnsim::most_within(served, within);
+  const std::string limit = base::readable(within, base::Dimension::kTime);
+  return out + (best ? text(fmt::format("in {}  ", limit).c_str(), *best)
+                     : paragraph(fmt::format("in {}  no batch is answered that soon", limit)));
+}
+
+nlohmann::ordered_json json_of(const std::string& model, const std::vector<Served>& served, const Requests& requests,
+                               const base::Table& table) {
+  const Served* best = trnsim::most_within(served, seconds_in(requests.within));
+  nlohmann::ordered_json out{{"model", model},
+                             {"instance_type", served.front().job.machine.name},
+                             {"plan", describe(served.front().job)},
+                             {"batches", nlohmann::ordered_json::parse(table.render(base::Format::kJson))}};
+  out["best_batch_size"] = best ? nlohmann::ordered_json(best->job.step.plan.micro_batch) : nullptr;
+  return analysis::with_schema(std::move(out));
+}
+
+}  // namespace
+
+void estimate_requests(const std::string& model, const trnsim::Settings& settings, const Requests& requests) {
+  const base::Format form = base::parse_format(settings.output.format);
+  const std::vector<Served> served = trnsim::serve(model, settings, sizes_in(requests.batch_sizes));
+  if (std::ranges::none_of(served, [](const Served& one) { return one.fits(); }))
+    trnsim::require_fit(served.front().job, served.front().projection.memory);
+  const trnsim::Job& job = served.front().job;
+  const bool writes = trnsim::writes_text(*job.model);
+  const base::Table table = table_of(served, writes);
+  if (form == base::Format::kJson) return print(json_of(model, served, requests, table).dump(2) + "\n");
+  if (form == base::Format::kCsv) return print(table.render(form, columns()));
+  const std::int64_t copies = job.machine.instance_cores() / job.cores();
+  print(paragraph(fmt::format("{}: requests to 1 x {}, {} of {} each, {} tokens read{}, {}, stack {}", model,
+                              job.machine.name, copies == 1 ? "one copy" : fmt::format("{} copies", copies),
+                              base::counted(job.cores(), "core"), job.generation->prompt_tokens,
+                              writes ? fmt::format(" and {} written", job.generation->new_tokens) : "",
+                              job.step.plan.numerics.name, job.stack)) +
+        "\n");
+  print(answer_of(served, requests, writes) + "\n" + table.render(form, columns()));
+  print_next(fmt::format("trnsim cost {} --task inference for other instances, or --within \"20 ms\" for a limit", model));
+}
+
+}  // namespace cli

@@ -1,0 +1,85 @@
+// The first 24 rows of a terminal of 80 columns hold the whole answer, and say what to do next.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
+#include "workloads/jobs/workload.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Screen {
+  int code = -1;
+  std::vector<std::string> rows;
+  std::string text;
+};
+
+/// What `trnsim ARGUMENTS` leaves on a terminal; messages beside the answer go elsewhere.
+Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) {
+  winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    unsetenv("COLUMNS");
+    execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments + " 2>/dev/null").c_str(), nullptr);
+    _exit(127);
+  }
+  Screen out;
+  char bytes[4096];
+  for (ssize_t n = 0; (n = read(terminal, bytes, sizeof bytes)) > 0;) out.text.append(bytes, static_cast<std::size_t>(n));
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(terminal);
+  out.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  std::erase(out.text, '\r');
+  out.rows = base::split(out.text, '\n');
+  if (!out.rows.empty() && out.rows.back().empty()) out.rows.pop_back();
+  return out;
+}
+
+class Terminal : public cli_test::Runs {};
+
+/// One row is the shell's prompt, and one says where the results are.
+constexpr std::size_t kRows = 22;
+
+void expect_fits(const std::string& arguments) {
+  const Screen screen = on_a_terminal(arguments);
+  ASSERT_EQ(screen.code, 0) << arguments << "\n" << screen.text;
+  EXPECT_LE(screen.rows.size(), kRows) << arguments << "\n" << screen.text;
+  for (const std::string& row : screen.rows) EXPECT_LE(row.size(), 80u + 3) << row;  // a few letters have two bytes
+  EXPECT_THAT(screen.text, HasSubstr("next: ")) << arguments;
+}
+
+TEST_F(Terminal, ARunOfEveryWorkloadFits) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
+  for (const std::string& name : workloads::workload_names())
+    expect_fits("run " + name + " --mode timed --suggestions 1 --overwrite_output_dir --output_dir " + at("a"));
+}
+
+TEST_F(Terminal, TheOtherAnswersFit) {
+  expect_fits("estimate bert-base-uncased --suggestions 2");
+  expect_fits("estimate llama-small --nproc_per_node 8 --suggestions 2");
+  expect_fits("estimate bert-base-uncased --task inference --instance_type trn1.2xlarge");
+  expect_fits("plan llama-small --nnodes 1 --global_batch_size 64 --max_length 128");
+  expect_fits("cost bert_tweets");
+  expect_fits("generate llama-small --max_new_tokens 4 --prompt_length 16");
+  expect_fits("choose llama-small --samples 3000 --max_length 128 --instance_types trn1.2xlarge --global_batch_size 8");
+}
+
+TEST_F(Terminal, TablesAreAskedForThereAndPrintedElsewhere) {
+  const std::string job = "run bert_tweets --mode timed --suggestions 0 --overwrite_output_dir --output_dir " + at("a");
+  EXPECT_THAT(on_a_terminal(job).text, Not(HasSubstr("HBM per core")));
+  EXPECT_THAT(on_a_terminal(job + " --tables").text, HasSubstr("HBM per core"));
+  const cli_test::Ran piped = cli_test::run(job);
+  EXPECT_THAT(piped.out, HasSubstr("HBM per core"));
+  EXPECT_THAT(piped.out, Not(HasSubstr("next: ")));
+}
+
+}  // namespace

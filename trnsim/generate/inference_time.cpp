@@ -1,0 +1,97 @@
+#include "trnsim/generate/inference_time.h"
+
+#include <algorithm>
+
+#include "analysis/cost/cost.h"
+#include "base/error.h"
+#include "hw/sim_device.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/job/option_table.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/project/compile_cost.h"
+#include "trnsim/project/compiler_memory.h"
+#include "trnsim/project/memory.h"
+#include "workloads/models/model.h"
+
+namespace trnsim {
+
+bool writes_text(const workloads::Model& model) {
+  return model.pairs() || (model.decoder() && model.task() == workloads::Task::kNextToken);
+}
+
+Projection project_inference(const Job& job, const ProjectOptions& options) {
+  const auto cores = static_cast<std::uint32_t>(job.cores());
+  runtime::Compiled compiled =
+      runtime::compile(job.model->step(job.step).graph, job.machine.target(),
+                       {.passes = job.passes, .name = "infer", .ranks = cores, .cache = job.programs.get()});
+  Projection p;
+  p.memory = memory_of(compiled.memory, job.machine);
+  add_software(job, 0, p.memory);
+  if (!p.memory.fits() && !options.any_memory) return p;
+  const hw::SimOptions simulate{.exact = options.exact, .any_memory = options.any_memory};
+  GenerationTime& g = p.generation.emplace();
+  g.prompt.stage.record = std::make_shared<const hw::SimResult>(
+      options.in_child ? hw::simulate_in_child(compiled.program, job.machine, simulate)
+                       : hw::simulate(compiled.program, job.machine, simulate));
+  g.prompt.stage.program = std::make_shared<const runtime::Compiled>(std::move(compiled));
+  p.micro_batches = 1;
+  p.stages = {g.prompt.stage};
+  time_inference(job, p);
+  return p;
+}
+
+void time_inference(const Job& job, Projection& p) {
+  const analysis::Stack stack = job.load_stack();
+  GenerationTime& g = *p.generation;
+  g.prompt.parts = {{"device", hw::seconds(g.prompt.stage.device().total)},
+                    {"launch", analysis::launch_seconds(stack, 1)}};  // a process of its own on each core
+  g.prompt.seconds = g.prompt.parts[0].seconds + g.prompt.parts[1].seconds;
+  g.first_token = g.prompt.seconds;
+  p.time = {};
+  p.time.total = p.time.step = g.prompt.seconds;
+  p.time.parts = g.prompt.parts;
+  p.device_seconds = p.micro_seconds = p.time.device_step = g.prompt.parts[0].seconds;
+  p.time.host_step = g.prompt.parts[1].seconds;
+  p.steps = job.steps(), p.samples = job.samples();
+  p.model_flops = job.model->flops(job.step);
+  const double peak = static_cast<double>(job.cores()) * p.stage().device().peaks.matmul_flops;
+  p.mfu = p.model_flops / (p.device_seconds * peak);
+  p.job_mfu = p.model_flops / (p.time.step * peak);
+  p.time.compile = p.time.compile_first =
+      compile_seconds(stack, {.operations = job.model->traced_ops(job.step).forward, .tiles = 0});
+  p.end_to_end = p.time.total;
+  p.price_per_hour = job.price_per_hour;
+  if (p.price_per_hour) p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, 1, 1, p.samples).run;
+}
+
+std::vector<Served> serve(const std::string& name, const Settings& settings, const std::vector<std::int64_t>& batches) {
+  const workloads::ModelPtr model = load_model_config(name);
+  std::vector<Served> out;
+  for (const std::int64_t batch : batches) {
+    Settings s = settings;
+    s.generation.batch_size = batch, s.given.insert("batch_size");
+    Served& one = out.emplace_back(Served{.job = job_of(s, model, 0), .projection = {}});
+    one.projection = project_if_it_fits(one.job, {.exact = s.machine.exact});
+    if (!one.fits()) continue;
+    const Projection& p = one.projection;
+    const auto copies = static_cast<double>(one.job.machine.instance_cores() / one.job.cores());
+    const double of_request =
+        writes_text(*model) ? static_cast<double>(one.job.generation->new_tokens) : one.job.generation->prompt_tokens;
+    one.latency = p.time.total, one.first_token = p.generation->first_token;
+    one.requests = copies * p.samples / p.time.total;
+    one.tokens = one.requests * of_request;
+    if (!p.price_per_hour) continue;
+    one.dollars = *p.price_per_hour / 3600 / one.requests * 1e6;
+    one.token_dollars = *one.dollars / of_request;
+  }
+  return out;
+}
+
+const Served* most_within(const std::vector<Served>& served, double seconds) {
+  const Served* best = nullptr;
+  for (const Served& one : served)
+    if (one.fits() && (seconds <= 0 || one.latency <= seconds) && (!best || one.requests > best->requests)) best = &one;
+  return best;
+}
+
+}  // namespace trnsim
