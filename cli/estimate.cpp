@@ -34,11 +34,11 @@ struct EstimateOptions {
 void require_training(const EstimateOptions& options) {
   const auto given = [&](const char* name) { return options.settings.given.contains(name); };
   const bool batches = options.requests.batch_sizes != Requests{}.batch_sizes;
-  const char* flag = batches                              ? "--batch_size"
-                     : !options.requests.within.empty()   ? "--within"
-                     : given("prompt_length")             ? "--prompt_length"
-                     : given("max_new_tokens")            ? "--max_new_tokens"
-                                                          : nullptr;
+  const char* flag = batches                            ? "--batch_size"
+                     : !options.requests.within.empty() ? "--within"
+                     : given("prompt_length")           ? "--prompt_length"
+                     : given("max_new_tokens")          ? "--max_new_tokens"
+                                                        : nullptr;
   if (flag)
     throw base::Error{base::Fault::kUsage, flag, "is of requests, and without --task inference the model is trained",
                       "add --task inference, or use --per_device_train_batch_size"};
@@ -62,9 +62,10 @@ void estimate(const EstimateOptions& options) {
   const trnsim::Answer told = answer(job, p, changes, typed);
   print(answer_text(told) + changes_text(told));
   if (!options.tables.wanted())
-    return print_next(fmt::format("trnsim plan {} for other plans, trnsim choose {} for other instances, or --tables for "
-                                  "every figure",
-                                  options.model, options.model));
+    return print_next(
+        fmt::format("trnsim plan {} for other plans, trnsim choose {} for other instances, or --tables for "
+                    "every figure",
+                    options.model, options.model));
   print("\n" + table.render(form, columns()) + "\n" + time_table(p).render(form, columns()) + "\n" +
         lengths_text(job, p, form) + memory_table(p.memory).render(form, columns()));
   if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");
@@ -74,7 +75,8 @@ void estimate(const EstimateOptions& options) {
 
 void add_estimate(CLI::App& app) {
   auto options = std::make_shared<EstimateOptions>();
-  app.add_option("MODEL", options->model, "a model by name (llama2-7b, bert-base-uncased), or a Hugging Face folder")->required();
+  app.add_option("MODEL", options->model, "a model by name (llama2-7b, bert-base-uncased), or a Hugging Face folder")
+      ->required();
   app.add_option("--sequences", options->sequences, "sequences of the whole job; default: one step")
       ->check(CLI::PositiveNumber);
   app.add_option("--batch_size,--batch-size", options->requests.batch_sizes,

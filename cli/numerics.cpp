@@ -43,8 +43,7 @@ trnsim::Settings settings_of(const NumericsOptions& options, const std::string& 
 std::filesystem::path folder_of(const NumericsOptions& options) {
   const std::string& given = options.settings.output.output_dir;
   if (!given.empty()) return given;
-  return std::filesystem::path{"runs"} /
-         ("numerics-" + std::filesystem::path{options.runs.front()}.stem().string());
+  return std::filesystem::path{"runs"} / ("numerics-" + std::filesystem::path{options.runs.front()}.stem().string());
 }
 
 /// Trains every format with every seed, each in a folder of its own. Errors: Fault::kUsage for a folder in use.
@@ -63,11 +62,12 @@ std::vector<std::string> train_all(const NumericsOptions& options) {
     for (const std::string& format : base::split(options.formats, ',')) {
       const std::int64_t seed = options.settings.training.seed + i;
       const std::filesystem::path one = folder / fmt::format("{}-{}", format, seed);
-      const trnsim::RunResult run = trnsim::run({.workload = workload,
-                                                 .given = settings_of(options, format, seed),
-                                                 .command = fmt::format("trnsim run {} --mode numeric --numerics {} --seed {}",
-                                                                        options.runs.front(), format, seed),
-                                                 .folder = one});
+      const trnsim::RunResult run =
+          trnsim::run({.workload = workload,
+                       .given = settings_of(options, format, seed),
+                       .command = fmt::format("trnsim run {} --mode numeric --numerics {} --seed {}",
+                                              options.runs.front(), format, seed),
+                       .folder = one});
       if (run.training && run.training->outcome.interrupted)
         throw Error{Fault::kUsage, "trnsim numerics", fmt::format("was interrupted in {}", one.string()),
                     "run it again, with fewer --seeds if it takes too long"};
@@ -79,7 +79,8 @@ std::vector<std::string> train_all(const NumericsOptions& options) {
 
 /// Whether a workload is named, and not folders of runs.
 bool names_workload(const NumericsOptions& options) {
-  return options.runs.size() == 1 && !std::filesystem::exists(std::filesystem::path{options.runs.front()} / "result.json") &&
+  return options.runs.size() == 1 &&
+         !std::filesystem::exists(std::filesystem::path{options.runs.front()} / "result.json") &&
          !std::filesystem::is_directory(options.runs.front());
 }
 
@@ -99,7 +100,8 @@ void print_numerics(const NumericsOptions& options) {
   std::vector<std::string> folders = options.runs;
   if (names_workload(options)) {
     if (options.seeds < 1)
-      throw Error{Fault::kUsage, "--seeds", fmt::format("says how often {} is trained in each format", options.runs.front()),
+      throw Error{Fault::kUsage, "--seeds",
+                  fmt::format("says how often {} is trained in each format", options.runs.front()),
                   "add --seeds 6: two are the least that tell formats apart"};
     folders = train_all(options);
   } else {

@@ -40,9 +40,11 @@ std::vector<std::int64_t> sizes_in(const std::string& text) {
   for (const std::string& part : base::split(text, ',')) {
     const std::size_t dots = part.find("..");
     const std::int64_t first = size_in(std::string_view{part}.substr(0, dots), text);
-    const std::int64_t last = dots == std::string::npos ? first : size_in(std::string_view{part}.substr(dots + 2), text);
+    const std::int64_t last =
+        dots == std::string::npos ? first : size_in(std::string_view{part}.substr(dots + 2), text);
     if (last < first)
-      throw Error{Fault::kUsage, "--batch_size", fmt::format("{} is less than {}", last, first), "turn the range round"};
+      throw Error{Fault::kUsage, "--batch_size", fmt::format("{} is less than {}", last, first),
+                  "turn the range round"};
     for (std::int64_t size = first; size <= last; size *= 2) out.push_back(size);
   }
   return out;
@@ -62,11 +64,12 @@ Cell time_of(double seconds) { return {seconds, base::readable(seconds, base::Di
 base::Table table_of(const std::vector<Served>& served, bool writes) {
   std::vector<base::Column> columns{{"batch_size", "batch"}, {"latency_seconds", "latency"}};
   if (writes) columns.push_back({"time_to_first_token_seconds", "first token"});
-  for (const base::Column& more : std::initializer_list<base::Column>{{"requests_per_second", "requests/s"},
-                                                                      {"tokens_per_second", "tokens/s"},
-                                                                      {"dollars_per_million_requests", "$ a million"},
-                                                                      {"dollars_per_million_tokens", "$ a million tokens"},
-                                                                      {"hbm_bytes", "HBM of a core"}})
+  for (const base::Column& more :
+       std::initializer_list<base::Column>{{"requests_per_second", "requests/s"},
+                                           {"tokens_per_second", "tokens/s"},
+                                           {"dollars_per_million_requests", "$ a million"},
+                                           {"dollars_per_million_tokens", "$ a million tokens"},
+                                           {"hbm_bytes", "HBM of a core"}})
     columns.push_back(more);
   base::Table table{columns};
   for (const Served& one : served) {
@@ -138,7 +141,8 @@ void estimate_requests(const std::string& model, const trnsim::Settings& setting
                               job.step.plan.numerics.name, job.stack)) +
         "\n");
   print(answer_of(served, requests, writes) + "\n" + table.render(form, columns()));
-  print_next(fmt::format("trnsim cost {} --task inference for other instances, or --within \"20 ms\" for a limit", model));
+  print_next(
+      fmt::format("trnsim cost {} --task inference for other instances, or --within \"20 ms\" for a limit", model));
 }
 
 }  // namespace cli

@@ -156,7 +156,8 @@ Table figures_with_published(const trnsim::RunResult& run, const analysis::Figur
   Table table{{{"figure", ""}, {"predicted", ""}, {"unit", ""}, {"published", ""}, {"error", ""}, {"source", ""}}};
   for (const char* section : {"job", "cost", "memory"})
     for (const auto& [figure, value] : figures_of_section(figures, section)) {
-      const auto found = std::ranges::find_if(run.published, [&](const auto& p) { return &figure_of(p.name) == figure; });
+      const auto found =
+          std::ranges::find_if(run.published, [&](const auto& p) { return &figure_of(p.name) == figure; });
       const bool has = found != run.published.end();
       table.add_row({figure->name, value, figure->unit, has ? Cell{found->value} : Cell{},
                      has ? Cell{100 * found->error(value)} : Cell{}, has ? Cell{found->source} : Cell{}});

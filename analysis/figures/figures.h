@@ -131,12 +131,19 @@ struct EngineFigures {
   double waited() const;
 };
 
+/// Temporary tensors of one name that are held at once.
+struct HeldFigures {
+  std::string name;
+  std::int64_t bytes = 0, count = 0;
+};
+
 /// HBM of the core that needs most.
 struct MemoryFigures {
   Named<std::int64_t> kinds;     // "weights", "activations", ...: with the software's share
   Named<std::int64_t> compiler;  // the same in the compiler's words
   std::string verdict;
   Maybe hbm_bytes, hbm_capacity_bytes;
+  std::vector<HeldFigures> fullest;  // where activations take most: the largest, by name
 
   Maybe kind(std::string_view name) const;
 };

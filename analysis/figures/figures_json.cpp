@@ -66,9 +66,16 @@ struct JsonFields<Resource> {
       std::tuple(Key{"name", &Resource::name}, Key{"busy", &Resource::busy}, Key{"waiting", &Resource::waiting});
 };
 template <>
+struct JsonFields<HeldFigures> {
+  using S = HeldFigures;
+  static constexpr auto kList =
+      std::tuple(Key{"name", &S::name}, Key{"bytes", &S::bytes}, Key{"count", &S::count});
+};
+template <>
 struct JsonFields<MemoryFigures> {
   using S = MemoryFigures;
-  static constexpr auto kList = std::tuple(Key{"compiler", &S::compiler}, Key{"verdict", &S::verdict}, Rest{&S::kinds});
+  static constexpr auto kList = std::tuple(Key{"compiler", &S::compiler}, Key{"verdict", &S::verdict},
+                                           Key{"fullest", &S::fullest}, Rest{&S::kinds});
 };
 template <>
 struct JsonFields<LengthFigures> {

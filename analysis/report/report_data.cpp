@@ -154,7 +154,8 @@ BusyMap busy_map(const hw::SimResult& result, std::size_t columns) {
     if (!(length > 0)) continue;
     for (std::size_t e = 0; e < isa::kEngineCount; ++e)
       add_share(map, e, call.begin, call.end, static_cast<double>(call.engines[e].busy) / length, column);
-    add_share(map, isa::kEngineCount, call.begin, call.end, call.dma.engine_busy / std::max(result.peaks.dma_engines, 1.0) / length, column);
+    add_share(map, isa::kEngineCount, call.begin, call.end,
+              call.dma.engine_busy / std::max(result.peaks.dma_engines, 1.0) / length, column);
   }
   for (const hw::CollectiveTime& c : result.collectives)
     add_share(map, isa::kEngineCount + 1, c.begin, c.end, 1, column);

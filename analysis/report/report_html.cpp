@@ -60,9 +60,9 @@ std::string origin_html(const ReportRun& run) {
     out += fmt::format("{} on {} {}; {} of {} cores simulated.", escape(info.workload), info.instances,
                        escape(info.instance_type), run.record.result.cores, run.record.program.ranks);
   else
-    out += fmt::format("{}, trained on {} simulated cores of {}; no job was projected.",
-                       escape(run.figures.workload.name), run.figures.machine.cores.value_or(1),
-                       escape(run.figures.machine.instance_type));
+    out +=
+        fmt::format("{}, trained on {} simulated cores of {}; no job was projected.", escape(run.figures.workload.name),
+                    run.figures.machine.cores.value_or(1), escape(run.figures.machine.instance_type));
   out += "</p>\n<p class=\"setting\">";
   if (!run.figures.command.empty()) out += fmt::format("<code>{}</code> ", command_html(run.figures.command));
   return out + fmt::format("with trnsim {}{}</p>\n", escape(run.figures.version),

@@ -90,6 +90,30 @@ std::string peak_html(const ReportRun& run, const MemoryUse& memory) {
 
 }  // namespace
 
+namespace {
+
+/// What fills the activations where they take most, and the weights' companions beside them.
+std::string fullest_html(const ReportRun& run) {
+  std::vector<Bar> bars;
+  for (const auto& [kind, bytes] : run.figures.memory.kinds)
+    if (kind != "activations" && bytes > 0)
+      bars.push_back({.name = kind,
+                      .value = static_cast<double>(bytes),
+                      .text = readable(static_cast<double>(bytes), "B"),
+                      .css = "soft"});
+  for (const HeldFigures& held : run.figures.memory.fullest)
+    bars.push_back({.name = held.count > 1 ? fmt::format("{} x {}", held.count, held.name) : held.name,
+                    .value = static_cast<double>(held.bytes),
+                    .text = readable(static_cast<double>(held.bytes), "B")});
+  std::ranges::stable_sort(bars, std::greater{}, &Bar::value);
+  return run.figures.memory.fullest.empty()
+             ? ""
+             : bars_html("what holds the memory when it is fullest: activations by the operation that wrote them",
+                         bars);
+}
+
+}  // namespace
+
 std::string roofline_html(const ReportRun& run, std::string_view id) {
   const hw::Peaks& peaks = run.record.result.peaks;
   const double knee = peaks.hbm_bandwidth > 0 ? peaks.matmul_flops / peaks.hbm_bandwidth : 0;
@@ -138,10 +162,10 @@ std::string memory_html(const ReportRun& run) {
          area_chart("HBM of a core in use over one step, by kind",
                     {memory.kinds, std::move(values), std::move(at), hw::seconds(run.record.result.total)}, limit,
                     {"simulated time of one step", "s"}, {"bytes", "B"}) +
-         fmt::format(
-             "<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"), readable(capacity, "B"),
-             needed > memory.peak ? "; the chart has the tensors of this stage's program" : "") +
-         peak_html(run, memory) + folded("HBM of a core by kind", memory_kinds_table(run, memory));
+         fmt::format("<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"),
+                     readable(capacity, "B"),
+                     needed > memory.peak ? "; the chart has the tensors of this stage's program" : "") +
+         peak_html(run, memory) + fullest_html(run) + folded("HBM of a core by kind", memory_kinds_table(run, memory));
 }
 
 std::string collectives_html(const ReportRun& run) {

@@ -156,6 +156,29 @@ std::string time_html(const ReportRun& run, std::string_view id) {
   return out + folded("by op: time of the engines", table_by("op", run.record), {fmt::format("{}-op", id), ""});
 }
 
+namespace {
+
+/// The host beside the device in one step of the job, of which the time line below shows the device's part: the device
+/// ends the step, and as much of the host's work as is left of it goes before.
+std::string host_lane_html(const ReportRun& run) {
+  const TimeFigures& time = run.figures.time;
+  if (!time.step_seconds || !time.host_step_seconds || !time.device_step_seconds || !(*time.step_seconds > 0))
+    return "";
+  const double step = *time.step_seconds, host = *time.host_step_seconds, device = *time.device_step_seconds;
+  const auto lane = [&](const char* name, double begin, double length) {
+    const double from = std::clamp(begin / step, 0.0, 1.0), part = std::clamp(length / step, 0.0, 1.0 - from);
+    return fmt::format(
+        "<li><span class=\"name\">{}</span><span class=\"track\"><span style=\"margin-left:{:.2f}%;width:{:.2f}%\">"
+        "</span></span><span class=\"text\">{}</span></li>",
+        name, 100 * from, 100 * part, escape(readable(length, "s")));
+  };
+  return fmt::format("<figure><figcaption>one step of the job, {}: host and device</figcaption><ul class=\"bars\">",
+                     escape(readable(step, "s"))) +
+         lane("host", 0, host) + lane("device", step - device, device) + "</ul></figure>\n";
+}
+
+}  // namespace
+
 std::string timeline_html(const ReportRun& run) {
   if (run.record.result.calls.empty()) return "<p class=\"none\">The step has no call.</p>\n";
   std::string data = timeline_json(run).dump();
@@ -163,6 +186,7 @@ std::string timeline_html(const ReportRun& run) {
   return question(
              "what happens when? Each box is a call of a block of the program; the fuller the colour of an engine, the "
              "busier it is during the call") +
+         host_lane_html(run) +
          R"(<figure class="timeline"><figcaption>one step of one core</figcaption><div class="tools">)"
          R"(<button type="button" data-do="in">zoom in</button><button type="button" data-do="out">zoom out</button>)"
          R"(<button type="button" data-do="left">earlier</button><button type="button" data-do="right">later</button>)"

@@ -45,7 +45,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOthers =
      {"device_mfu_percent", "mfu_estimated_percent"},
      {"collectives_exposed_seconds", "cc_op_exposed_time"}}};
 constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of binding resources
-constexpr std::size_t kNamedPoints = 9;     // of the front, on the picture
+constexpr std::size_t kNamedPoints = 9;      // of the front, on the picture
 constexpr std::string_view kBusy = "busy.";  // metrics of resources that may bind, per cent
 
 std::vector<std::string> metric_names(const SweepRun& run) {
@@ -118,8 +118,8 @@ std::string pareto_html(const SweepRun& run) {
                    Cell{dollars, fmt::format("${:.3g}", dollars)}});
     if (seconds > 0 && dollars > 0) line.emplace_back(seconds, dollars);
   }
-  return scatter_chart("time against dollars of each point, with the Pareto front", marks, line,
-                       {"time", "s", true}, {"dollars", "", true}, named) +
+  return scatter_chart("time against dollars of each point, with the Pareto front", marks, line, {"time", "s", true},
+                       {"dollars", "", true}, named) +
          table_html("points that no other beats in time and dollars", table);
 }
 
@@ -223,9 +223,9 @@ base::Table table_of(const SweepRun& run, const std::vector<std::string>& metric
 
 /// What a reader looks for first, then all else.
 std::vector<std::string> by_interest(std::vector<std::string> metrics) {
-  constexpr std::array<std::string_view, 8> kFirst = {"train_runtime", "generate_runtime", "total_time", "dollars",
-                                                      "train_samples_per_second", "tokens_per_second", "step_seconds",
-                                                      "hbm_bytes"};
+  constexpr std::array<std::string_view, 8> kFirst = {
+      "train_runtime",     "generate_runtime", "total_time", "dollars", "train_samples_per_second",
+      "tokens_per_second", "step_seconds",     "hbm_bytes"};
   std::ranges::stable_sort(metrics, {}, [&](const std::string& name) { return std::ranges::find(kFirst, name); });
   return metrics;
 }
@@ -330,9 +330,10 @@ std::string sweep_html(const SweepRun& run, std::string_view title) {
   const auto section = [](std::string_view name, const std::string& body) {
     return fmt::format("<section><h2>{}</h2>\n{}</section>\n", name, body);
   };
-  const std::string body = section("Time against dollars", pareto_html(run)) +
-                           section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
-                           section("All points", table_html("every point", table_of(run, by_interest(metric_names(run)))));
+  const std::string body =
+      section("Time against dollars", pareto_html(run)) + section("Sensitivity", sensitivity_html(run)) +
+      section("What binds", binding_html(run)) +
+      section("All points", table_html("every point", table_of(run, by_interest(metric_names(run)))));
   return page_html(fmt::format("trnsim sweep: {}", title), fmt::format("<h1>{}</h1>\n{}", escape(title), body));
 }
 

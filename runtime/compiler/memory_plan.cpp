@@ -163,6 +163,38 @@ class Planner {
     plan_.persistent_end = begin + static_cast<std::uint64_t>(bucket_elements(graph_, members, ranks)) * size;
   }
 
+  using ByCall = std::vector<std::vector<ValueId>>;
+
+  /// The call at which most bytes of temporary tensors are held.
+  std::size_t fullest_call(const ByCall& born, const ByCall& dies) const {
+    std::uint64_t held = 0, most = 0;
+    std::size_t fullest = 0;
+    for (std::size_t c = 0; c < born.size(); ++c) {
+      for (const ValueId v : born[c]) held += aligned(graph_.value(v).bytes());
+      if (held > most) most = held, fullest = c;
+      for (const ValueId v : dies[c]) held -= aligned(graph_.value(v).bytes());
+    }
+    return fullest;
+  }
+
+  /// The largest tensors there, which layers have under one name.
+  void note_fullest(const ByCall& born, const ByCall& dies) {
+    constexpr std::size_t kShown = 12;
+    const std::size_t fullest = fullest_call(born, dies);
+    std::map<std::string, HeldTensors> named;
+    for (std::size_t c = 0; c <= fullest && c < born.size(); ++c)
+      for (const ValueId v : born[c]) {
+        const Value& value = graph_.value(v);
+        if (lives_[v].last < fullest) continue;
+        const std::string name = value.producer == kNoNode ? value.name : graph_.node(value.producer).label;
+        HeldTensors& held = named.try_emplace(name, HeldTensors{.name = name}).first->second;
+        held.bytes += aligned(value.bytes()), ++held.count;
+      }
+    for (auto& [name, held] : named) plan_.fullest.push_back(std::move(held));
+    std::ranges::stable_sort(plan_.fullest, std::greater{}, &HeldTensors::bytes);
+    plan_.fullest.resize(std::min(plan_.fullest.size(), kShown));
+  }
+
   void place_activations(const std::vector<bool>& in_hbm) {
     std::vector<std::vector<ValueId>> born(calls_.size()), dies(calls_.size());
     for (ValueId v = 0; v < graph_.value_count(); ++v) {
@@ -182,6 +214,7 @@ class Planner {
       }
       for (const ValueId v : dies[c]) arena.give_back(offsets[v]);
     }
+    note_fullest(born, dies);
     const std::uint64_t base = plan_.persistent_end;
     for (const auto& list : born)
       for (const ValueId v : list) plan_.address[v] = base + offsets[v];

@@ -12,6 +12,12 @@
 
 namespace runtime {
 
+/// Temporary tensors of one name that are held at once.
+struct HeldTensors {
+  std::string name;  // of the operation that writes them
+  std::uint64_t bytes = 0, count = 0;
+};
+
 struct MemoryPlan {
   std::unordered_map<ValueId, std::uint64_t> address;  // of tensors that others live in, by root
   std::vector<isa::Region> regions;                    // persistent ones, and one for all temporary tensors
@@ -19,6 +25,7 @@ struct MemoryPlan {
   std::uint64_t persistent_end = 0;
   std::uint64_t total = 0;
   std::uint64_t activations_without_reuse = 0;  // liveness saves the difference to "activations"
+  std::vector<HeldTensors> fullest;             // where temporary tensors take most: the largest, by name
 };
 
 /// Errors: Fault::kCapacity at `where` with the memory by kind when it does not fit into `capacity` bytes per core;

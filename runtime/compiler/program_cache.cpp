@@ -66,7 +66,7 @@ using base::Error;
 using base::Fault;
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "trnsim program 1";
+constexpr std::string_view kMagic = "trnsim program 2";
 constexpr int kLevel = 1;  // programs repeat themselves: higher levels cost time and save little
 
 }  // namespace

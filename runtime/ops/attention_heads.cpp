@@ -55,8 +55,8 @@ std::int64_t whole_row_bytes(const Heads& h) {
   const std::int64_t forward = 2 * (h.tiles() * group + h.key_tiles() * kv_group) * h.size * type +
                                (h.seq + h.keys) * halves * type + h.keys * (2 * score + 2 * type);
   // Keys and values, and the sums of their gradients; both transposed; p, what TensorE takes of it, ds and its panels.
-  const std::int64_t backward = h.key_tiles() * kv_group * h.size * 2 * (type + 4) + 2 * h.keys * halves * type +
-                                h.keys * (2 * score + 3 * type);
+  const std::int64_t backward =
+      h.key_tiles() * kv_group * h.size * 2 * (type + 4) + 2 * h.keys * halves * type + h.keys * (2 * score + 3 * type);
   return std::max(forward, backward);
 }
 

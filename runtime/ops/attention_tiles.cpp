@@ -26,8 +26,7 @@ class BlockOfKeys {
     keys_t = transpose_rows(e_, whole_, keys, 0);
     if (values_too) values_t = transpose_rows(e_, whole_, values, 0);
     if (mask)
-      mask_ = e_.loaded(whole_.score,
-                        e_.hbm_row(node_.in[*mask], b_, std::min(kPartitions, whole_.seq), first, count));
+      mask_ = e_.loaded(whole_.score, e_.hbm_row(node_.in[*mask], b_, std::min(kPartitions, whole_.seq), first, count));
   }
 
   /// Scores of the queries of tile t, whose elements are on the partitions: scale * q k^T, capped and masked. The caps'
@@ -105,8 +104,7 @@ class TiledAttention {
     const std::int64_t together = std::max<std::int64_t>(1, std::min<std::int64_t>(16, room / each));
     for (std::int64_t b = 0; b < h_.batch; ++b)
       for (std::int64_t kv = 0; kv < h_.kv_heads; ++kv)
-        for (std::int64_t t = 0; t < h_.tiles(); t += together)
-          queries(b, kv, t, std::min(h_.tiles(), t + together));
+        for (std::int64_t t = 0; t < h_.tiles(); t += together) queries(b, kv, t, std::min(h_.tiles(), t + together));
   }
 
  private:
@@ -125,8 +123,7 @@ class TiledAttention {
       const HeadPanels panels = transpose_rows(e_, h_, q, i * h_.size);
       for (std::int64_t t = from; t < to; ++t) {
         Rows& one = all.emplace_back(Rows{.head = kv * ratio_ + i, .tile = t, .query = {}});
-        for (const Tile& panel : panels)
-          one.query.push_back(columns(panel, (t - from) * kPartitions, h_.tile_rows(t)));
+        for (const Tile& panel : panels) one.query.push_back(columns(panel, (t - from) * kPartitions, h_.tile_rows(t)));
       }
     }
     BlockOfKeys block{e_, node_, h_, b, kv};

@@ -82,7 +82,7 @@ TEST(Monitor, TheReportHasNeuronMonitorsForm) {
   EXPECT_EQ(runtime["execution_stats"]["execution_summary"]["completed"], std::floor(5 / (2 * device)));
   EXPECT_DOUBLE_EQ(runtime["execution_stats"]["latency_stats"]["device_latency"]["p50"], device);
   const double used = runtime["memory_used"]["neuron_runtime_used_bytes"]["neuron_device"];
-  EXPECT_DOUBLE_EQ(used, 2 * (32'768 + 65'536 + 16));  // the peak of each of two cores
+  EXPECT_DOUBLE_EQ(used, 2 * (32'768 + 2 * 65'536 + 16));  // the peak of each of two cores
   for (const auto& [name, group] : report["system_data"].items()) {
     EXPECT_TRUE(group.contains("period")) << name;
     EXPECT_TRUE(group.contains("error")) << name;

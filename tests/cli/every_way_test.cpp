@@ -97,7 +97,8 @@ void expect_same(const char* way, const Values& want, const Values& got, std::si
 
 TEST_P(EveryWay, IsTheSameFigure) {
   if (without_slow()) GTEST_SKIP() << kSlow;
-  const Ran json = run("run " + job() + " --mode timed --report_to all --suggestions 0 --format json --output_dir " + at("a"));
+  const Ran json =
+      run("run " + job() + " --mode timed --report_to all --suggestions 0 --format json --output_dir " + at("a"));
   ASSERT_EQ(json.code, 0) << json.err;
   const Values want = prometheus(slurp(folder_ / "a/metrics.prom"));
   ASSERT_GE(want.size(), 40u);
@@ -156,15 +157,14 @@ TEST_P(EveryWay, IsTheSameInEveryViewOfTheRecord) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Jobs, EveryWay,
-    testing::Values(Case{"bert_emotion", "--instance_type trn1.2xlarge"},
-                    Case{"bert_emotion", "--instance_type trn1.32xlarge --nproc_per_node 8"},
-                    Case{"bert_tweets", "--instance_type trn1.32xlarge"},
-                    Case{"bert_tweets", "--instance_type trn2.3xlarge --nproc_per_node 4"},
-                    Case{"vit_mnist", "--instance_type trn1.2xlarge"},
-                    Case{"t5_small_summarize", "--instance_type trn1n.32xlarge"},
-                    Case{"bert_emotion", "--instance_type trn2.48xlarge --nproc_per_node 16"},
-                    Case{"llama2_7b_dolly", "--instance_type trn1.32xlarge"}));
+INSTANTIATE_TEST_SUITE_P(Jobs, EveryWay,
+                         testing::Values(Case{"bert_emotion", "--instance_type trn1.2xlarge"},
+                                         Case{"bert_emotion", "--instance_type trn1.32xlarge --nproc_per_node 8"},
+                                         Case{"bert_tweets", "--instance_type trn1.32xlarge"},
+                                         Case{"bert_tweets", "--instance_type trn2.3xlarge --nproc_per_node 4"},
+                                         Case{"vit_mnist", "--instance_type trn1.2xlarge"},
+                                         Case{"t5_small_summarize", "--instance_type trn1n.32xlarge"},
+                                         Case{"bert_emotion", "--instance_type trn2.48xlarge --nproc_per_node 16"},
+                                         Case{"llama2_7b_dolly", "--instance_type trn1.32xlarge"}));
 
 }  // namespace

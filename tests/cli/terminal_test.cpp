@@ -33,7 +33,8 @@ Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) 
   }
   Screen out;
   char bytes[4096];
-  for (ssize_t n = 0; (n = read(terminal, bytes, sizeof bytes)) > 0;) out.text.append(bytes, static_cast<std::size_t>(n));
+  for (ssize_t n = 0; (n = read(terminal, bytes, sizeof bytes)) > 0;)
+    out.text.append(bytes, static_cast<std::size_t>(n));
   int status = 0;
   waitpid(child, &status, 0);
   close(terminal);

@@ -67,7 +67,8 @@ TEST_F(TrialDefects, D1PackedDataHaveAFixedNumberOfTokens) {
 
 TEST_F(TrialDefects, D2CheckpointsTakeTheTimeOfTheirBytes) {
   const Json without = ran("without", "bert_emotion"), with = ran("with", "bert_emotion --save_steps 10");
-  const double seconds = with["job"]["checkpoints_seconds"], count = std::floor(with["job"]["steps"].get<double>() / 10);
+  const double seconds = with["job"]["checkpoints_seconds"],
+               count = std::floor(with["job"]["steps"].get<double>() / 10);
   // bf16 weights and two moments, at the rate of the disk that `--save_bandwidth` has by default.
   const double bytes = with["workload"]["model"]["parameters"].get<double>() * 6;
   EXPECT_GE(seconds, count * bytes / (125 * 1024.0 * 1024));
@@ -158,9 +159,9 @@ TEST_F(TrialDefects, D11ASuggestionIsInTheUnitsOfItsHeadline) {
 TEST_F(TrialDefects, D12TheHeadlinesPartsAreTheWhole) {
   const Json told = json_of(
       "estimate llama-small --lora_r 4 --sequences 5000 --max_length 128 --instance_type trn1.2xlarge --suggestions 0");
-  double parts = told["steps"].get<double>() * told["step_seconds"].get<double>() + told["start_seconds"].get<double>() +
-                 told["evaluations_seconds"].get<double>() + told["read_backs_seconds"].get<double>() +
-                 told["checkpoints_seconds"].get<double>();
+  double parts = told["steps"].get<double>() * told["step_seconds"].get<double>() +
+                 told["start_seconds"].get<double>() + told["evaluations_seconds"].get<double>() +
+                 told["read_backs_seconds"].get<double>() + told["checkpoints_seconds"].get<double>();
   EXPECT_NEAR(parts, told["train_runtime"].get<double>(), 1e-3 * parts);
 }
 
@@ -201,8 +202,7 @@ TEST_F(TrialDefects, D16ASuggestionSaysWhatItAsksOfTheUser) {
 }
 
 TEST_F(TrialDefects, D17TheTitleIsThatOfTheJobAskedFor) {
-  const Ran told =
-      run("run bert_emotion --mode timed --max_length 128 --num_train_epochs 1 --output_dir " + at("a"));
+  const Ran told = run("run bert_emotion --mode timed --max_length 128 --num_train_epochs 1 --output_dir " + at("a"));
   const std::string title = told.out.substr(0, told.out.find("\n\n"));
   EXPECT_THAT(title, HasSubstr("--max_length 128"));
   EXPECT_THAT(title, HasSubstr("--num_train_epochs 1"));
@@ -236,8 +236,7 @@ TEST_F(TrialDefects, D20AJobOfTheHostIsNotCalledBoundByAnEngine) {
 
 TEST_F(TrialDefects, D22RequestsHaveLatencyRateAndPrice) {
   for (const std::string model : {"bert-base-uncased", "vit-base-patch16-224", "llama-small"}) {
-    const Json told =
-        json_of("estimate " + model + " --task inference --batch_size 1..4 --instance_type trn1.2xlarge");
+    const Json told = json_of("estimate " + model + " --task inference --batch_size 1..4 --instance_type trn1.2xlarge");
     ASSERT_EQ(told["batches"].size(), 3u) << model;
     double before = 0;
     for (const Json& row : told["batches"]) {

@@ -55,7 +55,8 @@ TEST(Inference, RanksThatDoNotDivideAModelArePadded) {
 bool is_unfused(const ModelPtr& model, const GenerationSpec& s) {
   const auto graph = workloads::prompt_graph(model->with_sizes({.layers = 1, .positions = s.length}), s);
   for (runtime::NodeId n = 0; n < graph.node_count(); ++n)
-    if (graph.node(n).op == &runtime::kAttention) return graph.node(n).attrs.as<runtime::AttentionAttrs>().tile_keys == runtime::AttentionAttrs::kUnfused;
+    if (graph.node(n).op == &runtime::kAttention)
+      return graph.node(n).attrs.as<runtime::AttentionAttrs>().tile_keys == runtime::AttentionAttrs::kUnfused;
   throw std::runtime_error{"no attention"};
 }
 

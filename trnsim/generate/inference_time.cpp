@@ -12,6 +12,7 @@
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/project/memory.h"
 #include "workloads/models/model.h"
+#include "workloads/step/step_graph.h"
 
 namespace trnsim {
 
@@ -23,7 +24,7 @@ Projection project_inference(const Job& job, const ProjectOptions& options) {
   const auto cores = static_cast<std::uint32_t>(job.cores());
   runtime::Compiled compiled =
       runtime::compile(job.model->step(job.step).graph, job.machine.target(),
-                       {.passes = job.passes, .name = "infer", .ranks = cores, .cache = job.programs.get()});
+                       {.name = "infer", .ranks = cores, .passes = job.passes, .cache = job.programs.get()});
   Projection p;
   p.memory = memory_of(compiled.memory, job.machine);
   add_software(job, 0, p.memory);

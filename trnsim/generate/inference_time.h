@@ -20,13 +20,13 @@ void time_inference(const Job& job, Projection& projection);
 /// which answers one batch after the other.
 struct Served {
   Job job;
-  Projection projection;     // of one copy; when it does not fit: the memory alone
-  double latency = 0;        // s from a batch to its last answer
-  double first_token = 0;    // s, of a model that writes
-  double requests = 0;       // per second and instance
-  double tokens = 0;         // new ones per second and instance, of a model that writes; else those read
-  std::optional<double> dollars{};         // of a million requests
-  std::optional<double> token_dollars{};   // of a million of these tokens
+  Projection projection;                  // of one copy; when it does not fit: the memory alone
+  double latency = 0;                     // s from a batch to its last answer
+  double first_token = 0;                 // s, of a model that writes
+  double requests = 0;                    // per second and instance
+  double tokens = 0;                      // new ones per second and instance, of a model that writes; else those read
+  std::optional<double> dollars{};        // of a million requests
+  std::optional<double> token_dollars{};  // of a million of these tokens
 
   bool fits() const { return projection.memory.fits(); }
 };

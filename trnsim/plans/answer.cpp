@@ -67,8 +67,7 @@ std::string generation_text(const Job& job, const Projection& p) {
 
 std::string time_text(const Job& job, const Projection& p) {
   if (p.generation) return generation_text(job, p);
-  if (is_one_step(p))
-    return fmt::format("{} a step, {:.2f} samples/s", exact(p.time.step), p.samples_per_second());
+  if (is_one_step(p)) return fmt::format("{} a step, {:.2f} samples/s", exact(p.time.step), p.samples_per_second());
   return fmt::format("{}{} = {}; {:.2f} samples/s", exact(p.time.total),
                      p.time.total < 60     ? ""
                      : p.time.total < 3600 ? " (m:ss)"
@@ -127,8 +126,7 @@ std::string confidence_text(const Job& job, const Projection& p) {
       "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction (docs/accuracy.md)",
       time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
       range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
-  if (!range.published.empty())
-    return out + fmt::format("; {} was published with its size and cores", range.published);
+  if (!range.published.empty()) return out + fmt::format("; {} was published with its size and cores", range.published);
   return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
 }
 

@@ -178,6 +178,9 @@ analysis::Figures figures_of(const Job& job, const Projection& p) {
   out.engines = engine_figures(device);
   out.resources = analysis::resources(device);
   out.memory = figures_of(p.memory);
+  for (const auto& [name, bytes, count] : p.stage().compiled().memory.fullest)
+    out.memory.fullest.push_back(
+        {.name = name, .bytes = static_cast<std::int64_t>(bytes), .count = static_cast<std::int64_t>(count)});
   return out;
 }
 

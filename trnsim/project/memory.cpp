@@ -106,13 +106,28 @@ Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machi
   return memory;
 }
 
+namespace {
+
+/// The plan whose activations are the fewest that the job may keep: attention may keep no probabilities, by its pass or
+/// because its rows are long, and selective recomputation keeps all but these.
+runtime::Plan kept_plan(const Job& job) {
+  constexpr std::int64_t kLong = 8192;  // from here on rows may be taken in blocks
+  runtime::Plan plan = job.step.plan;
+  const bool dropped = job.passes.flash_attention || job.step.kind.length >= kLong;
+  if (dropped && job.model->splits() && plan.recompute == runtime::Recompute::kNone)
+    plan.recompute = runtime::Recompute::kSelective;
+  return plan;
+}
+
+}  // namespace
+
 Memory least_memory(const Job& job) {
   if (job.generation && job.generation->new_tokens > 0) return least_generation_memory(job);
   const runtime::Plan& p = job.step.plan;
   const double shards = p.zero1 ? static_cast<double>(p.data) : 1;
   const std::int64_t layers = job.model->sizes().layers / p.pipeline;
-  const double kept =
-      static_cast<double>(layers) * job.model->kept_elements(p, job.step.kind.length) * size(p.numerics.activation);
+  const double kept = static_cast<double>(layers) * job.model->kept_elements(kept_plan(job), job.step.kind.length) *
+                      size(p.numerics.activation);
   const auto bytes = [](double n) { return static_cast<std::uint64_t>(n); };
   const auto runtime = static_cast<std::uint64_t>(job.load_stack().runtime_bytes.value);
   Memory most;

@@ -218,7 +218,8 @@ class Run {
   Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }
 
   [[noreturn]] void refuse() const {
-    if (observer_.note) observer_.note(fmt::format("{} does not fit as it is: a plan that does is searched", out_.text));
+    if (observer_.note)
+      observer_.note(fmt::format("{} does not fit as it is: a plan that does is searched", out_.text));
     const auto change = fitting_change(out_.settings, [this](const Settings& s) { return job_with(s); });
     require_fit(*out_.job, out_.projection->memory, fix_text(change, out_.typed));
     throw Error{Fault::kInternal, workload_.name, "fits and does not fit", "report it with the command"};

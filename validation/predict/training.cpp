@@ -40,8 +40,9 @@ std::string numerics_of(const TrainingRow& row) {
 
 /// Models whose layers are convolutions, of which trnsim has no operator.
 bool is_convolution_network(const std::string& model) {
-  constexpr std::array kWords = {"resnet",   "vgg",       "unet",    "stable diffusion", "densenet", "efficientnet",
-                                 "mobilenet", "inception", "convnext", "yolo",            "sdxl"};
+  constexpr std::array kWords = {"resnet",   "vgg",          "unet",      "stable diffusion",
+                                 "densenet", "efficientnet", "mobilenet", "inception",
+                                 "convnext", "yolo",         "sdxl"};
   const std::string name = base::lower(model);
   return std::ranges::any_of(kWords, [&](const char* word) { return name.find(word) != std::string::npos; });
 }
