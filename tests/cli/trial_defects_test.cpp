@@ -258,9 +258,16 @@ TEST_F(TrialDefects, D22RequestsHaveLatencyRateAndPrice) {
 }
 
 TEST_F(TrialDefects, D22CostPricesRequestsOnInf2) {
+  const std::string question = "bert-base-uncased --task inference --instance_type trn1.2xlarge --batch_size ";
+  const Json one = json_of("estimate " + question + "8")["batches"][0];
   bool inf2 = false;
-  for (const Json& row : json_of("cost bert-base-uncased --task inference --samples 1"))
+  for (const Json& row : json_of("cost " + question + "8 --samples 1000000")) {
     inf2 |= row["instance_type"].get<std::string>().starts_with("inf2");
+    const double dollars = one["dollars_per_million_requests"];
+    if (row["basis"] == "this job") {
+      EXPECT_NEAR(row["on_demand"].get<double>(), dollars, 1e-4 * dollars);
+    }
+  }
   EXPECT_TRUE(inf2);
 }
 

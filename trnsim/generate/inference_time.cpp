@@ -48,12 +48,13 @@ void time_inference(const Job& job, Projection& p) {
                     {"launch", analysis::launch_seconds(stack, 1)}};  // a process of its own on each core
   g.prompt.seconds = g.prompt.parts[0].seconds + g.prompt.parts[1].seconds;
   g.first_token = g.prompt.seconds;
+  p.steps = job.steps(), p.samples = job.samples();
   p.time = {};
-  p.time.total = p.time.step = g.prompt.seconds;
+  p.time.step = g.prompt.seconds, p.time.total = p.steps * p.time.step;
   p.time.parts = g.prompt.parts;
+  for (analysis::TimeItem& part : p.time.parts) part.seconds *= p.steps;
   p.device_seconds = p.micro_seconds = p.time.device_step = g.prompt.parts[0].seconds;
   p.time.host_step = g.prompt.parts[1].seconds;
-  p.steps = job.steps(), p.samples = job.samples();
   p.model_flops = job.model->flops(job.step);
   const double peak = static_cast<double>(job.cores()) * p.stage().device().peaks.matmul_flops;
   p.mfu = p.model_flops / (p.device_seconds * peak);

@@ -132,7 +132,8 @@ double Job::evaluations() const {
 }
 
 double Job::steps() const {
-  if (generation) return std::max(1.0, static_cast<double>(generation->new_tokens));
+  if (generation && generation->new_tokens == 0) return std::max(1.0, std::ceil(sizes.samples / sequences_per_step()));
+  if (generation) return static_cast<double>(generation->new_tokens);
   double steps = 0;  // per length those that its samples fill
   for (std::size_t i = 0; i < sizes.lengths.size(); ++i) steps += of_length(*this, i).steps();
   if (!sizes.lengths.empty()) return steps;
@@ -142,7 +143,7 @@ double Job::steps() const {
 }
 
 double Job::samples() const {
-  if (generation) return sequences_per_step();
+  if (generation) return std::max(sequences_per_step(), generation->new_tokens == 0 ? sizes.samples : 0);
   if (sizes.max_steps >= 0 || sizes.samples <= 0) return steps() * sequences_per_step();
   return sizes.samples * sizes.epochs;
 }
@@ -250,14 +251,15 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   return job;
 }
 
-/// Requests to a model that reads and does not write. Errors: Fault::kUsage for more than one instance.
-Job inference_job(const Settings& s, const workloads::ModelPtr& model) {
+/// `requests` to a model that reads and does not write; 0: one batch on each core. Errors: Fault::kUsage for more than one instance.
+Job inference_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
   if (!model->splits()) refuse_shared_model(s, model->family());
   if (s.machine.nnodes > 1)
     throw Error{Fault::kUsage, "`nnodes`", "each instance answers requests of its own", "leave it out"};
   Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set), .model = model, .step = {}, .sizes = {}};
   const std::int64_t length = length_of(s, model);
   job.generation = {.prompt_tokens = length, .new_tokens = 0, .length = length};
+  job.sizes.samples = requests;
   const std::string type = s.numerics.name.empty() || s.numerics.name == "off" ? "bf16" : s.numerics.name;
   job.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(s, job.machine)),
                        .micro_batch = std::max<std::int64_t>(1, s.generation.batch_size),
@@ -270,9 +272,9 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model) {
 }
 
 /// A generation of text, or what the setting `task` inference asks for of this model.
-Job requests_job(const Settings& s, const workloads::ModelPtr& model) {
+Job requests_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
   if (s.generation.max_new_tokens > 0) return generation_job(s, model);
-  if (!writes_text(*model)) return inference_job(s, model);
+  if (!writes_text(*model)) return inference_job(s, model, requests);
   Settings own = s;
   own.generation.max_new_tokens = kDefaultNewTokens;
   return generation_job(own, model);
@@ -330,7 +332,7 @@ std::pair<std::int64_t, std::string> longest_of(const Settings& s, const workloa
 }  // namespace
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
-  if (is_requests(s)) return requests_job(s, model);
+  if (is_requests(s)) return requests_job(s, model, samples);
   model = headed(s, model);
   require_lengths(s, *model);
   if (pads_to_lengths(s, *model))
@@ -341,7 +343,7 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
            const workloads::TokenLengths& data) {
-  if (is_requests(s)) return requests_job(s, model);
+  if (is_requests(s)) return requests_job(s, model, samples);
   model = headed(s, model);
   require_lengths(s, *model);
   Job job = job_of_one_length(s, std::move(model), samples, eval_samples);

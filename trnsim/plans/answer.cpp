@@ -56,8 +56,8 @@ std::string parts_text(const Projection& p) {
 std::string generation_text(const Job& job, const Projection& p) {
   const GenerationTime& g = *p.generation;
   if (job.generation->new_tokens == 0)
-    return fmt::format("{} for a batch of {} on each core; {:.1f} requests/s with stack {}", exact(p.time.total),
-                       job.step.plan.micro_batch, p.samples / p.time.total, job.stack);
+    return fmt::format("{} for a batch of {} on each core; {:.1f} requests/s with stack {}", exact(p.time.step),
+                       job.step.plan.micro_batch, job.sequences_per_step() / p.time.step, job.stack);
   const std::string tokens = base::counted(job.generation->new_tokens, "token");
   const std::string sequences = base::counted(job.step.plan.micro_batch, "sequence");
   const std::string next = g.tokens.empty() ? "" : fmt::format(", a further one {:.2f} ms", g.per_token * 1e3);
