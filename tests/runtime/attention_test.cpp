@@ -125,59 +125,68 @@ INSTANTIATE_TEST_SUITE_P(
                                      AttentionCase{1, 2304, 1, 1, 128, true, false, Dtype::kBf16}),
                      testing::Bool()));
 
+struct BlockCase {
+  std::int64_t seq, keys, heads, kv_heads, size;
+  bool causal, masked;
+  std::int64_t window = 0;
+  double cap = 0;
+  Dtype dtype = Dtype::kFp32;
+
+  AttentionAttrs attrs() const {
+    return {.scale = 1 / std::sqrt(static_cast<double>(size)),
+            .batch = 1,
+            .seq = seq,
+            .heads = heads,
+            .kv_heads = kv_heads,
+            .causal = causal,
+            .window = window,
+            .flash = true,
+            .soft_cap = cap,
+            .tile_keys = 512};
+  }
+  /// As in AttentionTest: scores are about 1, and a row has as many products as keys.
+  Tolerance near(double floor) const {
+    const double sums = std::sqrt(static_cast<double>(keys));
+    return {.ulps = dtype == Dtype::kFp32 ? 64 + 2 * sums : 6, .floor = floor, .dtype = dtype};
+  }
+};
+
+void expect_blocks_add_up(const BlockCase& c) {
+  const AttentionAttrs attrs = c.attrs();
+  const std::int64_t wide = c.heads * c.size, kv = c.kv_heads * c.size;
+  Inputs in =
+      in_type(c.dtype, {random_normal(c.seq, wide, 1), random_normal(c.keys, kv, 2), random_normal(c.keys, kv, 3)});
+  Inputs mask;
+  if (c.masked)
+    mask.emplace_back(runtime::generate(1, c.keys, [](auto, auto k) { return k % 3 == 1 ? -1e9 : 0.0; }), c.dtype);
+  in.insert(in.end(), mask.begin(), mask.end());
+  const bool fp32 = c.dtype == Dtype::kFp32;
+  const std::string_view numerics = fp32 ? "fp32" : "bf16";
+  const Tensors want = kAttention.forward(attrs, values(in));
+  const Tolerance log{.ulps = fp32 ? 256.0 : 1 << 19, .floor = 1};
+  expect_reference(kAttention, in, attrs, {c.near(largest(want[0]) / 4), log}, numerics);
+  Inputs back{in.begin(), in.begin() + 3};
+  back.emplace_back(want[1]);
+  back.emplace_back(random_normal(c.seq, wide, 5), c.dtype);
+  back.emplace_back(want[0], c.dtype);
+  back.insert(back.end(), mask.begin(), mask.end());
+  const Tensors grads = kAttentionGrad.forward(attrs, values(back));
+  std::vector<Tolerance> nears;
+  for (std::size_t i = 0; i < 3; ++i) nears.push_back(c.near(largest(grads[i]) / 4));
+  nears.push_back({.ulps = HUGE_VAL});  // where dq adds up
+  expect_reference(kAttentionGrad, back, attrs, nears, numerics);
+}
+
 /// Rows that SBUF does not hold: in blocks of 512 keys every query meets several, with windows and masks that hide all
 /// keys of some blocks from it, and of rows that do not fill their last tile.
 TEST(Attention, KeysInBlocksAddUpToTheWholeRow) {
-  struct Case {
-    std::int64_t seq, keys, heads, kv_heads, size;
-    bool causal, masked;
-    std::int64_t window = 0;
-    double cap = 0;
-    Dtype dtype = Dtype::kFp32;
-  };
-  for (const Case& c : {Case{1100, 1100, 2, 1, 16, true, false},
-                        {300, 1100, 1, 1, 32, false, true},
-                        {1100, 1100, 1, 1, 16, true, true, 200},
-                        {600, 600, 1, 1, 160, true, false, 0, 1.5},
-                        {1100, 1100, 2, 1, 16, true, false, 0, 0, Dtype::kBf16},
-                        {1100, 1100, 1, 1, 16, true, false, 130, 0, Dtype::kBf16}}) {
-    const AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(c.size)),
-                               .batch = 1,
-                               .seq = c.seq,
-                               .heads = c.heads,
-                               .kv_heads = c.kv_heads,
-                               .causal = c.causal,
-                               .window = c.window,
-                               .flash = true,
-                               .soft_cap = c.cap,
-                               .tile_keys = 512};
-    Inputs in =
-        in_type(c.dtype, {random_normal(c.seq, c.heads * c.size, 1), random_normal(c.keys, c.kv_heads * c.size, 2),
-                          random_normal(c.keys, c.kv_heads * c.size, 3)});
-    Inputs mask;
-    if (c.masked)
-      mask.emplace_back(runtime::generate(1, c.keys, [&](auto, auto k) { return k % 3 == 1 ? -1e9 : 0.0; }), c.dtype);
-    in.insert(in.end(), mask.begin(), mask.end());
-    const bool fp32 = c.dtype == Dtype::kFp32;
-    const Tensors want = kAttention.forward(attrs, values(in));
-    // As in AttentionTest: scores are about 1, and a row has as many products as keys.
-    const auto near = [&, sums = std::sqrt(static_cast<double>(c.keys))](double floor) {
-      return Tolerance{.ulps = fp32 ? 64 + 2 * sums : 6, .floor = floor, .dtype = c.dtype};
-    };
-    const Tolerance log{.ulps = fp32 ? 256.0 : 1 << 19, .floor = 1};
-    const std::string_view numerics = fp32 ? "fp32" : "bf16";
-    expect_reference(kAttention, in, attrs, {near(largest(want[0]) / 4), log}, numerics);
-    Inputs back{in.begin(), in.begin() + 3};
-    back.emplace_back(want[1]);
-    back.emplace_back(random_normal(c.seq, c.heads * c.size, 5), c.dtype);
-    back.emplace_back(want[0], c.dtype);
-    back.insert(back.end(), mask.begin(), mask.end());
-    const Tensors grads = kAttentionGrad.forward(attrs, values(back));
-    std::vector<Tolerance> nears;
-    for (std::size_t i = 0; i < 3; ++i) nears.push_back(near(largest(grads[i]) / 4));
-    nears.push_back({.ulps = HUGE_VAL});  // where dq adds up
-    expect_reference(kAttentionGrad, back, attrs, nears, numerics);
-  }
+  for (const BlockCase& c : {BlockCase{1100, 1100, 2, 1, 16, true, false},
+                             {300, 1100, 1, 1, 32, false, true},
+                             {1100, 1100, 1, 1, 16, true, true, 200},
+                             {600, 600, 1, 1, 160, true, false, 0, 1.5},
+                             {1100, 1100, 2, 1, 16, true, false, 0, 0, Dtype::kBf16},
+                             {1100, 1100, 1, 1, 16, true, false, 130, 0, Dtype::kBf16}})
+    expect_blocks_add_up(c);
 }
 
 /// Keys of another text, and a bias that all sequences share: tiles of 128 on either side, more keys than queries and
