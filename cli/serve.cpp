@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "trnsim/generate/inference_time.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
 #include "workloads/models/model.h"
 

@@ -16,10 +16,6 @@
 
 namespace trnsim {
 
-bool writes_text(const workloads::Model& model) {
-  return model.pairs() || (model.decoder() && model.task() == workloads::Task::kNextToken);
-}
-
 Projection project_inference(const Job& job, const ProjectOptions& options) {
   const auto cores = static_cast<std::uint32_t>(job.cores());
   runtime::Compiled compiled =

@@ -9,8 +9,6 @@
 
 namespace trnsim {
 
-/// Whether the model writes text of its own, token by token.
-bool writes_text(const workloads::Model& model);
 /// A job without new tokens: PromptAndTokens::new_tokens is 0. Errors: as project_generation().
 Projection project_inference(const Job& job, const ProjectOptions& options);
 /// The times of the whole job from that of its program on the device.

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "hw/params.h"
 #include "runtime/compiler/program_cache.h"
-#include "trnsim/generate/inference_time.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/lengths.h"

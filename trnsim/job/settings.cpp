@@ -47,6 +47,10 @@ bool is_requests(const Settings& settings) {
   return settings.generation.max_new_tokens > 0 || settings.data.task == kInference;
 }
 
+bool writes_text(const workloads::Model& model) {
+  return model.pairs() || (model.decoder() && model.task() == workloads::Task::kNextToken);
+}
+
 std::optional<workloads::Head> head_of(const Settings& settings) {
   if (settings.data.task.empty() || settings.data.task == kInference) return std::nullopt;
   return std::ranges::find(kTasks, settings.data.task, [](const auto& task) { return task.first; })->second;

@@ -51,6 +51,8 @@ inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTa
 inline constexpr std::string_view kInference = "inference";
 /// Whether the settings ask for answers of a model, written or read, and not for a training.
 bool is_requests(const Settings& settings);
+/// Whether the model answers with a text of its own, token by token.
+bool writes_text(const workloads::Model& model);
 
 /// The head that `task` names, if it names one.
 std::optional<workloads::Head> head_of(const Settings& settings);
