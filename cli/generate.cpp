@@ -101,8 +101,9 @@ void generate(const GenerateOptions& options) {
   }
   print(figures_of(g).render(form, columns()));
   if (const std::string experts = experts_text(g.job); people && !experts.empty()) print(paragraph(experts));
-  if (people)
-    print(bounds_text(*g.projection.generation) + "\n" + memory_table(g.projection.memory).render(form, columns()));
+  if (!people) return;
+  print(paragraph(confidence_text(g.job, g.projection)));
+  print(bounds_text(*g.projection.generation) + "\n" + memory_table(g.projection.memory).render(form, columns()));
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ TEST(Influence, ReadOffConstantsAreNotFittedAndTheirRowsGiveNoCredit) {
   const auto report = three_rows();
   validation::Parameters parameters = two_mechanisms();
   parameters.constants[1].fitted = false;  // b, which x states
-  const Influence out = study(report, parameters, evaluate_rows, 1);
+  const Influence out = study(report, parameters, {evaluate_rows}, 1);
   EXPECT_THAT(rows_read_off(report, out), testing::ElementsAre("x"));
   EXPECT_THAT(to_text(report, out, "md"), HasSubstr("3 fitted constants"));
   EXPECT_THAT(to_text(report, out, "md"), HasSubstr("| read off | x |"));
@@ -199,7 +199,7 @@ TEST(Influence, ReadOffConstantsAreNotFittedAndTheirRowsGiveNoCredit) {
 
 TEST(Influence, SharesAreTheTimeThatAMechanismDecidesAndChangesAreInTheMetric) {
   const auto report = three_rows();
-  const Influence out = study(report, two_mechanisms(), evaluate_rows, 2);
+  const Influence out = study(report, two_mechanisms(), {evaluate_rows}, 2);
   EXPECT_NEAR(out.share[0][0], 1, 1e-9);
   EXPECT_NEAR(out.share[0][1], 0, 1e-9);
   EXPECT_NEAR(out.share[1][0], std::log(1.05) / std::log(1.1), 1e-9);
@@ -214,7 +214,7 @@ TEST(Influence, SharesAreTheTimeThatAMechanismDecidesAndChangesAreInTheMetric) {
 
 TEST(Influence, AConstantIsIdentifiedByTwoRowsThatNoOtherMoves) {
   const auto report = three_rows();
-  const auto ids = identify(report, study(report, two_mechanisms(), evaluate_rows, 1));
+  const auto ids = identify(report, study(report, two_mechanisms(), {evaluate_rows}, 1));
   EXPECT_EQ(ids[0].as, "b");  // a and b move the same rows alike
   EXPECT_FALSE(ids[0].identified());
   EXPECT_EQ(ids[1].rows, 1);
@@ -227,7 +227,7 @@ TEST(Influence, AConstantIsIdentifiedByTwoRowsThatNoOtherMoves) {
 
 TEST(Influence, TheBudgetBlamesAMechanismForItsOwnErrorOnMicroRows) {
   const auto report = three_rows();
-  const Influence out = study(report, two_mechanisms(), evaluate_rows, 1);
+  const Influence out = study(report, two_mechanisms(), {evaluate_rows}, 1);
   const auto errors = mechanism_errors(report, out);
   EXPECT_NEAR(errors[0].value(), 100. / 11, 1e-9);  // x: 100 for 110
   EXPECT_FALSE(errors[1]);                          // no micro row tells
@@ -241,7 +241,7 @@ TEST(Influence, TheBudgetBlamesAMechanismForItsOwnErrorOnMicroRows) {
 
 TEST(Influence, JsonHasTheStudyAndCsvIsRefused) {
   const auto report = three_rows();
-  const Influence out = study(report, two_mechanisms(), evaluate_rows, 1);
+  const Influence out = study(report, two_mechanisms(), {evaluate_rows}, 1);
   const Json json = Json::parse(to_text(report, out, "json"));
   EXPECT_NEAR(json["rows"][1]["change_percent"]["a"].get<double>(), 5, 1e-9);
   EXPECT_FALSE(json["rows"][3].contains("share"));
@@ -254,7 +254,7 @@ TEST(Influence, ARowThatAVariationMakesImpossibleIsOurBug) {
   const auto impossible = [](std::size_t, const Variation&) -> double {
     throw base::Error{base::Fault::kCapacity, "hbm", "needs 20 GiB", "use more cores"};
   };
-  EXPECT_THROW(study(report, two_mechanisms(), impossible, 1), base::Error);
+  EXPECT_THROW(study(report, two_mechanisms(), {impossible}, 1), base::Error);
 }
 
 }  // namespace

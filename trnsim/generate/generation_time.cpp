@@ -15,6 +15,7 @@
 #include "trnsim/generation.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/compile_cost.h"
+#include "trnsim/project/compiler_memory.h"
 #include "workloads/checkpoints/shards.h"
 #include "workloads/generation/generator.h"
 #include "workloads/models/model.h"
@@ -87,7 +88,7 @@ void add_parts(analysis::JobTime& time, const GenerationStep& step, double times
   }
 }
 
-/// Memory of both programs, which share weights and caches.
+/// Memory of both programs, which share weights and caches, and of the software besides.
 Memory memory_of(const workloads::GenerationPrograms& programs, const Job& job) {
   Memory out{.by_kind = programs.tokens.back().compiled.memory.bytes_by_kind,
              .total = programs.hbm_bytes(),
@@ -95,6 +96,7 @@ Memory memory_of(const workloads::GenerationPrograms& programs, const Job& job) 
   std::uint64_t& scratch = out.by_kind["activations"];
   scratch = std::max(scratch, programs.prompt.memory.bytes_by_kind.at("activations"));
   out.name_rest();
+  add_software(job, 0, out);
   return out;
 }
 
@@ -123,6 +125,7 @@ Memory least_generation_memory(const Job& own) {
   Memory out{.capacity = job.machine.hbm_bytes_per_core()};
   out.by_kind["cache"] = static_cast<std::uint64_t>(workloads::token_work(job.model, generation_spec(job)).cache_bytes);
   out.by_kind["weights"] = static_cast<std::uint64_t>(weights);
+  out.by_kind["runtime"] = static_cast<std::uint64_t>(job.load_stack().runtime_bytes.value);
   for (const auto& [kind, bytes] : out.by_kind) out.total += bytes;
   return out;
 }

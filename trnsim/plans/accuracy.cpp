@@ -16,13 +16,14 @@ namespace {
 /// The numbers by which two jobs are alike.
 struct Size {
   double layers = 0, hidden = 0, cores = 0, length = 0, micro_batch = 0, micro_batches = 0;
+  double chip = 2;  // generation of its NeuronCores
   bool operator==(const Size&) const = default;
 
   bool is_like(const Size& other) const {
     constexpr double kLike = 4;  // times as large, or as small
     const auto near = [](double a, double b) { return a <= kLike * b && b <= kLike * a; };
-    return near(layers * hidden * hidden, other.layers * other.hidden * other.hidden) && near(cores, other.cores) &&
-           near(length, other.length);
+    return chip == other.chip && near(layers * hidden * hidden, other.layers * other.hidden * other.hidden) &&
+           near(cores, other.cores) && near(length, other.length);
   }
 };
 
@@ -32,7 +33,8 @@ Size size_of(const Job& job) {
   const auto real = [](auto n) { return static_cast<double>(n); };
   return {real(sizes.layers),     real(sizes.hidden),
           real(job.cores()),      real(job.generation ? job.generation->length : job.step.kind.length),
-          real(plan.micro_batch), job.generation ? 1 : real(plan.micro_batches)};
+          real(plan.micro_batch), job.generation ? 1 : real(plan.micro_batches),
+          job.machine.generation.value};
 }
 
 std::string regime_of(const Job& job) {
@@ -63,6 +65,7 @@ Likely likely(const Job& job) {
     std::string regime;
     Size row;
     text >> regime >> row.layers >> row.hidden >> row.cores >> row.length >> row.micro_batch >> row.micro_batches;
+    if (double chip = 0; text >> chip) row.chip = chip;
     if (regime != key) continue;
     out.like |= own.is_like(row);
     if (own == row && out.published.empty()) out.published = name.substr(name.find('.') + 1);

@@ -117,19 +117,6 @@ std::string bound_text(const Projection& p) {
       100 * p.job_mfu, 100 * p.mfu);
 }
 
-/// The time with the mean error of published jobs of its kind and size on both sides: predicted = published * (1 +-
-/// error).
-std::string confidence_text(const Job& job, const Projection& p) {
-  const Likely range = likely(job);
-  const auto time = is_one_step(p) ? exact : base::clock_text;
-  std::string out = fmt::format(
-      "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction (docs/accuracy.md)",
-      time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
-      range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
-  if (!range.published.empty()) return out + fmt::format("; {} was published with its size and cores", range.published);
-  return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
-}
-
 std::string interrupted_text(const Job& job, const Projection& p) {
   if (!p.time.interrupted) return "";
   return fmt::format(
@@ -149,6 +136,17 @@ std::string faster_text(const Change& change) {
 }
 
 }  // namespace
+
+std::string confidence_text(const Job& job, const Projection& p) {
+  const Likely range = likely(job);
+  const auto time = is_one_step(p) ? exact : base::clock_text;
+  std::string out = fmt::format(
+      "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction (docs/accuracy.md)",
+      time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
+      range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
+  if (!range.published.empty()) return out + fmt::format("; {} was published with its size and cores", range.published);
+  return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
+}
 
 std::string settings_text(const Change& change) {
   std::string out;

@@ -30,6 +30,10 @@ struct Answer {
 Answer answer(const Job& job, const Projection& projection, const std::optional<std::vector<Change>>& changes,
               const std::vector<std::string>& typed = {});
 
+/// The job's time with the mean error of published jobs of its kind and size on both sides: predicted = published *
+/// (1 +- error); or that none of them is like the job.
+std::string confidence_text(const Job& job, const Projection& projection);
+
 /// A change as typed: "`per_device_train_batch_size` 32".
 std::string settings_text(const Change& change);
 

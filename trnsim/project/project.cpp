@@ -323,7 +323,7 @@ std::map<std::string, double> runtime_on_other_instances(const Job& job, const P
   Projection timed = projection;  // copied once: it holds the programs
   for (const std::string& name : hw::machine_names()) {
     Job there = job;
-    there.machine = hw::load_machine(name, set);
+    if (problem_of([&] { there.machine = hw::load_machine(name, set); })) continue;  // has no such parts to change
     const bool enough = there.machine.instance_cores() >= job.cores();
     if (!job.generation && there.machine.training.value == 0) continue;
     if (name == job.machine.name || !enough || !same_device(job.machine, there.machine, job.cores())) continue;

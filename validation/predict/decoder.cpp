@@ -9,6 +9,7 @@
 #include "trnsim/job/settings.h"
 #include "trnsim/projection.h"
 #include "validation/predict/predict_row.h"
+#include "validation/predict/projections.h"
 #include "validation/predict/stack_of_row.h"
 #include "workloads/models/model.h"
 
@@ -117,7 +118,7 @@ Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std
     assumed.push_back("the loss is read in every step");
   }
   // A published plan is timed although our memory plan may say that it does not fit.
-  const trnsim::Projection p = trnsim::project(job, {.exact = context.exact, .any_memory = true});
+  const trnsim::Projection p = projected(job, context, true);
   if (!p.memory.fits())
     assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
                                   static_cast<double>(p.memory.total) / (1 << 30),

@@ -4,6 +4,7 @@
 #include "trnsim/generation.h"
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
+#include "validation/predict/projections.h"
 #include "validation/predict/stack_of_row.h"
 #include "workloads/models/decoder/generation_graph.h"
 #include "workloads/models/model.h"
@@ -91,11 +92,13 @@ Prediction predict_generate(const Row& row, const PredictContext& context) {
     return Prediction::skip(fmt::format("model '{}' generates nothing here", r.model));
   if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
     return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
+  if (!r.draft.empty() && row.metric.find("TTFT") == std::string::npos)
+    return Prediction::skip(fmt::format("how many of the tokens drafted by {} are right is not published", r.draft));
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
   const hw::MachineParams machine = machine_of_job(r, context, assumed);
   const trnsim::Job job = job_of(row, config, machine, type, context, assumed);
-  const trnsim::Projection projection = project(job, {.exact = context.exact});
+  const trnsim::Projection projection = projected(job, context, false);
   const trnsim::GenerationTime& time = projection.generation.value();
   assumed.push_back("each token reads a bucket of its caches: the next power of two");
   assumed.push_back(

@@ -15,6 +15,7 @@
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/pretraining.h"
+#include "validation/predict/projections.h"
 #include "validation/predict/stack_of_row.h"
 #include "workloads/models/model.h"
 #include "workloads/step/step_graph.h"
@@ -204,7 +205,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                 .epochs = size.epochs,
                 .max_steps = size.steps};
   if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
-  const trnsim::Projection p = trnsim::project(plan, {.exact = context.exact, .any_memory = true});
+  const trnsim::Projection p = projected(plan, context, true);
   const double per_step = plan.sequences_per_step();
   assumed.push_back("stack " + plan.stack);
   assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
@@ -222,10 +223,11 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                        std::move(assumed), shares(counted), work_of(p.stage().device()));
 }
 
-/// A forward pass of a row: its program, and tokens of a sequence.
+/// A forward pass of a row: its program, tokens of a sequence, and bytes that the host reads of each batch.
 struct Forward {
   runtime::Compiled compiled;
   std::int64_t length;
+  double read_back = 0;
 };
 
 std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::Target& target,
@@ -235,6 +237,17 @@ std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::
   const auto& spec = std::get<BlockSpec>(found);
   return Forward{runtime::compile(block_graph(spec), target, {.name = "infer", .cache = context.programs.get()}),
                  spec.seq};
+}
+
+/// What a model of texts or pictures returns of a batch, in the type of its weights: a figure for each label of a text
+/// or of each token, or for each token of the vocabulary, of each token.
+double read_back(const TrainingRow& job, const workloads::Model& model, std::int64_t length) {
+  const auto batch = static_cast<double>(*job.micro_batch);
+  const double figures = job.head == "masked"   ? static_cast<double>(length * model.sizes().vocabulary)
+                         : job.head == "tokens" ? static_cast<double>(length * job.labels.value_or(1))
+                                                : job.labels.value_or(1);
+  const runtime::Numerics numbers = runtime::numerics(numerics_of(job));
+  return batch * figures * static_cast<double>(isa::size_of(numbers.weight));
 }
 
 std::variant<Forward, std::string> forward_of_model(const Row& row, const isa::Target& target,
@@ -247,13 +260,19 @@ std::variant<Forward, std::string> forward_of_model(const Row& row, const isa::T
     return fmt::format("model '{}' is not modelled in rows of kind '{}'", job.model, row.kind);
   const auto cores = static_cast<std::uint32_t>(cores_of(job));
   const std::int64_t length = model->sequence_length(job.seq_len.value_or(0));
+  const bool masked = job.head == "masked";
   const workloads::Step spec{
       .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = runtime::numerics(numerics_of(job))},
-      .kind = {.length = length, .training = false, .head = workloads::Head::kNone, .fold_weights = true}};
+      .kind = {.length = length,
+               .training = false,
+               .head = masked ? workloads::Head::kMaskedTokens : workloads::Head::kNone,
+               .fold_weights = true,
+               .keep_logits = masked}};
   assumed.push_back("matmul weights are stored as TensorE takes them");
-  return Forward{runtime::compile(model->step(spec).graph, target,
+  const workloads::ModelPtr run = masked ? model->with_head(workloads::Head::kMaskedTokens) : model;
+  return Forward{runtime::compile(run->step(spec).graph, target,
                                   {.name = "infer", .ranks = cores, .cache = context.programs.get()}),
-                 length};
+                 length, read_back(job, *run, length)};
 }
 
 }  // namespace
@@ -287,13 +306,18 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   const auto& forward = std::get<Forward>(found);
   const hw::SimResult device = hw::simulate(forward.compiled.program, machine, {.exact = context.exact});
   const analysis::Stack bare = context.stack("bare");
-  const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;
-  assumed.push_back("the graph is traced ahead of time: the host launches it and waits");
-  assumed.push_back(fmt::format("latency of a batch {:.3f} ms", seconds * 1e3));
-  const double samples = static_cast<double>(*job.micro_batch) * cores_of(job);
+  const double launch = analysis::launch_seconds(bare, 1), copies = forward.read_back / bare.copy_bandwidth.value;
+  const int cores = std::min(cores_of(job), job.at_once.value_or(cores_of(job)));
+  const bool overlaps = job.at_once.value_or(0) > cores;
+  const double on_device = hw::seconds(device.total), on_host = launch + copies;
+  const double seconds = overlaps ? std::max(on_device, on_host) : on_device + on_host;
+  assumed.push_back(overlaps ? "the graph is traced ahead of time: a core works while the host serves its next batch"
+                             : "the graph is traced ahead of time: the host launches it, waits, reads what it returns");
+  assumed.push_back(fmt::format("latency of a batch {:.3f} ms", (on_device + on_host) * 1e3));
+  const double samples = static_cast<double>(*job.micro_batch) * cores;
   return in_row_metric(
       row, {.seconds = seconds, .samples = samples, .tokens = samples * static_cast<double>(forward.length)},
-      std::move(assumed), {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}},
+      std::move(assumed), {{"device", on_device / seconds}, {"launch", launch / seconds}, {"copies", copies / seconds}},
       work_of(device));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/suggest.h"
+#include "validation/predict/projections.h"
 
 namespace validation {
 namespace {
@@ -28,6 +29,19 @@ std::vector<Row> choose(std::vector<Row> rows, std::span<const std::string> only
   return chosen;
 }
 
+/// Compilers run on the host, and a core alone sends nothing.
+bool may_read(const Row& row, std::string_view mechanism) {
+  if (row.kind == "compile") return mechanism == "host software";
+  const auto* job = std::get_if<TrainingRow>(&row.job);
+  const auto* micro = std::get_if<MicroRow>(&row.job);
+  const std::optional<int> cores = job ? job->cores : micro->cores;
+  return mechanism != "collectives" || row.kind == "collective" || cores.value_or(0) != 1;
+}
+
+bool of_one_job(const Row& a, const Row& b) {
+  return a.kind == "generate" && b.kind == "generate" && a.job == b.job && a.defect.empty() && b.defect.empty();
+}
+
 }  // namespace
 
 std::vector<Row> load_rows(std::span<const std::filesystem::path> files, std::span<const std::string> only) {
@@ -43,7 +57,8 @@ PredictContext predict_context(const trnsim::Settings& settings) {
           .exact = settings.machine.exact,
           .host_threads = static_cast<int>(settings.machine.host_threads),
           .stack_changes = settings.machine.stack_changes,
-          .programs = settings.machine.programs};
+          .programs = settings.machine.programs,
+          .projections = std::make_shared<Projections>()};
 }
 
 Validation validate(std::span<const Row> rows, const PredictContext& context,
@@ -64,20 +79,27 @@ Validation validate(std::span<const Row> rows, const PredictContext& context,
 }
 
 Influence influence_of(const ValidationReport& report, std::span<const Row> rows, const trnsim::Settings& settings,
-                       const analysis::SweepWatch& watch) {
+                       const PredictContext& known, const analysis::SweepWatch& watch) {
   std::vector<base::ParamFile> machines;
   for (const std::string& name : hw::machine_names()) machines.push_back(hw::machine_file(name));
-  const auto evaluate = [&](std::size_t index, const Variation& variation) {
+  if (known.projections) known.projections->keep_last();
+  const auto again = [&](std::size_t index, const Variation& variation) {
     trnsim::Settings changed = settings;
     changed.machine.set.insert(changed.machine.set.end(), variation.machine.begin(), variation.machine.end());
     changed.machine.stack_changes = variation.stacks;
-    const Prediction prediction = predict(rows[index], predict_context(changed));
+    PredictContext context = predict_context(changed);
+    context.projections = known.projections, context.in_child = false;  // this is a process of the study
+    const Prediction prediction = predict(rows[index], context);
     base::ensure(prediction.value.has_value(), rows[index].id, prediction.skip_reason);
     return *prediction.value;
   };
   const int processes = settings.machine.host_threads > 0
                             ? static_cast<int>(settings.machine.host_threads)
                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const Evaluate evaluate{
+      .predict = again,
+      .reads = [&](std::size_t index, std::string_view mechanism) { return may_read(rows[index], mechanism); },
+      .same_job = [&](std::size_t index) { return index > 0 && of_one_job(rows[index - 1], rows[index]); }};
   return study(report, influential_parameters(machines), evaluate, processes, watch);
 }
 

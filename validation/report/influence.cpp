@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "analysis/host/stack_file.h"
 #include "base/error.h"
@@ -143,7 +145,7 @@ class Collector {
 
 // ---- the study: a sweep whose points are rows by number and variations by number
 
-constexpr const char *kRow = "row", *kVariation = "variation", *kValue = "value";
+constexpr const char *kRow = "row", *kVariation = "variation";
 
 std::size_t number(const analysis::SweepPoint& point, std::size_t part) { return std::stoull(point.at(part).second); }
 
@@ -151,24 +153,58 @@ analysis::SweepPoint point(std::size_t row, std::size_t variation) {
   return {{kRow, std::to_string(row)}, {kVariation, std::to_string(variation)}};
 }
 
-/// Predictions of the points, in their order.
-std::vector<double> predictions(const ValidationReport& report, const std::vector<analysis::SweepPoint>& points,
+/// Points of rows of one job under one variation, each a range of the points in their order.
+using Range = std::pair<std::size_t, std::size_t>;
+std::vector<Range> together(std::vector<analysis::SweepPoint>& points, const Evaluate& evaluate) {
+  const auto first_row = [&](const analysis::SweepPoint& p) {
+    std::size_t row = number(p, 0);
+    while (evaluate.same_job && evaluate.same_job(row)) --row;
+    return row;
+  };
+  std::ranges::stable_sort(points, {}, [&](const analysis::SweepPoint& p) {
+    return std::pair{first_row(p), number(p, 1)};
+  });
+  std::vector<Range> out;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool goes_on = i > 0 && number(points[i - 1], 1) == number(points[i], 1) &&
+                         first_row(points[i - 1]) == first_row(points[i]);
+    if (goes_on)
+      ++out.back().second;
+    else
+      out.push_back({i, i + 1});
+  }
+  return out;
+}
+
+/// Predictions of the points, which it orders by jobs.
+std::vector<double> predictions(const ValidationReport& report, std::vector<analysis::SweepPoint>& points,
                                 const std::vector<const Variation*>& variations, const Evaluate& evaluate,
                                 int processes, const analysis::SweepWatch& watch) {
   if (points.empty()) return {};
-  const analysis::SweepModel model{
-      .hash = [&](const analysis::SweepPoint& p) { return number(p, 0) * variations.size() + number(p, 1); },
-      .evaluate = [&](const analysis::SweepPoint& p) -> analysis::Metrics {
-        return {{kValue, evaluate(number(p, 0), *variations[number(p, 1)])}};
-      }};
-  const analysis::SweepRun run = run_sweep(points, model, ":memory:", processes, {}, watch);
+  const std::vector<Range> ranges = together(points, evaluate);
+  std::vector<analysis::SweepPoint> firsts;
+  std::map<std::size_t, Range> of;  // by the hash of the first point
+  const auto hash = [&](const analysis::SweepPoint& p) { return number(p, 0) * variations.size() + number(p, 1); };
+  for (const Range& range : ranges) {
+    firsts.push_back(points[range.first]);
+    of.emplace(hash(firsts.back()), range);
+  }
+  const analysis::SweepModel model{.hash = hash, .evaluate = [&](const analysis::SweepPoint& p) {
+                                     analysis::Metrics values;
+                                     const auto [begin, end] = of.at(hash(p));
+                                     for (std::size_t i = begin; i < end; ++i)
+                                       values[std::to_string(i)] =
+                                           evaluate.predict(number(points[i], 0), *variations[number(points[i], 1)]);
+                                     return values;
+                                   }};
+  const analysis::SweepRun run = run_sweep(firsts, model, ":memory:", processes, {}, watch);
   if (run.interrupted) throw Error{Fault::kUsage, "`sensitivity`", "was interrupted", "let it end, or use `only`"};
-  std::vector<double> values;
+  std::vector<double> out(points.size());
   for (const analysis::SweepResult& result : run.results) {
     base::ensure(result.error.empty(), report.rows[number(result.point, 0)].id, result.error);
-    values.push_back(result.metrics.at(kValue));
+    for (const auto& [index, value] : result.metrics) out[std::stoull(index)] = value;
   }
-  return values;
+  return out;
 }
 
 /// A row that a mechanism as a whole does not move is not moved by its constants; a switch may move anything. Constants
@@ -220,7 +256,8 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
     out.change_percent[r].resize(constants.size());
     if (report.rows[r].kind == "device memory") continue;  // bytes, which no time or rate moves
     if (report.rows[r].traced) continue;  // seconds for each trial, and no constant is fitted on them
-    for (std::size_t m = 0; m < mechanisms.size(); ++m) points.push_back(point(r, m));
+    for (std::size_t m = 0; m < mechanisms.size(); ++m)
+      if (!evaluate.reads || evaluate.reads(r, mechanisms[m].name)) points.push_back(point(r, m));
   }
   const auto slower_values = predictions(report, points, variations, evaluate, processes, watch);
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -60,8 +60,15 @@ struct Influence {
   std::vector<std::vector<double>> share;
 };
 
-/// The prediction of rows[index] under a variation; called in child processes, several at a time.
-using Evaluate = std::function<double(std::size_t index, const Variation&)>;
+/// How a study predicts the rows of its report.
+struct Evaluate {
+  /// The prediction of rows[index] under a variation; called in child processes, several at a time.
+  std::function<double(std::size_t index, const Variation&)> predict;
+  /// Whether a mechanism may have a number that decides the row; none: all may.
+  std::function<bool(std::size_t index, std::string_view mechanism)> reads{};
+  /// Whether the row tells of the job of the row before it: both are predicted by one process, one after the other.
+  std::function<bool(std::size_t index)> same_job{};
+};
 
 /// Predicts each row once for each mechanism, and once for each constant of the mechanisms that decide any of it; jobs
 /// for fitted constants alone.

@@ -104,7 +104,7 @@ constexpr std::array kJobColumns = {
     Column{"block", [](Row& r, Text c) { job(r).block = c; }},
     Column{"head",
            [](Row& r, Text c) {
-             job(r).head = one_of(c, {"", "classifier", "tokens", "pretraining"});
+             job(r).head = one_of(c, {"", "classifier", "tokens", "pretraining", "masked"});
            }},
     Column{"lora", [](Row& r, Text c) { job(r).lora = settings(c, "rank alpha dropout layers"); }},
     Column{"seq_len", [](Row& r, Text c) { job(r).seq_len = count(c); }, kJobs},
@@ -133,6 +133,8 @@ constexpr std::array kJobColumns = {
     Column{"tokens", [](Row& r, Text c) { job(r).tokens = count(c); }},
     Column{"prompt_tokens", [](Row& r, Text c) { job(r).prompt_tokens = count(c); }},
     Column{"new_tokens", [](Row& r, Text c) { job(r).new_tokens = count(c); }},
+    Column{"at_once", [](Row& r, Text c) { job(r).at_once = count(c); }},
+    Column{"draft", [](Row& r, Text c) { job(r).draft = c; }},
     Column{"metric", [](Row& r, Text c) { r.metric = c; }, kJobs},
     Column{"value", [](Row& r, Text c) { r.published = positive(c); }, kJobs, true},
     Column{"low", [](Row& r, Text c) { r.low = positive(c); }, kTraining, true},

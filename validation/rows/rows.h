@@ -42,7 +42,7 @@ struct ModelCells {
   Known dropout = Known::kUnknown;
   Known causal = Known::kUnknown;  // of bare blocks
   std::string block;               // their differences from LayerNorm and a GELU MLP
-  std::string head;                // "classifier", "tokens", "pretraining"
+  std::string head;                // "classifier", "tokens", "pretraining", "masked"
   Words lora{};                    // rank, alpha, dropout, layers
 
   bool operator==(const ModelCells&) const = default;
@@ -68,6 +68,8 @@ struct JobCells {
   std::string timing;          // "steps", "trial", "logged"; empty: the whole job
   std::optional<int> samples, epochs, steps, eval_samples, tokens;
   std::optional<int> prompt_tokens, new_tokens;
+  std::optional<int> at_once;  // batches that an inference works on
+  std::string draft;           // the model that guesses tokens ahead of a generation
   std::optional<int> releases;
   std::string verdict;  // "fits", "does not fit"
 

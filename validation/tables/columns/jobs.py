@@ -6,7 +6,7 @@ from sizes import KEYS, SIZES
 from words import search
 
 JOB_COLUMNS = """like image patch channels labels tied dropout block causal head release timing samples epochs steps
-eval_samples tokens prompt_tokens new_tokens lora untold assumed publisher""".split()
+eval_samples tokens prompt_tokens new_tokens at_once draft lora untold assumed publisher""".split()
 
 # ---- the host's software
 
@@ -234,6 +234,23 @@ def training_columns(row, is_encoder):
     return out | {"epochs": search(epochs, row["metric"]) or search(epochs, notes)}
 
 
+def at_once(row):
+    """Batches that an inference works on at a time, by Little's law: batches in a second times seconds of a batch."""
+    latency = search(r"latency of one batch (?:on one core )?([0-9.]+) ms", row["notes"])
+    rate = row["metric"].lower() in ("inferences/s", "samples/s", "sequences/s", "images/s")
+    if not latency or not rate or not row["micro_batch"].isdigit():
+        return ""
+    return max(1, round(float(row["value"]) * float(latency) / 1e3 / int(row["micro_batch"])))
+
+
+def inference_columns(row):
+    """A checkpoint that was never trained to classify runs with the head that it has: AWS's example for XLM-R takes
+    AutoModelForMaskedLM."""
+    masked = "xlm-roberta" in row["model"].lower() or "masked" in about(row)
+    said = {"assumed": "the head is that of masked words"} if masked else {}
+    return {"at_once": at_once(row), "head": "masked" if masked else ""} | said
+
+
 def job_columns(row):
     out = model_columns(row)
     if row["kind"] == "train" and out["like"] == "blocks":
@@ -243,6 +260,10 @@ def job_columns(row):
     elif row["kind"] == "generate":
         out |= {"prompt_tokens": search(r"input\s+(\d+)", row["notes"]),
                 "new_tokens": search(r"output\s+(\d+)", row["notes"])}
+        out["draft"] = search(r"draft (?:model )?([\w.-]+\w)", row["notes"])
+    elif row["kind"] == "infer" and out["like"] in ENCODERS:
+        columns = inference_columns(row)
+        out |= columns | {"assumed": "; ".join(part for part in (out["assumed"], columns.get("assumed")) if part)}
     if "not published" in row["notes"] or "not stated" in row["notes"]:
         out["untold"] = "yes"
     return out

@@ -22,7 +22,8 @@ def main():
                 if row["kind"] not in ("train", "infer", "generate") or not row["layers"].isdigit():
                     continue
                 sizes = " ".join([row["layers"], row["hidden"], row["cores"], row["seq_len"],
-                                  row["micro_batch"] or "1", row["grad_accum"] or "1"])
+                                  row["micro_batch"] or "1", row["grad_accum"] or "1",
+                                  "3" if "trn2" in row["instance"] else "2"])
                 models = jobs.setdefault(f"{regime_of(row)} {sizes}", {})
                 models.setdefault(row["model"].replace("-", ""), row["id"].replace(".", "_"))
     for line, models in jobs.items():
