@@ -73,12 +73,13 @@ void validate(const ValidateOptions& options) {
   const std::vector<validation::Row> rows = validation::load_rows(files, only);
   base::Progress progress{"validate", "row", rows.size()};
   const validation::PredictContext context = validation::predict_context(common);
-  auto [report, broken] = validation::validate(
-      rows, context, [&](std::size_t done, const std::string& id) { progress.update(done, id); });
+  auto [report, broken] =
+      validation::validate(rows, context, [&](std::size_t done, const std::string& id) { progress.update(done, id); });
   progress.finish();
   for (validation::Comparison& row : report.rows) row.skip_reason = flags_in(row.skip_reason);
   if (options.sensitivity) {
-    const validation::Influence influence = influence_of(report, rows, common, context, progress_of("sensitivity", "point"));
+    const validation::Influence influence =
+        influence_of(report, rows, common, context, progress_of("sensitivity", "point"));
     if (form != base::Format::kJson) print(validation::to_text(report, common.output.format) + "\n");
     print(validation::to_text(report, influence, common.output.format));
   } else {

@@ -95,42 +95,30 @@ class Matmul {
   }
 
   /// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
-  /// sums are side by side in PSUM. The tiles' transposed operands stay. Where few tiles leave banks free, a piece is
-  /// several chunks wide: DMA moves rows of 2 KiB and more better than shorter ones (NKI guide, DMA efficiency).
+  /// sums are side by side in PSUM. The tiles' transposed operands stay.
   void run_streamed() {
-    constexpr std::int64_t kBanks = 4;
     const std::int64_t step = a_.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
     const auto [first, count] = r_.block();
-    const std::int64_t wide = kChunk * (a_.trans_b ? 1 : std::max<std::int64_t>(1, kBanks / count));
-    for (std::int64_t c = 0; c < cols_; c += wide) {
-      const Span span{c, std::min(wide, cols_ - c)};
+    for (std::int64_t c = 0; c < cols_; c += kChunk) {
+      const Span span{c, std::min(kChunk, cols_ - c)};
       e_.label(node_.label);
-      std::vector<std::vector<Tile>> sums(static_cast<std::size_t>(count));
+      std::vector<Tile> sums;
       for (std::int64_t row = 0; row < depth_; row += step) {
         const Panels panels = load_weights(span, {row, std::min(step, depth_ - row)});
         for (std::int64_t t = first; t < first + count; ++t) {
           r_.at(t);
           const Panels& stationary = transposed();
-          add_products(sums[static_cast<std::size_t>(t - first)], stationary, panels, row);
+          if (row == 0) sums.push_back(e_.psum(r_.parts(), span.size));
+          for (std::size_t p = 0; p < panels.size(); ++p)
+            e_.matmul(sums[static_cast<std::size_t>(t - first)],
+                      stationary[static_cast<std::size_t>(row / kPartitions) + p], panels[p], row > 0 || p > 0);
         }
       }
       for (std::int64_t t = first; t < first + count; ++t) {
         r_.at(t);
-        std::int64_t at = c;
-        for (const Tile& sum : sums[static_cast<std::size_t>(t - first)]) take({at, sum.cols()}, sum), at += sum.cols();
+        take(span, sums[static_cast<std::size_t>(t - first)]);
       }
     }
-  }
-
-  /// Adds the products of a row tile with the weights' rows from `row` on, a sum for each chunk of columns.
-  void add_products(std::vector<Tile>& sums, const Panels& stationary, const Panels& weights, std::int64_t row) {
-    for (std::size_t p = 0; p < weights.size(); ++p)
-      for (std::int64_t n = 0; n < weights[p].cols(); n += kChunk) {
-        const std::int64_t width = std::min(kChunk, weights[p].cols() - n);
-        if (row == 0 && p == 0) sums.push_back(e_.psum(r_.parts(), width));
-        const Tile& operand = stationary[static_cast<std::size_t>(row / kPartitions) + p];
-        e_.matmul(sums[static_cast<std::size_t>(n / kChunk)], operand, columns(weights[p], n, width), row > 0 || p > 0);
-      }
   }
 
   void take(Span span, const Tile& sum) { r_.take_chunk(node_, span, sum, static_cast<float>(a_.alpha)); }

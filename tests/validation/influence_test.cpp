@@ -212,6 +212,27 @@ TEST(Influence, SharesAreTheTimeThatAMechanismDecidesAndChangesAreInTheMetric) {
   EXPECT_NEAR(out.change_percent[1][2], (100 / (50 + 50 / 1.1) - 1) * 100, 1e-9);
 }
 
+TEST(Influence, WhatCannotTouchARowIsNotTriedAndRowsOfOneJobAreTriedTogether) {
+  const auto report = three_rows();
+  const Influence all = study(report, two_mechanisms(), {evaluate_rows}, 2);
+  const validation::Evaluate some{
+      .predict = evaluate_rows,
+      .reads = [](std::size_t row,
+                  std::string_view name) { return row != 1 || name != two_mechanisms().mechanisms[1].name; },
+      .has = [](std::size_t row, const validation::Constant& c) { return row != 0 || c.name != "a"; },
+      .same_job = [](std::size_t row) { return row == 2; }};
+  const Influence out = study(report, two_mechanisms(), some, 2);
+  EXPECT_EQ(out.share[1][1], 0);
+  EXPECT_NE(all.share[1][1], 0);
+  EXPECT_EQ(out.change_percent[1][2], 0);  // a constant of that mechanism
+  EXPECT_EQ(out.change_percent[0][0], 0);
+  EXPECT_NE(all.change_percent[0][0], 0);
+  EXPECT_EQ(out.share[0], all.share[0]);
+  EXPECT_EQ(out.share[2], all.share[2]);
+  EXPECT_EQ(out.change_percent[2], all.change_percent[2]);
+  EXPECT_EQ(out.change_percent[1][0], all.change_percent[1][0]);
+}
+
 TEST(Influence, AConstantIsIdentifiedByTwoRowsThatNoOtherMoves) {
   const auto report = three_rows();
   const auto ids = identify(report, study(report, two_mechanisms(), {evaluate_rows}, 1));

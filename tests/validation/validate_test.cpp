@@ -131,5 +131,62 @@ TEST(Validate, TheSettingsReachThePredictions) {
   EXPECT_GT(*slowed, 1.5 * *as_is);
 }
 
+/// A small encoder's inference: a row with what the columns head, at_once say.
+double rate_of(const std::string& head, const std::string& at_once, const std::string& vocabulary = "20000") {
+  const std::string row = fmt::format(
+      "bert,{},{},id,infer,ours,2,128,2,2,256,{},128,inf2.xlarge,1,2,2,1,1,no,no,none,4,1,fp32,fp32,adamw,torch-xla,"
+      "inferences/s,9,9,9,1,-,\n",
+      head, at_once, vocabulary);
+  const auto rows = parse_validation("like,head,at_once," + std::string{tests::kTrainingHeader} + row, "t.csv");
+  const Validation validation = validate(rows, predict_context(trnsim::Settings{}));
+  return validation.report.rows.at(0).predicted.value_or(0);
+}
+
+// Four texts of 128 tokens with fp32 figures for 20,000 words are 41 MB: 11 ms at 3.68 GB/s, far more than the rest.
+TEST(Validate, TheHostReadsWhatAnEncoderReturns) {
+  const double classified = rate_of("", ""), masked = rate_of("masked", ""), larger = rate_of("masked", "", "40000");
+  ASSERT_GT(classified, 0);
+  EXPECT_LT(masked, 2 * 4 / 11.0e-3);
+  EXPECT_GT(masked, 0.5 * 2 * 4 / 11.0e-3);
+  EXPECT_LT(larger, 0.6 * masked);
+}
+
+TEST(Validate, AsManyCoresWorkAsBatchesAreThere) {
+  const double all = rate_of("", "");
+  EXPECT_DOUBLE_EQ(rate_of("", "2"), all);
+  EXPECT_DOUBLE_EQ(rate_of("", "1"), all / 2);
+  EXPECT_GT(rate_of("", "4"), all);  // launches beside the device's work
+}
+
+TEST(Validate, TokensBehindADraftAreSkipped) {
+  const auto asked = [](const std::string& metric) {
+    const std::string row = fmt::format(
+        "llama,ours-1b,id,generate,ours,2,256,4,4,512,1000,256,trn1.2xlarge,1,2,1,2,1,no,no,none,1,1,bf16,,,"
+        "transformers-neuronx,{},9,9,9,1,-,\n",
+        metric);
+    const auto rows = parse_validation("like,draft," + std::string{tests::kTrainingHeader} + row, "t.csv");
+    return validate(rows, predict_context(trnsim::Settings{})).report.rows.at(0);
+  };
+  EXPECT_TRUE(asked("ms TTFT").predicted);
+  EXPECT_THAT(asked("ms TPOT").skip_reason, HasSubstr("drafted by ours-1b"));
+}
+
+// Rows of one job, and what-ifs on its host, share what the device does; both are as if each was projected anew.
+TEST(Validate, KnownProjectionsAreThoseOfEachRowAlone) {
+  const std::string cells =
+      "llama,{0},generate,ours,2,256,4,4,512,1000,256,trn1.2xlarge,1,2,1,2,1,no,no,none,1,1,bf16,,,"
+      "transformers-neuronx,{1},9,9,9,1,-,\n";
+  const std::string table = "like," + std::string{tests::kTrainingHeader} +
+                            fmt::format(fmt::runtime(cells), "a", "ms TTFT") +
+                            fmt::format(fmt::runtime(cells), "b", "ms TPOT");
+  const auto rows = parse_validation(table, "t.csv");
+  PredictContext shared = predict_context(trnsim::Settings{}), alone = shared;
+  alone.projections = nullptr;
+  for (const bool slower : {false, true}) {
+    if (slower) shared.stack_changes = alone.stack_changes = {{"bare", "launch.per_launch", "10x"}};
+    for (const Row& row : rows) EXPECT_DOUBLE_EQ(*predict(row, shared).value, *predict(row, alone).value) << row.id;
+  }
+}
+
 }  // namespace
 }  // namespace validation

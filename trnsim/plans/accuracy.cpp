@@ -31,9 +31,9 @@ Size size_of(const Job& job) {
   const workloads::Sizes& sizes = job.model->sizes();
   const workloads::Plan& plan = job.step.plan;
   const auto real = [](auto n) { return static_cast<double>(n); };
-  return {real(sizes.layers),     real(sizes.hidden),
-          real(job.cores()),      real(job.generation ? job.generation->length : job.step.kind.length),
-          real(plan.micro_batch), job.generation ? 1 : real(plan.micro_batches),
+  return {real(sizes.layers),          real(sizes.hidden),
+          real(job.cores()),           real(job.generation ? job.generation->length : job.step.kind.length),
+          real(plan.micro_batch),      job.generation ? 1 : real(plan.micro_batches),
           job.machine.generation.value};
 }
 

@@ -25,8 +25,8 @@ struct PredictContext {
   std::vector<analysis::StackChange> stack_changes{};  // what-ifs on numbers of the software stacks
   std::shared_ptr<runtime::ProgramCache> programs{};   // where compiled programs are kept; none: nowhere
 
-  std::shared_ptr<Projections> projections{};          // known ones; none: each is made
-  bool in_child = true;                                // programs are simulated in a process of their own
+  std::shared_ptr<Projections> projections{};  // known ones; none: each is made
+  bool in_child = true;                        // programs are simulated in a process of their own
 
   analysis::Stack stack(std::string_view name) const { return analysis::load_stack(name, stack_changes); }
 };

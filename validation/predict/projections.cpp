@@ -15,8 +15,7 @@ trnsim::Projection Projections::project(const trnsim::Job& job, const trnsim::Pr
 }
 
 trnsim::Projection projected(const trnsim::Job& job, const PredictContext& context, bool any_memory) {
-  const trnsim::ProjectOptions options{
-      .exact = context.exact, .any_memory = any_memory, .in_child = context.in_child};
+  const trnsim::ProjectOptions options{.exact = context.exact, .any_memory = any_memory, .in_child = context.in_child};
   return context.projections ? context.projections->project(job, options) : trnsim::project(job, options);
 }
 

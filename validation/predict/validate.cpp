@@ -38,6 +38,11 @@ bool may_read(const Row& row, std::string_view mechanism) {
   return mechanism != "collectives" || row.kind == "collective" || cores.value_or(0) != 1;
 }
 
+bool on_v3(const Row& row) {
+  const auto* micro = std::get_if<MicroRow>(&row.job);
+  return (micro ? micro->instance : std::get<TrainingRow>(row.job).instance).starts_with("trn2");
+}
+
 bool of_one_job(const Row& a, const Row& b) {
   return a.kind == "generate" && b.kind == "generate" && a.job == b.job && a.defect.empty() && b.defect.empty();
 }
@@ -96,9 +101,18 @@ Influence influence_of(const ValidationReport& report, std::span<const Row> rows
   const int processes = settings.machine.host_threads > 0
                             ? static_cast<int>(settings.machine.host_threads)
                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const base::ParamFile v3 = hw::machine_file("trn2.3xlarge");
+  const auto in_v3 = [&](const Constant& constant) {
+    if (constant.variation.machine.empty()) return true;  // of a stack
+    const std::vector<std::string> keys = v3.keys();
+    if (std::ranges::find(keys, constant.name) == keys.end()) return false;
+    const base::Parameter& own = v3.parameter(constant.name);
+    return own.fitted_on == constant.rows || own.read_off == constant.rows;
+  };
   const Evaluate evaluate{
       .predict = again,
       .reads = [&](std::size_t index, std::string_view mechanism) { return may_read(rows[index], mechanism); },
+      .has = [&](std::size_t index, const Constant& constant) { return !on_v3(rows[index]) || in_v3(constant); },
       .same_job = [&](std::size_t index) { return index > 0 && of_one_job(rows[index - 1], rows[index]); }};
   return study(report, influential_parameters(machines), evaluate, processes, watch);
 }

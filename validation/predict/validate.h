@@ -21,8 +21,8 @@ namespace validation {
 /// Errors: as load_validation(); Fault::kUsage for an id that no row has, with a suggestion.
 std::vector<Row> load_rows(std::span<const std::filesystem::path> files, std::span<const std::string> only = {});
 
-/// The shared context of predictions, with a memory of what is projected, from the settings `instance_type`, `set`, `exact` and `host_threads`.
-/// Errors: as hw::machine_file().
+/// The shared context of predictions, with a memory of what is projected, from the settings `instance_type`, `set`,
+/// `exact` and `host_threads`. Errors: as hw::machine_file().
 PredictContext predict_context(const trnsim::Settings& settings);
 
 struct Validation {

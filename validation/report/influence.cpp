@@ -166,8 +166,8 @@ std::vector<Range> together(std::vector<analysis::SweepPoint>& points, const Eva
   });
   std::vector<Range> out;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool goes_on = i > 0 && number(points[i - 1], 1) == number(points[i], 1) &&
-                         first_row(points[i - 1]) == first_row(points[i]);
+    const bool goes_on =
+        i > 0 && number(points[i - 1], 1) == number(points[i], 1) && first_row(points[i - 1]) == first_row(points[i]);
     if (goes_on)
       ++out.back().second;
     else
@@ -207,11 +207,14 @@ std::vector<double> predictions(const ValidationReport& report, std::vector<anal
   return out;
 }
 
-/// A row that a mechanism as a whole does not move is not moved by its constants; a switch may move anything. Constants
+/// A row of which a mechanism decides less than this is moved by less than 0.1 % when one of its constants changes.
+constexpr double kLeastShare = 0.01;
+
+/// A row that a mechanism as a whole hardly moves is not moved by its constants; a switch may move anything. Constants
 /// that are read off need no jobs for identification.
 bool is_tried(const Comparison& row, const std::vector<double>& share, const Constant& constant) {
   if (!row.predicted || (!constant.fitted && !row.micro)) return false;
-  return share[constant.mechanism] != 0 || constant.factor == 0;
+  return std::abs(share[constant.mechanism]) >= kLeastShare || constant.factor == 0;
 }
 
 /// Change of the time of a repetition, as a logarithm.
@@ -255,7 +258,7 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
     out.share[r].resize(mechanisms.size());
     out.change_percent[r].resize(constants.size());
     if (report.rows[r].kind == "device memory") continue;  // bytes, which no time or rate moves
-    if (report.rows[r].traced) continue;  // seconds for each trial, and no constant is fitted on them
+    if (report.rows[r].traced) continue;                   // seconds for each trial, and no constant is fitted on them
     for (std::size_t m = 0; m < mechanisms.size(); ++m)
       if (!evaluate.reads || evaluate.reads(r, mechanisms[m].name)) points.push_back(point(r, m));
   }
@@ -268,7 +271,8 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
   points.clear();
   for (std::size_t r = 0; r < report.rows.size(); ++r)
     for (std::size_t c = 0; c < constants.size(); ++c)
-      if (is_tried(report.rows[r], out.share[r], constants[c])) points.push_back(point(r, mechanisms.size() + c));
+      if (is_tried(report.rows[r], out.share[r], constants[c]) && (!evaluate.has || evaluate.has(r, constants[c])))
+        points.push_back(point(r, mechanisms.size() + c));
   const auto larger_values = predictions(report, points, variations, evaluate, processes, watch);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::size_t r = number(points[i], 0);

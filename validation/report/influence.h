@@ -66,13 +66,15 @@ struct Evaluate {
   std::function<double(std::size_t index, const Variation&)> predict;
   /// Whether a mechanism may have a number that decides the row; none: all may.
   std::function<bool(std::size_t index, std::string_view mechanism)> reads{};
+  /// Whether the row's machine has the constant; none: all have. One of another generation has a number of its own.
+  std::function<bool(std::size_t index, const Constant&)> has{};
   /// Whether the row tells of the job of the row before it: both are predicted by one process, one after the other.
   std::function<bool(std::size_t index)> same_job{};
 };
 
-/// Predicts each row once for each mechanism, and once for each constant of the mechanisms that decide any of it; jobs
-/// for fitted constants alone.
-/// Errors: Fault::kInternal when a row that was predicted is not under a variation; Fault::kUsage when interrupted.
+/// Predicts each row once for each mechanism, and once for each constant of the mechanisms that decide 1 % of it or
+/// more; jobs for fitted constants alone. Errors: Fault::kInternal when a row that was predicted is not under a
+/// variation; Fault::kUsage when interrupted.
 Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes,
                 const analysis::SweepWatch& watch = {});
 
