@@ -186,6 +186,12 @@ void bind_mask(py::module_& m) {
       .def("__and__", only_if)
       .def("__rand__", only_if)
       .def_static("never", [] { return kNever; })
+      .def("rectangles",
+           [](const Mask& a) {
+             py::list out;
+             for (Mask& part : runtime::nki::rectangles(a)) out.append(std::move(part));
+             return out;
+           })
       .def("inequalities", [](const Mask& a) {
         py::list out;
         for (const Affine& inequality : a) out.append(inequality);

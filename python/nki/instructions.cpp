@@ -156,6 +156,8 @@ void bind_trace(py::module_& m) {
            })
       .def("constant", &Trace::constant)
       .def("starts_sum", &Trace::starts_sum)
+      .def("program", &Trace::program)
+      .def("set_newer", &Trace::set_newer)
       .def("begin_loop", &Trace::begin_loop)
       .def("next_iteration", &Trace::next_iteration)
       .def("end_loop", &Trace::end_loop);

@@ -1,5 +1,8 @@
 // Compiled kernels: their memory, their time, and the pages that show them.
+#include <algorithm>
+#include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -13,6 +16,7 @@ namespace trnsim_python {
 
 namespace {
 
+using runtime::nki::View;
 using trnsim::NkiKernel;
 
 /// A machine, and what programs for it are compiled for.
@@ -114,6 +118,23 @@ std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& 
   return std::make_shared<NkiKernel>(*trace, std::move(all), machine.params, chosen);
 }
 
+/// The bytes that `part` holds where the trace is now; `to`: a tensor in HBM as large, `inputs`: bytes of tensors.
+py::bytes value_now(const std::shared_ptr<runtime::nki::Trace>& trace, const std::pair<View, View>& to_part,
+                    const std::vector<std::tuple<std::string, std::uint64_t, bool>>& tensors, const Machine& machine,
+                    const std::map<std::size_t, py::buffer>& inputs) {
+  std::vector<trnsim::NkiTensor> all;
+  for (const auto& [name, bytes, input] : tensors) all.push_back({name, bytes, input});
+  NkiKernel kernel{trace->so_far(to_part.first, to_part.second), all, machine.params};
+  for (const auto& [tensor, array] : inputs) {
+    const py::buffer_info info = array.request();
+    const auto memory = kernel.memory(tensor);
+    std::memcpy(memory.data(), info.ptr, std::min(memory.size(), static_cast<std::size_t>(info.size * info.itemsize)));
+  }
+  kernel.compute(0);
+  const auto found = kernel.memory(to_part.first.storage->reg);
+  return {reinterpret_cast<const char*>(found.data()), found.size()};
+}
+
 }  // namespace
 
 void bind_kernels(py::module_& m) {
@@ -130,6 +151,7 @@ void bind_kernels(py::module_& m) {
         return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},
                                                     [machine](auto* trace) { delete trace; }};
       });
+  m.def("value_now", &value_now);
   m.def("write_file", [](const std::string& path, const std::string& text) { base::write_file(path, text); });
   py::class_<NkiKernel, std::shared_ptr<NkiKernel>>(m, "Kernel")
       .def(py::init(&compiled))
@@ -145,6 +167,20 @@ void bind_kernels(py::module_& m) {
            })
       .def("time", &time_of)
       .def("events", &events_of)
+      .def("written",
+           [](const NkiKernel& kernel) {
+             std::set<std::uint32_t> out;
+             for (const isa::Instr& i : kernel.block().instrs)
+               if (i.dst.space == isa::Space::kHbm) out.insert(i.dst.reg);
+             return out;
+           })
+      .def("doubts",
+           [](const NkiKernel& kernel) {
+             py::list out;
+             for (const runtime::nki::Doubt& d : kernel.arranged().doubts)
+               out.append(py::make_tuple(kernel.block().labels[d.label], d.text));
+             return out;
+           })
       .def_static("html", &html_of)
       .def("listing", [](const NkiKernel& kernel) {
         py::list out;

@@ -145,7 +145,7 @@ void add_figures(ViewClass& view) {
       .def_property_readonly("start", [](const View& v) { return v.part; })
       .def_property_readonly("name", [](const View& v) { return v.storage->name; })
       .def_property_readonly("reg", [](const View& v) { return v.storage->reg; })
-      .def_property_readonly("indirect", [](const View& v) { return v.indirect.has_value(); })
+      .def_property_readonly("by_values", [](const View& v) { return v.indirect.has_value(); })
       .def_property_readonly("index", [](const View& v) { return *indirect_of(v).index; })
       .def_property_readonly("index_step", [](const View& v) { return indirect_of(v).step; })
       .def_property_readonly("one_column", one_column)

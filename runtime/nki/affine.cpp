@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "runtime/nki/view.h"
@@ -69,6 +72,73 @@ std::int64_t Affine::least() const {
 std::int64_t Affine::most() const {
   std::int64_t out = constant;
   for (int d = 0; d < rank; ++d) out += std::max<std::int64_t>(0, coef[d] * (size[d] - 1));
+  return out;
+}
+namespace {
+
+constexpr std::size_t kMostParts = 8;
+
+/// The first axis that the inequality depends on while another one follows; -1: it depends on one at most.
+int outer_axis(const Affine& rule) {
+  int first = -1;
+  for (int d = 0; d < rule.rank; ++d) {
+    if (rule.coef[static_cast<std::size_t>(d)] == 0 || rule.size[static_cast<std::size_t>(d)] == 1) continue;
+    if (first >= 0) return first;
+    first = d;
+  }
+  return -1;
+}
+
+/// low <= index of the axis < high
+void add_range(Mask& mask, const Affine& like, std::size_t axis, std::int64_t low, std::int64_t high) {
+  Affine from = like;
+  from.coef = {};
+  Affine to = from;
+  from.coef[axis] = 1, from.constant = -low;
+  to.coef[axis] = -1, to.constant = high - 1;
+  mask.push_back(from);
+  mask.push_back(to);
+}
+
+std::vector<Mask> parts_of(const Affine& rule) {
+  const int outer = outer_axis(rule);
+  if (outer < 0 || rule.least() >= 0 || rule.most() < 0) return {{rule}};
+  const auto axis = static_cast<std::size_t>(outer);
+  std::vector<Mask> out;
+  std::int64_t full = -1;  // the first of rows that are full
+  for (std::int64_t i = 0; i <= rule.size[axis]; ++i) {
+    Affine row = rule;
+    row.constant += rule.coef[axis] * i, row.coef[axis] = 0;
+    const bool there = i < rule.size[axis];
+    if (there && row.least() >= 0) {
+      if (full < 0) full = i;
+      continue;
+    }
+    if (full >= 0) add_range(out.emplace_back(), rule, axis, full, i);
+    full = -1;
+    if (!there || row.most() < 0) continue;
+    for (Mask& part : parts_of(row)) {
+      add_range(part, rule, axis, i, i + 1);
+      out.push_back(std::move(part));
+    }
+    if (out.size() > kMostParts) return {{rule}};
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Mask> rectangles(const Mask& mask) {
+  std::vector<Mask> out{{}};
+  for (const Affine& rule : mask) {
+    std::vector<Mask> next;
+    for (const Mask& part : parts_of(rule))
+      for (const Mask& before : out) {
+        next.push_back(before);
+        next.back().insert(next.back().end(), part.begin(), part.end());
+      }
+    out = std::move(next);
+  }
   return out;
 }
 

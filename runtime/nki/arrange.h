@@ -7,6 +7,7 @@
 #include "isa/program.h"
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/nki/doubts.h"
 #include "runtime/nki/loops.h"
 
 namespace runtime::nki {
@@ -37,6 +38,7 @@ struct Arranged {
   std::int64_t spill_bytes = 0;  // of HBM
   std::int64_t saved_bytes = 0, restored_bytes = 0;
   bool has_spill_area = false;  // the last register is its base
+  std::vector<Doubt> doubts;
 };
 
 /// Errors: Fault::kProgram when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.

@@ -16,10 +16,23 @@ using isa::Space;
 
 constexpr std::uint32_t kFarthest = 256;  // instructions between a result and its copy
 
+/// The free axes without those of one element, neighbours in memory as one: equal for the same elements in one order.
+std::vector<isa::Dim> joined(const Tile& t) {
+  std::vector<isa::Dim> out;
+  for (int d = 0; d < t.rank; ++d) {
+    const isa::Dim dim = t.free[static_cast<std::size_t>(d)];
+    if (dim.size == 1) continue;
+    if (!out.empty() && out.back().step == dim.step * static_cast<std::int32_t>(dim.size))
+      out.back() = {.step = dim.step, .size = out.back().size * dim.size};
+    else
+      out.push_back(dim);
+  }
+  return out;
+}
+
 bool same_place(const Tile& x, const Tile& y) {
   return x.space == y.space && x.reg == y.reg && x.start == y.start && x.partitions == y.partitions &&
-         x.offset == y.offset && x.dtype == y.dtype && x.cols() == y.cols() &&
-         (x.rank == y.rank ? x.free == y.free : ByteRange::of(x).high == ByteRange::of(y).high);
+         x.offset == y.offset && x.dtype == y.dtype && joined(x) == joined(y);
 }
 
 bool overlap(const Tile& x, const Tile& y) {

@@ -1,8 +1,12 @@
 #include "runtime/nki/live.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/error.h"
 #include "isa/operands.h"
+#include "runtime/nki/passes.h"
 
 namespace runtime::nki {
 
@@ -51,6 +55,44 @@ std::vector<std::uint32_t> lines_of(const VirtualBlock& block) {
     for (const Tile* t : isa::writes(block.instrs[i]))
       if (t->space != Space::kHbm) out[t->reg] = block.instrs[i].label;
   return out;
+}
+namespace {
+
+/// Per buffer: whether loads alone write it.
+std::vector<bool> loaded_buffers(const VirtualBlock& block) {
+  std::vector<bool> out(block.buffers.size() + 1, true);
+  for (const Instr& i : block.instrs)
+    for (const Tile* t : isa::writes(i))
+      if (t->space != Space::kHbm && !(isa::is_dma(i.op) && i.a.space == Space::kHbm)) out[t->reg] = false;
+  return out;
+}
+
+}  // namespace
+
+void require_loaded(const VirtualBlock& block, const isa::Geometry& geometry) {
+  const std::vector<bool> loaded = loaded_buffers(block);
+  const std::size_t count = block.buffers.size() + 1;
+  std::vector<std::uint32_t> first(count, kNever), last(count, 0);
+  for (std::uint32_t i = 0; i < block.instrs.size(); ++i)
+    for (const Tile* t : {&block.instrs[i].dst, &block.instrs[i].dst2, &block.instrs[i].a, &block.instrs[i].b,
+                          &block.instrs[i].c})
+      if (*t && t->space == Space::kSbuf && loaded[t->reg]) first[t->reg] = std::min(first[t->reg], i), last[t->reg] = i;
+  std::vector<std::int64_t> change(block.instrs.size() + 1, 0);
+  for (std::size_t b = 1; b < count; ++b) {
+    if (first[b] == kNever) continue;
+    change[first[b]] += block.buffers[b - 1].bytes;
+    change[last[b] + 1] -= block.buffers[b - 1].bytes;
+  }
+  std::int64_t bytes = 0;
+  for (std::uint32_t i = 0; i < block.instrs.size(); ++i) {
+    bytes += change[i];
+    if (bytes > geometry.sbuf_partition_bytes)
+      throw base::Error{base::Fault::kProgram, block.labels[block.instrs[i].label],
+                        fmt::format("tiles that are loaded and still read take {} bytes of each partition, SBUF has {} "
+                                    "(the SDK's compiler: NCC_IBIR229, state buffer capacity)",
+                                    bytes, geometry.sbuf_partition_bytes),
+                        "load smaller blocks, or load a tile again where it is read again"};
+  }
 }
 
 }  // namespace runtime::nki

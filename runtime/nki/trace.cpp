@@ -178,6 +178,10 @@ void Trace::fill_block(const View& view, BlockState& state) {
 Tile Trace::read_tile(const View& view) {
   view.storage->read = true;
   const Tile tile = on_chip_tile(view);
+  if (!view.storage->places.empty() && placed_.overwritten(tile, view.storage.get())) {
+    const Doubt doubt{label_, "a tile is read after another one was written to its place"};
+    if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
+  }
   if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return tile;
   BlockState& state = state_of(view);
   const Region r = region_of(view);
@@ -204,6 +208,7 @@ void Trace::note_write(const View& view) {
 
 Tile Trace::write_tile(const View& view) {
   const Tile tile = on_chip_tile(view);
+  if (!view.storage->places.empty()) placed_.write(tile, view.storage.get());
   note_write(view);
   return tile;
 }
@@ -290,11 +295,16 @@ void Trace::end_loop() {
   if (loop.starts.size() > 1) loops_.push_back(std::move(loop));
 }
 
-VirtualBlock Trace::finish() {
-  for (auto& [slot, fill] : fills_)  // in front of the loop that it would be in
-    for (const LoopTrace& loop : loops_)
-      if (loop.starts.front() < slot && slot < loop.end) slot = loop.starts.front();
-  std::ranges::stable_sort(fills_, {}, [](const auto& f) { return f.first; });
+void Trace::program(std::size_t number) {
+  if (number == program_) return;
+  for (LoopTrace& loop : open_loops_) loop.starts.clear();
+  other_loops_[program_] = std::move(open_loops_);
+  open_loops_ = std::move(other_loops_[number]);
+  program_ = number;
+}
+
+/// The instructions, each fill in front of that which first touches its tile. `fills_` are in that order.
+std::vector<isa::Instr> Trace::with_fills() const {
   std::vector<isa::Instr> all;
   all.reserve(block_.instrs.size() + fills_.size());
   auto fill = fills_.begin();
@@ -302,6 +312,26 @@ VirtualBlock Trace::finish() {
     for (; fill != fills_.end() && fill->first == i; ++fill) all.push_back(fill->second);
     if (i < block_.instrs.size()) all.push_back(block_.instrs[i]);
   }
+  return all;
+}
+
+VirtualBlock Trace::so_far(const View& to, const View& part) {
+  const Tile from = read_tile(part);
+  const isa::Instr save{
+      .op = isa::Opcode::kDmaCopy, .engine = Engine::kSync, .label = label_, .dst = write_tile(to), .a = from};
+  std::ranges::stable_sort(fills_, {}, [](const auto& f) { return f.first; });
+  VirtualBlock out = block_;
+  out.instrs = with_fills();
+  out.instrs.push_back(save);
+  return out;
+}
+
+VirtualBlock Trace::finish() {
+  for (auto& [slot, fill] : fills_)  // in front of the loop that it would be in
+    for (const LoopTrace& loop : loops_)
+      if (loop.starts.front() < slot && slot < loop.end) slot = loop.starts.front();
+  std::ranges::stable_sort(fills_, {}, [](const auto& f) { return f.first; });
+  std::vector<isa::Instr> all = with_fills();
   const auto moved = [&](std::uint32_t i) {  // where an instruction is now
     return i + static_cast<std::uint32_t>(
                    std::ranges::upper_bound(fills_, i, {}, [](const auto& f) { return f.first; }) - fills_.begin());

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +13,9 @@
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
 #include "runtime/compiler/engine_books.h"
+#include "runtime/nki/doubts.h"
 #include "runtime/nki/loops.h"
+#include "runtime/nki/placed.h"
 #include "runtime/nki/view.h"
 
 namespace runtime::nki {
@@ -73,11 +77,22 @@ class Trace {
   void next_iteration();
   void end_loop();
 
+  /// Another program of the launch grid goes on: its own loops are open. Loops in which programs take turns are not
+  /// joined.
+  void program(std::size_t number);
+
   VirtualBlock finish();
+  /// The block as far as it has come, with a last transfer of `part`, on the chip, to `to`, in HBM.
+  VirtualBlock so_far(const View& to, const View& part);
   /// The instructions of the finished block whose engine the kernel leaves open.
   std::vector<std::uint32_t> open() { return std::move(open_); }
   /// The innermost affine loops of the finished block.
   std::vector<LoopTrace> loops() { return std::move(loops_); }
+  /// The kernel is of the newer dialect, whose compiler has rules of its own.
+  void set_newer() { newer_ = true; }
+  bool newer() const { return newer_; }
+  /// What was doubtful while it was traced.
+  const std::vector<Doubt>& doubts() const { return doubts_; }
 
  private:
   struct Direct {  // the part of a memory that a kernel allocates itself
@@ -101,6 +116,7 @@ class Trace {
   bool redirect(const View& dst, const View& src, bool adds);
   bool may_write(const isa::Instr& instr, const Tile& dst) const;
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
+  std::vector<isa::Instr> with_fills() const;
 
   const std::shared_ptr<Trace*> self_ = std::make_shared<Trace*>(this);  // for its tensors, which may outlive it
   const isa::Target& target_;
@@ -112,7 +128,12 @@ class Trace {
   Constants<View> constants_;
   std::array<Direct, 2> direct_;
   std::vector<LoopTrace> loops_, open_loops_;
+  std::map<std::size_t, std::vector<LoopTrace>> other_loops_;  // of programs that wait
+  std::size_t program_ = 0;
+  bool newer_ = false;
   std::vector<std::uint32_t> open_;
+  Placed placed_;
+  std::vector<Doubt> doubts_;
 };
 
 }  // namespace runtime::nki

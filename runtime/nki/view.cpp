@@ -215,6 +215,7 @@ View cut(const View& view, int axis, std::int64_t low, std::int64_t size) {
 View masked(const View& view, const Mask& mask) {
   View out = view;
   for (const Affine& inequality : mask) {
+    if (inequality.rank > 0 && inequality.least() >= 0) continue;
     int axis = -1;
     for (int d = 0; d < inequality.rank; ++d)
       if (inequality.coef[d] != 0 && inequality.size[d] > 1) {

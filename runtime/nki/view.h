@@ -38,6 +38,10 @@ struct Affine {
 /// A conjunction of affine inequalities, each `expression >= 0`: the mask of an instruction.
 using Mask = std::vector<Affine>;
 
+/// The same places as masks whose inequalities have one index each, apart from each other: an inequality of a row-major
+/// place is full rows and a part of one. An inequality that makes more than a few stays as it is.
+std::vector<Mask> rectangles(const Mask& mask);
+
 struct View;
 struct Storage;
 class Trace;

@@ -53,6 +53,20 @@ TEST_F(Nki, TheNewerDialectEqualsNumpy) {
   EXPECT_THAT(ran.out, HasSubstr(" checks"));
 }
 
+// Kernels as libraries write them: classes, allocators, programs that meet, loops that the run bounds.
+TEST_F(Nki, LibrariesOfTheNewerDialectEqualNumpy) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/library.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr(" checks"));
+}
+
+// More than thirty kinds of mistakes: one error or one warning each, with its line.
+TEST_F(Nki, MistakesAreOneErrorOrOneWarningWithTheirLine) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/bad.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("kernels with mistakes, 0 wrong"));
+}
+
 // Fifty kernels of the generator, in both dialects, under three choices of passes each; `./dev nightly` draws 2,000.
 TEST_F(Nki, DrawnKernelsEqualNumpyWhateverThePasses) {
   const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/drawn.py 50");
@@ -63,7 +77,7 @@ TEST_F(Nki, DrawnKernelsEqualNumpyWhateverThePasses) {
 // The tests are not ours: where TRNSIM_NKI_SOURCES names them, each ends as tests/nki/acceptance.txt says. The kernels
 // of the list that take minutes run with tests/nki/acceptance.py alone.
 TEST_F(Nki, TestsOfOthersEndAsTheListSays) {
-  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/acceptance.py sdk-2.26 samples fused");
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/acceptance.py sdk-2.26 samples references fused");
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   if (ran.out.starts_with("skipped")) GTEST_SKIP() << ran.out;
 }

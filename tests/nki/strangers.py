@@ -11,6 +11,7 @@ import unittest
 
 import numpy as np
 
+import references
 import trnsim
 from trnsim.nki import _jit
 
@@ -153,44 +154,20 @@ def _call(instance, function, row):
     function(instance, **values)
 
 
-# ---- kernels that are timed elsewhere: here they run
-def _compiles(path, function, arguments, machine="trn1.2xlarge"):
-    def run():
-        before, _jit.settings.machine = _jit.settings.machine, machine
-        try:
-            module = _module(path, "timed_" + os.path.basename(path)[:-3].replace(".", "_"))
-            getattr(module, function).compile(*arguments()).time()
-        finally:
-            _jit.settings.machine = before
-    return _guarded(run)
-
-
-def _of(shapes, dtype=np.float32):
-    def make():
-        rng = np.random.default_rng(0)
-        return [rng.standard_normal(s).astype(np.float32).astype(dtype) for s in shapes]
-    return make
-
-
-# The shapes that the kernels of an operator take: one of these lists.
-_KDA = {"adamw": [[(10944, 2048)] * 4], "silu": [[(4096, 7168)], [(128, 32, 7168)]],
-        "matmul": [[(32, 128, 40, 128), (40, 128, 12288)]]}
+# ---- kernels without tests of their own
+def written(folder):
+    samples = os.path.join(folder, "samples")
+    for machine, calls in (("trn1.2xlarge", references.SAMPLES), ("trn2.3xlarge", references.SAMPLES_V3)):
+        for call in calls:
+            yield "references", call.__name__, _guarded(
+                lambda c=call, m=machine: references.within(c, samples, machine=m))
 
 
 def searched(folder):
-    for operator, choices in _KDA.items():
+    for operator in ("adamw", "silu", "matmul"):
         for path in sorted(glob.glob(os.path.join(folder, "trn2", "kda", operator, operator + "_v*.py"))):
-            runs = [_compiles(path, "kernel", _of(shapes), "trn2.3xlarge") for shapes in choices]
-            yield "kda", os.path.basename(path)[:-3], lambda runs=runs: _best(runs)
-
-
-def _best(runs):
-    """The first right end, else the last one."""
-    for run in runs:
-        end = run()
-        if end[0] == "right":
-            break
-    return end
+            yield "kda", os.path.basename(path)[:-3], _guarded(
+                lambda p=path, o=operator: references.within(references.searched, p, o, machine="trn2.3xlarge"))
 
 
 # file, kernel, shapes, and the module's own reference
@@ -211,7 +188,7 @@ def _equal(path, function, shapes, reference):
     before, _jit.settings.machine = _jit.settings.machine, "trn2.3xlarge"
     try:
         module = _module(path, "fused_" + function)
-        arrays = [a / 4 for a in _of(shapes)()]
+        arrays = [references.f32(*shape) / 4 for shape in shapes]
         got, want = np.asarray(getattr(module, function)(*arrays)), getattr(module, reference)(*arrays)
         apart = np.linalg.norm(got.astype(np.float64) - want) / np.linalg.norm(want)
         assert apart <= 1e-5, f"differs by {apart:.2g} of the norm"
@@ -222,5 +199,6 @@ def _equal(path, function, shapes, reference):
 def tests(folder):
     yield from documentation(folder)
     yield from samples(folder)
+    yield from written(folder)
     yield from searched(folder)
     yield from fused(folder)

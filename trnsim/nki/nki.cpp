@@ -6,6 +6,7 @@
 
 #include "hw/sim_device.h"
 #include "isa/names.h"
+#include "runtime/nki/passes.h"
 
 namespace trnsim {
 namespace {
@@ -49,8 +50,12 @@ namespace {
 runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const hw::MachineParams& machine,
                                    const runtime::nki::NkiPasses& passes) {
   runtime::VirtualBlock block = trace.finish();
-  return runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
-                               trace.loops(), trace.open());
+  if (trace.newer()) runtime::nki::require_loaded(block, machine.target().geometry);
+  runtime::nki::Arranged out =
+      runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
+                            trace.loops(), trace.open());
+  out.doubts.insert(out.doubts.end(), trace.doubts().begin(), trace.doubts().end());
+  return out;
 }
 
 }  // namespace
@@ -58,6 +63,13 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const hw::Machine
 NkiKernel::NkiKernel(runtime::nki::Trace& trace, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
                      const runtime::nki::NkiPasses& passes)
     : machine_{machine}, arranged_{arranged_of(trace, machine, passes)}, program_{program_of(arranged_, tensors)} {}
+
+NkiKernel::NkiKernel(runtime::VirtualBlock&& so_far, const std::vector<NkiTensor>& tensors,
+                     const hw::MachineParams& machine)
+    : machine_{machine},
+      arranged_{runtime::nki::arrange(std::move(so_far), machine.target(),
+                                      {.passes = runtime::nki::kAsWritten, .reserved_sbuf = kCompilerSbuf})},
+      program_{program_of(arranged_, tensors)} {}
 
 NkiKernel::~NkiKernel() = default;
 

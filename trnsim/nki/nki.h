@@ -58,6 +58,8 @@ class NkiKernel {
   /// Compiles the traced kernel. Errors: as runtime::nki::arrange().
   NkiKernel(runtime::nki::Trace& trace, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
             const runtime::nki::NkiPasses& passes);
+  /// A kernel that is still being traced, as far as it has come and as it is written. Errors: as above.
+  NkiKernel(runtime::VirtualBlock&& so_far, const std::vector<NkiTensor>& tensors, const hw::MachineParams& machine);
   ~NkiKernel();
 
   const isa::Program& program() const { return program_; }

@@ -25,6 +25,16 @@ for _d, _n in _OF.items():
 _cache = {}
 
 
+class LaterFormat:
+    """A number format that a later chip has: kernels compare types with it; no tensor is made of it."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
 def code(dtype, otherwise=None):
     """The machine's code of a dtype in any of the forms that NKI accepts."""
     if dtype is None:
@@ -33,6 +43,10 @@ def code(dtype, otherwise=None):
         return _cache[dtype]
     except (KeyError, TypeError):
         pass
+    if isinstance(dtype, LaterFormat):
+        from trnsim._errors import Error
+        raise Error(_core._line(), f"nl.{dtype} is a number format of NeuronCore-v4",
+                    "use float8_e4m3, float8_e5m2 or bfloat16")
     try:
         found = _CODES[_OF[np.dtype(dtype)]]
     except (KeyError, TypeError):

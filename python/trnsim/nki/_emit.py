@@ -55,7 +55,13 @@ def put(op, engine, dst, *sources, mask=None, **settings):
     """Adds an instruction. `sources`: a, b, c; `settings`: dst2, and members of isa::Instr by their names; None: not
     given. `engine` ANY: of those that can, the one that is done first."""
     operands = (dst, *sources, None, None, None)[:4] + (settings.pop("dst2", None),)
-    current().emit(OP[op], engine, operands, mask_of(mask), settings)
+    for part in parts(mask_of(mask)):
+        current().emit(OP[op], engine, operands, part, settings)
+
+
+def parts(mask):
+    """The masks of an instruction's rectangles."""
+    return (None,) if mask is None else mask.rectangles()
 
 
 def number(value):
@@ -114,7 +120,7 @@ def tile(x, what="operand"):
         raise error(f"the {what} is {type(x).__name__}, no tile", "give it a tile in SBUF or PSUM")
     if x.space == HBM:
         raise error(f"the {what} lies in HBM", "load it to SBUF first")
-    if x.indirect:
+    if x.by_values:
         raise error(f"the {what} is indexed by values", "copy it with tensor_copy_dynamic_src, or load it by index")
     if x.ndim == 1:
         return x._reshape([x.shape[0], 1])
@@ -184,7 +190,8 @@ def elementwise_type(name, x, y):
         return UINT8
     a = x.code if is_tile(x) else _dtypes.of_scalar(x)
     b = y.code if is_tile(y) else _dtypes.of_scalar(y)
-    return promote(a, b)
+    both = promote(a, b)
+    return _dtypes.FP32 if name == "div" and is_integer(both) else both  # as numpy.divide: the documentation names it
 
 
 def binary(name, x, y, dtype=None, mask=None, into=None):
@@ -328,7 +335,7 @@ def per_partition(x, data):
         return float(x)
     x = tile(x)
     if x.partitions == 1 and data.partitions > 1:
-        x = e.spread(x, [data.partitions, 1])
+        x = spread(x, [data.partitions, 1])
     return x
 
 

@@ -11,7 +11,7 @@ import time as _time
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki import _dtypes, _report
+from trnsim.nki import _doubts, _dtypes, _programs, _report
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki.typing import TensorType
 
@@ -27,6 +27,7 @@ class Settings:
     seconds = float(os.environ.get("TRNSIM_NKI_SECONDS", 120))
     report = None            # called with (Compiled, times)
     kernels = 0              # that were compiled
+    warns = True             # what a chip would do wrongly without a word is said on stderr
     heard = None             # called with (kernel, args, kwargs) in place of every call
 
 
@@ -118,10 +119,30 @@ class _Arguments:
         return view
 
 
+def _newer(func):
+    """Whether a kernel is of the newer dialect."""
+    return getattr(func, "_nki_newer", False)
+
+
+def _passes(func):
+    """The switches of the passes. The compiler of the newer dialect leaves loads as they are: it removes none that
+    repeats and repeats none."""
+    if settings.passes == "none" or not _newer(func):
+        return settings.passes
+    return "-reuse,-reload" + ("," + settings.passes if settings.passes else "")
+
+
+def _same(results):
+    return results
+
+
 def _stored(results):
     """The results with those on the chip stored to HBM."""
+    if isinstance(results, dict):
+        return {k: _stored(v) for k, v in results.items()}
     if isinstance(results, (list, tuple)):
-        return type(results)(_stored(r) for r in results)
+        made = map(_stored, results)
+        return type(results)(*made) if hasattr(results, "_fields") else type(results)(made)
     if not isinstance(results, _core.View) or results.space == HBM:
         return results
     from trnsim.nki._language import moves, tensors, types
@@ -146,13 +167,22 @@ def _grid(given):
 
 def compile_kernel(func, grid, args, kwargs, simulated=False):
     """Traces the kernel once for each program of the grid, and compiles what it did."""
+    try:
+        return _compiled(func, grid, args, kwargs, simulated, False)
+    except _programs.Meets:
+        return _compiled(func, grid, args, kwargs, simulated, True)
+
+
+def _compiled(func, grid, args, kwargs, simulated, together):
     names = list(inspect.signature(func).parameters)
     begin = _time.perf_counter()
     before = dict(state.__dict__)
     state.__dict__.clear()
     state.trace = machine().trace(func.__name__, settings.instructions)
+    if _newer(func):
+        state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
-    state.written, state.known = set(), {}
+    state.written, state.known, state.loops, state.placed = set(), {}, [], {}
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)
     try:
@@ -161,17 +191,15 @@ def compile_kernel(func, grid, args, kwargs, simulated=False):
         with _Watch():
             views = [arguments.tensor(a, names[i] if i < len(names) else f"argument{i}") for i, a in enumerate(args)]
             named = {k: arguments.tensor(v, k) for k, v in kwargs.items()}
-            results = None
-            for program in np.ndindex(*grid) if grid else [()]:
-                state.program, state.next_shared = tuple(int(i) for i in program), 0
-                results = func(*views, **named)
-                results = _stored(results) if simulated else results
+            results = _programs.traced(grid, lambda: (_stored if simulated else _same)(func(*views, **named)), together)
         inputs = [(reg, array) for reg, array, _ in arguments.inputs] + list(state.constants)
         taken = {reg for reg, _ in inputs}
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
-        kernel = _core.Kernel(state.trace, tensors, machine(), settings.passes)
+        kernel = _core.Kernel(state.trace, tensors, machine(), _passes(func))
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
+        compiled.warnings = _doubts.said(kernel.doubts() + _doubts.unwritten(results, set(kernel.written()), func),
+                                         settings.warns)
         compiled.arguments = arguments.inputs
         settings.kernels += 1
         return compiled
@@ -211,8 +239,10 @@ def outputs(compiled):
             if value.space != HBM:
                 raise error("the kernel returns a tile on the chip", "store it to a tensor in shared HBM")
             return np.array(_memory(compiled.kernel, value))
+        if isinstance(value, dict):
+            return {k: one(v) for k, v in value.items()}
         if isinstance(value, (list, tuple)):
-            return type(value)(one(v) for v in value)
+            return type(value)(*map(one, value)) if hasattr(value, "_fields") else type(value)(map(one, value))
         return value
     return one(compiled.results)
 

@@ -36,12 +36,16 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module):
         if isinstance(module, _Alias):
-            sys.modules[module.__spec__.name] = module.__dict__["_target"]
+            target = module.__dict__["_target"]
+            target.__dict__.setdefault("__path__", [])  # modules below it are found here, in whatever order they come
+            sys.modules[module.__spec__.name] = target
 
 
 # Modules of the SDK that kernels import names from, and the module here that has these names.
 _MOVED = {"neuronxcc.nki.isa.constants": "trnsim.nki._isa.modes",
           "neuronxcc.nki.language.constants": "trnsim.nki._language.types",
+          "neuronxcc.nki._private": "trnsim.nki._private",
+          "neuronxcc.nki._private.private_api": "trnsim.nki._private",
           "neuronxcc.nki.compiler.backends": "trnsim.nki._inside",
           "neuronxcc.nki.compiler.backends.neuron": "trnsim.nki._inside",
           "neuronxcc.nki.compiler.backends.neuron.tensor": "trnsim.nki._inside",

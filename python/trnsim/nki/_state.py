@@ -17,6 +17,10 @@ class _State(threading.local):
     direct = False     # explicit allocation is ignored
     constants = []     # (register, array)
     transposes = True  # transposed loads go over TensorE
+    turns = None       # of programs that meet
+    loops = []         # the loops of the older dialect that are open: the index of a static one, or None
+    placed = {}        # where tensors that loops declare lie, by where they are declared
+    peeked = None      # a tensor in HBM through which numbers of the run are asked for
     into = None        # where the next instruction writes: `dst` of the newer dialect
 
 

@@ -96,7 +96,7 @@ def select(self, dim, index):
     axis = _axis(self, dim)
     if not isinstance(index, (View, VirtualRegister)):
         return self[tuple([slice(None)] * axis + [int(index)])]
-    if self.indirect:
+    if self.by_values:
         raise error("a tensor is indexed by values twice", "copy it in between")
     steps = self._steps()
     rest = [pair for d, pair in enumerate(steps) if d != axis]
@@ -116,10 +116,10 @@ def vector_select(self, dim, vector_offset):
 
 
 def ap(self, pattern, offset=None, scalar_offset=None, vector_offset=None, indirect_dim=0, dtype=None):
-    """The memory of the tensor by an access pattern of the hardware."""
+    """The memory of the tensor by an access pattern of the hardware; `offset` is counted from its own first element."""
     base = self if dtype is None else self._retyped(_dtypes.code(dtype))
     pairs = [(int(step), int(size)) for step, size in pattern]
-    first = base.offset if offset is None else int(offset)
+    first = base.offset + (0 if offset is None else int(offset))
     if scalar_offset is None and vector_offset is None:
         return base._patterned(pairs, first)
     if scalar_offset is not None and vector_offset is not None:
@@ -154,6 +154,11 @@ def _scalar_hbm(view, scalar, unit):
         e.put("iota", e.GPSIMD, places, imm=(0.0, float(step // each), 0.0, 0.0))
         e.put("tensor_tensor", e.GPSIMD, index, wide, places, alu0=e.ALU["add"])
     return view._with_index(index, each, (view.storage_size - view.offset) // each)
+
+
+def indirect(self, index, num_elem=None):
+    raise error("tensor indirection on the chip is of NeuronCore-v4",
+                "use nisa.nc_n_gather, or dma_copy by vector_offset")
 
 
 def view_as(self, dtype):
@@ -201,9 +206,10 @@ def _named_sizes(names, size, known):
 _BUFFERS = {SBUF: sbuf, PSUM: psum, HBM: shared_hbm}
 View.reshape, View.permute, View.broadcast, View.expand_dim = reshape, permute, broadcast, expand_dim
 View.squeeze_dim, View.reshape_dim, View.flatten_dims, View.slice = squeeze_dim, reshape_dim, flatten_dims, slice_
+View.indirect = indirect
 View.select, View.vector_select, View.ap, View.rearrange = select, vector_select, ap, rearrange
 View.view, View.reinterpret_cast, View.is_contiguous = view_as, view_as, is_contiguous
-View.is_indirect = lambda self: self.indirect
+View.is_indirect = lambda self: self.by_values
 View.get_pattern = lambda self: [list(pair) for pair in self._steps()]
 View.strides = property(lambda self: tuple(step for step, _ in self._steps()))
 View.buffer = property(lambda self: _BUFFERS[self.space])

@@ -46,8 +46,7 @@ class _Sbuf(nl.Buffer):
             _check_partitions(int(start), int(partitions))
             if byte < 0 or byte + size > SBUF_BYTES:
                 raise error(f"bytes {byte} to {byte + size} of a partition exceed SBUF, which has {SBUF_BYTES} for "
-                            "kernels",
-                            "place it lower, or use smaller tiles")
+                            "kernels", "place it lower, or use smaller tiles")
             return start, byte
         return nl.Buffer("sbuf", SBUF, place=place)
 

@@ -11,13 +11,13 @@ def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onez
               tile_position=(), tile_size=(), mask=None, perf_mode=None):
     """stationary.T @ moving, in PSUM."""
     if perf_mode is not None:
-        return _double_row(stationary, moving, perf_mode)
+        return double_row(stationary, moving, perf_mode)
     mask = e.mask_of(mask)
     return product((stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
                    (tile_position, tile_size), mask=mask)
 
 
-def _double_row(stationary, moving, mode):
+def double_row(stationary, moving, mode, accumulate=False):
     """Two rows of fp8 for each of the array: the sum of two products. They take the time of two."""
     if modes.get_nc_version().value < 3:
         raise error(f"perf_mode {mode} exists from NeuronCore-v3 on", "leave perf_mode out")
@@ -25,7 +25,7 @@ def _double_row(stationary, moving, mode):
         raise error(f"perf_mode {mode} is not modelled", "use double_row_gen3, or leave perf_mode out")
     if stationary.shape[1] != 2 or moving.shape[1] != 2:
         raise error(f"double rows of {tuple(stationary.shape)} and {tuple(moving.shape)}", "give both [K, 2, columns]")
-    out = product((stationary[:, 0, :], moving[:, 0, :]))
+    out = product((stationary[:, 0, :], moving[:, 0, :]), accumulate=accumulate)
     put("matmul", e.TENSOR, out, in_sbuf_for_tensor(stationary[:, 1, :]), in_sbuf_for_tensor(moving[:, 1, :]),
         accumulate=True)
     return out

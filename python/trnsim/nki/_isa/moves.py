@@ -66,7 +66,7 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=modes.oob_mode.er
     if add and alu_name(dst_rmw_op) != "add":
         raise error("dma_copy adds only", "use np.add")
     skip = oob_mode is modes.oob_mode.skip
-    if dst.space == HBM and src.space == HBM and not dst.indirect and not src.indirect:
+    if dst.space == HBM and src.space == HBM and not dst.by_values and not src.by_values:
         return _hbm_to_hbm(dst, src, add)
     return transfer(dst, src, mask, add, skip)
 
@@ -101,7 +101,7 @@ def tensor_copy(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
 
 
 def _offset(view):
-    if not view.indirect:
+    if not view.by_values:
         raise error("no index of the tile is in SBUF", "index it by a tile of [1, 1], or use tensor_copy")
     index = view.index
     if index.partitions != 1 or index.cols != 1:
@@ -121,7 +121,7 @@ def _unit(view):
 
 
 def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
-    if not src.indirect:
+    if not src.by_values:
         return tensor_copy(src, mask=mask, dtype=dtype, engine=engine)
     which = modes.engine_code(engine)
     out = e.result(src.shape, code(dtype, src.code))

@@ -168,7 +168,7 @@ def assign(target, value):
         return store(target, value)
     if value.space == HBM:
         raise error("a tile on the chip is assigned a tensor in HBM", "use nl.load")
-    if value.indirect or target.indirect:
+    if value.by_values or target.by_values:
         raise error("a tile that values index is assigned", "use nisa.tensor_copy_dynamic_src or _dst")
     current().copy(target, value)
     return None

@@ -76,7 +76,7 @@ def _joinable(numbers):
         return
     trace.begin_loop()
     try:
-        for i in numbers:
+        for i in _counted(numbers, False):
             trace.next_iteration()
             yield i
     finally:
@@ -84,12 +84,26 @@ def _joinable(numbers):
             trace.end_loop()
 
 
+def _counted(numbers, each):
+    """The numbers of a loop, which `state.loops` has while its body runs: `each` of them, or the loop alone."""
+    if state.trace is None:
+        yield from numbers
+        return
+    loops, depth = state.loops, len(state.loops)
+    try:
+        for i in numbers:
+            loops[depth:] = [i if each else None]
+            yield i
+    finally:
+        del loops[depth:]
+
+
 def sequential_range(*args, directives=None):
-    return range(*_numbers(args))
+    return _counted(range(*_numbers(args)), False)
 
 
 def static_range(*args):
-    return range(*_numbers(args))
+    return _counted(range(*_numbers(args)), True)
 
 
 def program_id(axis):

@@ -20,14 +20,17 @@ def load(src, *, mask=None, dtype=None):
 
 def transfer(dst, src, mask=None, accumulate=False, skip=False):
     """dst = src by DMA, whichever of them is in HBM or indexed by values."""
-    mask = e.mask_of(mask)
-    if mask is not None:
-        dst, src = dst._masked(mask), src._masked(mask)
-        if dst.empty():
-            return
-    if src.indirect:
+    for part in e.parts(e.mask_of(mask)):
+        if part is None:
+            _moved(dst, src, accumulate, skip)
+        elif not dst._masked(part).empty():
+            _moved(dst._masked(part), src._masked(part), accumulate, skip)
+
+
+def _moved(dst, src, accumulate, skip):
+    if src.by_values:
         put("dma_gather", e.SYNC, dst, src._rows(), _index_of(src), accumulate=accumulate, skip=skip)
-    elif dst.indirect:
+    elif dst.by_values:
         put("dma_scatter", e.GPSIMD, dst._rows(), src, _index_of(dst), accumulate=accumulate, skip=skip)
     else:
         put("dma_copy", e.SYNC, dst, src, accumulate=accumulate)
@@ -61,7 +64,7 @@ def store(dst, value, *, mask=None):
     if value.space == HBM:
         raise error("nl.store takes a tile in SBUF", "load it first, or use nisa.dma_copy")
     value = e.in_sbuf(value)
-    if value.size != dst.size and not dst.indirect:
+    if value.size != dst.size and not dst.by_values:
         value = e.spread(value, dst.shape)
     transfer(dst, value, mask)
 

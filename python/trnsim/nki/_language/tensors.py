@@ -1,4 +1,6 @@
 """nki.language: tensors and what fills them."""
+import sys
+
 import numpy as np
 
 from trnsim.nki import _dtypes
@@ -21,11 +23,26 @@ def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initializatio
         return hbm_tensor([int(s) for s in sizes], dtype, buffer, name, fill)
     axis = next((d for d, s in enumerate(sizes) if isinstance(s, ParDim)), 0)
     sizes = [int(s) for s in sizes]
-    places = [] if state.direct or buffer.place is None else _places(buffer, sizes, axis, dtype)
+    places = [] if state.direct or buffer.place is None else _placed(buffer, sizes, axis, dtype)
     if fill is None and buffer.space == PSUM:
         fill = 0.0
     return current().tensor(buffer.space, code(dtype), sizes, partition_axis=axis,
                             fill=None if fill is None else float(fill), name=name, places=places)
+
+
+def _placed(buffer, sizes, axis, dtype):
+    """The places of a tensor's blocks. The SDK's tracer of this dialect runs the body of a loop once: a tensor that a
+    loop declares lies where its first iteration puts it, whatever later ones count up."""
+    if not state.loops:
+        return _places(buffer, sizes, axis, dtype)
+    where, frame = [tuple(state.loops)], sys._getframe(1)
+    while frame is not None:
+        where.append((id(frame.f_code), frame.f_lasti))
+        frame = frame.f_back
+    key = tuple(where)
+    if key not in state.placed:
+        state.placed[key] = _places(buffer, sizes, axis, dtype)
+    return state.placed[key]
 
 
 def _places(buffer, sizes, axis, dtype):

@@ -54,6 +54,10 @@ def tensor_tensor_scan(dst, data0, data1, initial, op0, op1, reverse0=False, rev
 
 def tensor_reduce(dst, op, data, axis, negate=False, keepdims=False, name=None):
     axes = [axis] if isinstance(axis, int) else list(axis)
+    last = data.ndim - 1
+    if axes == [1] and last > 1 and e.is_tile(dst) and dst.size * data.shape[last] == data.size:
+        if dst.size * data.shape[1] != data.size:  # NKI 0.2.0 calls the last axis 1, however many there are
+            axis, axes = last, [last]
     if sorted(a % data.ndim for a in axes) != list(range(data.ndim - len(axes), data.ndim)):
         raise error(f"axes {axes} are not the last ones of {data.ndim}", "reduce the last axes, or permute the view")
     return into(dst, isa.tensor_reduce, op, data, axis, negate=negate, keepdims=keepdims)

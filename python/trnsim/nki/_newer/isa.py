@@ -8,17 +8,22 @@ from trnsim.nki._newer.arithmetic import (  # noqa: F401
     tensor_scalar_cumulative, tensor_scalar_reduce, tensor_tensor, tensor_tensor_scan)
 from trnsim.nki._newer.emit import NkiInstruction  # noqa: F401
 from trnsim.nki._newer.lacking import (  # noqa: F401
-    activate2, core_barrier, exponential, nc_matmul_mx, nonzero_with_count, quantize_mx, rand2, rand_get_state,
-    rand_set_state, sendrecv, topk)
+    activate2, exponential, nc_matmul_mx, quantize_mx, rand2, rand_get_state,
+    rand_set_state, topk)
+from trnsim.nki._newer.meetings import core_barrier, sendrecv  # noqa: F401
 from trnsim.nki._newer.modes import (  # noqa: F401
     NkiValidationError, dge_mode, dma_engine, engine, matmul_perf_mode, nc_version, oob_mode, reduce_cmd)
 from trnsim.nki._newer.moves import (  # noqa: F401
     dma_compute, dma_copy, dma_transpose, memset, nc_matmul, nc_stream_shuffle, nc_transpose, tensor_copy)
+from trnsim.nki._newer.search import nonzero_with_count  # noqa: F401
 from trnsim.nki._newer.registers import (  # noqa: F401
     VirtualRegister, register_alloc, register_load, register_move, register_store)
 from trnsim.nki import _strict as _s
 from trnsim.nki._newer import _table as _t
+from trnsim.nki._newer import earlier as _earlier
 from trnsim.nki._state import missing
+
+_missing = missing("nisa")
 
 
 def get_nc_sub_version():
@@ -27,4 +32,8 @@ def get_nc_sub_version():
 
 
 _s.guard(globals(), "nisa", _s.rows(_t.TEXT))
-__getattr__ = missing("nisa")
+_earlier.accept(globals())
+
+
+def __getattr__(name):
+    return tensor_copy if name in _earlier.REMOVED else _missing(name)

@@ -1,14 +1,12 @@
-"""nki.isa of the newer dialect: what these chips lack, or what needs several cores. Each is refused with its reason."""
-from trnsim.nki._newer.modes import dma_engine as dma_engines
+"""nki.isa of the newer dialect: what these chips lack. Each is refused with its reason."""
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import oob_mode as _oob  # noqa: F401
 from trnsim.nki._newer.modes import reduce_cmd as commands
 from trnsim.nki._state import error
 
-_V4, _CORES = "NeuronCore-v4 has it, v2 and v3 do not", "several cores meet in it: a kernel runs on one here"
+_V4 = "NeuronCore-v4 has it, v2 and v3 do not"
 REASONS = {"activate2": _V4, "exponential": _V4, "nc_matmul_mx": _V4, "quantize_mx": _V4, "rand2": _V4,
-           "core_barrier": _CORES, "sendrecv": _CORES,
-           "nonzero_with_count": "no cost of it is published", "topk": "no cost of it is published",
+           "topk": "which partitions get its results is not documented",
            "rand_set_state": "the generator's own numbers are not published",
            "rand_get_state": "the generator's own numbers are not published"}
 
@@ -37,18 +35,6 @@ def quantize_mx(dst, src, dst_scale, name=None):
 
 def rand2(dst, min, max, name=None):
     _refuse("rand2")
-
-
-def core_barrier(data, cores, engine=engines.gpsimd, name=None):
-    _refuse("core_barrier")
-
-
-def sendrecv(src, dst, send_to_rank, recv_from_rank, pipe_id, dma_engine=dma_engines.dma, name=None):
-    _refuse("sendrecv")
-
-
-def nonzero_with_count(dst, src, index_offset=0, padding_val=-1, name=None):
-    _refuse("nonzero_with_count")
 
 
 def topk(val_dst, idx_dst, src, n, name=None):

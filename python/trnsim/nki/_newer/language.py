@@ -1,7 +1,9 @@
 """nki.language of the newer dialect."""
 from trnsim.nki._language.types import (  # noqa: F401
-    bfloat16, bool_, float8_e4m3, float8_e5m2, float16, float32, hbm, int8, int16, int32, private_hbm, psum, sbuf,
-    shared_hbm, tfloat32, tile_size, uint8, uint16, uint32)
+    bfloat16, float8_e4m3, float8_e5m2, hbm, private_hbm, psum, sbuf, shared_hbm, tfloat32)
+from trnsim.nki._newer.types import (  # noqa: F401
+    bool_, float4_e2m1fn_x4, float8_e4m3fn, float8_e4m3fn_x4, float8_e5m2_x4, float8_e8m0fnu, float16, float32, int8,
+    int16, int32, tile_size, uint8, uint16, uint32)
 from trnsim.nki._newer.elementwise import OPERATIONS as _OPERATIONS
 from trnsim.nki._newer.elementwise import (  # noqa: F401, A004
     abs_max, abs_min, all, average, broadcast_to, bypass, copy, dropout, expand_dims, gather_flattened,
@@ -14,16 +16,9 @@ from trnsim.nki._newer.tensors import (  # noqa: F401
 from trnsim import _core as _c
 from trnsim.nki import _strict as _s
 from trnsim.nki._newer import _table as _t
-from trnsim.nki._state import error as _error
 from trnsim.nki._state import missing as _missing
 
 globals().update(_OPERATIONS)  # add, exp, sum, ...
 _s.guard(globals(), "nl", _s.rows(_t.TEXT))
 NkiTensor = _c.View
-_LATER = {"float8_e4m3fn", "float8_e4m3fn_x4", "float8_e5m2_x4", "float8_e8m0fnu", "float4_e2m1fn_x4"}
-
-
-def __getattr__(name):
-    if name in _LATER:
-        raise _error(f"nl.{name} is a number format of NeuronCore-v4", "use float8_e4m3, float8_e5m2 or bfloat16")
-    return _missing("nl")(name)
+__getattr__ = _missing("nl")

@@ -5,7 +5,7 @@ from trnsim.nki import _emit as e
 from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
 from trnsim.nki._emit import alu_name, put, tile
-from trnsim.nki._isa.matrix import product
+from trnsim.nki._isa.matrix import double_row, product
 from trnsim.nki._isa.modes import engine_code
 from trnsim.nki._language import moves
 from trnsim.nki._newer.emit import DONE, destination, into, later
@@ -25,9 +25,9 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
         raise error(f"the source of a copy is {type(src).__name__}", "give a tensor; fill tiles with nisa.memset")
     if src.space == PSUM or dst.space == PSUM:
         raise error("DMA does not reach PSUM in this dialect", "copy it to SBUF with nisa.tensor_copy")
-    if src.size != dst.size and not (src.indirect or dst.indirect):
+    if src.size != dst.size and not (src.by_values or dst.by_values):
         raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both as many elements")
-    value = known_value(src) if dst.size == 1 and not src.indirect else None
+    value = known_value(src) if dst.size == 1 and not src.by_values else None
     _transfer(dst, src, skip=oob_mode is oob.skip)
     if dst.space == HBM:
         state.written.add(dst.reg)
@@ -38,9 +38,9 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
 
 def _transfer(dst, src, accumulate=False, skip=False):
     """dst = src, pieces of at most 128 rows between tensors in HBM; their shapes may differ."""
-    if list(dst.shape) != list(src.shape) and not (src.indirect or dst.indirect):
+    if list(dst.shape) != list(src.shape) and not (src.by_values or dst.by_values):
         dst, src = _alike(dst, src)
-    if dst.space == HBM and src.space == HBM and not dst.indirect and not src.indirect:
+    if dst.space == HBM and src.space == HBM and not dst.by_values and not src.by_values:
         rows = dst.shape[0] if dst.ndim else 1
         for r in range(0, rows, 128):
             n = min(128, rows - r)
@@ -99,9 +99,9 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
 
 
 def tensor_copy(dst, src, engine=engines.unknown, name=None):
-    if e.is_tile(src) and src.indirect:
+    if e.is_tile(src) and src.by_values:
         return into(dst, isa.tensor_copy_dynamic_src, src, engine=engine)
-    if e.is_tile(dst) and dst.indirect:
+    if e.is_tile(dst) and dst.by_values:
         isa.tensor_copy_dynamic_dst(dst=dst, src=src, engine=engine)
         return DONE
     value = known_value(src) if e.is_tile(dst) and dst.size == 1 and e.is_tile(src) else None
@@ -128,12 +128,12 @@ def memset(dst, value, engine=engines.unknown, name=None):
 def nc_matmul(dst, stationary, moving, is_stationary_onezero=False, is_moving_onezero=False, is_transpose=False,
               accumulate=None, tile_position=(), tile_size=(), perf_mode=perf.none, name=None):
     """dst = stationary.T @ moving, or adds it: by default where something was written before."""
-    if perf_mode is not perf.none:
-        raise error("two rows of fp8 in one pass are not modelled", "leave perf_mode out")
     to = destination(dst)
     if to.space != PSUM:
         raise error("TensorE writes to PSUM", "give a destination with buffer=nl.psum")
     adds = not e.current().starts_sum(to) if accumulate is None else bool(accumulate)
+    if perf_mode is not perf.none:
+        return into(to, double_row, stationary, moving, perf_mode.value, adds)
     return into(to, product, (stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
                 (tile_position, tile_size), adds and not is_transpose)
 

@@ -1,7 +1,15 @@
 """nki.isa: registers of the sequencers, and the loops that they bound."""
-from trnsim.nki import _emit as e
+import math
+
+import numpy as np
+
+from trnsim import _core
 from trnsim.nki import _dtypes
+from trnsim.nki import _emit as e
+from trnsim.nki._language.tensors import hbm_tensor
+from trnsim.nki._language.types import hbm
 from trnsim.nki._state import HBM, error, state
+from trnsim.nki.typing import TensorType
 
 _UNKNOWN = object()
 
@@ -16,20 +24,20 @@ class VirtualRegister:
     def known(self):
         return self.value is not _UNKNOWN
 
-    def number(self, what="a register"):
-        """Its value. Errors: where the run alone knows it."""
+    def number(self):
+        """Its value. One that only the run knows is that of the run with this call's arguments: the kernel is computed
+        as far as it has been traced, and the trace goes on for these arguments."""
         if not self.known:
-            raise error(f"{what} has a value that only the run knows",
-                        "loop by shapes and Python numbers, or give the register a constant")
+            self.value = value_now(self.tile)
         return self.value
 
     def __index__(self):
-        return int(self.number("a register in Python's arithmetic"))
+        return int(self.number())
 
     __int__ = __index__
 
     def __bool__(self):
-        return self.number("a condition") != 0
+        return self.number() != 0
 
     def __eq__(self, other):
         return self is other
@@ -57,8 +65,10 @@ def register_load(dst, src):
     if not e.is_tile(src) or src.size != 1:
         raise error("a register is loaded from one number", "give a tensor of the shape (1, 1)")
     value = known_value(src)
-    dst.value = _UNKNOWN if value is None else value
-    dst.tile = src
+    dst.value, dst.tile = value, src
+    if value is None:  # the tile may have another number when the register is read
+        dst.value, dst.tile = _UNKNOWN, e.temp([1, 1], src.code)
+        e.current().copy(dst.tile, e.tile(src)._reshape([1, 1]))
 
 
 def register_store(dst, src):
@@ -69,6 +79,22 @@ def register_store(dst, src):
         return e.current().copy(dst, src.tile)
     e.put("memset", e.VECTOR, dst, imm=e.number(src.value))
     return remember(dst, src.value)
+
+
+def value_now(tile):
+    """The one number that a tile on the chip holds where the trace is now, with the arguments of this call."""
+    if any(isinstance(given, TensorType) for _, _, given in state.arrays):
+        raise error("a value that only the run knows decides how the kernel goes on, and its arguments have no values",
+                    "call the kernel with arrays")
+    if state.peeked is None or state.peeked.code != tile.code:
+        state.peeked = hbm_tensor([1, 1], _dtypes.dtype_of(tile.code), hbm, "register", None)
+    taken = {reg for reg, _, _ in state.arrays} | {reg for reg, _ in state.constants}
+    tensors = [(name or f"tensor{i}", math.prod(shape) * _dtypes.size_of(number), i in taken)
+               for i, (_, name, number, shape) in enumerate(state.tensors)]
+    arrays = {reg: np.ascontiguousarray(a).reshape(-1).view(np.uint8)
+              for reg, a in [(r, a) for r, a, _ in state.arrays] + list(state.constants)}
+    found = _core.value_now(e.current(), (state.peeked, tile), tensors, state.machine(), arrays)
+    return np.frombuffer(found, _dtypes.dtype_of(tile.code))[0].item()
 
 
 def _writable(register):
@@ -99,7 +125,7 @@ def known_value(view):
 
 def loop(start, stop, step):
     """The values of a loop, each a register that its body cannot write."""
-    begin, end = (b.number("a loop's bound") if isinstance(b, VirtualRegister) else int(b) for b in (start, stop))
+    begin, end = (b.number() if isinstance(b, VirtualRegister) else int(b) for b in (start, stop))
     if isinstance(step, VirtualRegister) or int(step) <= 0:
         raise error("a dynamic loop counts up by a number that is known", "give a positive step")
     return range(int(begin), int(end), int(step))

@@ -1,12 +1,13 @@
 """nki.language of the newer dialect: tensors, loops, the programs of a grid."""
 import contextlib
+import copy
 
 import numpy as np
 
 from trnsim.nki import _emit as e
 from trnsim.nki._emit import put
 from trnsim.nki._language import indices, moves, tensors
-from trnsim.nki._language.types import Buffer, sbuf
+from trnsim.nki._language.types import Buffer, hbm, private_hbm, psum, sbuf, shared_hbm
 from trnsim.nki._newer.registers import VirtualRegister, loop
 from trnsim.nki._state import HBM, PSUM, SBUF, current, error
 
@@ -14,16 +15,44 @@ _BANK = 2048  # bytes of a PSUM bank in each partition
 
 
 class NKIObject:
-    """The base of a kernel's own classes: members by name."""
+    """The base of a kernel's own classes. One without an __init__ of its own gets that of a data class: its annotated
+    members in their order, None where nothing else is given. Objects are equal when their members are."""
 
-    def __init__(self, **members):
+    def __init__(self, *values, **members):
+        fields = _fields(type(self))
+        if len(values) > len(fields) or set(members) - set(fields) or set(members) & set(list(fields)[:len(values)]):
+            raise TypeError(f"{type(self).__name__}() takes {', '.join(fields) or 'nothing'}")
+        self.__dict__.update({name: copy.copy(default) for name, default in fields.items()})
+        self.__dict__.update(zip(fields, values))
         self.__dict__.update(members)
+        self.__post_init__()
+
+    def __post_init__(self):
+        pass
+
+    def __eq__(self, other):
+        if type(self) is not type(other) or self.__dict__.keys() != other.__dict__.keys():
+            return False
+        pairs = [(value, other.__dict__[name]) for name, value in self.__dict__.items()]
+        return all(a is b or (not e.is_tile(a) and a == b) for a, b in pairs)
+
+    __hash__ = object.__hash__
+
+
+def _fields(kind):
+    """The annotated members of a class, those of its bases first, with their defaults."""
+    out = {}
+    for base in reversed(kind.__mro__):
+        for name in base.__dict__.get("__annotations__", {}):
+            out[name] = getattr(kind, name, None)
+    return out
 
 
 def ndarray(shape, dtype, buffer=sbuf, name="", address=None):
     """A tensor whose first axis is that of the partitions; `address`: (partition, byte) on the chip."""
+    name = name or ""
     if isinstance(buffer, str):
-        raise error(f"the buffer is the text {buffer}", f"use nl.{buffer}")
+        buffer = _named(buffer)
     sizes = [shape] if isinstance(shape, int) else list(shape)
     if any(not isinstance(s, (int, np.integer)) or isinstance(s, bool) or s < 1 for s in sizes) or not sizes:
         raise error(f"a tensor of the shape {tuple(sizes)}", "give whole numbers above 0")
@@ -34,6 +63,16 @@ def ndarray(shape, dtype, buffer=sbuf, name="", address=None):
     if buffer.space != HBM and len(sizes) == 1:
         return tensors.ndarray(sizes + [1], dtype, buffer=buffer, name=name)
     return tensors.ndarray(sizes, dtype, buffer=buffer, name=name)
+
+
+def _named(text):
+    """The buffer of that name: SDK 2.27 and 2.28 take texts."""
+    if text not in _NAMED:
+        raise error(f"there is no buffer {text!r}", "use one of nl." + ", nl.".join(_NAMED))
+    return _NAMED[text]
+
+
+_NAMED = {"sbuf": sbuf, "psum": psum, "hbm": hbm, "private_hbm": private_hbm, "shared_hbm": shared_hbm}
 
 
 def _placed(buffer, address):
@@ -201,5 +240,5 @@ def program_ndim():
 
 def ds(start, size):
     if isinstance(start, VirtualRegister):
-        start = start.number("the begin of a slice")
+        start = start.number()
     return indices.ds(start, size)

@@ -1,0 +1,25 @@
+"""nki.language of the newer dialect: number formats, whose text is their name, and sizes."""
+import numpy as np
+
+from trnsim.nki import _dtypes
+
+float32, float16, bool_ = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.bool_)
+int8, int16, int32 = np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.int32)
+uint8, uint16, uint32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32)
+
+
+class tile_size:
+    """Sizes of tiles in elements, or bytes of a partition; the compiler keeps 16 KiB of each partition of SBUF."""
+    pmax = 128
+    psum_fmax = psum_bank_fmax = 512
+    psum_bank_fmax_bytes, psum_num_banks, psum_min_align = 2048, 8, 4
+    gemm_stationary_fmax, gemm_moving_fmax, bn_stats_fmax = 128, 512, 512
+    sbuf_min_align = 1
+    sbuf_fmax_bytes = total_available_sbuf_size = (192 - 16) * 1024
+    sbuf_fmax = sbuf_fmax_bytes // 4
+    sbuf_size_bytes = 128 * sbuf_fmax_bytes
+
+
+float8_e4m3fn, float8_e4m3fn_x4, float8_e5m2_x4, float8_e8m0fnu, float4_e2m1fn_x4 = (
+    _dtypes.LaterFormat(name) for name in ("float8_e4m3fn", "float8_e4m3fn_x4", "float8_e5m2_x4", "float8_e8m0fnu",
+                                           "float4_e2m1fn_x4"))

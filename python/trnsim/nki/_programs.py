@@ -1,0 +1,96 @@
+"""The programs of a launch grid: one after the other, or in turns where they meet (sendrecv, core_barrier)."""
+import threading
+
+import numpy as np
+
+from trnsim import _core
+from trnsim._errors import Error
+from trnsim.nki._state import error, state
+
+
+class Meets(BaseException):
+    """A program meets others: the kernel is traced again, its programs in turns."""
+
+
+def traced(grid, call, together):
+    """The result of the last program. `call` runs the kernel; `together`: in turns, else one after the other."""
+    programs = list(np.ndindex(*grid)) if grid else [()]
+    if together:
+        return _Turns([tuple(map(int, p)) for p in programs], call).run()
+    results = None
+    for program in programs:
+        state.program, state.next_shared, state.turns = tuple(int(i) for i in program), 0, None
+        results = call()
+    return results
+
+
+def meet(pipe, given, act):
+    """Waits until every program is here; then `act` gets what they gave, by their numbers, once."""
+    if state.machine().generation < 3:
+        raise error("programs that meet exist from NeuronCore-v3 on", "use a machine with Trn2 (--instance_type)")
+    if int(np.prod(state.grid or (1,))) != 2:
+        raise error(f"two programs meet, and the launch grid has {int(np.prod(state.grid or (1,)))}",
+                    "launch it as kernel[2](...)")
+    if state.turns is None:
+        raise Meets()
+    state.turns.meet(pipe, given, act)
+
+
+class _Turns:
+    """Each program has a thread; one runs at a time, until it meets the others or ends."""
+
+    def __init__(self, programs, call):
+        self.programs, self.call = programs, call
+        self.changed, self.turn = threading.Condition(), 0
+        self.waiting, self.ended, self.failed, self.results = {}, set(), None, {}
+        self.place = ""  # of the last meeting
+
+    def run(self):
+        threads = [threading.Thread(target=self._program, args=(n,), daemon=True) for n in range(len(self.programs))]
+        for thread in threads:
+            thread.start()
+        with self.changed:
+            self.changed.wait_for(lambda: self.failed or len(self.ended) == len(self.programs))
+        if self.failed:
+            raise self.failed
+        return self.results[len(self.programs) - 1]
+
+    def _program(self, number):
+        try:
+            self._go_on(number, 0)
+            self.results[number] = self.call()
+        except BaseException as problem:  # noqa: BLE001  (raised again where the kernel is called)
+            self.failed = self.failed or problem
+        with self.changed:
+            self.ended.add(number)
+            self._pass_on()
+
+    def _go_on(self, number, shared):
+        """Waits for the program's turn and makes the trace its own."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.failed or self.turn == number)
+        if self.failed:
+            raise self.failed
+        state.program, state.next_shared, state.turns = self.programs[number], shared, self
+        state.trace.program(number)
+
+    def _pass_on(self):
+        left = [n for n in range(len(self.programs)) if n not in self.ended and n not in self.waiting]
+        if left:
+            self.turn = left[0]
+        elif self.waiting and not self.failed:
+            self.failed = Error(self.place, "a program waits here for one that has ended",
+                                "meet as often in every program")
+        self.changed.notify_all()
+
+    def meet(self, pipe, given, act):
+        number, shared = self.turn, state.next_shared
+        self.waiting[number], self.place = (pipe, given), _core._line()
+        if len(self.waiting) == len(self.programs):
+            if len({p for p, _ in self.waiting.values()}) > 1:
+                raise error("the programs meet in different places", "use the same pipe_id in the same order")
+            act({n: g for n, (_, g) in self.waiting.items()})
+            self.waiting.clear()
+        with self.changed:
+            self._pass_on()
+        self._go_on(number, shared)

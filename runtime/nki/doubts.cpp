@@ -1,0 +1,147 @@
+#include "runtime/nki/doubts.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "isa/operands.h"
+#include "runtime/compiler/dependences.h"
+#include "runtime/nki/placed.h"
+
+namespace runtime::nki {
+namespace {
+
+using isa::Opcode;
+using isa::Space;
+
+/// Bytes of some partitions of a buffer.
+struct Patch {
+  std::int64_t part = 0, parts = 0, low = 0, high = 0;
+  bool overlaps(const Patch& o) const {
+    return part < o.part + o.parts && o.part < part + parts && low < o.high && o.low < high;
+  }
+  bool holds(const Patch& o) const {
+    return part <= o.part && o.part + o.parts <= part + parts && low <= o.low && o.high <= high;
+  }
+};
+
+Patch patch_of(const Tile& t) {
+  const ByteRange range = ByteRange::of(t);
+  return {t.start, t.partitions, t.offset + range.low, t.offset + range.high};
+}
+
+constexpr std::size_t kMostPatches = 64;
+
+/// Patches, those that a later one holds left out; when they are many, one around all.
+void add_patch(std::vector<Patch>& all, Patch p) {
+  if (std::ranges::any_of(all, [&](const Patch& o) { return o.holds(p); })) return;
+  if (all.size() == kMostPatches)
+    for (const Patch& o : all) {
+      const std::int64_t part = std::min(p.part, o.part), low = std::min(p.low, o.low);
+      p = {part, std::max(p.part + p.parts, o.part + o.parts) - part, low, std::max(p.high, o.high)};
+    }
+  std::erase_if(all, [&](const Patch& o) { return p.holds(o); });
+  all.push_back(p);
+}
+
+bool any_overlaps(const std::vector<Patch>& all, const Patch& p) {
+  return std::ranges::any_of(all, [&](const Patch& o) { return o.overlaps(p); });
+}
+
+class Doubter {
+ public:
+  explicit Doubter(const VirtualBlock& block) : block_{block}, written_(block.buffers.size() + 1) {}
+
+  std::vector<Doubt> run(const std::vector<LoopTrace>& loops) {
+    for (const Instr& i : block_.instrs) unwritten(i);
+    for (const LoopTrace& loop : loops) carried(loop);
+    return std::move(found_);
+  }
+
+ private:
+  void doubt(std::uint32_t label, std::string text) {
+    const Doubt d{label, std::move(text)};
+    if (std::ranges::find(found_, d) == found_.end()) found_.push_back(d);
+  }
+
+  void unwritten(const Instr& i) {
+    if (i.accumulate && i.dst.space == Space::kPsum && !any_overlaps(written_[i.dst.reg], patch_of(i.dst)))
+      doubt(i.label, "a product is added to PSUM that nothing was written to: the first one of a sum overwrites");
+    else if (!i.accumulate || i.dst.space != Space::kPsum)
+      for (const Tile* t : isa::reads(i))
+        if (t->space != Space::kHbm && !any_overlaps(written_[t->reg], patch_of(*t)))
+          doubt(i.label, "a tile is read that nothing was written to");
+    for (const Tile* t : isa::writes(i))
+      if (t->space != Space::kHbm) add_patch(written_[t->reg], patch_of(*t));
+  }
+
+  /// A sum, a product, a greatest or least number that an iteration carries on in its own place.
+  static bool associative(const Instr& i, const Tile& read) {
+    const bool same = i.dst.space == read.space && i.dst.reg == read.reg && i.dst.start == read.start &&
+                      i.dst.offset == read.offset;
+    if (!same) return false;
+    if (i.accumulate) return true;
+    const bool adds = i.alu0 == isa::Alu::kAdd || i.alu0 == isa::Alu::kMul || i.alu0 == isa::Alu::kMax ||
+                      i.alu0 == isa::Alu::kMin;
+    return i.op == Opcode::kTensorTensor && adds;
+  }
+
+  void carried(const LoopTrace& loop) {
+    std::map<std::uint32_t, std::vector<Patch>> before;  // by buffer: what earlier iterations wrote
+    for (std::size_t n = 0; n < loop.starts.size(); ++n) {
+      const std::uint32_t end = n + 1 < loop.starts.size() ? loop.starts[n + 1] : loop.end;
+      std::map<std::uint32_t, std::vector<Patch>> own;
+      for (std::uint32_t at = loop.starts[n]; at < end; ++at) {
+        const Instr& i = block_.instrs[at];
+        for (const Tile* t : isa::reads(i)) {
+          if (t->space == Space::kHbm || associative(i, *t)) continue;
+          const auto found = before.find(t->reg);
+          if (found == before.end() || !any_overlaps(found->second, patch_of(*t))) continue;
+          const Patch read = patch_of(*t);
+          const auto mine = own.find(t->reg);
+          if (mine == own.end() || !any_overlaps(mine->second, read))
+            doubt(i.label, "an iteration of nl.affine_range reads what an earlier one wrote: the compiler may change "
+                           "their order (nl.sequential_range keeps it)");
+        }
+        for (const Tile* t : isa::writes(i))
+          if (t->space != Space::kHbm) add_patch(own[t->reg], patch_of(*t));
+      }
+      for (auto& [reg, patches] : own)
+        for (const Patch& p : patches) add_patch(before[reg], p);
+    }
+  }
+
+  const VirtualBlock& block_;
+  std::vector<std::vector<Patch>> written_;
+  std::vector<Doubt> found_;
+};
+
+}  // namespace
+
+std::vector<Doubt> doubts(const VirtualBlock& block, const std::vector<LoopTrace>& loops) {
+  return Doubter{block}.run(loops);
+}
+namespace {
+
+bool share_bytes(const isa::Tile& x, const isa::Tile& y) {
+  if (x.space != y.space || x.start >= y.start + y.partitions || y.start >= x.start + x.partitions) return false;
+  const ByteRange a = ByteRange::of(x), b = ByteRange::of(y);
+  return x.offset + a.low < y.offset + b.high && y.offset + b.low < x.offset + a.high;
+}
+
+}  // namespace
+
+void Placed::write(const isa::Tile& tile, const Storage* owner) {
+  if (!writes_.empty() && writes_.front().owner == owner && writes_.front().tile == tile) return;
+  writes_.push_front({tile, owner});
+  if (writes_.size() > kMost) writes_.pop_back();
+}
+
+bool Placed::overwritten(const isa::Tile& tile, const Storage* owner) const {
+  const auto there = [&](const Write& w) { return share_bytes(w.tile, tile); };
+  const auto latest = std::ranges::find_if(writes_, there);
+  if (latest == writes_.end() || latest->owner == owner) return false;
+  return std::any_of(latest, writes_.end(), [&](const Write& w) { return w.owner == owner && there(w); });
+}
+
+}  // namespace runtime::nki

@@ -1,0 +1,204 @@
+"""Kernels with mistakes: each ends with one error, its line and code 2, or, where the chip would be wrong without a
+word, runs and has one warning with its line. The line is the one that says HERE."""
+import contextlib
+import io
+import os
+import sys
+import tempfile
+
+from trnsim.nki import __main__ as command
+
+OLDER = """
+import numpy as np
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+import neuronxcc.nki.compiler as ncc
+
+@nki.jit
+def kernel(x, y):
+    out = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    p, f = nl.arange(128)[:, None], nl.arange(512)[None, :]
+{body}
+    return out
+
+x = np.random.default_rng(0).random((128, 512)).astype(np.float32)
+print(float(np.sum(kernel(x, x))))
+"""
+NEWER = """
+import numpy as np
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+def loaded(tensor):
+    tile = nl.ndarray(tensor.shape, dtype=tensor.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=tensor)
+    return tile
+
+@nki.jit
+def kernel(x, y):
+    out = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    a, b = loaded(x), loaded(y)
+    c = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+{body}
+    return out
+
+x = np.random.default_rng(0).random((128, 512)).astype(np.float32)
+print(float(np.sum(kernel(x, x))))
+"""
+# What is wrong, the dialect, words of the message ("warning:" in front where the kernel runs), lines of the kernel.
+CASES = [
+    ("index out of bounds", OLDER, "out of bounds", """
+    nl.store(out[p, f], nl.load(x[p + 1, f]))  # HERE"""),
+    ("index out of bounds that the mask does not leave out", OLDER, "", """
+    nl.store(out[p, f], nl.load(x[p, f + 8], mask=f < 505))  # HERE"""),
+    ("slice behind the end", OLDER, "", """
+    nl.store(out[p, f], nl.load(x[0:128, 8:520]))  # HERE"""),
+    ("more partitions than there are", OLDER, "partition", """
+    t = nl.ndarray((256, 4), dtype=nl.float32, buffer=nl.sbuf)  # HERE
+    nl.store(out[p, f], nl.load(x))"""),
+    ("tile larger than SBUF", OLDER, "exceed SBUF", """
+    t = nl.ndarray((128, 60000), dtype=nl.float32, buffer=nl.sbuf)  # HERE
+    nl.store(out[p, f], nl.load(x))"""),
+    ("tile larger than PSUM", OLDER, "exceed PSUM", """
+    t = nl.ndarray((128, 8192), dtype=nl.float32, buffer=nl.psum)  # HERE
+    nl.store(out[p, f], nl.load(x))"""),
+    ("an unknown keyword", OLDER, "dst", """
+    t = nisa.tensor_copy(nl.load(x), dst=out)  # HERE"""),
+    ("an unknown name", OLDER, "not there", """
+    nl.store(out[p, f], nl.sinhh(nl.load(x)))  # HERE"""),
+    ("a tile in HBM as an operand", OLDER, "HBM", """
+    nl.store(out[p, f], nl.add(x, y))  # HERE"""),
+    ("stored to the chip", OLDER, "HBM", """
+    nl.store(nl.ndarray((128, 512), dtype=nl.float32), nl.load(x))  # HERE"""),
+    ("shapes that do not broadcast", OLDER, "", """
+    nl.store(out[p, f], nl.add(nl.load(x), nl.load(y[0:128, 0:3])))  # HERE"""),
+    ("contraction of different lengths", OLDER, "", """
+    nl.store(out[p, f], nisa.nc_matmul(nl.load(x[0:64, 0:128]), nl.load(y)))  # HERE"""),
+    ("too many columns of the stationary operand", OLDER, "", """
+    nl.store(out[p, f], nisa.nc_matmul(nl.load(x[0:128, 0:256]), nl.load(y)))  # HERE"""),
+    ("a reduction over partitions", OLDER, "partitions", """
+    nl.store(out[p, f], nl.max(nl.load(x), axis=0))  # HERE"""),
+    ("an axis that the tile lacks", OLDER, "axis", """
+    nl.store(out[p, f], nl.max(nl.load(x), axis=3))  # HERE"""),
+    ("a type of 64 bits", OLDER, "no type", """
+    t = nl.ndarray((128, 4), dtype=np.float64, buffer=nl.sbuf)  # HERE"""),
+    ("partitions that hardware cannot begin at", OLDER, "", """
+    t = nl.load(x)
+    t[16:48, 0:512] = nl.exp(t[8:40, 0:512])  # HERE
+    nl.store(out[p, f], t)"""),
+    ("a tile placed where no tile can begin", OLDER, "cannot begin", """
+    t = nl.ndarray((32, 512), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda idx, pdim_size, fdim_size: (16, 0)))  # HERE
+    nl.store(out[p, f], nl.load(x))"""),
+    ("an operand that is no tile", OLDER, "not a tile", """
+    nl.store(out[p, f], nisa.activation(np.exp, data=3.0))  # HERE"""),
+    ("no operation of the engines", OLDER, "no operation", """
+    nl.store(out[p, f], nisa.tensor_tensor(nl.load(x), nl.load(y), op=np.sinh))  # HERE"""),
+    ("Python decides by a value of the run", OLDER, "", """
+    t = nl.load(x)
+    if t[0, 0] > 0:  # HERE
+        nl.store(out[p, f], t)"""),
+    ("a loop as long as a tile says", OLDER, "run time", """
+    t = nl.load(x)
+    for i in nl.affine_range(t):  # HERE
+        nl.store(out[p, f], t)"""),
+    ("an assertion of the kernel", OLDER, "AssertionError", """
+    assert x.shape[0] == 64, "rows"  # HERE"""),
+    ("a tile on the chip as a result", NEWER, "on the chip", """
+    nisa.tensor_tensor(c, a, b, nl.add)
+    return c"""),
+    ("a call of the older dialect", NEWER, "dst", """
+    nisa.tensor_tensor(data1=a, data2=b, op=nl.add)  # HERE"""),
+    ("a destination of another shape", NEWER, "dst is", """
+    nisa.tensor_tensor(c[:, 0:256], a, b, nl.add)  # HERE"""),
+    ("DMA into PSUM", NEWER, "PSUM", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.dma_copy(t, x)  # HERE"""),
+    ("TensorE reads PSUM", NEWER, "SBUF", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(t, a[:, 0:128], b)
+    u = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(u, a[:, 0:128], t)  # HERE"""),
+    ("TensorE writes SBUF", NEWER, "PSUM", """
+    nisa.nc_matmul(c, a[:, 0:128], b)  # HERE"""),
+    ("a PSUM address between two banks", NEWER, "bank", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum, address=(0, 512))  # HERE"""),
+    ("copies of different sizes", NEWER, "copied", """
+    nisa.dma_copy(out[:, 0:256], a)  # HERE"""),
+    ("a view of other elements", NEWER, "", """
+    nisa.dma_copy(out, a.reshape((128, 500)))  # HERE"""),
+    ("an access pattern behind the end", NEWER, "", """
+    nisa.tensor_copy(c, a.ap([[512, 128], [2, 512]]))  # HERE"""),
+    ("an instruction of a later chip", NEWER, "NeuronCore-v4", """
+    nisa.exponential(c, a)  # HERE"""),
+    ("a number format of a later chip", NEWER, "NeuronCore-v4", """
+    t = nl.ndarray((128, 4), dtype=nl.float8_e8m0fnu)  # HERE"""),
+    ("a fraction in whole numbers", NEWER, "whole number", """
+    t = nl.ndarray((128, 4), dtype=nl.int32)
+    nisa.memset(t, 0.5)  # HERE"""),
+    ("a mean of the rows without a loop's end", NEWER, "never", """
+    while True:
+        nisa.tensor_copy(c, a)  # HERE"""),
+    ("a tile that nothing was written to", NEWER, "warning: nothing was written", """
+    nisa.dma_copy(out, c)  # HERE"""),
+    ("a result that nothing is written to", NEWER, "warning: returns a tensor", """
+    nisa.tensor_tensor(c, a, b, nl.add)"""),
+    ("a sum that begins with what PSUM holds", NEWER, "warning: added to PSUM", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(t, a[:, 0:128], b, accumulate=True)  # HERE
+    nisa.tensor_copy(c, t)
+    nisa.dma_copy(out, c)"""),
+    ("an affine loop that needs its earlier results", OLDER, "warning: affine_range", """
+    t = nl.load(x)
+    for i in nl.affine_range(1, 4):
+        t[0:128, nl.ds(i * 128, 128)] = nl.exp(t[0:128, nl.ds(i * 128 - 128, 128)])  # HERE
+    nl.store(out[p, f], t)"""),
+    ("a tile read after another one was written to its place", NEWER, "warning: to its place", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, address=(0, 65536))
+    u = nl.ndarray((128, 512), dtype=nl.float32, address=(0, 65536))
+    nisa.tensor_copy(t, a)
+    nisa.tensor_copy(u, b)
+    nisa.tensor_copy(c, t)  # HERE
+    nisa.dma_copy(out, c)"""),
+]
+
+
+def ends(source, folder, number):
+    """The code of the command, its lines on stderr, and the place where the mistake is."""
+    path = os.path.join(folder, f"kernel{number}.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    line = next((n for n, text in enumerate(source.split("\n"), 1) if "# HERE" in text), None)
+    err = io.StringIO()
+    with contextlib.redirect_stderr(err), contextlib.redirect_stdout(io.StringIO()):
+        code = command.main([path])
+    return code, err.getvalue().strip().split("\n"), f"kernel{number}.py:{line}:" if line else f"kernel{number}.py"
+
+
+def wrong(case, folder, number):
+    """Why the case does not end as it should; None when it does."""
+    name, dialect, words, body = case
+    from trnsim.nki import _jit
+    _jit.settings.seconds = 2
+    code, said, place = ends(dialect.format(body=body.rstrip()), folder, number)
+    warns, words = words.startswith("warning:"), words.removeprefix("warning:").strip()
+    kind = "warning: " if warns else "error: "
+    about = [line for line in said if line.startswith(("error: ", "warning: "))]
+    if code != (0 if warns else 2):
+        return f"{name}: code {code}: {said}"
+    if len(about) != 1 or not about[0].startswith(kind) or place not in about[0] or words not in about[0]:
+        return f"{name}: {said}, not one {kind}with {place} and {words!r}"
+    return None
+
+
+def main(arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        picked = [(n, c) for n, c in enumerate(CASES) if not arguments or any(a in c[0] for a in arguments)]
+        failed = [w for w in (wrong(c, folder, n) for n, c in picked) if w]
+    print(f"{len(picked)} kernels with mistakes, {len(failed)} wrong")
+    if failed:
+        sys.exit("\n".join(failed))
+
+
+main(sys.argv[1:])

@@ -1,0 +1,257 @@
+"""Kernels as libraries of the newer dialect write them, against NumPy: classes and enumerations, allocators, lists of
+tiles, programs that meet, loops whose length the run knows, calls of SDK 2.27, and what copies through patterns do."""
+import enum
+import sys
+import typing
+import warnings
+
+import numpy as np
+import nki
+import nki.isa as nisa
+import nki.language as nl
+import nki.tensor as ntensor
+from trnsim.nki import _jit
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(5)
+FAILED, COUNT = [], [0]
+
+
+def f32(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def check(name, got, want, most=1e-6):
+    COUNT[0] += 1
+    try:
+        a, b = np.asarray(got(), np.float64), np.asarray(want, np.float64)
+        if a.shape != b.shape or not np.allclose(a, b, rtol=most, atol=most * max(1e-30, np.abs(b).max())):
+            FAILED.append(f"{name}: {a.ravel()[:4]} is not {b.ravel()[:4]}")
+    except Exception as error:  # noqa: BLE001
+        FAILED.append(f"{name}: {type(error).__name__}: {error}")
+
+
+# ---- what libraries are made of
+class Norm(enum.Enum):
+    NONE, RMS = 0, 1
+
+
+class Tile(nl.NKIObject):
+    index: int
+    start: int
+    size: int = 128
+
+
+class Buffers(nl.NKIObject):
+    def __init__(self):
+        self.names = []
+
+
+def size_of(dtype):
+    """As libraries tell types apart: by their text, with formats of later chips among them."""
+    if str(dtype) == str(nl.float32) or str(dtype) == str(nl.int32):
+        return 4
+    if str(dtype) in ("bfloat16", "float16"):
+        return 2
+    assert str(dtype) != str(nl.float8_e4m3fn_x4)
+    return 1
+
+
+class Stack(nl.NKIObject):
+    """Places tiles one after the other, round and round in so many sections."""
+
+    def __init__(self, first, sections):
+        self.first, self.at, self.sections, self.section = first, first, sections, 0
+
+    def alloc(self, shape, dtype, name=None):
+        size = int(np.prod(shape[1:])) * size_of(dtype)
+        tile = nl.ndarray(shape, dtype=dtype, buffer=nl.sbuf, name=name, address=(0, self.at))
+        self.at += size
+        return tile
+
+    def step(self):
+        self.section = (self.section + 1) % self.sections
+        if self.section == 0:
+            self.at = self.first
+
+
+def tiles(total, size=128):
+    return [Tile(i, i * size, min(size, total - i * size)) for i in range((total + size - 1) // size)]
+
+
+def loaded(tensor):
+    out = nl.ndarray(tensor.shape, dtype=tensor.dtype)
+    nisa.dma_copy(out, tensor)
+    return out
+
+
+def given(*made):
+    """The tiles as tensors in HBM."""
+    out = []
+    for tile in made:
+        out.append(nl.ndarray(tile.shape, dtype=tile.dtype, buffer=nl.shared_hbm))
+        nisa.dma_copy(out[-1], tile)
+    return tuple(out) if len(out) > 1 else out[0]
+
+
+@nki.jit(platform_target="trn2")
+def normed(x: nl.NkiTensor, kind: Norm = Norm.RMS, dtype: nki.dtype = nl.float32, more: typing.Optional[int] = None):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=dtype, buffer=nl.shared_hbm)
+    stack, kept = Stack(1024, 2), Buffers()
+    for t in tiles(rows):
+        a = stack.alloc((128, columns), x.dtype, name=f"a{t.index}")
+        squares = stack.alloc((128, columns), nl.float32)
+        total, scale = stack.alloc((128, 1), nl.float32), stack.alloc((128, 1), nl.float32)
+        p = slice(0, t.size)
+        nisa.dma_copy(dst=a[p, :], src=x[t.start:t.start + t.size, :])
+        if kind == Norm.RMS:
+            nisa.activation(dst=squares[p, :], op=nl.square, data=a[p, :], reduce_op=nl.add, reduce_res=total[p, :],
+                            reduce_cmd=nisa.reduce_cmd.reset_reduce)
+            nisa.activation(dst=scale[p, :], op=nl.rsqrt, data=total[p, :], scale=1.0 / columns)
+            nisa.tensor_scalar(dst=a[p, :], data=a[p, :], op0=nl.multiply, operand0=scale[p, 0])
+        nisa.dma_copy(dst=out[t.start:t.start + t.size, :], src=a[p, :])
+        kept.names.append(t.index)
+        stack.step()
+    return {"out": out, "tiles": len(kept.names)}
+
+
+X = f32(300, 96)
+check("classes, enumerations, an allocator", lambda: normed(X)["out"],
+      X / np.sqrt((X.astype(np.float64) ** 2).mean(1, keepdims=True)), 1e-5)
+check("results in a dictionary", lambda: normed(X, kind=Norm.NONE)["tiles"], 3)
+check("members of a class in their order", lambda: [Tile(1, 2).size, Tile(index=3, start=4, size=5).size], [128, 5])
+check("classes are equal by their members", lambda: [Tile(1, 2) == Tile(1, 2, 128), Tile(1, 2) == Tile(2, 2)], [1, 0])
+
+
+# ---- what only the run knows
+@nki.jit
+def counted(a):
+    """So many rows as begin with a positive number are doubled, one after the other."""
+    x, ones = loaded(a), nl.ndarray((a.shape[0], 1), dtype=nl.float32)
+    positive, count = nl.ndarray((a.shape[0], 1), dtype=nl.float32), nl.ndarray((1, 1), dtype=nl.int32)
+    nisa.memset(ones, 1.0)
+    nisa.tensor_scalar(positive, x[:, 0:1], nl.greater, 0.0)
+    total = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(total, positive, ones)
+    nisa.tensor_copy(count, total)
+    out, end = given(x), nisa.register_alloc()
+    nisa.register_load(end, count)
+    for i in nl.dynamic_range(end):
+        row = nl.ndarray((1, a.shape[1]), dtype=a.dtype)
+        nisa.dma_copy(row, a.ap([[a.shape[1], 1], [1, a.shape[1]]], scalar_offset=i))
+        nisa.tensor_scalar(row, row, nl.multiply, 2.0)
+        nisa.dma_copy(out.ap([[a.shape[1], 1], [1, a.shape[1]]], scalar_offset=i), row)
+    return out
+
+
+A = f32(64, 32)
+check("a loop as long as the run says", lambda: counted(A),
+      np.where(np.arange(64)[:, None] < (A[:, 0] > 0).sum(), 2 * A, A))
+
+
+@nki.jit
+def halved(a):
+    """Divided by two until all are below one: a while loop on a value of the run."""
+    x, most = loaded(a), nl.ndarray((1, 1), dtype=nl.float32)
+    flag, goes_on = nl.ndarray((1, 1), dtype=nl.int32), nisa.register_alloc(1)
+    while goes_on:
+        nisa.tensor_reduce(most, nl.maximum, x, axis=1)
+        nisa.tensor_scalar(flag, most, nl.greater_equal, 1.0)
+        nisa.register_load(goes_on, flag)
+        if goes_on:
+            nisa.tensor_scalar(x, x, nl.multiply, 0.5)
+    return given(x)
+
+
+check("a while loop on a value of the run", lambda: halved(np.array([[3.0, 40.0, 5.0]], np.float32)),
+      np.array([[3.0, 40.0, 5.0]]) / 64)
+
+
+# ---- programs that meet
+@nki.jit
+def summed(x):
+    """Each program sums half of the columns and gets the other's sums."""
+    n, me = (nl.num_programs(axes=0), nl.program_id(axis=0)) if nl.program_ndim() else (1, 0)
+    out, width = nl.ndarray((x.shape[0], 1), dtype=nl.float32, buffer=nl.shared_hbm), x.shape[1] // n
+    part, own = loaded(x[:, me * width:(me + 1) * width]), nl.ndarray((x.shape[0], 1), dtype=nl.float32)
+    nisa.tensor_reduce(own, nl.add, part, axis=1)
+    if n > 1:
+        other = nl.ndarray(own.shape, dtype=own.dtype)
+        nisa.sendrecv(src=own, dst=other, send_to_rank=1 - me, recv_from_rank=1 - me, pipe_id=0)
+        nisa.tensor_tensor(own, own, other, nl.add)
+    rows = slice(me * x.shape[0] // n, (me + 1) * x.shape[0] // n)
+    nisa.dma_copy(out[rows, :], own[rows, :])
+    if n > 1:
+        nisa.core_barrier(out, (0, 1))
+    return out
+
+
+def on_trn2(call):
+    def run():
+        before, _jit.settings.machine = _jit.settings.machine, "trn2.3xlarge"
+        try:
+            return call()
+        finally:
+            _jit.settings.machine = before
+    return run
+
+
+B = f32(128, 64)
+check("programs send and receive", on_trn2(lambda: summed[2](B)), B.sum(1, keepdims=True), 1e-5)
+check("one program alone", lambda: summed(B), B.sum(1, keepdims=True), 1e-5)
+
+
+@nki.jit
+def places(x):
+    out = nl.ndarray((x.shape[0], x.shape[1] + 1), dtype=nl.int32)
+    nisa.memset(out, 0)
+    nisa.nonzero_with_count(dst=out, src=loaded(x), index_offset=16, padding_val=-1)
+    return given(out)
+
+
+check("nonzero_with_count", on_trn2(lambda: places(np.array([[0, 1, 1, 0, 0, 1, 0, 0]], np.float32))),
+      [[17, 18, 21, -1, -1, -1, -1, -1, 3]])
+
+
+# ---- calls of SDK 2.27 and 2.28
+@nki.jit
+def earlier(x):
+    a, b, c = loaded(x), nl.ndarray(x.shape, dtype=x.dtype, buffer="sbuf"), loaded(x)
+    eye = loaded(nl.shared_constant(ntensor.identity(x.shape[0], nl.float32)))
+    nisa.affine_select(b, [[-1, x.shape[1]]], 0, 1, a, 0.0, nl.greater_equal)
+    nisa.dma_copy(c, a, dst_rmw_op=nl.add, unique_indices=True, dge_mode=2)
+    three, last = a.reshape((x.shape[0], 4, x.shape[1] // 4)), nl.ndarray((x.shape[0], 4), dtype=nl.float32)
+    nisa.tensor_reduce(last, nl.add, three, axis=1)
+    register = nisa.register_alloc(0)
+    nisa.register_move(register, imm=2)
+    return (*given(b, c, last, eye), int(register))
+
+
+E = f32(64, 64)
+check("affine_select with its offset third", lambda: earlier(E)[0], np.tril(E))
+check("dma_copy that adds", lambda: earlier(E)[1], 2 * E)
+check("the last axis of three called 1", lambda: earlier(E)[2], E.reshape(64, 4, 16).sum(2), 1e-5)
+check("constants of nki.tensor", lambda: earlier(E)[3], np.eye(64))
+check("register_move of imm", lambda: earlier(E)[4], 2)
+
+
+# ---- patterns
+@nki.jit
+def turned(x):
+    """A result that is copied once, its axes exchanged: the copy cannot be left out."""
+    a, b = loaded(x), nl.ndarray((x.shape[0], 64), dtype=nl.float32)
+    out = nl.ndarray((x.shape[0], 8, 8), dtype=nl.float32)
+    nisa.tensor_scalar(b, a, nl.multiply, 3.0)
+    nisa.tensor_copy(out, b.ap([[64, x.shape[0]], [1, 8], [8, 8]]))
+    part = a[:, 8:16].ap([[64, x.shape[0]], [1, 4]], offset=2)
+    return given(out, *(part,))
+
+
+D = f32(32, 64)
+check("a copy through a pattern", lambda: turned(D)[0], 3 * D.reshape(32, 8, 8).transpose(0, 2, 1))
+check("a pattern counts from its own tensor", lambda: turned(D)[1], D[:, 10:14])
+
+print(f"{COUNT[0]} checks")
+if FAILED:
+    sys.exit("\n".join(FAILED))
