@@ -23,7 +23,8 @@ RANKS = {"conv1d": 0.3, "mamba": 0.85}
 SAMPLE = slice(5, None, 32)  # rows of the gemm ladder that are compared, four of each tile: NumPy takes minutes for all
 # Sources that lost text on their way and cannot run as they are, here or anywhere; with corrections.
 DAMAGED = {"mamba_1": ("i_chann               # Load", "i_channel_tile * channel_psize  # Load"),
-           "mamba_4": ("range(nchunks)", "range(n_full_chunks)")}
+           "mamba_4": ("range(nchunks)", "range(n_full_chunks)"),
+           "mamba_7": ("(size <= psum   if tail > 0:", "\n            if tail > 0:")}
 
 
 def mamba(delta, u, a, b, c):

@@ -55,8 +55,11 @@ def put(op, engine, dst, *sources, mask=None, **settings):
     """Adds an instruction. `sources`: a, b, c; `settings`: dst2, and members of isa::Instr by their names; None: not
     given. `engine` ANY: of those that can, the one that is done first."""
     operands = (dst, *sources, None, None, None)[:4] + (settings.pop("dst2", None),)
+    if mask is None:
+        return current().emit(OP[op], engine, operands, None, settings)
     for part in parts(mask_of(mask)):
         current().emit(OP[op], engine, operands, part, settings)
+    return None
 
 
 def parts(mask):

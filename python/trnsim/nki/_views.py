@@ -101,7 +101,7 @@ def select(self, dim, index):
     steps = self._steps()
     rest = [pair for d, pair in enumerate(steps) if d != axis]
     if self.space == HBM:
-        return _scalar_hbm(self._patterned(rest or [(1, 1)], self.offset), index, steps[axis][0])
+        return moved_by(self._patterned(rest or [(1, 1)], self.offset), index, steps[axis][0])
     _free_axis(self, dim, "a dynamic select")
     return self._cut(axis, 0, 1)._without(axis)._with_index(offset_tile(index), steps[axis][0], self.shape[axis])
 
@@ -132,11 +132,11 @@ def ap(self, pattern, offset=None, scalar_offset=None, vector_offset=None, indir
         return view._with_index(e.tile(vector_offset), unit, (base.storage_size - first) // unit)
     view = base._patterned(pairs, first, True)
     if self.space == HBM:
-        return _scalar_hbm(view, scalar_offset, unit)
+        return moved_by(view, scalar_offset, unit)
     return view._with_index(offset_tile(scalar_offset), unit, base.storage_size // unit)
 
 
-def _scalar_hbm(view, scalar, unit):
+def moved_by(view, scalar, unit):
     """Rows of a tensor in HBM from a dynamic one on: each partition's own index is computed."""
     step, rows = view._steps()[0]
     if isinstance(scalar, VirtualRegister) and scalar.known:

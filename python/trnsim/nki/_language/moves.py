@@ -8,23 +8,36 @@ from trnsim.nki._emit import is_tile, put, temp, tile
 from trnsim.nki._state import HBM, PSUM, current, error, state
 
 
-def load(src, *, mask=None, dtype=None):
-    """A tile in SBUF with what lies in HBM."""
+def load(src, *, mask=None, dtype=None, mode=None):
+    """A tile in SBUF with what lies in HBM. `mode`: what an index that names nothing does, a nisa.oob_mode."""
     if not is_tile(src) or src.space != HBM:
         raise error("nl.load reads HBM", "copy tiles with nl.copy")
     shape = list(src.shape) if src.ndim > 1 else [src.shape[0] if src.ndim else 1, 1]
     out = temp(shape, code(dtype, src.code))
-    transfer(out, src, mask)
+    transfer(out, src, mask, skip=_skips(mode))
     return out
+
+
+def _skips(mode):
+    return getattr(mode, "name", mode) == "skip"
 
 
 def transfer(dst, src, mask=None, accumulate=False, skip=False):
     """dst = src by DMA, whichever of them is in HBM or indexed by values."""
+    dst, src = _by_rows(dst), _by_rows(src)
     for part in e.parts(e.mask_of(mask)):
         if part is None:
             _moved(dst, src, accumulate, skip)
         elif not dst._masked(part).empty():
             _moved(dst._masked(part), src._masked(part), accumulate, skip)
+
+
+def _by_rows(view):
+    """A tensor in HBM that one number of the run moves as a whole, with an index for each of its rows."""
+    if not view.by_values or view.space != HBM or view.index.size != 1 or view.shape[0] == 1:
+        return view
+    from trnsim.nki import _views
+    return _views.moved_by(view, view.index, view.index_step)
 
 
 def _moved(dst, src, accumulate, skip):
@@ -52,8 +65,8 @@ def _index_of(view):
     return index
 
 
-def store(dst, value, *, mask=None):
-    """Writes a tile to HBM."""
+def store(dst, value, *, mask=None, mode=None):
+    """Writes a tile to HBM. `mode`: as of load."""
     if not is_tile(dst) or dst.space != HBM:
         raise error("nl.store writes to HBM", "assign to a tile with tile[...] = value")
     if not is_tile(value):
@@ -66,7 +79,7 @@ def store(dst, value, *, mask=None):
     value = e.in_sbuf(value)
     if value.size != dst.size and not dst.by_values:
         value = e.spread(value, dst.shape)
-    transfer(dst, value, mask)
+    transfer(dst, value, mask, skip=_skips(mode))
 
 
 _SQUARE = 128  # rows and columns that TensorE transposes at a time
