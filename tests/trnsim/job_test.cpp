@@ -270,8 +270,23 @@ TEST_P(JobMistake, IsRefusedWithAFix) {
     EXPECT_THAT(std::string{error.what()}, Not(HasSubstr("--")));
   }
 }
+
 INSTANTIATE_TEST_SUITE_P(All, JobMistake, testing::ValuesIn(kMistakes),
                          [](const auto& info) { return std::string{info.param.name}; });
+
+TEST(Job, MasterWeightsMakeAFormatOnceAndNoOtherOne) {
+  const auto format = [](const char* numerics) {
+    Settings given;
+    given.machine.instance_type = "trn1.32xlarge", given.numerics.name = numerics;
+    given.plan.tensor_parallel_size = 8, given.plan.optimizer_use_master_weights = true, given.data.max_length = 256;
+    return job_of(given, load_model_config("llama2-7b"), 0).step.plan.numerics.name;
+  };
+  EXPECT_EQ(format("bf16"), "bf16+fp32-optimizer");
+  EXPECT_EQ(format("bf16+sr"), "bf16+fp32-optimizer+sr");
+  EXPECT_EQ(format("bf16+fp32-optimizer"), "bf16+fp32-optimizer");
+  EXPECT_EQ(format("fp32"), "fp32");
+  EXPECT_THROW(format("bf16+fp32-softmax"), base::Error);
+}
 
 }  // namespace
 }  // namespace trnsim

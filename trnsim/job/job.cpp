@@ -45,10 +45,12 @@ std::int64_t cores_of(const Settings& s, const hw::MachineParams& machine) {
 
 std::string numerics_of(const Settings& s) {
   const std::string numerics = s.numerics.name.empty() || s.numerics.name == "off" ? "bf16" : s.numerics.name;
+  if (!s.plan.optimizer_use_master_weights || !numerics.starts_with("bf16")) return numerics;
   // Master weights are fp32 and so are the moments beside them.
-  return s.plan.optimizer_use_master_weights && numerics.starts_with("bf16")
-             ? "bf16+fp32-optimizer" + numerics.substr(4)
-             : numerics;
+  if (numerics == "bf16" || numerics == "bf16+sr") return "bf16+fp32-optimizer" + numerics.substr(4);
+  if (numerics.starts_with("bf16+fp32-optimizer")) return numerics;
+  throw Error{Fault::kUsage, "`optimizer_use_master_weights`", fmt::format("does not go with `numerics` {}", numerics),
+              "use `numerics` bf16 or bf16+sr with it, or leave it out"};
 }
 
 std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
