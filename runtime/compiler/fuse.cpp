@@ -74,15 +74,16 @@ class Fuser {
   /// The group of the operand that is ready last, if the node may join it; otherwise a new one.
   std::size_t choose(const Node& node) const {
     const std::size_t none = drafts_.size();
-    std::size_t latest = none, reading = none;
+    std::size_t latest = none;
+    bool reads_others = false;  // of the latest: rows other than its own
     for (std::size_t i = 0; i < node.in.size(); ++i) {
       const auto found = home_.find(node.in[i]);
       if (found == home_.end()) continue;
-      if (latest == none || found->second > latest) latest = found->second, reading = none;
-      if (found->second == latest && !tile_operand(node, i)) reading = i;
+      if (latest == none || found->second > latest) latest = found->second, reads_others = false;
+      if (found->second == latest && !tile_operand(node, i)) reads_others = true;
     }
-    if (latest != none && reading == none && fits(drafts_[latest], node)) return latest;
-    if (node.op->row_product && (latest == none || reading == none)) {
+    if (latest != none && !reads_others && fits(drafts_[latest], node)) return latest;
+    if (node.op->row_product && (latest == none || !reads_others)) {
       const std::size_t sibling = same_operand(node);
       if (sibling != none && (latest == none || latest < sibling) && fits(drafts_[sibling], node)) return sibling;
     }

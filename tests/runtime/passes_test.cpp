@@ -184,6 +184,40 @@ TEST(Cse, ComputesEqualThingsOnce) {
                     {.ulps = 2}));
 }
 
+// A view of a result that is computed twice.
+TEST(Cse, ViewsFollowTheValueThatStays) {
+  Graph g{runtime::numerics("fp32")};
+  const ValueId x = g.tensor("x", 1, 16, Dtype::kFp32, Kind::kInput);
+  g.enter({.name = "test"});
+  g.output(g.add1(runtime::kAffine, "a", {x}, AffineAttrs{.alpha = 2}), "a");
+  const ValueId kept = g.add1(runtime::kAffine, "b", {x}, AffineAttrs{.alpha = 3}),
+                again = g.add1(runtime::kAffine, "c", {x}, AffineAttrs{.alpha = 3});
+  const ValueId column = g.add1(runtime::kView, "view", {again}, runtime::ViewAttrs{.rows = 16, .cols = 1});
+  g.output(g.add1(runtime::kAffine, "y", {kept}, AffineAttrs{.alpha = 1}), "y");
+  g.output(g.add1(runtime::kAffine, "z", {column}, AffineAttrs{.alpha = 1}), "z");
+  EXPECT_EQ(runtime::eliminate_common_subexpressions(g), 1u);
+  Running running{g};
+  const Tensor t = random_normal(1, 16, 1);
+  running.write("x", t);
+  running.run();
+  EXPECT_TRUE(close(running.read("z"), runtime::generate(16, 1, [&](auto r, auto) { return 3.0 * t.at(0, r); }),
+                    {.ulps = 2}));
+}
+
+// The first product's result has the rows of the second's, and is its second operand: all of it has to be there.
+TEST(Passes, FuseNoProductWithItsWholeOperand) {
+  Graph g{runtime::numerics("fp32")};
+  const ValueId a = g.tensor("a", 3, 3, Dtype::kFp32, Kind::kInput),
+                b = g.tensor("b", 3, 3, Dtype::kFp32, Kind::kInput);
+  g.enter({.name = "test"});
+  g.output(g.add1(kMatmul, "y", {a, g.add1(kMatmul, "b b", {b, b})}), "y");
+  Running running{g};
+  const Tensor ones = runtime::generate(3, 3, [](auto, auto) { return 1.0; });
+  running.write("a", ones), running.write("b", ones);
+  running.run();
+  EXPECT_TRUE(close(running.read("y"), runtime::generate(3, 3, [](auto, auto) { return 9.0; }), {.ulps = 4}));
+}
+
 TEST(Passes, AreNamed) {
   const runtime::Passes passes = runtime::parse_passes("-fusion,+reorder,-cse");
   EXPECT_FALSE(passes.fusion);

@@ -126,12 +126,29 @@ def tensor_list(func, args, kwargs):
     return list(functional(func, args, kwargs))
 
 
+def memory_of(tensor):
+    """All of a tensor's memory, with its dimensions in the order of their elements."""
+    storage = tensor._base_storage
+    whole = DeviceTensor(storage, (), storage.meta)
+    order = sorted(range(len(storage.meta.shape)), key=lambda d: -storage.meta.stride[d])
+    step = 1
+    for d in reversed(order):
+        if storage.meta.shape[d] != 1 and storage.meta.stride[d] != step:
+            raise Unsupported("as_strided of a tensor with gaps in its memory: give it memory of its own with .clone()")
+        step *= max(storage.meta.shape[d], 1)
+    return whole if order == sorted(order) else whole.permute(order)
+
+
 def view(func, args, kwargs):
     base = args[0]
     if not isinstance(base, DeviceTensor):
         return func(*args, **kwargs)
     if func in SAME:
         return DeviceTensor(base._base_storage, base._chain, base._meta)
+    if func is aten.as_strided.default:
+        offset = base._meta.offset if len(args) < 4 or args[3] is None else args[3]
+        base = memory_of(base)
+        args = (base, *args[1:3], offset)
     call, _ = call_of(func, args, kwargs)
     if call.single:
         return step_into(base, call, 0)

@@ -139,9 +139,11 @@ def reshaped(func, args, kwargs):
     if not isinstance(target, DeviceTensor):
         return func(*args, **kwargs)
     new = getattr(aten, func._schema.name.split("::")[1][:-1])(target, *args[1:], **kwargs)
+    if new._meta.offset:
+        raise Unsupported(f"{func} of a part of another tensor: write x = f(x) in its place")
     target._chain, target._meta, target._seen = new._chain, new._meta, None
     guard = torch._C._DisableTorchDispatch()  # the sizes that PyTorch's C++ side knows
-    torch._C._TensorBase.as_strided_(target, new._meta.shape, new._meta.stride)
+    torch._C._TensorBase.as_strided_(target, new._meta.shape, new._meta.stride, new._meta.offset)
     del guard
     return target
 

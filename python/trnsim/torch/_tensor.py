@@ -10,10 +10,10 @@ DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; its C++ side i
 
 class Storage:
     """`home`: the value that it had when a graph was computed last, whose memory its next value may take."""
-    __slots__ = ("value", "home", "version", "__weakref__")
+    __slots__ = ("value", "home", "version", "meta", "__weakref__")
 
-    def __init__(self, value):
-        self.value, self.version = value, 0
+    def __init__(self, value, meta):
+        self.value, self.version, self.meta = value, 0, meta
         self.home = None if value.pending else value
         LIVE.add(self)
 
@@ -38,8 +38,8 @@ class DeviceTensor(torch.Tensor):
 
     @staticmethod
     def __new__(cls, storage, chain, meta, requires_grad=False):
-        tensor = torch.Tensor._make_wrapper_subclass(cls, meta.shape, strides=meta.stride, dtype=meta.dtype,
-                                                     device="meta", requires_grad=requires_grad)
+        tensor = torch.Tensor._make_wrapper_subclass(cls, meta.shape, strides=meta.stride, storage_offset=meta.offset,
+                                                     dtype=meta.dtype, device="meta", requires_grad=requires_grad)
         tensor._base_storage, tensor._chain, tensor._meta, tensor._seen = storage, chain, meta, None
         return tensor
 
@@ -121,7 +121,8 @@ class DeviceTensor(torch.Tensor):
 
 def new_tensor(value, meta=None):
     """A tensor with a storage of its own."""
-    return DeviceTensor(Storage(value), (), meta or value.meta)
+    meta = meta or value.meta
+    return DeviceTensor(Storage(value, meta), (), meta)
 
 
 def from_host(tensor, meta=None):

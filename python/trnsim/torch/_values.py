@@ -26,22 +26,25 @@ def element_of(dtype):
 
 
 class Meta:
-    """Shape, strides and type of a tensor."""
-    __slots__ = ("shape", "stride", "dtype", "key", "numel")
+    """Shape, strides and type of a tensor, and where it begins in its memory: autograd writes slices by these."""
+    __slots__ = ("shape", "stride", "dtype", "offset", "key", "numel")
 
-    def __init__(self, shape, stride, dtype):
-        self.shape, self.stride, self.dtype = tuple(shape), tuple(stride), dtype
-        self.key = (self.shape, self.stride, dtype)
+    def __init__(self, shape, stride, dtype, offset=0):
+        self.shape, self.stride, self.dtype, self.offset = tuple(shape), tuple(stride), dtype, offset
+        self.key = (self.shape, self.stride, dtype, offset)
         self.numel = 1
         for size in self.shape:
             self.numel *= size
 
     def tensor(self):
-        return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+        if not self.offset:
+            return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+        reach = 1 + self.offset + sum((n - 1) * s for n, s in zip(self.shape, self.stride) if n > 0)
+        return torch.empty(reach, dtype=self.dtype, device="meta").as_strided(self.shape, self.stride, self.offset)
 
 
 def meta_of(tensor):
-    return Meta(tensor.shape, tensor.stride(), tensor.dtype)
+    return Meta(tensor.shape, tensor.stride(), tensor.dtype, tensor.storage_offset())
 
 
 def contiguous(shape, dtype):

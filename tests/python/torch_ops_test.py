@@ -1,0 +1,78 @@
+"""PyTorch's database of operators, a part of it for each run of the test: none computes another number. All of it:
+`python3 -m trnsim.torch --numeric tests/python/torch_ops.py`, gradients with --gradients."""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Results without a value, or with an error that a small variance makes large: they are not wrong.
+UNLIKE = {"empty_like", "new_empty", "new_empty_strided", "native_layer_norm", "native_batch_norm"}
+WRITES = """
+import torch
+def f(device):
+    torch.manual_seed(0)
+    a, b, c = torch.randn(4, 6), torch.randn(3, 2), torch.randn(6)
+    a, b, c = (t.to(device).requires_grad_() for t in (a, b, c))
+    x = a * 2
+    x[1:, 2:4] = b * 3
+    x[0] += c
+    x.t()[5, 1:3].mul_(a[0, :2])
+    x[:, ::2] = x[:, ::2] * 2
+    z = torch.zeros(3, 4).to(device)
+    z[:, 1] = b[:, 0]
+    z.t()[2] = b[:, 1] * c[:3]
+    strided = torch.as_strided(a * 1.5, (2, 3), (2, 1), 4)
+    loss = (x * x).sum() + z.sin().sum() + strided.pow(2).sum()
+    loss.backward()
+    turned = a.detach().clone()
+    turned.transpose_(0, 1)
+    return [loss, a.grad, b.grad, c.grad, turned.contiguous(), turned[1:].as_strided((2, 2), (1, 6), 7).clone()]
+print("largest", max((p.detach() - q.detach().cpu()).abs().max().item() for p, q in zip(f("cpu"), f("xla"))))
+"""
+
+
+def run(*arguments):
+    command = [sys.executable, "-B", "-m", "trnsim.torch", "--numeric", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class Operators(unittest.TestCase):
+    def part(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "list.txt"
+            done = run(str(HERE / "torch_ops.py"), "--list", str(path), *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+            lines = path.read_text().splitlines()
+        wrong = [line for line in lines if re.match("wrong|ended", line)
+                 and line.split()[1].rstrip(":") not in UNLIKE]
+        self.assertEqual(wrong, [])
+        return sum(line.startswith("right") for line in lines), len(lines)
+
+    def test_a_tenth_agrees_with_the_cpu(self):
+        right, every = self.part("--part", "3/10")
+        self.assertGreaterEqual(right / every, 0.5)
+
+    def test_gradients_of_a_tenth_agree_with_the_cpu(self):
+        right, every = self.part("--part", "0/10", "--gradients")
+        self.assertGreaterEqual(right / every, 0.5)
+
+    def test_gradients_pass_through_what_is_written_in_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "script.py"
+            path.write_text(WRITES)
+            done = run(str(path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(float(done.stdout.split()[1]), 1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()
