@@ -19,7 +19,7 @@ int columns();
 
 /// Whether a person sees stdout at once: a terminal, whose rows are few.
 bool on_terminal();
-/// What an answer's tables depend on: they are printed unless a terminal shows the output, and there by --tables.
+/// Whether an answer's tables are printed: always unless a terminal shows the output, and there by --tables.
 struct Tables {
   bool asked = false;
 

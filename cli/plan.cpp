@@ -153,7 +153,7 @@ void print_refused(const std::vector<TriedPlan>& plans, const PlanOptions& optio
   print(table.render(form, columns()));
 }
 
-/// What trnsim's compiler alone refuses is no statement about the machine. Empty: nothing is.
+/// Plans that trnsim's compiler alone refuses, which is no statement about the machine. Empty: there are none.
 std::string of_our_compiler(const std::vector<TriedPlan>& plans) {
   const auto ours = [](const TriedPlan& p) { return p.refused.find("SBUF") != std::string::npos; };
   const auto count = std::ranges::count_if(plans, ours);

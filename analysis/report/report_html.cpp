@@ -52,7 +52,7 @@ std::string setting_text(const ReportRun& run) {
   return out;
 }
 
-/// What was run, with which trnsim, and when; a page is opened long after.
+/// The job, the version of trnsim, and the time of the run; a page is opened long after.
 std::string origin_html(const ReportRun& run) {
   const RecordInfo& info = run.record.info;
   std::string out = "<p>";

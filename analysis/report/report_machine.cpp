@@ -92,7 +92,7 @@ std::string peak_html(const ReportRun& run, const MemoryUse& memory) {
 
 namespace {
 
-/// What fills the activations where they take most, and the weights' companions beside them.
+/// The largest parts of the activations at their peak, and the weights' companions beside them.
 std::string fullest_html(const ReportRun& run) {
   std::vector<Bar> bars;
   for (const auto& [kind, bytes] : run.figures.memory.kinds)

@@ -221,7 +221,7 @@ base::Table table_of(const SweepRun& run, const std::vector<std::string>& metric
   return table;
 }
 
-/// What a reader looks for first, then all else.
+/// The metrics that a reader looks for first, then all others.
 std::vector<std::string> by_interest(std::vector<std::string> metrics) {
   constexpr std::array<std::string_view, 8> kFirst = {
       "train_runtime",     "generate_runtime", "total_time", "dollars", "train_samples_per_second",

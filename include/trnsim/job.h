@@ -65,7 +65,7 @@ struct Sizes {
 };
 
 /// A job that generates text instead of training: each of step.plan.micro_batch prompts is read, then tokens are added
-/// one by one, on step.plan.tensor cores. Without new tokens it is a model's answer to what it reads, an encoder's or a
+/// one by one, on step.plan.tensor cores. Without new tokens it is a model's answer to its input, an encoder's or a
 /// classifier's, on step.plan.data cores.
 struct PromptAndTokens {
   std::int64_t prompt_tokens = 128;  // per prompt, before padding

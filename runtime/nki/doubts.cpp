@@ -87,7 +87,7 @@ class Doubter {
   }
 
   void carried(const LoopTrace& loop) {
-    std::map<std::uint32_t, std::vector<Patch>> before;  // by buffer: what earlier iterations wrote
+    std::map<std::uint32_t, std::vector<Patch>> before;  // by buffer: writes of earlier iterations
     for (std::size_t n = 0; n < loop.starts.size(); ++n) {
       const std::uint32_t end = n + 1 < loop.starts.size() ? loop.starts[n + 1] : loop.end;
       std::map<std::uint32_t, std::vector<Patch>> own;

@@ -1,4 +1,4 @@
-// What a kernel does that a chip does without a word and wrongly.
+// Mistakes of a kernel that a chip carries out without a word.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ struct Doubt {
   bool operator==(const Doubt&) const = default;
 };
 
-/// Of a block in the kernel's own order: tiles that are read before anything was written to them, sums that begin with
-/// what lies in PSUM, affine loops with an iteration that reads what another one wrote. Each line once for each kind.
+/// The doubts of a block in the kernel's own order: tiles that are read before anything was written to them, sums that
+/// begin with the old content of PSUM, affine loops with an iteration that reads the results of another one. Each line
+/// once for each kind.
 std::vector<Doubt> doubts(const VirtualBlock& block, const std::vector<LoopTrace>& loops);
 
 }  // namespace runtime::nki

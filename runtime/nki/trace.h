@@ -91,7 +91,7 @@ class Trace {
   /// The kernel is of the newer dialect, whose compiler has rules of its own.
   void set_newer() { newer_ = true; }
   bool newer() const { return newer_; }
-  /// What was doubtful while it was traced.
+  /// Doubts that arose while it was traced.
   const std::vector<Doubt>& doubts() const { return doubts_; }
 
  private:

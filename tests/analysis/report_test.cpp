@@ -94,8 +94,8 @@ void expect_well_formed(const std::string& page) {
 
 TEST(Report, HasEverySectionAndNoNetwork) {
   const std::string page = html(run_folder());
-  for (const char* id : {"summary", "time", "timeline", "engines", "layers", "memory", "roofline", "collectives", "cost",
-                         "training", "words", "machine"}) {
+  for (const char* id : {"summary", "time", "timeline", "engines", "layers", "memory", "roofline", "collectives",
+                         "cost", "training", "words", "machine"}) {
     EXPECT_THAT(page, HasSubstr(std::string{"<section id=\"r0-"} + id + "\"")) << id;
     EXPECT_THAT(page, HasSubstr(std::string{"href=\"#r0-"} + id + "\"")) << id;
   }

@@ -83,7 +83,7 @@ Values flat(const Json& result) {
   return out;
 }
 
-/// Of those that both have; at least `least` of them.
+/// Compares the values that both have; at least `least` of them.
 void expect_same(const char* way, const Values& want, const Values& got, std::size_t least) {
   std::size_t compared = 0;
   for (const auto& [name, value] : got) {

@@ -21,7 +21,7 @@ struct Screen {
   std::string text;
 };
 
-/// What `trnsim ARGUMENTS` leaves on a terminal; messages beside the answer go elsewhere.
+/// The terminal after `trnsim ARGUMENTS`; messages beside the answer go to another file.
 Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) {
   winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;

@@ -1,4 +1,4 @@
-// What a buyer stumbled over when trnsim was tried as a new user would: a wrong answer, a misleading one, or none. One
+// Defects that a buyer met when trnsim was tried as a new user would: a wrong answer, a misleading one, or none. One
 // test each, which the binary of that trial fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

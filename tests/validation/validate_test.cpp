@@ -131,7 +131,7 @@ TEST(Validate, TheSettingsReachThePredictions) {
   EXPECT_GT(*slowed, 1.5 * *as_is);
 }
 
-/// A small encoder's inference: a row with what the columns head, at_once say.
+/// A small encoder's inference: a row with these values in the columns head and at_once.
 double rate_of(const std::string& head, const std::string& at_once, const std::string& vocabulary = "20000") {
   const std::string row = fmt::format(
       "bert,{},{},id,infer,ours,2,128,2,2,256,{},128,inf2.xlarge,1,2,2,1,1,no,no,none,4,1,fp32,fp32,adamw,torch-xla,"

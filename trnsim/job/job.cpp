@@ -252,7 +252,8 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   return job;
 }
 
-/// `requests` to a model that reads and does not write; 0: one batch on each core. Errors: Fault::kUsage for more than one instance.
+/// `requests` to a model that reads and does not write; 0: one batch on each core. Errors: Fault::kUsage for more than
+/// one instance.
 Job inference_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
   if (!model->splits()) refuse_shared_model(s, model->family());
   if (s.machine.nnodes > 1)
@@ -272,7 +273,7 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
   return job;
 }
 
-/// A generation of text, or what the setting `task` inference asks for of this model.
+/// A generation of text, or the inference that the setting `task` asks of this model.
 Job requests_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
   if (s.generation.max_new_tokens > 0) return generation_job(s, model);
   if (!writes_text(*model)) return inference_job(s, model, requests);

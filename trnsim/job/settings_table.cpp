@@ -110,8 +110,8 @@ const std::array kRows = {
     Setting{"max_eval_samples", in<&Data::max_eval_samples>, kJob, kModel, kData,
          "use the first N evaluation samples; 0: all", "", "", 0, kMax},
     Setting{"task", in<&Data::task>, kJob, kModel, kData,
-         "the labels that a model learns, by default as the data has them; inference: requests to the trained model", {},
-         {}, kNoLimit, kNoLimitAbove, task_names},
+         "the labels that a model learns, by default as the data has them; inference: requests to the trained model",
+         {}, {}, kNoLimit, kNoLimitAbove, task_names},
     Setting{"strict", in<&Data::strict>, kRun, kModel, kData,
          "a malformed row is an error instead of being counted and skipped"},
 

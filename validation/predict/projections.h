@@ -9,7 +9,7 @@
 
 namespace validation {
 
-/// What a job does on the device does not depend on its host, and the rows of a job's first token and of its further
+/// A job's work on the device does not depend on its host, and the rows of a job's first token and of its further
 /// ones are of one job: both are projected once.
 class Projections {
  public:

@@ -239,8 +239,8 @@ std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::
                  spec.seq};
 }
 
-/// What a model of texts or pictures returns of a batch, in the type of its weights: a figure for each label of a text
-/// or of each token, or for each token of the vocabulary, of each token.
+/// The bytes that a model of texts or pictures returns of a batch, in the type of its weights: a figure for each label of
+/// a text or of each token, or for each token of the vocabulary, of each token.
 double read_back(const TrainingRow& job, const workloads::Model& model, std::int64_t length) {
   const auto batch = static_cast<double>(*job.micro_batch);
   const double figures = job.head == "masked"   ? static_cast<double>(length * model.sizes().vocabulary)

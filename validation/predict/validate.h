@@ -21,7 +21,7 @@ namespace validation {
 /// Errors: as load_validation(); Fault::kUsage for an id that no row has, with a suggestion.
 std::vector<Row> load_rows(std::span<const std::filesystem::path> files, std::span<const std::string> only = {});
 
-/// The shared context of predictions, with a memory of what is projected, from the settings `instance_type`, `set`,
+/// The shared context of predictions, with a memory of projections, from the settings `instance_type`, `set`,
 /// `exact` and `host_threads`. Errors: as hw::machine_file().
 PredictContext predict_context(const trnsim::Settings& settings);
 
@@ -34,7 +34,7 @@ Validation validate(std::span<const Row> rows, const PredictContext& context,
                     const std::function<void(std::size_t, const std::string&)>& begin = {});
 
 /// The influence of each parameter on each prediction: every row again under each variation, in `host_threads`
-/// processes at a time. `known`: of the report; what it has projected is not projected again. Errors: as study().
+/// processes at a time. `known`: of the report, whose projections are not made again. Errors: as study().
 Influence influence_of(const ValidationReport& report, std::span<const Row> rows, const trnsim::Settings& settings,
                        const PredictContext& known, const analysis::SweepWatch& watch = {});
 
