@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Files of a stranger, mutated by their structure: mutate.py TRNSIM COUNT [SEED]. `./dev mutate` calls it.
 
-JSON and safetensors by keys and values, SQLite by its schema and its cells, tables by cells, TOML by words. A verb that
-reads the file has to answer, or to refuse it with one clear error, within ten seconds of a processor: a signal, an
-internal error or more time is a finding, whose file is kept. Prints a line for each format; exits with 1 if there are
-any."""
+JSON and safetensors by keys and values, SQLite by its schema and its cells, tables by cells, TOML by words, programs by
+lines and words. A verb that reads the file has to answer, or to refuse it with one clear error, within ten seconds of a
+processor: a signal, an internal error or more time is a finding, whose file is kept. Prints a line for each format;
+exits with 1 if there are any."""
 import collections
 import copy
 import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -144,6 +145,43 @@ def table_file(path, draw):
     path.write_text("\n".join(",".join(row) for row in rows))
 
 
+def program_file(path, draw):
+    """Lines and words of a program: dropped, doubled, exchanged, replaced by others of the file or by strange ones."""
+    lines = path.read_text().splitlines()
+    for _ in range(draw.randint(1, 3)):
+        at, other = draw.randrange(len(lines)), draw.randrange(len(lines))
+        kind = draw.random()
+        if kind < 0.1:
+            lines[at] = ""
+        elif kind < 0.2:
+            lines.insert(at, lines[other])
+        elif kind < 0.3:
+            lines[at], lines[other] = lines[other], lines[at]
+        else:
+            words = re.split(r"(\W+)", lines[at])
+            pool = re.findall(r"\w+|\W", lines[other]) + ["-1", "0", str(2 ** 63), "f32", "pred", "%x", "{", ""]
+            words[draw.randrange(len(words))] = draw.choice(pool)
+            lines[at] = "".join(words)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def proto_file(path, draw):
+    """Bytes of messages: changed, and runs of them dropped, doubled or moved."""
+    data = bytearray(path.read_bytes())
+    for _ in range(draw.randint(1, 4)):
+        at, size = draw.randrange(len(data)), draw.randint(1, 40)
+        kind = draw.random()
+        if kind < 0.5:
+            data[at] = draw.choice([0, 1, 127, 128, 255, draw.randrange(256)])
+        elif kind < 0.7:
+            del data[at:at + size]
+        else:
+            place = draw.randrange(len(data))
+            data[place:place] = data[at:at + size]
+        data = data or bytearray(b"\0")
+    path.write_bytes(data)
+
+
 # ---- formats: the folder of a right file, the file to mutate, how, and the verb that reads it
 
 def golden(name, *files):
@@ -180,10 +218,24 @@ class Formats:
                                "{folder}/out"]),
             "table of measurements": (copied(ROOT / "validation/tables/micro.csv", "t.csv"), "t.csv", table_file,
                                       ["validate", "{folder}/t.csv", "--only", "no_such_row"])}
-        for path in sorted((ROOT / "tests").rglob("tokenizer.json"))[:3]:
-            self.all[f"tokenizer.json of {path.parent.name}"] = (copied(path, "tokenizer.json"), "tokenizer.json",
-                                                                 json_file, ["tokenize", "--vocab",
-                                                                             "{folder}/tokenizer.json", "a b c"])
+        self.add_corpus("tokenizer_json", "tokenizer.json", json_file, ["tokenize", "--vocab", "{file}", "a b c"])
+        self.add_corpus("hlo_text", "m.hlo", program_file, ["run", "{file}", "--output_dir", "{folder}/out"])
+        self.add_corpus("hlo_proto", "m.hlo.pb", proto_file, ["run", "{file}", "--output_dir", "{folder}/out"])
+        self.add_corpus("stablehlo", "m.mlir", program_file, ["verify", "{file}", "--reference"])
+        self.add_corpus("stablehlo", "step.mlir", program_file, ["run", "{file}", "--output_dir", "{folder}/out"])
+
+    def add_corpus(self, kind, name, mutate, words):
+        """A format for each file of the fuzzers' corpus that is text of that kind."""
+        words = [word.replace("{file}", "{folder}/" + name) for word in words]
+        for path in sorted((ROOT / "tests/fuzz/corpus" / kind).iterdir()):
+            try:
+                if mutate is json_file:
+                    json.loads(path.read_text())
+                elif mutate is program_file:
+                    path.read_text()
+            except ValueError:
+                continue  # a mistake on purpose
+            self.all[f"{words[0]} {kind} {path.name}"] = (copied(path, name), name, mutate, words)
 
     def record_only(self, folder):
         for name in ("run.sqlite", "result.json"):
