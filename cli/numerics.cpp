@@ -15,7 +15,6 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "trnsim/run/run.h"
-#include "workloads/jobs/workload.h"
 
 namespace cli {
 namespace {

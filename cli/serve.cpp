@@ -16,7 +16,6 @@
 #include "trnsim/generate/inference_time.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
-#include "workloads/models/model.h"
 
 namespace cli {
 namespace {

@@ -135,24 +135,7 @@ py::bytes value_now(const std::shared_ptr<runtime::nki::Trace>& trace, const std
   return {reinterpret_cast<const char*>(found.data()), found.size()};
 }
 
-}  // namespace
-
-void bind_kernels(py::module_& m) {
-  py::class_<Machine, std::shared_ptr<Machine>>(m, "Machine")
-      .def(py::init([](const std::string& name, const std::vector<std::string>& set) {
-        auto out = std::make_shared<Machine>();
-        out->params = hw::load_machine(name, set);
-        out->target = out->params.target();
-        return out;
-      }))
-      .def_property_readonly("generation", [](const Machine& machine) { return machine.target.generation; })
-      .def("trace", [](const std::shared_ptr<Machine>& machine, const std::string& name, std::size_t most) {
-        begin_trace();
-        return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},
-                                                    [machine](auto* trace) { delete trace; }};
-      });
-  m.def("value_now", &value_now);
-  m.def("write_file", [](const std::string& path, const std::string& text) { base::write_file(path, text); });
+void bind_compiled(py::module_& m) {
   py::class_<NkiKernel, std::shared_ptr<NkiKernel>>(m, "Kernel")
       .def(py::init(&compiled))
       .def("memory",
@@ -189,6 +172,27 @@ void bind_kernels(py::module_& m) {
                                     kernel.block().labels[i.label]));
         return out;
       });
+}
+
+}  // namespace
+
+void bind_kernels(py::module_& m) {
+  py::class_<Machine, std::shared_ptr<Machine>>(m, "Machine")
+      .def(py::init([](const std::string& name, const std::vector<std::string>& set) {
+        auto out = std::make_shared<Machine>();
+        out->params = hw::load_machine(name, set);
+        out->target = out->params.target();
+        return out;
+      }))
+      .def_property_readonly("generation", [](const Machine& machine) { return machine.target.generation; })
+      .def("trace", [](const std::shared_ptr<Machine>& machine, const std::string& name, std::size_t most) {
+        begin_trace();
+        return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},
+                                                    [machine](auto* trace) { delete trace; }};
+      });
+  m.def("value_now", &value_now);
+  m.def("write_file", [](const std::string& path, const std::string& text) { base::write_file(path, text); });
+  bind_compiled(m);
 }
 
 }  // namespace trnsim_python

@@ -79,6 +79,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"pybind11", {"python"}},
     {"Python.h", {"python/nki/dtypes.cpp"}},
     {"numpy", {"python/nki/dtypes.cpp"}},
+    {"pty.h", {}},
     {"gtest", {}},
     {"gmock", {}},
     {"benchmark", {}},

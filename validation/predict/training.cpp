@@ -179,6 +179,16 @@ std::string evaluations_of(const trnsim::Sizes& sizes) {
                      sizes.eval_batch);
 }
 
+/// Names the loop of a training: its stack, clipping, losses that are read back, and evaluations where the whole job is
+/// told.
+void assume_loop(const trnsim::Job& plan, bool whole, std::vector<std::string>& assumed) {
+  const bool clips = plan.step.optimizer.max_grad_norm > 0;
+  assumed.push_back("stack " + plan.stack);
+  assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
+  assumed.push_back("the loss is read back every 10 steps");
+  if (clips && whole) assumed.push_back(evaluations_of(plan.sizes));
+}
+
 /// The model's own training loop, an epoch like the other.
 Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
                             const PredictContext& context) {
@@ -207,10 +217,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
   if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const trnsim::Projection p = projected(plan, context, true);
   const double per_step = plan.sequences_per_step();
-  assumed.push_back("stack " + plan.stack);
-  assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
-  assumed.push_back("the loss is read back every 10 steps");
-  if (clips && size.told) assumed.push_back(evaluations_of(plan.sizes));
+  assume_loop(plan, size.told, assumed);
   const double seconds = step_seconds(job, p.time, p.steps);
   const analysis::JobTime counted = counted_parts(job, p.time);
   const double step = job.timing == "steps" ? seconds : p.time.step;
@@ -239,8 +246,8 @@ std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::
                  spec.seq};
 }
 
-/// The bytes that a model of texts or pictures returns of a batch, in the type of its weights: a figure for each label of
-/// a text or of each token, or for each token of the vocabulary, of each token.
+/// The bytes that a model of texts or pictures returns of a batch, in the type of its weights: a figure for each label
+/// of a text or of each token, or for each token of the vocabulary, of each token.
 double read_back(const TrainingRow& job, const workloads::Model& model, std::int64_t length) {
   const auto batch = static_cast<double>(*job.micro_batch);
   const double figures = job.head == "masked"   ? static_cast<double>(length * model.sizes().vocabulary)
