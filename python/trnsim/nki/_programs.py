@@ -44,6 +44,7 @@ class _Turns:
         self.changed, self.turn = threading.Condition(), 0
         self.waiting, self.ended, self.failed, self.results = {}, set(), None, {}
         self.place = ""  # of the last meeting
+        self.known = dict(state.__dict__)  # the trace's state, which the running program has; each thread has its own
 
     def run(self):
         threads = [threading.Thread(target=self._program, args=(n,), daemon=True) for n in range(len(self.programs))]
@@ -53,6 +54,7 @@ class _Turns:
             self.changed.wait_for(lambda: self.failed or len(self.ended) == len(self.programs))
         if self.failed:
             raise self.failed
+        state.__dict__.update(self.known)
         return self.results[len(self.programs) - 1]
 
     def _program(self, number):
@@ -71,10 +73,13 @@ class _Turns:
             self.changed.wait_for(lambda: self.failed or self.turn == number)
         if self.failed:
             raise self.failed
+        state.__dict__.clear()
+        state.__dict__.update(self.known)
         state.program, state.next_shared, state.turns = self.programs[number], shared, self
         state.trace.program(number)
 
     def _pass_on(self):
+        self.known = dict(state.__dict__)
         left = [n for n in range(len(self.programs)) if n not in self.ended and n not in self.waiting]
         if left:
             self.turn = left[0]
