@@ -128,6 +128,7 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph, bool as_it_is) {
 /// run alongside this layer. Only without random streams, which differ by call. Returns how many joined.
 std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& calls) {
   constexpr double kMostTiles = 2000;  // row tiles of all nodes: some 20,000 instructions
+  if (calls.empty()) return 0;  // a graph without work
   const auto work = [&](const std::vector<NodeId>& nodes) {
     double tiles = 0;
     for (const NodeId n : nodes) {

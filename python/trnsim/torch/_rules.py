@@ -1,5 +1,6 @@
 """The rules of operators, by kind."""
 from trnsim.torch import _collectives  # noqa: each registers its rules
+from trnsim.torch import _rules_composed  # noqa
 from trnsim.torch import _rules_convolution  # noqa
 from trnsim.torch import _rules_elementwise  # noqa
 from trnsim.torch import _rules_indexed  # noqa
