@@ -78,50 +78,52 @@ namespace {
 
 constexpr std::size_t kMostParts = 8;
 
-/// The first axis that the inequality depends on while another one follows; -1: it depends on one at most.
-int outer_axis(const Affine& rule) {
-  int first = -1;
-  for (int d = 0; d < rule.rank; ++d) {
-    if (rule.coef[static_cast<std::size_t>(d)] == 0 || rule.size[static_cast<std::size_t>(d)] == 1) continue;
-    if (first >= 0) return first;
-    first = d;
-  }
-  return -1;
+/// The axes that the inequality depends on.
+std::vector<std::size_t> axes_of(const Affine& rule) {
+  std::vector<std::size_t> out;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(rule.rank); ++d)
+    if (rule.coef[d] != 0 && rule.size[d] > 1) out.push_back(d);
+  return out;
 }
 
 /// low <= index of the axis < high
-void add_range(Mask& mask, const Affine& like, std::size_t axis, std::int64_t low, std::int64_t high) {
+void add_range(Mask& mask, const Affine& like, std::size_t axis, std::pair<std::int64_t, std::int64_t> range) {
   Affine from = like;
   from.coef = {};
   Affine to = from;
-  from.coef[axis] = 1, from.constant = -low;
-  to.coef[axis] = -1, to.constant = high - 1;
+  from.coef[axis] = 1, from.constant = -range.first;
+  to.coef[axis] = -1, to.constant = range.second - 1;
   mask.push_back(from);
   mask.push_back(to);
 }
 
+/// The indices of an axis for which coef * index + constant >= 0.
+std::pair<std::int64_t, std::int64_t> indices(std::int64_t coef, std::int64_t constant, std::int64_t size) {
+  std::int64_t low = 0, high = size;
+  while (low < high && coef * low + constant < 0) ++low;
+  while (high > low && coef * (high - 1) + constant < 0) --high;
+  return {low, high};
+}
+
+/// Columns with the same rows go together: rows of a tile begin where they would without the mask.
 std::vector<Mask> parts_of(const Affine& rule) {
-  const int outer = outer_axis(rule);
-  if (outer < 0 || rule.least() >= 0 || rule.most() < 0) return {{rule}};
-  const auto axis = static_cast<std::size_t>(outer);
+  const std::vector<std::size_t> axes = axes_of(rule);
+  if (axes.size() != 2 || rule.least() >= 0 || rule.most() < 0) return {{rule}};
+  const std::size_t rows = axes[0], columns = axes[1];
   std::vector<Mask> out;
-  std::int64_t full = -1;  // the first of rows that are full
-  for (std::int64_t i = 0; i <= rule.size[axis]; ++i) {
-    Affine row = rule;
-    row.constant += rule.coef[axis] * i, row.coef[axis] = 0;
-    const bool there = i < rule.size[axis];
-    if (there && row.least() >= 0) {
-      if (full < 0) full = i;
-      continue;
-    }
-    if (full >= 0) add_range(out.emplace_back(), rule, axis, full, i);
-    full = -1;
-    if (!there || row.most() < 0) continue;
-    for (Mask& part : parts_of(row)) {
-      add_range(part, rule, axis, i, i + 1);
-      out.push_back(std::move(part));
+  std::int64_t first = 0;
+  std::pair<std::int64_t, std::int64_t> before{0, 0};
+  for (std::int64_t i = 0; i <= rule.size[columns]; ++i) {
+    std::pair<std::int64_t, std::int64_t> now{0, 0};
+    if (i < rule.size[columns])
+      now = indices(rule.coef[rows], rule.constant + rule.coef[columns] * i, rule.size[rows]);
+    if (now == before) continue;
+    if (before.first < before.second) {
+      add_range(out.emplace_back(), rule, rows, before);
+      add_range(out.back(), rule, columns, {first, i});
     }
     if (out.size() > kMostParts) return {{rule}};
+    first = i, before = now;
   }
   return out;
 }

@@ -25,6 +25,8 @@ struct Patch {
   }
 };
 
+bool on_chip(const Tile& t) { return t.space == Space::kSbuf || t.space == Space::kPsum; }
+
 Patch patch_of(const Tile& t) {
   const ByteRange range = ByteRange::of(t);
   return {t.start, t.partitions, t.offset + range.low, t.offset + range.high};
@@ -68,8 +70,8 @@ class Doubter {
     if (i.accumulate && i.dst.space == Space::kPsum && !any_overlaps(written_[i.dst.reg], patch_of(i.dst)))
       doubt(i.label, "a product is added to PSUM that nothing was written to: the first one of a sum overwrites");
     else if (!i.accumulate || i.dst.space != Space::kPsum)
-      for (const Tile* t : isa::reads(i))
-        if (t->space != Space::kHbm && !any_overlaps(written_[t->reg], patch_of(*t)))
+      for (const Tile* t : {&i.a, &i.b, &i.c})
+        if (on_chip(*t) && !any_overlaps(written_[t->reg], patch_of(*t)))
           doubt(i.label, "a tile is read that nothing was written to");
     for (const Tile* t : isa::writes(i))
       if (t->space != Space::kHbm) add_patch(written_[t->reg], patch_of(*t));
@@ -93,8 +95,8 @@ class Doubter {
       std::map<std::uint32_t, std::vector<Patch>> own;
       for (std::uint32_t at = loop.starts[n]; at < end; ++at) {
         const Instr& i = block_.instrs[at];
-        for (const Tile* t : isa::reads(i)) {
-          if (t->space == Space::kHbm || associative(i, *t)) continue;
+        for (const Tile* t : {&i.a, &i.b, &i.c}) {
+          if (!on_chip(*t) || associative(i, *t)) continue;
           const auto found = before.find(t->reg);
           if (found == before.end() || !any_overlaps(found->second, patch_of(*t))) continue;
           const Patch read = patch_of(*t);

@@ -67,9 +67,21 @@ std::vector<bool> loaded_buffers(const VirtualBlock& block) {
   return out;
 }
 
+/// Bytes of the other buffers in SBUF that an instruction names.
+std::int64_t others(const VirtualBlock& block, const Instr& i, const std::vector<bool>& loaded) {
+  std::int64_t out = 0;
+  std::vector<std::uint32_t> seen;
+  for (const Tile* t : {&i.dst, &i.dst2, &i.a, &i.b, &i.c})
+    if (*t && t->space == Space::kSbuf && !loaded[t->reg] && std::ranges::find(seen, t->reg) == seen.end()) {
+      seen.push_back(t->reg);
+      out += block.buffers[t->reg - 1].bytes;
+    }
+  return out;
+}
+
 }  // namespace
 
-void require_loaded(const VirtualBlock& block, const isa::Geometry& geometry) {
+void require_loaded(const VirtualBlock& block, std::int64_t sbuf_bytes) {
   const std::vector<bool> loaded = loaded_buffers(block);
   const std::size_t count = block.buffers.size() + 1;
   std::vector<std::uint32_t> first(count, kNever), last(count, 0);
@@ -87,11 +99,12 @@ void require_loaded(const VirtualBlock& block, const isa::Geometry& geometry) {
   std::int64_t bytes = 0;
   for (std::uint32_t i = 0; i < block.instrs.size(); ++i) {
     bytes += change[i];
-    if (bytes > geometry.sbuf_partition_bytes)
+    const std::int64_t all = bytes + others(block, block.instrs[i], loaded);
+    if (all > sbuf_bytes)
       throw base::Error{base::Fault::kProgram, block.labels[block.instrs[i].label],
-                        fmt::format("tiles that are loaded and still read take {} bytes of each partition, SBUF has {} "
-                                    "(the SDK's compiler: NCC_IBIR229, state buffer capacity)",
-                                    bytes, geometry.sbuf_partition_bytes),
+                        fmt::format("tiles that are loaded and still read, and those of this instruction, take {} "
+                                    "bytes of each partition, SBUF has {} (the SDK's compiler: NCC_IBIR229)",
+                                    all, sbuf_bytes),
                         "load smaller blocks, or load a tile again where it is read again"};
   }
 }

@@ -42,6 +42,6 @@ std::size_t reload(VirtualBlock& block, std::int64_t sbuf_bytes);
 /// That the tiles which loads alone write, each from its load to its last reader, fit in SBUF: the compiler of SDK 2.27
 /// and later saves results that do not fit, not what it loaded. It refused all eight settings of blocked matmuls that
 /// exceed this and took all 91 that do not (two tables of one author on Trn2). Errors: Fault::kProgram.
-void require_loaded(const VirtualBlock& block, const isa::Geometry& geometry);
+void require_loaded(const VirtualBlock& block, std::int64_t sbuf_bytes);
 
 }  // namespace runtime::nki

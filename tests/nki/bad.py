@@ -144,7 +144,7 @@ CASES = [
     nisa.dma_copy(out, c)  # HERE"""),
     ("a result that nothing is written to", NEWER, "warning: returns a tensor", """
     nisa.tensor_tensor(c, a, b, nl.add)"""),
-    ("a sum that begins with what PSUM holds", NEWER, "warning: added to PSUM", """
+    ("a sum that begins with what PSUM holds", NEWER, "warning: is added to PSUM", """
     t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.nc_matmul(t, a[:, 0:128], b, accumulate=True)  # HERE
     nisa.tensor_copy(c, t)

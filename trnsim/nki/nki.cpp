@@ -50,7 +50,8 @@ namespace {
 runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const hw::MachineParams& machine,
                                    const runtime::nki::NkiPasses& passes) {
   runtime::VirtualBlock block = trace.finish();
-  if (trace.newer()) runtime::nki::require_loaded(block, machine.target().geometry);
+  if (trace.newer())
+    runtime::nki::require_loaded(block, machine.target().geometry.sbuf_partition_bytes - kCompilerSbuf);
   runtime::nki::Arranged out =
       runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
                             trace.loops(), trace.open());

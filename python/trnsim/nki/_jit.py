@@ -11,6 +11,7 @@ import time as _time
 import numpy as np
 
 from trnsim import _core
+from trnsim._errors import Error
 from trnsim.nki import _doubts, _dtypes, _programs, _report
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki.typing import TensorType
@@ -45,6 +46,9 @@ _machines = {}
 type(state).machine = staticmethod(machine)
 
 
+_PACKAGE, _LIBRARY = os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.__file__)
+
+
 class _Watch:
     """Ends a trace that never ends, at the line where it is."""
 
@@ -55,8 +59,11 @@ class _Watch:
             signal.setitimer(signal.ITIMER_REAL, settings.seconds)
         return self
 
-    def alarm(self, *_):
-        raise error(f"the kernel is still being traced after {settings.seconds:g} s: it may never end",
+    def alarm(self, _, frame):
+        while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, _LIBRARY, "<frozen")):
+            frame = frame.f_back
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "kernel"
+        raise Error(place, f"the kernel is still being traced after {settings.seconds:g} s: it may never end",
                     "check its loops, or raise TRNSIM_NKI_SECONDS")
 
     def __exit__(self, *_):
@@ -183,6 +190,7 @@ def _compiled(func, grid, args, kwargs, simulated, together):
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
     state.written, state.known, state.loops, state.placed = set(), {}, [], {}
+    state.doubts = []
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)
     try:
@@ -198,8 +206,8 @@ def _compiled(func, grid, args, kwargs, simulated, together):
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
         kernel = _core.Kernel(state.trace, tensors, machine(), _passes(func))
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
-        compiled.warnings = _doubts.said(kernel.doubts() + _doubts.unwritten(results, set(kernel.written()), func),
-                                         settings.warns)
+        idle = _doubts.unwritten(results, set(kernel.written()), func)
+        compiled.warnings = _doubts.said(state.doubts + kernel.doubts() + idle, settings.warns)
         compiled.arguments = arguments.inputs
         settings.kernels += 1
         return compiled

@@ -18,6 +18,7 @@ class _State(threading.local):
     constants = []     # (register, array)
     transposes = True  # transposed loads go over TensorE
     turns = None       # of programs that meet
+    doubts = []        # (place, text) of what a chip would do wrongly without a word
     loops = []         # the loops of the older dialect that are open: the index of a static one, or None
     placed = {}        # where tensors that loops declare lie, by where they are declared
     peeked = None      # a tensor in HBM through which numbers of the run are asked for

@@ -1,6 +1,8 @@
 """nki.isa of the newer dialect: TensorE, DMA and copies."""
 import numpy as np
 
+from trnsim import _core
+
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
@@ -131,7 +133,10 @@ def nc_matmul(dst, stationary, moving, is_stationary_onezero=False, is_moving_on
     to = destination(dst)
     if to.space != PSUM:
         raise error("TensorE writes to PSUM", "give a destination with buffer=nl.psum")
-    adds = not e.current().starts_sum(to) if accumulate is None else bool(accumulate)
+    begins = e.current().starts_sum(to)
+    adds = not begins if accumulate is None else bool(accumulate)
+    if adds and begins:
+        state.doubts.append((_core._line(), "a product is added to PSUM, and none before has overwritten it"))
     if perf_mode is not perf.none:
         return into(to, double_row, stationary, moving, perf_mode.value, adds)
     return into(to, product, (stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
