@@ -4,16 +4,14 @@ import inspect
 import math
 import operator
 import os
-import signal
-import threading
 import time as _time
 
 import numpy as np
 
 from trnsim import _core
-from trnsim._errors import Error
 from trnsim.nki import _doubts, _dtypes, _programs, _report
 from trnsim.nki._state import HBM, error, state
+from trnsim.nki._watch import Watch
 from trnsim.nki.typing import TensorType
 
 
@@ -44,32 +42,6 @@ def machine():
 
 _machines = {}
 type(state).machine = staticmethod(machine)
-
-
-_PACKAGE, _LIBRARY = os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.__file__)
-
-
-class _Watch:
-    """Ends a trace that never ends, at the line where it is."""
-
-    def __enter__(self):
-        self.on = threading.current_thread() is threading.main_thread()
-        if self.on:
-            self.before = signal.signal(signal.SIGALRM, self.alarm)
-            signal.setitimer(signal.ITIMER_REAL, settings.seconds)
-        return self
-
-    def alarm(self, _, frame):
-        while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, _LIBRARY, "<frozen")):
-            frame = frame.f_back
-        place = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "kernel"
-        raise Error(place, f"the kernel is still being traced after {settings.seconds:g} s: it may never end",
-                    "check its loops, or raise TRNSIM_NKI_SECONDS")
-
-    def __exit__(self, *_):
-        if self.on:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self.before)
 
 
 class Compiled:
@@ -196,7 +168,7 @@ def _compiled(func, grid, args, kwargs, simulated, together):
     try:
         arguments = _Arguments()
         state.arrays = arguments.inputs
-        with _Watch():
+        with Watch(settings.seconds):
             views = [arguments.tensor(a, names[i] if i < len(names) else f"argument{i}") for i, a in enumerate(args)]
             named = {k: arguments.tensor(v, k) for k, v in kwargs.items()}
             results = _programs.traced(grid, lambda: (_stored if simulated else _same)(func(*views, **named)), together)
