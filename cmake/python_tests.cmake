@@ -10,7 +10,12 @@ foreach(test IN LISTS python_tests)
     add_test(NAME Python.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: the Python module was left out")
     set_tests_properties(Python.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped")
   endif()
-  set_tests_properties(Python.${name} PROPERTIES LABELS "python;quick")  # one test a file: nothing of it is quicker
+  set(speed quick)  # one test a file: nothing of it is quicker
+  if(name MATCHES "^torch_(scripts|vision|ops|cores)_test$")
+    set(speed slow)  # networks computed by simulated instructions
+    set_tests_properties(Python.${name} PROPERTIES TIMEOUT 900)
+  endif()
+  set_tests_properties(Python.${name} PROPERTIES LABELS "python;${speed}")
 endforeach()
 # Trainings with every option against PyTorch, where it is.
 add_test(NAME Golden.TwentyRandomTrainingsFollowPyTorch COMMAND sh -c
