@@ -58,7 +58,7 @@ void estimate(const EstimateOptions& options) {
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
   const base::Table table = figure_table(figures_of(job, p));
   if (form == base::Format::kCsv) return print(table.render(form, columns()));
-  print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
+  print(paragraph(fmt::format("{} on {}", options.model, setting_of(job))) + "\n");
   const trnsim::Answer told = answer(job, p, changes, typed);
   print(answer_text(told) + changes_text(told));
   if (!options.tables.wanted())

@@ -144,10 +144,11 @@ struct BlockCase {
             .soft_cap = cap,
             .tile_keys = 512};
   }
-  /// As in AttentionTest: scores are about 1, and a row has as many products as keys.
+  /// As in AttentionTest: scores are about 1, and a row has as many products as keys. The gradients of a key that heads
+  /// share are a sum over them, whose errors are independent.
   Tolerance near(double floor) const {
-    const double sums = std::sqrt(static_cast<double>(keys));
-    return {.ulps = dtype == Dtype::kFp32 ? 64 + 2 * sums : 6, .floor = floor, .dtype = dtype};
+    const double sums = std::sqrt(static_cast<double>(keys)), shared = std::sqrt(static_cast<double>(heads / kv_heads));
+    return {.ulps = dtype == Dtype::kFp32 ? 64 + 2 * sums : 6 * shared, .floor = floor, .dtype = dtype};
   }
 };
 
