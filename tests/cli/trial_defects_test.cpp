@@ -220,7 +220,7 @@ TEST_F(TrialDefects, D19AnEstimateHasTheBatchThatItsHelpNames) {
   EXPECT_EQ(run("estimate gpt2 --suggestions 0").code, 0) << "its own default is legal";
   const std::string help = run("estimate --help").out;
   std::smatch batch;
-  ASSERT_TRUE(std::regex_search(help, batch, std::regex{"--per_device_train_batch_size[^\\[]*\\[([0-9]+)\\]"})) << help;
+  ASSERT_TRUE(std::regex_search(help, batch, std::regex{"--per_device_train_batch_size VALUE=([0-9]+)"})) << help;
   EXPECT_THAT(run("estimate bert-large-uncased --suggestions 0").out,
               HasSubstr("1 micro-batch of " + batch.str(1) + " x 128"));
 }
@@ -280,7 +280,7 @@ TEST_F(TrialDefects, D23TrainingsAreReportedAndCompared) {
   const Ran told = run("compare " + at("a") + " " + at("b"));
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_THAT(told.out, HasSubstr("loss of step 4"));
-  EXPECT_THAT(told.out, HasSubstr("train_loss"));
+  EXPECT_THAT(told.out, HasSubstr("eval_accuracy"));
   EXPECT_EQ(run("compare " + at("a") + " " + at("b") + " --fail_above 5%").code, 2);
 }
 
@@ -305,7 +305,7 @@ TEST_F(TrialDefects, D23ARunGoesOnForMoreSteps) {
   const Ran fewer = run(small("c", "--max_steps 3 --resume_from_checkpoint " + at("a/checkpoint")));
   EXPECT_EQ(fewer.code, 2);
   EXPECT_THAT(fewer.err, HasSubstr("--max_steps 5 or more"));
-  EXPECT_EQ(run(small("d", "--max_steps 6 --seed 1 --resume_from_checkpoint " + at("a/checkpoint"))).code, 3);
+  EXPECT_EQ(run(small("d", "--max_steps 6 --seed 1 --resume_from_checkpoint " + at("a/checkpoint"))).code, 2);
 }
 
 // ---- ugly
