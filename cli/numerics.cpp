@@ -83,17 +83,18 @@ bool names_workload(const NumericsOptions& options) {
          !std::filesystem::is_directory(options.runs.front());
 }
 
-/// Runs that were trained take no settings. Errors: Fault::kUsage.
-void require_no_settings(const NumericsOptions& options) {
+/// Runs that were trained take no settings; variables of the environment are for those that will be. Errors:
+/// Fault::kUsage.
+void require_no_settings(const CLI::App& app, const NumericsOptions& options) {
   std::string name = options.seeds > 0 ? "seeds" : "";
   for (const std::string& given : options.settings.given)
-    if (given != "format") name = given;
+    if (given != "format" && app.get_option("--" + given)->count() > 0) name = given;
   if (!name.empty())
     throw Error{Fault::kUsage, "--" + name, "is for a workload, which is trained; these are runs that were",
                 "leave it out, or give the name of a workload"};
 }
 
-void print_numerics(const NumericsOptions& options) {
+void print_numerics(const CLI::App& app, const NumericsOptions& options) {
   const std::string& format = options.settings.output.format;
   base::parse_format(format);
   std::vector<std::string> folders = options.runs;
@@ -104,7 +105,7 @@ void print_numerics(const NumericsOptions& options) {
                   "add --seeds 6: two are the least that tell formats apart"};
     folders = train_all(options);
   } else {
-    require_no_settings(options);
+    require_no_settings(app, options);
   }
   std::vector<analysis::TrainedRun> runs;
   for (const std::string& folder : folders) runs.push_back(analysis::read_trained_run(folder));
@@ -125,7 +126,7 @@ void add_numerics(CLI::App& app) {
   add_settings(app, "run", options->settings);  // the training is a run
   app.final_callback([options, &app] {
     finish_settings(app, "run", options->settings);
-    print_numerics(*options);
+    print_numerics(app, *options);
   });
 }
 

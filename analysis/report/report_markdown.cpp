@@ -20,9 +20,11 @@ std::string inline_text(std::string_view text) {
 
 std::string run_markdown(const ReportRun& run) {
   const auto md = base::Format::kMarkdown;
-  std::string out = fmt::format("## {}\n\n{} on {} {}\n\n| | |\n|---|---|\n", inline_text(run.name),
-                                inline_text(run.figures.workload.name), run.figures.machine.instances.value_or(1),
-                                inline_text(run.figures.machine.instance_type));
+  const RecordInfo& info = run.record.info;
+  std::string out = fmt::format("## {}\n\n{}\n\n| | |\n|---|---|\n", inline_text(run.name),
+                                run.simulated() ? fmt::format("{} on {} {}", inline_text(info.workload), info.instances,
+                                                              inline_text(info.instance_type))
+                                                : inline_text(run.figures.workload.name));
   for (const Headline& h : headlines(run)) out += fmt::format("| {} | {} |\n", h.name, inline_text(h.text));
   if (!run.simulated()) return out + "\n";
   const MemoryUse memory = memory_use(run.record);

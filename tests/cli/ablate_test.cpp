@@ -23,7 +23,8 @@ class Ablate : public cli_test::SmallJob {
                         " --max_length 64 --per_device_train_batch_size 2 --nproc_per_node 1 --format json " + more);
     EXPECT_EQ(ran.code, 0) << ran.err;
     std::map<std::string, Json> rows;
-    for (const Json& row : Json::parse(ran.out.substr(ran.out.rfind("\n[") + 1))) rows[row["pass"]] = row;
+    const Json told = Json::parse(ran.out);
+    for (const Json& row : told.is_object() ? told["effects"] : told) rows[row["pass"]] = row;
     return rows;
   }
 };

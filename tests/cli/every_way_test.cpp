@@ -120,7 +120,7 @@ TEST_P(EveryWay, IsTheSameFigure) {
   const Ran priced = run("cost " + at("a") + " --format json");
   ASSERT_EQ(priced.code, 0) << priced.err;
   for (const Json& row : Json::parse(priced.out))
-    if (row["basis"] == "this job") {
+    if (row["basis"] == "the job's own time") {
       EXPECT_EQ(row["seconds"], want.at("train_runtime"));
       const auto dollars = want.find("dollars");
       EXPECT_EQ(row["on_demand"], dollars == want.end() ? Json{} : Json(dollars->second));

@@ -47,8 +47,8 @@ Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) 
 
 class Terminal : public cli_test::Runs {};
 
-/// One row is the shell's prompt, and one says where the results are.
-constexpr std::size_t kRows = 22;
+/// Of 24, one row is the shell's prompt.
+constexpr std::size_t kRows = 23;
 
 void expect_fits(const std::string& arguments) {
   const Screen screen = on_a_terminal(arguments);
