@@ -1,4 +1,5 @@
 // The verbs that need no compiler: list, params, tokenize, completion, validate.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,6 +204,16 @@ std::map<std::string, double> recorded_errors() {
     inside |= line.starts_with("| regime |");
   }
   return out;
+}
+
+TEST(Validate, ReadmesErrorsAreThoseOfThePage) {
+  const std::string readme = cli_test::slurp(std::filesystem::path{TRNSIM_SOURCE_DIR} / "README.md");
+  for (const auto& [regime, error] : recorded_errors()) {
+    if (regime == "micro" || regime == "all") continue;  // sums of the others
+    const auto at = readme.find("| " + regime + " | ");
+    ASSERT_NE(at, std::string::npos) << regime << ": ./dev accuracy writes both";
+    EXPECT_THAT(readme.substr(at, readme.find('\n', at) - at), HasSubstr(fmt::format(" {:.1f} % ", error)));
+  }
 }
 
 TEST(Validate, TheRangeBesideAnAnswerIsTheErrorOfThePage) {
