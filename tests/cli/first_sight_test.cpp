@@ -312,7 +312,7 @@ TEST_F(FirstSight, NumbersAreNumbersWhereProgramsRead) {
   std::istringstream lines{csv.out};
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(line, "figure,predicted,published,error,source");
+  EXPECT_EQ(line, "figure,predicted,unit,published,error,source");
   while (std::getline(lines, line)) {
     std::istringstream cells{line};
     std::string name, predicted;
