@@ -13,6 +13,8 @@ void add_run(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_ablate(CLI::App& app);
 void add_verify(CLI::App& app);
+void add_check(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_estimate(CLI::App& app);
 void add_plan(CLI::App& app);
@@ -78,6 +80,12 @@ inline constexpr std::array kVerbs = {
          {"trnsim verify golden/bert_tiny",
           "trnsim verify golden/bert_tiny --numerics bf16+sr --nproc_per_node 2",
           "trnsim verify scatter.mlir sort.mlir --format json"}, add_verify},
+    Verb{"check", "will the real machine take a program, a compile cache or a job",
+         {"trnsim check llama2_7b_dolly",
+          "trnsim check model.hlo_module.pb --instance_type trn1.32xlarge --format json",
+          "trnsim check /var/tmp/neuron-compile-cache --fail_on_risk"}, add_check},
+    Verb{"explain", "a code of the vendor's compiler: what it says and what helps",
+         {"trnsim explain NCC_EVRF004", "trnsim explain EOOM001 EBVF030", "trnsim explain --format md"}, add_explain},
     Verb{"generate", "text from a Llama or GPT, and the time to each token",
          {"trnsim generate stories260K/ --prompt \"Once upon a time\" --max_new_tokens 100",
           "trnsim generate llama2-7b --tensor_parallel_size 32 --batch_size 8 --max_new_tokens 1000",

@@ -23,7 +23,7 @@ namespace {
 struct VerifyOptions {
   trnsim::Settings settings;
   std::vector<std::string> targets;
-  bool reference = false;
+  bool reference = false, cores = false;
   std::string folder, tolerance_loss, tolerance_gradient, tolerance_weight;
 };
 
@@ -116,7 +116,7 @@ void verify(const VerifyOptions& options) {
 void verify_targets(VerifyOptions& options) {
   const auto programs = static_cast<std::size_t>(std::ranges::count_if(options.targets, is_program));
   if (programs == options.targets.size())
-    return verify_programs({options.targets, options.settings.output.format, options.reference});
+    return verify_programs({options.targets, options.settings.output.format, options.reference, options.cores});
   if (options.targets.size() != 1)
     throw base::Error{base::Fault::kUsage, "trnsim verify", "names several folders, or folders and programs",
                       "name one folder, or files that end in .mlir"};
@@ -132,6 +132,7 @@ void add_verify(CLI::App& app) {
                  "folder with config.json, model, batches and expected .safetensors; or programs with checks")
       ->required();
   app.add_flag("--reference", options->reference, "compute also programs that the vendor's compiler refuses");
+  app.add_flag("--cores", options->cores, "compute programs on a simulated core, by the instructions that are timed");
   app.add_option("--tolerance_loss", options->tolerance_loss, "largest relative error of a loss");
   app.add_option("--tolerance_gradient", options->tolerance_gradient, "largest relative error of a gradient tensor");
   app.add_option("--tolerance_weight", options->tolerance_weight, "largest relative error of a final weight tensor");

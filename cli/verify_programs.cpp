@@ -63,7 +63,8 @@ void verify_programs(const VerifyProgramsRequest& request) {
   const base::Format form = base::parse_format(request.format);
   std::vector<ProgramOutcome> outcomes;
   for (const std::string& file : request.files)
-    for (ProgramOutcome& outcome : trnsim::verify_programs(file, {.reference = request.reference}))
+    for (ProgramOutcome& outcome :
+         trnsim::verify_programs(file, {.reference = request.reference, .cores = request.cores}))
       outcomes.push_back(std::move(outcome));
   if (form == base::Format::kJson) {
     print(json_of(outcomes));

@@ -9,7 +9,7 @@ namespace cli {
 struct VerifyProgramsRequest {
   std::vector<std::string> files;
   std::string format;
-  bool reference = false;
+  bool reference = false, cores = false;
 };
 /// Whether the argument names a program and not a folder with a trajectory.
 bool is_program(const std::string& argument);

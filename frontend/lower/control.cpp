@@ -31,7 +31,9 @@ void set_all(Lowerer& l, std::vector<View> values) {
 void loop(Lowerer& l) {
   const Region &condition = l.node().regions.at(0), &body = l.node().regions.at(1);
   std::vector<View> state = operands(l);
-  const std::size_t count = state.size();
+  const std::size_t count = state.size(), pinned = l.pinned();
+  for (const Region* region : {&condition, &body})
+    for (const ValueId v : region->captures) l.pin(l.frame().values[v]);
   for (std::int64_t trip = 0;; ++trip) {
     const auto again = l.called(l.module().functions[condition.function], with_captures(l, state, condition));
     if (!again.at(0).is_number())
@@ -45,15 +47,19 @@ void loop(Lowerer& l) {
     state = l.called(l.module().functions[body.function], with_captures(l, std::move(state), body));
     state.resize(count);
   }
+  l.unpin(l.pinned() - pinned);
   l.cut();
   set_all(l, std::move(state));
 }
 
 std::size_t size_of(const Module& module, FunctionId function) { return module.functions[function].nodes.size(); }
 
+/// HLO's form gives each branch an operand of its own.
 void branch(Lowerer& l, std::size_t chosen) {
   const Region& region = l.node().regions.at(chosen);
-  set_all(l, l.called(l.module().functions[region.function], with_captures(l, {}, region)));
+  std::vector<View> arguments;
+  if (l.node().operands.size() > 1) arguments.push_back(l.in(chosen + 1));
+  set_all(l, l.called(l.module().functions[region.function], with_captures(l, std::move(arguments), region)));
 }
 
 /// The largest branch, where only a run knows which it is.
@@ -72,10 +78,19 @@ void if_else(Lowerer& l) {
 
 void choose(Lowerer& l) {
   const View& which = l.in(0);
+  if (is_bool(l.type_in(0).element)) return if_else(l);
   const std::size_t last = l.node().regions.size() - 1;
   const bool inside = which.number >= 0 && which.number <= static_cast<double>(last);
   branch(l, !which.is_number() ? largest(l) : inside ? static_cast<std::size_t>(which.number) : last);
 }
+
+/// A composite is its decomposition.
+void composite(Lowerer& l) {
+  const Region& region = l.node().regions.at(0);
+  set_all(l, l.called(l.module().functions[region.function], with_captures(l, operands(l), region)));
+}
+
+void token(Lowerer& l) { l.set(number_view(0, {}, Dtype::kUint8)); }
 
 void call(Lowerer& l) {
   const std::string name = l.node().attributes.text("callee");
@@ -184,6 +199,9 @@ constexpr std::array kControlRules = {ControlRow{"while", loop},
                                       ControlRow{"if", if_else},
                                       ControlRow{"case", choose},
                                       ControlRow{"call", call},
+                                      ControlRow{"composite", composite},
+                                      ControlRow{"after_all", token},
+                                      ControlRow{"create_token", token},
                                       ControlRow{"all_reduce", all_reduce},
                                       ControlRow{"all_gather", all_gather},
                                       ControlRow{"reduce_scatter", reduce_scatter},

@@ -100,12 +100,25 @@ void ordered(Lowerer& l, std::int64_t wanted) {
   }
 }
 
+/// Pairs of elements that an order may compare: beyond, it is made by rounds.
+constexpr std::int64_t kMostPairs = std::int64_t{1} << 22;
+
 void sort(Lowerer& l) {
-  const auto d = static_cast<std::size_t>(l.node().attributes.integer("dimension"));
-  ordered(l, l.in(0).dims[d]);
+  const Dims& dims = l.in(0).dims;
+  if (dims.empty() || l.in(0).count() == 0) {
+    for (std::size_t i = 0; i < l.node().operands.size(); ++i) l.set(l.in(i), i);
+    return;
+  }
+  const std::int64_t given = l.node().attributes.integer("dimension", -1);
+  const std::int64_t size = dims[static_cast<std::size_t>(given < 0 ? given + l.type_in(0).rank() : given)];
+  return l.in(0).count() * size <= kMostPairs ? region_rule("sort")(l) : ordered(l, size);
 }
 
-void top_k(Lowerer& l) { ordered(l, l.type_out(0).dims.back()); }
+void top_k(Lowerer& l) {
+  const View& view = l.in(0);
+  const bool few = !view.dims.empty() && view.count() * view.dims.back() <= kMostPairs && l.node().results == 2;
+  return few ? region_rule("chlo.top_k")(l) : ordered(l, l.type_out(0).dims.back());
+}
 
 /// A new state and random bits.
 void random_bits(Lowerer& l) {
@@ -123,6 +136,54 @@ constexpr std::array kTargets = {CustomRow{"te_fused_attn_forward_ffi", attentio
                                  CustomRow{"te_fused_attn_backward_ffi", attention_gradient}, CustomRow{"TopK", top_k},
                                  CustomRow{"AwsNeuronTopK", top_k}};
 
+/// Marks, which leave their operands as they are.
+constexpr std::array<std::string_view, 12> kMarks = {"Sharding",
+                                                     "SPMDFullToShardShape",
+                                                     "SPMDShardToFullShape",
+                                                     "annotate_device_placement",
+                                                     "AwsNeuronTransferWithStaticRing",
+                                                     "AwsNeuronLNCShardingConstraint",
+                                                     "AwsNeuronModuleMarkerStart-Forward",
+                                                     "AwsNeuronModuleMarkerStart-Backward",
+                                                     "AwsNeuronModuleMarkerEnd-Forward",
+                                                     "AwsNeuronModuleMarkerEnd-Backward",
+                                                     "NeuronBoundaryMarker-Start",
+                                                     "NeuronBoundaryMarker-End"};
+
+struct FunctionTarget {
+  std::string_view target;
+  isa::Fn fn;
+  std::string_view composed = {};  // of others, by this operator's name
+};
+constexpr std::array kFunctions = {FunctionTarget{"AwsNeuronErf", isa::Fn::kErf},
+                                   FunctionTarget{"AwsNeuronGelu", isa::Fn::kGelu},
+                                   FunctionTarget{"AwsNeuronGeluApprxTanh", isa::Fn::kGeluTanh},
+                                   FunctionTarget{"AwsNeuronSilu", isa::Fn::kSilu},
+                                   FunctionTarget{"mhlo.erf", isa::Fn::kErf},
+                                   FunctionTarget{"mhlo.erf_inv", isa::Fn::kCopy, "chlo.erf_inv"},
+                                   FunctionTarget{"mhlo.tan", isa::Fn::kCopy, "tan"},
+                                   FunctionTarget{"mhlo.cosh", isa::Fn::kCopy, "chlo.cosh"},
+                                   FunctionTarget{"mhlo.sinh", isa::Fn::kCopy, "chlo.sinh"},
+                                   FunctionTarget{"mhlo.acosh", isa::Fn::kCopy, "chlo.acosh"},
+                                   FunctionTarget{"mhlo.asinh", isa::Fn::kCopy, "chlo.asinh"},
+                                   FunctionTarget{"mhlo.atanh", isa::Fn::kCopy, "chlo.atanh"}};
+
+/// Whether the target is a mark or a function.
+bool simple_target(Lowerer& l, std::string_view target) {
+  if (std::ranges::find(kMarks, target) != kMarks.end()) {
+    for (std::size_t i = 0; i < l.node().results; ++i) l.set(l.in(i), i);
+    return true;
+  }
+  const auto row = std::ranges::find(kFunctions, target, &FunctionTarget::target);
+  if (row == kFunctions.end()) return false;
+  if (!row->composed.empty())
+    apply_function(l, row->composed);
+  else
+    l.set(l.element({.form = runtime::ElementForm::kFunction, .fn = row->fn}, {l.in(0)}, l.type_out().dims,
+                    l.dtype_out()));
+  return true;
+}
+
 /// An operation of the compiler's own, in a program that trnsim wrote.
 void own_operation(Lowerer& l, std::string_view name) {
   const auto all = runtime::all_ops();
@@ -138,6 +199,7 @@ void own_operation(Lowerer& l, std::string_view name) {
 void custom_call(Lowerer& l) {
   const std::string target = l.node().attributes.text("call_target_name");
   if (target.starts_with(hlo::kTargetPrefix)) return own_operation(l, target.substr(hlo::kTargetPrefix.size()));
+  if (simple_target(l, target)) return;
   const auto row = std::ranges::find(kTargets, target, &CustomRow::target);
   if (row == kTargets.end())
     l.refuse(fmt::format("EVRF015: the custom call {} has no meaning here", target), "compose it of operators");

@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "frontend/lower/lowerer.h"
+#include "frontend/lower/formula.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/element_numbers.h"
 #include "runtime/ops/ops.h"
@@ -57,7 +57,6 @@ const std::vector<OneRow>& one_rows() {
       {"abs", numbers(Alu::kAbs, 0)},
       {"exponential", function(Fn::kExp)},
       {"log", function(Fn::kLog)},
-      {"log_plus_one", function(Fn::kLog, 1, 1)},
       {"sqrt", function(Fn::kSqrt)},
       {"rsqrt", function(Fn::kRsqrt)},
       {"tanh", function(Fn::kTanh)},
@@ -67,6 +66,7 @@ const std::vector<OneRow>& one_rows() {
       {"sign", function(Fn::kSign)},
       {"floor", {.form = ElementForm::kFloor}},
       {"chlo.erf", function(Fn::kErf)},
+      {"erf", function(Fn::kErf)},
       {"is_finite", numbers(Alu::kAbs, 0, Alu::kLe, std::numeric_limits<float>::max())},
   };
   return kRows;
@@ -76,19 +76,11 @@ struct PairRow {
   std::string_view op;
   Alu alu;
 };
-constexpr std::array kPairRows = {PairRow{"add", Alu::kAdd},
-                                  PairRow{"subtract", Alu::kSub},
-                                  PairRow{"multiply", Alu::kMul},
-                                  PairRow{"divide", Alu::kDiv},
-                                  PairRow{"maximum", Alu::kMax},
-                                  PairRow{"minimum", Alu::kMin},
-                                  PairRow{"power", Alu::kPow},
-                                  PairRow{"and", Alu::kAnd},
-                                  PairRow{"or", Alu::kOr},
-                                  PairRow{"xor", Alu::kXor},
-                                  PairRow{"shift_left", Alu::kShl},
-                                  PairRow{"shift_right_logical", Alu::kShr},
-                                  PairRow{"shift_right_arithmetic", Alu::kShr}};
+constexpr std::array kPairRows = {PairRow{"add", Alu::kAdd},      PairRow{"subtract", Alu::kSub},
+                                  PairRow{"multiply", Alu::kMul}, PairRow{"divide", Alu::kDiv},
+                                  PairRow{"maximum", Alu::kMax},  PairRow{"minimum", Alu::kMin},
+                                  PairRow{"power", Alu::kPow},    PairRow{"and", Alu::kAnd},
+                                  PairRow{"or", Alu::kOr},        PairRow{"xor", Alu::kXor}};
 
 Alu compare_alu(Lowerer& l) {
   constexpr std::array<std::string_view, 6> kNames{"EQ", "NE", "GT", "GE", "LT", "LE"};
@@ -134,14 +126,13 @@ void pair(Lowerer& l, Alu alu) {
       alu != Alu::kSub && alu != Alu::kDiv && alu != Alu::kPow && alu != Alu::kShl && alu != Alu::kShr;
   if (a.is_number() && b.is_number())
     return l.set(number_view(held(runtime::computed(alu, a.number, b.number), element), dims, dtype));
+  const bool wraps = is_integer(element) && (alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul);
+  if (wraps) return l.set(integer_pair(l, alu, a, b));
   if (b.is_number()) {
     const bool halves =
         alu == Alu::kDiv && is_float(element);  // a product with the reciprocal is exact for powers of 2
     if (halves && std::exp2(std::round(std::log2(std::abs(b.number)))) == std::abs(b.number))
       return l.set(l.element(numbers(Alu::kMul, 1 / b.number), {a}, dims, dtype));
-    // Sums and products of 32 bits without a sign wrap: as of two tensors, which GpSimdE computes exactly.
-    const bool wraps = element == Element::kU32 && (alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul);
-    if (wraps) return l.set(l.element({.form = ElementForm::kPair, .alu = alu}, {a, b}, dims, dtype));
     return l.set(l.element(numbers(alu, b.number), {a}, dims, dtype));
   }
   if (!a.is_number()) return l.set(l.element({.form = ElementForm::kPair, .alu = alu}, {a, b}, dims, dtype));
@@ -156,7 +147,10 @@ void pair(Lowerer& l, Alu alu) {
   l.set(l.element({.form = ElementForm::kPair, .alu = alu}, {a, b}, dims, dtype));
 }
 
+bool of_integers(Lowerer& l) { return is_integer(l.type_out().element); }
+
 void binary(Lowerer& l) {
+  if (l.node().op->name == "divide" && of_integers(l)) return integer_rule("divide")(l);
   const auto row = std::ranges::find(kPairRows, l.node().op->name, &PairRow::op);
   pair(l, for_type(row->alu, l.type_out().element));
 }
@@ -164,6 +158,8 @@ void binary(Lowerer& l) {
 void compare(Lowerer& l) { pair(l, compare_alu(l)); }
 
 void unary(Lowerer& l) {
+  if (l.node().op->name == "negate" && of_integers(l) && !l.in(0).is_number())
+    return l.set(integer_pair(l, Alu::kSub, number_view(0, l.type_out().dims, l.dtype_out()), l.in(0)));
   const auto row = std::ranges::find(one_rows(), l.node().op->name, &OneRow::op);
   l.set(l.element(row->attrs, {l.in(0)}, l.type_out().dims, l.dtype_out()));
 }
@@ -187,17 +183,8 @@ void round(Lowerer& l) {
   l.set(stepped(l, function(Fn::kCopy), whole));
 }
 
-void exponential_minus_one(Lowerer& l) {
-  l.set(stepped(l, numbers(Alu::kAdd, -1), stepped(l, function(Fn::kExp), l.in(0))));
-}
-
-void cube_root(Lowerer& l) {
-  const View size = stepped(l, numbers(Alu::kAbs, 0, Alu::kPow, 1.0 / 3), l.in(0));
-  const View sign = stepped(l, function(Fn::kSign), l.in(0));
-  l.set(l.element({.form = ElementForm::kPair, .alu = Alu::kMul}, {size, sign}, l.type_out().dims, l.dtype_out()));
-}
-
 void remainder(Lowerer& l) {
+  if (of_integers(l)) return integer_rule("remainder")(l);
   l.set(l.element({.form = ElementForm::kRest}, {l.in(0), l.in(1)}, l.type_out().dims, l.dtype_out()));
 }
 
@@ -261,8 +248,6 @@ constexpr std::array kElementRules = {RuleRow{"compare", compare},
                                       RuleRow{"not", negated},
                                       RuleRow{"ceil", ceil},
                                       RuleRow{"round_nearest_even", round},
-                                      RuleRow{"cbrt", cube_root},
-                                      RuleRow{"exponential_minus_one", exponential_minus_one},
                                       RuleRow{"remainder", remainder},
                                       RuleRow{"select", select},
                                       RuleRow{"clamp", clamp},
@@ -320,6 +305,19 @@ runtime::ValueId operand_of(Lowerer& l, const View& view, Spread spread, const R
   return row ? l.matrix(part, 1, reading.cols) : l.matrix(part, reading.rows, 1);
 }
 
+/// A whole number as its type holds it.
+double wrapped(double number, Dtype dtype) {
+  if (!std::isfinite(number)) return 0;
+  const int bits = 8 * isa::size_of(dtype);
+  const bool has_sign = dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
+  const double span = std::exp2(bits), low = has_sign ? -span / 2 : 0;
+  const double whole = std::trunc(number);
+  return whole - span * std::floor((whole - low) / span);
+}
+
+/// Immediates of instructions are in fp32.
+bool fp32_has(double number) { return static_cast<double>(static_cast<float>(number)) == number; }
+
 /// The result in its own dimensions: a row or a column for all of them where the operands are no more.
 View spread_out(const View& dense, const Reading& reading) {
   View out = dense;
@@ -335,12 +333,36 @@ View spread_out(const View& dense, const Reading& reading) {
 
 }  // namespace
 
+namespace {
+
+/// One of two integers of 32 bits by their bits: the engines' select is in fp32.
+View chosen_bits(Lowerer& l, const std::vector<View>& in, const Dims& dims, Dtype dtype) {
+  const auto pair = [&](Alu alu, const View& a, const View& b) {
+    return l.element({.form = ElementForm::kPair, .alu = alu}, {a, b}, dims, dtype);
+  };
+  const View truth = l.element(numbers(Alu::kNe, 0, Alu::kMul, -1), {in[0]}, dims, Dtype::kInt32);
+  const View mask = Formula{l, truth}.bits_as(dtype).view();
+  const View rest = l.element(numbers(Alu::kNot, 0), {mask}, dims, dtype);
+  return pair(Alu::kOr, pair(Alu::kAnd, in[1], mask), pair(Alu::kAnd, in[2], rest));
+}
+
+}  // namespace
+
 View Lowerer::element(const ElementAttrs& given, const std::vector<View>& in, const Dims& dims, Dtype dtype) {
   if (std::ranges::all_of(in, &View::is_number)) {
     const auto at = [&](std::size_t i) { return i < in.size() ? in[i].number : 0.0; };
     const double number = runtime::computed(given, at(0), at(1), at(2));
-    return number_view(isa::is_integer(dtype) ? std::trunc(number) : static_cast<float>(number), dims, dtype);
+    return number_view(isa::is_integer(dtype) ? wrapped(number, dtype) : static_cast<float>(number), dims, dtype);
   }
+  if (given.form == ElementForm::kNumbers && isa::is_integer(dtype) && !(fp32_has(given.x) && fp32_has(given.y))) {
+    const View first = element({.form = ElementForm::kPair, .alu = given.alu},
+                               {in[0], number_view(given.x, dims, in[0].dtype)}, dims, dtype);
+    if (given.then == Alu::kNone) return first;
+    return element({.form = ElementForm::kPair, .alu = given.then}, {first, number_view(given.y, dims, dtype)}, dims,
+                   dtype);
+  }
+  const bool wide = dtype == Dtype::kInt32 || dtype == Dtype::kUint32;
+  if (given.form == ElementForm::kSelect && wide) return chosen_bits(*this, in, dims, dtype);
   ElementAttrs attrs = given;
   attrs.dtype = dtype;
   const Reading reading = reading_of(in, dims);

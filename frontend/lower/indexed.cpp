@@ -1,9 +1,11 @@
 // The lowering of operators whose places are data: slices at an index, gather, scatter.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 #include "frontend/lower/lowerer.h"
+#include "frontend/lower/windows.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -11,47 +13,62 @@
 namespace trnsim::frontend {
 namespace {
 
-/// The start of a slice of `sizes`, clamped to the tensor. Starts that only a run knows count as 0: the same bytes
-/// move, from another place.
-Dims start_of(Lowerer& l, std::size_t first, const Dims& whole, const Dims& sizes) {
+constexpr std::int64_t kMostRows = 65535;  // of a table whose rows one transfer names
+
+/// Dimensions 0, 1, ... of a table's rows.
+Dims rows_named(const Dims& sizes) {
+  Dims out;
+  for (std::size_t d = 0; d < sizes.size(); ++d) out.push_back(static_cast<std::int64_t>(d));
+  return out;
+}
+
+/// The place of a slice of `sizes` along each dimension, clamped to the tensor, where all of them are known.
+std::optional<Dims> known_start(Lowerer& l, std::size_t first, const Dims& whole, const Dims& sizes) {
   Dims out(sizes.size());
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     const View& index = l.in(first + d);
     if (index.is_number())
       out[d] = std::clamp<std::int64_t>(static_cast<std::int64_t>(index.number), 0, whole[d] - sizes[d]);
     else if (whole[d] != sizes[d])
-      l.only_timed("its place depends on data");
+      return std::nullopt;
   }
   return out;
+}
+
+/// Slices of `sizes` along dimension d that operand 'first + d' places.
+Windows slice_at(Lowerer& l, std::size_t first, const Dims& whole, const Dims& sizes) {
+  std::vector<Start> starts;
+  for (std::size_t d = 0; d < sizes.size(); ++d)
+    starts.push_back({.index = l.in(first + d), .dim = static_cast<std::int64_t>(d)});
+  return Windows{whole, sizes, {}, std::move(starts)};
 }
 
 void dynamic_slice(Lowerer& l) {
   const View& view = l.in(0);
   const Dims& sizes = l.type_out().dims;
-  const View part = sliced(view, start_of(l, 1, view.dims, sizes), sizes, Dims(sizes.size(), 1));
-  if (part.is_number() || !is_dense(part)) return l.set(part);
+  if (view.is_number() || element_count(sizes) == 0) return l.set(number_view(view.number, sizes, view.dtype));
+  const auto start = known_start(l, 1, view.dims, sizes);
+  if (!start) return l.set(dense_view(slice_at(l, 1, view.dims, sizes).taken(l, view), sizes, view.dtype));
+  const View part = sliced(view, *start, sizes, Dims(sizes.size(), 1));
+  if (!is_dense(part)) return l.set(part);
   // A matrix of its own, so that blocks of a loop do not differ by the place.
   l.set(dense_view(l.matrix(part), sizes, part.dtype));
 }
 
-void dynamic_update_slice(Lowerer& l) {
-  const View &view = l.in(0), &update = l.in(1);
-  const Dims start = start_of(l, 2, view.dims, update.dims);
-  if (view.is_number() && update.is_number() && view.number == update.number) return l.set(view);
-  const bool in_place = l.is_owned(view) && l.reads_last(0) && is_dense(view) && view.first == 0;
-  View whole = in_place ? view : l.owned_copy(view);
-  if (update.count() == 0) return l.set(whole);
+void update_at(Lowerer& l, View whole, const View& update, const Dims& start) {
   const View place = sliced(whole, start, update.dims, Dims(start.size(), 1));
   const runtime::Value memory = l.graph().value(whole.base);
   const Dims sizes = update.dims.empty() ? Dims{1} : update.dims,
              strides = update.dims.empty() ? Dims{1} : place.strides;
   // A run of elements: through a view, so that blocks of a loop do not differ by the place.
-  View run = place;
-  if (is_dense(run) && run.first > 0) {
-    const runtime::ValueId part =
-        l.add(runtime::kView, {whole.base}, runtime::ViewAttrs{.rows = 1, .cols = update.count(), .first = run.first});
+  if (is_dense(place) && place.first > 0) {
+    const runtime::ValueId part = l.add(runtime::kView, {whole.base},
+                                        runtime::ViewAttrs{.rows = 1, .cols = update.count(), .first = place.first});
     l.add(runtime::kPlace, {part, l.matrix(update)},
           runtime::MoveAttrs{.sizes = {update.count()}, .strides = {1}, .rows = 1, .cols = update.count()});
+    // Under a new name: copies of parts that were made before have the old one.
+    whole.base = l.add(runtime::kView, {whole.base}, runtime::ViewAttrs{.rows = memory.rows, .cols = memory.cols});
+    l.own(whole.base);
     return l.set(whole);
   }
   whole.base =
@@ -62,14 +79,16 @@ void dynamic_update_slice(Lowerer& l) {
   l.set(whole);
 }
 
-/// The size of the run of elements that each index of a gather or a scatter moves, behind which the next one begins.
-std::int64_t run_of(const Dims& table, const Dims& slice) {
-  std::int64_t run = 1;
-  for (std::size_t d = table.size(); d-- > 0;) {
-    run *= slice[d];
-    if (slice[d] != table[d]) break;
-  }
-  return run;
+void dynamic_update_slice(Lowerer& l) {
+  const View &view = l.in(0), &update = l.in(1);
+  if (view.is_number() && update.is_number() && view.number == update.number) return l.set(view);
+  const auto start = known_start(l, 2, view.dims, update.dims);
+  const Windows windows = start ? Windows{} : slice_at(l, 2, view.dims, update.dims);
+  View whole = l.to_write(0);
+  if (update.count() == 0) return l.set(whole);
+  if (start) return update_at(l, std::move(whole), update, *start);
+  whole.base = windows.put(l, whole, update, {.run = 1, .unique = true});
+  l.set(whole);
 }
 
 /// Indexed dimensions in front: rows of the rest, which an index names by one number.
@@ -80,57 +99,22 @@ struct Rows {
 };
 
 /// Nothing when an index moves less than all of the other dimensions, or its dimensions are those of a batch.
-std::optional<Rows> rows_of(const View& table, const Dims& indexed, const Dims& dropped, const Dims& batching) {
+std::optional<Rows> rows_of(const View& table, const Dims& indexed, const Dims& dropped, const Dims& batching,
+                            const Dims& sizes) {
   Rows out{.table = table, .indexed = indexed, .others = {}};
   Dims sorted = indexed;
   std::ranges::sort(sorted);
   if (sorted != dropped || !batching.empty()) return std::nullopt;
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(table.dims.size()); ++d)
     if (!std::ranges::binary_search(sorted, d)) out.others.push_back(d);
+  for (const std::int64_t d : out.others)
+    if (sizes[static_cast<std::size_t>(d)] != table.dims[static_cast<std::size_t>(d)]) return std::nullopt;
   Dims order = indexed;
   order.insert(order.end(), out.others.begin(), out.others.end());
   out.table = transposed(table, order);
   for (const std::int64_t d : indexed) out.rows *= table.dims[static_cast<std::size_t>(d)];
   out.run = table.count() / std::max<std::int64_t>(out.rows, 1);
   return out;
-}
-
-/// The row that each index names: its components, each within its dimension, as one number. [n, 1] int32.
-View row_numbers(Lowerer& l, const View& ids, std::int64_t vector_dim, const Dims& sizes, bool clamped) {
-  const auto k = static_cast<std::int64_t>(sizes.size());
-  View all = ids;
-  if (vector_dim < static_cast<std::int64_t>(ids.dims.size())) {
-    Dims order;
-    for (std::int64_t d = 0; d < static_cast<std::int64_t>(ids.dims.size()); ++d)
-      if (d != vector_dim) order.push_back(d);
-    order.push_back(vector_dim);
-    all = transposed(ids, order);
-  }
-  const std::int64_t count = ids.count() / k;
-  const auto table = reshaped(all, {count, k});
-  const View flat = table ? *table : dense_view(l.matrix(all, count, k), {count, k}, ids.dtype);
-  View sum;
-  for (std::int64_t c = 0; c < k; ++c) {
-    const std::int64_t size = sizes[static_cast<std::size_t>(c)];
-    View part = sliced(flat, {0, c}, {count, 1}, {1, 1});
-    const runtime::ElementAttrs limits{.form = runtime::ElementForm::kNumbers,
-                                       .alu = isa::Alu::kMax,
-                                       .then = isa::Alu::kMin,
-                                       .x = 0,
-                                       .y = static_cast<double>(size - 1)};
-    if (clamped || part.dtype != Dtype::kInt32)
-      part = l.element(clamped ? limits : runtime::ElementAttrs{.form = runtime::ElementForm::kFunction}, {part},
-                       part.dims, Dtype::kInt32);
-    if (c == 0) {
-      sum = part;
-      continue;
-    }
-    const runtime::ElementAttrs times{
-        .form = runtime::ElementForm::kNumbers, .alu = isa::Alu::kMul, .x = static_cast<double>(size)};
-    sum = l.element(times, {sum}, sum.dims, Dtype::kInt32);
-    sum = l.element({.form = runtime::ElementForm::kPair}, {sum, part}, sum.dims, Dtype::kInt32);
-  }
-  return sum;
 }
 
 View inverse(const View& view, const Dims& order) {
@@ -140,16 +124,41 @@ View inverse(const View& view, const Dims& order) {
   return transposed(view, back);
 }
 
-/// Places that are not indices of whole rows: as many elements move, in runs as long, from wherever.
-Rows any_rows(Lowerer& l, const View& table, const Dims& slice) {
-  l.only_timed("its places are no rows of one table");
-  const std::int64_t run = run_of(table.dims, slice);
-  return {.table = table, .indexed = {}, .others = {}, .rows = table.count() / run, .run = run};
+/// Dimensions 0 to rank - 1 that are not among `some`, then `some`.
+Dims others_first(std::size_t rank, const Dims& some) {
+  Dims out;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(rank); ++d)
+    if (std::ranges::find(some, d) == some.end()) out.push_back(d);
+  out.insert(out.end(), some.begin(), some.end());
+  return out;
 }
 
-Dims sizes_at(const View& view, const Dims& places) {
-  Dims out;
-  for (const std::int64_t d : places) out.push_back(view.dims[static_cast<std::size_t>(d)]);
+/// How gather's and scatter's indices name the begins of windows in one form.
+struct Indexing {
+  Dims named, batching, ids_batching;
+  std::int64_t vector_dim = 0;
+};
+
+/// Component c of all index vectors.
+View component(const View& ids, std::int64_t vector_dim, std::int64_t c) {
+  if (vector_dim >= static_cast<std::int64_t>(ids.dims.size())) return ids;
+  const auto d = static_cast<std::size_t>(vector_dim);
+  View out = ids;
+  if (!out.is_number()) out.first += c * out.strides[d];
+  out.dims.erase(out.dims.begin() + vector_dim);
+  out.strides.erase(out.strides.begin() + vector_dim);
+  return out;
+}
+
+std::vector<Start> starts_of(Lowerer& l, const View& ids, const Indexing& how) {
+  std::vector<Start> out;
+  for (std::size_t c = 0; c < how.named.size(); ++c)
+    out.push_back({.index = component(ids, how.vector_dim, static_cast<std::int64_t>(c)), .dim = how.named[c]});
+  const Dims dims = component(ids, how.vector_dim, 0).dims;
+  for (std::size_t b = 0; b < how.batching.size(); ++b) {
+    const std::int64_t in_ids = how.ids_batching[b], d = in_ids - (in_ids > how.vector_dim ? 1 : 0);
+    out.push_back({.index = counted(l, dims, static_cast<std::size_t>(d), 1), .dim = how.batching[b]});
+  }
   return out;
 }
 
@@ -159,76 +168,140 @@ void gather(Lowerer& l) {
   const Dims& result = l.type_out().dims;
   const std::int64_t count = element_count(result);
   if (count == 0 || table.is_number()) return l.set(number_view(table.number, result, l.dtype_out()));
-  auto rows = rows_of(table, g.start_index_map, g.collapsed_slice_dims, g.operand_batching_dims);
-  for (std::size_t d = 0; rows && d < table.dims.size(); ++d)
-    if (std::ranges::find(rows->others, static_cast<std::int64_t>(d)) != rows->others.end() &&
-        g.slice_sizes[d] != table.dims[d])
-      rows.reset();
-  const bool exact = rows.has_value();
-  if (!rows) rows = any_rows(l, table, g.slice_sizes);
-  const std::int64_t places = count / rows->run;
-  const View index = exact ? row_numbers(l, ids, g.index_vector_dim, sizes_at(table, g.start_index_map), true)
-                           : number_view(0, {places, 1}, Dtype::kInt32);
-  const runtime::ValueId taken =
-      l.add(runtime::kEmbedding, {l.matrix(rows->table, rows->rows, rows->run), l.matrix(index, places, 1)},
-            runtime::ResultAttrs{.dtype = l.dtype_out()});
-  // Rows come in the order of the indices: the others' dimensions last.
-  Dims order, dims;
-  for (std::int64_t d = 0; d < static_cast<std::int64_t>(result.size()); ++d)
-    if (std::ranges::find(g.offset_dims, d) == g.offset_dims.end()) order.push_back(d);
-  order.insert(order.end(), g.offset_dims.begin(), g.offset_dims.end());
+  const Indexing how{g.start_index_map, g.operand_batching_dims, g.start_indices_batching_dims, g.index_vector_dim};
+  const Dims order = others_first(result.size(), g.offset_dims);
+  Dims dims;
   for (const std::int64_t d : order) dims.push_back(result[static_cast<std::size_t>(d)]);
+  const Dims batch = component(ids, g.index_vector_dim, 0).dims;
+  const auto rows = rows_of(table, g.start_index_map, g.collapsed_slice_dims, g.operand_batching_dims, g.slice_sizes);
+  if (!rows || rows->rows > kMostRows) {
+    const Windows windows{table.dims, g.slice_sizes, batch, starts_of(l, ids, how)};
+    return l.set(inverse(dense_view(windows.taken(l, table), dims, l.dtype_out()), order));
+  }
+  Dims sizes;
+  for (const std::int64_t d : rows->indexed) sizes.push_back(table.dims[static_cast<std::size_t>(d)]);
+  const Windows windows{sizes, Dims(sizes.size(), 1), batch,
+                        starts_of(l, ids, {rows_named(sizes), {}, {}, how.vector_dim})};
+  const std::int64_t places = count / rows->run;
+  const runtime::ValueId taken =
+      l.add(runtime::kEmbedding, {l.matrix(rows->table, rows->rows, rows->run), l.matrix(windows.ids(l, 1), places, 1)},
+            runtime::ResultAttrs{.dtype = l.dtype_out()});
   l.set(inverse(dense_view(taken, dims, l.dtype_out()), order));
 }
 
-/// The rows that indices name, each the sum of its updates. TensorE adds them up, which takes no integers.
+// ---- scatter
+
+/// How a scatter's region combines what is there with an update: the function of the two, or none: the update takes its
+/// place.
+struct Meeting {
+  isa::Alu alu = isa::Alu::kNone;
+  bool keeps = false;  // what is there stays
+};
+
+std::optional<Meeting> meeting_of(const Function& region, std::size_t i, std::size_t count) {
+  struct Row {
+    std::string_view op;
+    isa::Alu alu, of_truths;
+  };
+  using isa::Alu;
+  constexpr std::array kRows = {
+      Row{"add", Alu::kAdd, Alu::kLogicalOr},       Row{"multiply", Alu::kMul, Alu::kLogicalAnd},
+      Row{"maximum", Alu::kMax, Alu::kLogicalOr},   Row{"minimum", Alu::kMin, Alu::kLogicalAnd},
+      Row{"subtract", Alu::kSub, Alu::kLogicalXor}, Row{"and", Alu::kAnd, Alu::kLogicalAnd},
+      Row{"or", Alu::kOr, Alu::kLogicalOr},         Row{"xor", Alu::kXor, Alu::kLogicalXor}};
+  std::map<ValueId, ValueId> same;  // converted there and back
+  const auto origin = [&](ValueId v) {
+    const auto found = same.find(v);
+    return found == same.end() ? v : found->second;
+  };
+  std::map<ValueId, const Node*> made;
+  for (const Node& node : region.nodes) {
+    if (node.op->name == "convert" || node.op->name == "optimization_barrier")
+      same[node.result()] = origin(node.operands[0]);
+    else
+      made[node.result()] = &node;
+  }
+  const auto there = static_cast<ValueId>(i), update = static_cast<ValueId>(count + i);
+  const ValueId result = origin(region.results[i]);
+  if (result == update) return Meeting{};
+  if (result == there) return Meeting{.keeps = true};
+  const auto node = made.find(result);
+  if (node == made.end() || node->second->operands.size() != 2) return std::nullopt;
+  const auto row = std::ranges::find(kRows, node->second->op->name, &Row::op);
+  const ValueId a = origin(node->second->operands[0]), b = origin(node->second->operands[1]);
+  const bool turned = a == update && b == there;
+  if (row == kRows.end() || (!turned && (a != there || b != update)) || (turned && row->alu == Alu::kSub))
+    return std::nullopt;
+  return Meeting{.alu = is_bool(region.type(there).element) ? row->of_truths : row->alu};
+}
+
+/// The rows that indices name, each the sum of its updates: TensorE adds up those of a small table.
 View summed_rows(Lowerer& l, const Rows& rows, const View& updates, const View& index) {
-  const bool whole = isa::is_integer(l.dtype_out());
-  const Dtype dtype = whole ? Dtype::kFp32 : l.dtype_out();
-  const runtime::ElementAttrs copy{.form = runtime::ElementForm::kFunction};
-  const View real = whole ? l.element(copy, {updates}, updates.dims, dtype) : updates;
   const std::int64_t places = updates.count() / rows.run;
   const runtime::ValueId sum =
-      l.add(runtime::kEmbeddingGrad, {l.matrix(index, places, 1), l.matrix(real, places, rows.run)},
-            runtime::EmbeddingGradAttrs{.rows = rows.table.count() / rows.run, .dtype = dtype});
-  const View scattered = dense_view(sum, rows.table.dims, dtype);
-  return whole ? l.element(copy, {scattered}, scattered.dims, l.dtype_out()) : scattered;
+      l.add(runtime::kEmbeddingGrad, {l.matrix(index, places, 1), l.matrix(updates, places, rows.run)},
+            runtime::EmbeddingGradAttrs{.rows = rows.table.count() / rows.run, .dtype = updates.dtype});
+  Dims order = rows.indexed;
+  order.insert(order.end(), rows.others.begin(), rows.others.end());
+  return inverse(dense_view(sum, rows.table.dims, updates.dtype), order);
+}
+
+Dims window_sizes(const ScatterDims& s, const Dims& table, const Dims& updates) {
+  Dims out(table.size(), 1);
+  std::size_t k = 0;
+  for (std::size_t d = 0; d < table.size(); ++d) {
+    const auto at = static_cast<std::int64_t>(d);
+    const bool dropped = std::ranges::find(s.inserted_window_dims, at) != s.inserted_window_dims.end() ||
+                         std::ranges::find(s.input_batching_dims, at) != s.input_batching_dims.end();
+    if (!dropped) out[d] = updates[static_cast<std::size_t>(s.update_window_dims[k++])];
+  }
+  return out;
+}
+
+void scatter_one(Lowerer& l, std::size_t i, const ScatterDims& s, const Meeting& meeting) {
+  const std::size_t count = l.node().results;
+  const View &table = l.in(i), &ids = l.in(count), &updates = l.in(count + 1 + i);
+  if (updates.count() == 0 || table.count() == 0 || meeting.keeps) return l.set(table, i);
+  const Dims sizes = window_sizes(s, table.dims, updates.dims);
+  const View moved = transposed(updates, others_first(updates.dims.size(), s.update_window_dims));
+  const Indexing how{s.scatter_dims_to_operand_dims, s.input_batching_dims, s.scatter_indices_batching_dims,
+                     s.index_vector_dim};
+  const Dims batch = component(ids, s.index_vector_dim, 0).dims;
+  const auto rows =
+      rows_of(table, s.scatter_dims_to_operand_dims, s.inserted_window_dims, s.input_batching_dims, sizes);
+  const bool summed =
+      rows && meeting.alu == isa::Alu::kAdd && !isa::is_integer(table.dtype) && rows->rows <= 128 && rows->run <= 2048;
+  if (summed) {
+    Dims named;
+    for (const std::int64_t d : rows->indexed) named.push_back(table.dims[static_cast<std::size_t>(d)]);
+    const Windows windows{named, Dims(named.size(), 1), batch,
+                          starts_of(l, ids, {rows_named(named), {}, {}, how.vector_dim}), Outside::kSkipped};
+    const View sum = summed_rows(l, *rows, moved, windows.ids(l, 1));
+    if (table.is_number() && table.number == 0) return l.set(sum, i);
+    return l.set(l.element({.form = runtime::ElementForm::kPair, .alu = isa::Alu::kAdd}, {table, sum}, table.dims,
+                           l.dtype_out(i)),
+                 i);
+  }
+  const Windows windows{table.dims, sizes, batch, starts_of(l, ids, how), Outside::kSkipped};
+  View whole = l.to_write(i);
+  const bool unique = l.node().attributes.flag("unique_indices");
+  whole.base = windows.put(l, whole, moved, {.run = 1, .alu = meeting.alu, .unique = unique});
+  l.set(whole, i);
 }
 
 void scatter(Lowerer& l) {
-  if (l.node().operands.size() != 3) l.refuse("has several tensors", "scatter each by itself");
   const ScatterDims s = scatter_dims(l.node().attributes);
-  const View &table = l.in(0), &ids = l.in(1), &updates = l.in(2);
-  if (updates.count() == 0) return l.set(table);
   const Function& region = l.module().functions[l.node().regions[0].function];
-  const bool adds = region.nodes.size() == 1 && region.nodes[0].op->name == "add";
-  if (!adds && is_signed_integer(l.type_in(0).element) && !region.nodes.empty())
-    l.refuse("EVRF016: integers are combined by more than a sum", "scatter floating-point numbers");
-  auto rows = rows_of(table, s.scatter_dims_to_operand_dims, s.inserted_window_dims, s.input_batching_dims);
-  Dims slice = table.dims, order, dims;
-  for (const std::int64_t d : s.scatter_dims_to_operand_dims) slice[static_cast<std::size_t>(d)] = 1;
-  for (std::int64_t d = 0; d < static_cast<std::int64_t>(updates.dims.size()); ++d)
-    if (std::ranges::find(s.update_window_dims, d) == s.update_window_dims.end()) order.push_back(d);
-  order.insert(order.end(), s.update_window_dims.begin(), s.update_window_dims.end());
-  const View moved = transposed(updates, order);
-  if (rows && rows->run * (updates.count() / std::max<std::int64_t>(rows->run, 1)) != updates.count()) rows.reset();
-  if (rows && !adds) l.only_timed("its function is no sum");
-  const bool exact = rows.has_value();
-  if (!rows) rows = any_rows(l, table, slice);
-  rows->run = std::min(rows->run, updates.count());
-  const std::int64_t places = updates.count() / rows->run;
-  const View index =
-      exact ? row_numbers(l, ids, s.index_vector_dim, sizes_at(table, s.scatter_dims_to_operand_dims), false)
-            : number_view(0, {places, 1}, Dtype::kInt32);
-  View scattered = summed_rows(l, *rows, moved, index);
-  if (exact) {
-    Dims places_of = rows->indexed;
-    places_of.insert(places_of.end(), rows->others.begin(), rows->others.end());
-    scattered = inverse(scattered, places_of);
+  const std::size_t count = l.node().results;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto meeting = meeting_of(region, i, count);
+    if (!meeting)
+      l.refuse("EVRF016: its region is no sum, product, largest, smallest or replacement", "scatter with one of these");
+    const bool computes = meeting->alu != isa::Alu::kNone;
+    if (computes && is_signed_integer(l.type_in(i).element) && meeting->alu != isa::Alu::kAdd)
+      l.refuse("EVRF016: integers are combined by more than a sum", "scatter floating-point numbers");
+    scatter_one(l, i, s, *meeting);
   }
-  if (table.is_number() && table.number == 0) return l.set(scattered);
-  l.set(l.element({.form = runtime::ElementForm::kPair, .alu = isa::Alu::kAdd}, {table, scattered}, table.dims,
-                  l.dtype_out()));
 }
 
 struct IndexedRow {

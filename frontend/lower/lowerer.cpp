@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -52,8 +53,8 @@ std::vector<std::size_t> last_uses(const Function& function) {
 }
 
 Rule rule_of(std::string_view op) {
-  for (const auto family :
-       {element_rule, movement_rule, product_rule, reduction_rule, indexed_rule, control_rule, custom_rule})
+  for (const auto family : {element_rule, function_rule, integer_rule, movement_rule, product_rule, reduction_rule,
+                            indexed_rule, control_rule, custom_rule, region_rule})
     if (const Rule rule = family(op)) return rule;
   return nullptr;
 }
@@ -99,13 +100,30 @@ Lowerer::Lowerer(const Module& module, const LowerOptions& options)
       for (const std::uint32_t r : group) out_.ranks = std::max(out_.ranks, std::int64_t{r} + 1);
 }
 
+/// No core has memory for more.
+void Lowerer::require_sizes() const {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 37;
+  for (const Function& f : module_.functions)
+    for (const Node& node : f.nodes)
+      for (std::uint32_t i = 0; i < node.results; ++i)
+        if (const Type& type = f.type(node.result(i)); type.is_tensor() && element_count(type.dims) > kMostElements)
+          throw Error{Fault::kCapacity, module_.where(node),
+                      fmt::format("EOOM001: {} has {:.3g} elements, more than any core holds", hlo_text(type),
+                                  static_cast<double>(element_count(type.dims))),
+                      "share it between cores"};
+}
+
 LoweredGraph Lowerer::run() {
+  require_sizes();
+  for (const Function& f : module_.functions) last_uses_.emplace(&f, last_uses(f));
   graph().enter({.name = "graph", .phase = isa::Phase::kForward});
   const Function& entry = module_.entry_function();
   std::vector<View> arguments;
   parameters(entry, arguments);
   const std::vector<View> values = called(entry, std::move(arguments));
   results(values);
+  if (graph().node_count() == 0)  // nothing is computed: a program has an operation all the same
+    graph().output(add(runtime::kRamp, {}, runtime::RampAttrs{}), "nothing");
   graph().set_replica_groups(std::move(groups_));
   return std::move(out_);
 }
@@ -122,11 +140,24 @@ void Lowerer::only_timed(std::string_view why) {
     out_.timed_only.push_back(fmt::format("{}: {}: {}", where(), node_->op->name, why));
 }
 
-bool Lowerer::reads_last(std::size_t i) const {
-  const ValueId v = node_->operands[i];
-  const bool once = std::ranges::count(node_->operands, v) == 1;
-  return once && frame_->last_use[v] == number_;
+bool Lowerer::may_write(std::size_t i) const {
+  const View& view = in(i);
+  if (view.is_number() || !owned_.contains(view.base) || !is_dense(view) || view.first != 0) return false;
+  const runtime::ValueId root = out_.graph.root(view.base), own = node_->operands[i];
+  if (std::ranges::count(node_->operands, own) != 1 || std::ranges::find(pinned_, root) != pinned_.end()) return false;
+  for (const Frame* frame = frame_; frame; frame = frame->caller)
+    for (ValueId v = 0; v < frame->values.size(); ++v) {
+      const View& other = frame->values[v];
+      const bool same = frame == frame_ && v == own;
+      const bool read_later = frame->last_use[v] > frame->at || (frame == frame_ && frame->last_use[v] == frame->at);
+      if ((same ? frame->last_use[v] > frame->at : read_later) && !other.is_number() &&
+          out_.graph.root(other.base) == root)
+        return false;
+    }
+  return true;
 }
+
+View Lowerer::to_write(std::size_t i) { return may_write(i) ? in(i) : owned_copy(in(i)); }
 
 /// The scope that the node had in the graph that was written.
 void Lowerer::begin_own_scope() {
@@ -141,8 +172,25 @@ void Lowerer::begin_work(double tiles) {
     ++calls_;
     graph().enter({.name = "graph", .instance = static_cast<std::int32_t>(calls_), .phase = isa::Phase::kForward});
     work_ = 0;
+    uses_.clear();
   }
   work_ += tiles;
+}
+
+/// Whether the present call has the memory of an operand under another name, and one of the two is written: the order
+/// of two names' accesses is that of their calls.
+bool Lowerer::other_names(const std::vector<runtime::ValueId>& in, bool writes) const {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const auto found = uses_.find(out_.graph.root(in[i]));
+    if (found == uses_.end()) continue;
+    for (const auto& [name, written] : found->second)
+      if (name != out_.graph.base(in[i]) && (written || (writes && i == 0))) return true;
+  }
+  return false;
+}
+
+void Lowerer::note_uses(const std::vector<runtime::ValueId>& in, bool writes) {
+  for (std::size_t i = 0; i < in.size(); ++i) uses_[graph().root(in[i])][graph().base(in[i])] |= writes && i == 0;
 }
 
 runtime::ValueId Lowerer::add(const runtime::Op& op, std::vector<runtime::ValueId> in, runtime::Attrs attrs) {
@@ -154,11 +202,15 @@ std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vecto
   double tiles = 1;
   for (const runtime::ValueId v : in) tiles = std::max(tiles, static_cast<double>(graph().value(v).rows) / 128);
   const bool alone = op.collective != runtime::Collective::kNone;
-  if (alone) cut();
+  const bool writes = &op == &runtime::kPlace || &op == &runtime::kPutRuns;
+  if (alone || (&op != &runtime::kView && other_names(in, writes))) cut();
   begin_work(tiles);
+  if (&op != &runtime::kView) note_uses(in, writes);
   std::string label{node_ ? node_->op->name : "output"};
   if (own_ && node_ && !module_.metadata_of(*node_).op_type.empty()) label = module_.metadata_of(*node_).op_type;
   std::vector<runtime::ValueId> out = graph().add(op, std::move(label), std::move(in), std::move(attrs));
+  if (&op != &runtime::kView)
+    for (const runtime::ValueId v : out) uses_[graph().root(v)][graph().base(v)] = true;
   const runtime::Node& made = graph().node(graph().node_count() - 1);
   if (op.pieces) work_ += op.pieces(made);
   if (alone) cut();
@@ -172,7 +224,7 @@ runtime::ValueId Lowerer::matrix(const View& view) {
 
 runtime::ValueId Lowerer::matrix(const View& view, std::int64_t rows, std::int64_t cols) {
   if (view.is_number()) {
-    auto [place, is_new] = numbers_.try_emplace({view.number, rows, cols, view.dtype});
+    auto [place, is_new] = numbers_.try_emplace({std::bit_cast<std::uint64_t>(view.number), rows, cols, view.dtype});
     if (is_new)
       place->second = add(runtime::kRamp, {},
                           runtime::RampAttrs{.rows = rows, .cols = cols, .start = view.number, .dtype = view.dtype});
@@ -235,8 +287,10 @@ bool Lowerer::without_elements() {
 
 void Lowerer::lower_node(const Node& node, std::size_t number) {
   node_ = &node;
-  number_ = number;
-  ++out_.operations;
+  frame_->at = number;
+  if (++out_.operations > options_.most_operations && !own_)
+    refuse(fmt::format("is one of more than {} operations, with all calls and loops", options_.most_operations),
+           "let each operation do more");
   begin_own_scope();
   if (!node.op->code.empty())
     refuse(fmt::format("{}: the vendor's compiler refuses it", node.op->code), "compose it of operators that it takes");
@@ -251,14 +305,16 @@ std::vector<View> Lowerer::called(const Function& function, std::vector<View> ar
   if (++depth_ > kDeepest) refuse("more than 200 functions call each other", "flatten them");
   Frame* const outer_frame = frame_;
   const Node* const outer_node = node_;
-  const std::size_t outer_number = number_;
-  Frame frame{function, std::move(arguments), last_uses(function)};
+  std::vector<std::size_t> own;  // of a function that was made for this call
+  const auto known = last_uses_.find(&function);
+  if (known == last_uses_.end()) own = last_uses(function);
+  Frame frame{function, std::move(arguments), known == last_uses_.end() ? own : known->second, frame_};
   frame.values.resize(function.values.size());
   frame_ = &frame;
   for (std::size_t n = 0; n < function.nodes.size(); ++n) lower_node(function.nodes[n], n);
   std::vector<View> out;
   for (const ValueId v : function.results) out.push_back(frame.values[v]);
-  frame_ = outer_frame, node_ = outer_node, number_ = outer_number;
+  frame_ = outer_frame, node_ = outer_node;
   --depth_;
   return out;
 }

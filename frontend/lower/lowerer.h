@@ -18,7 +18,9 @@ namespace trnsim::frontend {
 struct Frame {
   const Function& function;
   std::vector<View> values;
-  std::vector<std::size_t> last_use;  // the node that reads each value last; the count of nodes: the caller does
+  const std::vector<std::size_t>& last_use;  // the node that reads each value last; the count of nodes: the caller does
+  const Frame* caller = nullptr;
+  std::size_t at = 0;  // the node that is lowered
 };
 
 class Lowerer {
@@ -58,10 +60,16 @@ class Lowerer {
   runtime::ValueId matrix(const View& view);
   /// A view with elements one behind the other, of memory that nothing else reads: it may be written in place.
   View owned_copy(const View& view);
-  bool is_owned(const View& view) const { return !view.is_number() && owned_.contains(view.base); }
   void own(runtime::ValueId value) { owned_.insert(value); }
-  /// Whether the present node is the last of its function to read operand i.
-  bool reads_last(std::size_t i) const;
+  /// Operand i if its memory may be written: it is the program's own, and nothing reads it later under any name.
+  /// Else a copy.
+  View to_write(std::size_t i);
+  /// Values that each trip of a loop reads are not written in place until the guard goes.
+  void pin(const View& view) {
+    if (!view.is_number()) pinned_.push_back(graph().root(view.base));
+  }
+  void unpin(std::size_t count) { pinned_.resize(pinned_.size() - count); }
+  std::size_t pinned() const { return pinned_.size(); }
   /// A view of a matrix that was just computed, in the result's dimensions.
   void set_result(runtime::ValueId value, std::size_t i = 0) {
     set(dense_view(value, type_out(i).dims, dtype_out(i)), i);
@@ -88,21 +96,28 @@ class Lowerer {
   void assign(runtime::ValueId from, runtime::ValueId into);
   bool without_elements();
   void lower_node(const Node& node, std::size_t number);
+  void require_sizes() const;
+  bool may_write(std::size_t i) const;
+  bool other_names(const std::vector<runtime::ValueId>& in, bool writes) const;
+  void note_uses(const std::vector<runtime::ValueId>& in, bool writes);
 
   const Module& module_;
   const LowerOptions options_;
   LoweredGraph out_;
+  std::map<const Function*, std::vector<std::size_t>> last_uses_;  // of the module's functions
   Frame* frame_ = nullptr;
   const Node* node_ = nullptr;
-  std::size_t number_ = 0;  // of node_ in its function
   int depth_ = 0;
   double work_ = 0;
   std::int64_t calls_ = 0;
   std::vector<runtime::ValueId> parameters_;
   std::set<runtime::ValueId> owned_;
+  std::vector<runtime::ValueId> pinned_;
+  /// Names of memory in the present call, by its root, and whether it was written by them.
+  std::map<runtime::ValueId, std::map<runtime::ValueId, bool>> uses_;
   std::map<std::tuple<runtime::ValueId, std::int64_t, std::int64_t, std::int64_t>, runtime::ValueId> views_;
   std::map<std::tuple<runtime::ValueId, std::int64_t, Dims, Dims>, runtime::ValueId> copies_;
-  std::map<std::tuple<double, std::int64_t, std::int64_t, Dtype>, runtime::ValueId> numbers_;
+  std::map<std::tuple<std::uint64_t, std::int64_t, std::int64_t, Dtype>, runtime::ValueId> numbers_;  // by their bits
   isa::GroupTables groups_;
   bool own_ = false;  // trnsim wrote the program: its scopes, kinds and groups are in it
 };
@@ -112,9 +127,18 @@ std::pair<std::int64_t, std::int64_t> matrix_form(const Dims& dims);
 /// An attribute of a module that trnsim wrote (frontend/hlo/attrs_text.h); empty: it did not.
 std::string own_attribute(const Module& module, std::string_view key);
 
+/// Sums, differences and products of integers, which wrap.
+View integer_pair(Lowerer& l, isa::Alu alu, const View& a, const View& b);
+
+/// A function of one tensor as another operator's name has it: "chlo.asinh".
+void apply_function(Lowerer& l, std::string_view op);
+
 /// The lowering of an operator, or nullptr. One of these for each family.
 using Rule = void (*)(Lowerer&);
 Rule element_rule(std::string_view op);
+Rule function_rule(std::string_view op);
+Rule integer_rule(std::string_view op);
+Rule region_rule(std::string_view op);
 Rule movement_rule(std::string_view op);
 Rule product_rule(std::string_view op);
 Rule reduction_rule(std::string_view op);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "frontend/lower/lowerer.h"
 #include "frontend/ops/operator.h"
@@ -93,18 +94,10 @@ void pad(Lowerer& l) {
   const View& value = l.in(1);
   if (view.is_number() && value.is_number() && view.number == value.number)
     return l.set(number_view(view.number, l.type_out().dims, view.dtype));
-  Dims low = a.ints("edge_padding_low");
-  const Dims high = a.ints("edge_padding_high"), inside = a.ints("interior_padding", Ints(low.size(), 0));
-  Dims step(low.size());
-  for (std::size_t d = 0; d < low.size(); ++d) {
-    step[d] = inside[d] + 1;
-    // Negative padding cuts elements off.
-    const std::int64_t cut = low[d] < 0 ? (-low[d] + inside[d]) / step[d] : 0;
-    const std::int64_t end = high[d] < 0 ? (-high[d] + inside[d]) / step[d] : 0;
-    if (!view.is_number()) view.first += cut * view.strides[d];
-    view.dims[d] = std::max<std::int64_t>(view.dims[d] - cut - end, 0);
-    low[d] += cut * step[d];
-  }
+  Dims low = a.ints("edge_padding_low"), high = a.ints("edge_padding_high");
+  Dims step = a.ints("interior_padding", Ints(low.size(), 0));
+  for (std::int64_t& one : step) ++one;
+  view = cut_to(view, low, high, step);
   View whole = value.is_number() ? l.owned_copy(number_view(value.number, l.type_out().dims, l.dtype_out()))
                                  : l.owned_copy(broadcast(value, l.type_out().dims, {}));
   put(l, whole, view, low, step);
@@ -128,13 +121,31 @@ double number_of(const Literal& literal, std::int64_t i) {
   return static_cast<double>(wrap_to(element, static_cast<std::int64_t>(bits)));
 }
 
+/// A number of 64 bits as the 32 that the device computes with: the limits of a type become those of the other.
+double as_32_bits(Lowerer& l, Element element, double number) {
+  if (info(element).bits < 64 || is_float(element)) return number;
+  const bool has_sign = is_signed_integer(element);
+  const double low = has_sign ? -2147483648.0 : 0, high = has_sign ? 2147483647.0 : 4294967295.0;
+  if (number >= low && number <= high) return number;
+  if (std::abs(number) < 9.2e18)
+    l.refuse(fmt::format("{:.0f} does not fit into 32 bits, as which 64-bit integers are computed", number),
+             "use smaller numbers");
+  return number < 0 ? low : high;
+}
+
 void constant(Lowerer& l) {
   const LiteralPtr literal = attributes(l).literal("value");
   if (!literal) l.refuse("has no value", "give it one");
   const Dims& dims = l.type_out().dims;
   const std::int64_t count = element_count(dims);
   if (count == 0) return l.set(number_view(0, dims, l.dtype_out()));
-  if (literal->splat || count == 1) return l.set(number_view(number_of(*literal, 0), dims, l.dtype_out()));
+  const Element element = l.type_out().element;
+  if (literal->splat || count == 1)
+    return l.set(number_view(as_32_bits(l, element, number_of(*literal, 0)), dims, l.dtype_out()));
+  if (is_integer(element) && info(element).bits == 64)
+    for (std::int64_t i = 0; i < count; ++i)
+      if (const double number = number_of(*literal, i); as_32_bits(l, element, number) != number)
+        l.refuse("has limits of 64 bits, and the device 32", "use 32 bits");
   const std::string name = fmt::format("constant.{}", l.out().constants.size());
   const std::int64_t last = dims.back();
   const auto v = l.graph().tensor(name, count / last, last, l.dtype_out(), runtime::Kind::kInput);
@@ -146,13 +157,15 @@ void same(Lowerer& l) {
   for (std::size_t i = 0; i < l.node().operands.size(); ++i) l.set(l.in(i), i);
 }
 
-/// The same bits as another type, where both have the same size.
+/// The same memory as another type: elements of more bytes are the last dimension of those of fewer.
 void bitcast_convert(Lowerer& l) {
-  if (isa::size_of(l.in(0).dtype) != isa::size_of(l.dtype_out()))
-    l.refuse("takes a type of another size", "convert values instead");
+  for (const Type& type : {l.type_in(0), l.type_out()})
+    if (info(type.element).bits % 8 != 0 || info(type.element).bits > 32)
+      l.refuse("is of a type whose bits the device holds otherwise", "use types of 8, 16 or 32 bits");
   if (l.in(0).dtype == l.dtype_out()) return l.set(l.in(0));
-  l.only_timed("bits as another type");
-  l.set(l.element({.form = runtime::ElementForm::kFunction}, {l.in(0)}, l.type_out().dims, l.dtype_out()));
+  const auto [rows, cols] = matrix_form(l.type_out().dims);
+  l.set_result(l.add(runtime::kView, {l.matrix(l.in(0))},
+                     runtime::ViewAttrs{.rows = rows, .cols = cols, .dtype = l.dtype_out()}));
 }
 
 struct MovementRow {

@@ -137,19 +137,20 @@ void dot(Lowerer& l) {
 // ---- convolution: patches of the input times the kernel
 
 /// The input padded and dilated, as an owned copy.
-View widened(Lowerer& l, const View& input, const ConvolutionDims& c, const WindowDims& w) {
+View widened(Lowerer& l, const View& given, const ConvolutionDims& c, const WindowDims& w) {
+  Dims low(given.dims.size()), high(low.size()), step(low.size(), 1);
   bool same = true;
-  Dims dims = input.dims, start(dims.size()), step(dims.size(), 1);
   for (std::size_t s = 0; s < c.input_spatial.size(); ++s) {
     const auto d = static_cast<std::size_t>(c.input_spatial[s]);
-    same = same && w.low[s] == 0 && w.high[s] == 0 && w.base_dilation[s] == 1;
-    dims[d] = dilated_size(dims[d], w.base_dilation[s]) + w.low[s] + w.high[s];
-    start[d] = w.low[s], step[d] = w.base_dilation[s];
-    if (w.low[s] < 0 || w.high[s] < 0) l.refuse("its padding is negative", "slice the input before");
+    low[d] = w.low[s], high[d] = w.high[s], step[d] = w.base_dilation[s];
+    same = same && w.low[s] <= 0 && w.high[s] <= 0 && w.base_dilation[s] == 1;
   }
+  const View input = cut_to(given, low, high, step);
   if (same && !input.is_number()) return input;
+  Dims dims = input.dims;
+  for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = dilated_size(dims[d], step[d]) + low[d] + high[d];
   View out = l.owned_copy(number_view(0, dims, input.dtype));
-  const View place = sliced(out, start, input.dims, step);
+  const View place = sliced(out, low, input.dims, step);
   const runtime::Value memory = l.graph().value(out.base);
   out.base = l.add(runtime::kPlace, {out.base, l.matrix(input)},
                    runtime::MoveAttrs{.sizes = input.dims,
@@ -232,7 +233,6 @@ void convolution(Lowerer& l) {
   const ConvolutionDims c = convolution_dims(l.node().attributes);
   const WindowDims w = convolution_window(l.node().attributes, l.type_in(1));
   refuse_integers(l);
-  if (c.batch_groups != 1) l.refuse("has groups of the batch", "use groups of features");
   const View input = widened(l, l.in(0), c, w);
   const std::size_t spatial = c.input_spatial.size();
   Dims places;
@@ -242,13 +242,15 @@ void convolution(Lowerer& l) {
   if (kernel.is_number()) kernel = dense_view(l.matrix(kernel), kernel.dims, kernel.dtype);
   kernel = kernel_of(kernel, c, w);
   // As batch, places, features; then in the order that the result has.
-  Dims result{all.dims[0]};
+  const std::int64_t groups = c.feature_groups * c.batch_groups;  // one of the two is 1
+  Dims result{all.dims[0] / c.batch_groups};
   result.insert(result.end(), places.begin(), places.end());
-  result.push_back(kernel.dims.back() / c.feature_groups);
+  result.push_back(kernel.dims.back() / groups);
   std::vector<View> parts;
-  for (std::int64_t g = 0; g < c.feature_groups; ++g)
-    parts.push_back(one_convolution(l, part_of(all, all.dims.size() - 1, g, c.feature_groups),
-                                    part_of(kernel, kernel.dims.size() - 1, g, c.feature_groups), spatial, result));
+  const std::size_t parted = c.batch_groups > 1 ? 0 : all.dims.size() - 1;  // the batch, or features
+  for (std::int64_t g = 0; g < groups; ++g)
+    parts.push_back(one_convolution(l, part_of(all, parted, g, groups),
+                                    part_of(kernel, kernel.dims.size() - 1, g, groups), spatial, result));
   const View out = side_by_side(l, parts, result);
   Dims order(result.size());
   order[static_cast<std::size_t>(c.output_batch)] = 0;

@@ -94,32 +94,37 @@ View reduced(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoi
   return dense_view(by_rows(l, dense, rows, alu, dtype), result, dtype);
 }
 
+/// The reduction with the number that it begins with, where that changes it.
+View with_start(Lowerer& l, const View& out, const View& start, const Monoid& monoid, Alu alu) {
+  const bool truth = is_bool(l.type_out().element), whole = isa::is_integer(start.dtype);
+  const bool neutral =
+      start.is_number() && (start.number == monoid.identity || (monoid.alu == Alu::kMax && start.number <= -3e38) ||
+                            (monoid.alu == Alu::kMin && start.number >= 3e38) ||
+                            (monoid.alu == Alu::kMax && whole && start.number <= -2147483648.0) ||
+                            (monoid.alu == Alu::kMin && whole && start.number >= 2147483647.0) ||
+                            (truth && start.number == (monoid.of_truths == Alu::kLogicalAnd ? 1 : 0)));
+  if (neutral && !(monoid.alu == Alu::kAnd && !truth)) return out;
+  return l.element({.form = runtime::ElementForm::kPair, .alu = alu}, {out, broadcast(start, out.dims, {})}, out.dims,
+                   l.dtype_out());
+}
+
 void reduce(Lowerer& l) {
   const std::size_t count = l.node().operands.size() / 2;
   const Monoid* monoid = count == 1 ? monoid_of(l.module(), l.node().regions[0]) : nullptr;
-  if (!monoid)
-    l.refuse("its region is no sum, product, largest, smallest, and, or",
-             "reduce by one of these, each value by itself");
+  if (!monoid) return region_rule("reduce")(l);
   const View& start = l.in(1);
   const Dims& result = l.type_out().dims;
   if (l.in(0).count() == 0) return l.set(broadcast(start, result, {}));
   const bool truth = is_bool(l.type_out().element);
   const Alu alu = truth ? monoid->of_truths : monoid->alu;
   View out = reduced(l, l.in(0), l.node().attributes.ints("dimensions"), *monoid, alu, result);
-  const bool neutral = start.is_number() &&
-                       (start.number == monoid->identity || (monoid->alu == Alu::kMax && start.number <= -3e38) ||
-                        (monoid->alu == Alu::kMax && isa::is_integer(start.dtype) && start.number <= -2147483648.0) ||
-                        (monoid->alu == Alu::kMin && isa::is_integer(start.dtype) && start.number >= 2147483647.0) ||
-                        (truth && start.number == (monoid->of_truths == Alu::kLogicalAnd ? 1 : 0)));
-  if (!neutral)
-    out = l.element({.form = runtime::ElementForm::kPair, .alu = alu}, {out, broadcast(start, result, {})}, result,
-                    l.dtype_out());
-  l.set(out);
+  l.set(with_start(l, out, start, *monoid, alu));
 }
 
 // ---- windows
 
 View pair_of(Lowerer& l, Alu alu, const View& a, const View& b) {
+  if (isa::is_integer(a.dtype) && (alu == Alu::kAdd || alu == Alu::kMul)) return integer_pair(l, alu, a, b);
   return l.element({.form = runtime::ElementForm::kPair, .alu = alu}, {a, b}, a.dims, a.dtype);
 }
 
@@ -150,18 +155,27 @@ View windowed(Lowerer& l, const View& view, std::size_t d, std::int64_t width, s
   return *out;
 }
 
+/// The nearest number of a type.
+double within(double number, Dtype dtype) {
+  if (!isa::is_integer(dtype)) return std::clamp(number, -3.4e38, 3.4e38);
+  const double span = std::exp2(8 * isa::size_of(dtype));
+  const bool has_sign = dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
+  return std::clamp(number, has_sign ? -span / 2 : 0, (has_sign ? span / 2 : span) - 1);
+}
+
 /// The operand with its elements apart and the identity around them.
-View padded(Lowerer& l, const View& view, const WindowDims& w, double identity) {
-  Dims dims = view.dims, start = w.low;
+View padded(Lowerer& l, const View& given, const WindowDims& w, double identity) {
+  Dims low = w.low, high = w.high;
+  const View view = cut_to(given, low, high, w.base_dilation);
+  Dims dims = view.dims;
   bool same = true;
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    dims[d] = dilated_size(dims[d], w.base_dilation[d]) + w.low[d] + w.high[d];
-    same = same && dims[d] == view.dims[d] && w.low[d] == 0;
-    if (w.low[d] < 0 || w.high[d] < 0) l.refuse("its padding is negative", "slice the operand before");
+    dims[d] = dilated_size(dims[d], w.base_dilation[d]) + low[d] + high[d];
+    same = same && dims[d] == view.dims[d] && low[d] == 0;
   }
   if (same) return view;
-  View out = l.owned_copy(number_view(std::clamp(identity, -3.4e38, 3.4e38), dims, view.dtype));
-  const View place = sliced(out, start, view.dims, w.base_dilation);
+  View out = l.owned_copy(number_view(within(identity, view.dtype), dims, view.dtype));
+  const View place = sliced(out, low, view.dims, w.base_dilation);
   const runtime::Value memory = l.graph().value(out.base);
   out.base = l.add(runtime::kPlace, {out.base, l.matrix(view)},
                    runtime::MoveAttrs{.sizes = view.dims.empty() ? Dims{1} : view.dims,
@@ -176,11 +190,14 @@ void reduce_window(Lowerer& l) {
   const Monoid* monoid = l.node().operands.size() == 2 ? monoid_of(l.module(), l.node().regions[0]) : nullptr;
   if (!monoid) l.refuse("EVRF017: its region is no sum, product, largest or smallest", "use one of these");
   const WindowDims w = window_dims(l.node().attributes, l.type_in(0).rank());
-  if (l.type_out().dims.empty()) return l.set(l.in(0));
-  View view = padded(l, l.in(0), w, monoid->identity);
+  const View& start = l.in(1);
+  const bool truth = is_bool(l.type_out().element);
+  const Alu alu = truth ? monoid->of_truths : monoid->alu;
+  const double identity = truth ? (alu == Alu::kLogicalAnd ? 1 : 0) : monoid->identity;
+  View view = padded(l, l.in(0), w, identity);
   for (std::size_t d = 0; d < w.size.size(); ++d)
-    if (w.size[d] > 1) view = windowed(l, view, d, w.size[d], w.window_dilation[d], monoid->alu);
-  l.set(sliced(view, Dims(w.size.size()), l.type_out().dims, w.stride));
+    if (w.size[d] > 1) view = windowed(l, view, d, w.size[d], w.window_dilation[d], alu);
+  l.set(with_start(l, sliced(view, Dims(w.size.size()), l.type_out().dims, w.stride), start, *monoid, alu));
 }
 
 }  // namespace

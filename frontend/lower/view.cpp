@@ -51,6 +51,18 @@ View sliced(const View& view, const Dims& start, const Dims& sizes, const Dims& 
   return out;
 }
 
+View cut_to(const View& view, Dims& low, Dims& high, const Dims& apart) {
+  View out = view;
+  for (std::size_t d = 0; d < low.size(); ++d) {
+    const std::int64_t begin = low[d] < 0 ? (-low[d] + apart[d] - 1) / apart[d] : 0;
+    const std::int64_t end = high[d] < 0 ? (-high[d] + apart[d] - 1) / apart[d] : 0;
+    if (!out.is_number()) out.first += begin * out.strides[d];
+    out.dims[d] = std::max<std::int64_t>(out.dims[d] - begin - end, 0);
+    low[d] += begin * apart[d], high[d] += end * apart[d];
+  }
+  return out;
+}
+
 View broadcast(const View& view, const Dims& dims, const Dims& places) {
   View out = view;
   out.dims = dims;

@@ -34,6 +34,9 @@ bool is_dense(const View& view);
 View transposed(const View& view, const Dims& permutation);
 /// Elements start, start + step, ... of each dimension; `sizes` of them.
 View sliced(const View& view, const Dims& start, const Dims& sizes, const Dims& step);
+/// Negative padding cuts elements off: the view without them, and what remains to be padded, with `apart` - 1 elements
+/// between two.
+View cut_to(const View& view, Dims& low, Dims& high, const Dims& apart);
 View broadcast(const View& view, const Dims& dims, const Dims& places);
 /// The view in other dimensions, if its strides allow that.
 std::optional<View> reshaped(const View& view, const Dims& dims);

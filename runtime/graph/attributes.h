@@ -258,9 +258,10 @@ struct ReduceAttrs {
   bool operator==(const ReduceAttrs&) const = default;
 };
 
-/// The same memory as a matrix of another form, from an element on.
+/// The same memory as a matrix of another form, from an element on; with `dtype` its bits as another type.
 struct ViewAttrs {
   std::int64_t rows = 1, cols = 1, first = 0;
+  OptionalType dtype{};
   bool operator==(const ViewAttrs&) const = default;
 };
 
@@ -292,12 +293,21 @@ struct BatchMatmulAttrs {
   bool operator==(const BatchMatmulAttrs&) const = default;
 };
 
+/// Runs of elements at places that data names. An id counts `unit` elements.
+struct RunsAttrs {
+  std::int64_t run = 1, unit = 1;
+  isa::Alu alu = isa::Alu::kNone;  // how an update meets what is there; none: it takes its place
+  bool unique = false;             // no id is there twice
+  bool operator==(const RunsAttrs&) const = default;
+};
+
 using AnyAttrs =
     std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs, MatmulTnAttrs,
                  SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
                  ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
-                 BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs>;
+                 BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs,
+                 RunsAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

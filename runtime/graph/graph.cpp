@@ -173,17 +173,23 @@ void Graph::adopt(NodeId id, ValueId value) {
 }
 
 std::size_t Graph::remove_dead() {
-  std::vector<int> needed(value_count(), 0);
-  for (ValueId v = 0; v < value_count(); ++v) needed[v] = values_[v].kind != Kind::kActivation;
+  std::vector<int> needed(value_count(), 0), memory(value_count(), 0);  // memory: of roots that later nodes read
+  for (ValueId v = 0; v < value_count(); ++v)
+    if (values_[v].kind != Kind::kActivation) needed[v] = 1, memory[root(v)] = 1;
+  // A part of a tensor may be written under a name of its own, and the tensor be read.
+  const auto writes = [&](const Node& node, ValueId v) {
+    return !node.op->looks_on && values_[v].alias != kNoValue && memory[root(v)] != 0;
+  };
   std::size_t removed = 0;
   for (NodeId n = node_count(); n-- > 0;) {
     const Node& node = nodes_[n];
     if (!node.op) continue;
-    if (!node.op->reaches_out && std::ranges::none_of(node.out, [&](ValueId v) { return needed[v]; })) {
+    if (!node.op->reaches_out &&
+        std::ranges::none_of(node.out, [&](ValueId v) { return needed[v] != 0 || writes(node, v); })) {
       remove(n);
       ++removed;
     } else {
-      for (const ValueId v : node.in) needed[v] = 1;
+      for (const ValueId v : node.in) needed[v] = 1, memory[root(v)] = 1;
     }
   }
   return removed;

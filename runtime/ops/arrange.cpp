@@ -13,10 +13,13 @@ using Ints = std::vector<std::int64_t>;
 /// The same memory as [rows, cols], from element attrs.first on. Lowering: nothing.
 std::vector<Shape> view_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<ViewAttrs>();
-  if (a.first + a.rows * a.cols > c.in(0).elements()) c.fail("is larger than its operand", "view what is there");
-  return {{a.rows, a.cols, c.in(0).dtype, c.node.in[0], a.first}};
+  const Dtype own = c.in(0).dtype, dtype = a.dtype.value_or(own);
+  if (a.first * isa::size_of(own) + a.rows * a.cols * isa::size_of(dtype) > c.in(0).elements() * isa::size_of(own))
+    c.fail("is larger than its operand", "view what is there");
+  return {{a.rows, a.cols, dtype, c.node.in[0], a.first}};
 }
 
+/// Of another type's bits the numbers, not the bits: a reference has no memory.
 Tensors view_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<ViewAttrs>();
   return {generate(a.rows, a.cols,
@@ -284,6 +287,11 @@ Tensors ramp_forward(const Attrs& attrs, std::span<const Tensor>) {
   })};
 }
 
+/// An integer that fp32, in which immediates are, does not have.
+bool is_beyond_floats(Dtype dtype, double number) {
+  return isa::is_integer(dtype) && static_cast<double>(static_cast<float>(number)) != number;
+}
+
 void ramp_lower(Emitter& e, const Node& node) {
   const auto& a = node.attrs.as<RampAttrs>();
   const Dtype dtype = e.value(node.out[0]).dtype;
@@ -293,7 +301,13 @@ void ramp_lower(Emitter& e, const Node& node) {
       const std::int64_t parts = std::min(kPartitions, a.rows - r), cols = std::min(kWidest, a.cols - c);
       const double start = a.start + static_cast<double>(r) * a.by_row + static_cast<double>(c) * a.by_col;
       const Tile tile = e.sbuf(dtype, parts, cols);
-      if (a.by_row == 0 && a.by_col == 0)
+      if (a.by_row == 0 && a.by_col == 0 && is_beyond_floats(dtype, a.start))
+        e.emit({.op = Opcode::kMemset,
+                .engine = isa::Engine::kVector,
+                .integers = true,
+                .ints = {static_cast<std::int32_t>(static_cast<std::int64_t>(a.start))},
+                .dst = tile});
+      else if (a.by_row == 0 && a.by_col == 0)
         e.fill(tile, static_cast<float>(a.start));
       else
         e.emit({.op = Opcode::kIota,

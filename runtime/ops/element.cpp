@@ -48,15 +48,20 @@ Tile in_sbuf(RowTiler& r, const Tile& tile) {
   return copy;
 }
 
-/// The nearest whole number, by way of an integer, then one less where that is above.
-void floor_lower(RowTiler& r, const Tile& y, const Tile& a) {
+/// The nearest whole number, by way of an integer, then one less where that is above. Numbers of 2^23 and more are
+/// whole.
+void floor_lower(RowTiler& r, const Tile& y, const Tile& given) {
+  constexpr float kWhole = 8388608.0F;
   const std::int64_t cols = y.cols();
+  const Tile a = in_sbuf(r, given), few = r.scratch(Dtype::kUint8, cols);
+  r.e().tensor_scalar(few, a, Alu::kAbs, 0.0F, Alu::kLt, kWhole);
   const Tile whole = r.scratch(Dtype::kInt32, cols), real = r.scratch(Dtype::kFp32, cols),
              above = r.scratch(Dtype::kFp32, cols);
   r.e().copy(whole, a);
   r.e().copy(real, whole);
-  r.e().tensor_tensor(above, real, Alu::kGt, in_sbuf(r, a));
-  r.e().tensor_tensor(y, real, Alu::kSub, above);
+  r.e().tensor_tensor(above, real, Alu::kGt, a);
+  r.e().tensor_tensor(above, real, Alu::kSub, above);
+  r.e().emit({.op = Opcode::kSelect, .engine = Engine::kVector, .dst = y, .a = above, .b = few, .c = a});
 }
 
 void rest_lower(RowTiler& r, const Tile& y, const Tile& a, const Tile& b) {

@@ -18,7 +18,7 @@ std::span<const Op* const> all_ops() {
       &kGates,        &kGatedSum,     &kFromSlots,     &kGateGrad,        &kSplitBlocks,   &kJoinBlocks,
       &kRankExchange, &kBalance,      &kDiagonals,     &kDiagonalsGrad,   &kCacheAppend,   &kLambNorms,
       &kLambApply,    &kMomentum,     &kElement,       &kRowReduce,       &kView,          &kMove,
-      &kPlace,        &kRamp,         &kEmpty,         &kBatchMatmul};
+      &kPlace,        &kRamp,         &kEmpty,         &kBatchMatmul,     &kTakeRuns,      &kPutRuns};
   return kOps;
 }
 

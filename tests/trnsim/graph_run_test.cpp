@@ -76,7 +76,11 @@ TEST(GraphRun, ReductionsAndWindows) {
       kRegions);
 }
 
-TEST(GraphRun, GatherOfColumnsAndScatterOfRows) {
+TEST(GraphRun, GatherOfRowsAndColumnsAndScatterOfRows) {
+  expect_numbers(
+      "x = f32[9,16] parameter(0)\ni = s32[5,1] parameter(1)\n"
+      "ROOT y = f32[5,16] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, slice_sizes={1,16}");
   expect_numbers(
       "x = f32[12,9] parameter(0)\ni = s32[5,1] parameter(1)\n"
       "ROOT y = f32[12,5] gather(x, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, "

@@ -113,8 +113,7 @@ std::vector<std::vector<Value>> GraphProgram::run_together(const std::vector<std
   std::vector<std::vector<Value>> out(inputs.size());
   for (std::uint32_t r = 0; r < inputs.size(); ++r)
     for (const frontend::Port& port : lowered_.outputs)
-      out[r].push_back(port.name.empty() ? frontend::zeros(port.type)
-                                         : read_value(*session_, r, port.name, port.type));
+      out[r].push_back(port.name.empty() ? frontend::zeros(port.type) : read_value(*session_, r, port.name, port.type));
   return out;
 }
 

@@ -54,11 +54,13 @@ constexpr double kMax = 9e15;
 
 // Verbs that take a setting, where several settings have the same. One without a verb is a setting of files alone.
 constexpr std::string_view kRunning = "run", kAnswers = "run estimate cost", kTexts = "run generate",
-                           kTrains = "run compile ablate", kAmounts = "run compile ablate cost",
-                           kData = "run compile ablate estimate cost", kJobs = "run compile ablate estimate plan cost",
-                           kValues = "run compile ablate verify", kPlans = "run compile ablate verify estimate cost",
-                           kPrograms = "run compile ablate verify estimate plan cost",
-                           kSimulates = "run compile ablate verify validate estimate plan generate cost";
+                           kTrains = "run compile check ablate", kAmounts = "run compile check ablate cost",
+                           kData = "run compile check ablate estimate cost",
+                           kJobs = "run compile check ablate estimate plan cost",
+                           kValues = "run compile check ablate verify",
+                           kPlans = "run compile check ablate verify estimate cost",
+                           kPrograms = "run compile check ablate verify estimate plan cost",
+                           kSimulates = "run compile check ablate verify validate estimate plan generate cost";
 
 constexpr std::string_view kFormats = "table|json|csv|md";
 constexpr double kNoLimit = -std::numeric_limits<double>::infinity(), kNoLimitAbove = -kNoLimit;
@@ -86,10 +88,10 @@ const std::array kRows = {
     Setting{"validation_file", in<&Data::validation_file>, kJob, kModel, kData,
          "evaluated during training", "", "SM_CHANNEL_VALIDATION"},
     Setting{"test_file", in<&Data::test_file>, kRun, kModel, kTrains, "evaluated at the end", "", "SM_CHANNEL_TEST"},
-    Setting{"vocab", in<&Data::vocab>, kJob, kModel, "run compile ablate estimate generate cost",
+    Setting{"vocab", in<&Data::vocab>, kJob, kModel, "run compile check ablate estimate generate cost",
          "vocab.txt or tokenizer.json; default: the model folder's"},
     Setting{"max_length,max_seq_length,max_source_length", in<&Data::max_length>, kJob, kModel,
-         "run compile ablate estimate plan generate cost",
+         "run compile check ablate estimate plan generate cost",
          "tokens of a padded or cut sample, or of a generation's caches; 0: the workload's, or as needed", "",
          "", 0, 1 << 20},
     Setting{"buckets", in<&Data::buckets>, kJob, kModel, kAnswers,
@@ -151,10 +153,10 @@ const std::array kRows = {
     Setting{"eval_strategy,evaluation_strategy", in<&Train::eval_strategy>, kJob, kTrain, kAnswers,
          "when to evaluate", "no|epoch"},
     Setting{"eval_on_start", in<&Train::eval_on_start>, kJob, kTrain, kAnswers, "evaluate before the first step too"},
-    Setting{"seed", in<&Train::seed>, kRun, kTrain, "run compile ablate verify generate",
+    Setting{"seed", in<&Train::seed>, kRun, kTrain, "run compile check ablate verify generate",
          "of shuffling, dropout and initial weights", "", "", 0, 4294967295.0},
 
-    Setting{"numerics", in<&Numbers::name>, kJob, kNumerics, "run compile ablate verify estimate plan generate cost",
+    Setting{"numerics", in<&Numbers::name>, kJob, kNumerics, "run compile check ablate verify estimate plan generate cost",
          "number format of weights and activations; off: time only; default: the workload's", {}, {}, kNoLimit,
          kNoLimitAbove, number_formats},
     Setting{"bf16", in<&Numbers::bf16>, kJob, kNumerics, kValues, "the same as `numerics` bf16"},
@@ -173,7 +175,7 @@ const std::array kRows = {
          "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0},
 
     Setting{"tensor_parallel_size,tp_degree", in<&Plan::tensor_parallel_size>, kJob, kPlan,
-         "run compile ablate verify estimate generate cost",
+         "run compile check ablate verify estimate generate cost",
          "cores that share each layer", "", "", 1, 1 << 20},
     Setting{"pipeline_parallel_size", in<&Plan::pipeline_parallel_size>, kJob, kPlan, kPlans,
          "stages that share the layers", "", "", 1, 1 << 20},
@@ -222,7 +224,7 @@ const std::array kRows = {
     Setting{"nproc_per_node,nproc-per-node", in<&Machine::nproc_per_node>, kJob, kMachine, kPrograms,
          "cores in use on each instance; 0: the workload's", "", "NEURON_RT_NUM_CORES", 0, 1 << 20},
     Setting{"nnodes,num_nodes", in<&Machine::nnodes>, kJob, kMachine, kJobs, "instances", "", "", 1, 1 << 20},
-    Setting{"stack", in<&Machine::stack>, kJob, kMachine, "run compile ablate estimate plan generate cost",
+    Setting{"stack", in<&Machine::stack>, kJob, kMachine, "run compile check ablate estimate plan generate cost",
          "host software; default: the workload's", {}, {}, kNoLimit, kNoLimitAbove, stacks},
     Setting{"passes", in<&Machine::passes>, kJob, kMachine, kJobs, "compiler passes to switch: -fusion,+cse"},
     Setting{"set", in<&Machine::set>, kJob, kMachine, kSimulates, "KEY=VALUE of a machine parameter; repeatable"},
@@ -232,7 +234,7 @@ const std::array kRows = {
     Setting{"backslash_escapes", in<&Data::backslash_escapes>, kRun, kModel, kAnswers,
          "a backslash escapes the next character in csv data"},
     Setting{"compile_cache", in<&Machine::compile_cache>, kRun, kMachine,
-         "run compile ablate verify validate estimate plan cost",
+         "run compile check ablate verify validate estimate plan cost",
          "folder of compiled programs, which are not compiled again", "", "TRNSIM_COMPILE_CACHE"},
     Setting{"exact", in<&Machine::exact>, kRun, kMachine, kSimulates,
          "simulate every core and every call, nothing replayed"},

@@ -28,6 +28,7 @@ struct ProgramOutcome {
 
 struct VerifyProgramsOptions {
   bool reference = false;  // computes also programs that the vendor's compiler refuses
+  bool cores = false;      // on a simulated core, in place of the reference interpreter
 };
 
 /// The outcomes of all programs of a file, whose parts are separated by "// -----". Errors: Fault::kData for a file

@@ -1,0 +1,12 @@
+// replica groups without two of four ranks
+// expected: wait
+module @m attributes {mhlo.num_replicas = 4 : i32} {
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+    ^bb0(%s: tensor<f32>, %t: tensor<f32>):
+      %u = stablehlo.add %s, %t : tensor<f32>
+      stablehlo.return %u : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+}

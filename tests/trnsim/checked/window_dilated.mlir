@@ -1,0 +1,10 @@
+// a pooling with a dilated window
+// expected: EVRF018
+func.func @main(%x: tensor<8xf32>, %z: tensor<f32>) -> tensor<6xf32> {
+  %y = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 1>, base_dilations = array<i64: 1>, window_dilations = array<i64: 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.maximum %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+  }) : (tensor<8xf32>, tensor<f32>) -> tensor<6xf32>
+  return %y : tensor<6xf32>
+}
