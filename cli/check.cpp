@@ -14,7 +14,6 @@
 #include "cli/verbs.h"
 #include "trnsim/check/codes.h"
 #include "trnsim/graphs/graph_model.h"
-#include "workloads/jobs/workload.h"
 
 namespace cli {
 namespace {

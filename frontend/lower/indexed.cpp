@@ -195,7 +195,7 @@ void gather(Lowerer& l) {
 /// place.
 struct Meeting {
   isa::Alu alu = isa::Alu::kNone;
-  bool keeps = false;  // what is there stays
+  bool keeps = false;  // the table's elements stay
 };
 
 std::optional<Meeting> meeting_of(const Function& region, std::size_t i, std::size_t count) {

@@ -193,6 +193,14 @@ void Lowerer::note_uses(const std::vector<runtime::ValueId>& in, bool writes) {
   for (std::size_t i = 0; i < in.size(); ++i) uses_[graph().root(in[i])][graph().base(in[i])] |= writes && i == 0;
 }
 
+bool Lowerer::writes_first(const runtime::Op& op, const std::vector<runtime::ValueId>& in,
+                           const runtime::Attrs& attrs) const {
+  if (op.looks_on || in.empty()) return false;
+  const runtime::Node node{.op = &op, .attrs = attrs.empty() ? op.attrs : attrs, .in = in, .out = {}, .label = {}};
+  return std::ranges::any_of(op.infer({out_.graph, node}),
+                             [&](const runtime::Shape& shape) { return shape.alias == in[0]; });
+}
+
 runtime::ValueId Lowerer::add(const runtime::Op& op, std::vector<runtime::ValueId> in, runtime::Attrs attrs) {
   return add_all(op, std::move(in), std::move(attrs)).front();
 }
@@ -202,14 +210,14 @@ std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vecto
   double tiles = 1;
   for (const runtime::ValueId v : in) tiles = std::max(tiles, static_cast<double>(graph().value(v).rows) / 128);
   const bool alone = op.collective != runtime::Collective::kNone;
-  const bool writes = &op == &runtime::kPlace || &op == &runtime::kPutRuns;
-  if (alone || (&op != &runtime::kView && other_names(in, writes))) cut();
+  const bool writes = writes_first(op, in, attrs);
+  if (alone || (!op.looks_on && other_names(in, writes))) cut();
   begin_work(tiles);
-  if (&op != &runtime::kView) note_uses(in, writes);
+  if (!op.looks_on) note_uses(in, writes);
   std::string label{node_ ? node_->op->name : "output"};
   if (own_ && node_ && !module_.metadata_of(*node_).op_type.empty()) label = module_.metadata_of(*node_).op_type;
   std::vector<runtime::ValueId> out = graph().add(op, std::move(label), std::move(in), std::move(attrs));
-  if (&op != &runtime::kView)
+  if (!op.looks_on)
     for (const runtime::ValueId v : out) uses_[graph().root(v)][graph().base(v)] = true;
   const runtime::Node& made = graph().node(graph().node_count() - 1);
   if (op.pieces) work_ += op.pieces(made);

@@ -98,6 +98,8 @@ class Lowerer {
   void lower_node(const Node& node, std::size_t number);
   void require_sizes() const;
   bool may_write(std::size_t i) const;
+  /// Whether a call writes the memory of its first operand.
+  bool writes_first(const runtime::Op& op, const std::vector<runtime::ValueId>& in, const runtime::Attrs& attrs) const;
   bool other_names(const std::vector<runtime::ValueId>& in, bool writes) const;
   void note_uses(const std::vector<runtime::ValueId>& in, bool writes);
 

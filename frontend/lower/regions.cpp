@@ -53,7 +53,7 @@ View part_of_row(const View& view, std::int64_t first, std::int64_t count, std::
 
 /// Rows of `size` elements become one each: neighbours first, so that the function need not commute.
 std::vector<View> rows_reduced(Lowerer& l, const Region& region, std::vector<View> rows, std::int64_t size) {
-  std::optional<std::vector<View>> behind;  // what had no neighbour
+  std::optional<std::vector<View>> behind;  // elements that had no neighbour
   const auto meet = [&](const std::vector<View>& a, const std::vector<View>& b) {
     std::vector<View> both = a;
     both.insert(both.end(), b.begin(), b.end());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -124,6 +125,46 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph, bool as_it_is) {
   return calls;
 }
 
+/// The names under which calls access each tensor's memory: within a block only accesses under one name are in order.
+class MemoryNames {
+ public:
+  explicit MemoryNames(const Graph& graph) : graph_{&graph} {}
+
+  void add(const std::vector<NodeId>& nodes) {
+    for (const NodeId n : nodes) {
+      const Node& node = graph_->node(n);
+      if (node.op->looks_on) continue;
+      for (const ValueId v : node.in) names_[graph_->root(v)].insert(graph_->base(v));
+      for (const ValueId v : node.out) names_[graph_->root(v)].insert(graph_->base(v)), written_.insert(graph_->root(v));
+    }
+  }
+  bool in_order() const {
+    return std::ranges::none_of(written_, [&](ValueId root) { return names_.at(root).size() > 1; });
+  }
+
+ private:
+  const Graph* graph_;
+  std::map<ValueId, std::set<ValueId>> names_;
+  std::set<ValueId> written_;
+};
+
+std::vector<std::vector<NodeId>> joined_calls(const Graph& graph, const std::vector<std::vector<NodeId>>& calls) {
+  std::vector<std::vector<NodeId>> joined;
+  MemoryNames names{graph};
+  for (const std::vector<NodeId>& nodes : calls) {
+    MemoryNames with = names;
+    with.add(nodes);
+    if (joined.empty() || !with.in_order()) {
+      joined.emplace_back();
+      with = MemoryNames{graph};
+      with.add(nodes);
+    }
+    joined.back().insert(joined.back().end(), nodes.begin(), nodes.end());
+    names = std::move(with);
+  }
+  return joined;
+}
+
 /// Joins neighbouring calls while they are small and indistinguishable: loads of the next layer's weights then
 /// run alongside this layer. Only without random streams, which differ by call. Returns how many joined.
 std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& calls) {
@@ -151,10 +192,9 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
     all += work(nodes);
   }
   if (all > kMostTiles) return 0;
-  const std::size_t joined = calls.size() - 1;
-  for (std::size_t c = 1; c < calls.size(); ++c) calls[0].insert(calls[0].end(), calls[c].begin(), calls[c].end());
-  calls.resize(1);
-  return joined;
+  const std::size_t before = calls.size();
+  calls = joined_calls(graph, calls);
+  return before - calls.size();
 }
 
 class Compiler {

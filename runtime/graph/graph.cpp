@@ -121,7 +121,7 @@ ValueId Graph::base(ValueId id) const {
 std::uint64_t Graph::begin(ValueId id) const {
   std::uint64_t bytes = 0;
   for (; values_[id].alias != kNoValue; id = values_[id].alias)
-    bytes += static_cast<std::uint64_t>(values_[id].first * isa::size_of(values_[id].dtype));
+    bytes += static_cast<std::uint64_t>(values_[id].first * isa::size_of(values_[values_[id].alias].dtype));
   return bytes;
 }
 

@@ -19,7 +19,7 @@ std::vector<Shape> view_infer(const Contract& c) {
   return {{a.rows, a.cols, dtype, c.node.in[0], a.first}};
 }
 
-/// Of another type's bits the numbers, not the bits: a reference has no memory.
+/// A view as another type keeps the numbers, not the bits: a reference has no memory.
 Tensors view_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<ViewAttrs>();
   return {generate(a.rows, a.cols,

@@ -104,7 +104,7 @@ Tensors put_runs_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {out};
 }
 
-/// What is there meets the updates: gathered, computed, and written back.
+/// The table's elements meet the updates: gathered, computed, and written back.
 void meet(Emitter& e, Alu alu, const Tile& table, const Tile& ids, const Tile& updates) {
   const Tile there = e.sbuf(updates.dtype, updates.partitions, updates.cols());
   e.fill(there, 0);  // of ids that are out of range

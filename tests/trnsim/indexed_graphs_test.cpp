@@ -189,6 +189,36 @@ TEST(IndexedGraphs, SlicesAtComputedPlaces) {
   }
 }
 
+// One after the other, each place known: runs of elements, and parts with gaps. Earlier results are read too.
+TEST(IndexedGraphs, UpdatesAtConstantPlaces) {
+  Draw draw{5};
+  for (int i = 0; i < 40; ++i) {
+    const Dims table = draw.dims(draw.in(1, 3), 6);
+    const std::string x = tensor(table, "f32");
+    std::string given, body, last = "%x";
+    for (int k = 0; k < 3; ++k) {
+      Dims part;
+      std::string places, types;
+      for (std::size_t d = 0; d < table.size(); ++d) {
+        part.push_back(draw.in(1, table[d]));
+        const std::string place = fmt::format("%p{}_{}", k, d);
+        body += fmt::format("  {} = stablehlo.constant dense<{}> : tensor<i32>\n", place, draw.in(0, table[d]));
+        places += ", " + place, types += ", tensor<i32>";
+      }
+      const std::string u = tensor(part, "f32");
+      given += fmt::format(", %u{}: {}", k, u);
+      body += fmt::format("  %y{0} = stablehlo.dynamic_update_slice {1}, %u{0}{2} : ({3}, {4}{5}) -> {3}\n", k, last,
+                          places, x, u, types);
+      last = fmt::format("%y{}", k);
+    }
+    expect_reference(fmt::format("func.func @main(%x: {0}{1}) -> ({0}, {0}) {{\n{2}"
+                                 "  %s = stablehlo.add %y0, %y1 : {0}\n"
+                                 "  return %y2, %s : {0}, {0}\n}}\n",
+                                 x, given, body),
+                     draw);
+  }
+}
+
 // Memory that is written in place is read under another name before: the two must not change places.
 TEST(IndexedGraphs, WritesInPlaceKeepWhatIsReadLater) {
   Draw draw{4};

@@ -27,7 +27,7 @@ using base::Fault;
 
 constexpr double kGigabyte = 1e9;
 
-/// A finding from an error: what does not fit or breaks a rule fails, what trnsim alone cannot do is a note.
+/// A finding from an error: a program that does not fit or breaks a rule fails; a limit of trnsim's own is a note.
 Finding finding_of(const Error& error, std::string topic) {
   if (error.fault() == Fault::kInternal || error.fault() == Fault::kEnvironment) throw error;
   std::string code = code_in(error.problem());

@@ -15,7 +15,7 @@ namespace {
 // Codes without a rule for one operation (frontend/ops/refusals.cpp has those). Source: AWS Neuron SDK, "Neuron
 // Compiler Error Codes"; F137: the SDK's troubleshooting of torch-neuronx.
 constexpr std::array kOthers = {
-    CodeText{"EARG001", "the logical core configuration is not one of the machine's", "use --lnc 1 on Trn1 and Inf2"},
+    CodeText{"EARG001", "the logical core configuration is not one of the machine's", "`lnc` 1 on Trn1 and Inf2"},
     CodeText{"EBVF030", "the program has more instructions than the compiler allows",
              "share the model between more cores, or use a smaller batch"},
     CodeText{"EHCA005", "a custom call has a target that the compiler does not know", "use a documented target"},

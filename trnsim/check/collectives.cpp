@@ -45,7 +45,7 @@ class CollectiveWalk {
     return out;
   }
 
-  /// Collectives of a function in their order, with those of what it calls.
+  /// Collectives of a function in their order, with those of the functions that it calls.
   std::vector<std::string> sequence(FunctionId id, int depth = 0) const {
     std::vector<std::string> out;
     if (depth > kDeepest) return out;
@@ -109,7 +109,7 @@ class CollectiveWalk {
     if (node.regions.size() < 2 || depth > kDeepest || sequence(node.regions[1].function).empty()) return;
     std::vector<bool> in;
     for (const ValueId v : node.operands) in.push_back(state[v]);
-    // What the body makes of it goes around again.
+    // The body's result goes around again.
     for (std::size_t round = 0; round <= in.size() && round < 4; ++round) {
       std::vector<bool> all = in;
       for (const ValueId v : node.regions[1].captures) all.push_back(state[v]);

@@ -38,7 +38,7 @@ std::int64_t index_of(const frontend::Literal& literal, std::int64_t i) {
   return frontend::wrap_to(literal.type.element, static_cast<std::int64_t>(literal.bits(literal.splat ? 0 : i)));
 }
 
-/// EVRF031: constant indices that are outside of what a scatter writes.
+/// EVRF031: constant indices outside of the tensor that a scatter writes.
 bool scatters_outside(const Function& f, const Node& node) {
   const auto s = frontend::scatter_dims(node.attributes);
   const std::size_t count = node.results;

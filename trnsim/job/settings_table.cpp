@@ -156,7 +156,8 @@ const std::array kRows = {
     Setting{"seed", in<&Train::seed>, kRun, kTrain, "run compile check ablate verify generate",
          "of shuffling, dropout and initial weights", "", "", 0, 4294967295.0},
 
-    Setting{"numerics", in<&Numbers::name>, kJob, kNumerics, "run compile check ablate verify estimate plan generate cost",
+    Setting{"numerics", in<&Numbers::name>, kJob, kNumerics,
+         "run compile check ablate verify estimate plan generate cost",
          "number format of weights and activations; off: time only; default: the workload's", {}, {}, kNoLimit,
          kNoLimitAbove, number_formats},
     Setting{"bf16", in<&Numbers::bf16>, kJob, kNumerics, kValues, "the same as `numerics` bf16"},
