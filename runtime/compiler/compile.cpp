@@ -135,7 +135,10 @@ class MemoryNames {
       const Node& node = graph_->node(n);
       if (node.op->looks_on) continue;
       for (const ValueId v : node.in) names_[graph_->root(v)].insert(graph_->base(v));
-      for (const ValueId v : node.out) names_[graph_->root(v)].insert(graph_->base(v)), written_.insert(graph_->root(v));
+      for (const ValueId v : node.out) {
+        names_[graph_->root(v)].insert(graph_->base(v));
+        written_.insert(graph_->root(v));
+      }
     }
   }
   bool in_order() const {
