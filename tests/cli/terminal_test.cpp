@@ -47,7 +47,7 @@ Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) 
 
 class Terminal : public cli_test::Runs {};
 
-/// Of 24, one row is the shell's prompt.
+/// One of 24 rows is the shell's prompt.
 constexpr std::size_t kRows = 23;
 
 void expect_fits(const std::string& arguments) {

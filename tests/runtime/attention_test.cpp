@@ -144,7 +144,7 @@ struct BlockCase {
             .soft_cap = cap,
             .tile_keys = 512};
   }
-  /// In fp32 as in AttentionTest: a row has as many products as keys. In bf16 a score of 4 to 8 is rounded by up to 2^-6,
+  /// In fp32 as in AttentionTest: a row has as many products as keys. In bf16 a score of 4 to 8 is off by up to 2^-6,
   /// and the probability errs by as much: so does a term as large as the largest gradient, and the sum that it is part
   /// of may be small. 2^-6 of four floors are 16 ulps.
   Tolerance near(double floor) const {
