@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "isa/target.h"
+namespace isa {
+struct Geometry;  // isa/target.h
+}
 
 namespace runtime {
 
