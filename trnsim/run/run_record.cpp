@@ -12,7 +12,7 @@ namespace trnsim {
 namespace {
 
 /// Adds what a core's HBM holds besides the program's tensors (code, rings of descriptors, the padding of buckets), so
-/XX
+/// that the record's regions are the job's memory.
 void add_rest_of_memory(const Memory& memory, analysis::Record& record) {
   std::map<std::string, std::uint64_t> there;
   std::uint64_t end = 0;
