@@ -132,7 +132,7 @@ TEST_P(EveryWay, IsTheSameInEveryViewOfTheRecord) {
   ASSERT_EQ(run("run " + job() + " --mode timed --suggestions 0 --output_dir " + at("a")).code, 0);
   const Json result = this->result("a");
   const analysis::Record record = analysis::read_record(folder_ / "a");
-  // Scalars of the optimizer lie in the padding of buckets; the record lists them, and the padding whole.
+  // Scalars of the optimizer are in the padding of buckets; the record lists them, and the padding whole.
   EXPECT_NEAR(analysis::memory_use(record).peak, result["memory"]["hbm_bytes"].get<double>(), 1024);
   Values stats, resources;
   for (const Json& row : Json::parse(run("stats " + at("a") + " --format json").out)) stats[row["name"]] = row["value"];

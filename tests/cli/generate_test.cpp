@@ -130,7 +130,7 @@ TEST_F(GenerateTime, ImpossibleSettingsAreRefusedWithAFix) {
   refused(model + " --numerics off --prompt_length 4096", "4096 positions");
   refused(model + " --numerics off --tensor_parallel_size 3", "--tensor_parallel_size");
   refused(model + " --numerics off --tensor_parallel_size 16 --instance_type trn1.2xlarge", "trn1.2xlarge has 2");
-  refused(model + " --numerics off --set 'hbm.bytes=1500 MiB'", "use --tensor_parallel_size 4", 3);
+  refused(model + " --numerics off --set 'hbm.bytes=1500 MiB'", "use --tensor_parallel_size 8", 3);
   refused(model + " --numerics off --top_k 5", "changes nothing");
   refused(model + " --numerics off --top_p 0", "--top_p");
   refused(model + " --numerics off --batch_size 200", "--batch_size");
