@@ -20,7 +20,7 @@ function(trnsim_tests folder)
   target_compile_options(test_${folder} PRIVATE $<$<CONFIG:Release>:-Og>)
   trnsim_unity(test_${folder} 28)
   # Values of parameters are bytes of structs, with addresses: names of tests would change from run to run.
-  gtest_discover_tests(test_${folder} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(test_${folder} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 trnsim_tests(base trnsim_base)
 trnsim_tests(isa trnsim_isa trnsim_hw)  # a target comes from a machine file
