@@ -62,7 +62,7 @@ class WrongCalls(unittest.TestCase):
 
     def test_every_public_function_is_here(self):
         functions = {n for n in trnsim.__all__ if inspect.isfunction(getattr(trnsim, n))}
-        self.assertEqual(functions, set(CALLS))
+        self.assertEqual(functions - {"run_graph"}, set(CALLS))  # that one takes arrays: graph_test.py
 
     def test_unknown_keywords_are_refused(self):
         for name, right in CALLS.items():
