@@ -66,22 +66,28 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
 /// message to another stage: that stage would wait behind data that are not urgent.
 std::vector<std::size_t> collectives_early(const Graph& graph, const std::vector<std::size_t>& order,
                                            const std::vector<std::vector<NodeId>>& nodes) {
-  std::vector<std::size_t> out, late;
-  for (const std::size_t scope : order) (runs_beside(graph.node(nodes[scope].front())) ? late : out).push_back(scope);
+  std::vector<std::size_t> compute, late;
+  for (const std::size_t scope : order)
+    (runs_beside(graph.node(nodes[scope].front())) ? late : compute).push_back(scope);
+  std::vector<std::size_t> behind(graph.scopes().size());  // how many of `compute` a scope comes after
   std::size_t messages = 0;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (graph.node(nodes[out[i]].front()).op->reaches_out) messages = i + 1;
+  for (std::size_t i = 0; i < compute.size(); ++i) {
+    behind[compute[i]] = i + 1;
+    if (graph.node(nodes[compute[i]].front()).op->reaches_out) messages = i + 1;
+  }
+  std::vector<std::vector<std::size_t>> collectives(compute.size() + 1);
   for (const std::size_t scope : late) {
-    std::size_t behind = messages;
+    behind[scope] = messages;
     for (const NodeId n : nodes[scope])
-      for (const ValueId v : graph.node(n).in) {
-        const NodeId from = graph.value(v).producer;
-        if (from == kNoNode) continue;
-        const auto at = std::ranges::find(out, graph.node(from).scope);
-        behind = std::max(behind, static_cast<std::size_t>(at - out.begin()) + 1);
-      }
-    while (behind < out.size() && runs_beside(graph.node(nodes[out[behind]].front()))) ++behind;
-    out.insert(out.begin() + static_cast<std::ptrdiff_t>(behind), scope);
+      for (const ValueId v : graph.node(n).in)
+        if (const NodeId from = graph.value(v).producer; from != kNoNode && graph.node(from).scope != scope)
+          behind[scope] = std::max(behind[scope], behind[graph.node(from).scope]);
+    collectives[behind[scope]].push_back(scope);
+  }
+  std::vector<std::size_t> out = collectives.front();
+  for (std::size_t i = 0; i < compute.size(); ++i) {
+    out.push_back(compute[i]);
+    out.insert(out.end(), collectives[i + 1].begin(), collectives[i + 1].end());
   }
   return out;
 }

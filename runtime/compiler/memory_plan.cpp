@@ -20,25 +20,41 @@ std::int64_t bucket_elements(const Graph& graph, const std::vector<ValueId>& val
 
 namespace {
 
-/// Addresses that come and go, first fit.
+/// Addresses that come and go, first fit. It keeps the holes, which join again: there are few, however many tensors live.
 class Arena {
  public:
   std::uint64_t take(std::uint64_t bytes) {
     bytes = aligned(bytes);
-    std::uint64_t at = 0;
-    for (const auto& [begin, size] : used_) {
-      if (begin - at >= bytes) break;
-      at = begin + size;
-    }
-    used_[at] = bytes;
-    peak_ = std::max(peak_, at + bytes);
-    return at;
+    const auto hole = std::ranges::find_if(holes_, [&](const auto& h) { return h.second - h.first >= bytes; });
+    const auto [begin, end] = *hole;
+    const auto after = holes_.erase(hole);
+    if (begin + bytes < end) holes_.emplace_hint(after, begin + bytes, end);
+    used_[begin] = bytes;
+    peak_ = std::max(peak_, begin + bytes);
+    return begin;
   }
-  void give_back(std::uint64_t at) { used_.erase(at); }
+
+  void give_back(std::uint64_t at) {
+    const auto used = used_.find(at);
+    std::uint64_t end = at + used->second;
+    used_.erase(used);
+    auto after = holes_.lower_bound(at);
+    if (after != holes_.end() && after->first == end) {
+      end = after->second;
+      after = holes_.erase(after);
+    }
+    if (after != holes_.begin() && std::prev(after)->second == at) {
+      std::prev(after)->second = end;
+    } else {
+      holes_.emplace_hint(after, at, end);
+    }
+  }
+
   std::uint64_t peak() const { return peak_; }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> used_;
+  std::map<std::uint64_t, std::uint64_t> holes_{{0, ~std::uint64_t{0}}};  // [begin, end): the last one has no end
+  std::unordered_map<std::uint64_t, std::uint64_t> used_;                 // begin: bytes
   std::uint64_t peak_ = 0;
 };
 

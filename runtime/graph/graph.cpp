@@ -97,15 +97,29 @@ ValueId Graph::add1(const Op& op, std::string label, std::vector<ValueId> in, At
 }
 
 void Graph::enter(Scope scope) {
-  const auto same = [&](const Scope& s) { return s.instance == scope.instance && s == scope; };  // cheapest first
-  const auto found = std::find_if(scopes_.rbegin(), scopes_.rend(), same);  // the last are entered again and again
-  scope_ = static_cast<std::uint32_t>(found == scopes_.rend() ? scopes_.size() : scopes_.rend() - found - 1);
-  if (found == scopes_.rend()) scopes_.push_back(std::move(scope));
+  std::vector<std::uint32_t>& like_it = by_instance_[scope.instance];
+  const auto found = std::ranges::find_if(like_it, [&](std::uint32_t s) { return scopes_[s] == scope; });
+  if (found != like_it.end()) {
+    scope_ = *found;
+    return;
+  }
+  scope_ = static_cast<std::uint32_t>(scopes_.size());
+  like_it.push_back(scope_);
+  scopes_.push_back(std::move(scope));
 }
 
 void Graph::output(ValueId value, std::string name) {
   values_[value].kind = Kind::kOutput;
-  values_[value].name = std::move(name);
+  rename(value, std::move(name));
+}
+
+void Graph::rename(ValueId value, std::string name) {
+  Value& v = values_[value];
+  if (v.producer == kNoNode) {
+    outside_.erase(v.name);
+    outside_.emplace(name, value);
+  }
+  v.name = std::move(name);
 }
 
 ValueId Graph::root(ValueId id) const {
@@ -126,7 +140,7 @@ std::uint64_t Graph::begin(ValueId id) const {
 }
 
 void Graph::add_value(Value value) {
-  if (value.producer == kNoNode) outside_.push_back(static_cast<ValueId>(values_.size()));
+  if (value.producer == kNoNode) outside_.emplace(value.name, static_cast<ValueId>(values_.size()));
   values_.push_back(std::move(value));
   users_.emplace_back();
 }
@@ -138,8 +152,8 @@ void Graph::add_user(ValueId value, NodeId node) {
 }
 
 ValueId Graph::find(std::string_view name) const {
-  const auto found = std::ranges::find(outside_, name, [&](ValueId v) -> std::string_view { return values_[v].name; });
-  return found == outside_.end() ? kNoValue : *found;
+  const auto found = outside_.find(std::string{name});
+  return found == outside_.end() ? kNoValue : found->second;
 }
 
 void Graph::replace(ValueId from, ValueId to) {
@@ -152,7 +166,11 @@ void Graph::replace(ValueId from, ValueId to) {
 }
 
 void Graph::remove(NodeId id) {
-  for (const ValueId v : nodes_[id].in) std::erase(users_[v], id);
+  for (const ValueId v : nodes_[id].in) {
+    std::vector<NodeId>& users = users_[v];
+    const auto place = std::ranges::lower_bound(users, id);
+    if (place != users.end() && *place == id) users.erase(place);
+  }
   nodes_[id].op = nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "isa/program.h"
@@ -94,7 +95,7 @@ class Graph {
   /// Makes `value` a weight without a gradient.
   void freeze(ValueId value) { values_[value].frozen = true; }
   void set_dtype(ValueId value, Dtype dtype) { values_[value].dtype = dtype; }
-  void rename(ValueId value, std::string name) { values_[value].name = std::move(name); }
+  void rename(ValueId value, std::string name);
 
   std::size_t node_count() const { return nodes_.size(); }
   const Node& node(NodeId id) const { return nodes_[id]; }
@@ -109,7 +110,7 @@ class Graph {
   std::uint64_t begin(ValueId id) const;
   /// Nodes that read it, in their order. The reference holds until the graph changes.
   const std::vector<NodeId>& users(ValueId id) const { return users_[id]; }
-  /// The value of that name, or kNoValue.
+  /// The value of that name that no node computes, or kNoValue.
   ValueId find(std::string_view name) const;
 
   void set_shape(ValueId value, const Shape& shape);
@@ -133,9 +134,10 @@ class Graph {
   isa::GroupTables replica_groups_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
-  std::vector<ValueId> outside_;            // those that no node computes
-  std::vector<std::vector<NodeId>> users_;  // per value: the edges from its producer
+  std::unordered_map<std::string, ValueId> outside_;  // by name: those that no node computes
+  std::vector<std::vector<NodeId>> users_;            // per value: the edges from its producer
   std::vector<Scope> scopes_{Scope{}};
+  std::unordered_map<std::int32_t, std::vector<std::uint32_t>> by_instance_{{Scope{}.instance, {0}}};  // of scopes_
   std::uint32_t scope_ = 0;
 };
 
