@@ -65,13 +65,14 @@ using Row = std::vector<Buffer>;
 /// A program of so many cores.
 class Program {
  public:
-  Program(const std::string& text, const std::string& file, const std::string& instance_type, std::int64_t ranks)
+  Program(const std::string& text, const std::string& file, const std::string& instance_type, std::int64_t ranks,
+          const std::string& numerics)
       : module_{std::make_unique<frontend::Module>(frontend::read_stablehlo(text, file))} {
     const py::gil_scoped_release release;
     module_->replicas = ranks;
     try {
       const hw::MachineParams machine = trnsim::load_machine(instance_type, {}, 1);
-      device_ = std::make_shared<const trnsim::CoreProgram>(*module_, machine.target(), ranks);
+      device_ = std::make_shared<const trnsim::CoreProgram>(*module_, machine.target(), ranks, runtime::numerics(numerics));
     } catch (const Error& e) {
       if (e.fault() == Fault::kInternal || e.fault() == Fault::kUsage) throw;
       refused_ = std::string{e.where()} + ": " + std::string{e.problem()};
@@ -181,10 +182,12 @@ void bind_programs(py::module_& m) {
       .def_property_readonly(
           "element", [](const Buffer& b) { return std::string{frontend::info(b.literal->type.element).mlir}; })
       .def_property_readonly("dims", [](const Buffer& b) { return b.literal->type.dims; });
-  py::class_<trnsim::GraphCores>(m, "Cores", "simulated cores that compute programs in turn").def(py::init<>());
+  py::class_<trnsim::GraphCores>(m, "Cores", "simulated cores that compute programs in turn")
+      .def(py::init<std::uint64_t>(), py::arg("seed") = 42, "`seed`: of stochastic rounding");
   py::class_<Program>(m, "Program", "a program in StableHLO's text, of so many cores")
-      .def(py::init<const std::string&, const std::string&, const std::string&, std::int64_t>(), py::arg("text"),
-           py::arg("file"), py::arg("instance_type"), py::arg("ranks") = 1)
+      .def(py::init<const std::string&, const std::string&, const std::string&, std::int64_t, const std::string&>(),
+           py::arg("text"), py::arg("file"), py::arg("instance_type"), py::arg("ranks") = 1,
+           py::arg("numerics") = "fp32")
       .def("run", &Program::run, py::arg("cores"), py::arg("rows"), "the results of each core, from the inputs of each")
       .def_property_readonly("refused", &Program::refused,
                              "why the device's compiler does not take it; empty: the instructions compute it")

@@ -78,8 +78,9 @@ frontend::LiteralPtr copy_out(const frontend::Type& type, const isa::Region* reg
 }
 
 /// Errors: Fault::kProgram where the numbers of a graph are not the device's.
-frontend::LoweredGraph computable(const frontend::Module& module, std::int64_t ranks) {
-  frontend::LoweredGraph lowered = frontend::lower(module);
+frontend::LoweredGraph computable(const frontend::Module& module, std::int64_t ranks, isa::Dtype operand) {
+  frontend::LoweredGraph lowered =
+      operand == isa::Dtype::kFp32 ? frontend::lower(module) : frontend::lower(module, {.operand = operand});
   if (!lowered.timed_only.empty())
     throw Error{Fault::kProgram, lowered.timed_only.front(), "is timed, and not computed", "compose it of others"};
   if (lowered.ranks > ranks)
@@ -90,11 +91,13 @@ frontend::LoweredGraph computable(const frontend::Module& module, std::int64_t r
 
 }  // namespace
 
-CoreProgram::CoreProgram(const frontend::Module& module, const isa::Target& target, std::int64_t ranks) {
-  frontend::LoweredGraph lowered = computable(module, ranks);
+CoreProgram::CoreProgram(const frontend::Module& module, const isa::Target& target, std::int64_t ranks,
+                         const runtime::Numerics& numerics) {
+  frontend::LoweredGraph lowered = computable(module, ranks, numerics.operand);
   runtime::Compiled compiled = runtime::compile(std::move(lowered.graph), target,
                                                 {.name = module.name, .ranks = static_cast<std::uint32_t>(ranks)});
   program_ = std::move(compiled.program);
+  program_.rounding = numerics.rounding;
   for (const frontend::Port& port : lowered.inputs) inputs_.push_back({port.type, find(port.name)});
   for (const frontend::Port& port : lowered.outputs) outputs_.push_back({port.type, find(port.name)});
   for (const frontend::ConstantPort& constant : lowered.constants)
@@ -138,7 +141,7 @@ std::vector<Literals> GraphCores::run(const std::shared_ptr<const CoreProgram>& 
     program->load(*device_);
     loaded_ = program;
   }
-  return program->run(*device_, inputs, {.step = runs_++});
+  return program->run(*device_, inputs, {.seed = seed_, .step = runs_++});
 }
 
 }  // namespace trnsim

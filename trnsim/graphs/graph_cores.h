@@ -11,6 +11,7 @@
 #include "frontend/lower/lower.h"
 #include "isa/device.h"
 #include "isa/target.h"
+#include "runtime/graph/numerics.h"
 
 namespace trnsim {
 
@@ -19,9 +20,10 @@ using Literals = std::vector<frontend::LiteralPtr>;
 /// A graph as a program of the device, and where the host finds its tensors.
 class CoreProgram {
  public:
-  /// `ranks` cores run it together. Errors: as frontend::lower() and runtime::compile(); Fault::kProgram for a part
+  /// `ranks` cores run it together; of `numerics`, the type of TensorE's operands and the rounding count. Errors: as frontend::lower() and runtime::compile(); Fault::kProgram for a part
   /// whose time is known and whose numbers are not, and for a graph that names more cores.
-  CoreProgram(const frontend::Module& module, const isa::Target& target, std::int64_t ranks);
+  CoreProgram(const frontend::Module& module, const isa::Target& target, std::int64_t ranks,
+              const runtime::Numerics& numerics);
 
   const isa::Program& program() const { return program_; }
   std::int64_t ranks() const { return program_.ranks; }
@@ -49,11 +51,13 @@ class CoreProgram {
 /// The cores of this process. Programs take turns, and share their memory.
 class GraphCores {
  public:
+  explicit GraphCores(std::uint64_t seed) : seed_{seed} {}  // of stochastic rounding
   std::vector<Literals> run(const std::shared_ptr<const CoreProgram>& program, std::span<const Literals> inputs);
 
  private:
   std::unique_ptr<isa::Device> device_;
   std::shared_ptr<const CoreProgram> loaded_;
+  std::uint64_t seed_;
   std::uint32_t runs_ = 0;
 };
 

@@ -19,8 +19,8 @@ def parser():
                "  trnsim torch --cores 32 train_xmp.py        # spawn() starts 32 processes\n"
                "  trnsim torch --nproc_per_node 2 train.py    # as torchrun: RANK, WORLD_SIZE\n"
                "  trnsim torch --steps 10000 train.py         # and the price of 10,000 steps")
-    out.add_argument("--cores", type=int, default=int(os.environ.get("NEURON_RT_NUM_CORES", "2")), metavar="N",
-                     help="processes that spawn() starts, a core each (NEURON_RT_NUM_CORES, else 2)")
+    out.add_argument("--cores", type=int, default=0, metavar="N",
+                     help="processes that spawn() starts, a core each (NEURON_RT_NUM_CORES or _VISIBLE_CORES, else 2)")
     out.add_argument("--nproc_per_node", type=int, default=0, metavar="N",
                      help="start the script itself N times, a core each, with torchrun's environment")
     out.add_argument("--output_dir", "--out", metavar="FOLDER",

@@ -82,8 +82,10 @@ class Autocast(torch.autocast):
     """torch.autocast, which knows the device."""
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
-        self.ours = str(device_type).split(":")[0] in ("xla", "neuron", "cuda")
+        self.ours = str(device_type).split(":")[0] in ("xla", "neuron")
         self.lower = (dtype or torch.bfloat16) if enabled else None
+        if self.ours and self.lower not in (None, torch.bfloat16, torch.float16):
+            raise RuntimeError(f"autocast to {dtype}: torch.bfloat16 and torch.float16 are there")
         if not self.ours:
             super().__init__(device_type, dtype, enabled, cache_enabled)
 
@@ -115,12 +117,7 @@ class Autocast(torch.autocast):
 class XlaAutocast(Autocast):
     """torch_xla.amp.autocast(device, ...)."""
 
-    def __init__(self, device="xla", dtype=None, enabled=True, cache_enabled=None):
-        super().__init__("xla", dtype, enabled)
-
-
-class CudaAutocast(Autocast):
-    def __init__(self, enabled=True, dtype=None, cache_enabled=None):
+    def __init__(self, device="xla", enabled=True, dtype=None, cache_enabled=True):
         super().__init__("xla", dtype, enabled)
 
 
@@ -173,7 +170,6 @@ def all_gather(value, dim=0):
 def install():
     torch.autocast = Autocast
     torch.amp.autocast = torch.amp.autocast_mode.autocast = Autocast
-    torch.cuda.amp.autocast = CudaAutocast
     torch.cuda.amp.GradScaler = GradScaler
     if hasattr(torch.amp, "GradScaler"):
         torch.amp.GradScaler = GradScaler

@@ -7,6 +7,7 @@ import torch
 
 from trnsim.torch import _rules  # noqa: registers the rules
 from trnsim.torch._engine import host_scalar
+from trnsim.torch._environment import settled
 from trnsim.torch._lower import program_text
 from trnsim.torch._values import DTYPES, element_of
 
@@ -15,12 +16,13 @@ MOST_SCALARS = 4096
 
 
 def buffer_of(core, tensor):
-    tensor = tensor.detach().contiguous()
+    element = element_of(tensor.dtype)
+    tensor = tensor.detach().to(DTYPES[element]).contiguous()
     if tensor.dtype is torch.bfloat16:
         data = tensor.view(torch.int16).numpy()
     else:
         data = tensor.numpy()
-    return core.Buffer(element_of(tensor.dtype), list(tensor.shape), data)
+    return core.Buffer(element, list(tensor.shape), data)
 
 
 def tensor_of(buffer):
@@ -52,11 +54,11 @@ class Simulated:
     def __init__(self, folder, instance_type, ranks=1):
         from trnsim import _core
         self.core, self.folder, self.instance_type, self.ranks = _core, folder, instance_type, ranks
-        self.cores, self.refused, self.scalars = _core.Cores(), {}, {}
+        self.cores, self.refused, self.scalars = None, {}, {}
 
     def forked(self, keeps):
         """A process of its own has threads of its own. `keeps`: the texts of its programs are kept, not another's."""
-        self.cores, self.refused = self.core.Cores(), {}
+        self.cores, self.refused = None, {}
         self.folder = self.folder if keeps else None
 
     def exchange(self, tag, payload):
@@ -66,7 +68,7 @@ class Simulated:
         return buffer_of(self.core, tensor)
 
     def download(self, buffer, meta):
-        return tensor_of(buffer)
+        return tensor_of(buffer).to(meta.dtype)
 
     def compile(self, graph, name):
         metas = [graph.nodes[place].call.outs[index] for place, index in graph.outs]
@@ -74,7 +76,7 @@ class Simulated:
             return Nothing([self.core.Buffer(element_of(m.dtype), list(m.shape), b"") for m in metas])
         text = self.text(graph, name)
         self.keep(text, name)
-        program = self.core.Program(text, name + ".mlir", self.instance_type, 1)
+        program = self.core.Program(text, name + ".mlir", self.instance_type, 1, settled().numerics)
         if program.refused:
             self.refused[name] = program.refused
         return program
@@ -107,7 +109,13 @@ class Simulated:
     def run(self, program, leaves):
         if isinstance(program, Nothing):
             return program.results
-        return program.run(self.cores, [self.values(leaves)])[0]
+        return program.run(self.cores_of(), [self.values(leaves)])[0]
+
+    def cores_of(self):
+        """The cores of this process, with the seed that its environment names."""
+        if self.cores is None:
+            self.cores = self.core.Cores(settled().seed)
+        return self.cores
 
 
 class Timed(Simulated):

@@ -11,13 +11,15 @@ from trnsim.torch._tensor import DeviceTensor
 class DistributedDataParallel(torch.nn.Module):
     """As PyTorch's, whose own reducer knows no tensors without storage."""
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, **more):
+    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None,
+                 bucket_cap_mb=25, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False,
+                 static_graph=False, init_sync=True):
         super().__init__()
         if not any(p.requires_grad for p in module.parameters()):
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameters that "
                                "require a gradient.")
         self.module, self.device_ids, self.broadcast_buffers = module, device_ids, broadcast_buffers
-        self.process_group = more.get("process_group") or _dist.world()
+        self.process_group = process_group or _dist.world()
         self.require_backward_grad_sync, self._queued = True, False
         with torch.no_grad():
             for tensor in list(module.parameters()) + list(module.buffers()):

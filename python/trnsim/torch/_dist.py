@@ -72,7 +72,7 @@ def of(group):
 
 
 def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None,
-                       group_name="", pg_options=None, device_id=None, **_):
+                       group_name="", pg_options=None, device_id=None):
     if STATE["world"] is not None:
         raise RuntimeError("trying to initialize the default process group twice!")
     if world_size not in (-1, None, engine().ranks):
@@ -95,7 +95,8 @@ def get_world_size(group=None):
     return of(group).size()
 
 
-def new_group(ranks=None, timeout=None, backend=None, pg_options=None, **_):
+def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False,
+              group_desc=None, device_id=None):
     return Group(range(engine().ranks) if ranks is None else ranks)
 
 
@@ -219,6 +220,26 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
     return finished(async_op)
 
 
+def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+    """One tensor to each core of the group, all of one shape."""
+    shapes = {tuple(t.shape) for t in (*output_tensor_list, *input_tensor_list)}
+    if len(shapes) > 1:
+        raise RuntimeError(f"all_to_all of the shapes {sorted(shapes)} is not there: send tensors of one shape")
+    with torch.no_grad():
+        out = torch.empty_like(torch.stack(output_tensor_list))
+        all_to_all_single(out, torch.stack([t.detach() for t in input_tensor_list]), group=group)
+        for target, part in zip(output_tensor_list, out.unbind(0)):
+            target.copy_(part)
+    return finished(async_op)
+
+
+def absent(name):
+    def called(*_, **__):
+        raise RuntimeError(f"torch.distributed.{name} is not there: every core runs the same program; use broadcast, "
+                           "scatter, gather or all_to_all")
+    return called
+
+
 def barrier(group=None, async_op=False, device_ids=None):
     exchanged("barrier", None)
     return finished(async_op)
@@ -243,7 +264,10 @@ REPLACED = {f.__name__: f for f in (
     init_process_group, destroy_process_group, get_rank, get_world_size, new_group, all_reduce, all_reduce_coalesced,
     reduce, broadcast, all_gather, all_gather_into_tensor, gather, reduce_scatter, reduce_scatter_tensor, scatter,
     all_to_all_single, barrier, all_gather_object, broadcast_object_list, gather_object)}
+REPLACED.update({name: absent(name) for name in (
+    "send", "recv", "isend", "irecv", "batch_isend_irecv", "scatter_object_list")})
 REPLACED.update(
+    all_to_all=all_to_all,
     _all_gather_base=all_gather_into_tensor, _reduce_scatter_base=reduce_scatter_tensor, monitored_barrier=barrier,
     is_initialized=lambda: STATE["world"] is not None, get_backend=lambda group=None: STATE["backend"],
     is_torchelastic_launched=lambda: engine().ranks > 1,

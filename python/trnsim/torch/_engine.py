@@ -6,6 +6,7 @@ import time
 
 import torch
 
+from trnsim.torch._environment import settled
 from trnsim.torch._values import HOOKS, LIVE, Unsupported, contiguous, element_of
 
 OWN, PYTORCH = os.path.dirname(__file__) + os.sep, os.path.dirname(torch.__file__) + os.sep
@@ -110,7 +111,7 @@ class Engine:
         self.counters, self.cuts = collections.Counter(), collections.Counter()
         self.log = []  # names of programs as they ran
         self.traced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0.0, 0.0
-        self.rank, self.ranks, self.cores = 0, 1, 2
+        self.rank, self.ranks, self.cores = 0, 1, 0
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
         self.knows_torch_xla = False
         self.gathered = None  # the report's figures, of core 0 of several
@@ -126,6 +127,7 @@ class Engine:
         return Refused(script_line(), text if str(func) in text else f"{func}: {text}")
 
     def upload(self, tensor):
+        settled()
         element_of(tensor.dtype)
         return self.backend.upload(tensor)
 
@@ -136,6 +138,8 @@ class Engine:
         if value.pending:
             self.cuts["read"] += 1
             self.compute(self.live([value]) if self.everything else [value], "a value is read")
+        if value.buffer is None and value.host is None:
+            raise Unsupported("a decomposition reads a value")
         return self.backend.download(value.buffer, value.meta)
 
     def live(self, first=()):

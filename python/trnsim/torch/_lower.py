@@ -4,8 +4,9 @@ import torch
 
 from trnsim.torch import _emit
 from trnsim.torch._engine import Graph, engine
+from trnsim.torch._environment import settled
 from trnsim.torch._tensor import DeviceTensor, new_tensor
-from trnsim.torch._values import DTYPES, HOOKS, Unsupported, Value, element_of, filled
+from trnsim.torch._values import DTYPES, ELEMENTS, HOOKS, Unsupported, Value, element_of, filled
 from trnsim.torch._views import current
 
 RULES = {}  # by the operator's name without its overload
@@ -77,6 +78,33 @@ def lower_call(text, call, tensors, used=(0,)):
             for x, meta in zip(out, call.outs)]
 
 
+def known(func):
+    """Whether there is a rule, or a decomposition."""
+    return func._schema.name.split("::")[1] in RULES or decomposition(func) is not None
+
+
+DEPTH = [0]  # of decompositions that are being followed
+
+
+def decomposing():
+    return DEPTH[0] > 0
+
+
+def left_to_host(call):
+    """Whether the host computes a call, as torch_xla has it where an operator has no lowering. Tried once."""
+    if call.kind is None and not decomposing():
+        leaves = [_emit.X(f"%arg{i}", meta.shape, element_of(meta.dtype)) for i, meta in enumerate(call.ins)]
+        text = _emit.Text()
+        try:
+            lower_call(text, call, leaves, range(len(call.outs)))
+            call.kind = "device"
+        except (Unsupported, NotImplementedError):
+            call.kind = "host"
+    if call.kind == "host" and decomposing():
+        raise Unsupported(f"{call.func} is not there: trnsim list ops --frontend aten lists the operators that are")
+    return call.kind == "host"
+
+
 def decomposition(func):
     """PyTorch's own, of a private table that every version so far has in one of two places. None: there is none."""
     try:
@@ -97,8 +125,13 @@ def decomposed(text, call, tensors):
         known[id(value)] = (value, x)
         return new_tensor(value)
     stands = [x if not isinstance(x, _emit.X) else stand_in(x, meta) for x, meta in zip(tensors, call.ins)]
-    with torch.no_grad(), HOOKS["operators"]():
-        out = function(*filled(call.args, stands), **filled(call.kwargs, stands))
+    running = engine()
+    traced, DEPTH[0] = running.traced, DEPTH[0] + 1
+    try:
+        with torch.no_grad(), HOOKS["operators"]():
+            out = function(*filled(call.args, stands), **filled(call.kwargs, stands))
+    finally:
+        running.traced, DEPTH[0] = traced, DEPTH[0] - 1
     out = list(out) if isinstance(out, (list, tuple)) else [out]
     values = [None if not isinstance(t, DeviceTensor) else current(t) for t in out]
     return lower_values(text, values, known)
@@ -142,13 +175,29 @@ def given_up(graph, place):
     return "" if index is None else f" {{tf.aliasing_output = {index} : i32}}"
 
 
+def lowered_in(element, text, graph, leaves):
+    """The results, where the compiler casts all that is fp32 (--auto-cast=all); parameters and results stay."""
+    ELEMENTS[torch.float32] = element
+    try:
+        done = lower_nodes(text, graph, [text.convert(x, element) if x.element == "f32" else x for x in leaves])
+    finally:
+        ELEMENTS[torch.float32] = "f32"
+    metas = [graph.nodes[place].call.outs[index] for place, index in graph.outs]
+    outs = [done[id(graph.nodes[place])][index] for place, index in graph.outs]
+    return [text.convert(x, element_of(meta.dtype)) for x, meta in zip(outs, metas)]
+
+
 def program_text(graph, name, ranks=1):
     """The module's text, and whether its processes talk to one another."""
     text = _emit.Text()
     text.ranks = ranks
     leaves = [_emit.X(f"%arg{i}", v.meta.shape, element_of(v.meta.dtype)) for i, v in enumerate(graph.leaves)]
-    done = lower_nodes(text, graph, leaves)
-    outs = [done[id(graph.nodes[place])][index] for place, index in graph.outs]
+    inside = settled().inside
+    if inside and ELEMENTS[torch.float32] == "f32":
+        outs = lowered_in(inside, text, graph, leaves)
+    else:
+        done = lower_nodes(text, graph, leaves)
+        outs = [done[id(graph.nodes[place])][index] for place, index in graph.outs]
     parameters = ", ".join(f"{x.name}: {x.type}{given_up(graph, i)}" for i, x in enumerate(leaves))
     results = ", ".join(x.type for x in outs)
     lines = [f"module @{name} attributes {{mhlo.num_replicas = {ranks} : i32, mhlo.num_partitions = 1 : i32, "

@@ -9,6 +9,7 @@ import traceback
 from multiprocessing.connection import wait
 
 from trnsim.torch import _engine
+from trnsim.torch._environment import settled
 
 PR_SET_PDEATHSIG = 1
 
@@ -184,9 +185,10 @@ class Ranks:
     def computed(self, text, rows):
         core = self.backend.core
         if text not in self.programs:
-            self.programs[text] = core.Program(text, "collective.mlir", self.backend.instance_type, len(rows))
+            self.programs[text] = core.Program(text, "collective.mlir", self.backend.instance_type, len(rows),
+                                               settled().numerics)
         program = self.programs[text]
-        results = program.run(self.backend.cores, [[core.Buffer(*v) for v in row] for row in rows])
+        results = program.run(self.backend.cores_of(), [[core.Buffer(*v) for v in row] for row in rows])
         return [([(b.element, b.dims, b.bytes()) for b in row], program.refused) for row in results]
 
     def stop(self):
@@ -201,7 +203,7 @@ def wanted(kind, key):
     """The graph or the function that a core waits in."""
     if kind == "exchange":
         return f"{key}()"
-    names = [name for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute")
+    names = [name for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
              if f"stablehlo.{name}" in key]
     return f"a graph with {' and '.join(names)} ({key.count(chr(10))} lines)"
 

@@ -3,8 +3,9 @@ make a new value of it, and everything else has results of its own. Shapes and t
 asked once for each combination of arguments."""
 import torch
 
-from trnsim.torch import _infer, _special
+from trnsim.torch import _infer, _lower, _special
 from trnsim.torch._engine import engine
+from trnsim.torch._environment import settled
 from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Value, element_of
 from trnsim.torch._views import current, step_into, write
@@ -77,6 +78,10 @@ def new_call(func, args, kwargs, found):
     scaled = found.scaled
     call = Call(func, template_of(list(args), counter, scaled),
                 {k: template_of(v, counter, scaled) for k, v in names.items()}, [v.meta for v in found.values])
+    settled()
+    if not _lower.known(func):
+        call.kind = "host"
+        return call
     call.outs, call.single = _infer.results(func, args, kwargs)
     for meta in call.outs:
         if meta is not None:
@@ -110,13 +115,22 @@ SAME = {aten.detach.default, aten.alias.default}
 def record(func, args, kwargs):
     """Values of the results."""
     call, values = call_of(func, args, kwargs)
+    if call.kind != "device" and _lower.left_to_host(call):
+        out = _special.host(func, args, kwargs)
+        single = isinstance(out, DeviceTensor)
+        return _special.Answered(single), [current(t) for t in ([out] if single else out)]
     node = Node(call, values)
     engine().recorded(node)
     return call, node.outputs
 
 
 def functional(func, args, kwargs):
-    call, values = record(func, args, kwargs)
+    call, values = call_of(func, args, kwargs)
+    if call.kind != "device" and _lower.left_to_host(call):
+        return _special.host(func, args, kwargs)
+    node = Node(call, values)
+    engine().recorded(node)
+    values = node.outputs
     if call.single:
         return new_tensor(values[0])
     return tuple(None if v.meta is None else new_tensor(v) for v in values)
@@ -156,7 +170,7 @@ def view(func, args, kwargs):
 
 
 def without_write(func):
-    """The operator that computes what `func` writes. Errors: Unsupported."""
+    """The operator that computes what `func` writes; None: there is none."""
     if func not in FUNCTIONAL:
         name, overload = func._schema.name.split("::")[1], func._overloadname
         packet = getattr(aten, name[:-1] if name.endswith("_") and not name.endswith("__") else name, None)
@@ -169,8 +183,7 @@ def without_write(func):
                 FUNCTIONAL[func] = other
                 break
         else:
-            raise Unsupported(f"{func}: it writes to its arguments, and there is no operator that computes the same "
-                              "without: write x = f(x) in its place")
+            FUNCTIONAL[func] = None
     return FUNCTIONAL[func]
 
 
@@ -186,12 +199,27 @@ def writing(func, args, kwargs):
     """In-place operators and those with out=."""
     schema = func._schema
     plain = without_write(func)
-    named = {a.name for a in plain._schema.arguments}
     targets = [kwargs.get(a.name, args[i] if i < len(args) else None) for i, a in enumerate(schema.arguments)
                if a.alias_info is not None and a.alias_info.is_write]
+    if plain is None:
+        return written_by_host(func, args, kwargs, targets)
+    named = {a.name for a in plain._schema.arguments}
     _, values = record(plain, args[:len(plain._schema.arguments)], {k: v for k, v in kwargs.items() if k in named})
     for target, value in zip(targets, values):
         assign(target, value)
+    return targets[0] if len(targets) == 1 else tuple(targets)
+
+
+def written_by_host(func, args, kwargs, targets):
+    """The host writes to copies, whose values the targets have from here on."""
+    if _lower.decomposing():
+        raise Unsupported(f"{func}: it writes to its arguments, and there is no operator that computes the same without")
+    engine().counters[func._schema.name] += 1
+    copies = {id(t): engine().download(t).clone() for t in targets}
+    func(*[copies[id(a)] if id(a) in copies else _special.on_host(a) for a in args],
+         **{k: copies[id(a)] if id(a) in copies else _special.on_host(a) for k, a in kwargs.items()})
+    for target in targets:
+        assign(target, current(from_host(copies[id(target)])))
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 

@@ -4,7 +4,7 @@ import collections
 import json
 import os
 
-from trnsim.torch import _time
+from trnsim.torch import _environment, _time
 
 ALONE = "first at this line"
 
@@ -63,7 +63,7 @@ def gathered(engine):
     return {"graphs": graphs, "log": list(engine.log), "executions": len(engine.log), "cuts": dict(engine.cuts),
             "operators_recorded": engine.traced, "host_operators": dict(engine.counters), "cores": engine.ranks,
             "marks": engine.marks, "compile_seconds": engine.compile_seconds, "run_seconds": engine.run_seconds,
-            "computes": engine.backend.computes}
+            "computes": engine.backend.computes, **_environment.told()}
 
 
 def main_graph(figures):
@@ -73,14 +73,23 @@ def main_graph(figures):
     return max(often, key=lambda g: g["operators"] * g["runs"])
 
 
+def steps_alike(figures):
+    """Names of the graphs that are a step: the main one, and those that were cut at the same line by the same cause
+    and have at least half of its operators. A changing batch, or a first step without an optimizer's state, is one."""
+    main = main_graph(figures)
+    return {g["graph"] for g in figures["graphs"]
+            if (g["cut"], g["line"]) == (main["cut"], main["line"]) and 2 * g["operators"] >= main["operators"]}
+
+
 def step_of(figures):
-    """{graph: runs in a steady step}, and how many steps there were."""
-    main, log = main_graph(figures)["graph"], figures["log"]
-    places = [i for i, name in enumerate(log) if name == main]
-    if len(places) < 2:
-        return dict(collections.Counter(log)), 1
-    inside = collections.Counter(log[places[0]:places[-1]])
-    return {name: count / (len(places) - 1) for name, count in inside.items()}, len(places)
+    """{graph: runs in a steady step}, and how many steps there were. Steady: from the first run of the main graph on."""
+    main, log, alike = main_graph(figures)["graph"], figures["log"], steps_alike(figures)
+    steps = [i for i, name in enumerate(log) if name in alike]
+    steady = [i for i in steps if i >= log.index(main)]
+    if len(steady) < 2:
+        return dict(collections.Counter(log)), len(steps)
+    inside = collections.Counter(log[steady[0]:steady[-1]])
+    return {name: count / (len(steady) - 1) for name, count in inside.items()}, len(steps)
 
 
 def written(figures, given, folder):
@@ -132,6 +141,10 @@ def text(figures, given, folder):
              f"{figures['executions']} runs",
              "cut by                    " + ", ".join(f"{n} x {cause}" for cause, n in sorted(figures["cuts"].items())),
              f"operators recorded        {figures['operators_recorded']}"]
+    if figures["environment"]:
+        lines.append("obeyed                    " + ", ".join(figures["environment"]))
+    if figures["unused"]:
+        lines.append("without an effect here    " + ", ".join(figures["unused"]))
     if figures["host_operators"]:
         lines.append("left to the host          " + ", ".join(
             f"{k} x {n}" for k, n in figures["host_operators"].items()))

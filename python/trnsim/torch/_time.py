@@ -9,16 +9,16 @@ FIGURES = ("step_seconds", "device_step_seconds", "host_step_seconds", "collecti
            "framework_ops", "host_memory_bytes")
 
 
-def settings_of(given):
-    out = {"mode": "timed", "suggestions": "0"}
+def settings_of(given, numerics):
+    out = {"mode": "timed", "suggestions": "0", "numerics": numerics}
     if given.instance_type:
         out["instance_type"] = given.instance_type
     return out
 
 
-def ask(question, path, given, **more):
+def ask(question, path, given, numerics, **more):
     from trnsim import _core
-    arguments = {"job": path, "settings": settings_of(given), "set": given.set, **more}
+    arguments = {"job": path, "settings": settings_of(given, numerics), "set": given.set, **more}
     return json.loads(_core.call(question, json.dumps(arguments), None, False))
 
 
@@ -46,7 +46,7 @@ def add(figures, given, folder):
             continue
         try:
             figures["times"][name] = timed(main_run(path, given, folder, figures) if name == figures["main"] else
-                                           ask("project", path, given))
+                                           ask("project", path, given, figures["numerics"]))
         except Error as error:
             figures["times"][name] = {"error": str(error).splitlines()[0]}
     figures["of_step"] = summed(figures, figures["step"])
@@ -57,7 +57,7 @@ def add(figures, given, folder):
 
 def main_run(path, given, folder, figures):
     from trnsim import _core
-    settings = dict(settings_of(given), output_dir=folder, overwrite_output_dir="true",
+    settings = dict(settings_of(given, figures["numerics"]), output_dir=folder, overwrite_output_dir="true",
                     max_steps=str(given.steps or figures["steps"]))
     arguments = {"job": path, "settings": settings, "set": given.set, "folder": folder}
     return json.loads(_core.call("run", json.dumps(arguments), None, True))

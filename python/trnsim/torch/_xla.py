@@ -3,6 +3,7 @@ import torch
 
 from trnsim.torch import _collectives as device
 from trnsim.torch._engine import engine
+from trnsim.torch._environment import cores
 from trnsim.torch._tensor import DEVICE, DeviceTensor, from_host
 
 REDUCE = {"REDUCE_SUM": "sum", "REDUCE_MUL": "mul", "REDUCE_MAX": "max", "REDUCE_MIN": "min", "REDUCE_AND": "and",
@@ -19,6 +20,9 @@ def ordinal(defval=0):
 
 
 def xla_device(n=None, devkind=None):
+    if n not in (None, 0) or devkind not in (None, "NEURON", "TPU", "XLA"):
+        raise RuntimeError(f"xla_device({n!r}, {devkind!r}): each process has one device, a NeuronCore: ask for "
+                           "xla_device()")
     return DEVICE
 
 
@@ -47,6 +51,15 @@ def scaled(tensor, scale):
     return tensor if scale == 1 else tensor * scale
 
 
+def written(out, results):
+    """Results, in the tensors of `output=` where they are given."""
+    if out is None:
+        return results
+    for target, new in zip(out, results):
+        target.copy_(new)
+    return out
+
+
 def all_reduce(reduce_type, inputs, scale=1.0, groups=None, cctx=None, pin_layout=True):
     """A tensor: the reduced one; a list: in place."""
     if isinstance(inputs, torch.Tensor):
@@ -59,14 +72,16 @@ def all_reduce(reduce_type, inputs, scale=1.0, groups=None, cctx=None, pin_layou
 
 def all_gather(value, dim=0, groups=None, output=None, pin_layout=True):
     if not isinstance(value, torch.Tensor):
-        return [all_gather(v, dim, groups) for v in value]
+        return written(output, [all_gather(v, dim, groups) for v in value])
     out = device.all_gathered(value, dim, groups)
     return out if output is None else output.copy_(out)
 
 
 def reduce_scatter(reduce_type, input, scale, scatter_dim, shard_count=None, groups=None, output=None, pin_layout=True):
     if not isinstance(input, torch.Tensor):
-        return [reduce_scatter(reduce_type, x, scale, scatter_dim, shard_count, groups) for x in input]
+        return written(output, [reduce_scatter(reduce_type, x, scale, scatter_dim, shard_count, groups) for x in input])
+    if shard_count not in (None, device.size_of(groups)):
+        raise ValueError(f"reduce_scatter: shard_count {shard_count} among {device.size_of(groups)} cores")
     out = scaled(device.reduce_scattered(input, reduce_type, scatter_dim, groups), scale)
     return out if output is None else output.copy_(out)
 
@@ -132,11 +147,16 @@ def send_cpu_data_to_device(datas, place=None, input_sharding=None):
     return to_device(datas)
 
 
-def save(data, path, master_only=True, global_master=False, **_):
+def save(data, file_or_path, master_only=True, global_master=False):
     data = to_host(data)
     if ordinal() == 0 or not master_only:
-        torch.save(data, path)
+        torch.save(data, file_or_path)
     rendezvous("torch_xla.core.xla_model.save")
+
+
+def save_files(data, path, master_only=True, global_master=False):
+    """torch_xla.utils.serialization's."""
+    save(data, path, master_only, global_master)
 
 
 def load(path):
@@ -144,6 +164,8 @@ def load(path):
 
 
 def rendezvous(tag, payload=b"", replicas=()):
+    if replicas and sorted(replicas) != list(range(engine().ranks)):
+        raise RuntimeError(f"rendezvous of the cores {list(replicas)} alone is not there: all cores meet")
     return engine().backend.exchange(str(tag), payload)
 
 
@@ -215,7 +237,10 @@ class RateTracker:
 class MpDeviceLoader:
     """Batches of a loader on the device; each one ends the step before."""
 
-    def __init__(self, loader, device=DEVICE, batches_per_execution=1, **_):
+    def __init__(self, loader, device=DEVICE, batchdim=0, batches_per_execution=1, loader_prefetch_size=16,
+                 device_prefetch_size=8, host_to_device_transfer_threads=1, input_sharding=None):
+        if input_sharding is not None:
+            raise RuntimeError("MpDeviceLoader with input_sharding is not there: each core has its own batches")
         self._loader, self._device, self._every = loader, device, max(int(batches_per_execution), 1)
 
     def __iter__(self):
@@ -235,19 +260,28 @@ class MpDeviceLoader:
 
 
 class ParallelLoader:
-    def __init__(self, loader, devices=None, batchdim=0, **_):
-        self._loader = loader
+    def __init__(self, loader, devices=None, batchdim=0, batches_per_execution=1, loader_prefetch_size=8,
+                 device_prefetch_size=4, host_to_device_transfer_threads=1, input_sharding=None):
+        self._loader = MpDeviceLoader(loader, DEVICE, batchdim, batches_per_execution, input_sharding=input_sharding)
 
     def per_device_loader(self, device):
-        return MpDeviceLoader(self._loader, device)
+        return self._loader
 
     def close(self):
         pass
 
 
+class Joined:
+    """The answer of spawn(join=False): the processes have ended."""
+
+    def join(self, timeout=None):
+        return True
+
+
 def spawn(fn, args=(), nprocs=None, join=True, daemon=False, start_method="fork"):
     from trnsim.torch._ranks import spawn as start
-    return start(fn, args, nprocs or engine().cores)
+    start(fn, args, nprocs or engine().cores or cores())
+    return None if join else Joined()
 
 
 def launch(fn, args=(), start_method="fork", debug_single_process=False):

@@ -54,15 +54,26 @@ def step():
         mark_step()
 
 
-def compiled(f=None, full_graph=False, name=None, num_different_graphs_allowed=None, **_):
+def compiled(f=None, full_graph=False, name=None, num_different_graphs_allowed=None, allowed_traces=None):
     """torch_xla.compile(): a function whose graphs begin and end with it."""
     if f is None:
         return step()
+    most = allowed_traces if num_different_graphs_allowed is None else num_different_graphs_allowed
+    made = [0]
 
     @functools.wraps(f)
     def called(*args, **kwargs):
+        mark_step()
+        running, told = engine(), name or getattr(f, "__name__", "the function")
+        reads, programs = running.cuts["read"], len(running.programs)
         with step():
-            return f(*args, **kwargs)
+            out = f(*args, **kwargs)
+            if full_graph and running.cuts["read"] > reads:
+                raise RuntimeError(f"torch_xla.compile(full_graph=True): {told} reads a value, which cuts its graph")
+        made[0] += len(running.programs) - programs
+        if most is not None and made[0] > most:
+            raise RuntimeError(f"torch_xla.compile: {told} has {made[0]} graphs, and {most} are allowed")
+        return out
     return called
 
 
@@ -173,7 +184,7 @@ def tables():
         "amp.autocast_mode": dict(autocast=_amp.XlaAutocast),
         "debug.metrics": metric_names(), "debug.metrics_compare_utils": {},
         "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None)),
-        "utils.serialization": dict(save=_xla.save, load=_xla.load), "utils.utils": dict(
+        "utils.serialization": dict(save=_xla.save_files, load=_xla.load), "utils.utils": dict(
             SampleGenerator=SampleGenerator, timed=pass_on(None)),
         "utils.checkpoint": dict(checkpoint=torch.utils.checkpoint.checkpoint),
         "test.test_utils": dict(get_summary_writer=pass_on(None), write_to_summary=pass_on(None),

@@ -1,0 +1,137 @@
+"""Environment variables of the Neuron SDK and of torch_xla: those that have a meaning here are obeyed, when the device is
+used for the first time, as a script may set them at its head; all others that are set are told in the report, and values
+that cannot be obeyed are errors."""
+import os
+import re
+import shlex
+
+import torch
+
+from trnsim.torch._values import ELEMENTS, Unsupported
+
+PREFIXES = ("NEURON_", "XLA_", "PJRT_", "TORCH_NEURONX_", "PT_XLA_")
+TYPES = {"XLA_USE_BF16": ("bf16", "bf16"), "XLA_DOWNCAST_BF16": ("bf16", "f32"), "XLA_USE_FP16": ("f16", "f16"),
+         "XLA_DOWNCAST_FP16": ("f16", "f32"), "XLA_USE_F16": ("f16", "f16")}  # of float and of double
+OBEYED = {"NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES", "NEURON_RT_STOCHASTIC_ROUNDING_EN",
+          "NEURON_RT_STOCHASTIC_ROUNDING_SEED", *TYPES}
+SAME = {"XLA_USE_32BIT_LONG": "whole numbers have 32 bits in any case", "PJRT_DEVICE": "",
+        "XLA_DISABLE_FUNCTIONALIZATION": "views are made functional in any case"}
+CASTS = {"bf16": {"matmult": "fp32+bf16-matmul", "all": "fp32"}, "fp16": {"matmult": "fp32+fp16-matmul", "all": "fp32"},
+         "tf32": {"matmult": "tf32"}, "fp8_e4m3": {"matmult": "fp32+fp8_e4m3-matmul"}}
+ELEMENT = {"bf16": "bf16", "fp16": "f16"}  # that --auto-cast=all makes of fp32 inside of a program
+
+
+def truth(name):
+    """Errors: ValueError for what is neither."""
+    value = os.environ.get(name, "0").strip().lower()
+    if value in ("", "0", "false", "off", "no"):
+        return False
+    if value in ("1", "true", "on", "yes"):
+        return True
+    raise ValueError(f"{name}={value}: give 0 or 1")
+
+
+def whole(name, default):
+    value = os.environ.get(name) or str(default)
+    if not value.isdigit():
+        raise ValueError(f"{name}={value}: give a whole number")
+    return int(value)
+
+
+def visible_cores(text):
+    """Of "0-3,8": 5."""
+    cores = set()
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if ends is None or int(ends[2] or ends[1]) < int(ends[1]):
+            raise ValueError(f"NEURON_RT_VISIBLE_CORES={text}: give cores as in 0-3 or 0,2")
+        cores.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return len(cores)
+
+
+def cores():
+    """Of a process tree: as the runtime reads them; 2 where nothing names them."""
+    visible = os.environ.get("NEURON_RT_VISIBLE_CORES")
+    return visible_cores(visible) if visible else whole("NEURON_RT_NUM_CORES", 2)
+
+
+def flags_of(text):
+    """[(name, value or "")] of the compiler's flags: --name=value, --name value, -O1."""
+    out, words = [], shlex.split(text)
+    for word in words:
+        name, _, value = word.partition("=")
+        if word.startswith("-"):
+            out.append([name, value])
+        elif out and not out[-1][1]:
+            out[-1][1] = word
+        else:
+            raise ValueError(f"NEURON_CC_FLAGS: {word!r} belongs to no flag")
+    return out
+
+
+class Environment:
+    """What the variables ask for."""
+
+    def __init__(self):
+        self.numerics, self.inside, self.obeyed, self.unused = "fp32", None, [], []
+        chosen = [name for name in TYPES if truth(name)]
+        if len(chosen) > 1:
+            raise ValueError(f"{chosen[0]} and {chosen[1]} contradict one another: set one")
+        self.floats = TYPES[chosen[0]] if chosen else None
+        self.obeyed += [f"{name}=1" for name in chosen]
+        stochastic = truth("NEURON_RT_STOCHASTIC_ROUNDING_EN") or \
+            bool(chosen and "BF16" in chosen[0] and "NEURON_RT_STOCHASTIC_ROUNDING_EN" not in os.environ)
+        self.seed = whole("NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0)
+        self.compiler(os.environ.get("NEURON_CC_FLAGS", ""))
+        if stochastic:
+            self.numerics += "+sr"
+            self.obeyed.append(f"stochastic rounding, seed {self.seed}")
+        self.rest()
+
+    def compiler(self, text):
+        """--auto-cast is obeyed; the others change how the vendor's compiler searches, which has no model here."""
+        asked = {"--auto-cast": "none", "--auto-cast-type": "bf16"}
+        for name, value in flags_of(text):
+            if name in asked:
+                asked[name] = value
+                self.obeyed.append(f"{name}={value}")
+            else:
+                self.unused.append(f"{name}={value}" if value else name)
+        cast, kind = asked.values()
+        if cast not in ("none", "matmult", "all") or kind not in CASTS:
+            raise ValueError(f"NEURON_CC_FLAGS: --auto-cast={cast} --auto-cast-type={kind}: give none, matmult or all, "
+                             f"and one of {', '.join(CASTS)}")
+        if cast == "none":
+            return
+        if cast not in CASTS[kind]:
+            raise ValueError(f"NEURON_CC_FLAGS: --auto-cast={cast} with {kind} is not there: use matmult, or bf16")
+        self.numerics = CASTS[kind][cast]
+        self.inside = ELEMENT[kind] if cast == "all" else None
+
+    def rest(self):
+        for name in sorted(os.environ):
+            if name.startswith(PREFIXES) and name not in OBEYED and name not in SAME and name != "NEURON_CC_FLAGS":
+                self.unused.append(f"{name}={os.environ[name]}")
+
+
+FOUND = []
+
+
+def settled():
+    """The variables as they were when the device was used first. Errors: Unsupported."""
+    if not FOUND:
+        try:
+            FOUND.append(Environment())
+        except ValueError as error:
+            raise Unsupported(f"environment: {error}") from None
+        if FOUND[0].floats:
+            ELEMENTS[torch.float32], ELEMENTS[torch.float64] = FOUND[0].floats
+    return FOUND[0]
+
+
+def told():
+    """For the report."""
+    if not FOUND:
+        return {"environment": [], "unused": [], "numerics": "fp32"}
+    found = FOUND[0]
+    return {"environment": found.obeyed, "unused": found.unused, "numerics": found.numerics.removesuffix("+sr")}
