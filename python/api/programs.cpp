@@ -72,7 +72,8 @@ class Program {
     module_->replicas = ranks;
     try {
       const hw::MachineParams machine = trnsim::load_machine(instance_type, {}, 1);
-      device_ = std::make_shared<const trnsim::CoreProgram>(*module_, machine.target(), ranks, runtime::numerics(numerics));
+      device_ = std::make_shared<const trnsim::CoreProgram>(*module_, machine.target(), ranks,
+                                                            runtime::numerics(numerics));
     } catch (const Error& e) {
       if (e.fault() == Fault::kInternal || e.fault() == Fault::kUsage) throw;
       refused_ = std::string{e.where()} + ": " + std::string{e.problem()};
@@ -82,15 +83,26 @@ class Program {
   /// The results of each core.
   std::vector<Row> run(trnsim::GraphCores& cores, const std::vector<Row>& rows) {
     const py::gil_scoped_release release;
+    if (!device_) return interpreted(rows);
+    std::vector<trnsim::Literals> inputs;
+    for (const Row& row : rows) {
+      inputs.emplace_back();
+      for (const Buffer& buffer : row) inputs.back().push_back(buffer.literal);
+    }
     std::vector<Row> out;
-    if (device_) {
-      std::vector<trnsim::Literals> inputs;
-      for (const Row& row : rows) {
-        inputs.emplace_back();
-        for (const Buffer& buffer : row) inputs.back().push_back(buffer.literal);
-      }
-      for (const trnsim::Literals& results : cores.run(device_, inputs)) out.push_back(buffers_of(results));
-    } else if (rows.size() == 1) {
+    for (const trnsim::Literals& results : cores.run(device_, inputs)) out.push_back(buffers_of(results));
+    if (!cores.spread()) return out;
+    ++spread_;
+    return interpreted(rows);
+  }
+  std::size_t nodes() const { return module_->node_count(); }
+  const std::string& refused() const { return refused_; }
+  std::int64_t spread() const { return spread_; }
+
+ private:
+  std::vector<Row> interpreted(const std::vector<Row>& rows) {
+    std::vector<Row> out;
+    if (rows.size() == 1) {
       if (!interpreter_) interpreter_.emplace(*module_, frontend::Process{}, kUnlimited);
       out.push_back(buffers_of(interpreter_->run(module_->entry, values_of(rows.front()))));
     } else {
@@ -100,14 +112,12 @@ class Program {
     }
     return out;
   }
-  std::size_t nodes() const { return module_->node_count(); }
-  const std::string& refused() const { return refused_; }
 
- private:
   std::unique_ptr<frontend::Module> module_;
   std::shared_ptr<const trnsim::CoreProgram> device_;  // null: refused
   std::optional<frontend::Interpreter> interpreter_;
   std::string refused_;
+  std::int64_t spread_ = 0;  // runs
 };
 
 /// Compiled once, its numbers from the instructions that it is timed by.
@@ -191,6 +201,9 @@ void bind_programs(py::module_& m) {
       .def("run", &Program::run, py::arg("cores"), py::arg("rows"), "the results of each core, from the inputs of each")
       .def_property_readonly("refused", &Program::refused,
                              "why the device's compiler does not take it; empty: the instructions compute it")
+      .def_property_readonly("spread", &Program::spread,
+                             "runs that the interpreter computed again: an infinity or a NaN reached a transpose of "
+                             "TensorE, which spreads it over rows")
       .def_property_readonly("nodes", &Program::nodes);
   using D = DeviceProgram;
   py::class_<D>(m, "DeviceProgram", "a program compiled for simulated cores")

@@ -89,6 +89,12 @@ frontend::LoweredGraph computable(const frontend::Module& module, std::int64_t r
   return lowered;
 }
 
+std::uint64_t transposed(isa::Device& device, std::int64_t ranks) {
+  std::uint64_t count = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) count += device.memory(rank).events().transposed;
+  return count;
+}
+
 }  // namespace
 
 CoreProgram::CoreProgram(const frontend::Module& module, const isa::Target& target, std::int64_t ranks,
@@ -141,7 +147,10 @@ std::vector<Literals> GraphCores::run(const std::shared_ptr<const CoreProgram>& 
     program->load(*device_);
     loaded_ = program;
   }
-  return program->run(*device_, inputs, {.seed = seed_, .step = runs_++});
+  const std::uint64_t before = transposed(*device_, program->ranks());
+  std::vector<Literals> out = program->run(*device_, inputs, {.seed = seed_, .step = runs_++});
+  spread_ = transposed(*device_, program->ranks()) > before;
+  return out;
 }
 
 }  // namespace trnsim

@@ -20,8 +20,9 @@ using Literals = std::vector<frontend::LiteralPtr>;
 /// A graph as a program of the device, and where the host finds its tensors.
 class CoreProgram {
  public:
-  /// `ranks` cores run it together; of `numerics`, the type of TensorE's operands and the rounding count. Errors: as frontend::lower() and runtime::compile(); Fault::kProgram for a part
-  /// whose time is known and whose numbers are not, and for a graph that names more cores.
+  /// `ranks` cores run it together; of `numerics`, the type of TensorE's operands and the rounding count. Errors: as
+  /// frontend::lower() and runtime::compile(); Fault::kProgram for a part whose time is known and whose numbers are
+  /// not, and for a graph that names more cores.
   CoreProgram(const frontend::Module& module, const isa::Target& target, std::int64_t ranks,
               const runtime::Numerics& numerics);
 
@@ -53,12 +54,15 @@ class GraphCores {
  public:
   explicit GraphCores(std::uint64_t seed) : seed_{seed} {}  // of stochastic rounding
   std::vector<Literals> run(const std::shared_ptr<const CoreProgram>& program, std::span<const Literals> inputs);
+  /// Whether an infinity or a NaN reached a transpose of TensorE in the last run, which spreads it over rows.
+  bool spread() const { return spread_; }
 
  private:
   std::unique_ptr<isa::Device> device_;
   std::shared_ptr<const CoreProgram> loaded_;
   std::uint64_t seed_;
   std::uint32_t runs_ = 0;
+  bool spread_ = false;
 };
 
 }  // namespace trnsim

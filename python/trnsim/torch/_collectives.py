@@ -103,7 +103,7 @@ def all_to_all(tensor, split, concat, count, groups=None):
 
 
 def permuted(tensor, pairs):
-    """What the source of this core has; zeros where it has none. One program serves all cores, so all gather, and
+    """The tensor of the source of this core; zeros where it has none. One program serves all cores, so all gather, and
     each core chooses by a number of its own on the device: the time is that of an all-gather."""
     pairs = [(int(a), int(b)) for a, b in pairs]
     if len({a for a, _ in pairs}) < len(pairs) or len({b for _, b in pairs}) < len(pairs):

@@ -6,20 +6,24 @@ import torch
 
 from trnsim.torch import _collectives, _dist
 from trnsim.torch._tensor import DeviceTensor
+from trnsim.torch._xla import only
+
+
+OPTIONS = ("process_group", "bucket_cap_mb", "find_unused_parameters", "check_reduction", "gradient_as_bucket_view",
+           "static_graph", "init_sync")  # all but the first change how gradients travel, not their values
 
 
 class DistributedDataParallel(torch.nn.Module):
     """As PyTorch's, whose own reducer knows no tensors without storage."""
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None,
-                 bucket_cap_mb=25, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False,
-                 static_graph=False, init_sync=True):
+    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, **options):
         super().__init__()
+        only(options, OPTIONS, "DistributedDataParallel")
         if not any(p.requires_grad for p in module.parameters()):
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameters that "
                                "require a gradient.")
         self.module, self.device_ids, self.broadcast_buffers = module, device_ids, broadcast_buffers
-        self.process_group = process_group or _dist.world()
+        self.process_group = options.get("process_group") or _dist.world()
         self.require_backward_grad_sync, self._queued = True, False
         with torch.no_grad():
             for tensor in list(module.parameters()) + list(module.buffers()):

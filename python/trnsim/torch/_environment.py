@@ -1,6 +1,6 @@
-"""Environment variables of the Neuron SDK and of torch_xla: those that have a meaning here are obeyed, when the device is
-used for the first time, as a script may set them at its head; all others that are set are told in the report, and values
-that cannot be obeyed are errors."""
+"""Environment variables of the Neuron SDK and of torch_xla: those that have a meaning here are obeyed, when the device
+is used for the first time, as a script may set them at its head; all others that are set are told in the report, and
+values that cannot be obeyed are errors."""
 import os
 import re
 import shlex
@@ -22,7 +22,7 @@ ELEMENT = {"bf16": "bf16", "fp16": "f16"}  # that --auto-cast=all makes of fp32 
 
 
 def truth(name):
-    """Errors: ValueError for what is neither."""
+    """Errors: ValueError for any other word."""
     value = os.environ.get(name, "0").strip().lower()
     if value in ("", "0", "false", "off", "no"):
         return False
@@ -39,7 +39,7 @@ def whole(name, default):
 
 
 def visible_cores(text):
-    """Of "0-3,8": 5."""
+    """The number of cores in a list: "0-3,8" has 5."""
     cores = set()
     for part in text.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
@@ -50,7 +50,7 @@ def visible_cores(text):
 
 
 def cores():
-    """Of a process tree: as the runtime reads them; 2 where nothing names them."""
+    """How many spawn() starts: as the runtime reads them; 2 where nothing names them."""
     visible = os.environ.get("NEURON_RT_VISIBLE_CORES")
     return visible_cores(visible) if visible else whole("NEURON_RT_NUM_CORES", 2)
 
@@ -70,7 +70,7 @@ def flags_of(text):
 
 
 class Environment:
-    """What the variables ask for."""
+    """The variables' wishes."""
 
     def __init__(self):
         self.numerics, self.inside, self.obeyed, self.unused = "fp32", None, [], []

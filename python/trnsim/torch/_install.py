@@ -80,6 +80,19 @@ def ending_steps(init):
     return made
 
 
+def one_hot(plain):
+    """PyTorch's composition asks a tensor's device, and reads values that the device does not read."""
+    @functools.wraps(plain)
+    def made(tensor, num_classes=-1):
+        if not isinstance(tensor, DeviceTensor):
+            return plain(tensor, num_classes)
+        if tensor.dtype is not torch.int64:
+            raise RuntimeError("one_hot is only applicable to index tensor.")
+        count = int(tensor.max().item()) + 1 if num_classes == -1 else num_classes
+        return (tensor.unsqueeze(-1) == torch.arange(count, device="xla")).to(torch.int64)
+    return made
+
+
 def placed(make):
     """A maker that PyTorch's modes do not see."""
     @functools.wraps(make)
@@ -97,6 +110,7 @@ def install(backend, everywhere=False):
     torch.nn.Module.to = renamed(torch.nn.Module.to)
     torch.optim.Optimizer.__init__ = ending_steps(torch.optim.Optimizer.__init__)
     torch.accelerator = Accelerator
+    torch.nn.functional.one_hot = torch._C._nn.one_hot = one_hot(torch.nn.functional.one_hot)
     _amp.install()
     _dist.install()
     _ddp.install()

@@ -83,11 +83,11 @@ def known(func):
     return func._schema.name.split("::")[1] in RULES or decomposition(func) is not None
 
 
-DEPTH = [0]  # of decompositions that are being followed
+FOLLOWED = []  # operators whose decompositions are being followed
 
 
 def decomposing():
-    return DEPTH[0] > 0
+    return bool(FOLLOWED)
 
 
 def left_to_host(call):
@@ -116,7 +116,7 @@ def decomposition(func):
 
 def decomposed(text, call, tensors):
     function = decomposition(call.func)
-    if function is None:
+    if function is None or call.func in FOLLOWED:  # some are made of themselves
         raise Unsupported(f"{call.func} is not there: trnsim list ops --frontend aten lists the operators that are")
     known = {}
 
@@ -126,15 +126,17 @@ def decomposed(text, call, tensors):
         return new_tensor(value)
     stands = [x if not isinstance(x, _emit.X) else stand_in(x, meta) for x, meta in zip(tensors, call.ins)]
     running = engine()
-    traced, DEPTH[0] = running.traced, DEPTH[0] + 1
+    traced = running.traced
+    FOLLOWED.append(call.func)
     try:
         with torch.no_grad(), HOOKS["operators"]():
             out = function(*filled(call.args, stands), **filled(call.kwargs, stands))
+        out = list(out) if isinstance(out, (list, tuple)) else [out]
+        values = [None if not isinstance(t, DeviceTensor) else current(t) for t in out]
+        return lower_values(text, values, known)
     finally:
-        running.traced, DEPTH[0] = traced, DEPTH[0] - 1
-    out = list(out) if isinstance(out, (list, tuple)) else [out]
-    values = [None if not isinstance(t, DeviceTensor) else current(t) for t in out]
-    return lower_values(text, values, known)
+        running.traced = traced
+        FOLLOWED.pop()
 
 
 def lower_values(text, wanted, known):

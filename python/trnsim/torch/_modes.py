@@ -39,6 +39,18 @@ def loads_data():
     return LOADERS in name or name.startswith(OWN) or torch.utils.data.get_worker_info() is not None
 
 
+def plain(data):
+    """A script's nested lists with numbers in the place of tensors of the device."""
+    if isinstance(data, DeviceTensor):
+        host = data.detach().cpu()
+        return host.item() if host.dim() == 0 else host.tolist()
+    return type(data)(plain(x) for x in data) if type(data) in (list, tuple) else data
+
+
+def holds_ours(data):
+    return type(data) in (list, tuple) and any(isinstance(x, DeviceTensor) or holds_ours(x) for x in data[:64])
+
+
 def moved(make, args, kwargs):
     """Made on the host, and copied."""
     grad = kwargs.pop("requires_grad", False)
@@ -51,6 +63,8 @@ def maker(make, hosted, everywhere):
     @functools.wraps(make)
     def made(*args, **kwargs):
         device = kwargs.get("device")
+        if args and holds_ours(args[0]):
+            args = (plain(args[0]), *args[1:])
         if named(device) if device is not None else everywhere and not loads_data():
             if hosted:
                 return moved(make, args, kwargs)

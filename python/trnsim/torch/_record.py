@@ -213,7 +213,7 @@ def writing(func, args, kwargs):
 def written_by_host(func, args, kwargs, targets):
     """The host writes to copies, whose values the targets have from here on."""
     if _lower.decomposing():
-        raise Unsupported(f"{func}: it writes to its arguments, and there is no operator that computes the same without")
+        raise Unsupported(f"{func}: it writes to its arguments, and no operator computes the same without")
     engine().counters[func._schema.name] += 1
     copies = {id(t): engine().download(t).clone() for t in targets}
     func(*[copies[id(a)] if id(a) in copies else _special.on_host(a) for a in args],

@@ -58,7 +58,8 @@ def gathered(engine):
     """All that the process knows."""
     programs = list(engine.programs.values())
     graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed,
-               "runs": p.runs, "collective": p.collective, "refused": engine.backend.refused.get(p.name, "")}
+               "runs": p.runs, "collective": p.collective, "refused": engine.backend.refused.get(p.name, ""),
+               "spread": getattr(p.program, "spread", 0)}
               for p, changed in zip(programs, changes(programs))]
     return {"graphs": graphs, "log": list(engine.log), "executions": len(engine.log), "cuts": dict(engine.cuts),
             "operators_recorded": engine.traced, "host_operators": dict(engine.counters), "cores": engine.ranks,
@@ -75,14 +76,15 @@ def main_graph(figures):
 
 def steps_alike(figures):
     """Names of the graphs that are a step: the main one, and those that were cut at the same line by the same cause
-    and have at least half of its operators. A changing batch, or a first step without an optimizer's state, is one."""
+    and have at least a third of its operators. A changing batch, or a first step without an optimizer's state, is
+    one."""
     main = main_graph(figures)
     return {g["graph"] for g in figures["graphs"]
-            if (g["cut"], g["line"]) == (main["cut"], main["line"]) and 2 * g["operators"] >= main["operators"]}
+            if (g["cut"], g["line"]) == (main["cut"], main["line"]) and 3 * g["operators"] >= main["operators"]}
 
 
 def step_of(figures):
-    """{graph: runs in a steady step}, and how many steps there were. Steady: from the first run of the main graph on."""
+    """{graph: runs in a steady step}, and how many steps there were. Steady: from the main graph's first run on."""
     main, log, alike = main_graph(figures)["graph"], figures["log"], steps_alike(figures)
     steps = [i for i, name in enumerate(log) if name in alike]
     steady = [i for i in steps if i >= log.index(main)]
@@ -125,11 +127,14 @@ def computed_by(figures):
     refused = [g for g in figures["graphs"] if g["refused"]]
     if not figures["computes"]:
         return "nothing: --timed"
+    spread = sum(g["spread"] for g in figures["graphs"])
+    again = f"; {spread} runs with infinities or NaN, which TensorE's transposes spread, by the reference " \
+            "interpreter" if spread else ""
     if not refused:
-        return "the simulated instructions"
+        return f"the simulated instructions{again}"
     runs = sum(g["runs"] for g in refused)
     return f"the simulated instructions; {len(refused)} of {len(figures['graphs'])} graphs ({runs} of " \
-           f"{figures['executions']} runs) by the reference interpreter"
+           f"{figures['executions']} runs) by the reference interpreter{again}"
 
 
 def text(figures, given, folder):

@@ -10,3 +10,4 @@ from trnsim.torch import _rules_order  # noqa
 from trnsim.torch import _rules_pooling  # noqa
 from trnsim.torch import _rules_products  # noqa
 from trnsim.torch import _rules_reductions  # noqa
+from trnsim.torch import _rules_scans  # noqa

@@ -95,7 +95,9 @@ def convolution_backward(at, grad, x, kernel, *rest):
     stride, padding, dilation = geometry
     size, by_input, by_weight = kernel.shape[2:], None, None
     if transposed:
-        by_input = forward(at, grad, kernel, geometry, groups) if mask[0] else None
+        if mask[0]:  # output_padding can be room for one more
+            by_input = forward(at, grad, kernel, geometry, groups)
+            by_input = at.text.slice(by_input, [0] * x.rank, x.shape)
         by_weight = by_kernel(at, grad, x, geometry, size, groups) if mask[1] else None
     else:
         if mask[0]:
@@ -143,11 +145,9 @@ def max_pool(at, x, *rest):
 def max_places(at, x, n, window):
     """The flat position of each window's first maximum, looked for offset by offset."""
     text, (kernel, stride, pads, dilation) = at.text, window
-    low, high = [p[0] for p in pads], [p[1] for p in pads]
+    low, high = [p[0] for p in pads], [max(p[1], 0) for p in pads]  # below zero: the end is left out
     flat = text.iota((math.prod(x.shape[-n:]),), 0, "i64")
     flat = text.broadcast_in_dim(text.reshape(flat, x.shape[-n:]), x.shape, range(x.rank - n, x.rank))
-    if any(v < 0 for v in low + high):
-        raise Unsupported("positions of a window that leaves the end of a picture out")
     padded = text.pad(x, text.constant(-math.inf, x.element), low, high)
     flat = text.pad(flat, text.constant(0, "i64"), low, high)
     best = place = None
@@ -193,6 +193,28 @@ def max_pool_gradient(at, grad, x, *rest):
         total = part if total is None else text.binary("add", total, part)
     ends = [a + d for a, d in zip(low, spatial)]
     return text.slice(total, [0] * lead + low, list(x.shape[:lead]) + ends)
+
+
+def even(x, size):
+    """The window of adaptive pooling where sizes divide; the compiler of torch_xla takes no other."""
+    windows = [d // s for d, s in zip(x.shape[-len(size):], size)]
+    if any(d != s * w for d, s, w in zip(x.shape[-len(size):], size, windows)):
+        raise Unsupported(f"adaptive_max_pool of {list(x.shape[-len(size):])} to {list(size)}")
+    return windows
+
+
+@rule("adaptive_max_pool2d", "adaptive_max_pool3d")
+def adaptive_max_pool(at, x, size):
+    n, windows = len(size), even(x, size)
+    window = over(x, n, pooling(x, n, windows, None, 0))
+    return _emit_more.reduce_window(at.text, x, "maximum", -math.inf, window), max_places(at, x, n, window)
+
+
+@rule("adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward")
+def adaptive_max_pool_gradient(at, grad, x, places):
+    n = 2 if "2d" in at.call.func._schema.name else 3
+    windows = even(x, grad.shape[-n:])
+    return max_pool_gradient(at, grad, x, windows, windows, 0, 1, False, places)
 
 
 def divisors(at, x, n, geometry, *rest):

@@ -266,7 +266,7 @@ def tanh_gradient(at, grad, y):
 
 
 @rule("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided",
-      "zero")
+      "zero", "_efficientzerotensor")
 def zeros(at, *_):
     return at.cast(0)
 

@@ -1,7 +1,9 @@
 """Embeddings, indices, gathers, scatters, sorted orders."""
 from trnsim.torch import _emit_more
 from trnsim.torch._lower import rule
+from trnsim.torch._emit import FLOATS
 from trnsim.torch._rules_movement import cut
+from trnsim.torch._rules_reductions import highest, lowest
 from trnsim.torch._values import Unsupported
 
 
@@ -16,6 +18,8 @@ def wrapped(at, places, size):
 def rows(at, x, dim, places):
     """x[:, places] at `dim`."""
     text = at.text
+    if 0 in x.shape or 0 in places.shape:
+        return text.constant(0, x.element, x.shape[:dim] + places.shape + x.shape[dim + 1:])
     column = text.reshape(wrapped(at, places, x.shape[dim]), places.shape + (1,))
     sizes = list(x.shape)
     sizes[dim] = 1
@@ -73,6 +77,8 @@ def together(dims):
 
 @rule("index")
 def index(at, x, places):
+    if 0 in at.shape:
+        return at.cast(0)
     found, dims, shape = joined(at, x, places)
     sizes = [1 if d in dims else s for d, s in enumerate(x.shape)]
     out = _emit_more.gather(at.text, x, found, sizes, dims, dims)
@@ -85,6 +91,8 @@ def index(at, x, places):
 @rule("index_put", "_index_put_impl", "_unsafe_index_put")
 def index_put(at, x, places, values, accumulate=False, *_):
     text = at.text
+    if 0 in x.shape or any(0 in p.shape for p in places if p is not None):
+        return x
     found, dims, shape = joined(at, x, places)
     rest = [s for d, s in enumerate(x.shape) if d not in dims]
     first = dims[0] if together(dims) else 0
@@ -163,15 +171,43 @@ def gather(at, x, dim, places, *_):
     return _emit_more.gather(at.text, x, found, [1] * x.rank, every, every)
 
 
-@rule("scatter", "scatter_add", "scatter_reduce")
+def as_row(at, item):
+    """A tensor without dimensions as one with one element."""
+    return at.text.reshape(item, (1,)) if hasattr(item, "shape") and item.shape == () else item
+
+
+@rule("scatter_reduce")
+def scatter_reduce(at, x, dim, places, *rest):
+    """The numbers that go to each place, with the one that is there. Means: sums over counts."""
+    text, (values, reduce, *include) = at.text, rest
+    include_self = (include or [True])[0]
+    x, places, values = (as_row(at, item) for item in (x, places, values))
+    ops = {"sum": ("add", 0), "mean": ("add", 0), "prod": ("multiply", 1), "amax": ("maximum", lowest(x.element)),
+           "amin": ("minimum", highest(x.element))}
+    if reduce == "mean" and x.element not in FLOATS:
+        raise Unsupported("means of whole numbers")
+    (op, start), every = ops[reduce], list(range(x.rank))
+    found = positions(at, x, dim % x.rank, places)
+    values = text.slice(values, [0] * x.rank, places.shape)
+    counts = _emit_more.scatter(text, text.constant(0.0, "f32", x.shape), found,
+                                text.constant(1.0, "f32", places.shape), every, "add")
+    hit = text.convert(counts, "i1")
+    first = x if include_self else text.select(hit, text.constant(start, x.element, x.shape), x)
+    out = _emit_more.scatter(text, first, found, text.convert(values, x.element), every, op)
+    if reduce != "mean":
+        return out
+    more = text.constant(1.0 if include_self else 0.0, "f32", x.shape)
+    counts = text.binary("maximum", text.binary("add", counts, more), text.constant(1.0, "f32", x.shape))
+    return text.binary("divide", out, text.convert(counts, x.element))
+
+
+@rule("scatter", "scatter_add")
 def scatter(at, x, dim, places, values, *rest):
-    if not x.rank:
-        raise Unsupported("scatter of a tensor without dimensions")
+    x, places, values = (as_row(at, item) for item in (x, places, values))
     dim, name = dim % x.rank, at.call.func._schema.name.split("::")[1]
     reduce = "add" if name == "scatter_add" else rest[0] if rest else None
-    ops = {None: None, "add": "add", "sum": "add", "multiply": "multiply", "prod": "multiply", "amax": "maximum",
-           "amin": "minimum"}
-    if reduce not in ops or (len(rest) > 1 and rest[1] is False):
+    ops = {None: None, "add": "add", "multiply": "multiply"}
+    if reduce not in ops:
         raise Unsupported(f"scatter with reduce={reduce!r}")
     values = at.cast(values, x.element, ()) if not hasattr(values, "shape") else values
     same = values.rank == 0 and ops[reduce] is None
@@ -200,7 +236,9 @@ def index_copy(at, x, dim, places, values):
 
 
 def along(at, x, dim, places, *what):
-    (values, alpha, op), text, dim = what, at.text, dim % x.rank
+    values, alpha, op = what
+    x, places, values = (as_row(at, item) for item in (x, places, values))
+    text, dim = at.text, dim % x.rank
     if alpha != 1:
         values = text.binary("multiply", values, text.constant(alpha, values.element, values.shape))
     order = [dim] + [d for d in range(x.rank) if d != dim]
@@ -208,6 +246,75 @@ def along(at, x, dim, places, *what):
     if op is None:
         return replaced(at, x, column, text.transpose(values, order), [dim])
     return _emit_more.scatter(text, x, column, text.transpose(values, order), [dim], op)
+
+
+@rule("index_fill")
+def index_fill(at, x, dim, places, value):
+    """Where any of the indices is, the number."""
+    text, shape = at.text, x.shape
+    x, places = as_row(at, x), as_row(at, places)
+    dim = dim % x.rank
+    column = text.reshape(wrapped(at, places, x.shape[dim]), (places.shape[0], 1))
+    size = (x.shape[dim],)
+    hits = _emit_more.scatter(text, text.constant(0.0, "f32", size), column,
+                              text.constant(1.0, "f32", places.shape), [0], "add")
+    hit = text.broadcast_in_dim(text.convert(hits, "i1"), x.shape, [dim])
+    return text.reshape(text.select(hit, at.cast(value, x.element, x.shape), x), shape)
+
+
+@rule("take")
+def take(at, x, places):
+    """From all elements in their order."""
+    flat = at.text.reshape(x, (number(x.shape),))
+    return rows(at, flat, 0, places)
+
+
+@rule("masked_scatter")
+def masked_scatter(at, x, mask, source):
+    """The n-th true place gets the n-th element of the source."""
+    text, x = at.text, at.cast(x)
+    flat = text.reshape(at.cast(mask, "i1"), (number(x.shape),))
+    n = flat.shape[0]
+    if not n:
+        return x
+    one = ([n], [1], [[n - 1, 0]], [1])
+    before = _emit_more.reduce_window(text, text.convert(flat, "i32"), "add", 0, one)
+    place = text.binary("maximum", text.binary("subtract", before, text.constant(1, "i32", (n,))),
+                        text.constant(0, "i32", (n,)))
+    most = text.constant(number(source.shape) - 1, "i32", (n,))
+    values = rows(at, text.reshape(source, (number(source.shape),)), 0, text.binary("minimum", place, most))
+    out = text.select(flat, values, text.reshape(x, (n,)))
+    return text.reshape(out, x.shape)
+
+
+@rule("unfold")
+def unfold(at, x, dim, size, step):
+    """Windows along a dimension; their elements come last."""
+    text = at.text
+    x = as_row(at, x)
+    dim = dim % x.rank
+    out = rows(at, x, dim, window_places(at, (x.shape[dim] - size) // step + 1, size, step))
+    order = [d for d in range(out.rank) if d != dim + 1] + [dim + 1]
+    return text.transpose(out, order)
+
+
+def window_places(at, count, size, step):
+    text, shape = at.text, (count, size)
+    first = text.binary("multiply", text.iota(shape, 0, "i64"), text.constant(step, "i64", shape))
+    return text.binary("add", first, text.iota(shape, 1, "i64"))
+
+
+@rule("unfold_backward")
+def unfold_gradient(at, grad, shape, dim, size, step):
+    text, shape = at.text, tuple(shape) or (1,)
+    dim = dim % len(shape)
+    grad = text.reshape(grad, (1,) + grad.shape) if grad.rank == len(shape) else grad
+    count = grad.shape[dim]
+    order = [dim, grad.rank - 1] + [d for d in range(grad.rank - 1) if d != dim]
+    values = text.transpose(grad, order)
+    values = text.reshape(values, (count * size,) + values.shape[2:])
+    places = text.reshape(window_places(at, count, size, step), (count * size, 1))
+    return _emit_more.scatter(text, text.constant(0, grad.element, shape), places, values, [dim], "add")
 
 
 @rule("as_strided")
@@ -224,7 +331,17 @@ def as_strided_scatter(at, x, part, size, stride, offset=None):
     text, n = at.text, number(size)
     flat = text.reshape(x, (number(x.shape),))
     places = text.reshape(places_of(at, size, stride, offset), (n, 1))
-    return replaced(at, flat, places, text.reshape(part, (n,)), [0], unique=True)
+    return replaced(at, flat, places, text.reshape(part, (n,)), [0], unique=apart(size, stride))
+
+
+def apart(size, stride):
+    """Whether no two elements of a strided tensor are one in memory."""
+    reach = 0
+    for step, n in sorted((s, n) for s, n in zip(stride, size) if n > 1):
+        if step <= reach:
+            return False
+        reach += step * (n - 1)
+    return True
 
 
 def number(shape):

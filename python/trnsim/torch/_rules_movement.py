@@ -156,6 +156,27 @@ def select_scatter(at, x, part, dim, index):
     return embedded(at, x, at.text.reshape(at.text.convert(part, x.element), shape), dim, index, 1)
 
 
+@rule("diagonal_scatter")
+def diagonal_scatter(at, x, part, offset=0, first=0, second=1):
+    """Where the column is the row and `offset`, the part's elements."""
+    text, (a, b) = at.text, (first % x.rank, second % x.rank)
+    n, rows, columns = part.shape[-1], max(-offset, 0), max(offset, 0)
+    if not n:
+        return x
+    lead = [d for d in range(x.rank) if d not in (a, b)]
+    wide = text.broadcast_in_dim(text.convert(part, x.element), part.shape[:-1] + (n, n),
+                                 list(range(part.rank - 1)) + [part.rank - 1])
+    order = lead + [a, b]
+    low, high = [0] * x.rank, [0] * x.rank
+    low[-2:] = [rows, columns]
+    high[-2:] = [x.shape[a] - rows - n, x.shape[b] - columns - n]
+    wide = text.pad(wide, text.constant(0, x.element), low, high)
+    wide = text.transpose(wide, [order.index(d) for d in range(x.rank)])
+    on = text.compare("EQ", text.iota(x.shape, b, "i32"), text.binary(
+        "add", text.iota(x.shape, a, "i32"), text.constant(offset, "i32", x.shape)))
+    return text.select(on, wide, x)
+
+
 def below(at, shape, diagonal, direction):
     rows, columns = (at.text.iota(shape, len(shape) - 2 + i, "i32") for i in (0, 1))
     return at.text.compare(direction, columns,

@@ -59,14 +59,11 @@ def ordered(at, x, dim, descending):
     n = x.shape[dim]
     if math.prod(x.shape) * n > MOST_COMPARED:
         return _emit_more.sort(text, x, text.iota(x.shape, dim, "i64"), dim, descending)
-    rank, _ = pairs(at, ranked(at, x, dim, descending), dim)
-    # [..., i, ..., place]: whether element i is at the place.
-    there = text.compare("EQ", rank, text.convert(text.iota(rank.shape, x.rank, "i32"), "f32"))
-    wide, _ = pairs(at, x, dim)
-    values = taken(text, there, wide, dim)
-    places = taken(text, there, text.iota(wide.shape, dim, "i64"), dim)
-    back = list(range(dim)) + [x.rank - 1] + list(range(dim, x.rank - 1))
-    return text.transpose(values, back), text.transpose(places, back)
+    _, rank = pairs(at, ranked(at, x, dim, descending), dim)
+    # [..., place, ..., i]: whether element i is at the place. Elements come last, so that no infinity is transposed.
+    there = text.compare("EQ", rank, text.convert(text.iota(rank.shape, dim, "i32"), "f32"))
+    _, wide = pairs(at, x, dim)
+    return taken(text, there, wide, x.rank), taken(text, there, text.iota(wide.shape, x.rank, "i64"), x.rank)
 
 
 def taken(text, there, wide, dim):
@@ -112,6 +109,10 @@ def topk(at, x, k, dim=-1, largest=True, *_):
     if not x.rank:
         return x, text.constant(0, "i64")
     dim = dim % x.rank
+    if dim != x.rank - 1:  # along the last one, so that nothing infinite is transposed
+        order = [d for d in range(x.rank) if d != dim] + [dim]
+        back = [order.index(d) for d in range(x.rank)]
+        return [text.transpose(y, back) for y in topk(at, text.transpose(x, order), k, -1, largest)]
     if k == 0 or k > MOST_ROUNDS or x.element == "i1":
         return [cut(at, y, dim, 0, k) for y in ordered(at, x, dim, largest)]
     values, places = [], []

@@ -11,7 +11,7 @@ aten = torch.ops.aten
 HOST = {"nonzero", "masked_select", "_unique", "_unique2", "unique_dim", "unique_consecutive", "equal", "bincount",
         "repeat_interleave", "multinomial", "poisson", "histc", "linalg_eigvals"}
 FACTORIES = {"empty", "empty_strided", "zeros", "ones", "full", "arange", "scalar_tensor", "eye", "new_empty",
-             "new_zeros", "new_ones", "new_full", "new_empty_strided"}
+             "new_zeros", "new_ones", "new_full", "new_empty_strided", "_efficientzerotensor"}
 ALIASES = {"lift", "lift_fresh", "_conj", "alias", "detach", "resolve_conj", "resolve_neg"}
 
 
@@ -43,6 +43,30 @@ def host(func, args, kwargs):
     """Computed by the host, as torch_xla does where a compiler cannot: shapes depend on values."""
     engine().counters[f"{func._schema.name}"] += 1
     return on_device(func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()}))
+
+
+def answered(func, args, kwargs):
+    """Operators whose answers are no tensors: of shapes alone, by PyTorch's meta tensors; of values, by the host."""
+    if func._schema.name.split("::")[1] == "is_same_size":
+        return args[0].shape == args[1].shape
+    return func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()})
+
+
+def packed(func, args, kwargs):
+    """_pack_padded_sequence: the sizes of the batches stay on the host."""
+    engine().counters[func._schema.name] += 1
+    data, sizes = func(*on_host(args), **kwargs)
+    return from_host(data), sizes
+
+
+def noisy(func, args, kwargs):
+    """rrelu_with_noise: the slopes that it draws are written to its second argument; the schema does not say so."""
+    engine().counters[func._schema.name] += 1
+    given = [on_host(a) for a in args]
+    given[1] = given[1].clone()
+    out = func(*given, **kwargs)
+    args[1].copy_(from_host(given[1]))
+    return from_host(out)
 
 
 def item(func, args, kwargs):
@@ -157,7 +181,8 @@ def reshaped(func, args, kwargs):
 
 NAMED = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
          "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
-         "_index_put_impl_": index, "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
+         "_index_put_impl_": index, "_pack_padded_sequence": packed, "rrelu_with_noise": noisy,
+         "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
          "t_": reshaped, "transpose_": reshaped, "swapaxes_": reshaped, "swapdims_": reshaped}
 
 
@@ -169,6 +194,8 @@ def handler(func):
         return host
     if name in FACTORIES:
         return factory
+    if not any("Tensor" in str(r.type) for r in func._schema.returns):
+        return answered
     random = torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()) or name in RANDOM
     if not random:
         return host_factory if takes_device(func) and not takes_tensor(func) else None

@@ -234,12 +234,20 @@ class RateTracker:
         return self.count / max(self.now() - self.begin, 1e-9)
 
 
+def only(options, names, where):
+    """Errors: TypeError for an option that is not of `names`."""
+    for name in options:
+        if name not in names:
+            raise TypeError(f"{where}() got an unexpected keyword argument '{name}'")
+
+
 class MpDeviceLoader:
     """Batches of a loader on the device; each one ends the step before."""
 
-    def __init__(self, loader, device=DEVICE, batchdim=0, batches_per_execution=1, loader_prefetch_size=16,
-                 device_prefetch_size=8, host_to_device_transfer_threads=1, input_sharding=None):
-        if input_sharding is not None:
+    def __init__(self, loader, device=DEVICE, batches_per_execution=1, **options):
+        only(options, ("batchdim", "loader_prefetch_size", "device_prefetch_size", "host_to_device_transfer_threads",
+                       "input_sharding"), "MpDeviceLoader")
+        if options.get("input_sharding") is not None:
             raise RuntimeError("MpDeviceLoader with input_sharding is not there: each core has its own batches")
         self._loader, self._device, self._every = loader, device, max(int(batches_per_execution), 1)
 
@@ -260,9 +268,8 @@ class MpDeviceLoader:
 
 
 class ParallelLoader:
-    def __init__(self, loader, devices=None, batchdim=0, batches_per_execution=1, loader_prefetch_size=8,
-                 device_prefetch_size=4, host_to_device_transfer_threads=1, input_sharding=None):
-        self._loader = MpDeviceLoader(loader, DEVICE, batchdim, batches_per_execution, input_sharding=input_sharding)
+    def __init__(self, loader, devices=None, **options):
+        self._loader = MpDeviceLoader(loader, DEVICE, **options)
 
     def per_device_loader(self, device):
         return self._loader
