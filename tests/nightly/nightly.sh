@@ -4,7 +4,7 @@
 
 # NAME MINUTES: a part is stopped after so many. The order is that in which they find most.
 night_parts=(
-  "faults 35" "goldens 30" "kernels 12" "mutations 20" "asan 60" "fuzz 30" "tsan 45" "lint 31" "coverage 60"
+  "faults 35" "goldens 30" "twins 10" "kernels 12" "mutations 20" "asan 60" "fuzz 30" "tsan 45" "lint 31" "coverage 60"
 )
 
 part_faults() {
@@ -12,6 +12,7 @@ part_faults() {
     tail -n 12
 }
 part_goldens() { "$root/dev" golden --random 200 "$(date -u +%Y%m%d)" | tail -n 14; }
+part_twins() { "$root/dev" golden --twins; }
 part_kernels() {
   build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)" | tail -n 14
 }
