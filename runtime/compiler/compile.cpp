@@ -178,7 +178,7 @@ std::vector<std::vector<NodeId>> joined_calls(const Graph& graph, const std::vec
 /// run alongside this layer. Only without random streams, which differ by call. Returns how many joined.
 std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& calls) {
   constexpr double kMostTiles = 2000;  // row tiles of all nodes: some 20,000 instructions
-  if (calls.empty()) return 0;  // a graph without work
+  if (calls.empty()) return 0;         // a graph without work
   const auto work = [&](const std::vector<NodeId>& nodes) {
     double tiles = 0;
     for (const NodeId n : nodes) {

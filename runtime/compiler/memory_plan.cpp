@@ -20,7 +20,8 @@ std::int64_t bucket_elements(const Graph& graph, const std::vector<ValueId>& val
 
 namespace {
 
-/// Addresses that come and go, first fit. It keeps the holes, which join again: there are few, however many tensors live.
+/// Addresses that come and go, first fit. It keeps the holes, which join again: there are few, however many tensors
+/// live.
 class Arena {
  public:
   std::uint64_t take(std::uint64_t bytes) {

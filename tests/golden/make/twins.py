@@ -157,7 +157,8 @@ def by_pytorch(task, weights):
 def by_trnsim(trnsim, task, folder, model, seed):
     """The accuracy that `trnsim run` writes into result.json."""
     run = folder / f"{task.name}_{seed}"
-    flags = {"--model_id": model, "--dataset_path": folder, "--mode": "numeric", "--numerics": "fp32", "--auto_cast": "none",
+    flags = {"--model_id": model, "--dataset_path": folder, "--mode": "numeric",
+             "--numerics": "fp32", "--auto_cast": "none",
              "--per_device_train_batch_size": BATCH, "--num_train_epochs": EPOCHS, "--learning_rate": RATE,
              "--weight_decay": 0, "--max_grad_norm": 1, "--lr_scheduler_type": "linear", "--warmup_ratio": 0,
              "--nproc_per_node": 1, "--max_train_samples": TRAIN, "--max_eval_samples": TEST, "--seed": seed,
