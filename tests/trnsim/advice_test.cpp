@@ -213,6 +213,20 @@ TEST(Advice, ACommandWithAChangeHasItsSettingsOnce) {
   EXPECT_EQ(command_with({}, change, FolderIs::kFree), "");
 }
 
+/// Two physical cores in a logical one are for chips of eight: other machines are then no alternative, and no error.
+TEST(Advice, MachinesThatASettingDoesNotSuitAreLeftOut) {
+  const std::vector<std::string> two{"chip.logical=2"}, wrong{"chip.logic=2"};
+  EXPECT_FALSE(machine_with("inf2.xlarge", two));
+  ASSERT_TRUE(machine_with("trn2.3xlarge", two));
+  EXPECT_EQ(machine_with("trn2.3xlarge", two)->instance_cores(), 4);
+  EXPECT_THROW(machine_with("trn2.3xlarge", wrong), base::Error);
+  Request request = llama();
+  request.settings.machine.instance_type = "trn2.3xlarge", request.settings.machine.nproc_per_node = 4;
+  request.settings.plan.tensor_parallel_size = 2, request.settings.machine.set = two;
+  const Projection now = project(request.job_of(request.settings));
+  EXPECT_NO_THROW(advise(request.settings, request.job_of, now));
+}
+
 TEST(Advice, ChangesThatDoNotFitAreNotNamed) {
   Request request = workload("bert_tweets");
   request.settings.machine.set = {"hbm.bytes=12 GiB"};  // of a chip: the job fits, four times its batch does not

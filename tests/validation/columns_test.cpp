@@ -197,13 +197,17 @@ TEST(Columns, PublishersAreOwnersAndCompanies) {
 TEST(Columns, KernelsInScriptsAreCalledWithTheirShapes) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const std::string header = "id,kind,what,shape,dtype,cores,instance,value,unit,source,notes\n";
-  const auto of = [&](const std::string& row) {
-    return cells_of(tests::converted(header + "a,kernel," + row + ",1,trn2,1,ms,-,\n")).at("kernel");
+  const auto of = [&](const std::string& row, const std::string& source = "-") {
+    return cells_of(tests::converted(header + "a,kernel," + row + ",1,trn2,1,ms," + source + ",\n")).at("kernel");
   };
   EXPECT_EQ(of("NKI kernel workspaces/silu/runs/silu_v9.py,256x64,fp32"),
             "nki script=trn2/kda/silu/silu_v9.py function=kernel inputs=128x2x64:fp32");
   EXPECT_EQ(of("\"NKI tiled matmul, hoist, tile M 128 K 64 N 256\",K512 M256 N1024,bf16"),
             "nki script=validation/kernels/tiled_matmul.py function=hoist_k64_n256 inputs=512x256:bf16,512x1024:bf16");
+  // A script that prints the latency of neuron-bench, with the runtime around the program.
+  EXPECT_THAT(of("\"NKI tiled matmul, hoist, tile M 128 K 64 N 256\",K512 M256 N1024,bf16",
+                 "yahavb/trainium-agent-labs projects/02-kernel-agent/bench.py"),
+              testing::EndsWith("timer=neuron-bench"));
 }
 
 /// Existing columns were written by a person: they stay.

@@ -94,9 +94,12 @@ void expect_as_in_one_whole_pass(const LoadedModel& model) {
   const std::vector<Ids> prompts{tokens(12, 5, form.vocabulary), tokens(3, 90, form.vocabulary)};
   constexpr int kSteps = 9;
   Grown first;
-  for (const std::int64_t ranks : {1, 2, 4, 8}) {
+  for (const auto& [ranks, sequence] : std::vector<std::pair<std::int64_t, bool>>{
+           {1, false}, {2, false}, {2, true}, {4, false}, {4, true}, {8, false}, {8, true}}) {
     if (problem(generation_plan(ranks), model.config->sizes())) continue;
-    Generator generator{model.config, spec_of(2, ranks), model.weights, trn1_target()};
+    GenerationSpec spec = spec_of(2, ranks);
+    spec.sequence = sequence;
+    Generator generator{model.config, spec, model.weights, trn1_target()};
     isa::check(generator.programs().prompt.program, trn1_target());
     for (const auto& token : generator.programs().tokens) isa::check(token.compiled.program, trn1_target());
     const Grown grown = grow(generator, prompts, kSteps);
@@ -110,7 +113,7 @@ void expect_as_in_one_whole_pass(const LoadedModel& model) {
                                          static_cast<std::size_t>(all)};
         const std::size_t place = prompts[b].size() - 1 + step;
         EXPECT_LT(largest_difference(row, std::span{want}.subspan(place * row.size(), row.size())), 1e-4)
-            << ranks << " ranks, sequence " << b << ", step " << step;
+            << ranks << " ranks, split by tokens " << sequence << ", sequence " << b << ", step " << step;
       }
     }
   }
@@ -289,6 +292,26 @@ TEST(Generation, AStoryOnOneTwoAndFourCores) {
         "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. "))
         << ranks << ": " << text;
   }
+}
+
+/// A prompt split by tokens: each rank's norms have its rows alone, and no sum goes to all ranks.
+TEST(Generation, APromptSplitByTokensGathersAndScatters) {
+  const LoadedModel model = load_model(golden("llama_tiny"), 42);
+  const auto count = [&](bool sequence, std::int64_t prompt, isa::Opcode op) {
+    GenerationSpec spec = spec_of(1, 4);
+    spec.sequence = sequence, spec.prompt = prompt;
+    const runtime::Compiled compiled = runtime::compile(prompt_graph(model.config, spec), trn1_target(), {.name = "p"});
+    std::int64_t found = 0;
+    for (const isa::Block& block : compiled.program.blocks)
+      found += std::ranges::count(block.instrs, op, &isa::Instr::op);
+    return found;
+  };
+  EXPECT_GT(count(false, 12, isa::Opcode::kAllReduce), 0);
+  EXPECT_EQ(count(false, 12, isa::Opcode::kReduceScatter), 0);
+  EXPECT_EQ(count(true, 12, isa::Opcode::kAllReduce), 0);
+  EXPECT_GT(count(true, 12, isa::Opcode::kReduceScatter), 0);
+  EXPECT_GT(count(true, 12, isa::Opcode::kAllGather), 0);
+  EXPECT_EQ(count(true, 11, isa::Opcode::kReduceScatter), 0) << "11 tokens, 4 ranks";
 }
 
 TEST(Generation, BucketsArePowersOfTwoUpToTheLength) {

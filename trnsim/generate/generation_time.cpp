@@ -113,6 +113,7 @@ workloads::GenerationSpec generation_spec(const Job& job) {
               workloads::prompt_bucket(g.prompt_tokens, job.model->pairs() ? positions : std::min(g.length, positions)),
           .length = g.length,
           .tensor_parallel = job.step.plan.tensor,
+          .sequence = job.step.plan.sequence,
           .numerics = job.step.plan.numerics};
 }
 

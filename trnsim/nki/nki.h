@@ -62,6 +62,7 @@ class NkiKernel {
   NkiKernel(runtime::VirtualBlock&& so_far, const std::vector<NkiTensor>& tensors, const hw::MachineParams& machine);
   ~NkiKernel();
 
+  const hw::MachineParams& machine() const { return machine_; }
   const isa::Program& program() const { return program_; }
   const runtime::nki::Arranged& arranged() const { return arranged_; }
   const isa::Block& block() const { return program_.blocks.front(); }

@@ -146,7 +146,8 @@ class Candidates {
       return analysis::price_per_hour(name, {.purchase = job_.purchase, .set = settings_.machine.set});
     };
     for (const std::string& name : hw::machine_names()) {
-      const std::int64_t cores = hw::load_machine(name, settings_.machine.set).instance_cores();
+      const auto machine = machine_with(name, settings_.machine.set);
+      const std::int64_t cores = machine ? machine->instance_cores() : 0;
       if (name == job_.machine.name || cores < used) continue;
       const bool cheaper = settings_.machine.nproc_per_node > 0 && price(name) && job_.price_per_hour &&
                            *price(name) < *job_.price_per_hour;

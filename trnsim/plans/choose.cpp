@@ -58,9 +58,9 @@ class ChoiceSearch {
       : settings_{settings}, job_of_{job_of}, space_{space} {}
 
   void add(const std::string& machine, std::int64_t nodes) {
-    const hw::MachineParams params = hw::load_machine(machine, settings_.machine.set);
-    if (params.training.value <= 0) return;  // for inference alone
-    const std::int64_t all = params.instance_cores();
+    const auto params = machine_with(machine, settings_.machine.set);
+    if (!params || params->training.value <= 0) return;  // for inference alone
+    const std::int64_t all = params->instance_cores();
     bool splits = true;
     for (std::int64_t cores = all; cores > 0; --cores) {
       Change change{.settings = {{"instance_type", machine},

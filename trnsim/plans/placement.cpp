@@ -8,6 +8,7 @@
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "hw/params.h"
+#include "trnsim/plans/possible.h"
 
 namespace trnsim {
 namespace {
@@ -131,9 +132,9 @@ std::vector<PlacedJob> placements_of(const Settings& settings, const JobOf& job_
   for (const analysis::PricedInstance& one : prices) {
     const std::vector<std::string> machines = hw::machine_names();
     if (std::ranges::find(machines, one.name) == machines.end()) continue;
-    const hw::MachineParams machine = hw::load_machine(one.name, settings.machine.set);
-    if (!places.takes(machine)) continue;
-    for (const int count : space.counts) places.add(one.name, machine.instance_cores(), count);
+    const auto machine = machine_with(one.name, settings.machine.set);
+    if (!machine || !places.takes(*machine)) continue;
+    for (const int count : space.counts) places.add(one.name, machine->instance_cores(), count);
   }
   return places.take();
 }

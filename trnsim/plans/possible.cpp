@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "hw/params.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
@@ -37,6 +38,13 @@ std::optional<Problem> problem_of(const std::function<void()>& ask) {
     if (fault != base::Fault::kUsage && fault != base::Fault::kProgram && fault != base::Fault::kCapacity) throw;
     return Problem{.text = fmt::format("{}: {}", e.where(), e.problem()), .too_large = fault == base::Fault::kCapacity};
   }
+}
+
+std::optional<hw::MachineParams> machine_with(std::string_view name, std::span<const std::string> set) {
+  hw::machine_file(name, set);  // a key that no machine has is the user's mistake
+  std::optional<hw::MachineParams> out;
+  problem_of([&] { out = hw::load_machine(name, set); });
+  return out;
 }
 
 Problem too_large(std::uint64_t memory, const Job& job) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "trnsim/job.h"
 
@@ -24,6 +26,10 @@ std::optional<Problem> problem_of(const std::function<void()>& ask);
 /// The problem of a job as far as it is known before compiling: from the model, its graph, the machine's groups of
 /// cores, and the least memory that any compiler needs. None: it may be possible.
 std::optional<Problem> possible(const Job& job);
+
+/// The machine with these changes; none where they do not suit it: two physical cores in one, on a chip that has two.
+/// Errors: a key that no machine has.
+std::optional<hw::MachineParams> machine_with(std::string_view name, std::span<const std::string> set);
 
 /// "needs 19 GiB of HBM per core at least, there are 16 GiB".
 Problem too_large(std::uint64_t memory, const Job& job);

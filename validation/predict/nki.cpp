@@ -54,11 +54,13 @@ struct Call {
 struct Script {
   std::string name;
   std::vector<Call> calls;  // one after the other
+  const char* timer = "seconds";
 };
 
 Script script_of_row(const MicroRow& micro) {
   if (const std::string name = micro.kernel.text("script"); !name.empty()) {
     Script out{.name = name, .calls = {}};
+    if (micro.kernel.text("timer") == "neuron-bench") out.timer = "benchmark";
     const auto functions = base::split(micro.kernel.text("function"), '+');
     const auto inputs = base::split(micro.kernel.text("inputs"), '+');
     for (std::size_t i = 0; i < std::min(functions.size(), inputs.size()); ++i)
@@ -74,8 +76,9 @@ struct Total {
   double seconds = 0, bytes = 0, dma = 0;
   std::map<std::string, double> busy;
 
-  void add(const nlohmann::json& answer) {
-    seconds += answer.at("seconds").get<double>();
+  /// `timer`: the figure that was published, "seconds" of the program or those of a benchmark with the runtime around it.
+  void add(const nlohmann::json& answer, const char* timer) {
+    seconds += answer.at(timer).get<double>();
     bytes += answer.at("hbm_read_bytes").get<double>() + answer.at("hbm_write_bytes").get<double>();
     dma += answer.at("dma_active").get<double>();
     for (const auto& [name, engine] : answer.at("engines").items()) busy[name] += engine.at("busy").get<double>();
@@ -104,7 +107,7 @@ std::optional<std::string> add_call(const Script& script, const Call& call, cons
   const auto text = output_of(command + " 2>/dev/null");
   if (!text) return "the kernel cannot be traced";
   const nlohmann::json answer = nlohmann::json::parse(*text);
-  if (!answer.contains("error")) return total.add(answer), std::nullopt;
+  if (!answer.contains("error")) return total.add(answer, script.timer), std::nullopt;
   std::string why = answer["error"];  // of the script as the row names it: where this host keeps it says nothing
   if (const auto at = why.find(path->string()); at != std::string::npos)
     why.replace(at, path->string().size(), script.name);

@@ -321,6 +321,8 @@ class BenchmarkResult:
     def __init__(self, compiled, times):
         self.compiled, self.times = compiled, times
         self.nc_latency = Latency([times["seconds"] * 1e6])
+        whole = times["benchmark"] * 1e6  # every repetition takes the same time
+        self.full_results = {"latency": {str(percentile): whole for percentile in (0, 1, 10, 25, 50, 90, 99, 100)}}
 
 
 _TIMED = {"warmup": 10, "iters": 100, "folder": None}
@@ -354,7 +356,9 @@ def _only_shapes(args):
 
 
 def benchmark(func=None, *, warmup=10, iters=100, **_):
-    """Decorates a kernel: a call times it, `benchmark_result.nc_latency` has the microseconds on a NeuronCore."""
+    """Decorates a kernel: a call times it, `benchmark_result.nc_latency` has the microseconds on a NeuronCore, and
+    `benchmark_result.full_results["latency"]` those with the runtime around it, by percentiles ("50"), as neuron-bench
+    has them."""
     wrap = functools.partial(_Timed, warmup=warmup, iters=iters)
     return wrap(func) if func is not None else wrap
 

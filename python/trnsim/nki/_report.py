@@ -32,7 +32,7 @@ def profile(compiled, folder):
 
 def record(compiled, time):
     """The figures of a kernel as JSON knows them: seconds, bytes, FLOPs."""
-    keys = ("seconds", "lead_in", "dma_active", "hbm_read_bytes", "hbm_write_bytes", "spill_save_bytes",
+    keys = ("seconds", "benchmark", "lead_in", "dma_active", "hbm_read_bytes", "hbm_write_bytes", "spill_save_bytes",
             "spill_reload_bytes", "matmul_flops", "instructions", "sbuf_bytes", "psum_bytes", "reused", "reloads",
             "spills")
     out = {"kernel": compiled.name} | {k: time[k] for k in keys}

@@ -261,6 +261,9 @@ def job_columns(row):
         out |= {"prompt_tokens": search(r"input\s+(\d+)", row["notes"]),
                 "new_tokens": search(r"output\s+(\d+)", row["notes"])}
         out["draft"] = search(r"draft (?:model )?([\w.-]+\w)", row["notes"])
+        # The commands of NxD Inference's tutorials for Trn2 have --sequence-parallel-enabled.
+        if "nxd-inference/tutorials" in row["source"] and row["instance"].startswith("trn2"):
+            out |= {"seq_parallel": "yes", "assumed": "prompts split by tokens, as the tutorial's command says"}
     elif row["kind"] == "infer" and out["like"] in ENCODERS:
         columns = inference_columns(row)
         out |= columns | {"assumed": "; ".join(part for part in (out["assumed"], columns.get("assumed")) if part)}

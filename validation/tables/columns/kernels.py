@@ -122,7 +122,16 @@ def script(row):
     else:
         return ""
     called = inputs and called_with(row, inputs)
-    return f"nki script={path} function={function} inputs={called}" if called else ""
+    return f"nki script={path} function={function} inputs={called}{timer(row)}" if called else ""
+
+
+# Scripts that print full_results["latency"] of nki.benchmark: neuron-bench's, which has the host's part (documentation of
+# nki.benchmark); others print nc_latency, of the NeuronCore alone, or read a profile.
+WHOLE_LATENCY = ["trainium-agent-labs projects/02-kernel-agent"]
+
+
+def timer(row):
+    return " timer=neuron-bench" if any(one in row["source"] for one in WHOLE_LATENCY) else ""
 
 
 def kernel(row, what):

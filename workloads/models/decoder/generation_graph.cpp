@@ -22,6 +22,8 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
                        .batch = spec.batch,
                        .length = prompt ? spec.prompt : 1,
                        .ranks = spec.tensor_parallel,
+                       .sequence = prompt && spec.sequence && spec.batch * spec.prompt % spec.tensor_parallel == 0 &&
+                                   !arch.block.mixture && arch.embedding.positions.empty(),
                        .cached = spec.rows_read(),
                        .grown = spec.length};
   if (const auto& m = arch.block.mixture)
@@ -85,6 +87,12 @@ class Generation : Places {
 
   /// Only the last token of a prompt predicts the next one.
   void head(Residual& x) {
+    if (net_.program().sequence) {  // each rank has some of the tokens
+      enter("head.residual");
+      const ValueId own = block_.add_pending(x);
+      enter("head.share");
+      x.sum = net_.shared(own);
+    }
     enter("head");
     for (ValueId* rows : {&x.sum, &x.pending})
       if (prompt_ && *rows != runtime::kNoValue)

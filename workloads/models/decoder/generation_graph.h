@@ -22,6 +22,9 @@ struct GenerationSpec {
   std::int64_t length = 128;  // tokens that a cache holds of each sequence: at most 128, or a multiple of it
   std::int64_t read = 0;      // a token's program reads only the first rows, this many; 0: all
   std::int64_t tensor_parallel = 1;
+  /// A prompt's program splits norms and sums by tokens, with all-gathers and reduce-scatters in place of all-reduces.
+  /// Source: NxD Inference, sequence_parallel_enabled, "only context encoding"; left out where ranks do not divide tokens.
+  bool sequence = false;
   runtime::Numerics numerics;
   /// For a mixture: programs read as many experts of a layer as their tokens are expected to choose, to be timed.
   /// Otherwise they read all, whose gates are 0 where a token did not choose them.

@@ -7,8 +7,8 @@ namespace workloads {
 using runtime::kNoValue;
 using runtime::ValueId;
 
-/// A half of a layer. Its places in training: ranks meet between them. When text is written it has two alone, its own
-/// and that of the sum.
+/// A half of a layer. Its places in training and in prompts split by tokens: ranks meet between them. Otherwise, when
+/// text is written, it has two alone, its own and that of the sum.
 struct Block::Part {
   bool attends;
   std::string name;
@@ -34,24 +34,24 @@ void Block::layer(Residual& x, std::int64_t number, std::string prefix, const La
   end(x);
 }
 
-void Block::enter_in_training(const char* part) {
-  if (trains()) net_.places().enter_part(part);
+void Block::enter_apart(const char* part) {
+  if (apart()) net_.places().enter_part(part);
 }
 
 void Block::part(Residual& x, const Part& part) {
-  net_.places().enter_part(trains() ? part.norm : part.name);
+  net_.places().enter_part(apart() ? part.norm : part.name);
   const NormPlace norms = arch_.residual.norms;
   const bool before = norms == NormPlace::kBefore || norms == NormPlace::kAround;
   ValueId h = before ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false) : add_pending(x);
   // A collective's scope holds nothing else, such as the sum of the gradients of its input and the residual's.
-  if (!before && trains() && net_.program().split()) h = net_.graph().add1(runtime::kAffine, part.name + ".input", {h});
+  if (!before && apart() && net_.program().split()) h = net_.graph().add1(runtime::kAffine, part.name + ".input", {h});
   if (trains() && !part.attends && mixture_) {  // which brings its rows to ranks and back
     x.pending = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
     return;
   }
-  enter_in_training(part.share);
-  if (trains()) h = net_.shared(h);
-  enter_in_training(part.name.c_str());
+  enter_apart(part.share);
+  if (apart()) h = net_.shared(h);
+  enter_apart(part.name.c_str());
   h = body(part, h);
   defer(x, h, part, {part.attends ? arch_.names.attention.out : arch_.names.mlp.down});
 }
@@ -66,21 +66,21 @@ void Block::end(Residual& x) {
 /// Both parts read the layer's input. Without dropout of each, ranks add up both at once.
 void Block::parallel(Residual& x) {
   const BlockNames& names = arch_.names;
-  net_.places().enter_part(trains() ? kAttention.norm : kAttention.name);
+  net_.places().enter_part(apart() ? kAttention.norm : kAttention.name);
   ValueId a = normed("attention.norm", x, name(names.norm1), false);
   const bool alike = names.norm2.empty();
   ValueId m = alike ? a : net_.norm("mlp.norm", x.sum, arch_.norm, name(names.norm2));
-  enter_in_training(kAttention.share);
-  if (trains()) a = net_.shared(a);
-  if (!alike) enter_in_training(kMlp.share);
-  if (trains()) m = alike ? a : net_.shared(m);
-  enter_in_training(kAttention.name.c_str());
+  enter_apart(kAttention.share);
+  if (apart()) a = net_.shared(a);
+  if (!alike) enter_apart(kMlp.share);
+  if (apart()) m = alike ? a : net_.shared(m);
+  enter_apart(kAttention.name.c_str());
   a = body(kAttention, a);
-  const bool apart = trains() && arch_.residual.dropout > 0;
-  if (apart) defer(x, a, kAttention, {names.attention.out});
+  const bool dropped = trains() && arch_.residual.dropout > 0;
+  if (dropped) defer(x, a, kAttention, {names.attention.out});
   net_.places().enter_part(kMlp.name);
   m = body(kMlp, m);
-  if (apart) {
+  if (dropped) {
     add_pending(x);
     defer(x, m, kMlp, {names.mlp.down});
   } else {

@@ -51,11 +51,13 @@ class Block {
   static const Part kAttention, kMlp;
 
   bool trains() const { return net_.program().mode == Mode::kTrain; }
+  /// Whether what is split by heads or columns has places of its own, with the tokens gathered in front of it.
+  bool apart() const { return trains() || net_.program().sequence; }
   bool behind() const {
     return arch_.residual.norms == NormPlace::kBehind || arch_.residual.norms == NormPlace::kAround;
   }
   std::string name(const std::string& part) const { return prefix_ + part; }
-  void enter_in_training(const char* part);
+  void enter_apart(const char* part);
   void part(Residual& x, const Part& part);
   void parallel(Residual& x);
   void end(Residual& x);
