@@ -19,7 +19,7 @@ namespace {
 void require_legal(const Job& job) {
   if (job.generation && job.generation->new_tokens > 0) return require_legal_generation(job);
   if (job.generation) return;  // cores that answer requests of their own form no groups
-  Job layers = job;  // one in each chunk: they are all alike
+  Job layers = job;            // one in each chunk: they are all alike
   layers.model = job.model->with_sizes({.layers = job.step.plan.pipeline * job.step.plan.chunks});
   layers.step.plan.micro_batches = job.step.plan.pipeline;
   layers.model->step(layers.step);

@@ -68,8 +68,10 @@ trnsim::Job job_of(const Row& row, const workloads::ModelPtr& model, const hw::M
   if (!r.prompt_tokens) assumed.push_back(fmt::format("prompts of {} tokens", g.prompt_tokens));
   if (!r.new_tokens) assumed.push_back(fmt::format("{} new tokens", g.new_tokens));
   g.length = workloads::cache_length(std::max(length, g.prompt_tokens + g.new_tokens));
-  job.step.plan = {
-      .tensor = ranks, .sequence = r.seq_parallel == Known::kYes, .micro_batch = r.micro_batch.value_or(1), .numerics = workloads::generation_numerics(type)};
+  job.step.plan = {.tensor = ranks,
+                   .sequence = r.seq_parallel == Known::kYes,
+                   .micro_batch = r.micro_batch.value_or(1),
+                   .numerics = workloads::generation_numerics(type)};
   job.model = job.model->with_sizes({.positions = std::max(job.model->sizes().positions, g.length)});
   tell_padding(job.model->sizes(), job.model->padded_for(ranks)->sizes(), assumed);
   job.stack_changes = context.stack_changes;

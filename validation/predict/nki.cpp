@@ -76,7 +76,7 @@ struct Total {
   double seconds = 0, bytes = 0, dma = 0;
   std::map<std::string, double> busy;
 
-  /// `timer`: the figure that was published, "seconds" of the program or those of a benchmark with the runtime around it.
+  /// `timer`: the published figure, "seconds" of the program or those of a "benchmark", with the runtime around it.
   void add(const nlohmann::json& answer, const char* timer) {
     seconds += answer.at(timer).get<double>();
     bytes += answer.at("hbm_read_bytes").get<double>() + answer.at("hbm_write_bytes").get<double>();

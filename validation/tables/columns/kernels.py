@@ -125,8 +125,8 @@ def script(row):
     return f"nki script={path} function={function} inputs={called}{timer(row)}" if called else ""
 
 
-# Scripts that print full_results["latency"] of nki.benchmark: neuron-bench's, which has the host's part (documentation of
-# nki.benchmark); others print nc_latency, of the NeuronCore alone, or read a profile.
+# Scripts that print full_results["latency"] of nki.benchmark, which is neuron-bench's and has the host's part (says its
+# documentation); others print nc_latency, of the NeuronCore alone, or read a profile.
 WHOLE_LATENCY = ["trainium-agent-labs projects/02-kernel-agent"]
 
 

@@ -23,7 +23,8 @@ struct GenerationSpec {
   std::int64_t read = 0;      // a token's program reads only the first rows, this many; 0: all
   std::int64_t tensor_parallel = 1;
   /// A prompt's program splits norms and sums by tokens, with all-gathers and reduce-scatters in place of all-reduces.
-  /// Source: NxD Inference, sequence_parallel_enabled, "only context encoding"; left out where ranks do not divide tokens.
+  /// Source: NxD Inference, sequence_parallel_enabled. Not where ranks do not divide the tokens, nor of mixtures and
+  /// models with learned positions.
   bool sequence = false;
   runtime::Numerics numerics;
   /// For a mixture: programs read as many experts of a layer as their tokens are expected to choose, to be timed.
