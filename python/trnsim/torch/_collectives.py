@@ -38,7 +38,7 @@ def collective(name, tensor, shape, *args):
         call.outs, call.kind = [contiguous(shape, tensor.dtype)], "collective"
     node = Node(CALLS[key], [current(tensor)])
     engine().recorded(node)
-    return new_tensor(node.outputs[0])
+    return new_tensor(node.value(0))
 
 
 def frozen(groups):

@@ -52,13 +52,14 @@ class Graph:
         for node in self.nodes:
             inputs = []
             for value in node.inputs:
-                if value.pending:
+                if value.node is not None:
                     inputs.append((position[id(value.node)], value.index))
-                else:
-                    if id(value) not in places:
-                        places[id(value)] = len(self.leaves)
-                        self.leaves.append(value)
-                    inputs.append(places[id(value)])
+                    continue
+                place = places.get(id(value))
+                if place is None:
+                    place = places[id(value)] = len(self.leaves)
+                    self.leaves.append(value)
+                inputs.append(place)
             refs.append(inputs)
             key.append((node.call.id, tuple(inputs)))
         self.inputs = refs
@@ -81,15 +82,15 @@ class Graph:
         done, stack = set(), [v.node for v in reversed(wanted)]
         while stack:
             node = stack[-1]
-            if id(node) in done:
-                stack.pop()
-                continue
-            below = [v.node for v in node.inputs if v.pending and id(v.node) not in done]
-            if below:
-                stack.extend(below)
-                continue
-            done.add(id(node))
-            self.nodes.append(node)
+            if id(node) not in done:
+                above = len(stack)
+                for value in node.inputs:
+                    if value.node is not None and id(value.node) not in done:
+                        stack.append(value.node)
+                if len(stack) > above:
+                    continue
+                done.add(id(node))
+                self.nodes.append(node)
             stack.pop()
 
     @property

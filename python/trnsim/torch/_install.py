@@ -4,7 +4,7 @@ import functools
 import torch
 
 from trnsim.torch import _amp, _ddp, _dist, _engine, _modes, _xla_modules
-from trnsim.torch._modes import Operators, loads_data, named
+from trnsim.torch._modes import loads_data, named
 from trnsim.torch._tensor import DeviceTensor, from_host
 
 
@@ -115,7 +115,7 @@ def install(backend, everywhere=False):
     _dist.install()
     _ddp.install()
     _xla_modules.install()
-    Operators().__enter__()
+    _modes.record_everything()
     _modes.install(everywhere)
     DeviceTensor.plain_numpy = everywhere
     if everywhere:

@@ -122,4 +122,50 @@ class Operators(TorchDispatchMode):
         return func(*args, **kwargs)
 
 
+class Direct:
+    """Operators() as PyTorch 1.13's C++ side calls it, without a stack of modes around each call. A mode of the script
+    above it on the stack is still the first to be asked."""
+    active = True  # as PyTorch has it: not while an operator of ours is being recorded
+
+    def __init__(self, mode, stacked):
+        self.mode, self.stacked = mode, stacked
+        self.depth = torch._C._len_torch_dispatch_stack
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        Direct.active = False
+        try:
+            asked = self.stacked if self.depth() > 1 else self.mode
+            return asked.__torch_dispatch__(func, types, args, kwargs)
+        finally:
+            Direct.active = True
+
+
+class Recording:
+    """Operators() for a while, where Direct is there."""
+
+    def __init__(self, direct):
+        self.direct = direct
+
+    def __enter__(self):
+        self.before, Direct.active = Direct.active, True
+        torch._C._set_torch_dispatch_mode(self.direct)
+
+    def __exit__(self, *error):
+        Direct.active = self.before
+        torch._C._set_torch_dispatch_mode(self.direct if self.before else None)
+
+
+def record_everything():
+    """From here on operators are recorded. Private names of PyTorch 1.13; others use the public mode."""
+    mode = Operators()
+    try:
+        from torch.utils._python_dispatch import _TorchDispatchStackMode
+        direct = Direct(mode, _TorchDispatchStackMode())
+        torch._C._push_on_torch_dispatch_stack(mode)
+        torch._C._set_torch_dispatch_mode(direct)
+        HOOKS["operators"] = lambda: Recording(direct)
+    except (ImportError, AttributeError):
+        mode.__enter__()
+
+
 HOOKS.update(operators=Operators)

@@ -11,7 +11,7 @@ from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Val
 from trnsim.torch._views import current, step_into, write
 
 aten = torch.ops.aten
-HANDLERS, CALLS, FUNCTIONAL = {}, {}, {}
+HANDLERS, CALLS, FUNCTIONAL, WRITING = {}, {}, {}, {}
 # Numbers of these are parameters of the program, as torch_xla has them: learning rates change.
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
           "addcdiv_", "lerp_"}
@@ -121,7 +121,7 @@ def record(func, args, kwargs):
         return _special.Answered(single), [current(t) for t in ([out] if single else out)]
     node = Node(call, values)
     engine().recorded(node)
-    return call, node.outputs
+    return call, [node.value(i) for i in range(len(call.outs))]
 
 
 def functional(func, args, kwargs):
@@ -130,10 +130,9 @@ def functional(func, args, kwargs):
         return _special.host(func, args, kwargs)
     node = Node(call, values)
     engine().recorded(node)
-    values = node.outputs
     if call.single:
-        return new_tensor(values[0])
-    return tuple(None if v.meta is None else new_tensor(v) for v in values)
+        return new_tensor(node.value(0))
+    return tuple([None if meta is None else new_tensor(node.value(i)) for i, meta in enumerate(call.outs)])
 
 
 def tensor_list(func, args, kwargs):
@@ -195,16 +194,27 @@ def matches(other, func, plain):
                                       for a in other._schema.arguments)
 
 
+class Writing:
+    """The arguments that an operator writes to, and the operator that computes it without; read of the schemas once."""
+
+    def __init__(self, func):
+        self.plain = without_write(func)
+        self.targets = [(i, a.name) for i, a in enumerate(func._schema.arguments)
+                        if a.alias_info is not None and a.alias_info.is_write]
+        self.names = {a.name for a in self.plain._schema.arguments} if self.plain else set()
+        self.count = len(self.names)
+
+
 def writing(func, args, kwargs):
     """In-place operators and those with out=."""
-    schema = func._schema
-    plain = without_write(func)
-    targets = [kwargs.get(a.name, args[i] if i < len(args) else None) for i, a in enumerate(schema.arguments)
-               if a.alias_info is not None and a.alias_info.is_write]
-    if plain is None:
+    plan = WRITING.get(func)
+    if plan is None:
+        plan = WRITING[func] = Writing(func)
+    targets = [kwargs.get(name, args[i] if i < len(args) else None) for i, name in plan.targets]
+    if plan.plain is None:
         return written_by_host(func, args, kwargs, targets)
-    named = {a.name for a in plain._schema.arguments}
-    _, values = record(plain, args[:len(plain._schema.arguments)], {k: v for k, v in kwargs.items() if k in named})
+    named = {k: v for k, v in kwargs.items() if k in plan.names} if kwargs else kwargs
+    _, values = record(plan.plain, args[:plan.count], named)
     for target, value in zip(targets, values):
         assign(target, value)
     return targets[0] if len(targets) == 1 else tuple(targets)

@@ -70,12 +70,15 @@ class Value:
 
 class Node:
     """One call of an operator, on values."""
-    __slots__ = ("call", "inputs", "outputs", "sequence")
+    __slots__ = ("call", "inputs", "sequence")
     count = itertools.count()
 
     def __init__(self, call, inputs):
         self.call, self.inputs, self.sequence = call, inputs, next(Node.count)
-        self.outputs = [Value(meta, self, i) for i, meta in enumerate(call.outs)]  # dropped when it is computed
+
+    def value(self, index):
+        """A result. The node does not keep it: both go when nothing reads them, without a search for circles."""
+        return Value(self.call.outs[index], self, index)
 
 
 class Slot:

@@ -24,7 +24,7 @@ def step_into(base, call, index):
 def apply(step, value):
     node = Node(step.call, [value])
     engine().recorded(node)
-    return node.outputs[step.index]
+    return node.value(step.index)
 
 
 def current(tensor):
@@ -115,7 +115,7 @@ def made(func, values, args, meta):
         call.outs = [meta]
     node = Node(call, values)
     engine().recorded(node)
-    return node.outputs[0]
+    return node.value(0)
 
 
 HOOKS["current"] = current
