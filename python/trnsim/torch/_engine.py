@@ -165,6 +165,8 @@ class Engine:
 
     def stepped(self):
         """Behind optimizer.step(): it ends a step where the script cannot, as it knows of no torch_xla."""
+        if self.backend.instance_type.startswith("inf"):
+            raise Refused(script_line(), f"{self.backend.instance_type} is for inference alone: train on trn1 or trn2")
         if self.everything and not self.knows_torch_xla:
             self.mark_step("optimizer.step")
 

@@ -174,7 +174,8 @@ def reshaped(func, args, kwargs):
         raise Unsupported(f"{func} of a part of another tensor: write x = f(x) in its place")
     target._chain, target._meta, target._seen = new._chain, new._meta, None
     guard = torch._C._DisableTorchDispatch()  # the sizes that PyTorch's C++ side knows
-    torch._C._TensorBase.as_strided_(target, new._meta.shape, new._meta.stride, new._meta.offset)
+    base = getattr(torch._C, "_TensorBase", None) or torch._C.TensorBase  # 1.13's name, and that of 2.1 and later
+    base.as_strided_(target, new._meta.shape, new._meta.stride, new._meta.offset)
     del guard
     return target
 
