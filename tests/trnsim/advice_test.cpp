@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "tests/sanitized.h"
 #include "trnsim/job/settings.h"
