@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "frontend/lower/formula.h"
+#include "frontend/lower/orders.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/element_numbers.h"
 #include "runtime/ops/ops.h"
@@ -150,17 +150,39 @@ void pair(Lowerer& l, Alu alu) {
 bool of_integers(Lowerer& l) { return is_integer(l.type_out().element); }
 
 void binary(Lowerer& l) {
-  if (l.node().op->name == "divide" && of_integers(l)) return integer_rule("divide")(l);
   const auto row = std::ranges::find(kPairRows, l.node().op->name, &PairRow::op);
-  pair(l, for_type(row->alu, l.type_out().element));
+  const Alu alu = for_type(row->alu, l.type_out().element);
+  const bool known = l.in(0).is_number() && l.in(1).is_number();
+  if (of_integers(l) && (alu == Alu::kDiv || (alu == Alu::kPow && !known))) return integer_rule(row->op)(l);
+  const bool picks = alu == Alu::kMax || alu == Alu::kMin;
+  if (picks && !known && !(fp32_holds(l, l.in(0)) && fp32_holds(l, l.in(1))))
+    return l.set(extreme_integer(l, alu, l.in(0), l.in(1)));
+  pair(l, alu);
 }
 
-void compare(Lowerer& l) { pair(l, compare_alu(l)); }
+void compare(Lowerer& l) {
+  const View &a = l.in(0), &b = l.in(1);
+  const Alu alu = compare_alu(l);
+  const bool known = a.is_number() && b.is_number();
+  const bool totally = is_float(l.type_in(0).element) && l.node().attributes.text("compare_type") == "TOTALORDER";
+  if (totally) return l.set(compared_totally(l, alu, a, b));
+  if (!known && !compares_in_fp32(l, a, b)) return l.set(compared_integers(l, alu, a, b));
+  pair(l, alu);
+}
+
+/// The size of integers that fp32 does not hold.
+void size_of_integers(Lowerer& l) {
+  const View& x = l.in(0);
+  const View less = integer_pair(l, Alu::kSub, number_view(0, x.dims, x.dtype), x);
+  const View negative = l.element(numbers(Alu::kLt, 0), {x}, x.dims, Dtype::kUint8);
+  l.set(l.element({.form = ElementForm::kSelect}, {negative, less, x}, x.dims, x.dtype));
+}
 
 void unary(Lowerer& l) {
   if (l.node().op->name == "negate" && of_integers(l) && !l.in(0).is_number())
     return l.set(integer_pair(l, Alu::kSub, number_view(0, l.type_out().dims, l.dtype_out()), l.in(0)));
   const auto row = std::ranges::find(one_rows(), l.node().op->name, &OneRow::op);
+  if (row->op == "abs" && !fp32_holds(l, l.in(0))) return size_of_integers(l);
   l.set(l.element(row->attrs, {l.in(0)}, l.type_out().dims, l.dtype_out()));
 }
 
@@ -199,8 +221,10 @@ void clamp(Lowerer& l) {
   const Dtype dtype = l.dtype_out();
   const auto whole = [&](const View& v) { return v.dims == dims ? v : broadcast(v, dims, {}); };
   const View low = whole(l.in(0)), high = whole(l.in(2));
-  if (low.is_number() && high.is_number())
+  if (low.is_number() && high.is_number() && fp32_holds(l, low) && fp32_holds(l, high))
     return l.set(l.element(numbers(Alu::kMax, low.number, Alu::kMin, high.number), {l.in(1)}, dims, dtype));
+  if (!fp32_holds(l, l.in(1)))
+    return l.set(extreme_integer(l, Alu::kMin, extreme_integer(l, Alu::kMax, l.in(1), low), high));
   const View above = l.element({.form = ElementForm::kPair, .alu = Alu::kMax}, {l.in(1), low}, dims, dtype);
   l.set(l.element({.form = ElementForm::kPair, .alu = Alu::kMin}, {above, high}, dims, dtype));
 }
@@ -228,18 +252,6 @@ void convert(Lowerer& l) {
   l.set(l.element(function(Fn::kCopy), {view}, l.type_out().dims, dtype));
 }
 
-void reduce_precision(Lowerer& l) {
-  const std::int64_t exponent = l.node().attributes.integer("exponent_bits");
-  const std::int64_t mantissa = l.node().attributes.integer("mantissa_bits");
-  const View& view = l.in(0);
-  const bool is_bf16 = exponent == 8 && mantissa <= 7, is_fp16 = exponent <= 5 && mantissa <= 10;
-  const bool wide = exponent >= 8 && mantissa >= 23;
-  if (wide || (view.dtype == Dtype::kBf16 && exponent == 8 && mantissa == 7)) return l.set(view);
-  if (!is_bf16 && !is_fp16) l.refuse("its format is none of the device's", "round to bf16, fp16 or f32");
-  const View narrow = l.element(function(Fn::kCopy), {view}, l.type_out().dims, is_bf16 ? Dtype::kBf16 : Dtype::kFp16);
-  l.set(l.element(function(Fn::kCopy), {narrow}, l.type_out().dims, l.dtype_out()));
-}
-
 struct RuleRow {
   std::string_view op;
   Rule rule;
@@ -251,8 +263,7 @@ constexpr std::array kElementRules = {RuleRow{"compare", compare},
                                       RuleRow{"remainder", remainder},
                                       RuleRow{"select", select},
                                       RuleRow{"clamp", clamp},
-                                      RuleRow{"convert", convert},
-                                      RuleRow{"reduce_precision", reduce_precision}};
+                                      RuleRow{"convert", convert}};
 
 }  // namespace
 

@@ -23,9 +23,6 @@ Formula log(const Formula& x) { return x.fn(Fn::kLog); }
 Formula sqrt(const Formula& x) { return x.fn(Fn::kSqrt); }
 Formula sign(const Formula& x) { return x.fn(Fn::kSign); }
 
-/// The whole number towards zero.
-Formula truncated(const Formula& x) { return x.abs().floor() * sign(x); }
-
 Formula atan2(const Formula& y, const Formula& x) {
   const Formula angle = (y / x).fn(Fn::kArctan);
   const Formula half_turn = (y < 0.0).choose(x.number(-kPi), x.number(kPi));
@@ -63,7 +60,16 @@ Formula sinh(const Formula& x) {
   return (a + a / (a + 1.0)) * 0.5 * sign(x);
 }
 Formula cosh(const Formula& x) { return (exp(x) + exp(-x)) * 0.5; }
-Formula tan(const Formula& x) { return x.fn(Fn::kSin) / x.fn(Fn::kSin, 1, kPi / 2); }
+/// Near its poles only what is left of whole quarters of a turn has digits: they are taken off in three parts of pi / 2
+/// (Cody and Waite), whose products with small whole numbers are exact.
+Formula tan(const Formula& x) {
+  const Formula quarters = (x * (2 / kPi)).as(Dtype::kInt32).as(Dtype::kFp32);
+  Formula rest = x;
+  for (const double part : {1.5703125, 4.837512969970703125e-4, 7.54978995489188216e-8}) rest = rest - quarters * part;
+  const Formula sine = rest.fn(Fn::kSin), cosine = rest.fn(Fn::kSin, 1, kPi / 2);
+  const Formula odd = quarters - (quarters * 0.5).floor() * 2.0;
+  return odd.choose(-(cosine / sine), sine / cosine);
+}
 
 /// log of the gamma function by Lanczos' sum of g = 7 with 9 terms; below 1/2 by reflection.
 constexpr std::array kLanczos{
@@ -185,14 +191,45 @@ void two(Lowerer& l) {
   l.set(row->formula(real(l, 0), real(l, 1)).as(l.dtype_out()).view());
 }
 
-/// To whole numbers: towards zero, where the engines round to the nearest.
-void convert_down(Lowerer& l) { l.set(truncated(real(l, 0)).as(l.dtype_out()).view()); }
+/// The nearest number with `mantissa` bits behind the point, even ones where two are as near, by its bits.
+Formula with_mantissa(const Formula& x, std::int64_t mantissa) {
+  const auto cut = static_cast<int>(23 - mantissa);
+  if (cut <= 0) return x;
+  const Formula bits = x.bits_as(Dtype::kUint32), last = bits.with(Alu::kShr, cut, Alu::kAnd, 1);
+  const Formula above = bits + last + bits.number(static_cast<double>((1 << (cut - 1)) - 1));
+  return above.with(Alu::kShr, cut).with(Alu::kShl, cut).bits_as(Dtype::kFp32);
+}
+
+/// Numbers beyond the exponents are infinite, those below are zero of their sign.
+Formula with_exponent(const Formula& x, std::int64_t exponent) {
+  if (exponent >= 8) return x;
+  const int bias = (1 << (exponent - 1)) - 1;
+  const Formula size = x.abs();
+  const Formula low = (size < std::exp2(1 - bias)).choose(x * 0.0, x);
+  return size.with(Alu::kGe, std::exp2(bias + 1)).choose(x * kInfinity, low);
+}
+
+void reduce_precision(Lowerer& l) {
+  const std::int64_t exponent = l.node().attributes.integer("exponent_bits");
+  const std::int64_t mantissa = l.node().attributes.integer("mantissa_bits");
+  const View& view = l.in(0);
+  if (exponent >= 8 && (mantissa >= 23 || (view.dtype == Dtype::kBf16 && mantissa >= 7))) return l.set(view);
+  if (exponent == 8 && mantissa == 7)  // the device's own
+    return l.set(real(l, 0).as(Dtype::kBf16).as(l.dtype_out()).view());
+  View one = view;
+  if (view.is_number()) one = dense_view(l.matrix(number_view(view.number, {}, view.dtype)), {}, view.dtype);
+  const Formula x = Formula{l, one}.as(Dtype::kFp32);
+  const Formula none = mantissa == 0 ? x.number(kInfinity) : x;
+  const Formula out = x.with(Alu::kEq, x).choose(with_exponent(with_mantissa(x, mantissa), exponent), none);
+  const View result = out.as(l.dtype_out()).view();
+  l.set(view.is_number() ? broadcast(result, view.dims, {}) : result);
+}
 
 }  // namespace
 
 Rule rule_of(std::string_view op) {
   if (std::ranges::find(kOne, op, &OneRow::op) != kOne.end()) return one;
-  if (op == "convert to integers") return convert_down;
+  if (op == "reduce_precision") return reduce_precision;
   return std::ranges::find(kTwo, op, &TwoRow::op) == kTwo.end() ? nullptr : Rule{two};
 }
 

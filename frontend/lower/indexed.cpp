@@ -58,8 +58,6 @@ void dynamic_slice(Lowerer& l) {
 void update_at(Lowerer& l, View whole, const View& update, const Dims& start) {
   const View place = sliced(whole, start, update.dims, Dims(start.size(), 1));
   const runtime::Value memory = l.graph().value(whole.base);
-  const Dims sizes = update.dims.empty() ? Dims{1} : update.dims,
-             strides = update.dims.empty() ? Dims{1} : place.strides;
   // A run of elements: through a view, so that blocks of a loop do not differ by the place.
   if (is_dense(place) && place.first > 0) {
     const runtime::ValueId part = l.add(runtime::kView, {whole.base},
@@ -71,12 +69,7 @@ void update_at(Lowerer& l, View whole, const View& update, const Dims& start) {
     l.own(whole.base);
     return l.set(whole);
   }
-  whole.base =
-      l.add(runtime::kPlace, {whole.base, l.matrix(update)},
-            runtime::MoveAttrs{
-                .sizes = sizes, .strides = strides, .first = place.first, .rows = memory.rows, .cols = memory.cols});
-  l.own(whole.base);
-  l.set(whole);
+  l.set(l.written(std::move(whole), place, update));
 }
 
 void dynamic_update_slice(Lowerer& l) {

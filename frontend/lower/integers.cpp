@@ -129,6 +129,7 @@ void shift(Lowerer& l) {
 /// The lowest bits of 32, as the type of fewer reads them.
 Formula narrowed(const Formula& wide, Dtype dtype) {
   const int bits = 8 * isa::size_of(dtype);
+  if (bits == 32) return wide.bits_as(dtype);
   const Formula low =
       wide.bits_as(Dtype::kUint32).with(Alu::kAnd, static_cast<double>((1 << bits) - 1)).as(Dtype::kInt32);
   const bool has_sign = dtype == Dtype::kInt8 || dtype == Dtype::kInt16;
@@ -144,11 +145,38 @@ View wrapping_pair(Lowerer& l, Alu alu, const View& a, const View& b) {
   return narrowed(x.with(alu, y), form.dtype).view();
 }
 
+/// By squares of the base, one for each bit of the exponent. A negative exponent leaves 1, -1 or nothing.
+void power(Lowerer& l) {
+  const Formula base = wide(l, 0);
+  const View& exponent = l.in(1);
+  Formula result = base.number(1), factor = base;
+  if (exponent.is_number() && exponent.number >= 0) {
+    for (auto n = static_cast<std::uint64_t>(exponent.number); n > 0; n >>= 1) {
+      if ((n & 1) != 0) result = result * factor;
+      if (n > 1) factor = factor * factor;
+    }
+    return l.set(narrowed(result, l.dtype_out()).view());
+  }
+  const Formula by = wide(l, 1), bits = by.bits_as(Dtype::kUint32);
+  for (int i = 0; i < std::min(width(l.type_in(1)), 32); ++i) {
+    const Formula taken = bits.with(Alu::kShr, i, Alu::kAnd, 1).as(Dtype::kUint8);
+    result = taken.choose(result * factor, result);
+    factor = factor * factor;
+  }
+  if (has_sign(l.type_in(1))) {
+    const Formula unit = base.with(Alu::kEq, 1.0).with(Alu::kLogicalOr, base.with(Alu::kEq, -1.0));
+    const Formula none = (by < 0.0).with(Alu::kGt, unit).as(Dtype::kUint8);
+    result = none.choose(result.number(0), result);
+  }
+  l.set(narrowed(result, l.dtype_out()).view());
+}
+
 struct IntegerRow {
   std::string_view op;
   Rule rule;
 };
 constexpr std::array kRules = {IntegerRow{"divide", divide},
+                               IntegerRow{"power", power},
                                IntegerRow{"remainder", remainder},
                                IntegerRow{"popcnt", popcnt},
                                IntegerRow{"count_leading_zeros", count_leading_zeros},

@@ -285,6 +285,19 @@ View Lowerer::owned_copy(const View& view) {
   return dense_view(copy, view.dims, view.dtype);
 }
 
+View Lowerer::written(View whole, const View& place, const View& part) {
+  const runtime::Value memory = graph().value(whole.base);
+  const bool one = place.dims.empty();
+  whole.base = add(runtime::kPlace, {whole.base, matrix(part)},
+                   runtime::MoveAttrs{.sizes = one ? Dims{1} : place.dims,
+                                      .strides = one ? Dims{1} : place.strides,
+                                      .first = place.first,
+                                      .rows = memory.rows,
+                                      .cols = memory.cols});
+  owned_.insert(whole.base);
+  return whole;
+}
+
 /// Results without elements need no work, whatever makes them. Returns whether all are so.
 bool Lowerer::without_elements() {
   for (std::uint32_t i = 0; i < node_->results; ++i)

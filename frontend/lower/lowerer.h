@@ -61,6 +61,8 @@ class Lowerer {
   /// A view with elements one behind the other, of memory that nothing else reads: it may be written in place.
   View owned_copy(const View& view);
   void own(runtime::ValueId value) { owned_.insert(value); }
+  /// Writes `part` into the elements of `whole` that `place` views: the whole with them, under its new name.
+  View written(View whole, const View& place, const View& part);
   /// Operand i if its memory may be written: it is the program's own, and nothing reads it later under any name.
   /// Else a copy.
   View to_write(std::size_t i);

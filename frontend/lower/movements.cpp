@@ -12,7 +12,6 @@
 namespace trnsim::frontend {
 namespace {
 
-using runtime::MoveAttrs;
 
 const Attributes& attributes(Lowerer& l) { return l.node().attributes; }
 
@@ -53,14 +52,7 @@ void reverse(Lowerer& l) {
 
 /// Writes `part` into `whole`, whose memory this node made, at `first` of it with `strides`.
 void put(Lowerer& l, View& whole, const View& part, const Dims& start, const Dims& step) {
-  if (part.count() == 0) return;
-  const View place = sliced(whole, start, part.dims, step);
-  const Dims sizes = part.dims.empty() ? Dims{1} : part.dims, strides = part.dims.empty() ? Dims{1} : place.strides;
-  const runtime::Value memory = l.graph().value(whole.base);
-  whole.base = l.add(
-      runtime::kPlace, {whole.base, l.matrix(part)},
-      MoveAttrs{.sizes = sizes, .strides = strides, .first = place.first, .rows = memory.rows, .cols = memory.cols});
-  l.own(whole.base);
+  if (part.count() > 0) whole = l.written(whole, sliced(whole, start, part.dims, step), part);
 }
 
 View empty(Lowerer& l) {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "frontend/lower/lowerer.h"
+#include "frontend/lower/one_hot.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -125,7 +126,8 @@ void refuse_integers(Lowerer& l) {
 
 void dot_general(Lowerer& l) {
   refuse_integers(l);
-  product(l, l.in(0), l.in(1), dot_dims(l.node().attributes));
+  const DotDims dims = dot_dims(l.node().attributes);
+  if (!one_hot_product(l, dims)) product(l, l.in(0), l.in(1), dims);
 }
 
 void dot(Lowerer& l) {
@@ -149,16 +151,8 @@ View widened(Lowerer& l, const View& given, const ConvolutionDims& c, const Wind
   if (same && !input.is_number()) return input;
   Dims dims = input.dims;
   for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = dilated_size(dims[d], step[d]) + low[d] + high[d];
-  View out = l.owned_copy(number_view(0, dims, input.dtype));
-  const View place = sliced(out, low, input.dims, step);
-  const runtime::Value memory = l.graph().value(out.base);
-  out.base = l.add(runtime::kPlace, {out.base, l.matrix(input)},
-                   runtime::MoveAttrs{.sizes = input.dims,
-                                      .strides = place.strides,
-                                      .first = place.first,
-                                      .rows = memory.rows,
-                                      .cols = memory.cols});
-  return out;
+  const View out = l.owned_copy(number_view(0, dims, input.dtype));
+  return l.written(out, sliced(out, low, input.dims, step), input);
 }
 
 /// [batch, output places..., window places..., features]: a view, whose elements overlap.
@@ -216,16 +210,8 @@ View side_by_side(Lowerer& l, const std::vector<View>& parts, const Dims& result
   Dims whole = result;
   whole.back() *= groups;
   View out = l.owned_copy(number_view(0, whole, l.dtype_out()));
-  for (std::int64_t g = 0; g < groups; ++g) {
-    const View place = part_of(out, whole.size() - 1, g, groups);
-    const runtime::Value memory = l.graph().value(out.base);
-    out.base = l.add(runtime::kPlace, {out.base, l.matrix(parts[static_cast<std::size_t>(g)])},
-                     runtime::MoveAttrs{.sizes = place.dims,
-                                        .strides = place.strides,
-                                        .first = place.first,
-                                        .rows = memory.rows,
-                                        .cols = memory.cols});
-  }
+  for (std::int64_t g = 0; g < groups; ++g)
+    out = l.written(out, part_of(out, whole.size() - 1, g, groups), parts[static_cast<std::size_t>(g)]);
   return out;
 }
 

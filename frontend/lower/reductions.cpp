@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "frontend/lower/lowerer.h"
+#include "frontend/lower/orders.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -117,6 +117,11 @@ void reduce(Lowerer& l) {
   if (l.in(0).count() == 0) return l.set(broadcast(start, result, {}));
   const bool truth = is_bool(l.type_out().element);
   const Alu alu = truth ? monoid->of_truths : monoid->alu;
+  // The engines reduce in fp32: integers beyond it one pair after the other.
+  const double most = bound_of(l, l.in(0)) * (alu == Alu::kAdd ? static_cast<double>(l.in(0).count()) : 1.0);
+  const bool computes = alu == Alu::kAdd || alu == Alu::kMul || alu == Alu::kMax || alu == Alu::kMin;
+  if (isa::is_integer(l.in(0).dtype) && computes && !l.in(0).is_number() && (most > 16777216.0 || alu == Alu::kMul))
+    return region_rule("reduce")(l);
   View out = reduced(l, l.in(0), l.node().attributes.ints("dimensions"), *monoid, alu, result);
   l.set(with_start(l, out, start, *monoid, alu));
 }
@@ -124,6 +129,8 @@ void reduce(Lowerer& l) {
 // ---- windows
 
 View pair_of(Lowerer& l, Alu alu, const View& a, const View& b) {
+  if ((alu == Alu::kMax || alu == Alu::kMin) && !(fp32_holds(l, a) && fp32_holds(l, b)))
+    return extreme_integer(l, alu, a, b);
   if (isa::is_integer(a.dtype) && (alu == Alu::kAdd || alu == Alu::kMul)) return integer_pair(l, alu, a, b);
   return l.element({.form = runtime::ElementForm::kPair, .alu = alu}, {a, b}, a.dims, a.dtype);
 }
@@ -174,16 +181,8 @@ View padded(Lowerer& l, const View& given, const WindowDims& w, double identity)
     same = same && dims[d] == view.dims[d] && low[d] == 0;
   }
   if (same) return view;
-  View out = l.owned_copy(number_view(within(identity, view.dtype), dims, view.dtype));
-  const View place = sliced(out, low, view.dims, w.base_dilation);
-  const runtime::Value memory = l.graph().value(out.base);
-  out.base = l.add(runtime::kPlace, {out.base, l.matrix(view)},
-                   runtime::MoveAttrs{.sizes = view.dims.empty() ? Dims{1} : view.dims,
-                                      .strides = view.dims.empty() ? Dims{1} : place.strides,
-                                      .first = place.first,
-                                      .rows = memory.rows,
-                                      .cols = memory.cols});
-  return out;
+  const View out = l.owned_copy(number_view(within(identity, view.dtype), dims, view.dtype));
+  return l.written(out, sliced(out, low, view.dims, w.base_dilation), view);
 }
 
 void reduce_window(Lowerer& l) {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "frontend/lower/formula.h"
+#include "frontend/lower/orders.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -188,10 +188,11 @@ void top_k(Lowerer& l) {
   const std::int64_t size = dims.back(), rows = l.in(0).count() / size, wanted = result.back();
   const View values = dense_view(l.matrix(l.in(0), rows, size), {rows, size}, l.in(0).dtype);
   const Dims square{rows, size, size};
-  const View before =
-      l.element({.form = runtime::ElementForm::kPair, .alu = Alu::kGt},
-                {broadcast(values, square, {0, 2}), broadcast(values, square, {0, 1})}, square, Dtype::kFp32);
-  const View where = places(l, before, rows, size);
+  const OrderKey key = order_key(l, values);
+  const auto pairs = [&](const Dims& dims) {
+    return OrderKey{{l, broadcast(key.high.view(), square, dims)}, {l, broadcast(key.low.view(), square, dims)}};
+  };
+  const View where = places(l, before(Alu::kGt, pairs({0, 2}), pairs({0, 1})).view(), rows, size);
   l.set(dense_view(in_order(l, values, where, wanted).base, result, values.dtype), 0);
   const runtime::ValueId ramp =
       l.add(runtime::kRamp, {}, runtime::RampAttrs{.rows = 1, .cols = size, .by_col = 1, .dtype = l.dtype_out(1)});
@@ -219,17 +220,8 @@ void for_places(const Dims& sizes, const F& f) {
 View surrounded(Lowerer& l, const View& view, const WindowDims& w, double number, Dtype dtype) {
   Dims dims = view.dims;
   for (std::size_t d = 0; d < dims.size(); ++d) dims[d] += w.low[d] + w.high[d];
-  View out = l.owned_copy(number_view(number, dims, dtype));
-  const View place = sliced(out, w.low, view.dims, Dims(dims.size(), 1));
-  const runtime::Value memory = l.graph().value(out.base);
-  out.base = l.add(runtime::kPlace, {out.base, l.matrix(view)},
-                   runtime::MoveAttrs{.sizes = view.dims,
-                                      .strides = place.strides,
-                                      .first = place.first,
-                                      .rows = memory.rows,
-                                      .cols = memory.cols});
-  l.own(out.base);
-  return out;
+  const View out = l.owned_copy(number_view(number, dims, dtype));
+  return l.written(out, sliced(out, w.low, view.dims, Dims(dims.size(), 1)), view);
 }
 
 /// The place in its window of the element that each window selects.
@@ -265,13 +257,7 @@ void select_and_scatter(Lowerer& l) {
     const View there = dense_view(l.matrix(place), source.dims, operand.dtype);
     const Formula met{l, computed(l, l.node().regions.at(1), {there, source}).front()};
     const View now = (which == static_cast<double>(k)).choose(met, {l, there}).view();
-    const runtime::Value memory = l.graph().value(whole.base);
-    whole.base = l.add(runtime::kPlace, {whole.base, l.matrix(now)},
-                       runtime::MoveAttrs{.sizes = source.dims,
-                                          .strides = place.strides,
-                                          .first = place.first,
-                                          .rows = memory.rows,
-                                          .cols = memory.cols});
+    whole = l.written(whole, place, now);
   });
   l.set(sliced(whole, w.low, operand.dims, Dims(operand.dims.size(), 1)));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isa/operands.h"
+#include "runtime/compiler/rect_log.h"
 
 namespace runtime {
 namespace {
@@ -28,8 +29,11 @@ struct BufferLog {
   std::uint32_t writes = kNone, reads = kNone;
 };
 
+struct InstrRect : HbmRect {
+  std::uint32_t instr = 0;
+};
 struct HbmLog {
-  std::vector<std::pair<HbmRect, std::uint32_t>> writes, reads;
+  RectLog<InstrRect> writes, reads;
 };
 
 class Finder {
@@ -37,6 +41,7 @@ class Finder {
   explicit Finder(const VirtualBlock& block)
       : block_{block},
         buffers_(block.buffers.size() + 1),
+        is_written_(written_tensors(block)),
         chained_{std::ranges::any_of(block.instrs, [](const Instr& i) {
           return i.registers != isa::Registers::kDefault || i.op == isa::Opcode::kSetRngSeed;
         })} {}
@@ -91,9 +96,20 @@ class Finder {
     last = i;
   }
 
-  void follow(const HbmRect& rect, const std::vector<std::pair<HbmRect, std::uint32_t>>& list) {
-    for (const auto& [other, i] : list)
-      if (rect.meets(other)) found_.push_back(i);
+  /// Registers of HBM to which some instruction writes: nothing follows the reads of others.
+  static std::vector<char> written_tensors(const VirtualBlock& block) {
+    std::vector<char> out(block.registers.size() + 1, 0);
+    for (const Instr& i : block.instrs)
+      for (const Tile* t : isa::writes(i))
+        if (t->space == isa::Space::kHbm) {
+          if (t->reg >= out.size()) out.resize(t->reg + 1, 0);
+          out[t->reg] = 1;
+        }
+    return out;
+  }
+
+  void follow(const HbmRect& rect, const RectLog<InstrRect>& list) {
+    list.each(rect, [&](const InstrRect& other) { found_.push_back(other.instr); });
   }
   void follow(const Access& access, std::uint32_t list) {
     for (; list != kNone; list = accesses_[list].next)
@@ -107,15 +123,15 @@ class Finder {
   }
 
   void note_read(const Operand& o) {
-    if (o.in_hbm)
-      hbm_[o.reg].reads.emplace_back(o.rect, o.access.instr);
-    else
+    if (!o.in_hbm)
       put(buffers_[o.reg].reads, o.access);
+    else if (o.reg < is_written_.size() && is_written_[o.reg])
+      hbm_[o.reg].reads.add({o.rect, o.access.instr});
   }
 
   void note_write(const Operand& o) {
     if (o.in_hbm) {
-      hbm_[o.reg].writes.emplace_back(o.rect, o.access.instr);
+      hbm_[o.reg].writes.add({o.rect, o.access.instr});
       return;
     }
     BufferLog& log = buffers_[o.reg];
@@ -150,6 +166,7 @@ class Finder {
   const VirtualBlock& block_;
   std::vector<BufferLog> buffers_;
   std::unordered_map<std::uint32_t, HbmLog> hbm_;
+  std::vector<char> is_written_;         // registers of HBM
   std::vector<Access> accesses_;         // of all lists
   std::uint32_t unused_ = kNone;         // the first of those in no list any more
   std::vector<Operand> read_, written_;  // of this instruction

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "isa/operands.h"
-#include "runtime/compiler/dependences.h"
+#include "runtime/compiler/rect_log.h"
 
 namespace runtime {
 namespace {
@@ -201,8 +201,7 @@ class Synchronizer {
       pieces(o).each(o.begin, o.end, [&](const Cell& c) { after(c.writer, c.writer_lane); });
       return;
     }
-    for (const Rect& w : hbm_[o.tile->reg].writes)
-      if (o.rect.meets(w)) after(w.number, w.lane);
+    hbm_[o.tile->reg].writes.each(o.rect, [&](const Rect& w) { after(w.number, w.lane); });
   }
 
   /// One lane writes in order, and reads before it writes: only others must be waited for.
@@ -219,8 +218,9 @@ class Synchronizer {
     }
     const HbmTensor& tensor = hbm_[o.tile->reg];
     for (const auto* list : {&tensor.writes, &tensor.reads})
-      for (const Rect& other : *list)
-        if (other.lane != lane && o.rect.meets(other)) require(other.lane, other.number);
+      list->each(o.rect, [&](const Rect& other) {
+        if (other.lane != lane) require(other.lane, other.number);
+      });
   }
 
   void mark_read(const Operand& o, std::size_t lane, std::uint32_t number) {
@@ -230,7 +230,7 @@ class Synchronizer {
     }
     Rect r = o.rect;
     r.number = number, r.lane = static_cast<std::uint8_t>(lane);
-    hbm_[o.tile->reg].reads.push_back(r);
+    hbm_[o.tile->reg].reads.add(r);
   }
 
   void mark_write(const Operand& o, std::size_t lane, std::uint32_t number) {
@@ -240,7 +240,7 @@ class Synchronizer {
     }
     Rect r = o.rect;
     r.number = number, r.lane = static_cast<std::uint8_t>(lane);
-    hbm_[o.tile->reg].writes.push_back(r);
+    hbm_[o.tile->reg].writes.add(r);
   }
 
   /// Turns places in lanes into semaphore counts; waits beyond four go in front.
@@ -286,7 +286,7 @@ class Synchronizer {
   }
 
   struct HbmTensor {
-    std::vector<Rect> writes, reads;
+    RectLog<Rect> writes, reads;
   };
   /// An instruction's part of waits_.
   struct Needs {

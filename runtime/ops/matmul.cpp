@@ -57,8 +57,14 @@ std::int64_t shared_bytes(const Graph& g, const Node& n) {
   return ceil_div(g.value(n.in[0]).cols, kPartitions) * g.value(n.out[0]).cols * isa::size_of(operand_type(g, n));
 }
 
+/// Operands so deep that a row tile of them would not fit are staged in segments of that many columns, and the sums of
+/// segments add up in SBUF, for so many columns of the result at a time.
+constexpr std::int64_t kDepth = 65536, kSegment = 16384, kDeepColumns = 8192;
+
 std::int64_t staged_bytes(const Graph& g, const Node& n) {
-  return ceil_div(g.value(n.in[0]).cols, kPartitions) * kPartitions * isa::size_of(operand_type(g, n));
+  const std::int64_t depth = g.value(n.in[0]).cols, size = isa::size_of(operand_type(g, n));
+  if (depth <= kDepth) return ceil_div(depth, kPartitions) * kPartitions * size;
+  return kSegment * size + std::min(g.value(n.out[0]).cols, kDeepColumns) * isa::size_of(Dtype::kFp32);
 }
 
 class Matmul {
@@ -72,7 +78,11 @@ class Matmul {
         depth_{r.cols_of(node.in[0])},
         cols_{r.cols_of(node.out[0])} {}
 
-  void run() { r_.shared_resident() ? run_resident() : run_streamed(); }
+  void run() {
+    if (r_.shared_resident()) return run_resident();
+    if (depth_ <= kDepth) return run_streamed();
+    for (std::int64_t c = 0; c < cols_; c += kDeepColumns) run_deep({c, std::min(kDeepColumns, cols_ - c)});
+  }
 
  private:
   void run_resident() {
@@ -118,6 +128,54 @@ class Matmul {
         r_.at(t);
         take(span, sums[static_cast<std::size_t>(t - first)]);
       }
+    }
+  }
+
+  /// The columns `out` of the result for the row tiles of the block.
+  void run_deep(Span out) {
+    const auto [first, count] = r_.block();
+    std::vector<std::vector<Tile>> sums(static_cast<std::size_t>(count));  // of each row tile, by chunks of `out`
+    for (std::int64_t begin = 0; begin < depth_; begin += kSegment) {
+      const Span depth{begin, std::min(kSegment, depth_ - begin)};
+      std::vector<Panels> stationary(static_cast<std::size_t>(count));
+      for (std::int64_t t = 0; t < count; ++t) {
+        r_.at(first + t);
+        e_.label(node_.label);
+        stage(depth, stationary[static_cast<std::size_t>(t)]);
+      }
+      for (std::int64_t c = 0; c < out.size; c += kChunk)
+        add_segment({out.begin + c, std::min(kChunk, out.size - c)}, depth, stationary, sums);
+    }
+    for (std::int64_t c = 0; c < out.size; c += kChunk)
+      for (std::int64_t t = 0; t < count; ++t) {
+        r_.at(first + t);
+        take({out.begin + c, std::min(kChunk, out.size - c)},
+             sums[static_cast<std::size_t>(t)][static_cast<std::size_t>(c / kChunk)]);
+      }
+  }
+
+  /// One segment of the contracted axis, for one chunk of columns: the first one makes the sums that others add to.
+  void add_segment(Span span, Span depth, const std::vector<Panels>& stationary, std::vector<std::vector<Tile>>& sums) {
+    const std::int64_t step = a_.trans_b ? kChunk : kPartitions, first = r_.block().begin;
+    std::vector<Tile> banks;
+    for (std::int64_t row = 0; row < depth.size; row += step) {
+      const Panels panels = load_weights(span, {depth.begin + row, std::min(step, depth.size - row)});
+      for (std::size_t t = 0; t < stationary.size(); ++t) {
+        r_.at(first + static_cast<std::int64_t>(t));
+        if (row == 0) banks.push_back(e_.psum(r_.parts(), span.size));
+        for (std::size_t p = 0; p < panels.size(); ++p)
+          e_.matmul(banks[t], stationary[t][static_cast<std::size_t>(row / kPartitions) + p], panels[p],
+                    row > 0 || p > 0);
+      }
+    }
+    for (std::size_t t = 0; t < stationary.size(); ++t) {
+      if (depth.begin == 0) {
+        sums[t].push_back(e_.sbuf(Dtype::kFp32, banks[t].partitions, span.size));
+        e_.copy(sums[t].back(), banks[t]);
+        continue;
+      }
+      const Tile& sum = sums[t][static_cast<std::size_t>((span.begin % kDeepColumns) / kChunk)];
+      e_.tensor_tensor(sum, sum, Alu::kAdd, banks[t]);
     }
   }
 
@@ -194,15 +252,18 @@ class Matmul {
   /// The first operand of the current tile, [K, rows of the tile] in K tiles; shared by all matmuls that read it.
   const Panels& transposed() {
     Panels& panels = r_.staged(node_.in[0], type_);
-    if (!panels.empty()) return panels;
+    if (panels.empty()) stage({0, depth_}, panels);
+    return panels;
+  }
+
+  void stage(Span depth, Panels& panels) {
     constexpr std::int64_t kBank = kChunk;                                // columns whose squares fill a PSUM bank
     const std::int64_t wide = r_.shared_resident() ? depth_ : 4 * kBank;  // columns in one load
-    for (std::int64_t begin = 0; begin < depth_; begin += wide) {
-      const Tile rows = operand_piece({begin, std::min(wide, depth_ - begin)});
+    for (std::int64_t begin = 0; begin < depth.size; begin += wide) {
+      const Tile rows = operand_piece({depth.begin + begin, std::min(wide, depth.size - begin)});
       for (std::int64_t first = 0; first < rows.cols(); first += kBank)
         transpose_bank(columns(rows, first, std::min(kBank, rows.cols() - first)), panels);
     }
-    return panels;
   }
 
   RowTiler& r_;

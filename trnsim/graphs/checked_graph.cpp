@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "frontend/interpret/interpreter.h"
@@ -56,13 +57,17 @@ void require_range(const Module& module, const Node& node, const Value& expected
                   "run it by the reference interpreter"};
 }
 
-/// The expected numbers where the device's are as near as its types allow.
+/// The expected numbers where the device's are as near as its types allow; others are nearer by that much, so that
+/// what the program itself allows comes on top.
 Value near_enough(const Value& got, const Value& expected) {
   if (!is_float(got.type.element) || !(got.type == expected.type)) return got;
   const double tolerance = tolerance_of(got.type.element) * largest_of(expected.reals());
   frontend::Reals numbers = got.reals();
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    if (std::abs(numbers[i] - expected.reals()[i]) <= tolerance) numbers[i] = expected.reals()[i];
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double off = expected.reals()[i] - numbers[i];
+    if (std::isfinite(off)) numbers[i] = std::abs(off) <= tolerance ? expected.reals()[i]
+                                                                    : numbers[i] + std::copysign(tolerance, off);
+  }
   return frontend::exact_value(got.type, std::move(numbers));
 }
 
@@ -86,6 +91,40 @@ void run_check(const Module& module, const Function& entry, const Node& node, st
   if (values.size() == 1 && node.attributes.literal("value"))
     require_range(module, node, frontend::value_of(*node.attributes.literal("value")));
   frontend::Interpreter{one}.run(id, std::move(values));
+}
+
+// ---- programs that need f64, which the device computes in fp32
+
+/// Whether there are numbers of 64 bits that fp32 rounds; they are rounded.
+bool rounds_to_fp32(Module& module) {
+  bool any = false;
+  for (Function& f : module.functions)
+    for (Node& node : f.nodes) {
+      const frontend::LiteralPtr literal = is_check(node) ? nullptr : node.attributes.literal("value");
+      if (!literal || literal->type.element != frontend::Element::kF64) continue;
+      Value value = frontend::value_of(*literal);
+      std::vector<double> numbers(value.reals().begin(), value.reals().end());
+      for (double& x : numbers) {
+        const auto rounded = static_cast<double>(static_cast<float>(x));
+        const double normal = std::abs(rounded) < std::numeric_limits<float>::min() ? std::copysign(0.0, x) : rounded;
+        any = any || (normal != x && !std::isnan(x));
+        x = normal;
+      }
+      node.attributes.set("value", frontend::literal_of(literal->type, numbers));
+    }
+  return any;
+}
+
+/// Whether the program does not meet its own checks any more when its numbers are those of fp32.
+bool needs_f64(const Module& module) {
+  Module rounded = module;
+  if (!rounds_to_fp32(rounded)) return false;
+  try {
+    frontend::Interpreter{rounded}.run(rounded.entry, {});
+  } catch (const Error& error) {
+    return error.fault() == Fault::kCheck;
+  }
+  return false;
 }
 
 // ---- programs that run beside each other
@@ -153,9 +192,7 @@ std::int64_t checks_of_processes(const Module& module, const Node& node, const h
   return met;
 }
 
-}  // namespace
-
-std::int64_t checks_on_core(const Module& module, const hw::MachineParams& machine) {
+std::int64_t checks_met(const Module& module, const hw::MachineParams& machine) {
   const Function& entry = module.entry_function();
   for (const Node& node : entry.nodes)
     if (node.op->name == "interpreter.run_parallel") return checks_of_processes(module, node, machine);
@@ -174,6 +211,20 @@ std::int64_t checks_on_core(const Module& module, const hw::MachineParams& machi
     next = end, ++met;
   }
   return met;
+}
+
+}  // namespace
+
+std::int64_t checks_on_core(const Module& module, const hw::MachineParams& machine) {
+  try {
+    return checks_met(module, machine);
+  } catch (const Error& error) {
+    if (error.fault() != Fault::kCheck || !needs_f64(module)) throw;
+    throw Error{Fault::kProgram, error.where(),
+                "needs f64, which the device computes in fp32: with its numbers rounded to fp32 the reference does not "
+                "meet its checks either",
+                "give it numbers that fp32 has"};
+  }
 }
 
 }  // namespace trnsim
