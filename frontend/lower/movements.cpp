@@ -12,7 +12,6 @@
 namespace trnsim::frontend {
 namespace {
 
-
 const Attributes& attributes(Lowerer& l) { return l.node().attributes; }
 
 /// A view with the elements one behind the other, of at least the view's memory.

@@ -269,7 +269,6 @@ class Compiler {
     const BlockPasses passes = block_passes(options_.passes);
     BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, passes)
                                        : build_block(graph_, nodes, signature, target_, passes);
-    if (getenv("DBGB")) fprintf(stderr, "block %zu nodes %zu instrs %zu %s t=%.1f\n", result_.program.blocks.size(), nodes.size(), built.block.instrs.size(), graph_.node(nodes[0]).op->name.data(), clock() / 1e6);
     fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
     spills_ += built.spills, waits_ += built.waits;
     result_.program.blocks.push_back(std::move(built.block));
