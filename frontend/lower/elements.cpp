@@ -256,14 +256,10 @@ struct RuleRow {
   std::string_view op;
   Rule rule;
 };
-constexpr std::array kElementRules = {RuleRow{"compare", compare},
-                                      RuleRow{"not", negated},
-                                      RuleRow{"ceil", ceil},
-                                      RuleRow{"round_nearest_even", round},
-                                      RuleRow{"remainder", remainder},
-                                      RuleRow{"select", select},
-                                      RuleRow{"clamp", clamp},
-                                      RuleRow{"convert", convert}};
+constexpr std::array kElementRules = {RuleRow{"compare", compare},     RuleRow{"not", negated},
+                                      RuleRow{"ceil", ceil},           RuleRow{"round_nearest_even", round},
+                                      RuleRow{"remainder", remainder}, RuleRow{"select", select},
+                                      RuleRow{"clamp", clamp},         RuleRow{"convert", convert}};
 
 }  // namespace
 

@@ -16,7 +16,7 @@ using isa::Alu;
 
 constexpr std::int64_t kFewRows = 128;      // a table of so few rows is one pass of TensorE
 constexpr std::int64_t kMostRows = 65'535;  // that one transfer names
-constexpr double kManyFlops = 1e12;         // nobody computes such a product on a host
+constexpr double kManyFlops = 1e12;         // such a product takes a host too long
 
 /// A tensor that is 1 where the index is the place along dimension `along`, else 0.
 struct OneHot {
@@ -114,7 +114,7 @@ Dims joined(Dims a, const Dims& b) {
   return a;
 }
 
-/// What was computed as [first..., second...] in the order of the product's result.
+/// Rows that were computed as [first..., second...], in the order of the product's result.
 void set_in_order(Lowerer& l, const View& rows, const Dims& first, const Dims& second, bool turned) {
   const View form = dense_view(l.matrix(rows), joined(first, second), rows.dtype);
   if (!turned) return l.set(form);

@@ -81,7 +81,7 @@ OrderKey integer_key(Lowerer& l, const View& view) {
   return spread(l, key, view.dims);
 }
 
-/// `alu` of keys, with what follows from it: a <= b where b is not before a.
+/// `alu` of keys, by their order alone: a <= b where b is not before a.
 Formula compared(Alu alu, const OrderKey& a, const OrderKey& b) {
   switch (alu) {
     case Alu::kLt:

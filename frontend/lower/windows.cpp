@@ -190,8 +190,8 @@ runtime::ValueId Windows::put(Lowerer& l, const View& whole, const View& updates
   if (how.alu != Alu::kNone && how.alu != Alu::kAdd && !how.unique && rows > kMostAlone)
     l.refuse("has too many updates that meet one after the other", "say that its indices are unique, or add");
   const runtime::ValueId out =
-      l.add(runtime::kPutRuns, {whole.base, l.matrix(part.ids(l, step), rows / how.repeat, 1), l.matrix(updates, rows, run_)},
-            how);
+      l.add(runtime::kPutRuns,
+            {whole.base, l.matrix(part.ids(l, step), rows / how.repeat, 1), l.matrix(updates, rows, run_)}, how);
   l.own(out);
   return out;
 }

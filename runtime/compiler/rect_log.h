@@ -68,7 +68,7 @@ class RectLog {
   }
 
   std::vector<Rect> rects_;
-  std::vector<std::vector<Range>> levels_;  // the ranges of kFan each of what is below
+  std::vector<std::vector<Range>> levels_;  // the ranges of kFan each of the level below
 };
 
 }  // namespace runtime

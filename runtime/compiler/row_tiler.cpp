@@ -56,14 +56,17 @@ void RowTiler::plan_chains() {
 }
 
 void RowTiler::plan_block() {
-  std::int64_t weights = 0, fixed = 0;
+  std::int64_t weights = 0, fixed = 0, deepest = 0;
   for (const NodeId n : nodes_) {
     const Node& node = graph_.node(n);
-    if (node.op->row_product) weights += node.op->row_product.shared_bytes(graph_, node);
+    if (node.op->row_product) {
+      weights += node.op->row_product.shared_bytes(graph_, node);
+      deepest = std::max(deepest, cols_of(node.in[0]) * isa::size_of(graph_.value(node.in[0]).dtype));
+    }
     for (const ValueId v : node.in)
       if (graph_.value(v).rows == 1) fixed += cols_of(v) * isa::size_of(graph_.value(v).dtype);
   }
-  resident_ = weights <= budgets_.resident_weights;
+  resident_ = weights <= budgets_.resident_weights && deepest <= budgets_.row_block;
   if (resident_) return;
   const std::int64_t room = budgets_.row_block - std::min(fixed, budgets_.row_block / 4);
   block_tiles_ =

@@ -59,11 +59,13 @@ std::int64_t shared_bytes(const Graph& g, const Node& n) {
 
 /// Operands so deep that a row tile of them would not fit are staged in segments of that many columns, and the sums of
 /// segments add up in SBUF, for so many columns of the result at a time.
-constexpr std::int64_t kDepth = 65536, kSegment = 16384, kDeepColumns = 8192;
+constexpr std::int64_t kDeepBytes = 1024 * kPartitions, kSegment = 128 * kPartitions, kDeepColumns = 16 * kChunk;
+
+bool is_deep(std::int64_t depth, Dtype type) { return depth * isa::size_of(type) > kDeepBytes; }
 
 std::int64_t staged_bytes(const Graph& g, const Node& n) {
   const std::int64_t depth = g.value(n.in[0]).cols, size = isa::size_of(operand_type(g, n));
-  if (depth <= kDepth) return ceil_div(depth, kPartitions) * kPartitions * size;
+  if (!is_deep(depth, operand_type(g, n))) return ceil_div(depth, kPartitions) * kPartitions * size;
   return kSegment * size + std::min(g.value(n.out[0]).cols, kDeepColumns) * isa::size_of(Dtype::kFp32);
 }
 
@@ -79,8 +81,7 @@ class Matmul {
         cols_{r.cols_of(node.out[0])} {}
 
   void run() {
-    if (r_.shared_resident()) return run_resident();
-    if (depth_ <= kDepth) return run_streamed();
+    if (!is_deep(depth_, type_)) return r_.shared_resident() ? run_resident() : run_streamed();
     for (std::int64_t c = 0; c < cols_; c += kDeepColumns) run_deep({c, std::min(kDeepColumns, cols_ - c)});
   }
 

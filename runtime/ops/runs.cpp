@@ -39,9 +39,8 @@ std::vector<Shape> take_runs_infer(const Contract& c) {
 
 Tensors take_runs_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<RunsAttrs>();
-  return {generate(in[1].rows * a.repeat, a.run, [&](auto r, auto c) {
-    return in[0].data[static_cast<std::size_t>(element_of(a, in[1], r) + c)];
-  })};
+  return {generate(in[1].rows * a.repeat, a.run,
+                   [&](auto r, auto c) { return in[0].data[static_cast<std::size_t>(element_of(a, in[1], r) + c)]; })};
 }
 
 /// Places [begin, begin + count) of a table as rows, columns [col, col + cols) of each run.
@@ -134,8 +133,7 @@ void meet(Emitter& e, Alu alu, const Tile& table, const Tile& ids, const Tile& u
 void put_rows(Emitter& e, const Node& node, const Tile& ids, std::int64_t first, std::int64_t time, Span columns) {
   const auto& a = node.attrs.as<RunsAttrs>();
   const Value& whole = e.value(node.in[0]);
-  const Tile updates =
-      e.loaded(whole.dtype, e.hbm(node.in[2], first, ids.partitions, columns.begin, columns.size, 1));
+  const Tile updates = e.loaded(whole.dtype, e.hbm(node.in[2], first, ids.partitions, columns.begin, columns.size, 1));
   for_parts(e, ids, run_places(whole, a), a, time, [&](const Tile& here, std::int64_t begin, std::int64_t reach) {
     const Tile table = runs_at(e, node.out[0], a, begin, reach, columns);
     if (a.alu != Alu::kNone && a.alu != Alu::kAdd) return meet(e, a.alu, table, here, updates);

@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
+
+#include "runtime/compiler/rect_log.h"
+
 namespace {
 
 using isa::Instr;
@@ -58,6 +62,29 @@ TEST(Dependences, RandomNumbersFollowTheirSeed) {
   const auto before = runtime::dependences(block_of({seed, first, second}));
   EXPECT_THAT(before[1], ElementsAre(0));
   EXPECT_THAT(before[2], ElementsAre(1));
+}
+
+// The log against a list, for walks through a tensor and for rectangles in no order.
+TEST(RectLog, FindsWhatAListFinds) {
+  struct Numbered : runtime::HbmRect {
+    int number = 0;
+  };
+  std::mt19937 random{3};
+  for (const bool walks : {true, false}) {
+    runtime::RectLog<Numbered> log;
+    std::vector<Numbered> all;
+    for (int n = 0; n < 5000; ++n) {
+      const std::int64_t low = walks ? n * 64 : static_cast<std::int64_t>(random() % 300'000);
+      Numbered rect{{.row0 = 0, .row1 = 1, .col0 = low, .col1 = low + 100, .low = low, .high = low + 100}, n};
+      std::vector<int> found, wanted;
+      log.each(rect, [&](const Numbered& other) { found.push_back(other.number); });
+      for (const Numbered& other : all)
+        if (rect.meets(other)) wanted.push_back(other.number);
+      ASSERT_EQ(found, wanted) << n;
+      log.add(rect);
+      all.push_back(rect);
+    }
+  }
 }
 
 }  // namespace

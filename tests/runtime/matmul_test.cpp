@@ -83,6 +83,17 @@ TEST(Matmul, StreamsLargeWeights) {
   }
 }
 
+// A row tile of the operand does not fit into SBUF: its segments' sums add up there.
+TEST(Matmul, DeepOperandsAreTakenInSegments) {
+  constexpr std::int64_t kDeep = 65536 + 300;
+  const Tensor x = random_normal(130, kDeep, 1), w = random_normal(kDeep, 20, 2);
+  const Tensor want = kMatmul.forward(MatmulAttrs{}, Tensors{x, w})[0];
+  const Inputs in = in_type(Dtype::kFp32, {x, w}), turned = in_type(Dtype::kFp32, {x, transposed(w)});
+  EXPECT_TRUE(close(run_on_device(kMatmul, in, {}, "fp32")[0], want, sum_of(kDeep, Dtype::kFp32)));
+  EXPECT_TRUE(close(run_on_device(kMatmul, turned, MatmulAttrs{.trans_b = true}, "fp32")[0], want,
+                    sum_of(kDeep, Dtype::kFp32)));
+}
+
 // Neither operand of a weight gradient stays in SBUF: blocks of the result read them again.
 TEST(MatmulTn, BlocksThatDoNotStay) {
   const std::int64_t rows = 24300, m = 134, n = 600;

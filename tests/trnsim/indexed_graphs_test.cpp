@@ -240,5 +240,47 @@ TEST(IndexedGraphs, WritesInPlaceKeepWhatIsReadLater) {
       draw);
 }
 
+// Rows of a table by one-hot products, in both orders of the operands, and sums by the transposed one. Indices from -1,
+// one more than the table has: they name no row.
+TEST(IndexedGraphs, ProductsWithOneHotRows) {
+  Draw draw{5};
+  const std::string hot =
+      "  %i = stablehlo.iota dim = 2 : tensor<3x5x150xi32>\n"
+      "  %b = stablehlo.broadcast_in_dim %ids, dims = [0, 1] : (tensor<3x5xi32>) -> tensor<3x5x150xi32>\n"
+      "  %e = stablehlo.compare EQ, %b, %i : (tensor<3x5x150xi32>, tensor<3x5x150xi32>) -> tensor<3x5x150xi1>\n"
+      "  %h = stablehlo.convert %e : (tensor<3x5x150xi1>) -> tensor<3x5x150xf32>\n";
+  expect_reference(
+      "func.func @main(%ids: tensor<3x5xi32>, %t: tensor<150x7xf32>, %d: tensor<3x5x7xf32>) -> "
+      "(tensor<3x5x7xf32>, tensor<7x3x5xf32>, tensor<150x7xf32>, tensor<7x150xf32>) {\n" +
+          hot +
+          "  %y = stablehlo.dot_general %h, %t, contracting_dims = [2] x [0] : (tensor<3x5x150xf32>, "
+          "tensor<150x7xf32>) -> tensor<3x5x7xf32>\n"
+          "  %z = stablehlo.dot_general %t, %h, contracting_dims = [0] x [2] : (tensor<150x7xf32>, "
+          "tensor<3x5x150xf32>) -> tensor<7x3x5xf32>\n"
+          "  %w = stablehlo.dot_general %h, %d, contracting_dims = [1, 0] x [1, 0] : "
+          "(tensor<3x5x150xf32>, tensor<3x5x7xf32>) -> tensor<150x7xf32>\n"
+          "  %v = stablehlo.dot_general %d, %h, contracting_dims = [0, 1] x [0, 1] : "
+          "(tensor<3x5x7xf32>, tensor<3x5x150xf32>) -> tensor<7x150xf32>\n"
+          "  return %y, %z, %w, %v : tensor<3x5x7xf32>, tensor<7x3x5xf32>, tensor<150x7xf32>, "
+          "tensor<7x150xf32>\n}\n",
+      draw);
+}
+
+// Slices whose place is data of tables that one transfer does not reach: a few of their runs have ids.
+TEST(IndexedGraphs, SlicesOfTablesBeyondTheReachOfATransfer) {
+  Draw draw{6};
+  expect_reference(
+      "func.func @main(%x: tensor<300x2048xf32>, %u: tensor<300x40xf32>, %p: tensor<i32>) -> (tensor<300x40xf32>, "
+      "tensor<300x2048xf32>) {\n"
+      "  %z = stablehlo.constant dense<0> : tensor<i32>\n  %c = stablehlo.constant dense<100> : tensor<i32>\n"
+      "  %q = stablehlo.multiply %p, %c : tensor<i32>\n"
+      "  %s = stablehlo.dynamic_slice %x, %z, %q, sizes = [300, 40] : (tensor<300x2048xf32>, tensor<i32>, tensor<i32>) "
+      "-> tensor<300x40xf32>\n"
+      "  %w = stablehlo.dynamic_update_slice %x, %u, %z, %q : (tensor<300x2048xf32>, tensor<300x40xf32>, tensor<i32>, "
+      "tensor<i32>) -> tensor<300x2048xf32>\n"
+      "  return %s, %w : tensor<300x40xf32>, tensor<300x2048xf32>\n}\n",
+      draw);
+}
+
 }  // namespace
 }  // namespace trnsim

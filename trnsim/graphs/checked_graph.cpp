@@ -58,15 +58,15 @@ void require_range(const Module& module, const Node& node, const Value& expected
 }
 
 /// The expected numbers where the device's are as near as its types allow; others are nearer by that much, so that
-/// what the program itself allows comes on top.
+/// the tolerance of the program comes on top.
 Value near_enough(const Value& got, const Value& expected) {
   if (!is_float(got.type.element) || !(got.type == expected.type)) return got;
   const double tolerance = tolerance_of(got.type.element) * largest_of(expected.reals());
   frontend::Reals numbers = got.reals();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double off = expected.reals()[i] - numbers[i];
-    if (std::isfinite(off)) numbers[i] = std::abs(off) <= tolerance ? expected.reals()[i]
-                                                                    : numbers[i] + std::copysign(tolerance, off);
+    if (std::isfinite(off))
+      numbers[i] = std::abs(off) <= tolerance ? expected.reals()[i] : numbers[i] + std::copysign(tolerance, off);
   }
   return frontend::exact_value(got.type, std::move(numbers));
 }
