@@ -1,8 +1,10 @@
 #include "frontend/lower/orders.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "runtime/ops/ops.h"
@@ -19,26 +21,53 @@ bool is_comparison(Alu alu) {
   return alu == Alu::kEq || alu == Alu::kNe || alu == Alu::kLt || alu == Alu::kLe || alu == Alu::kGt || alu == Alu::kGe;
 }
 
+double bound_of(const runtime::Graph& graph, runtime::ValueId value);
+
+double ramp_bound(const runtime::Graph&, const runtime::Node& node) {
+  const auto& a = node.attrs.as<runtime::RampAttrs>();
+  const double rows = static_cast<double>(a.rows - 1), cols = static_cast<double>(a.cols - 1);
+  return std::abs(a.start) + std::abs(a.by_row) * rows + std::abs(a.by_col) * cols;
+}
+
+/// Whether a node writes to the value's memory, under any name.
+bool is_written(const runtime::Graph& graph, runtime::ValueId value) {
+  return std::ranges::any_of(graph.users(value), [&](runtime::NodeId n) {
+    return std::ranges::any_of(graph.node(n).out, [&](runtime::ValueId out) {
+      return graph.value(out).alias == value && (!graph.node(n).op->looks_on || is_written(graph, out));
+    });
+  });
+}
+
+/// The same integers in another form.
+double copy_bound(const runtime::Graph& graph, const runtime::Node& node) {
+  if (is_written(graph, graph.root(node.in[0]))) return std::numeric_limits<double>::infinity();
+  const Dtype from = graph.value(node.in[0]).dtype, to = graph.value(node.out[0]).dtype;
+  return from == to ? bound_of(graph, node.in[0]) : std::numeric_limits<double>::infinity();
+}
+
+double element_bound(const runtime::Graph& graph, const runtime::Node& node) {
+  const auto& a = node.attrs.as<runtime::ElementAttrs>();
+  const bool copies = a.form == ElementForm::kFunction && a.fn == isa::Fn::kCopy && a.x == 1 && a.y == 0;
+  if (copies && isa::is_integer(graph.value(node.in[0]).dtype)) return bound_of(graph, node.in[0]);
+  const bool compares = is_comparison(a.alu) && a.then == Alu::kNone && a.form != ElementForm::kFunction;
+  return compares ? 1 : std::numeric_limits<double>::infinity();
+}
+
+struct BoundRow {
+  const runtime::Op* op;
+  double (*bound)(const runtime::Graph&, const runtime::Node&);
+};
+
 double bound_of(const runtime::Graph& graph, runtime::ValueId value) {
+  static constexpr std::array kRows = {BoundRow{&runtime::kRamp, ramp_bound}, BoundRow{&runtime::kMove, copy_bound},
+                                       BoundRow{&runtime::kView, copy_bound},
+                                       BoundRow{&runtime::kElement, element_bound}};
   const Dtype dtype = graph.value(value).dtype;
   const double all = std::exp2(8 * isa::size_of(dtype));
-  if (!isa::is_integer(dtype) || isa::size_of(dtype) < 4) return all;
   const runtime::NodeId producer = graph.value(value).producer;
-  if (producer == runtime::kNoNode) return all;
-  const runtime::Node& node = graph.node(producer);
-  if (node.op == &runtime::kRamp) {
-    const auto& a = node.attrs.as<runtime::RampAttrs>();
-    const double rows = static_cast<double>(a.rows - 1), cols = static_cast<double>(a.cols - 1);
-    return std::abs(a.start) + std::abs(a.by_row) * rows + std::abs(a.by_col) * cols;
-  }
-  if (node.op == &runtime::kMove) return std::min(all, bound_of(graph, node.in[0]));
-  if (node.op == &runtime::kView && graph.value(node.in[0]).dtype == dtype) return bound_of(graph, node.in[0]);
-  if (node.op != &runtime::kElement) return all;
-  const auto& a = node.attrs.as<runtime::ElementAttrs>();
-  if (a.form == ElementForm::kFunction && a.fn == isa::Fn::kCopy && a.x == 1 && a.y == 0 &&
-      isa::is_integer(graph.value(node.in[0]).dtype))
-    return std::min(all, bound_of(graph, node.in[0]));
-  return is_comparison(a.alu) && a.then == Alu::kNone && a.form != ElementForm::kFunction ? 1 : all;
+  if (!isa::is_integer(dtype) || isa::size_of(dtype) < 4 || producer == runtime::kNoNode) return all;
+  const auto row = std::ranges::find(kRows, graph.node(producer).op, &BoundRow::op);
+  return row == kRows.end() ? all : std::min(all, row->bound(graph, graph.node(producer)));
 }
 
 bool is_wide(Dtype dtype) { return dtype == Dtype::kInt32 || dtype == Dtype::kUint32; }

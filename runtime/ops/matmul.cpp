@@ -59,7 +59,7 @@ std::int64_t shared_bytes(const Graph& g, const Node& n) {
 
 /// Operands so deep that a row tile of them would not fit are staged in segments of that many columns, and the sums of
 /// segments add up in SBUF, for so many columns of the result at a time.
-constexpr std::int64_t kDeepBytes = 1024 * kPartitions, kSegment = 128 * kPartitions, kDeepColumns = 16 * kChunk;
+constexpr std::int64_t kDeepBytes = 256 * kChunk, kSegment = 32 * kChunk, kDeepColumns = 16 * kChunk;
 
 bool is_deep(std::int64_t depth, Dtype type) { return depth * isa::size_of(type) > kDeepBytes; }
 
