@@ -109,6 +109,36 @@ for f in (lambda x: x.softmax(0), lambda x: x.max(0)[0], lambda x: x.t().contigu
         self.assertEqual(out, ["True"] * 4)
         self.assertRegex(self.report, r"the simulated instructions; \d+ runs with infinities or NaN")
 
+    def test_pieces_of_scripts_give_the_cpus_numbers(self):
+        out = self.lines(HEAD + """
+def pieces(device):
+    x = torch.randn(5, 7, generator=torch.Generator().manual_seed(0)).to(device).requires_grad_()
+    packed = nn.utils.rnn.pack_padded_sequence(x[None].expand(3, 5, 7), torch.tensor([5, 3, 2]), batch_first=True)
+    y = [packed.data.sum(), nn.utils.rnn.pad_packed_sequence(packed)[0].square().sum(), x.quantile(0.3)]
+    y += [(x.softmax(1) * F.one_hot(x.argmax(1), 7)).sum(), x.median(1)[0].sum(), x.cummax(1)[0].sum()]
+    y += [x.unfold(1, 3, 2).square().sum(), torch.cdist(x, x[:2] + 1).sum(), x.sgn().sum(), x.logcumsumexp(1).sum()]
+    y += [F.rrelu(x, training=True).square().sum(), x.index_fill(1, torch.tensor([0, 3]).to(device), 2.0).sum()]
+    y += [x.masked_scatter(x > 0, x * 2).sum(), F.huber_loss(x, x.detach() * 2), F.max_pool2d(x[None], 2).sum()]
+    y += [torch.zeros(5, 7).to(device).scatter_reduce(0, torch.ones(5, 7).long().to(device), x, how).square().sum()
+          for how in ("sum", "mean", "amax")]
+    y.append(torch.tensor([v.detach() for v in y[:3]], device=device).sum())
+    for v in y:
+        yield v, torch.autograd.grad(v, x, retain_graph=True)[0] if v.requires_grad else v
+torch.manual_seed(0)
+there = [[t.detach() for t in pair] for pair in pieces("cpu")]
+torch.manual_seed(0)
+for i, (a, b) in enumerate(zip(pieces("xla"), there)):
+    if not all(torch.allclose(x.detach().cpu(), y, rtol=1e-4, atol=1e-5) for x, y in zip(a, b)):
+        print("other numbers:", i)
+print("of", len(there))
+""", "--numeric")
+        self.assertEqual(out, ["of 19"])
+
+    def test_nothing_is_trained_on_inf2(self):
+        done = self.run_script(TRAIN.replace("SIZE", "8").replace("STEPS", "1"), "--instance_type", "inf2.xlarge")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"error: .*script.py:10: inf2.xlarge is for inference alone")
+
     def test_arguments_that_are_not_there_are_errors(self):
         for call, words in (("xm.all_reduce('sum', x, scales=2)", "unexpected keyword argument 'scales'"),
                             ("pl.MpDeviceLoader([x], d, prefetch=3)", "unexpected keyword argument 'prefetch'"),
