@@ -45,6 +45,9 @@ const std::vector<Exception> kExceptions = {
      "--tensor_parallel_size 2 --pipeline_parallel_size 2 --gradient_accumulation_steps 4 --max_steps 3 "
      "--max_train_samples 100 --max_eval_samples 20"},
     {"trnsim consolidate RUN/checkpoint model/", "RUN is another run", "trnsim consolidate LLAMA/checkpoint model/"},
+    {"trnsim torch --cores 2 examples/torch/train.py", "needs PyTorch: tests/python runs it", ""},
+    {"trnsim choose llama3.2-1b --samples 50000 --max_length 1024 --lora_r 16", "searches every instance for minutes",
+     "trnsim choose llama-small --samples 500 --max_length 64 --instance_types trn1.2xlarge"},
     {"trnsim plan llama2-7b --micro_batch_sizes 1,2", "compiles for a minute", ""},
     {"trnsim plan llama2-7b --global_batch_size 64", "compiles for a minute",
      "trnsim plan llama-small --global_batch_size 64"},
@@ -66,7 +69,7 @@ const std::map<std::string, std::string> kPrepared = {
      "trnsim run llama2_7b_dolly --mode numeric --max_steps 3 --max_train_samples 100 --max_eval_samples 20 "
      "--output_dir LLAMA"},
     {"kernel.py", "cp '" TRNSIM_SOURCE_DIR "/examples/nki/vector_add.py' kernel.py"},
-    {"examples/nki", "ln -s '" TRNSIM_SOURCE_DIR "/examples' examples"},
+    {"examples/", "ln -s '" TRNSIM_SOURCE_DIR "/examples' examples"},
     {"mine.csv", "cp validation/tables/training.csv mine.csv"},
     {"what_if.toml", kSweepOfViews + "what_if.toml"},
     {"sweep.toml", kSweepOfViews + "sweep.toml"},
