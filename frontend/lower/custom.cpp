@@ -159,6 +159,13 @@ constexpr std::array kFunctions = {FunctionTarget{"AwsNeuronErf", isa::Fn::kErf}
                                    FunctionTarget{"AwsNeuronGelu", isa::Fn::kGelu},
                                    FunctionTarget{"AwsNeuronGeluApprxTanh", isa::Fn::kGeluTanh},
                                    FunctionTarget{"AwsNeuronSilu", isa::Fn::kSilu},
+                                   // made by frontend/rewrite/functions.cpp
+                                   FunctionTarget{"rewrite.gelu_sigmoid", isa::Fn::kGeluSigmoid},
+                                   FunctionTarget{"rewrite.sigmoid", isa::Fn::kSigmoid},
+                                   FunctionTarget{"rewrite.gelu_grad", isa::Fn::kGeluGrad},
+                                   FunctionTarget{"rewrite.gelu_tanh_grad", isa::Fn::kGeluTanhGrad},
+                                   FunctionTarget{"rewrite.silu_grad", isa::Fn::kSiluGrad},
+                                   FunctionTarget{"rewrite.tanh_grad", isa::Fn::kTanhGrad},
                                    FunctionTarget{"mhlo.erf", isa::Fn::kErf},
                                    FunctionTarget{"mhlo.erf_inv", isa::Fn::kCopy, "chlo.erf_inv"},
                                    FunctionTarget{"mhlo.tan", isa::Fn::kCopy, "tan"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/graph/graph.h"
+#include "frontend/rewrite/rewrite.h"
 #include "runtime/graph/graph.h"
 
 namespace trnsim::frontend {
@@ -15,6 +16,7 @@ struct LowerOptions {
   std::optional<runtime::Dtype> operand{};  // type of TensorE's operands; none: the program's own
   std::int64_t most_trips = 4096;           // of a loop
   std::size_t most_operations = 400'000;    // of the program, with all trips of its loops
+  Rewrites rewrites{};
 };
 
 /// A tensor of the program's that the host writes or reads, as a matrix.

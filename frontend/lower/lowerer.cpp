@@ -362,6 +362,11 @@ std::uint8_t Lowerer::group_of(const IntTable& table) {
   return static_cast<std::uint8_t>(place);
 }
 
-LoweredGraph lower(const Module& module, const LowerOptions& options) { return Lowerer{module, options}.run(); }
+LoweredGraph lower(const Module& module, const LowerOptions& options) {
+  const bool own = !own_attribute(module, hlo::kNumericsKey).empty();  // its operations are fused already
+  if (own) return Lowerer{module, options}.run();
+  const Module fused = rewritten(module, switched(module, options.rewrites));
+  return Lowerer{fused, options}.run();
+}
 
 }  // namespace trnsim::frontend

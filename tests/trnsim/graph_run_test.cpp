@@ -7,16 +7,18 @@
 #include "frontend/hlo/graph.h"
 #include "frontend/hlo/text.h"
 #include "hw/params.h"
+#include "tests/frontend/norms_and_functions.h"
 
 namespace trnsim {
 namespace {
 
 namespace fs = std::filesystem;
 
-void expect_numbers(const frontend::Module& module, const std::string& what) {
+void expect_numbers(const frontend::Module& module, const std::string& what,
+                    const frontend::LowerOptions& options = {}) {
   const hw::MachineParams machine = hw::load_machine("trn1.2xlarge");
   for (const OutputError& one :
-       compare_with_reference(module, frontend::lower(module), machine, drawn_inputs(module, 7)))
+       compare_with_reference(module, frontend::lower(module, options), machine, drawn_inputs(module, 7)))
     EXPECT_TRUE(one.within) << what << ": " << one.name << " " << one.type << " is off by " << one.error;
 }
 
@@ -41,6 +43,17 @@ TEST(GraphRun, ProductsOfAnyDimensions) {
   expect_numbers(
       "x = f32[200,20] parameter(0)\nw = f32[200,30] parameter(1)\n"
       "ROOT y = f32[20,30] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}");
+}
+
+TEST(GraphRun, RewrittenOrNotTheNumbersAreTheReference) {
+  for (const auto& spellings : {frontend::kFunctionSpellings, frontend::kNormSpellings})
+    for (const auto& [spelling, target] : spellings) {
+      const std::string text =
+          "HloModule m\n" + std::string{frontend::kSumRegion} + "ENTRY main {\n" + spelling + "\n}\n";
+      const frontend::Module module = frontend::hlo::graph_of(frontend::hlo::read_text(text, "m"), "m");
+      expect_numbers(module, target + " by " + spelling);
+      expect_numbers(module, "without rewrites: " + spelling, {.rewrites = {.functions = false, .norms = false}});
+    }
 }
 
 TEST(GraphRun, ElementsAndBroadcasts) {

@@ -1,0 +1,50 @@
+// The patterns, one file each, and what they share.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/graph/graph.h"
+
+namespace trnsim::frontend::rewrite {
+
+/// Each returns how many of its operations it made.
+std::size_t functions(Module& module, Function& function);
+std::size_t norms(Module& module, Function& function);
+
+/// Which node makes each value of a function.
+class Producers {
+ public:
+  explicit Producers(const Function& function);
+  /// nullptr: a parameter.
+  const Node* of(ValueId value) const { return value < made_.size() ? made_[value] : nullptr; }
+
+ private:
+  std::vector<const Node*> made_;
+};
+
+/// `value` and those that it is computed from by functions of reals, with `by_rows` also by sums of rows and changes of
+/// form, not more than `most`, the latest first.
+std::vector<ValueId> origins(const Function& function, const Producers& producers, ValueId value, std::size_t most,
+                             bool by_rows);
+/// How many values besides `variable` and numbers `value` is computed from so; `most` or more count as `most`.
+std::size_t others_behind(const Function& function, const Producers& producers, ValueId value, ValueId variable,
+                          bool by_rows, std::size_t most);
+
+/// A custom call with its operands and the types of its results, which are new values of the function.
+Node custom_call(Function& function, const std::string& target, std::vector<ValueId> operands,
+                 const std::vector<Type>& results);
+/// An operator of one result, a new value of the function.
+Node plain_node(Function& function, std::string_view op, std::vector<ValueId> operands, const Type& result);
+
+/// Nodes in an order in which they can be computed, as near to the given one as that allows.
+void put_in_order(Function& function);
+/// Whether nothing is lost with a node that nobody reads: it computes elements, or moves or sums them.
+bool is_removable(const Node& node);
+/// Without the nodes that compute, move or sum elements which nothing reads.
+void remove_unread(Function& function);
+/// Whoever reads a value of the left reads that of the right.
+void replace_reads(Function& function, const std::map<ValueId, ValueId>& by);
+
+}  // namespace trnsim::frontend::rewrite

@@ -1,0 +1,59 @@
+#include "frontend/rewrite/rewrite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "frontend/rewrite/patterns.h"
+
+namespace trnsim::frontend {
+namespace {
+
+constexpr std::array kRewrites = {
+    Rewrite{"norms", &Rewrites::norms,
+            "layer norm and RMS norm of rows, with a gain or without, in any spelling (variance as the mean of squares "
+            "around the mean or of squares less its square; rsqrt, a power or a quotient), with what a gradient keeps",
+            "layernorm, rmsnorm", rewrite::norms},
+    Rewrite{"functions", &Rewrites::functions,
+            "gelu by erf, tanh or a sigmoid, silu, sigmoid, and the derivatives of gelu, silu and tanh, alone or times "
+            "a gradient",
+            "one function of ScalarE", rewrite::functions},
+};
+
+}  // namespace
+
+std::span<const Rewrite> rewrites() { return kRewrites; }
+
+Rewrites switched(const Module& module, Rewrites which) {
+  const auto given = module.extras.find(std::string{kRewritesKey});
+  if (given == module.extras.end()) return which;
+  for (const std::string_view word : base::split(given->second, ',')) {
+    const bool is_switch = word.starts_with('+') || word.starts_with('-');
+    const auto row = std::ranges::find(kRewrites, word.substr(is_switch ? 1 : 0), &Rewrite::name);
+    if (!is_switch || row == kRewrites.end())
+      throw base::Error{base::Fault::kProgram, module.file, fmt::format("{}: \"{}\" is no switch", kRewritesKey, word),
+                        "write -norms or +functions (docs/frontend.md has the names), with commas between several"};
+    which.*row->flag = word.front() == '+';
+  }
+  return which;
+}
+
+Module rewritten(const Module& module, const Rewrites& which, std::vector<RewriteNote>* notes) {
+  Module out = module;
+  for (const Rewrite& rewrite : kRewrites) {
+    std::size_t count = 0;
+    if (which.*rewrite.flag)
+      for (Function& function : out.functions) {
+        const std::size_t found = rewrite.apply(out, function);
+        if (found > 0) rewrite::remove_unread(function);
+        count += found;
+      }
+    if (notes) notes->push_back({rewrite.name, count});
+  }
+  return out;
+}
+
+}  // namespace trnsim::frontend

@@ -1,0 +1,204 @@
+#include "frontend/rewrite/samples.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "frontend/ops/operator.h"
+
+namespace trnsim::frontend::rewrite {
+namespace {
+
+struct OneRow {
+  std::string_view op;
+  double (*value)(double);
+};
+constexpr std::array kOne = {
+    OneRow{"negate", [](double x) { return -x; }},
+    OneRow{"exponential", [](double x) { return std::exp(x); }},
+    OneRow{"exponential_minus_one", [](double x) { return std::expm1(x); }},
+    OneRow{"log", [](double x) { return std::log(x); }},
+    OneRow{"log_plus_one", [](double x) { return std::log1p(x); }},
+    OneRow{"sqrt", [](double x) { return std::sqrt(x); }},
+    OneRow{"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+    OneRow{"tanh", [](double x) { return std::tanh(x); }},
+    OneRow{"logistic", [](double x) { return 1 / (1 + std::exp(-x)); }},
+    OneRow{"erf", [](double x) { return std::erf(x); }},
+    OneRow{"chlo.erf", [](double x) { return std::erf(x); }},
+    OneRow{"chlo.erfc", [](double x) { return std::erfc(x); }},
+    OneRow{"chlo.square", [](double x) { return x * x; }},
+};
+struct TwoRow {
+  std::string_view op;
+  double (*value)(double, double);
+};
+constexpr std::array kTwo = {
+    TwoRow{"add", [](double x, double y) { return x + y; }},
+    TwoRow{"subtract", [](double x, double y) { return x - y; }},
+    TwoRow{"multiply", [](double x, double y) { return x * y; }},
+    TwoRow{"divide", [](double x, double y) { return x / y; }},
+    TwoRow{"power", [](double x, double y) { return std::pow(x, y); }},
+};
+
+/// Marks and changes of form that leave each number as it is.
+bool keeps_numbers(std::string_view op) {
+  return op == "broadcast_in_dim" || op == "broadcast" || op == "reshape" || op == "copy";
+}
+
+/// Whether a region adds its two parameters.
+bool adds(const Module& module, const Node& node) {
+  if (node.regions.size() != 1 || !node.regions.front().captures.empty()) return false;
+  const Function& region = module.functions[node.regions.front().function];
+  if (region.parameters != 2 || region.nodes.size() != 1 || region.results.size() != 1) return false;
+  const Node& only = region.nodes.front();
+  return only.op->name == "add" && only.operands[0] + only.operands[1] == 1 && region.results[0] == only.result();
+}
+
+}  // namespace
+
+bool is_analytic(std::string_view op) {
+  return std::ranges::find(kOne, op, &OneRow::op) != kOne.end() ||
+         std::ranges::find(kTwo, op, &TwoRow::op) != kTwo.end();
+}
+
+std::optional<double> number_of(const Function& function, const Producers& producers, ValueId value) {
+  const Node* node = producers.of(value);
+  while (node && (keeps_numbers(node->op->name) || node->op->name == "convert")) node = producers.of(node->operands[0]);
+  if (!node || node->op->name != "constant") return std::nullopt;
+  const LiteralPtr literal = node->attributes.literal("value");
+  const Element element = function.type(node->result()).element;
+  if (!literal || !is_float(element) || (!literal->splat && literal->count() != 1)) return std::nullopt;
+  return decode_float(element, literal->bits(0));
+}
+
+double difference(const Samples::Numbers& found, const Samples::Numbers& expected, double least) {
+  double out = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double off = std::abs(found[i] - expected[i]) / std::max(std::abs(expected[i]), least);
+    if (!(off <= out)) out = std::isnan(off) ? HUGE_VAL : off;
+  }
+  return out;
+}
+
+double Samples::tolerance() const { return bits_ >= 32 ? 4e-6 : 8e-3; }
+
+Samples::Samples(const Module& module, const Function& function, const Producers& producers, ValueId variable,
+                 Numbers at, bool by_rows)
+    : module_{module},
+      function_{function},
+      producers_{producers},
+      dims_{function.type(variable).dims},
+      cols_{by_rows ? dims_.back() : 1},
+      bits_{info(function.type(variable).element).bits},
+      count_{at.size()},
+      by_rows_{by_rows} {
+  known_.emplace(variable, std::move(at));
+}
+
+bool Samples::is_column(ValueId value) const {
+  Dims dims = function_.type(value).dims;
+  if (dims.size() == dims_.size() && dims.back() == 1) dims.pop_back();
+  return by_rows_ && cols_ > 1 && dims == Dims{dims_.begin(), dims_.end() - 1};
+}
+
+const Samples::Numbers* Samples::of(ValueId value) {
+  if (const auto known = known_.find(value); known != known_.end()) return known->second ? &*known->second : nullptr;
+  const Type& type = function_.type(value);
+  if (known_.size() > kMostValues || !is_float(type.element)) return nullptr;
+  bits_ = std::min(bits_, info(type.element).bits);
+  known_.emplace(value, std::nullopt);  // until it is known
+  std::optional<Numbers>& place = known_[value];
+  place = computed(value);
+  return place ? &*place : nullptr;
+}
+
+std::optional<Samples::Numbers> Samples::computed(ValueId value) {
+  if (const auto number = number_of(function_, producers_, value)) return Numbers(count_, *number);
+  const Node* node = producers_.of(value);
+  if (node && is_analytic(node->op->name)) return function_of(*node);
+  if (node && node->op->name == "convert" && is_float(function_.type(node->operands[0]).element))
+    return held(node->operands[0]);
+  if (node && keeps_numbers(node->op->name) && (by_rows_ || function_.type(value).dims.empty()))
+    return spread(value, *node);
+  if (node && by_rows_ && node->op->name == "reduce" && node->results == 1) return row_sums(*node);
+  return leaf(value);
+}
+
+std::optional<Samples::Numbers> Samples::function_of(const Node& node) {
+  std::vector<const Numbers*> in;
+  for (const ValueId operand : node.operands) {
+    in.push_back(of(operand));
+    if (!in.back()) return std::nullopt;
+  }
+  Numbers out(count_);
+  const auto one = std::ranges::find(kOne, node.op->name, &OneRow::op);
+  const auto two = std::ranges::find(kTwo, node.op->name, &TwoRow::op);
+  for (std::size_t i = 0; i < count_; ++i)
+    out[i] = one != kOne.end() ? one->value((*in[0])[i]) : two->value((*in[0])[i], (*in[1])[i]);
+  return out;
+}
+
+/// A number for each row, in another form or for all elements of the row, or a row for all rows.
+std::optional<Samples::Numbers> Samples::spread(ValueId value, const Node& node) {
+  const ValueId from = node.operands[0];
+  const Dims& to = function_.type(value).dims;
+  const auto rank = static_cast<std::int64_t>(dims_.size());
+  const Ints places = node.attributes.ints("broadcast_dimensions");
+  const bool is_reshape = node.op->name == "reshape" || node.op->name == "copy";
+  if (is_column(from) && is_reshape && is_column(value)) return held(from);
+  if (node.op->name != "broadcast_in_dim") return leaf(value);
+  Ints in_order;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(places.size()); ++d) in_order.push_back(d);
+  if (is_column(from) && places == in_order && (to == dims_ || is_column(value))) return held(from);
+  const Dims& form = function_.type(from).dims;
+  const bool is_row =
+      to == dims_ && !form.empty() && form.back() == cols_ && element_count(form) == cols_ && places.back() == rank - 1;
+  if (!is_row) return leaf(value);
+  if (const auto known = std::ranges::find(rows_, from); known != rows_.end())
+    return row_numbers_[static_cast<std::size_t>(known - rows_.begin())];
+  rows_.push_back(from);
+  row_numbers_.push_back(drawn(true));
+  return row_numbers_.back();
+}
+
+std::optional<Samples::Numbers> Samples::held(ValueId value) {
+  const Numbers* numbers = of(value);
+  return numbers ? std::optional{*numbers} : std::nullopt;
+}
+
+std::optional<Samples::Numbers> Samples::row_sums(const Node& node) {
+  const bool along_rows = node.attributes.ints("dimensions") == Ints{static_cast<std::int64_t>(dims_.size()) - 1};
+  if (node.operands.size() != 2 || !along_rows || !is_whole(node.operands[0]) || !adds(module_, node))
+    return std::nullopt;
+  if (number_of(function_, producers_, node.operands[1]) != 0.0) return std::nullopt;
+  const Numbers* in = of(node.operands[0]);
+  if (!in) return std::nullopt;
+  Numbers out(count_);
+  const auto cols = static_cast<std::size_t>(cols_);
+  for (std::size_t row = 0; row < count_; row += cols) {
+    double sum = 0;
+    for (std::size_t c = 0; c < cols; ++c) sum += (*in)[row + c];
+    for (std::size_t c = 0; c < cols; ++c) out[row + c] = sum;
+  }
+  return out;
+}
+
+std::optional<Samples::Numbers> Samples::leaf(ValueId value) {
+  if (!is_whole(value)) return std::nullopt;
+  others_.push_back(value);
+  return drawn(false);
+}
+
+/// Numbers between 1/2 and 3/2 of either sign, which no sum of a few of the others is.
+Samples::Numbers Samples::drawn(bool same_rows) const {
+  Numbers out(count_);
+  const double seed = 0.7548776662466927 * static_cast<double>(1 + others_.size() + 3 * rows_.size());
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto place = static_cast<double>(same_rows ? i % static_cast<std::size_t>(cols_) : i);
+    const double part = std::fmod(seed + 0.5698402909980532 * place, 1.0);
+    out[i] = part < 0.5 ? part - 1.5 : part + 0.5;
+  }
+  return out;
+}
+
+}  // namespace trnsim::frontend::rewrite

@@ -1,0 +1,141 @@
+// Spellings of functions and norms as programs in HLO, for tests of rewrites.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trnsim::frontend {
+
+inline constexpr const char* kSumRegion =
+    "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n";
+
+using Spelling = std::pair<std::string, std::string>;  // and the custom call that it becomes
+
+/// A constant [40,50] by name.
+inline std::string number(const std::string& name, const std::string& value) {
+  return name + "0 = f32[] constant(" + value + ")\n" + name + " = f32[40,50] broadcast(" + name +
+         "0), dimensions={}\n";
+}
+/// "y = f32[40,50] op(a)".
+inline std::string step(const std::string& name, const std::string& of) { return name + " = f32[40,50] " + of + "\n"; }
+
+inline const std::string kX = "x = f32[40,50] parameter(0)\n", kDy = "d = f32[40,50] parameter(1)\n";
+
+inline const std::vector<Spelling> kFunctionSpellings = {
+    // x / 2 * (1 + erf(x / sqrt 2)), and in another order
+    {kX + number("h", "0.5") + number("r", "0.707106769") + number("o", "1") + step("a", "multiply(x, r)") +
+         step("e", "erf(a)") + step("p", "add(o, e)") + step("q", "multiply(h, p)") + "ROOT " +
+         step("y", "multiply(x, q)"),
+     "AwsNeuronGelu"},
+    {kX + number("t", "2") + number("r", "1.41421354") + number("o", "1") + step("a", "divide(x, r)") +
+         step("e", "erf(a)") + step("p", "add(e, o)") + step("q", "multiply(p, x)") + "ROOT " +
+         step("y", "divide(q, t)"),
+     "AwsNeuronGelu"},
+    // by tanh, with the cube as products and by Horner
+    {kX + number("k", "0.044715") + number("s", "0.797884583") + number("o", "1") + number("h", "0.5") +
+         step("b", "multiply(x, x)") + step("c", "multiply(b, x)") + step("f", "multiply(k, c)") +
+         step("g", "add(x, f)") + step("i", "multiply(g, s)") + step("j", "tanh(i)") + step("l", "add(j, o)") +
+         step("n", "multiply(l, h)") + "ROOT " + step("y", "multiply(n, x)"),
+     "AwsNeuronGeluApprxTanh"},
+    {kX + number("k", "0.0356774092") + number("s", "0.797884583") + number("h", "0.5") + step("b", "multiply(x, x)") +
+         step("f", "multiply(k, b)") + step("g", "add(s, f)") + step("i", "multiply(g, x)") + step("j", "tanh(i)") +
+         step("u", "multiply(x, h)") + step("v", "multiply(u, j)") + "ROOT " + step("y", "add(v, u)"),
+     "AwsNeuronGeluApprxTanh"},
+    {kX + number("k", "1.702") + step("a", "multiply(k, x)") + step("s", "logistic(a)") + "ROOT " +
+         step("y", "multiply(s, x)"),
+     "rewrite.gelu_sigmoid"},
+    // silu by logistic, and as a quotient
+    {kX + step("s", "logistic(x)") + "ROOT " + step("y", "multiply(s, x)"), "AwsNeuronSilu"},
+    {kX + number("o", "1") + step("n", "negate(x)") + step("e", "exponential(n)") + step("p", "add(e, o)") + "ROOT " +
+         step("y", "divide(x, p)"),
+     "AwsNeuronSilu"},
+    {kX + number("o", "1") + number("h", "0.5") + step("a", "multiply(h, x)") + step("t", "tanh(a)") +
+         step("p", "add(t, o)") + "ROOT " + step("y", "multiply(p, h)"),
+     "rewrite.sigmoid"},
+    // derivatives times a gradient: PyTorch's s * (1 + x * (1 - s)), and JAX's sum of two
+    {kX + kDy + number("o", "1") + step("s", "logistic(x)") + step("a", "subtract(o, s)") +
+         step("b", "multiply(x, a)") + step("c", "add(b, o)") + step("f", "multiply(s, c)") + "ROOT " +
+         step("y", "multiply(d, f)"),
+     "rewrite.silu_grad"},
+    {kX + kDy + number("o", "1") + step("s", "logistic(x)") + step("a", "multiply(d, s)") +
+         step("b", "multiply(x, d)") + step("c", "subtract(o, s)") + step("f", "multiply(s, c)") +
+         step("g", "multiply(b, f)") + "ROOT " + step("y", "add(a, g)"),
+     "rewrite.silu_grad"},
+    {kX + kDy + number("o", "1") + number("h", "0.5") + number("r", "0.707106769") + number("z", "0.398942292") +
+         step("a", "multiply(x, r)") + step("e", "erf(a)") + step("p", "add(o, e)") + step("q", "multiply(h, p)") +
+         step("b", "multiply(x, x)") + step("c", "multiply(b, h)") + step("n", "negate(c)") +
+         step("f", "exponential(n)") + step("g", "multiply(f, z)") + step("i", "multiply(x, g)") +
+         step("j", "add(q, i)") + "ROOT " + step("y", "multiply(d, j)"),
+     "rewrite.gelu_grad"},
+};
+
+/// Sums of rows of x [4,10,64] as `form` says, and numbers of rows by name.
+inline std::string rows(const std::string& name, const std::string& of) {
+  return name + " = f32[4,10] reduce(" + of + ", zero), dimensions={2}, to_apply=sum\n";
+}
+inline std::string column(const std::string& name, const std::string& of) { return name + " = f32[4,10] " + of + "\n"; }
+inline std::string whole(const std::string& name, const std::string& of) {
+  return name + " = f32[4,10,64] " + of + "\n";
+}
+inline std::string over(const std::string& name, const std::string& of, const std::string& places) {
+  return whole(name, "broadcast(" + of + "), dimensions={" + places + "}");
+}
+inline const std::string kRows =
+    "x = f32[4,10,64] parameter(0)\ng = f32[64] parameter(1)\nb = f32[64] parameter(2)\nzero = f32[] constant(0)\n"
+    "n0 = f32[] constant(64)\nn = f32[4,10] broadcast(n0), dimensions={}\n"
+    "e0 = f32[] constant(1e-05)\ne = f32[4,10] broadcast(e0), dimensions={}\n" +
+    over("gg", "g", "2") + over("bb", "b", "2");
+inline const std::string kMean = rows("s", "x") + column("m", "divide(s, n)") + over("mm", "m", "0,1");
+inline const std::string kCentred = kMean + whole("c", "subtract(x, mm)") + whole("q", "multiply(c, c)") +
+                                    rows("v0", "q") + column("v", "divide(v0, n)") + column("w", "add(v, e)");
+
+inline const std::vector<Spelling> kNormSpellings = {
+    {kRows + kCentred + column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(c, rr)") +
+         whole("k", "multiply(h, gg)") + "ROOT " + whole("y", "add(k, bb)"),
+     "trnsim.layernorm"},
+    // sqrt and a quotient
+    {kRows + kCentred + column("r", "sqrt(w)") + over("rr", "r", "0,1") + whole("h", "divide(c, rr)") +
+         whole("k", "multiply(gg, h)") + "ROOT " + whole("y", "add(bb, k)"),
+     "trnsim.layernorm"},
+    // the mean of squares less the square of the mean; the row's factor and summand first
+    {kRows + kMean + whole("q", "multiply(x, x)") + rows("v0", "q") + column("v1", "divide(v0, n)") +
+         column("m2", "multiply(m, m)") + column("v", "subtract(v1, m2)") + column("w", "add(v, e)") +
+         column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("f", "multiply(rr, gg)") +
+         whole("u", "multiply(mm, f)") + whole("t", "subtract(bb, u)") + whole("k", "multiply(x, f)") + "ROOT " +
+         whole("y", "add(k, t)"),
+     "trnsim.layernorm"},
+    {kRows + whole("q", "multiply(x, x)") + rows("v0", "q") + column("v", "divide(v0, n)") + column("w", "add(v, e)") +
+         column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(x, rr)") + "ROOT " +
+         whole("y", "multiply(gg, h)"),
+     "trnsim.rmsnorm"},
+    // without a gain, by a power
+    {kRows + whole("q", "multiply(x, x)") + rows("v0", "q") + column("v", "divide(v0, n)") + column("w", "add(v, e)") +
+         "p0 = f32[] constant(-0.5)\np = f32[4,10] broadcast(p0), dimensions={}\n" + column("r", "power(w, p)") +
+         over("rr", "r", "0,1") + "ROOT " + whole("y", "multiply(x, rr)"),
+     "trnsim.rmsnorm"},
+};
+
+/// What is nearly one of them: another constant, a wrong factor, a sum over other rows, a variance of n - 1.
+inline const std::vector<std::string> kNearMisses = {
+    kX + number("k", "1.6") + step("a", "multiply(k, x)") + step("s", "logistic(a)") + "ROOT " +
+        step("y", "multiply(s, x)"),
+    kX + number("h", "0.5") + number("r", "0.70") + number("o", "1") + step("a", "multiply(x, r)") +
+        step("e", "erf(a)") + step("p", "add(o, e)") + step("q", "multiply(h, p)") + "ROOT " +
+        step("y", "multiply(x, q)"),
+    kX + kDy + step("s", "logistic(x)") + "ROOT " + step("y", "multiply(s, d)"),
+    kX + number("z", "6") + step("s", "exponential(x)") + step("a", "minimum(s, z)") + "ROOT " +
+        step("y", "multiply(x, a)"),
+    kRows + "l0 = f32[] constant(63)\nl = f32[4,10] broadcast(l0), dimensions={}\n" + kMean +
+        whole("c", "subtract(x, mm)") + whole("q", "multiply(c, c)") + rows("v0", "q") + column("v", "divide(v0, l)") +
+        column("w", "add(v, e)") + column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(c, rr)") +
+        "ROOT " + whole("y", "multiply(h, gg)"),
+    kRows + kCentred + column("r", "rsqrt(w)") + over("rr", "r", "0,1") + "ROOT " + whole("h", "multiply(x, rr)"),
+    // the gain is made of the deviation
+    kRows + kMean + whole("c", "subtract(x, mm)") + whole("q", "multiply(c, c)") + rows("v0", "q") +
+        column("v", "divide(v0, n)") + column("w", "add(v, e)") + column("r", "rsqrt(w)") + over("rr", "r", "0,1") +
+        "i = f32[] reduce(r, zero), dimensions={0,1}, to_apply=sum\ni2 = f32[64] broadcast(i), dimensions={}\n" +
+        over("ii", "i2", "2") + whole("f", "multiply(rr, ii)") + "ROOT " + whole("y", "multiply(c, f)"),
+};
+
+}  // namespace trnsim::frontend
