@@ -42,7 +42,7 @@ TEST(Rewrite, NormsInEverySpelling) {
 }
 
 TEST(Rewrite, NearMissesStay) {
-  for (const std::string spelling : kNearMisses) EXPECT_EQ(made(spelling), std::vector<std::string>{}) << spelling;
+  for (const std::string& spelling : kNearMisses) EXPECT_EQ(made(spelling), std::vector<std::string>{}) << spelling;
 }
 
 TEST(Rewrite, EachHasASwitch) {
