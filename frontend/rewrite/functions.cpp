@@ -115,7 +115,7 @@ std::optional<Found> found(const Module& module, const Function& function, const
   return std::nullopt;
 }
 
-/// How many read each value: what a larger expression has taken in is not looked at once more.
+/// The count of readers of each value: parts of a larger expression are not looked at once more.
 class Readers {
  public:
   Readers(const Function& function, const Producers& producers)

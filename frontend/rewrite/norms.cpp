@@ -1,5 +1,5 @@
-// Layer norm and RMS norm. What they have in common in every spelling is one number for each row, the reciprocal of its
-// deviation: it is found first, then what is made of it.
+// Layer norm and RMS norm. Every spelling has one number for each row, the reciprocal of its deviation: it is found
+// first, then the values that are made of it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -59,7 +59,7 @@ struct Use {
   Norm norm{};
   ValueId y = 0;
   std::optional<ValueId> gain{}, shift{};
-  std::vector<ValueId> normal{}, deviation{};  // values that are what a gradient keeps
+  std::vector<ValueId> normal{}, deviation{};  // kept for a gradient
 };
 
 class Search {
@@ -109,7 +109,7 @@ class Search {
     return {};
   }
 
-  /// Values that read the deviation, or what is made of it.
+  /// Values that are made of the deviation, at once or in steps.
   std::vector<ValueId> followers(ValueId deviation) const {
     std::vector<ValueId> out{deviation};
     for (std::size_t i = 0; i < out.size() && out.size() < kMostReaders; ++i)

@@ -79,7 +79,7 @@ Node plain_node(Function& function, std::string_view op, std::vector<ValueId> op
 
 namespace {
 
-/// What a node reads, itself and by its regions.
+/// The values that a node reads, itself and by its regions.
 std::vector<ValueId> reads(const Node& node) {
   std::vector<ValueId> out = node.operands;
   for (const Region& region : node.regions) out.insert(out.end(), region.captures.begin(), region.captures.end());

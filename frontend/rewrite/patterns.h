@@ -1,4 +1,4 @@
-// The patterns, one file each, and what they share.
+// The patterns, one file each, and their common tools.
 #pragma once
 
 #include <map>
@@ -40,11 +40,11 @@ Node plain_node(Function& function, std::string_view op, std::vector<ValueId> op
 
 /// Nodes in an order in which they can be computed, as near to the given one as that allows.
 void put_in_order(Function& function);
-/// Whether nothing is lost with a node that nobody reads: it computes elements, or moves or sums them.
+/// Whether nothing is lost with a node without readers: it computes elements, or moves or sums them.
 bool is_removable(const Node& node);
 /// Without the nodes that compute, move or sum elements which nothing reads.
 void remove_unread(Function& function);
-/// Whoever reads a value of the left reads that of the right.
+/// Readers of a value of the left read that of the right.
 void replace_reads(Function& function, const std::map<ValueId, ValueId>& by);
 
 }  // namespace trnsim::frontend::rewrite

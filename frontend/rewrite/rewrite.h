@@ -1,4 +1,4 @@
-// Rewrites of graphs: what several operators compute together becomes the one operation that the families use.
+// Rewrites of graphs: several operators that compute one thing together become the operation that the families use.
 #pragma once
 
 #include <cstddef>

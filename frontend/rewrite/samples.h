@@ -1,4 +1,4 @@
-// What a value is as a function of another one, found by computing it at samples: a rewrite so knows an expression
+// A value as a function of another one, computed at samples: a rewrite so knows an expression
 // however it is spelled.
 //
 // Sums, products and functions of reals are analytic: two of them with a handful of constants that agree at dozens of
@@ -35,7 +35,7 @@ class Samples {
   const std::vector<ValueId>& others() const { return others_; }
   const std::vector<ValueId>& rows() const { return rows_; }
   const Numbers& row(std::size_t i) const { return row_numbers_[i]; }
-  /// What the rounding of constants may make: conversions between types of reals are followed.
+  /// The error that rounded constants may make: conversions between types of reals are followed.
   double tolerance() const;
 
  private:

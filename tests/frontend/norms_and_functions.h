@@ -116,7 +116,8 @@ inline const std::vector<Spelling> kNormSpellings = {
      "trnsim.rmsnorm"},
 };
 
-/// What is nearly one of them: another constant, a wrong factor, a sum over other rows, a variance of n - 1.
+/// Expressions that are nearly one of them: another constant, a wrong factor, a sum over other rows, a variance of n
+/// - 1.
 inline const std::vector<std::string> kNearMisses = {
     kX + number("k", "1.6") + step("a", "multiply(k, x)") + step("s", "logistic(a)") + "ROOT " +
         step("y", "multiply(s, x)"),
