@@ -53,7 +53,7 @@ frontend::Module load_graph(const fs::path& path) {
 }
 
 GraphModel::GraphModel(std::string file, frontend::Module module)
-    : Model{{.family = "graph", .sizes = {.layers = 1}}},
+    : Model{{.family = "graph", .sizes = {.layers = 1}, .given = true}},
       file_{std::move(file)},
       module_{std::move(module)},
       lowered_{frontend::lower(module_)},

@@ -91,8 +91,8 @@ void require_trains(const hw::MachineParams& machine) {
 }
 
 void require_groups(const Job& job) {
-  // A framework's program is a forward pass as often as a training step: nothing says which.
-  if (job.step.kind.training && job.model->family() != "graph") require_trains(job.machine);
+  // A given program is a forward pass as often as a training step: nothing says which.
+  if (job.step.kind.training && !job.model->is_given()) require_trains(job.machine);
   const runtime::Plan& plan = job.step.plan;
   if (job.cores() > job.machine.core_count())
     throw base::Error{

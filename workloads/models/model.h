@@ -96,6 +96,7 @@ struct ModelInfo {
   /// Whether the model supports tensor parallelism, pipeline stages and recomputation.
   bool splits = false;
   bool takes_adapters = false;
+  bool given = false;                      // a framework's program: its step is as it is written, forward or training
   bool free_heads = false;                 // the model's width does not depend on their number
   std::vector<std::string> label_names{};  // of a classifier
   std::optional<std::int64_t> pad_row{};   // of the token table: drawn as zeros
@@ -155,6 +156,7 @@ class Model : public std::enable_shared_from_this<Model> {
   const Sizes& sizes() const { return info_.sizes; }
   Task task() const { return info_.task; }
   Head head() const { return info_.head; }
+  bool is_given() const { return info_.given; }
   bool splits() const { return info_.splits; }
   const std::vector<std::string>& label_names() const { return info_.label_names; }
   const DecoderArch* decoder() const { return info_.decoder ? &*info_.decoder : nullptr; }
