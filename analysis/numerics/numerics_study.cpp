@@ -198,6 +198,17 @@ std::optional<double> half_width(const Spread& spread) {
   return kStudent[freedom - 1] * spread.deviation / std::sqrt(static_cast<double>(spread.count));
 }
 
+namespace {
+
+/// Accuracies are counts of samples: seeds that happen to agree say no more of their spread than that it is about a
+/// sample or less, and no interval is empty.
+Spread no_finer_than_a_sample(Spread spread, const TrainedRun& run) {
+  if (run.evaluated > 0) spread.deviation = std::max(spread.deviation, 1.0 / static_cast<double>(run.evaluated));
+  return spread;
+}
+
+}  // namespace
+
 std::vector<Answer> answers(std::span<const TrainedRun> runs) {
   std::vector<Answer> out;
   for (const std::string& name : formats_of(runs)) {
@@ -209,7 +220,7 @@ std::vector<Answer> answers(std::span<const TrainedRun> runs) {
           differences.push_back(run.accuracy - other.accuracy);
     Answer answer{.numerics = name, .difference = {}, .half_width = {}};
     if (!differences.empty()) answer.difference = spread_of(differences);
-    answer.half_width = half_width(answer.difference);
+    if (!differences.empty()) answer.half_width = half_width(no_finer_than_a_sample(answer.difference, runs.front()));
     if (answer.half_width) {
       const double mean = answer.difference.mean, half = *answer.half_width;
       answer.verdict = mean + half < 0                   ? Verdict::kWorse

@@ -68,6 +68,19 @@ TEST(NumericsStudy, DifferencesWithinSeedNoiseAreNotCalledAYes) {
   EXPECT_THAT(numerics_text(runs_with({-1, 0, 1}), "table"), HasSubstr("whether up to 2.48 points are lost"));
 }
 
+TEST(NumericsStudy, SeedsThatAgreeOnFewSamplesExcludeNothing) {
+  std::vector<TrainedRun> runs;
+  for (const char* numerics : {"fp32", "bf16"})
+    for (const std::uint64_t seed : {1, 2}) runs.push_back(run_of(numerics, seed, 0.5));
+  for (TrainedRun& run : runs) run.evaluated = 32;
+  const auto few = answers(runs).front();
+  EXPECT_EQ(few.verdict, Verdict::kUnsettled);
+  EXPECT_NEAR(few.half_width.value(), 12.706 / 32 / std::sqrt(2.0), 1e-9);
+  EXPECT_THAT(numerics_text(runs, "table"), HasSubstr("whether up to 28.08 points are lost"));
+  for (TrainedRun& run : runs) run.evaluated = 2000;
+  EXPECT_EQ(answers(runs).front().verdict, Verdict::kSame) << "a sample of many is no point";
+}
+
 TEST(NumericsStudy, SeedsOfOneFormatAloneTellNothing) {
   const std::vector<TrainedRun> runs{run_of("fp32", 1, 0.9), run_of("bf16", 2, 0.8), run_of("bf16", 3, 0.8)};
   EXPECT_EQ(answers(runs).front().verdict, Verdict::kUnknown);
