@@ -25,6 +25,7 @@
 #include "cli/verbs.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/advice.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
@@ -213,6 +214,13 @@ std::string next_of(const std::string& folder, const RunResult& result) {
   return fmt::format("open {}/report.html, or --tables for every figure", folder);
 }
 
+/// The command as typed, with every flag that makes the job; its folder is where the report lies.
+std::string command_of_report() {
+  std::vector<std::string> words = typed_command();
+  words.front() = "trnsim";
+  return command_with(words, {}, trnsim::FolderIs::kTaken);
+}
+
 void run(const RunOptions& options) {
   if (options.dump_config) return dump_config(options);
   if (std::filesystem::is_directory(options.workload)) return run_cache(options.workload, options.settings);
@@ -225,7 +233,7 @@ void run(const RunOptions& options) {
   const trnsim::RunRequest request{
       .workload = std::move(workload),
       .given = options.settings,
-      .command = fmt::format("trnsim run {}", options.workload),
+      .command = command_of_report(),
       .typed = typed_command(),
       .folder = made ? made->path() : std::filesystem::path{options.settings.output.output_dir},
       .trace = trace_window(options)};

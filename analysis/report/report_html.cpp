@@ -31,7 +31,7 @@ std::string answer_html(const ReportRun& run) {
   line("Dollars", answer.dollars);
   line("Memory", answer.memory);
   line("Bound by", answer.bound_by);
-  line("Likely", answer.sure);
+  line("Range", answer.sure);
   if (!answer.changes) return out + "</dl>\n";
   for (const ChangeFigures& change : *answer.changes) {  // the command to paste, or its flags alone, and their gain
     const std::size_t gain = change.text.find(": ");

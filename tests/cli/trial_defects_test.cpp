@@ -176,6 +176,28 @@ TEST_F(TrialDefects, D13TheFixOfARunInFp32Works) {
   EXPECT_EQ(run("numerics " + at("bf16") + " " + at("fp32")).code, 0);
 }
 
+TEST_F(TrialDefects, D14TheLaunchOfAKernelHasALineOfItsOwn) {
+  std::ofstream{folder_ / "doubled.py"} << R"(import numpy as np
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+@nki.jit
+def doubled(a):
+    out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(a)
+    nl.store(out, tile + tile)
+    return out
+
+doubled(np.ones((128, 64), dtype=np.float32))
+)";
+  if (!std::filesystem::exists(std::filesystem::path{TRNSIM_BINARY}.parent_path() / "python/trnsim/nki/__main__.py"))
+    GTEST_SKIP() << "built without the Python module";
+  const Ran told = run("nki --time " + at("doubled.py"));
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("launch"));
+}
+
 TEST_F(TrialDefects, D15MemoryOfACoreIsOneNumber) {
   for (const std::string job : {"bert_tweets", "vit_mnist"}) {
     const double told = ran(job, job)["memory"]["hbm_bytes"];
@@ -234,6 +256,20 @@ TEST_F(TrialDefects, D20AJobOfTheHostIsNotCalledBoundByAnEngine) {
 }
 
 // ---- missing answers
+
+TEST_F(TrialDefects, D21UsualFamiliesAreAccepted) {
+  const std::string encoder = R"("hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "vocab_size": 1000, "max_position_embeddings": 514, "type_vocab_size": 1,
+    "layer_norm_eps": 1e-5, "hidden_act": "gelu", "pad_token_id": 1)";
+  const std::filesystem::path folder = folder_ / "xlm-roberta";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "config.json"}
+      << R"({"architectures": ["XLMRobertaForMaskedLM"], "model_type": "xlm-roberta", )" << encoder << "}";
+  const Ran told = run("estimate " + at("xlm-roberta") + " --max_length 128 --suggestions 0");
+  EXPECT_EQ(told.code, 0) << told.err;
+  const Ran families = run("list models");
+  for (const char* family : {"XLM-RoBERTa", "Gemma 2", "Gemma 3"}) EXPECT_THAT(families.out, HasSubstr(family));
+}
 
 TEST_F(TrialDefects, D22RequestsHaveLatencyRateAndPrice) {
   for (const std::string model : {"bert-base-uncased", "vit-base-patch16-224", "llama-small"}) {
@@ -329,6 +365,20 @@ TEST_F(TrialDefects, D24EveryFigureIsInTheCsv) {
   const Ran told = run("run bert_tweets --mode timed --suggestions 0 --format csv --output_dir " + at("a"));
   for (const char* figure : {"step_seconds", "hbm_bytes", "dollars", "train_samples_per_second"})
     EXPECT_THAT(told.out, HasSubstr(figure));
+}
+
+TEST_F(TrialDefects, D25TimesAndGainsAreInUnitsThatAreReadAtOnce) {
+  const Ran told = run("run llama2_7b_dolly --mode timed --suggestions 2 --output_dir " + at("a"));
+  const std::regex many_ms{"[0-9]{5,}(\\.[0-9]+)? ms"}, many_percent{"\\+[0-9]{4,} %"};
+  EXPECT_FALSE(std::regex_search(told.out, many_ms)) << told.out;
+  EXPECT_FALSE(std::regex_search(told.out, many_percent)) << told.out;
+}
+
+TEST_F(TrialDefects, AReportNamesTheCommandWithItsFlags) {
+  ran("a", "bert_tweets --per_device_train_batch_size 4");
+  const std::string command = result("a")["command"];
+  EXPECT_EQ(command, "trnsim run bert_tweets --per_device_train_batch_size 4 --mode timed --suggestions 0");
+  EXPECT_THAT(cli_test::slurp(folder_ / "a/report.html"), Not(HasSubstr("<dt>Likely</dt><dd>likely")));
 }
 
 }  // namespace
