@@ -1,0 +1,78 @@
+// What `cost` says of another instance is what the job takes there, to the last digit: of workloads by `run`, of models
+// by `estimate`.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using Json = nlohmann::json;
+
+struct Question {
+  const char *name, *flags;
+  int sequences = 0;  // of a model's job; 0: a workload
+  friend void PrintTo(const Question& q, std::ostream* out) { *out << q.name << " " << q.flags; }
+};
+
+/// Flags with those of `more` instead of the same ones; each has a value.
+std::string with(const std::string& flags, const std::string& more) {
+  std::string out = more;
+  const std::vector<std::string> words = base::split(flags, ' ');
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+    if ((more + " ").find(words[i] + " ") == std::string::npos) out += " " + words[i] + " " + words[i + 1];
+  return out;
+}
+
+class CostIsRun : public cli_test::Runs, public testing::WithParamInterface<Question> {
+ protected:
+  /// Its time and dollars with more flags.
+  std::pair<Json, Json> there(const std::string& flags) const {
+    const Question& q = GetParam();
+    const std::string job = std::string{q.name} + " --suggestions 0 --format json " + with(q.flags, flags);
+    const Ran ran =
+        run(q.sequences > 0 ? "estimate " + job + " --sequences " + std::to_string(q.sequences)
+                            : "run " + job + " --mode timed --overwrite_output_dir --output_dir " + at("there"));
+    EXPECT_EQ(ran.code, 0) << flags << ": " << ran.err;
+    if (ran.code != 0) return {};
+    const Json told = Json::parse(ran.out);
+    if (q.sequences > 0) return {told["train_runtime"], told["dollars"]};
+    return {told["job"]["train_runtime"], told["cost"]["dollars"]};
+  }
+};
+
+TEST_P(CostIsRun, OnEveryInstance) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
+  const Question& q = GetParam();
+  const Ran priced = run("cost " + std::string{q.name} + " " + q.flags + " --format json" +
+                         (q.sequences > 0 ? " --samples " + std::to_string(q.sequences) : ""));
+  ASSERT_EQ(priced.code, 0) << priced.err;
+  int compared = 0;
+  for (const Json& row : Json::parse(priced.out)) {
+    const bool own = row["basis"] == "the job's own time";
+    if (!own && row["basis"] != "simulated there") continue;
+    const std::string flags = own ? "" : row["settings"].get<std::string>();
+    const auto [seconds, dollars] = there(flags);
+    EXPECT_EQ(row["seconds"], seconds) << row;
+    EXPECT_EQ(row["on_demand"], dollars) << row;
+    ++compared;
+  }
+  EXPECT_GE(compared, 3) << priced.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs, CostIsRun,
+    testing::Values(Question{"bert_emotion", ""}, Question{"bert_emotion", "--instance_type trn2.3xlarge"},
+                    Question{"bert_tweets", ""}, Question{"vit_mnist", ""}, Question{"t5_small_summarize", ""},
+                    Question{"bert_imdb", "--per_device_train_batch_size 4"},
+                    Question{"llama-small", "--max_length 128 --instance_type trn1.2xlarge", 4000},
+                    Question{"gpt-small", "--max_length 128 --gradient_accumulation_steps 4", 20000},
+                    Question{"bert-small", "--max_length 64 --instance_type trn1.2xlarge --save_steps 10", 5000},
+                    Question{"mixtral-small", "--max_length 64 --lora_r 4 --instance_type trn2.3xlarge", 3000}));
+
+}  // namespace
