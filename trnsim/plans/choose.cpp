@@ -30,6 +30,7 @@ using runtime::Recompute;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::int64_t kMostStages = 8;
+constexpr const char* kBeaten = "another one is cheaper and faster than this one can be";
 
 std::vector<std::string> priced_machines() {
   std::vector<std::string> out;
@@ -144,6 +145,10 @@ void project_into(const Choice& choice, std::size_t i, std::int64_t micro_batche
 }
 
 void note(Choice& choice, std::size_t i, const analysis::Metrics& metrics) {
+  if (!metrics.contains(name_of(i, kMemory))) {  // beaten by one of its own family, or of an earlier one
+    choice.refused = kBeaten;
+    return;
+  }
   choice.memory = static_cast<std::uint64_t>(metrics.at(name_of(i, kMemory)));
   const auto found = metrics.find(name_of(i, kSeconds));
   if (found == metrics.end()) {
@@ -162,11 +167,17 @@ double dollars_of(const Choice& choice, double seconds) {
   return seconds / 3600 * choice.job.price_per_hour.value_or(0) * static_cast<double>(choice.job.instances());
 }
 
-/// Whether a projected choice is no slower and no dearer than this one can be.
+/// Some micro-batches tell the time of all of them to less than this.
+constexpr double kNear = 1.01;
+
+/// Whether a projected choice is faster and cheaper than this one can be. Of equals none is left out: which one of them
+/// was projected first depends on the processes, the answer does not.
 bool beaten(const Choice& choice, const std::vector<Choice>& all) {
-  const double seconds = least_seconds(choice.job), dollars = dollars_of(choice, seconds);
+  const double dollars = dollars_of(choice, choice.least_seconds);
   return std::ranges::any_of(all, [&](const Choice& other) {
-    return other.fits && other.change.dollars && other.change.seconds <= seconds && *other.change.dollars <= dollars;
+    const double near = other.job.step.plan.micro_batches > kTimedMicroBatches ? kNear : 1;
+    return other.fits && other.change.dollars && other.change.seconds * near < choice.least_seconds &&
+           *other.change.dollars * near < dollars;
   });
 }
 
@@ -176,6 +187,9 @@ std::uint64_t apart_from_recomputing(const Choice& choice) {
   job.step.plan.recompute = Recompute::kNone;
   return hash_of(job);
 }
+
+/// The least that a choice can cost, in dollars and time: those with little are projected first, and beat the others.
+double least_of(const Choice& choice) { return dollars_of(choice, choice.least_seconds) * choice.least_seconds; }
 
 /// Choices of one machine and one size of blocks are computed by one process, which compiles the blocks once.
 using Family = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
@@ -189,7 +203,12 @@ std::vector<std::vector<std::size_t>> families_of(const std::vector<Choice>& cho
   std::map<Family, std::vector<std::size_t>> families;
   for (const std::size_t i : some) families[family_of(choices[i])].push_back(i);
   std::vector<std::vector<std::size_t>> out;
-  for (auto& [key, members] : families) out.push_back(std::move(members));
+  const auto least = [&](std::size_t i) { return least_of(choices[i]); };
+  for (auto& [key, members] : families) {
+    std::ranges::stable_sort(members, {}, least);
+    out.push_back(std::move(members));
+  }
+  std::ranges::stable_sort(out, {}, [&](const std::vector<std::size_t>& family) { return least(family.front()); });
   return out;
 }
 
@@ -203,7 +222,12 @@ void project_some(std::vector<Choice>& choices, const Some& some, int processes,
     analysis::Metrics metrics;
     const std::vector<std::size_t>& family = families[number(point)];
     SharedBlocks shared{choices[family.front()].job.machine.target()};
-    for (const std::size_t i : family) project_into(choices[i], i, some.micro_batches, shared, metrics);
+    for (const std::size_t i : family) {
+      // What this process projected before is known to it: its copy of the choices is its own.
+      if (some.micro_batches > 0 && beaten(choices[i], choices)) continue;
+      project_into(choices[i], i, some.micro_batches, shared, metrics);
+      note(choices[i], i, metrics);
+    }
     return metrics;
   };
   const analysis::SweepRun run =
@@ -235,7 +259,6 @@ namespace {
 /// Choices that may be on the front once all their micro-batches are simulated: a few of them tell the time of the
 /// others to less than a per cent.
 std::vector<std::size_t> near_front(const std::vector<Choice>& choices) {
-  constexpr double kNear = 1.01;
   std::vector<std::size_t> out;
   const std::vector<std::size_t> front = front_of(choices);
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -260,7 +283,7 @@ std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recomput
     if (fits.at(apart_from_recomputing(choice)))
       choice.refused = "the same plan fits with less recomputation";
     else if (beaten(choice, choices))
-      choice.refused = "another one is cheaper and faster than this one can be";
+      choice.refused = kBeaten;
     else
       some.push_back(i);
   }
@@ -270,6 +293,7 @@ std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recomput
 }  // namespace
 
 void project_choices(std::vector<Choice>& choices, int processes, const analysis::SweepWatch& watch) {
+  for (Choice& choice : choices) choice.least_seconds = least_seconds(choice.job);
   for (const Recompute level : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
     project_some(choices, {.numbers = worth_projecting(choices, level)}, processes, watch);
   project_some(choices, {.numbers = near_front(choices), .micro_batches = 0}, processes, watch);

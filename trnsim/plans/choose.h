@@ -29,7 +29,8 @@ struct Choice {
   std::string refused{};     // why it is not possible, or not worth a projection
   std::uint64_t memory = 0;  // of a core
   double step_seconds = 0;
-  std::string binds{};  // the part of a step that would shorten it most
+  double least_seconds = 0;  // no projection is shorter
+  std::string binds{};       // the part of a step that would shorten it most
 };
 
 /// All choices of the space whose jobs may be possible. Cores that share data alone have every number of cores that
