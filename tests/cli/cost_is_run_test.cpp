@@ -1,5 +1,5 @@
-// What `cost` says of another instance is what the job takes there, to the last digit: of workloads by `run`, of models
-// by `estimate`.
+// `cost` and the job on another instance have the same time and dollars, to the last digit: `run` for workloads,
+// `estimate` for models.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
     Jobs, CostIsRun,
     testing::Values(Question{"bert_emotion", ""}, Question{"bert_emotion", "--instance_type trn2.3xlarge"},
                     Question{"bert_tweets", ""}, Question{"vit_mnist", ""}, Question{"t5_small_summarize", ""},
-                    Question{"bert_imdb", "--per_device_train_batch_size 4"},
+                    Question{"bert_tweets", "--per_device_train_batch_size 4"},
                     Question{"llama-small", "--max_length 128 --instance_type trn1.2xlarge", 4000},
                     Question{"gpt-small", "--max_length 128 --gradient_accumulation_steps 4", 20000},
                     Question{"bert-small", "--max_length 64 --instance_type trn1.2xlarge --save_steps 10", 5000},

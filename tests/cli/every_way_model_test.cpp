@@ -45,7 +45,7 @@ TEST_P(EveryWayOfAModel, AChoiceIsItsEstimate) {
   }
 }
 
-/// Of plans a few micro-batches are compiled and simulated, of a job that is asked for all: a per cent between them.
+/// `plan` compiles and simulates a few micro-batches, `estimate` all of them: a per cent lies between.
 TEST_P(EveryWayOfAModel, APlanIsItsEstimate) {
   if (std::string{GetParam().model}.starts_with("bert")) GTEST_SKIP() << "encoders have one plan";
   const Json plans = json_of("plan " + job() + " --sequences 3000 --global_batch_size 128 --instance_type " + place());

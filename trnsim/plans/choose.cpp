@@ -170,8 +170,8 @@ double dollars_of(const Choice& choice, double seconds) {
 /// Some micro-batches tell the time of all of them to less than this.
 constexpr double kNear = 1.01;
 
-/// Whether a projected choice is faster and cheaper than this one can be. Of equals none is left out: which one of them
-/// was projected first depends on the processes, the answer does not.
+/// Whether a projected choice is faster and cheaper than this one can be. Equals are all kept: the order of projections
+/// depends on the processes, the answer does not.
 bool beaten(const Choice& choice, const std::vector<Choice>& all) {
   const double dollars = dollars_of(choice, choice.least_seconds);
   return std::ranges::any_of(all, [&](const Choice& other) {
