@@ -214,7 +214,7 @@ std::string next_of(const std::string& folder, const RunResult& result) {
   return fmt::format("open {}/report.html, or --tables for every figure", folder);
 }
 
-/// The command as typed, with every flag that makes the job; its folder is where the report lies.
+/// The command as typed, with every flag that makes the job, without the folder that it filled.
 std::string command_of_report() {
   std::vector<std::string> words = typed_command();
   words.front() = "trnsim";

@@ -45,7 +45,7 @@ TEST_P(EveryWayOfAModel, AChoiceIsItsEstimate) {
   }
 }
 
-/// `plan` compiles and simulates a few micro-batches, `estimate` all of them: a per cent lies between.
+/// `plan` compiles and simulates a few micro-batches, `estimate` all of them; they agree to a per cent.
 TEST_P(EveryWayOfAModel, APlanIsItsEstimate) {
   if (std::string{GetParam().model}.starts_with("bert")) GTEST_SKIP() << "encoders have one plan";
   const Json plans = json_of("plan " + job() + " --sequences 3000 --global_batch_size 128 --instance_type " + place());

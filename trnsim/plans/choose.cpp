@@ -223,7 +223,7 @@ void project_some(std::vector<Choice>& choices, const Some& some, int processes,
     const std::vector<std::size_t>& family = families[number(point)];
     SharedBlocks shared{choices[family.front()].job.machine.target()};
     for (const std::size_t i : family) {
-      // What this process projected before is known to it: its copy of the choices is its own.
+      // Earlier projections of this process are known to it: its copy of the choices is its own.
       if (some.micro_batches > 0 && beaten(choices[i], choices)) continue;
       project_into(choices[i], i, some.micro_batches, shared, metrics);
       note(choices[i], i, metrics);
