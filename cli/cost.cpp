@@ -84,7 +84,7 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
 /// "cheapest  $0.115 in 3:04 on 1 x trn2.3xlarge, 8 cores, 128 sequences a step".
 std::string line_of(std::string_view name, const analysis::CostRow* row) {
   if (!row) return "";
-  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->run[0]), base::clock_text(row->seconds),
+  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->paid()), base::clock_text(row->seconds),
                                 row->instances, row->instance_type);
   if (row->cores > 0)
     out += fmt::format(", {}, {:g} sequences a step", base::counted(static_cast<std::int64_t>(row->cores), "core"),
@@ -99,8 +99,8 @@ std::vector<analysis::CostRow> first_rows(const std::vector<analysis::CostRow>& 
   constexpr std::size_t kMost = 5;
   std::vector<analysis::CostRow> out;
   for (const analysis::CostRow& row : rows)
-    if (row.basis != analysis::Basis::kRoofline && row.run[0]) out.push_back(row);
-  std::ranges::stable_sort(out, {}, [](const analysis::CostRow& row) { return *row.run[0]; });
+    if (row.basis != analysis::Basis::kRoofline && row.paid()) out.push_back(row);
+  std::ranges::stable_sort(out, {}, [](const analysis::CostRow& row) { return *row.paid(); });
   out.resize(std::min(out.size(), kMost));
   return out;
 }

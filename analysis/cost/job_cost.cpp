@@ -38,8 +38,9 @@ double roofline_seconds(const JobToPrice& job, const PricedInstance& one, int co
 CostRow priced(CostRow row, const JobToPrice& job, const PricedInstance& one, double tokens) {
   for (int p = 0; p < kPurchaseCount; ++p)
     if (one.per_hour[p]) row.run[p] = cost_of(row.seconds, one.per_hour[p]->value, row.instances, 0, 0).run;
-  if (!row.run[0]) return row;
-  const double run = *row.run[0];
+  row.purchase = job.purchase;
+  if (!row.paid()) return row;
+  const double run = *row.paid();
   if (job.epochs > 0) row.per_epoch = run / job.epochs;
   if (tokens > 0) row.per_million_tokens = run / tokens * 1e6;
   if (row.samples > 0) row.per_1k_samples = run / row.samples * 1e3;
@@ -84,7 +85,7 @@ CostRow roofline_row(const JobToPrice& job, const PricedInstance& one, int count
 /// Seconds for as many samples as all others: a job of so many steps trains on more where its batch is larger.
 double comparable(const CostRow& row, double of_row) { return row.samples > 0 ? of_row / row.samples : of_row; }
 
-bool competes(const CostRow& row) { return row.basis != Basis::kRoofline && !row.too_small && row.run[0]; }
+bool competes(const CostRow& row) { return row.basis != Basis::kRoofline && !row.too_small && row.paid(); }
 
 template <class Figure>
 const CostRow* least(const std::vector<CostRow>& rows, Figure figure) {
@@ -98,10 +99,10 @@ const CostRow* least(const std::vector<CostRow>& rows, Figure figure) {
 void mark_pareto(std::vector<CostRow>& rows) {
   for (CostRow& row : rows) {
     if (!competes(row)) continue;
-    const double seconds = comparable(row, row.seconds), dollars = comparable(row, *row.run[0]);
+    const double seconds = comparable(row, row.seconds), dollars = comparable(row, *row.paid());
     row.pareto = std::ranges::none_of(rows, [&](const CostRow& other) {
       if (!competes(other)) return false;
-      const double its_seconds = comparable(other, other.seconds), its_dollars = comparable(other, *other.run[0]);
+      const double its_seconds = comparable(other, other.seconds), its_dollars = comparable(other, *other.paid());
       return its_seconds <= seconds && its_dollars <= dollars && (its_seconds < seconds || its_dollars < dollars);
     });
   }
@@ -149,17 +150,26 @@ std::vector<Placement> same_cores_elsewhere(const std::string& where, const JobT
   return out;
 }
 
+/// An option of the job, or `otherwise`.
+template <class Value>
+Value option(const Figures& f, std::string_view name, Value otherwise) {
+  const auto found = std::ranges::find(f.workload.options, name, &std::pair<std::string, SettingValue>::first);
+  const auto* value = found == f.workload.options.end() ? nullptr : std::get_if<Value>(&found->second);
+  return value ? *value : otherwise;
+}
+
+/// How the job's instances are bought; a list of another trnsim's may have another name for it.
+Purchase purchase_of(const Figures& f) {
+  const auto found = std::ranges::find(kPurchaseNames, option(f, "price", std::string{kPurchaseNames.front()}));
+  return found == kPurchaseNames.end() ? Purchase::kOnDemand : static_cast<Purchase>(found - kPurchaseNames.begin());
+}
+
 /// Weights, gradients and the optimizer's state: one copy of each, however many cores share it.
 double state_of(const Figures& f) {
-  const auto option = [&]<class Value>(std::string_view name, Value otherwise) {
-    const auto found = std::ranges::find(f.workload.options, name, &std::pair<std::string, SettingValue>::first);
-    const auto* value = found == f.workload.options.end() ? nullptr : std::get_if<Value>(&found->second);
-    return value ? *value : otherwise;
-  };
-  const auto size = [&](std::string_view name) { return static_cast<double>(option(name, std::int64_t{1})); };
+  const auto size = [&](std::string_view name) { return static_cast<double>(option(f, name, std::int64_t{1})); };
   const auto held = [&](const char* kind) { return f.memory.kind(kind).value_or(0); };
   const double split = size("tensor_parallel_size") * size("pipeline_parallel_size");
-  const double shares = option("zero_1", false) ? f.machine.cores.value_or(0) : split;
+  const double shares = option(f, "zero_1", false) ? f.machine.cores.value_or(0) : split;
   return split * (held("weights") + held("gradients")) + shares * held("optimizer");
 }
 
@@ -183,6 +193,7 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
   job.framework_ops = f.work.framework_ops.value_or(0);
   add_job_work(job, f.work.job_model_flops, record, job.steps);
   job.state_bytes = state_of(f);
+  job.purchase = purchase_of(f);
   job.cores = f.machine.cores.value_or(0);
   job.sequences_per_step = f.work.sequences_per_step.value_or(0);
   job.placements = same_cores_elsewhere(where, job, f.time.other_instances);
@@ -209,7 +220,7 @@ std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedIn
 }
 
 const CostRow* cheapest_of(const std::vector<CostRow>& rows) {
-  return least(rows, [](const CostRow& row) { return *row.run[0]; });
+  return least(rows, [](const CostRow& row) { return *row.paid(); });
 }
 
 const CostRow* fastest_of(const std::vector<CostRow>& rows) { return least(rows, &CostRow::seconds); }
@@ -262,6 +273,13 @@ base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
 
 namespace {
 
+base::Column price_column(Purchase purchase) {
+  const std::string_view name = kPurchaseNames[static_cast<std::size_t>(purchase)];
+  std::string title{name};
+  std::ranges::replace(title, '_', ' ');
+  return {std::string{name}, title, Align::kRight};
+}
+
 std::string brief_basis(const CostRow& row) {
   if (row.too_small) return "does not fit";
   if (row.basis == Basis::kRoofline) return "roofline";
@@ -272,13 +290,15 @@ std::string brief_basis(const CostRow& row) {
 }  // namespace
 
 base::Table brief_cost_table(const std::vector<CostRow>& rows) {
+  const Purchase paid = rows.empty() ? Purchase::kOnDemand : rows.front().purchase;
+  const Purchase beside = paid == Purchase::kSpot ? Purchase::kOnDemand : Purchase::kSpot;
   base::Table table{{{"instance_type", "instance"},
                      {"instances", "n", Align::kRight},
                      {"cores", "", Align::kRight},
                      {"sequences_per_step", "batch", Align::kRight},
                      {"seconds", "time", Align::kRight},
-                     {"on_demand", "on demand", Align::kRight},
-                     {"spot", "", Align::kRight},
+                     price_column(paid),
+                     price_column(beside),
                      {"basis", ""}}};
   for (const CostRow& row : rows) {
     const auto price = [&](Purchase purchase) {
@@ -286,7 +306,7 @@ base::Table brief_cost_table(const std::vector<CostRow>& rows) {
     };
     const std::string basis = brief_basis(row);
     table.add_row({row.instance_type, row.instances, count_cell(row.cores), count_cell(row.sequences_per_step),
-                   time_cell(row), price(Purchase::kOnDemand), price(Purchase::kSpot), basis});
+                   time_cell(row), price(paid), price(beside), basis});
   }
   return table;
 }

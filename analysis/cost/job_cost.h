@@ -47,6 +47,7 @@ struct JobToPrice {
   double state_bytes = 0;    // weights, gradients and the optimizer's state, one copy of each
   double cores = 0;          // that work, on all instances
   double sequences_per_step = 0;
+  Purchase purchase = Purchase::kOnDemand;  // how its instances are bought
 };
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
@@ -70,10 +71,14 @@ struct CostRow {
   Named<std::string> settings{};
   std::optional<TooSmall> too_small{};  // then the job cannot run there, and the table shows neither time nor price
   std::array<std::optional<double>, kPurchaseCount> run{};                    // dollars
-  std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
-  /// No other row is faster and cheaper on demand; nothing for rooflines, whose instances are not simulated.
+  Purchase purchase = Purchase::kOnDemand;                                    // the job's
+  std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // as paid()
+  /// No other row is faster and cheaper; nothing for rooflines, whose instances are not simulated.
   std::optional<bool> pareto{};
   std::optional<std::int64_t> largest_batch{};  // per core, if a search was made
+
+  /// Dollars as the job is bought, the figure that `run` says; none where the instance cannot be bought so.
+  const std::optional<double>& paid() const { return run[static_cast<std::size_t>(purchase)]; }
 };
 
 /// The job itself, its placements, and rooflines on `counts` instances of each type that is not simulated; these need

@@ -29,8 +29,8 @@ std::string compiler_bars(const ReportRun& run) {
 std::vector<const CostRow*> by_price(const ReportRun& run) {
   std::vector<const CostRow*> rows;
   for (const CostRow& row : run.costs)
-    if (!row.too_small && row.run[0]) rows.push_back(&row);
-  std::ranges::stable_sort(rows, {}, [](const CostRow* row) { return *row->run[0]; });
+    if (!row.too_small && row.paid()) rows.push_back(&row);
+  std::ranges::stable_sort(rows, {}, [](const CostRow* row) { return *row->paid(); });
   return rows;
 }
 
@@ -72,8 +72,7 @@ std::string published_html(const ReportRun& run) {
 std::string what_if_html(const ReportRun& run) {
   const std::string why = question("what would help? Each change was projected like the job itself");
   std::string out = compiler_bars(run);
-  if (!run.figures.answer || !run.figures.answer->changes)
-    return out.empty() ? out : why + out;
+  if (!run.figures.answer || !run.figures.answer->changes) return out.empty() ? out : why + out;
   std::vector<Bar> bars{{.name = "as it is", .value = 100, .text = "100 %", .css = "soft"}};
   for (const ChangeFigures& change : *run.figures.answer->changes)
     bars.push_back({.name = flags_of(change.settings),
@@ -99,8 +98,8 @@ std::string cost_html(const ReportRun& run) {
     if (given) name += ", this job";
     if (one.basis == Basis::kRoofline) name += ", a rough estimate";
     bars.push_back({.name = name,
-                    .value = *one.run[0],
-                    .text = fmt::format("${:.2f}, {}", *one.run[0], base::clock_text(one.seconds)),
+                    .value = *one.paid(),
+                    .text = fmt::format("${:.2f}, {}", *one.paid(), base::clock_text(one.seconds)),
                     .css = row == best       ? "best"
                            : simulated(&one) ? ""
                                              : "soft"});
@@ -109,7 +108,8 @@ std::string cost_html(const ReportRun& run) {
   for (const CostRow& row : run.costs)
     if (row.too_small) small += fmt::format("{}{} x {}", small.empty() ? "" : ", ", row.instances, row.instance_type);
   return question(
-             "what does the job cost elsewhere? On demand, from the first step to the last; estimates are what the "
+             "what does the job cost elsewhere? As it is bought here, from the first step to the last; estimates are "
+             "what the "
              "accelerator's peaks allow, and are not compared with simulated ones") +
          bars_html("dollars of the job on each instance", bars) +
          (small.empty() ? "" : fmt::format("<p>Too small for it: {}.</p>\n", escape(small))) +
