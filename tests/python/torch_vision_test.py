@@ -2,8 +2,8 @@
 running statistics: those of two pictures of one pixel have no digits left (PyTorch's own fp32 gradients of
 mobilenet_v2 are then 40 % off its fp64 ones), so one model has eight larger pictures and its batch's statistics.
 
-A gradient jumps where an argument of ReLU crosses 0. Of the half a million of densenet121 one or two are so near that
-the rounding of fp32 decides, and everything before it is off by 1e-3 and more. So the pictures are those, of the first
+A gradient jumps where an argument of ReLU crosses 0. One or two of densenet121's half a million are so near that the
+rounding of fp32 decides, and everything before it is off by 1e-3 and more. So the pictures are those, of the first
 seeds, whose arguments keep away from 0 the most; with a batch's statistics rounding reaches further, and SiLU, which
 has no such place, stands for ReLU."""
 import os
