@@ -78,7 +78,8 @@ std::string launch_line(const Choice& choice, const std::string& model) {
                   model, plan.micro_batch, plan.micro_batches);
   if (job.model->splits())
     out += fmt::format(" --tensor_parallel_size {} --pipeline_parallel_size {}", plan.tensor, plan.pipeline);
-  if (const auto lora = job.model->lora()) out += fmt::format(" --lora_r {} --lora_alpha {:g}", lora->rank, lora->alpha);
+  if (const auto lora = job.model->lora())
+    out += fmt::format(" --lora_r {} --lora_alpha {:g}", lora->rank, lora->alpha);
   if (plan.zero1) out += " --zero_1";
   if (plan.recompute == runtime::Recompute::kFull) out += " --gradient_checkpointing";
   if (plan.recompute == runtime::Recompute::kSelective) out += " --recompute selective";

@@ -156,7 +156,8 @@ TEST_F(AnswersAgree, AChoiceIsWhatEstimateSaysOfIt) {
     EXPECT_EQ(choice["dollars"], told["dollars"]) << choice;
   }
   const Ran people = run(question);
-  for (const char* line : {"cheapest: ", "fastest: ", "why the cheapest: ", "see: ", "torchrun --nproc_per_node 2", "--lora_alpha 32"})
+  for (const char* line :
+       {"cheapest: ", "fastest: ", "why the cheapest: ", "see: ", "torchrun --nproc_per_node 2", "--lora_alpha 32"})
     EXPECT_THAT(people.out, HasSubstr(line));
   EXPECT_EQ(run(question + " --within \"1 ms\"").code, 3);
   EXPECT_EQ(run("choose llama-small").code, 2);
