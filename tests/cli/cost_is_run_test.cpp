@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Question{"bert_emotion", ""}, Question{"bert_emotion", "--instance_type trn2.3xlarge"},
                     Question{"bert_tweets", ""}, Question{"vit_mnist", ""}, Question{"t5_small_summarize", ""},
                     Question{"bert_tweets", "--per_device_train_batch_size 4"},
-                    Question{"bert_imdb", "", 0, "sagemaker"}, Question{"bert_emotion", "--price spot", 0, "spot"},
+                    Question{"bert_imdb", "", 0, "sagemaker"},
                     Question{"llama-small", "--max_length 128 --instance_type trn1.2xlarge", 4000},
                     Question{"gpt-small", "--max_length 128 --gradient_accumulation_steps 4", 20000},
                     Question{"bert-small", "--max_length 64 --instance_type trn1.2xlarge --save_steps 10", 5000},
