@@ -68,8 +68,7 @@ struct JsonFields<Resource> {
 template <>
 struct JsonFields<HeldFigures> {
   using S = HeldFigures;
-  static constexpr auto kList =
-      std::tuple(Key{"name", &S::name}, Key{"bytes", &S::bytes}, Key{"count", &S::count});
+  static constexpr auto kList = std::tuple(Key{"name", &S::name}, Key{"bytes", &S::bytes}, Key{"count", &S::count});
 };
 template <>
 struct JsonFields<MemoryFigures> {
@@ -153,9 +152,8 @@ struct JsonFields<GainFigures> {
 template <>
 struct JsonFields<HostFigures> {
   using S = HostFigures;
-  static constexpr auto kList =
-      std::tuple(Key{"seconds", &S::seconds}, Key{"peak_bytes", &S::peak_bytes}, Key{"threads", &S::threads},
-                 Key{"date", &S::date});
+  static constexpr auto kList = std::tuple(Key{"seconds", &S::seconds}, Key{"peak_bytes", &S::peak_bytes},
+                                           Key{"threads", &S::threads}, Key{"date", &S::date});
 };
 template <>
 struct JsonFields<StepFigures> {

@@ -31,10 +31,10 @@ struct HostCosts {
 
 /// Costs of the compiler, and of the runtime that starts its programs.
 struct CompilerCosts {
-  base::Sourced<double> compile_per_op;  // s of compilation per operation of a graph, when no cache has it
+  base::Sourced<double> compile_per_op;    // s of compilation per operation of a graph, when no cache has it
   base::Sourced<double> compile_per_tile;  // s more for each matmul of a tile of weights, unrolled
-  base::Sourced<double> compile_base;    // s that every first graph takes besides
-  base::Sourced<double> compile_graphs;  // that a job compiles of its step: the first step's, the later ones', ...
+  base::Sourced<double> compile_base;      // s that every first graph takes besides
+  base::Sourced<double> compile_graphs;    // that a job compiles of its step: the first step's, the later ones', ...
   base::Sourced<double> compile_instructions;  // of a module, from which on the compiler refuses
   base::Sourced<double> ring_share;            // bytes of DMA rings for a byte of scratchpad
   base::Sourced<double> runtime_bytes;         // of a core's HBM that code and runtime take

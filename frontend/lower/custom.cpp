@@ -155,25 +155,20 @@ struct FunctionTarget {
   isa::Fn fn;
   std::string_view composed = {};  // of others, by this operator's name
 };
-constexpr std::array kFunctions = {FunctionTarget{"AwsNeuronErf", isa::Fn::kErf},
-                                   FunctionTarget{"AwsNeuronGelu", isa::Fn::kGelu},
-                                   FunctionTarget{"AwsNeuronGeluApprxTanh", isa::Fn::kGeluTanh},
-                                   FunctionTarget{"AwsNeuronSilu", isa::Fn::kSilu},
-                                   // made by frontend/rewrite/functions.cpp
-                                   FunctionTarget{"rewrite.gelu_sigmoid", isa::Fn::kGeluSigmoid},
-                                   FunctionTarget{"rewrite.sigmoid", isa::Fn::kSigmoid},
-                                   FunctionTarget{"rewrite.gelu_grad", isa::Fn::kGeluGrad},
-                                   FunctionTarget{"rewrite.gelu_tanh_grad", isa::Fn::kGeluTanhGrad},
-                                   FunctionTarget{"rewrite.silu_grad", isa::Fn::kSiluGrad},
-                                   FunctionTarget{"rewrite.tanh_grad", isa::Fn::kTanhGrad},
-                                   FunctionTarget{"mhlo.erf", isa::Fn::kErf},
-                                   FunctionTarget{"mhlo.erf_inv", isa::Fn::kCopy, "chlo.erf_inv"},
-                                   FunctionTarget{"mhlo.tan", isa::Fn::kCopy, "tan"},
-                                   FunctionTarget{"mhlo.cosh", isa::Fn::kCopy, "chlo.cosh"},
-                                   FunctionTarget{"mhlo.sinh", isa::Fn::kCopy, "chlo.sinh"},
-                                   FunctionTarget{"mhlo.acosh", isa::Fn::kCopy, "chlo.acosh"},
-                                   FunctionTarget{"mhlo.asinh", isa::Fn::kCopy, "chlo.asinh"},
-                                   FunctionTarget{"mhlo.atanh", isa::Fn::kCopy, "chlo.atanh"}};
+constexpr std::array kFunctions = {
+    FunctionTarget{"AwsNeuronErf", isa::Fn::kErf}, FunctionTarget{"AwsNeuronGelu", isa::Fn::kGelu},
+    FunctionTarget{"AwsNeuronGeluApprxTanh", isa::Fn::kGeluTanh}, FunctionTarget{"AwsNeuronSilu", isa::Fn::kSilu},
+    // made by frontend/rewrite/functions.cpp
+    FunctionTarget{"rewrite.gelu_sigmoid", isa::Fn::kGeluSigmoid}, FunctionTarget{"rewrite.sigmoid", isa::Fn::kSigmoid},
+    FunctionTarget{"rewrite.gelu_grad", isa::Fn::kGeluGrad},
+    FunctionTarget{"rewrite.gelu_tanh_grad", isa::Fn::kGeluTanhGrad},
+    FunctionTarget{"rewrite.silu_grad", isa::Fn::kSiluGrad}, FunctionTarget{"rewrite.tanh_grad", isa::Fn::kTanhGrad},
+    FunctionTarget{"mhlo.erf", isa::Fn::kErf}, FunctionTarget{"mhlo.erf_inv", isa::Fn::kCopy, "chlo.erf_inv"},
+    FunctionTarget{"mhlo.tan", isa::Fn::kCopy, "tan"}, FunctionTarget{"mhlo.cosh", isa::Fn::kCopy, "chlo.cosh"},
+    FunctionTarget{"mhlo.sinh", isa::Fn::kCopy, "chlo.sinh"},
+    FunctionTarget{"mhlo.acosh", isa::Fn::kCopy, "chlo.acosh"},
+    FunctionTarget{"mhlo.asinh", isa::Fn::kCopy, "chlo.asinh"},
+    FunctionTarget{"mhlo.atanh", isa::Fn::kCopy, "chlo.atanh"}};
 
 /// Whether the target is a mark or a function.
 bool simple_target(Lowerer& l, std::string_view target) {

@@ -77,9 +77,7 @@ class Builder {
  private:
   Stage& add(Stage stage) { return stages_.emplace_back(stage); }
   /// The latency of one step from every rank to every other.
-  double one_step() const {
-    return std::max(across(), at_.crosses ? machine_.efa_latency.value : 0);
-  }
+  double one_step() const { return std::max(across(), at_.crosses ? machine_.efa_latency.value : 0); }
   /// The latency of one exchange of a mesh: a write passes the chips between without being stored there.
   double across() const { return at_.mesh_hops > 0 ? machine_.link_hop.value : 0; }
 

@@ -72,8 +72,8 @@ class Program {
     module_->replicas = ranks;
     try {
       const hw::MachineParams machine = trnsim::load_machine(instance_type, {}, 1);
-      device_ = std::make_shared<const trnsim::CoreProgram>(*module_, machine.target(), ranks,
-                                                            runtime::numerics(numerics));
+      device_ =
+          std::make_shared<const trnsim::CoreProgram>(*module_, machine.target(), ranks, runtime::numerics(numerics));
     } catch (const Error& e) {
       if (e.fault() == Fault::kInternal || e.fault() == Fault::kUsage) throw;
       refused_ = std::string{e.where()} + ": " + std::string{e.problem()};
@@ -189,8 +189,8 @@ void bind_programs(py::module_& m) {
   py::class_<Buffer>(m, "Buffer", "a tensor where programs compute it")
       .def(py::init(&buffer_from), py::arg("element"), py::arg("dims"), py::arg("data"))
       .def("bytes", &bytes_of, "its elements in row-major order, little-endian; one byte for a truth value")
-      .def_property_readonly(
-          "element", [](const Buffer& b) { return std::string{frontend::info(b.literal->type.element).mlir}; })
+      .def_property_readonly("element",
+                             [](const Buffer& b) { return std::string{frontend::info(b.literal->type.element).mlir}; })
       .def_property_readonly("dims", [](const Buffer& b) { return b.literal->type.dims; });
   py::class_<trnsim::GraphCores>(m, "Cores", "simulated cores that compute programs in turn")
       .def(py::init<std::uint64_t>(), py::arg("seed") = 42, "`seed`: of stochastic rounding");

@@ -115,8 +115,7 @@ std::vector<Mask> parts_of(const Affine& rule) {
   std::pair<std::int64_t, std::int64_t> before{0, 0};
   for (std::int64_t i = 0; i <= rule.size[columns]; ++i) {
     std::pair<std::int64_t, std::int64_t> now{0, 0};
-    if (i < rule.size[columns])
-      now = indices(rule.coef[rows], rule.constant + rule.coef[columns] * i, rule.size[rows]);
+    if (i < rule.size[columns]) now = indices(rule.coef[rows], rule.constant + rule.coef[columns] * i, rule.size[rows]);
     if (now == before) continue;
     if (before.first < before.second) {
       add_range(out.emplace_back(), rule, rows, before);

@@ -79,12 +79,12 @@ class Doubter {
 
   /// A sum, a product, a greatest or least number that an iteration carries on in its own place.
   static bool associative(const Instr& i, const Tile& read) {
-    const bool same = i.dst.space == read.space && i.dst.reg == read.reg && i.dst.start == read.start &&
-                      i.dst.offset == read.offset;
+    const bool same =
+        i.dst.space == read.space && i.dst.reg == read.reg && i.dst.start == read.start && i.dst.offset == read.offset;
     if (!same) return false;
     if (i.accumulate) return true;
-    const bool adds = i.alu0 == isa::Alu::kAdd || i.alu0 == isa::Alu::kMul || i.alu0 == isa::Alu::kMax ||
-                      i.alu0 == isa::Alu::kMin;
+    const bool adds =
+        i.alu0 == isa::Alu::kAdd || i.alu0 == isa::Alu::kMul || i.alu0 == isa::Alu::kMax || i.alu0 == isa::Alu::kMin;
     return i.op == Opcode::kTensorTensor && adds;
   }
 
@@ -102,8 +102,9 @@ class Doubter {
           const Patch read = patch_of(*t);
           const auto mine = own.find(t->reg);
           if (mine == own.end() || !any_overlaps(mine->second, read))
-            doubt(i.label, "an iteration of nl.affine_range reads what an earlier one wrote: the compiler may change "
-                           "their order (nl.sequential_range keeps it)");
+            doubt(i.label,
+                  "an iteration of nl.affine_range reads what an earlier one wrote: the compiler may change "
+                  "their order (nl.sequential_range keeps it)");
         }
         for (const Tile* t : isa::writes(i))
           if (t->space != Space::kHbm) add_patch(own[t->reg], patch_of(*t));

@@ -86,8 +86,8 @@ void require_loaded(const VirtualBlock& block, std::int64_t sbuf_bytes) {
   const std::size_t count = block.buffers.size() + 1;
   std::vector<std::uint32_t> first(count, kNever), last(count, 0);
   for (std::uint32_t i = 0; i < block.instrs.size(); ++i)
-    for (const Tile* t : {&block.instrs[i].dst, &block.instrs[i].dst2, &block.instrs[i].a, &block.instrs[i].b,
-                          &block.instrs[i].c})
+    for (const Tile* t :
+         {&block.instrs[i].dst, &block.instrs[i].dst2, &block.instrs[i].a, &block.instrs[i].b, &block.instrs[i].c})
       if (*t && t->space == Space::kSbuf && loaded[t->reg])
         first[t->reg] = std::min(first[t->reg], i), last[t->reg] = i;
   std::vector<std::int64_t> change(block.instrs.size() + 1, 0);

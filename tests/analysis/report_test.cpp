@@ -217,7 +217,7 @@ TEST(MemoryUse, HeldKindsCountDuringAllCallsOthersWhileTheyLive) {
   EXPECT_THAT(bytes("weights"), testing::Each(32'768));
   EXPECT_THAT(bytes("activations"), testing::ElementsAre(65'536, 65'536, 0));
   EXPECT_THAT(bytes("gradients"), testing::Each(65'536));  // reserved all along
-  EXPECT_THAT(bytes("workspace"), testing::Each(16));  // no call touches it: it counts as held
+  EXPECT_THAT(bytes("workspace"), testing::Each(16));      // no call touches it: it counts as held
   EXPECT_EQ(memory.peak, 32'768 + 2 * 65'536 + 16);
 }
 

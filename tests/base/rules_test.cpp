@@ -26,9 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kFolders = {
-    "base",   "isa",     "hw",         "runtime", "frontend", "workloads", "analysis",
-    "trnsim", "include", "validation", "cli",     "python",   "tests"};
+const std::vector<std::string> kFolders = {"base",      "isa",      "hw",     "runtime", "frontend",
+                                           "workloads", "analysis", "trnsim", "include", "validation",
+                                           "cli",       "python",   "tests"};
 constexpr std::size_t kMostFunctionLines = 40, kMostFileLines = 400, kMostClassLines = 250;
 constexpr std::size_t kMostParameters = 6, kMostMembers = 20, kMostVirtuals = 12;
 

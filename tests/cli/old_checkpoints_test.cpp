@@ -41,15 +41,14 @@ class OldCheckpoints : public cli_test::SmallJob {
     return losses("llama",
                   "llama2_7b_dolly --nproc_per_node 4 --tensor_parallel_size 2 --zero_1 true --max_length 16 "
                   "--gradient_accumulation_steps 1 --dataset_path " TRNSIM_TEST_DIR
-                  "/cli/checkpoints/llama/text.txt --vocab " TRNSIM_TEST_DIR
-                  "/workloads/data/tokenizers/tiny.model",
+                  "/cli/checkpoints/llama/text.txt --vocab " TRNSIM_TEST_DIR "/workloads/data/tokenizers/tiny.model",
                   numerics);
   }
 };
 
 TEST_F(OldCheckpoints, TheOneFileOfAClassifierGoesOnToTheSameBits) {
-  EXPECT_THAT(classifier("bf16"), testing::ElementsAre("0.6953437477350235", "0.7882759869098663",
-                                                       "0.7067072987556458", "0.7508254200220108"));
+  EXPECT_THAT(classifier("bf16"), testing::ElementsAre("0.6953437477350235", "0.7882759869098663", "0.7067072987556458",
+                                                       "0.7508254200220108"));
 }
 
 TEST_F(OldCheckpoints, ShardsOfADecoderGoOnToTheSameBits) {
@@ -59,8 +58,8 @@ TEST_F(OldCheckpoints, ShardsOfADecoderGoOnToTheSameBits) {
 
 // As 8a9f359 went through them, with its numbers: 0.6949, 0.7821, 0.7125, 0.7482.
 TEST_F(OldCheckpoints, AClassifierGoesOnWithStochasticRounding) {
-  EXPECT_THAT(classifier("bf16+sr"), testing::ElementsAre("0.7157845199108124", "0.81114062666893",
-                                                          "0.605645939707756", "0.7820644527673721"));
+  EXPECT_THAT(classifier("bf16+sr"), testing::ElementsAre("0.7157845199108124", "0.81114062666893", "0.605645939707756",
+                                                          "0.7820644527673721"));
 }
 
 // As 8a9f359: 6.3392, 6.2340, 6.1986, 6.2287.

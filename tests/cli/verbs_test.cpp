@@ -252,7 +252,7 @@ TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsP
   const auto recorded = recorded_errors();
   EXPECT_GE(recorded.size(), 8u) << "docs/accuracy.md: ./dev accuracy writes it anew";
   for (const auto& [regime, page] : recorded) {
-    if (regime == "micro" || regime == "all") continue;  // sums of the others
+    if (regime == "micro" || regime == "all") continue;           // sums of the others
     if (regime == "nki" || regime == "kernel on Trn2") continue;  // their sources are not ours to ship
     ASSERT_TRUE(errors.contains(regime)) << regime << " is predicted no more";
     const double mean =

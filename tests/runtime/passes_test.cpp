@@ -200,8 +200,8 @@ TEST(Cse, ViewsFollowTheValueThatStays) {
   const Tensor t = random_normal(1, 16, 1);
   running.write("x", t);
   running.run();
-  EXPECT_TRUE(close(running.read("z"), runtime::generate(16, 1, [&](auto r, auto) { return 3.0 * t.at(0, r); }),
-                    {.ulps = 2}));
+  EXPECT_TRUE(
+      close(running.read("z"), runtime::generate(16, 1, [&](auto r, auto) { return 3.0 * t.at(0, r); }), {.ulps = 2}));
 }
 
 // The first product's result has the rows of the second's, and is its second operand: all of it has to be there.

@@ -1,6 +1,6 @@
 // Presets are files: a new one needs no compiler.
-#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
+#include "workloads/models/model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

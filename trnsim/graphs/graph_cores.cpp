@@ -123,7 +123,7 @@ void CoreProgram::load(isa::Device& device) const {
 }
 
 std::vector<Literals> CoreProgram::run(isa::Device& device, std::span<const Literals> inputs,
-                                        const isa::RunOptions& options) const {
+                                       const isa::RunOptions& options) const {
   base::ensure(inputs.size() == program_.ranks, program_.name, "has inputs for another number of cores");
   for (std::uint32_t rank = 0; rank < program_.ranks; ++rank) {
     base::ensure(inputs[rank].size() == inputs_.size(), program_.name, "has another number of inputs");

@@ -15,7 +15,7 @@
 #include "workloads/jobs/workload.h"
 
 namespace analysis {
-struct Record;      // analysis/record/record.h
+struct Record;  // analysis/record/record.h
 }  // namespace analysis
 
 namespace trnsim {

@@ -93,9 +93,9 @@ std::vector<ProgramOutcome> outcomes_apart(const std::string& file, std::span<co
       continue;
     }
     outcome.verdict = Verdict::kRefused;
-    outcome.reason = fmt::format("{}:{}: {}", file, outcome.line,
-                                 answer.error ? std::string{answer.error->reason()}
-                                              : "the process that computed it " + answer.death);
+    outcome.reason = fmt::format(
+        "{}:{}: {}", file, outcome.line,
+        answer.error ? std::string{answer.error->reason()} : "the process that computed it " + answer.death);
     outcome.fix = "a defect of trnsim: please report it with the program; compute it without cores";
   }
   return out;
@@ -130,8 +130,8 @@ base::Table table_of(std::span<const ProgramOutcome> outcomes) {
                      {"fix", ""},
                      {"seconds", ""}}};
   for (const ProgramOutcome& o : outcomes)
-    table.add_row({o.file, static_cast<std::int64_t>(o.line), name_of(o.verdict), o.checks, o.code, o.reason, o.fix,
-                   o.seconds});
+    table.add_row(
+        {o.file, static_cast<std::int64_t>(o.line), name_of(o.verdict), o.checks, o.code, o.reason, o.fix, o.seconds});
   return table;
 }
 

@@ -44,14 +44,13 @@ Prediction predict_generation_graphs(const Row& row, const MicroRow& micro, cons
   const workloads::ModelPtr model = graph.unknown(kKnown).empty() ? model_of(graph) : nullptr;
   if (!model || !model->decoder() || !micro.seq_len)
     return Prediction::skip(fmt::format("the graphs of '{}' are not known", micro.what));
-  const trnsim::CompilerWork work =
-      trnsim::generation_work(model,
-                              {.batch = graph.number("batch").value_or(1),
-                               .prompt = *micro.seq_len,
-                               .length = *micro.seq_len,
-                               .tensor_parallel = micro.cores.value_or(1),
-                               .numerics = workloads::generation_numerics("bf16")},
-                              1);
+  const trnsim::CompilerWork work = trnsim::generation_work(model,
+                                                            {.batch = graph.number("batch").value_or(1),
+                                                             .prompt = *micro.seq_len,
+                                                             .length = *micro.seq_len,
+                                                             .tensor_parallel = micro.cores.value_or(1),
+                                                             .numerics = workloads::generation_numerics("bf16")},
+                                                            1);
   const double seconds = trnsim::compile_seconds(context.stack("transformers-neuronx"), work);
   return in_row_metric(row, {.seconds = seconds},
                        {fmt::format("{:.0f} operations and {:.0f} matmuls of tiles of weights in two graphs",
