@@ -8,12 +8,11 @@
 #include "frontend/lower/windows.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
+#include "runtime/ops/indexed.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
 namespace {
-
-constexpr std::int64_t kMostRows = 65535;  // of a table whose rows one transfer names
 
 /// Dimensions 0, 1, ... of a table's rows.
 Dims rows_named(const Dims& sizes) {
@@ -167,7 +166,7 @@ void gather(Lowerer& l) {
   for (const std::int64_t d : order) dims.push_back(result[static_cast<std::size_t>(d)]);
   const Dims batch = component(ids, g.index_vector_dim, 0).dims;
   const auto rows = rows_of(table, g.start_index_map, g.collapsed_slice_dims, g.operand_batching_dims, g.slice_sizes);
-  if (!rows || rows->rows > kMostRows) {
+  if (!rows || rows->rows > runtime::kIndexedRows) {
     const Windows windows{table.dims, g.slice_sizes, batch, starts_of(l, ids, how)};
     return l.set(inverse(dense_view(windows.taken(l, table), dims, l.dtype_out()), order));
   }

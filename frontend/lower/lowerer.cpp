@@ -340,6 +340,11 @@ std::vector<View> Lowerer::called(const Function& function, std::vector<View> ar
   return out;
 }
 
+const Node* Lowerer::producer(ValueId value) {
+  if (!frame_->producers) frame_->producers.emplace(frame_->function);
+  return frame_->producers->of(value);
+}
+
 std::uint8_t Lowerer::group_of(const IntTable& table) {
   std::vector<std::vector<std::uint32_t>> groups;
   for (std::int64_t r = 0; r < table.rows(); ++r) {

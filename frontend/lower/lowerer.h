@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "frontend/graph/producers.h"
 #include "frontend/lower/lower.h"
 #include "frontend/lower/view.h"
 #include "runtime/graph/op.h"
@@ -20,7 +22,8 @@ struct Frame {
   std::vector<View> values;
   const std::vector<std::size_t>& last_use;  // the node that reads each value last; the count of nodes: the caller does
   const Frame* caller = nullptr;
-  std::size_t at = 0;  // the node that is lowered
+  std::size_t at = 0;                    // the node that is lowered
+  std::optional<Producers> producers{};  // once a rule has asked
 };
 
 class Lowerer {
@@ -34,6 +37,8 @@ class Lowerer {
   const LowerOptions& options() const { return options_; }
   runtime::Graph& graph() { return out_.graph; }
   Frame& frame() { return *frame_; }
+  /// The node of this function that makes a value; nullptr: a parameter.
+  const Node* producer(ValueId value);
   const Node& node() const { return *node_; }
   [[noreturn]] void refuse(std::string_view what, std::string_view fix) const;
   std::string where() const;

@@ -6,6 +6,7 @@
 #include "frontend/lower/formula.h"
 #include "frontend/lower/windows.h"
 #include "frontend/ops/operator.h"
+#include "runtime/ops/indexed.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -14,9 +15,8 @@ namespace {
 
 using isa::Alu;
 
-constexpr std::int64_t kFewRows = 128;      // a table of so few rows is one pass of TensorE
-constexpr std::int64_t kMostRows = 65'535;  // that one transfer names
-constexpr double kManyFlops = 1e12;         // such a product takes a host too long
+constexpr std::int64_t kFewRows = 128;  // a table of so few rows is one pass of TensorE
+constexpr double kManyFlops = 1e12;     // such a product takes a host too long
 
 /// A tensor that is 1 where the index is the place along dimension `along`, else 0.
 struct OneHot {
@@ -24,30 +24,22 @@ struct OneHot {
   std::int64_t along = 0, size = 0;
 };
 
-const Node* producer(const Function& function, ValueId value) {
-  const auto behind = std::ranges::upper_bound(function.nodes, value, {}, &Node::first_result);
-  if (behind == function.nodes.begin()) return nullptr;
-  const Node& node = *(behind - 1);
-  return value < node.first_result + node.results ? &node : nullptr;
-}
-
 /// The dimension along which a value counts 0, 1, ...; -1: none.
-std::int64_t counts_along(const Function& function, ValueId value) {
-  const Node* node = producer(function, value);
+std::int64_t counts_along(Lowerer& l, ValueId value) {
+  const Node* node = l.producer(value);
   if (!node) return -1;
   if (node->op->name == "iota") return node->attributes.integer("iota_dimension");
-  if (node->op->name == "convert") return counts_along(function, node->operands[0]);
+  if (node->op->name == "convert") return counts_along(l, node->operands[0]);
   if (node->op->name != "broadcast_in_dim") return -1;
-  const std::int64_t inner = counts_along(function, node->operands[0]);
+  const std::int64_t inner = counts_along(l, node->operands[0]);
   const Dims places = node->attributes.ints("broadcast_dimensions");
   return inner < 0 ? -1 : places.at(static_cast<std::size_t>(inner));
 }
 
 std::optional<OneHot> compared(Lowerer& l, const Node& node) {
-  const Function& function = l.frame().function;
   if (node.attributes.text("comparison_direction") != "EQ") return std::nullopt;
   for (const std::size_t i : {0U, 1U}) {
-    const std::int64_t along = counts_along(function, node.operands[i]);
+    const std::int64_t along = counts_along(l, node.operands[i]);
     const View& index = l.frame().values[node.operands[1 - i]];
     if (along < 0 || index.is_number() || !isa::is_integer(index.dtype)) continue;
     const auto d = static_cast<std::size_t>(along);
@@ -62,7 +54,7 @@ bool is_number(Lowerer& l, ValueId value, double number) {
 }
 
 std::optional<OneHot> one_hot_of(Lowerer& l, ValueId value) {
-  const Node* node = producer(l.frame().function, value);
+  const Node* node = l.producer(value);
   if (!node) return std::nullopt;
   const std::string_view op = node->op->name;
   if (op == "convert" || op == "copy" || op == "optimization_barrier")
@@ -139,7 +131,7 @@ bool taken(Lowerer& l, const OneHot& hot, const Side& table, bool turned) {
   const Indices at = indices(l, hot, kept);
   const std::int64_t count = at.ids.count(), run = element_count(row);
   View out;
-  if (hot.size <= kMostRows) {
+  if (hot.size <= runtime::kIndexedRows) {
     out = dense_view(l.add(runtime::kEmbedding, {l.matrix(rows, hot.size, run), l.matrix(at.ids, count, 1)},
                            runtime::ResultAttrs{.dtype = l.dtype_out()}),
                      {count, run}, l.dtype_out());
@@ -159,8 +151,8 @@ bool added(Lowerer& l, const OneHot& hot, const Dims& summed, const Side& rows, 
   const Dims row = sizes_of(rows.view, others);
   const std::int64_t count = element_count(sizes_of(rows.view, rows.summed)), run = element_count(row);
   const double flops = 2.0 * static_cast<double>(count) * static_cast<double>(hot.size) * static_cast<double>(run);
-  if (rows.view.is_number() || (hot.size > kMostRows && flops < kManyFlops)) return false;
-  if (hot.size > kMostRows) l.only_timed("it adds to a table of more than 65535 rows");
+  if (rows.view.is_number() || (hot.size > runtime::kIndexedRows && flops < kManyFlops)) return false;
+  if (hot.size > runtime::kIndexedRows) l.only_timed("it adds to a table of more than 65535 rows");
   const Indices at = indices(l, hot, summed);
   const View moved = transposed(rows.view, joined(rows.summed, others));
   const View all = only_inside(l, dense_view(l.matrix(moved, count, run), {count, run}, moved.dtype), at.inside);

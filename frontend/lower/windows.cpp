@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/ops/indexed.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -13,7 +14,6 @@ using runtime::ElementAttrs;
 using runtime::ElementForm;
 
 constexpr std::int64_t kExact = std::int64_t{1} << 24;  // integers that fp32 has
-constexpr std::int64_t kReach = 65535;                  // places that one indexed transfer names
 constexpr std::int64_t kMostAlone = 4096;               // updates that meet what is there one after the other
 
 /// a * x + b of integers: exact, also where fp32 would round.
@@ -161,14 +161,15 @@ View Windows::ids(Lowerer& l, std::int64_t unit) const {
 /// follow at equal distances.
 std::int64_t Windows::repeats(std::int64_t unit) const {
   if (element_count(batch_) != 1 || outer_.empty() || outside_ == Outside::kSkipped) return 1;
-  if (element_count(table_) / unit <= kReach) return 1;
+  if (element_count(table_) / unit <= runtime::kIndexedRows) return 1;
   std::int64_t span = 1;  // of the ids of one part
   for (const Start& start : starts_)
     if (const auto d = static_cast<std::size_t>(start.dim); !is_fixed(d))
       span += (table_[d] - sizes_[d]) * (strides_[d] / unit);
   for (std::size_t o = 1; o < outer_.size(); ++o) span += (outer_[o] - 1) * (outer_strides_[o] / unit);
-  for (std::int64_t runs = std::min(outer_[0], kReach); runs > 0; --runs)
-    if (outer_[0] % runs == 0 && (runs - 1) * (outer_strides_[0] / unit) + span <= kReach) return outer_[0] / runs;
+  for (std::int64_t runs = std::min(outer_[0], runtime::kIndexedRows); runs > 0; --runs)
+    if (outer_[0] % runs == 0 && (runs - 1) * (outer_strides_[0] / unit) + span <= runtime::kIndexedRows)
+      return outer_[0] / runs;
   return 1;
 }
 

@@ -7,11 +7,6 @@
 
 namespace trnsim::frontend::rewrite {
 
-Producers::Producers(const Function& function) : made_(function.values.size()) {
-  for (const Node& node : function.nodes)
-    for (std::uint32_t i = 0; i < node.results; ++i) made_[node.result(i)] = &node;
-}
-
 namespace {
 
 /// Whether Samples looks behind a node.

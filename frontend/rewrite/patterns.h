@@ -6,23 +6,13 @@
 #include <vector>
 
 #include "frontend/graph/graph.h"
+#include "frontend/graph/producers.h"
 
 namespace trnsim::frontend::rewrite {
 
 /// Each returns how many of its operations it made.
 std::size_t functions(Module& module, Function& function);
 std::size_t norms(Module& module, Function& function);
-
-/// Which node makes each value of a function.
-class Producers {
- public:
-  explicit Producers(const Function& function);
-  /// nullptr: a parameter.
-  const Node* of(ValueId value) const { return value < made_.size() ? made_[value] : nullptr; }
-
- private:
-  std::vector<const Node*> made_;
-};
 
 /// `value` and those that it is computed from by functions of reals, with `by_rows` also by sums of rows and changes of
 /// form, not more than `most`, the latest first.

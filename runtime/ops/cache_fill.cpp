@@ -37,8 +37,7 @@ void fill_lower(Emitter& e, const Node& node) {
 /// <= 65535, positions [B, 1] int32, each below N -> cache in place.
 std::vector<Shape> append_infer(const Contract& c) {
   const Value &rows = c.in(0), &cache = c.in(1);
-  constexpr std::int64_t kMostRows = 65535;  // that one indexed transfer reaches
-  if (rows.rows > kPartitions || cache.rows % rows.rows != 0 || cache.rows > kMostRows)
+  if (rows.rows > kPartitions || cache.rows % rows.rows != 0 || cache.rows > kIndexedRows)
     c.fail("the cache has not as many parts, or too many rows", "use a smaller batch, or a shorter cache");
   c.need(1, cache.rows, rows.cols, "cache");
   c.need(2, rows.rows, 1, "positions");

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of sequences keeps in each partition
 constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
-constexpr std::int64_t kMostRows = kMostCacheRows;
 
 /// Columns first + i * a.step + j * b.step of a tile, i < a.size, j < b.size.
 Tile view(const Tile& tile, std::int64_t first, isa::Dim a, isa::Dim b) {
@@ -89,7 +88,7 @@ struct Sizes {
 /// The new keys and values become rows of the caches. It comes last: nothing above reads them there.
 void append_rows(Emitter& e, const Node& node, const Tile& new_keys, const Tile& new_values) {
   const Sizes n{e.graph(), node};
-  const std::int64_t most = kMostRows / n.rows_there;
+  const std::int64_t most = kIndexedRows / n.rows_there;
   for (std::int64_t first = 0; first < n.batch; first += most) {
     const std::int64_t count = std::min(most, n.batch - first);
     const Tile slot = cache_rows(e, node.in.back(), first, count, n.rows_there);

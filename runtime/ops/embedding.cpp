@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "runtime/ops/elementwise.h"
+#include "runtime/ops/indexed.h"
 
 namespace runtime {
 namespace {
@@ -26,10 +27,7 @@ void embedding_backward(Backward& b, const Node& node) {
 
 void embedding_lower(RowTiler& r, const Node& node) {
   Emitter& e = r.e();
-  const Value& table = e.value(node.in[0]);
-  Tile source = e.hbm(node.in[0], 0, 1);
-  source.partitions = static_cast<std::uint16_t>(std::min<std::int64_t>(table.rows, 65535));
-  source.pstep = table.cols * isa::size_of(table.dtype);
+  const Tile source = table_of(e, node.in[0]);
   e.emit({.op = Opcode::kDmaGather,
           .engine = isa::Engine::kSync,
           .dst = r.out(node, 0),
@@ -68,21 +66,11 @@ void clear(Emitter& e, ValueId v) {
 
 void scatter(Emitter& e, const Node& node) {
   const Value& dy = e.value(node.in[1]);
-  const Value& table = e.value(node.out[0]);
   clear(e, node.out[0]);
   for (std::int64_t r = 0; r < dy.rows; r += kPartitions) {
     const std::int64_t count = std::min(kPartitions, dy.rows - r);
-    Tile dst = e.hbm(node.out[0], 0, 1);
-    dst.partitions = static_cast<std::uint16_t>(std::min<std::int64_t>(table.rows, 65535));
-    dst.pstep = table.cols * isa::size_of(table.dtype);
     const Tile rows = e.loaded(dy.dtype, e.hbm(node.in[1], r, count));
-    e.emit({.op = Opcode::kDmaScatter,
-            .engine = isa::Engine::kGpSimd,
-            .accumulate = true,
-            .queue = static_cast<std::uint8_t>(e.target().geometry.dma_rings - 1),
-            .dst = dst,
-            .a = rows,
-            .b = e.hbm(node.in[0], r, count)});
+    scatter_in_turn(e, table_of(e, node.out[0]), rows, e.hbm(node.in[0], r, count), {.accumulate = true});
   }
 }
 

@@ -1,15 +1,14 @@
 // Runs of elements at places that data names: gathers, scatters and slices of any form, for graphs of any kind.
 #include <algorithm>
 
-#include "runtime/compiler/emitter.h"
 #include "runtime/ops/element_numbers.h"
+#include "runtime/ops/indexed.h"
 #include "runtime/ops/ops.h"
 
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kReach = 65535;  // rows that one indexed transfer names
-constexpr std::int64_t kPart = 32768;   // of these, where a table has more
+constexpr std::int64_t kPart = 32768;   // rows that one indexed transfer names, where a table has more than it can
 constexpr std::int64_t kWidest = 4096;  // elements of a run in one transfer
 
 /// How many places a run may have.
@@ -53,8 +52,8 @@ Tile runs_at(Emitter& e, ValueId table, const RunsAttrs& a, std::int64_t begin, 
 template <class F>
 void for_parts(Emitter& e, const Tile& ids, std::int64_t places, const RunsAttrs& a, std::int64_t time, const F& f) {
   const std::int64_t first = time * a.period / a.unit;
-  if (a.repeat > 1) return f(ids, first, std::min(kReach, places - first));
-  if (places <= kReach) return f(ids, std::int64_t{0}, places);
+  if (a.repeat > 1) return f(ids, first, std::min(kIndexedRows, places - first));
+  if (places <= kIndexedRows) return f(ids, std::int64_t{0}, places);
   for (std::int64_t begin = 0; begin < places; begin += kPart) {
     const Tile start = e.sbuf(Dtype::kInt32, ids.partitions, 1), here = e.sbuf(Dtype::kInt32, ids.partitions, 1);
     e.fill(start, static_cast<float>(begin));
@@ -80,7 +79,7 @@ void take_runs_lower(Emitter& e, const Node& node) {
           const Span columns{c, std::min(kWidest, a.run - c)};
           e.emit({.op = Opcode::kDmaGather,
                   .engine = isa::Engine::kSync,
-                  .skip = a.repeat == 1 && places > kReach,
+                  .skip = a.repeat == 1 && places > kIndexedRows,
                   .dst = e.hbm(node.out[0], time * rows + r, count, columns.begin, columns.size, 1),
                   .a = runs_at(e, node.in[0], a, begin, reach, columns),
                   .b = here});
@@ -121,13 +120,7 @@ void meet(Emitter& e, Alu alu, const Tile& table, const Tile& ids, const Tile& u
   e.fill(there, 0);  // of ids that are out of range
   e.emit({.op = Opcode::kDmaGather, .engine = isa::Engine::kSync, .skip = true, .dst = there, .a = table, .b = ids});
   e.tensor_tensor(there, there, alu, updates);
-  e.emit({.op = Opcode::kDmaScatter,
-          .engine = isa::Engine::kGpSimd,
-          .skip = true,
-          .queue = static_cast<std::uint8_t>(e.target().geometry.dma_rings - 1),
-          .dst = table,
-          .a = there,
-          .b = ids});
+  scatter_in_turn(e, table, there, ids, {.skip = true});
 }
 
 void put_rows(Emitter& e, const Node& node, const Tile& ids, std::int64_t first, std::int64_t time, Span columns) {
@@ -137,14 +130,7 @@ void put_rows(Emitter& e, const Node& node, const Tile& ids, std::int64_t first,
   for_parts(e, ids, run_places(whole, a), a, time, [&](const Tile& here, std::int64_t begin, std::int64_t reach) {
     const Tile table = runs_at(e, node.out[0], a, begin, reach, columns);
     if (a.alu != Alu::kNone && a.alu != Alu::kAdd) return meet(e, a.alu, table, here, updates);
-    e.emit({.op = Opcode::kDmaScatter,
-            .engine = isa::Engine::kGpSimd,
-            .accumulate = a.alu == Alu::kAdd,
-            .skip = true,
-            .queue = static_cast<std::uint8_t>(e.target().geometry.dma_rings - 1),
-            .dst = table,
-            .a = updates,
-            .b = here});
+    scatter_in_turn(e, table, updates, here, {.accumulate = a.alu == Alu::kAdd, .skip = true});
   });
 }
 

@@ -89,19 +89,39 @@ TEST(Rewrite, WhatOthersReadIsStillMade) {
   EXPECT_FALSE(has("multiply"));
 }
 
+/// The names of the operations that the compiler is given.
+std::multiset<std::string> ops(const Module& module, const Rewrites& which) {
+  const LoweredGraph lowered = lower(module, {.rewrites = which});
+  std::multiset<std::string> out;
+  for (std::size_t n = 0; n < lowered.graph.node_count(); ++n) out.emplace(lowered.graph.node(n).op->name);
+  return out;
+}
+
 TEST(Rewrite, TheLoweringTakesWhatTheFamiliesHave) {
-  const auto ops = [](const std::string& lines, const Rewrites& which) {
-    const LoweredGraph lowered = lower(module_spelled(lines), {.rewrites = which});
-    std::multiset<std::string> out;
-    for (std::size_t n = 0; n < lowered.graph.node_count(); ++n) out.emplace(lowered.graph.node(n).op->name);
-    return out;
-  };
-  const std::string& norm = kNormSpellings.front().first;
+  const Module norm = module_spelled(kNormSpellings.front().first);
   EXPECT_EQ(ops(norm, {}).count("layernorm"), 1U);
   EXPECT_EQ(ops(norm, {}).count("row_reduce"), 0U);
   EXPECT_EQ(ops(norm, {.norms = false}).count("layernorm"), 0U);
-  const std::string& gelu = kFunctionSpellings.front().first;
+  const Module gelu = module_spelled(kFunctionSpellings.front().first);
   EXPECT_LT(ops(gelu, {}).size(), ops(gelu, {.functions = false}).size());
+}
+
+/// Rewrites put values that they make in front of older ones: the order of nodes does not tell who makes a value.
+TEST(Rewrite, AOneHotProductIsFoundWhateverTheOrderOfNodes) {
+  std::string both = kNormSpellings.front().first;
+  both.replace(both.find("ROOT "), 5, "");
+  both +=
+      "ids = s32[6] parameter(3)\ntable = f32[150,8] parameter(4)\n"
+      "wide = s32[6,150] broadcast(ids), dimensions={0}\nplace = s32[6,150] iota(), iota_dimension=1\n"
+      "same = pred[6,150] compare(wide, place), direction=EQ\nhot = f32[6,150] convert(same)\n"
+      "taken = f32[6,8] dot(hot, table), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "ROOT out = (f32[4,10,64], f32[6,8]) tuple(y, taken)";
+  EXPECT_EQ(ops(module_spelled(both), Rewrites{}).count("embedding"), 1U);
+  Module turned = module_spelled(both);
+  std::vector<Node>& nodes = turned.functions.at(turned.entry).nodes;
+  const auto iota = std::ranges::find_if(nodes, [](const Node& node) { return node.op->name == "iota"; });
+  std::rotate(nodes.begin(), iota - 1, iota + 4);  // the product and what it reads, before the norm
+  EXPECT_EQ(ops(turned, {.norms = false}).count("embedding"), 1U);
 }
 
 }  // namespace
