@@ -125,15 +125,13 @@ Calls joined_calls(const Graph& graph, const Calls& calls) {
   Calls joined;
   MemoryNames names{graph};
   for (const std::vector<NodeId>& nodes : calls) {
-    MemoryNames with = names;
-    with.add(nodes);
-    if (joined.empty() || !with.in_order()) {
+    names.add(nodes);
+    if (joined.empty() || !names.in_order()) {
       joined.emplace_back();
-      with = MemoryNames{graph};
-      with.add(nodes);
+      names = MemoryNames{graph};
+      names.add(nodes);
     }
     joined.back().insert(joined.back().end(), nodes.begin(), nodes.end());
-    names = std::move(with);
   }
   return joined;
 }
