@@ -106,7 +106,7 @@ TEST(Rewrite, TheLoweringTakesWhatTheFamiliesHave) {
   EXPECT_LT(ops(gelu, {}).size(), ops(gelu, {.functions = false}).size());
 }
 
-/// Rewrites put values that they make in front of older ones: the order of nodes does not tell who makes a value.
+/// Rewrites put values that they make in front of older ones: the order of nodes is not the order of their values.
 TEST(Rewrite, AOneHotProductIsFoundWhateverTheOrderOfNodes) {
   std::string both = kNormSpellings.front().first;
   both.replace(both.find("ROOT "), 5, "");

@@ -87,6 +87,9 @@ def child(rank, pipes, job):
     engine = _engine.engine()
     engine.rank, engine.ranks, engine.programs = rank, ranks, {}
     engine.backend.forked(keeps=rank == 0)
+    for stream in (sys.stdout, sys.stderr):  # cores share them: a line is written whole, under PYTHONUNBUFFERED too
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True, write_through=False)
     Shared(engine.backend, pipe, ranks)
     environment(rank, ranks)
     status = 0
