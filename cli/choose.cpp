@@ -11,11 +11,13 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/choose_requests.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/plans/answer.h"
 #include "trnsim/plans/choose.h"
 #include "trnsim/run/buyers_job.h"
@@ -107,7 +109,8 @@ void print_reasons(const std::vector<Choice>& choices, const Choice& cheapest, c
   const auto cheaper = [](const Choice& a, const Choice& b) { return *a.change.dollars < *b.change.dollars; };
   const auto faster = [](const Choice& a, const Choice& b) { return a.change.seconds < b.change.seconds; };
   const auto why = [&](const char* name, const Choice& best, const Choice* next) {
-    std::string out = fmt::format("why {}: a step takes {:.4g} s, bound by {}", name, best.step_seconds, best.binds);
+    std::string out = fmt::format("why {}: a step takes {}, bound by {}", name,
+                                  base::readable(best.step_seconds, base::Dimension::kTime), best.binds);
     if (next) out += fmt::format("; the next instance type, {}, at best {}", next->job.machine.name, price_of(*next));
     print(paragraph(out));
   };
@@ -148,7 +151,29 @@ base::Table choice_table(const std::vector<Choice>& choices, const std::vector<s
               "raise --within or --under, or allow more --instances"};
 }
 
+/// Errors: Fault::kUsage for a flag of a training.
+void require_requests(const ChooseOptions& options) {
+  const trnsim::ChoiceSpace none;
+  const char* flag = options.space.batches != none.batches               ? "--global_batch_size"
+                     : options.space.micro_batches != none.micro_batches ? "--micro_batch_sizes"
+                     : options.space.nnodes != none.nnodes               ? "--instances"
+                     : options.under > 0                                 ? "--under"
+                                                                         : nullptr;
+  if (flag)
+    throw Error{Fault::kUsage, flag, "is of a training, and --task inference is requests to a trained model",
+                "leave it out; --batch_size and --within are of requests"};
+}
+
 void choose(const ChooseOptions& options) {
+  if (options.settings.data.task == trnsim::kInference) {
+    require_requests(options);
+    return choose_requests({.model = options.name,
+                            .settings = options.settings,
+                            .instance_types = options.space.instance_types,
+                            .requests = options.samples,
+                            .within = options.within,
+                            .tables = options.tables});
+  }
   const base::Format form = base::parse_format(options.settings.output.format);
   const double within = options.within.empty() ? 0 : parse_duration(options.within, "--within");
   const trnsim::JobSource source =
@@ -181,9 +206,9 @@ void choose(const ChooseOptions& options) {
 void add_choose(CLI::App& app) {
   auto options = std::make_shared<ChooseOptions>();
   app.add_option("NAME", options->name, "a model (a name, or a Hugging Face folder), or a workload")->required();
-  app.add_option("--samples,--sequences", options->samples, "of the whole job, for a model")
+  app.add_option("--samples,--sequences", options->samples, "of the whole job, for a model; with --task inference requests")
       ->check(CLI::PositiveNumber);
-  app.add_option("--within", options->within, "the longest time of the cheapest, as in 8h or 0:30:00");
+  app.add_option("--within", options->within, "the longest time of the cheapest, as in 8h or 0:30:00; with --task inference of an answer, as in \"20 ms\"");
   app.add_option("--under", options->under, "the most dollars of the fastest")->check(CLI::PositiveNumber);
   app.add_option("--instance_types", options->space.instance_types, "to try, with commas [all with a price]")
       ->delimiter(',');

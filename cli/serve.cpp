@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analysis/record/result.h"
@@ -13,8 +14,8 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/tables.h"
-#include "trnsim/generate/inference_time.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/serving.h"
 #include "trnsim/project/memory.h"
 
 namespace cli {
@@ -35,29 +36,13 @@ std::int64_t size_in(std::string_view text, const std::string& all) {
   return size;
 }
 
-std::vector<std::int64_t> sizes_in(const std::string& text) {
-  std::vector<std::int64_t> out;
-  for (const std::string& part : base::split(text, ',')) {
-    const std::size_t dots = part.find("..");
-    const std::int64_t first = size_in(std::string_view{part}.substr(0, dots), text);
-    const std::int64_t last =
-        dots == std::string::npos ? first : size_in(std::string_view{part}.substr(dots + 2), text);
-    if (last < first)
-      throw Error{Fault::kUsage, "--batch_size", fmt::format("{} is less than {}", last, first),
-                  "turn the range round"};
-    for (std::int64_t size = first; size <= last; size *= 2) out.push_back(size);
-  }
-  return out;
-}
-
 double seconds_in(const std::string& within) {
   return within.empty() ? 0 : base::parse_as(within, base::Dimension::kTime, "--within");
 }
 
-/// Nine digits mean nothing to a reader: four do.
-Cell rounded(double value) { return {value, fmt::format("{:.4g}", value)}; }
+Cell rounded(double value) { return {value, short_number(value)}; }
 Cell money(const std::optional<double>& dollars) {
-  return dollars ? Cell{*dollars, fmt::format("${:.3g}", *dollars)} : Cell{"no price"};
+  return dollars ? Cell{*dollars, "$" + short_number(*dollars)} : Cell{"no price"};
 }
 Cell time_of(double seconds) { return {seconds, base::readable(seconds, base::Dimension::kTime)}; }
 
@@ -73,7 +58,7 @@ base::Table table_of(const std::vector<Served>& served, bool writes) {
     columns.push_back(more);
   base::Table table{columns};
   for (const Served& one : served) {
-    const auto bytes = static_cast<double>(one.projection.memory.total);
+    const auto bytes = static_cast<double>(one.memory.total);
     std::vector<Cell> cells{one.job.step.plan.micro_batch};
     if (one.fits())
       cells.push_back(time_of(one.latency));
@@ -93,16 +78,18 @@ base::Table table_of(const std::vector<Served>& served, bool writes) {
 std::string answer_of(const std::vector<Served>& served, const Requests& requests, bool writes) {
   const double within = seconds_in(requests.within);
   const auto text = [&](const char* name, const Served& one) {
-    return paragraph(fmt::format("{}batch {}: {} until {}, {:.4g} requests/s of the instance{}", name,
+    return paragraph(fmt::format("{}batch {}: {} until {}, {} requests/s of the instance{}", name,
                                  one.job.step.plan.micro_batch, base::readable(one.latency, base::Dimension::kTime),
-                                 writes ? "the last token" : "the answers", one.requests,
-                                 one.dollars ? fmt::format(", ${:.3g} for a million requests and ${:.3g} for a million "
+                                 writes ? "the last token" : "the answers", short_number(one.requests),
+                                 one.dollars ? fmt::format(", ${} for a million requests and ${} for a million "
                                                            "tokens",
-                                                           *one.dollars, *one.token_dollars)
+                                                           short_number(*one.dollars), short_number(*one.token_dollars))
                                              : ""));
   };
   const auto fastest = std::ranges::find_if(served, [](const Served& one) { return one.fits(); });
-  std::string out = text("soonest    ", *fastest) + text("cheapest   ", *trnsim::most_within(served, 0));
+  const Served* cheapest = trnsim::most_within(served, 0);
+  std::string out = cheapest == &*fastest ? text("soonest and cheapest  ", *fastest)
+                                          : text("soonest    ", *fastest) + text("cheapest   ", *cheapest);
   if (within <= 0) return out;
   const Served* best = trnsim::most_within(served, within);
   const std::string limit = base::readable(within, base::Dimension::kTime);
@@ -123,26 +110,46 @@ nlohmann::ordered_json json_of(const std::string& model, const std::vector<Serve
 
 }  // namespace
 
+std::string short_number(double value) {
+  const double magnitude = std::abs(value);
+  return magnitude >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, magnitude >= 1 ? 4 : 3);
+}
+
+std::vector<std::int64_t> batch_sizes_in(const std::string& text) {
+  std::vector<std::int64_t> out;
+  for (const std::string& part : base::split(text, ',')) {
+    const std::size_t dots = part.find("..");
+    const std::int64_t first = size_in(std::string_view{part}.substr(0, dots), text);
+    const std::int64_t last =
+        dots == std::string::npos ? first : size_in(std::string_view{part}.substr(dots + 2), text);
+    if (last < first)
+      throw Error{Fault::kUsage, "--batch_size", fmt::format("{} is less than {}", last, first),
+                  "turn the range round"};
+    for (std::int64_t size = first; size <= last; size *= 2) out.push_back(size);
+  }
+  return out;
+}
+
 void estimate_requests(const std::string& model, const trnsim::Settings& settings, const Requests& requests) {
   const base::Format form = base::parse_format(settings.output.format);
-  const std::vector<Served> served = trnsim::serve(model, settings, sizes_in(requests.batch_sizes));
+  const std::vector<Served> served = trnsim::serve(model, settings, batch_sizes_in(requests.batch_sizes));
   if (std::ranges::none_of(served, [](const Served& one) { return one.fits(); }))
-    trnsim::require_fit(served.front().job, served.front().projection.memory);
+    trnsim::require_fit(served.front().job, served.front().memory);
   const trnsim::Job& job = served.front().job;
   const bool writes = trnsim::writes_text(*job.model);
   const base::Table table = table_of(served, writes);
   if (form == base::Format::kJson) return print(json_of(model, served, requests, table).dump(2) + "\n");
   if (form == base::Format::kCsv) return print(table.render(form, columns()));
-  const std::int64_t copies = job.machine.instance_cores() / job.cores();
   print(paragraph(fmt::format("{}: requests to 1 x {}, {} of {} each, {} tokens read{}, {}, stack {}", model,
-                              job.machine.name, copies == 1 ? "one copy" : fmt::format("{} copies", copies),
-                              base::counted(job.cores(), "core"), job.generation->prompt_tokens,
+                              job.machine.name, base::counted(served.front().copies(), "copy"),
+                              base::counted(served.front().cores_of_copy(), "core"), job.generation->prompt_tokens,
                               writes ? fmt::format(" and {} written", job.generation->new_tokens) : "",
                               job.step.plan.numerics.name, job.stack)) +
         "\n");
   print(answer_of(served, requests, writes) + "\n" + table.render(form, columns()));
   print_next(
-      fmt::format("trnsim cost {} --task inference for other instances, or --within \"20 ms\" for a limit", model));
+      fmt::format("trnsim choose {} --task inference for other instances and plans, or --within \"20 ms\" for a limit",
+                  model));
 }
 
 }  // namespace cli

@@ -1,7 +1,9 @@
 // `trnsim estimate MODEL --task inference`: requests to a trained model.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "trnsim/settings.h"
 
@@ -12,6 +14,12 @@ namespace cli {
 struct Requests {
   std::string batch_sizes = "1..64", within;
 };
+
+/// A figure with three or four digits that count, and no exponent: "0.00124", "37720".
+std::string short_number(double value);
+
+/// Batch sizes as `Requests` has them. Errors: Fault::kUsage.
+std::vector<std::int64_t> batch_sizes_in(const std::string& text);
 
 /// Errors: Fault::kUsage for sizes that are no numbers; Fault::kCapacity when none fits; as trnsim::serve().
 void estimate_requests(const std::string& model, const trnsim::Settings& settings, const Requests& requests);

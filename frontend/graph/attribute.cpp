@@ -92,17 +92,4 @@ LiteralPtr literal_of(const Type& type, const std::vector<double>& values) {
   return literal;
 }
 
-LiteralPtr literal_of_ints(const Type& type, const std::vector<std::int64_t>& values) {
-  if (is_float(type.element) || is_complex(type.element)) {
-    std::vector<double> reals(values.begin(), values.end());
-    return literal_of(type, reals);
-  }
-  auto literal = std::make_shared<Literal>();
-  literal->type = type;
-  literal->splat = values.size() == 1;
-  for (const std::int64_t value : values)
-    put_bits(literal->bytes, static_cast<std::uint64_t>(wrap_to(type.element, value)), stored_bytes(type.element));
-  return literal;
-}
-
 }  // namespace trnsim::frontend

@@ -75,6 +75,5 @@ class Attributes {
 
 /// Literals from values, in row-major order; one value is a splat. Rounded to the element.
 LiteralPtr literal_of(const Type& type, const std::vector<double>& values);
-LiteralPtr literal_of_ints(const Type& type, const std::vector<std::int64_t>& values);
 
 }  // namespace trnsim::frontend

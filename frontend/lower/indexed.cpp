@@ -8,7 +8,6 @@
 #include "frontend/lower/windows.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
-#include "runtime/ops/indexed.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -166,7 +165,7 @@ void gather(Lowerer& l) {
   for (const std::int64_t d : order) dims.push_back(result[static_cast<std::size_t>(d)]);
   const Dims batch = component(ids, g.index_vector_dim, 0).dims;
   const auto rows = rows_of(table, g.start_index_map, g.collapsed_slice_dims, g.operand_batching_dims, g.slice_sizes);
-  if (!rows || rows->rows > runtime::kIndexedRows) {
+  if (!rows) {
     const Windows windows{table.dims, g.slice_sizes, batch, starts_of(l, ids, how)};
     return l.set(inverse(dense_view(windows.taken(l, table), dims, l.dtype_out()), order));
   }

@@ -6,7 +6,6 @@
 #include "frontend/lower/formula.h"
 #include "frontend/lower/windows.h"
 #include "frontend/ops/operator.h"
-#include "runtime/ops/indexed.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -16,7 +15,6 @@ namespace {
 using isa::Alu;
 
 constexpr std::int64_t kFewRows = 128;  // a table of so few rows is one pass of TensorE
-constexpr double kManyFlops = 1e12;     // such a product takes a host too long
 
 /// A tensor that is 1 where the index is the place along dimension `along`, else 0.
 struct OneHot {
@@ -130,17 +128,9 @@ bool taken(Lowerer& l, const OneHot& hot, const Side& table, bool turned) {
   if (rows.is_number() || !is_dense(rows)) return false;
   const Indices at = indices(l, hot, kept);
   const std::int64_t count = at.ids.count(), run = element_count(row);
-  View out;
-  if (hot.size <= runtime::kIndexedRows) {
-    out = dense_view(l.add(runtime::kEmbedding, {l.matrix(rows, hot.size, run), l.matrix(at.ids, count, 1)},
-                           runtime::ResultAttrs{.dtype = l.dtype_out()}),
-                     {count, run}, l.dtype_out());
-  } else {
-    const View flat = dense_view(l.matrix(rows, hot.size, run), {hot.size, run}, rows.dtype);
-    const View ids = dense_view(l.matrix(at.ids, count, 1), {count}, Dtype::kInt32);
-    const Windows windows{{hot.size, run}, {1, run}, {count}, {{.index = ids, .dim = 0}}};
-    out = Formula{l, dense_view(windows.taken(l, flat), {count, run}, rows.dtype)}.as(l.dtype_out()).view();
-  }
+  const View out = dense_view(l.add(runtime::kEmbedding, {l.matrix(rows, hot.size, run), l.matrix(at.ids, count, 1)},
+                                    runtime::ResultAttrs{.dtype = l.dtype_out()}),
+                              {count, run}, l.dtype_out());
   set_in_order(l, only_inside(l, out, at.inside), sizes_of(hot.index, kept), row, turned);
   return true;
 }
@@ -150,9 +140,7 @@ bool added(Lowerer& l, const OneHot& hot, const Dims& summed, const Side& rows, 
   const Dims others = all_but(rows.view.dims.size(), rows.summed);
   const Dims row = sizes_of(rows.view, others);
   const std::int64_t count = element_count(sizes_of(rows.view, rows.summed)), run = element_count(row);
-  const double flops = 2.0 * static_cast<double>(count) * static_cast<double>(hot.size) * static_cast<double>(run);
-  if (rows.view.is_number() || (hot.size > runtime::kIndexedRows && flops < kManyFlops)) return false;
-  if (hot.size > runtime::kIndexedRows) l.only_timed("it adds to a table of more than 65535 rows");
+  if (rows.view.is_number()) return false;
   const Indices at = indices(l, hot, summed);
   const View moved = transposed(rows.view, joined(rows.summed, others));
   const View all = only_inside(l, dense_view(l.matrix(moved, count, run), {count, run}, moved.dtype), at.inside);

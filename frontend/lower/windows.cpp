@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/ops/indexed.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -157,42 +156,19 @@ View Windows::ids(Lowerer& l, std::int64_t unit) const {
   return sum;
 }
 
-/// One window whose place all its runs share: as many of them as one transfer reaches have ids of their own, the others
-/// follow at equal distances.
-std::int64_t Windows::repeats(std::int64_t unit) const {
-  if (element_count(batch_) != 1 || outer_.empty() || outside_ == Outside::kSkipped) return 1;
-  if (element_count(table_) / unit <= runtime::kIndexedRows) return 1;
-  std::int64_t span = 1;  // of the ids of one part
-  for (const Start& start : starts_)
-    if (const auto d = static_cast<std::size_t>(start.dim); !is_fixed(d))
-      span += (table_[d] - sizes_[d]) * (strides_[d] / unit);
-  for (std::size_t o = 1; o < outer_.size(); ++o) span += (outer_[o] - 1) * (outer_strides_[o] / unit);
-  for (std::int64_t runs = std::min(outer_[0], runtime::kIndexedRows); runs > 0; --runs)
-    if (outer_[0] % runs == 0 && (runs - 1) * (outer_strides_[0] / unit) + span <= runtime::kIndexedRows)
-      return outer_[0] / runs;
-  return 1;
-}
-
 runtime::ValueId Windows::taken(Lowerer& l, const View& table) const {
-  const std::int64_t step = unit(), repeat = repeats(step);
-  Windows part = *this;
-  if (repeat > 1) part.outer_[0] /= repeat;
-  const std::int64_t rows = element_count(batch_) * element_count(part.outer_);
-  const std::int64_t period = repeat > 1 ? part.outer_[0] * outer_strides_[0] : 0;
-  return l.add(runtime::kTakeRuns, {l.matrix(table), l.matrix(part.ids(l, step), rows, 1)},
-               runtime::RunsAttrs{.run = run_, .unit = step, .repeat = repeat, .period = period});
+  const std::int64_t step = unit(), rows = element_count(batch_) * element_count(outer_);
+  return l.add(runtime::kTakeRuns, {l.matrix(table), l.matrix(ids(l, step), rows, 1)},
+               runtime::RunsAttrs{.run = run_, .unit = step});
 }
 
 runtime::ValueId Windows::put(Lowerer& l, const View& whole, const View& updates, runtime::RunsAttrs how) const {
   const std::int64_t step = unit(), rows = element_count(batch_) * element_count(outer_);
-  Windows part = *this;
-  how.run = run_, how.unit = step, how.repeat = repeats(step);
-  if (how.repeat > 1) part.outer_[0] /= how.repeat, how.period = part.outer_[0] * outer_strides_[0];
+  how.run = run_, how.unit = step;
   if (how.alu != Alu::kNone && how.alu != Alu::kAdd && !how.unique && rows > kMostAlone)
     l.refuse("has too many updates that meet one after the other", "say that its indices are unique, or add");
-  const runtime::ValueId out =
-      l.add(runtime::kPutRuns,
-            {whole.base, l.matrix(part.ids(l, step), rows / how.repeat, 1), l.matrix(updates, rows, run_)}, how);
+  const runtime::ValueId out = l.add(
+      runtime::kPutRuns, {whole.base, l.matrix(ids(l, step), rows, 1), l.matrix(updates, rows, run_)}, how);
   l.own(out);
   return out;
 }

@@ -39,8 +39,6 @@ class Windows {
   const Start* by_element(std::size_t d) const;
   View batch_ids(Lowerer& l, std::int64_t unit) const;
   std::int64_t unit() const;
-  /// How often ids that name a part of the window's runs serve, and what one of their parts is.
-  std::int64_t repeats(std::int64_t unit) const;
 
   Dims table_, sizes_, strides_, batch_;
   std::vector<Start> starts_;

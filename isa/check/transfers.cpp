@@ -29,7 +29,6 @@ void dma_gather(const Instr& i) {
 }
 
 void dma_scatter(const Instr& i) {
-  if (i.skip && i.accumulate) breach("clear skip", "rows that are added to may not be skipped");
   index_column(i.b, i.a.partitions);
   same_row(i.dst, i.a);
 }

@@ -56,9 +56,9 @@ Tile parse_tile(Cursor& in) {
   in.expect("[");
   tile.start = in.integer<std::uint8_t>("the first partition");
   in.expect(":");
-  const int end = in.integer<std::uint16_t>("the partition after the last");
+  const int end = in.integer<std::int32_t>("the partition after the last");
   if (end < tile.start) in.fail("the partitions end before they begin", "write them as first:last+1");
-  tile.partitions = static_cast<std::uint16_t>(end - tile.start);
+  tile.partitions = static_cast<std::int32_t>(end - tile.start);
   if (in.accept("/")) tile.pstep = in.integer<std::int64_t>("the partition step");
   in.expect(",");
   parse_offset(in, tile);

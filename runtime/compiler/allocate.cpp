@@ -233,7 +233,7 @@ class Allocator {
     Tile chip{}, hbm{};
     chip.space = isa::Space::kSbuf;
     chip.dtype = Dtype::kUint8;
-    chip.partitions = static_cast<std::uint16_t>(buffer(b).parts);
+    chip.partitions = static_cast<std::int32_t>(buffer(b).parts);
     chip.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(buffer(b).bytes)};
     hbm = chip;
     chip.offset = where_[b];

@@ -33,7 +33,7 @@ Tile Emitter::buffer(Space space, Dtype dtype, std::int64_t parts, std::int64_t 
   Tile tile;
   tile.space = space;
   tile.dtype = dtype;
-  tile.partitions = static_cast<std::uint16_t>(parts);
+  tile.partitions = static_cast<std::int32_t>(parts);
   tile.reg = block_.add({.space = space, .bytes = cols * isa::size_of(dtype), .parts = parts});
   tile.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(cols)};
   return tile;
@@ -74,7 +74,7 @@ Tile Emitter::hbm(ValueId id, std::int64_t row, std::int64_t rows, std::int64_t 
 
 Tile Emitter::hbm_row(ValueId id, std::int64_t row, std::int64_t parts, std::int64_t col, std::int64_t cols) {
   Tile tile = hbm(id, row, 1, col, cols, 1);
-  tile.partitions = static_cast<std::uint16_t>(parts);
+  tile.partitions = static_cast<std::int32_t>(parts);
   tile.pstep = 0;
   return tile;
 }
@@ -85,7 +85,7 @@ Tile Emitter::hbm_flat(ValueId id, std::int64_t begin, std::int64_t parts, std::
   Tile tile;
   tile.space = Space::kHbm;
   tile.dtype = v.dtype;
-  tile.partitions = static_cast<std::uint16_t>(parts);
+  tile.partitions = static_cast<std::int32_t>(parts);
   tile.reg = reg(id);
   tile.offset = begin * isa::size_of(v.dtype);
   tile.pstep = row_elements * isa::size_of(v.dtype);

@@ -30,7 +30,7 @@ constexpr Tile columns(Tile tile, std::int64_t begin, std::int64_t size) {
 
 /// The first `count` partitions.
 constexpr Tile partitions(Tile tile, std::int64_t count) {
-  tile.partitions = static_cast<std::uint16_t>(count);
+  tile.partitions = static_cast<std::int32_t>(count);
   return tile;
 }
 

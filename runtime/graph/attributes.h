@@ -293,13 +293,11 @@ struct BatchMatmulAttrs {
   bool operator==(const BatchMatmulAttrs&) const = default;
 };
 
-/// Runs of elements at places that data names. An id counts `unit` elements. All ids are used `repeat` times, from an
-/// element that is `period` further each time: a place that all rows of a slice share is named for a few of them.
+/// Runs of elements at places that data names. An id counts `unit` elements.
 struct RunsAttrs {
   std::int64_t run = 1, unit = 1;
   isa::Alu alu = isa::Alu::kNone;  // how an update meets what is there; none: it takes its place
   bool unique = false;             // no id is there twice
-  std::int64_t repeat = 1, period = 0;
   bool operator==(const RunsAttrs&) const = default;
 };
 

@@ -173,11 +173,11 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   tile.dtype = view.dtype;
   const std::int64_t bytes = isa::size_of(view.dtype), parts = view.partitions();
   const std::int64_t most =
-      view.on_chip() ? isa::kPartitions : std::numeric_limits<std::uint16_t>::max();  // rows to gather
+      view.on_chip() ? isa::kPartitions : std::numeric_limits<std::int32_t>::max();  // rows to gather
   if (parts > most)
     reject(fmt::format("the partition axis of {} has {} places, a tile has {} at most", sizes_text(view), parts, most),
            "take it in pieces");
-  tile.partitions = static_cast<std::uint16_t>(parts);
+  tile.partitions = static_cast<std::int32_t>(parts);
   tile.offset = view.offset * bytes;
   set_free(tile, folded(view, 1), view);
   if (!view.on_chip()) {

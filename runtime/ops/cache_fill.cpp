@@ -33,12 +33,12 @@ void fill_lower(Emitter& e, const Node& node) {
             e.hbm_flat(node.in[0], b * a.seq * width, 1, a.seq * width, 0));
 }
 
-/// A row of each sequence becomes a row of its part of a cache. Shapes: rows [B, W], B <= 128, cache [B * N, W], B * N
-/// <= 65535, positions [B, 1] int32, each below N -> cache in place.
+/// A row of each sequence becomes a row of its part of a cache. Shapes: rows [B, W], B <= 128, cache [B * N, W],
+/// positions [B, 1] int32, each below N -> cache in place.
 std::vector<Shape> append_infer(const Contract& c) {
   const Value &rows = c.in(0), &cache = c.in(1);
-  if (rows.rows > kPartitions || cache.rows % rows.rows != 0 || cache.rows > kIndexedRows)
-    c.fail("the cache has not as many parts, or too many rows", "use a smaller batch, or a shorter cache");
+  if (rows.rows > kPartitions || cache.rows % rows.rows != 0)
+    c.fail("the cache has not as many parts", "give each sequence as many rows");
   c.need(1, cache.rows, rows.cols, "cache");
   c.need(2, rows.rows, 1, "positions");
   return {{cache.rows, cache.cols, cache.dtype, c.node.in[1]}};
@@ -56,14 +56,14 @@ Tensors append_forward(const Attrs&, std::span<const Tensor> in) {
 void append_lower(Emitter& e, const Node& node) {
   const std::int64_t batch = e.value(node.in[0]).rows;
   const Value& cache = e.value(node.in[1]);
-  const Tile slot = cache_rows(e, node.in[2], 0, batch, cache.rows / batch);
+  const Tile slot = cache_rows(e, node.in[2], batch, cache.rows / batch);
   e.scatter(table_of(e, node.out[0]), e.loaded(cache.dtype, e.hbm(node.in[0], 0, batch)), slot);
 }
 
 }  // namespace
 
-Tile cache_rows(Emitter& e, ValueId places, std::int64_t first, std::int64_t count, std::int64_t length) {
-  const Tile place = e.loaded(Dtype::kInt32, e.hbm(places, first, count));
+Tile cache_rows(Emitter& e, ValueId places, std::int64_t count, std::int64_t length) {
+  const Tile place = e.loaded(Dtype::kInt32, e.hbm(places, 0, count));
   const Tile begin = e.sbuf(Dtype::kInt32, count, 1), row = e.sbuf(Dtype::kInt32, count, 1);
   e.emit({.op = Opcode::kIota,
           .engine = isa::Engine::kGpSimd,

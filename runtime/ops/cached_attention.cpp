@@ -88,19 +88,9 @@ struct Sizes {
 /// The new keys and values become rows of the caches. It comes last: nothing above reads them there.
 void append_rows(Emitter& e, const Node& node, const Tile& new_keys, const Tile& new_values) {
   const Sizes n{e.graph(), node};
-  const std::int64_t most = kIndexedRows / n.rows_there;
-  for (std::int64_t first = 0; first < n.batch; first += most) {
-    const std::int64_t count = std::min(most, n.batch - first);
-    const Tile slot = cache_rows(e, node.in.back(), first, count, n.rows_there);
-    for (const bool is_key : {true, false}) {
-      Tile cache = e.hbm(node.out[is_key ? 1 : 2], first * n.rows_there, 1);
-      cache.partitions = static_cast<std::uint16_t>(count * n.rows_there);
-      cache.pstep = n.width * isa::size_of(cache.dtype);
-      Tile rows = partitions(is_key ? new_keys : new_values, count);
-      rows.start = static_cast<std::uint8_t>(rows.start + first);
-      e.scatter(cache, rows, slot);
-    }
-  }
+  const Tile slot = cache_rows(e, node.in.back(), n.batch, n.rows_there);
+  e.scatter(table_of(e, node.out[1]), partitions(new_keys, n.batch), slot);
+  e.scatter(table_of(e, node.out[2]), partitions(new_values, n.batch), slot);
 }
 
 /// Tiles with one column for each sequence and head have it at b * heads + h; scores have `tiles` for each of them,

@@ -9,8 +9,8 @@ namespace runtime {
 std::vector<Shape> cached_infer(const Contract& c);
 Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in);
 
-/// The rows of a cache that sequences [first, first + count) write, [count, 1] int32, counted from the first of these
-/// sequences' parts, which have `length` rows each. `places`: the row of each sequence within its part.
-Tile cache_rows(Emitter& e, ValueId places, std::int64_t first, std::int64_t count, std::int64_t length);
+/// The rows of a cache that `count` sequences write, [count, 1] int32; each sequence's part has `length` rows.
+/// `places`: the row of each sequence within its part.
+Tile cache_rows(Emitter& e, ValueId places, std::int64_t count, std::int64_t length);
 
 }  // namespace runtime

@@ -1,7 +1,6 @@
 // Transfers that name rows by indices: how far one reaches, and those that meet what is there.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -9,14 +8,14 @@
 
 namespace runtime {
 
-/// Rows of a table that one indexed transfer can name: as many as a tile has partitions in HBM.
-inline constexpr std::int64_t kIndexedRows = std::numeric_limits<std::uint16_t>::max();
+/// Rows of a table that an indexed transfer can name: indices are int32.
+inline constexpr std::int64_t kIndexedRows = std::numeric_limits<std::int32_t>::max();
 
 /// All rows of a tensor in HBM, as the target of a scatter or the source of a gather.
 inline Tile table_of(Emitter& e, ValueId v) {
   const Value& value = e.value(v);
   Tile all = e.hbm(v, 0, 1);
-  all.partitions = static_cast<std::uint16_t>(std::min(value.rows, kIndexedRows));
+  all.partitions = static_cast<std::int32_t>(value.rows);
   all.pstep = value.cols * isa::size_of(value.dtype);
   return all;
 }

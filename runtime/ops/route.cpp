@@ -38,8 +38,6 @@ std::vector<Shape> route_infer(const Contract& c) {
     c.fail("has no capacity, or more than tokens", "choose from 1 to the tokens");
   if (experts > kMostExperts) c.fail("has more experts than a bank of PSUM has columns", "use fewer experts");
   const std::int64_t slots = experts * a.capacity + 1;
-  if (slots > kIndexedRows || tokens > kIndexedRows)
-    c.fail("has more slots or tokens than a gather can name", "use a smaller micro-batch or capacity");
   const auto fp32 = Dtype::kFp32;
   return {{tokens, a.top_k, Dtype::kInt32}, {tokens, a.top_k, fp32}, {slots, 1, Dtype::kInt32}, {slots, 1, fp32},
           {tokens, experts, fp32},          {tokens, a.top_k, fp32}, {1, experts, fp32},        {1, experts, fp32}};

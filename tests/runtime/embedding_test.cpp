@@ -13,7 +13,7 @@ Input ids(std::int64_t rows, std::int64_t below) { return {random_ids(rows, belo
 
 TEST(Embedding, TakesRowsOfTheTable) {
   for (const Dtype type : {Dtype::kFp32, Dtype::kBf16})
-    for (const auto& [rows, table, cols] : {std::tuple{5, 3, 6}, {130, 700, 192}, {257, 40000, 30}}) {
+    for (const auto& [rows, table, cols] : {std::tuple{5, 3, 6}, {130, 700, 192}, {257, 40000, 30}, {140, 200000, 5}}) {
       const Input values{random_normal(table, cols, 1), type};
       expect_reference(runtime::kEmbedding, {values, ids(rows, table)}, {}, {kExact});
       expect_reference(runtime::kEmbedding, {values, ids(rows, table)}, ResultAttrs{.dtype = Dtype::kFp32}, {kExact});
@@ -24,7 +24,7 @@ TEST(Embedding, TakesRowsOfTheTable) {
 // rows / table terms.
 TEST(EmbeddingGrad, SumsRowsById) {
   for (const auto& [rows, table, cols] :
-       {std::tuple{130, 2, 192}, {257, 128, 600}, {130, 129, 6}, {300, 5000, 192}, {257, 100, 2100}}) {
+       {std::tuple{130, 2, 192}, {257, 128, 600}, {130, 129, 6}, {300, 5000, 192}, {257, 100, 2100}, {140, 150000, 5}}) {
     const double n = 2 + static_cast<double>(rows) / table;
     const Inputs in{ids(rows, table), random_normal(rows, cols, 2)};
     const Tolerance within{.ulps = 2 * std::sqrt(n) + 1, .floor = std::sqrt(n)};
@@ -40,6 +40,20 @@ TEST(EmbeddingGrad, InBf16) {
   const Inputs large{ids(500, 200), {random_normal(500, 320, 2), Dtype::kBf16}};
   expect_reference(runtime::kEmbeddingGrad, large, EmbeddingGradAttrs{.rows = 200, .operand = Dtype::kBf16},
                    {{.ulps = 4, .floor = 2, .dtype = Dtype::kBf16}}, "bf16");
+}
+
+// Places of runs are counted in int32: tables with more of them than 16 bits count are one transfer's too.
+TEST(Runs, AreTakenAndPutAtAnyPlace) {
+  for (const auto& [rows, cols, run, unit] : {std::tuple{300, 1000, 7, 1}, {40, 50, 10, 5}, {70000, 3, 3, 3}}) {
+    const std::int64_t places = (std::int64_t{rows} * cols - run) / unit + 1;
+    const Input table{random_normal(rows, cols, 1)};
+    expect_reference(runtime::kTakeRuns, {table, ids(150, places)}, RunsAttrs{.run = run, .unit = unit}, {kExact});
+    Tensor apart(3, 1);  // no two runs meet
+    apart.data = {0, static_cast<float>(places / 2), static_cast<float>(places - 1)};
+    for (const isa::Alu alu : {isa::Alu::kNone, isa::Alu::kAdd, isa::Alu::kMax})
+      expect_reference(runtime::kPutRuns, {table, {apart, Dtype::kInt32}, random_normal(3, run, 2)},
+                       RunsAttrs{.run = run, .unit = unit, .alu = alu}, {kExact});
+  }
 }
 
 TEST(Positions, RepeatForEachSequence) {

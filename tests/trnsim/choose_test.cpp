@@ -1,5 +1,6 @@
 #include "trnsim/plans/choose.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "trnsim/project/estimate.h"
@@ -51,6 +52,32 @@ TEST(Choose, TheCheapestAndTheFastestAreThoseOfAnExhaustiveSearch) {
     }
     EXPECT_NEAR(*found[*cheapest].change.dollars, least_dollars, 1e-9 * least_dollars);
     EXPECT_NEAR(found[*fastest].change.seconds, least_time, 1e-9 * least_time);
+  }
+}
+
+/// A step of many micro-batches is looked at through some of them, which need less memory than all.
+TEST(Choose, WhatItNamesFitsAsAWhole) {
+  const ChoiceSpace space{.instance_types = {"trn1.2xlarge"}, .batches = {64}, .micro_batches = {1, 2}};
+  const auto choices_with = [&](const std::string& hbm) {
+    Settings s = settings(1);
+    if (!hbm.empty()) s.machine.set = {"hbm.bytes=" + hbm};
+    const JobSource source = job_source("llama-small", s, 6400);
+    return choices_of(source.settings, source.job_of, space);
+  };
+  std::vector<Choice> choices = choices_with("");
+  project_choices(choices, 1);
+  const Choice& best = choices[*cheapest_of(choices)];
+  const std::uint64_t whole = project_if_it_fits(best.job).memory.total;
+  const std::uint64_t some = project_if_it_fits(best.job, {.micro_batches = 3}).memory.total;
+  ASSERT_LT(some, whole) << "the case needs a step whose memory grows with its micro-batches";
+  std::vector<Choice> tight = choices_with(fmt::format("{} B", some + whole));  // of a chip: two cores
+  project_choices(tight, 1);
+  const std::vector<std::size_t> front = front_of(tight);
+  ASSERT_FALSE(front.empty());
+  for (const std::size_t i : front) {
+    const Projection p = project_if_it_fits(tight[i].job);
+    EXPECT_TRUE(p.memory.fits()) << describe(tight[i].job);
+    EXPECT_EQ(tight[i].change.seconds, p.time.total);
   }
 }
 

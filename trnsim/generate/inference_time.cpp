@@ -62,34 +62,4 @@ void time_inference(const Job& job, Projection& p) {
   if (p.price_per_hour) p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, 1, 1, p.samples).run;
 }
 
-std::vector<Served> serve(const std::string& name, const Settings& settings, const std::vector<std::int64_t>& batches) {
-  const workloads::ModelPtr model = load_model_config(name);
-  std::vector<Served> out;
-  for (const std::int64_t batch : batches) {
-    Settings s = settings;
-    s.generation.batch_size = batch, s.given.insert("batch_size");
-    Served& one = out.emplace_back(Served{.job = job_of(s, model, 0), .projection = {}});
-    one.projection = project_if_it_fits(one.job, {.exact = s.machine.exact});
-    if (!one.fits()) continue;
-    const Projection& p = one.projection;
-    const auto copies = static_cast<double>(one.job.machine.instance_cores() / one.job.cores());
-    const double of_request =
-        writes_text(*model) ? static_cast<double>(one.job.generation->new_tokens) : one.job.generation->prompt_tokens;
-    one.latency = p.time.total, one.first_token = p.generation->first_token;
-    one.requests = copies * p.samples / p.time.total;
-    one.tokens = one.requests * of_request;
-    if (!p.price_per_hour) continue;
-    one.dollars = *p.price_per_hour / 3600 / one.requests * 1e6;
-    one.token_dollars = *one.dollars / of_request;
-  }
-  return out;
-}
-
-const Served* most_within(const std::vector<Served>& served, double seconds) {
-  const Served* best = nullptr;
-  for (const Served& one : served)
-    if (one.fits() && (seconds <= 0 || one.latency <= seconds) && (!best || one.requests > best->requests)) best = &one;
-  return best;
-}
-
 }  // namespace trnsim

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analysis/cost/prices.h"
@@ -14,10 +15,12 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "hw/params.h"
+#include "trnsim/plans/placement.h"
 #include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/point_metrics.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/least_time.h"
+#include "trnsim/project/same_device.h"
 #include "trnsim/project/stages.h"
 #include "workloads/models/model.h"
 
@@ -31,14 +34,6 @@ using Values = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::int64_t kMostStages = 8;
 constexpr const char* kBeaten = "another one is cheaper and faster than this one can be";
-
-std::vector<std::string> priced_machines() {
-  std::vector<std::string> out;
-  const std::vector<std::string> machines = hw::machine_names();
-  for (const analysis::PricedInstance& one : analysis::load_prices(std::string_view{}))
-    if (one.per_hour[0] && std::ranges::find(machines, one.name) != machines.end()) out.push_back(one.name);
-  return out;
-}
 
 /// Plans of a job that uses all its cores.
 PlanMoves moves_of(const Job& job, const std::vector<std::int64_t>& micro_batches) {
@@ -149,6 +144,7 @@ void note(Choice& choice, std::size_t i, const analysis::Metrics& metrics) {
     choice.refused = kBeaten;
     return;
   }
+  choice.fits = false, choice.projected = true;  // all of its micro-batches may need more memory than some of them
   choice.memory = static_cast<std::uint64_t>(metrics.at(name_of(i, kMemory)));
   const auto found = metrics.find(name_of(i, kSeconds));
   if (found == metrics.end()) {
@@ -191,11 +187,11 @@ std::uint64_t apart_from_recomputing(const Choice& choice) {
 /// The least that a choice can cost, in dollars and time: those with little are projected first, and beat the others.
 double least_of(const Choice& choice) { return dollars_of(choice, choice.least_seconds) * choice.least_seconds; }
 
-/// Choices of one machine and one size of blocks are computed by one process, which compiles the blocks once.
+/// Choices of one kind of core and one size of blocks are computed by one process, which compiles the blocks once.
 using Family = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
 Family family_of(const Choice& choice) {
   const runtime::Plan& plan = choice.job.step.plan;
-  return {choice.job.machine.hash, plan.micro_batch, plan.tensor};
+  return {base::hash64(text_of(choice.job.machine.target())), plan.micro_batch, plan.tensor};
 }
 
 std::vector<std::vector<std::size_t>> families_of(const std::vector<Choice>& choices,
@@ -245,10 +241,32 @@ void project_some(std::vector<Choice>& choices, const Some& some, int processes,
 
 }  // namespace
 
+namespace {
+
+/// Machines one of which, alone, does all that another one does for more money, are left out where the job has one.
+bool dearer_twin(const std::string& name, const std::vector<std::string>& all, const Settings& settings) {
+  const auto params = machine_with(name, settings.machine.set);
+  const analysis::Purchase purchase = analysis::parse_purchase(settings.machine.price, "`price`");
+  const auto price = [&](const std::string& one) {
+    return analysis::price_per_hour(one, {.purchase = purchase, .set = settings.machine.set});
+  };
+  return params && std::ranges::any_of(all, [&](const std::string& other) {
+    const auto twin = machine_with(other, settings.machine.set);
+    return twin && other != name && twin->instance_cores() == params->instance_cores() &&
+           twin->training.value == params->training.value && twin->vcpus.value == params->vcpus.value &&
+           twin->host_memory.value == params->host_memory.value &&
+           same_device(*twin, *params, params->instance_cores()) && price(other) && price(name) && *price(other) < *price(name);
+  });
+}
+
+}  // namespace
+
 std::vector<Choice> choices_of(const Settings& settings, const JobOf& job_of, const ChoiceSpace& space) {
   ChoiceSearch candidates{settings, job_of, space};
-  for (const std::string& machine : space.instance_types.empty() ? priced_machines() : space.instance_types)
-    for (const std::int64_t nodes : space.nnodes) candidates.add(machine, nodes);
+  const std::vector<std::string> machines = space.instance_types.empty() ? priced_machines() : space.instance_types;
+  for (const std::string& machine : machines)
+    for (const std::int64_t nodes : space.nnodes)
+      if (nodes > 1 || !dearer_twin(machine, machines, settings)) candidates.add(machine, nodes);
   std::vector<Choice> out = candidates.take();
   std::ranges::stable_sort(out, {}, [](const Choice& c) { return c.job.step.plan.recompute; });
   return out;
@@ -279,7 +297,7 @@ std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recomput
   std::vector<std::size_t> some;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     Choice& choice = choices[i];
-    if (choice.job.step.plan.recompute != level) continue;
+    if (choice.job.step.plan.recompute != level || choice.projected) continue;
     if (fits.at(apart_from_recomputing(choice)))
       choice.refused = "the same plan fits with less recomputation";
     else if (beaten(choice, choices))
@@ -294,9 +312,16 @@ std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recomput
 
 void project_choices(std::vector<Choice>& choices, int processes, const analysis::SweepWatch& watch) {
   for (Choice& choice : choices) choice.least_seconds = least_seconds(choice.job);
-  for (const Recompute level : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
-    project_some(choices, {.numbers = worth_projecting(choices, level)}, processes, watch);
-  project_some(choices, {.numbers = near_front(choices), .micro_batches = 0}, processes, watch);
+  std::set<std::size_t> whole;
+  for (bool more = true; more;) {  // a choice that does not fit as a whole makes room for those that it beat
+    for (const Recompute level : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
+      project_some(choices, {.numbers = worth_projecting(choices, level)}, processes, watch);
+    std::vector<std::size_t> near = near_front(choices);
+    std::erase_if(near, [&](std::size_t i) { return whole.contains(i); });
+    more = !near.empty();
+    whole.insert(near.begin(), near.end());
+    project_some(choices, {.numbers = std::move(near), .micro_batches = 0}, processes, watch);
+  }
 }
 
 std::vector<std::size_t> front_of(const std::vector<Choice>& choices) {

@@ -25,7 +25,8 @@ struct ChoiceSpace {
 struct Choice {
   Change change;  // the settings that make it from the user's; its seconds and dollars once it is projected
   Job job;
-  bool fits = false;         // projected, with a time
+  bool projected = false;    // its memory is known, and its time if it fits
+  bool fits = false;         // it has a time
   std::string refused{};     // why it is not possible, or not worth a projection
   std::uint64_t memory = 0;  // of a core
   double step_seconds = 0;

@@ -126,15 +126,20 @@ void note(PlacedJob& place, const analysis::SweepResult& result) {
 
 }  // namespace
 
+std::vector<std::string> priced_machines() {
+  std::vector<std::string> out;
+  const std::vector<std::string> machines = hw::machine_names();
+  for (const analysis::PricedInstance& one : analysis::load_prices(std::string_view{}))
+    if (one.per_hour[0] && std::ranges::find(machines, one.name) != machines.end()) out.push_back(one.name);
+  return out;
+}
+
 std::vector<PlacedJob> placements_of(const Settings& settings, const JobOf& job_of, const PlacementSpace& space) {
   Places places{settings, job_of, space};
-  const auto prices = analysis::load_prices(std::string_view{});
-  for (const analysis::PricedInstance& one : prices) {
-    const std::vector<std::string> machines = hw::machine_names();
-    if (std::ranges::find(machines, one.name) == machines.end()) continue;
-    const auto machine = machine_with(one.name, settings.machine.set);
+  for (const std::string& name : priced_machines()) {
+    const auto machine = machine_with(name, settings.machine.set);
     if (!machine || !places.takes(*machine)) continue;
-    for (const int count : space.counts) places.add(one.name, machine->instance_cores(), count);
+    for (const int count : space.counts) places.add(name, machine->instance_cores(), count);
   }
   return places.take();
 }

@@ -36,6 +36,9 @@ struct PlacementSpace {
   bool keeps_batch = true;     // also with the batch of the job's optimizer; false: a search chooses the batch
 };
 
+/// The machines that trnsim has and that have a price, by name.
+std::vector<std::string> priced_machines();
+
 /// The job of the settings on each machine that has a price and on each number of instances: on all cores with its
 /// batch per core, where an optimizer step has more sequences and the job fewer steps; and, with its optimizer's batch,
 /// on as many cores as can share that. The job itself is not among them, and none is there twice.

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "analysis/cost/cost.h"
 #include "analysis/host/stack.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/units.h"
 #include "hw/params.h"
 #include "hw/trace.h"
 #include "runtime/compiler/program_cache.h"
@@ -20,6 +23,7 @@
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/least_time.h"
 #include "trnsim/project/memory.h"
+#include "trnsim/project/same_device.h"
 #include "trnsim/project/stages.h"
 #include "workloads/models/model.h"
 
@@ -199,21 +203,6 @@ std::vector<Job> smaller_plans(const Job& job) {
   return moves.micro_batch.empty() ? std::vector<Job>{} : plans_near(job, moves);
 }
 
-/// Whether `cores` of one instance take the same time on the devices of both.
-bool same_device(const hw::MachineParams& a, const hw::MachineParams& b, std::int64_t cores) {
-  using hw::MachineParams;
-  std::vector<MachineParams::Number MachineParams::*> beside = {
-      &MachineParams::chips,         &MachineParams::vcpus,       &MachineParams::host_memory,
-      &MachineParams::efa_bandwidth, &MachineParams::efa_latency, &MachineParams::training};
-  if (static_cast<double>(cores) <= a.cores.value)  // all on one chip: no link
-    beside.insert(beside.end(), {&MachineParams::link_bandwidth, &MachineParams::link_ports, &MachineParams::link_hop,
-                                 &MachineParams::torus_rows, &MachineParams::torus_columns});
-  return std::ranges::all_of(MachineParams::fields(), [&](const MachineParams::Field& field) {
-    return std::ranges::find(beside, field.member) != beside.end() ||
-           (a.*field.member).value == (b.*field.member).value;
-  });
-}
-
 }  // namespace
 
 void open_compile_cache(Settings& settings) {
@@ -248,9 +237,9 @@ void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
 
 }  // namespace
 
-Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
-  if (job.generation && job.generation->new_tokens == 0) return project_inference(job, given);
-  if (job.generation) return project_generation(job, given);
+namespace {
+
+Projection project_training(const Job& job, const ProjectOptions& given) {
   // Compiling a job that cannot fit by far takes longer than detecting it.
   Projection p;
   if (!given.any_memory) {
@@ -280,16 +269,49 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
   return p;
 }
 
+}  // namespace
+
+Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  Projection p = !job.generation                      ? project_training(job, options)
+                 : job.generation->new_tokens == 0 ? project_inference(job, options)
+                                                      : project_generation(job, options);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  base::log_debug("projected in {:.2f} s: {} on {}: {}", took.count(), describe(job), job.machine.name,
+                  p.memory.fits() || options.any_memory
+                      ? fmt::format("a step of {}", base::readable(p.time.step, base::Dimension::kTime))
+                      : fmt::format("{} of a core do not fit", base::readable(static_cast<double>(p.memory.total),
+                                                                               base::Dimension::kBytes)));
+  return p;
+}
+
 Projection project(const Job& job, const ProjectOptions& options) {
   Projection p = project_if_it_fits(job, options);
   if (!options.any_memory) require_fit(job, p.memory);
   return p;
 }
 
+namespace {
+
+/// FLOPs of a step with those that recomputation adds: a second forward pass of all layers when it is full.
+double computed_flops(const Job& job) {
+  const double once = flops_of(job);
+  if (job.step.plan.recompute != runtime::Recompute::kFull) return once;
+  const auto of = [&](std::int64_t layers) { return job.model->with_sizes({.layers = layers})->flops(job.step); };
+  constexpr double kForward = 1.0 / 3;  // of a training's FLOPs; less when not all weights are trained: their share is more
+  return once + kForward * static_cast<double>(job.model->sizes().layers) * (of(2) - of(1));
+}
+
+}  // namespace
+
 double least_seconds(const Job& job) {
   Projection p;
   if (!job.sizes.lengths.empty()) return 0;  // each length has a share of the steps
-  p.device_seconds = flops_of(job) / (static_cast<double>(job.cores()) * job.machine.peaks().matmul_flops);
+  const runtime::Plan& plan = job.step.plan;
+  // While a pipeline fills and drains, a stage waits for as many micro-batches as there are others.
+  const double waits = static_cast<double>(plan.pipeline - 1) / static_cast<double>(plan.micro_batches * plan.chunks);
+  p.device_seconds =
+      computed_flops(job) * (1 + waits) / (static_cast<double>(job.cores()) * job.machine.peaks().matmul_flops);
   time_one(job, job.load_stack(), p);
   return p.time.total;
 }

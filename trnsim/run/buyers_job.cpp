@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/serving.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/run/run.h"
@@ -88,6 +89,71 @@ BuyersJob of_model(const std::string& model, const Settings& given, double seque
   return out;
 }
 
+bool asks(const Settings& settings) { return settings.data.task == kInference; }
+
+/// Errors: Fault::kUsage for requests to something that is no model.
+void require_model(const std::string& name, const Settings& settings) {
+  if (asks(settings))
+    throw Error{Fault::kUsage, name, "is no model, and requests are to one",
+                "name a model of trnsim list models, or a Hugging Face folder"};
+}
+
+std::int64_t batch_of_requests(const Settings& settings) {
+  return std::max<std::int64_t>(1, settings.generation.batch_size);
+}
+
+/// What a step of all copies is: each answers a batch.
+double at_once(const Served& served) {
+  return static_cast<double>(served.copies() * served.job.step.plan.micro_batch);
+}
+
+BuyersJob of_requests(const std::string& model, const Settings& given, double requests,
+                      const std::function<void(const std::string&)>& note) {
+  constexpr double kMillion = 1e6;
+  BuyersJob out{.price = {}, .name = model, .text = "", .settings = estimate_settings(given)};
+  out.settings.output.suggestions = 0, out.requests = requests > 0 ? requests : kMillion;
+  const Estimate e = estimate(model, out.settings, 0, note);
+  require_fit(e);
+  RunResult run;
+  run.machine = e.job.machine, run.job = e.job, run.projection = e.projection;
+  const Served served = serve(model, out.settings, {batch_of_requests(out.settings)}).front();
+  analysis::JobToPrice& price = out.price = analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
+  const double more = out.requests / e.projection.samples;  // the figures are those of one batch
+  price.flops *= more, price.hbm_bytes *= more, price.tokens *= more;
+  price.samples = out.requests, price.steps = out.requests / at_once(served);
+  price.seconds = out.requests / served.requests;
+  price.cores = static_cast<double>(served.copies() * served.cores_of_copy());
+  price.sequences_per_step = at_once(served), price.epochs = 0;
+  out.text = fmt::format("{:.0f} requests, {}", out.requests, describe(served));
+  return out;
+}
+
+/// The requests on each kind and number of instances, answered by copies of as many cores and with the same batch.
+std::vector<std::string> place_requests(BuyersJob& job, const std::vector<int>& counts, int processes) {
+  const Served own = serve(job.name, job.settings, {batch_of_requests(job.settings)}).front();
+  const ServingSpace space{.tensor = {own.cores_of_copy()}, .batches = {own.job.step.plan.micro_batch}};
+  job.price.placements.clear();
+  for (const Served& there : serve_everywhere(job.name, job.settings, space, processes))
+    for (const int count : counts.empty() ? std::vector{1} : counts) {
+      if (there.job.machine.name == own.job.machine.name && count == job.price.instances) continue;
+      const double all = there.requests * count;
+      analysis::Placement& place = job.price.placements.emplace_back(analysis::Placement{
+          .instance_type = there.job.machine.name,
+          .instances = count,
+          .cores = static_cast<double>(there.copies() * there.cores_of_copy() * count),
+          .sequences_per_step = at_once(there) * count,
+          .seconds = there.fits() ? job.requests / all : 0,
+          .samples = job.requests,
+          .tokens = job.price.tokens,
+          .settings = {{"instance_type", there.job.machine.name}}});
+      if (!there.fits())
+        place.too_small = analysis::TooSmall{.needed = static_cast<double>(there.memory.total),
+                                             .has = static_cast<double>(there.memory.capacity),
+                                             .of_a_core = true};
+    }
+  return {};
+}
+
 analysis::Placement placement_of(const PlacedJob& place) {
   analysis::Placement out{.instance_type = place.instance_type,
                           .instances = static_cast<int>(place.instances),
@@ -140,12 +206,15 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
 
 BuyersJob buyers_job(const std::string& name, const Settings& given, double sequences,
                      const std::function<void(const std::string&)>& note) {
-  if (is_model(name)) return of_model(name, given, sequences, note);
+  if (is_model(name))
+    return asks(given) ? of_requests(name, given, sequences, note) : of_model(name, given, sequences, note);
+  require_model(name, given);
   if (std::filesystem::is_directory(name)) return of_run(name, given);
   return of_workload(workload_of(name, "the folder of a run nor "), given);
 }
 
 std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, int processes) {
+  if (job.requests > 0) return place_requests(job, counts, processes);
   std::vector<std::string> left_out;
   if (!job.job_of) return {fmt::format("{} does not say which job it was: it is not simulated elsewhere", job.name)};
   PlacementSpace space{.counts = counts, .keeps_batch = job.keeps_batch};

@@ -18,6 +18,7 @@ struct BuyersJob {
   JobOf job_of{};  // empty: a folder that does not say which job it was
   ProjectOf project{};
   bool keeps_batch = true;  // false: its batch is searched for on each instance
+  double requests = 0;      // to a trained model; 0: the model is trained
 };
 
 /// The jobs of a workload or a model, before one of them is chosen.
@@ -31,7 +32,8 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
                      const std::function<void(const std::string&)>& note = {});
 
 /// `name`: a run's folder, a workload (name or file), a model (preset) or a Hugging Face folder with `sequences` in the
-/// whole job. `given`: settings on top, but of a run. Errors: Fault::kUsage for a name of none of these, or a model
+/// whole job; with the setting `task` inference these are requests, a million by default, which each instance answers
+/// with as many copies of the model as its cores hold. `given`: settings on top, but of a run. Errors: Fault::kUsage for a name of none of these, or a model
 /// without sequences; Fault::kCapacity for a job that does not fit where it is; as projected_run() and estimate().
 BuyersJob buyers_job(const std::string& name, const Settings& given = {}, double sequences = 0,
                      const std::function<void(const std::string&)>& note = {});

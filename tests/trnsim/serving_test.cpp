@@ -1,0 +1,95 @@
+#include "trnsim/plans/serving.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "tests/fails.h"
+#include "trnsim/project/estimate.h"
+#include "trnsim/run/buyers_job.h"
+
+namespace trnsim {
+namespace {
+
+Settings requests_to(std::int64_t length) {
+  Settings s;
+  s.data.task = "inference", s.data.max_length = length, s.given = {"task", "max_length"};
+  return estimate_settings(s);
+}
+
+Settings at(Settings s, const Served& one) {
+  s.machine.instance_type = one.job.machine.name, s.machine.nproc_per_node = one.cores_of_copy();
+  s.given.insert({"instance_type", "nproc_per_node"});
+  if (one.job.model->splits()) {
+    s.plan.tensor_parallel_size = one.cores_of_copy();
+    s.given.insert("tensor_parallel_size");
+  }
+  return s;
+}
+
+TEST(Serving, EveryEntryIsWhatEstimateSaysThere) {
+  const ServingSpace space{.instance_types = {"trn1.2xlarge", "trn1.32xlarge", "inf2.24xlarge", "trn2.3xlarge"},
+                           .batches = {1, 4}};
+  for (const char* model : {"bert-small", "llama-small"}) {
+    const Settings settings = requests_to(64);
+    const std::vector<Served> all = serve_everywhere(model, settings, space, 1);
+    std::set<std::string> machines;
+    for (const Served& one : all) {
+      SCOPED_TRACE(model + (" " + one.job.machine.name) + " " + describe(one));
+      machines.insert(one.job.machine.name);
+      const Served there = serve(model, at(settings, one), {one.job.step.plan.micro_batch}).front();
+      EXPECT_EQ(one.latency, there.latency);
+      EXPECT_EQ(one.first_token, there.first_token);
+      EXPECT_EQ(one.requests, there.requests);
+      EXPECT_EQ(one.dollars, there.dollars);
+      EXPECT_EQ(one.memory.total, there.memory.total);
+      EXPECT_GT(one.latency, 0);
+    }
+    EXPECT_EQ(machines.size(), space.instance_types.size()) << model;
+  }
+}
+
+TEST(Serving, TheFrontIsCheaperOneWayAndSoonerTheOther) {
+  const std::vector<Served> all =
+      serve_everywhere("llama-small", requests_to(64), {.instance_types = {"trn1.32xlarge"}, .batches = {1, 2, 8}}, 1);
+  const std::vector<std::size_t> front = serving_front(all);
+  ASSERT_GE(front.size(), 2U);
+  for (const Served& one : all) {
+    if (!one.fits()) continue;
+    EXPECT_GE(*one.dollars, *all[front.front()].dollars);
+    EXPECT_GE(one.latency, all[front.back()].latency);
+  }
+  for (std::size_t i = 1; i < front.size(); ++i) EXPECT_LT(all[front[i]].latency, all[front[i - 1]].latency);
+  const double limit = (all[front[0]].latency + all[front[1]].latency) / 2;
+  EXPECT_EQ(serving_front(all, limit).front(), front[1]);
+  EXPECT_TRUE(serving_front(all, all[front.back()].latency / 2).empty());
+}
+
+/// `cost` and `estimate` are asked the same: both say what requests take on all cores of an instance.
+TEST(Serving, CostIsEstimateForAsManyRequests) {
+  for (const char* model : {"bert-small", "llama-small"}) {
+    const Settings settings = requests_to(64);
+    BuyersJob job = buyers_job(model, settings, 5000);
+    EXPECT_TRUE(place(job, {}, 1).empty());
+    const Served here = serve(model, settings, {1}).front();
+    EXPECT_NEAR(job.price.seconds, 5000 / here.requests, 1e-12 * job.price.seconds) << model;
+    EXPECT_EQ(job.price.cores, here.job.machine.instance_cores());
+    ASSERT_GT(job.price.placements.size(), 5U);
+    for (const analysis::Placement& there : job.price.placements) {
+      Settings moved = settings;
+      moved.machine.instance_type = there.instance_type, moved.given.insert("instance_type");
+      const Served one = serve(model, moved, {1}).front();
+      EXPECT_NEAR(there.seconds, 5000 / one.requests, 1e-9 * there.seconds) << model << " " << there.instance_type;
+    }
+    const double of_5000 = job.price.flops;
+    EXPECT_NEAR(buyers_job(model, settings, 10000).price.flops, 2 * of_5000, 1e-9 * of_5000);
+  }
+}
+
+TEST(Serving, RequestsAreToAModel) {
+  EXPECT_TRUE(tests::fails(base::Fault::kUsage, [] { buyers_job("bert_emotion", requests_to(64)); }, {"is no model"}));
+}
+
+}  // namespace
+}  // namespace trnsim
