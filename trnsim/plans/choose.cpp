@@ -290,18 +290,35 @@ std::vector<std::size_t> near_front(const std::vector<Choice>& choices) {
   return out;
 }
 
-/// Choices of one level of recomputation that are worth a projection; the others have the reason why not.
-std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recompute level) {
+/// Whether the same plan with smaller micro-batches, as many of which are in flight, does not fit.
+bool outgrown(const Choice& choice, const std::vector<Choice>& all) {
+  const runtime::Plan& plan = choice.job.step.plan;
+  return std::ranges::any_of(all, [&](const Choice& other) {
+    if (!other.projected || other.fits || other.memory == 0) return false;
+    runtime::Plan smaller = other.job.step.plan;
+    const bool accumulates = (smaller.micro_batches > 1) == (plan.micro_batches > 1);
+    if (smaller.micro_batch >= plan.micro_batch || !accumulates) return false;
+    smaller.micro_batch = plan.micro_batch, smaller.micro_batches = plan.micro_batches;
+    return smaller == plan && other.job.machine.hash == choice.job.machine.hash;
+  });
+}
+
+/// Choices of one level of recomputation and one micro-batch that are worth a projection; the others have the reason
+/// why not.
+std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recompute level, std::int64_t micro_batch) {
   std::map<std::uint64_t, bool> fits;
   for (const Choice& choice : choices) fits[apart_from_recomputing(choice)] |= choice.fits;
   std::vector<std::size_t> some;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     Choice& choice = choices[i];
-    if (choice.job.step.plan.recompute != level || choice.projected) continue;
+    const runtime::Plan& plan = choice.job.step.plan;
+    if (plan.recompute != level || plan.micro_batch != micro_batch || choice.projected) continue;
     if (fits.at(apart_from_recomputing(choice)))
       choice.refused = "the same plan fits with less recomputation";
     else if (beaten(choice, choices))
       choice.refused = kBeaten;
+    else if (outgrown(choice, choices))
+      choice.refused = "the same plan with smaller micro-batches does not fit";
     else
       some.push_back(i);
   }
@@ -313,9 +330,12 @@ std::vector<std::size_t> worth_projecting(std::vector<Choice>& choices, Recomput
 void project_choices(std::vector<Choice>& choices, int processes, const analysis::SweepWatch& watch) {
   for (Choice& choice : choices) choice.least_seconds = least_seconds(choice.job);
   std::set<std::size_t> whole;
+  std::set<std::int64_t> micro_batches;
+  for (const Choice& choice : choices) micro_batches.insert(choice.job.step.plan.micro_batch);
   for (bool more = true; more;) {  // a choice that does not fit as a whole makes room for those that it beat
     for (const Recompute level : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
-      project_some(choices, {.numbers = worth_projecting(choices, level)}, processes, watch);
+      for (const std::int64_t micro_batch : micro_batches)
+        project_some(choices, {.numbers = worth_projecting(choices, level, micro_batch)}, processes, watch);
     std::vector<std::size_t> near = near_front(choices);
     std::erase_if(near, [&](std::size_t i) { return whole.contains(i); });
     more = !near.empty();

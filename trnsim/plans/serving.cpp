@@ -25,7 +25,7 @@ using base::Fault;
 
 constexpr const char *kLatency = "latency", *kFirstToken = "first_token";
 
-/// What a copy's times are worth on its instance.
+/// Prices a copy's times on its instance.
 void price(Served& one) {
   const bool writes = writes_text(*one.job.model);
   const auto of_request =

@@ -36,7 +36,7 @@ std::vector<Served> serve(const std::string& model, const Settings& settings, co
 /// The entry with most requests per second whose latency is within `seconds` (0: any); null: none is.
 const Served* most_within(const std::vector<Served>& served, double seconds);
 
-/// What serve_everywhere() tries.
+/// The choices that serve_everywhere() tries.
 struct ServingSpace {
   std::vector<std::string> instance_types{};  // empty: every machine that has a price, those for inference alone too
   std::vector<std::int64_t> tensor{};         // cores that share a copy; empty: powers of two, and all of an instance

@@ -102,7 +102,7 @@ std::int64_t batch_of_requests(const Settings& settings) {
   return std::max<std::int64_t>(1, settings.generation.batch_size);
 }
 
-/// What a step of all copies is: each answers a batch.
+/// Requests in flight: each copy answers a batch.
 double at_once(const Served& served) {
   return static_cast<double>(served.copies() * served.job.step.plan.micro_batch);
 }
