@@ -1,5 +1,8 @@
 // The lowering of dot products and convolutions to matmuls.
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "frontend/lower/lowerer.h"
@@ -25,18 +28,34 @@ Dims others_of(const Type& type, const Dims& batch, const Dims& summed) {
   return out;
 }
 
-/// Kept and summed dimensions become one axis each: a copy where strides do not allow that.
+/// The dimension along which elements lie side by side, the longest of those.
+std::int64_t fastest(const View& view) {
+  std::int64_t best = 0;
+  const auto step = [&](std::int64_t d) { return std::abs(view.strides[static_cast<std::size_t>(d)]); };
+  const auto size = [&](std::int64_t d) { return view.dims[static_cast<std::size_t>(d)]; };
+  for (std::int64_t d = 1; d < static_cast<std::int64_t>(view.dims.size()); ++d) {
+    if (size(d) == 1 || step(d) == 0) continue;
+    const bool nearer = size(best) == 1 || step(best) == 0 || step(d) < step(best);
+    if (nearer || (step(d) == step(best) && size(d) > size(best))) best = d;
+  }
+  return best;
+}
+
+/// Kept and summed dimensions become one axis each: a copy where strides do not allow that, in whose rows the operand's
+/// runs are as long as they can be.
 void settle(Lowerer& l, Operand& o) {
   if (o.view.is_number()) o.view = dense_view(l.matrix(o.view), o.view.dims, o.view.dtype);
   auto rows = joined_axis(o.view, o.kept), depth = joined_axis(o.view, o.summed);
   if (!rows || !depth || rows->stride < 0 || depth->stride < 0) {
-    Dims order = o.batch;
-    order.insert(order.end(), o.kept.begin(), o.kept.end());
-    order.insert(order.end(), o.summed.begin(), o.summed.end());
+    const std::int64_t last = fastest(o.view);
+    const bool kept_last = std::ranges::find(o.kept, last) != o.kept.end();
+    const std::array<Dims*, 3> parts{&o.batch, kept_last ? &o.summed : &o.kept, kept_last ? &o.kept : &o.summed};
+    Dims order;
+    for (const Dims* dims : parts) order.insert(order.end(), dims->begin(), dims->end());
     const View turned = transposed(o.view, order);
     o.view = dense_view(l.matrix(turned), turned.dims, turned.dtype);
     std::int64_t next = 0;
-    for (Dims* dims : {&o.batch, &o.kept, &o.summed})
+    for (Dims* dims : parts)
       for (std::int64_t& d : *dims) d = next++;
     rows = joined_axis(o.view, o.kept), depth = joined_axis(o.view, o.summed);
   }
@@ -155,7 +174,8 @@ View widened(Lowerer& l, const View& given, const ConvolutionDims& c, const Wind
   return l.written(out, sliced(out, low, input.dims, step), input);
 }
 
-/// [batch, output places..., window places..., features]: a view, whose elements overlap.
+/// [batch, output places..., window places..., features]: a view, whose elements overlap. Where the kernel is reversed,
+/// the window's places are, so that the kernel can stay.
 View patches(const View& input, const ConvolutionDims& c, const WindowDims& w, const Dims& places) {
   View out{.base = input.base, .first = input.first, .dtype = input.dtype};
   const auto push = [&](std::int64_t size, std::int64_t stride) {
@@ -164,21 +184,21 @@ View patches(const View& input, const ConvolutionDims& c, const WindowDims& w, c
   const auto at = [](std::int64_t d) { return static_cast<std::size_t>(d); };
   push(input.dims[at(c.input_batch)], input.strides[at(c.input_batch)]);
   for (std::size_t s = 0; s < places.size(); ++s) push(places[s], input.strides[at(c.input_spatial[s])] * w.stride[s]);
-  for (std::size_t s = 0; s < places.size(); ++s)
-    push(w.size[s], input.strides[at(c.input_spatial[s])] * w.window_dilation[s]);
+  for (std::size_t s = 0; s < places.size(); ++s) {
+    const std::int64_t step = input.strides[at(c.input_spatial[s])] * w.window_dilation[s];
+    if (w.reversed[s]) out.first += (w.size[s] - 1) * step;
+    push(w.size[s], w.reversed[s] ? -step : step);
+  }
   push(input.dims[at(c.input_feature)], input.strides[at(c.input_feature)]);
   return out;
 }
 
 /// Kernel as [window places..., input features, output features].
-View kernel_of(const View& kernel, const ConvolutionDims& c, const WindowDims& w) {
+View kernel_of(const View& kernel, const ConvolutionDims& c) {
   Dims order = c.kernel_spatial;
   order.push_back(c.kernel_input_feature);
   order.push_back(c.kernel_output_feature);
-  View out = transposed(kernel, order);
-  for (std::size_t s = 0; s < w.reversed.size(); ++s)
-    if (w.reversed[s]) out.first += (out.dims[s] - 1) * out.strides[s], out.strides[s] = -out.strides[s];
-  return out;
+  return transposed(kernel, order);
 }
 
 /// The part of a dimension that group g of several has.
@@ -189,15 +209,24 @@ View part_of(const View& view, std::size_t d, std::int64_t g, std::int64_t group
   return out;
 }
 
-View one_convolution(Lowerer& l, const View& patch, const View& kernel, std::size_t spatial, const Dims& result) {
-  const auto s = static_cast<std::int64_t>(spatial);
-  Dims summed(static_cast<std::size_t>(s) + 1), kept(static_cast<std::size_t>(s) + 1), depth(summed.size());
+/// As [batch, places..., features]. Places of the window and features are summed in the order of the kernel's memory.
+View one_convolution(Lowerer& l, const View& patch, const View& kernel, const Dims& result, bool features_last) {
+  const auto s = static_cast<std::int64_t>(result.size()) - 2;
+  Dims kept(static_cast<std::size_t>(s) + 1), depth(kept.size()), summed;
   std::iota(kept.begin(), kept.end(), 0);
-  std::iota(summed.begin(), summed.end(), s + 1);
   std::iota(depth.begin(), depth.end(), 0);
+  std::ranges::stable_sort(depth, std::greater{}, [&](auto d) { return kernel.strides[static_cast<std::size_t>(d)]; });
+  for (const std::int64_t d : depth) summed.push_back(d + s + 1);
   Operand x{patch, {}, kept, summed, {}, {}}, w{kernel, {}, {s + 1}, depth, {}, {}};
   settle(l, x);
   settle(l, w);
+  if (are_plain(w, x) && !(features_last && are_plain(x, w))) {
+    Dims turned{result.back()}, back;
+    turned.insert(turned.end(), result.begin(), result.end() - 1);
+    for (std::size_t d = 1; d < turned.size(); ++d) back.push_back(static_cast<std::int64_t>(d));
+    back.push_back(0);
+    return transposed(dense_view(plain_product(l, w, x, l.dtype_out()), turned, l.dtype_out()), back);
+  }
   const bool plain = are_plain(x, w);
   const runtime::ValueId y = plain ? plain_product(l, x, w, l.dtype_out()) : batch_product(l, x, w, l.dtype_out());
   return dense_view(y, result, l.dtype_out());
@@ -226,7 +255,7 @@ void convolution(Lowerer& l) {
   const View all = patches(input, c, w, places);
   View kernel = l.in(1);
   if (kernel.is_number()) kernel = dense_view(l.matrix(kernel), kernel.dims, kernel.dtype);
-  kernel = kernel_of(kernel, c, w);
+  kernel = kernel_of(kernel, c);
   // As batch, places, features; then in the order that the result has.
   const std::int64_t groups = c.feature_groups * c.batch_groups;  // one of the two is 1
   Dims result{all.dims[0] / c.batch_groups};
@@ -236,7 +265,8 @@ void convolution(Lowerer& l) {
   const std::size_t parted = c.batch_groups > 1 ? 0 : all.dims.size() - 1;  // the batch, or features
   for (std::int64_t g = 0; g < groups; ++g)
     parts.push_back(one_convolution(l, part_of(all, parted, g, groups),
-                                    part_of(kernel, kernel.dims.size() - 1, g, groups), spatial, result));
+                                    part_of(kernel, kernel.dims.size() - 1, g, groups), result,
+                                    c.output_feature + 1 == l.type_out().rank()));
   const View out = side_by_side(l, parts, result);
   Dims order(result.size());
   order[static_cast<std::size_t>(c.output_batch)] = 0;
