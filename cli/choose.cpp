@@ -206,9 +206,12 @@ void choose(const ChooseOptions& options) {
 void add_choose(CLI::App& app) {
   auto options = std::make_shared<ChooseOptions>();
   app.add_option("NAME", options->name, "a model (a name, or a Hugging Face folder), or a workload")->required();
-  app.add_option("--samples,--sequences", options->samples, "of the whole job, for a model; with --task inference requests")
+  app.add_option("--samples,--sequences", options->samples,
+                 "of the whole job, for a model; with --task inference requests")
       ->check(CLI::PositiveNumber);
-  app.add_option("--within", options->within, "the longest time of the cheapest, as in 8h or 0:30:00; with --task inference of an answer, as in \"20 ms\"");
+  app.add_option(
+      "--within", options->within,
+      "the longest time of the cheapest, as in 8h or 0:30:00; with --task inference of an answer, as in \"20 ms\"");
   app.add_option("--under", options->under, "the most dollars of the fastest")->check(CLI::PositiveNumber);
   app.add_option("--instance_types", options->space.instance_types, "to try, with commas [all with a price]")
       ->delimiter(',');

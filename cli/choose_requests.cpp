@@ -38,18 +38,18 @@ std::string command_of(const RequestsToPlace& asked, const Served& one) {
 }
 
 std::string worth_of(const Served& one) {
-  return fmt::format("${} for a million requests and ${} for a million tokens, {} requests/s", short_number(*one.dollars),
-                     short_number(*one.token_dollars), short_number(one.requests));
+  return fmt::format("${} for a million requests and ${} for a million tokens, {} requests/s",
+                     short_number(*one.dollars), short_number(*one.token_dollars), short_number(one.requests));
 }
 
 std::string line_of(const RequestsToPlace& asked, const char* name, const Served& one) {
-  std::string out = paragraph(fmt::format("{}: {} until {}, {} on 1 x {}, {}", name,
-                                          readable_time(one.latency),
-                                          trnsim::writes_text(*one.job.model) ? "the last token" : "the answers", worth_of(one), one.job.machine.name,
-                                          describe(one)));
+  std::string out = paragraph(fmt::format("{}: {} until {}, {} on 1 x {}, {}", name, readable_time(one.latency),
+                                          trnsim::writes_text(*one.job.model) ? "the last token" : "the answers",
+                                          worth_of(one), one.job.machine.name, describe(one)));
   if (asked.requests > 0)
     out += paragraph(fmt::format("  all: {:.0f} requests take {} and ${}", asked.requests,
-                                 base::clock_text(asked.requests / one.requests), short_number(*one.dollars * asked.requests / 1e6)));
+                                 base::clock_text(asked.requests / one.requests),
+                                 short_number(*one.dollars * asked.requests / 1e6)));
   return out + paragraph("  see: " + command_of(asked, one));
 }
 
@@ -67,9 +67,10 @@ const Served* next_type(const std::vector<Served>& all, const Served& best, doub
 std::string reasons_of(const std::vector<Served>& all, const Served& cheapest, const Served& soonest, double within) {
   std::string out;
   if (const Served* next = next_type(all, cheapest, within, [](const Served& s) { return *s.dollars; }))
-    out += paragraph(fmt::format("why the cheapest: {}, the next instance type, takes ${} for a million requests at "
-                                 "best, with {}",
-                                 next->job.machine.name, short_number(*next->dollars), describe(*next)));
+    out +=
+        paragraph(fmt::format("why the cheapest: {}, the next instance type, takes ${} for a million requests at "
+                              "best, with {}",
+                              next->job.machine.name, short_number(*next->dollars), describe(*next)));
   if (const Served* next = next_type(all, soonest, within, [](const Served& s) { return s.latency; }))
     out += paragraph(fmt::format("why the soonest: {}, the next instance type, answers in {} at best, with {}",
                                  next->job.machine.name, readable_time(next->latency), describe(*next)));
@@ -93,8 +94,8 @@ base::Table table_of(const std::vector<Served>& all, const std::vector<std::size
     const auto bytes = static_cast<double>(one.memory.total);
     table.add_row({Cell{*one.dollars, "$" + short_number(*one.dollars)},
                    Cell{*one.token_dollars, "$" + short_number(*one.token_dollars)}, time(one.latency),
-                   time(one.first_token), Cell{one.requests, short_number(one.requests)},
-                   one.job.machine.name, one.copies(), one.cores_of_copy(), one.job.step.plan.micro_batch,
+                   time(one.first_token), Cell{one.requests, short_number(one.requests)}, one.job.machine.name,
+                   one.copies(), one.cores_of_copy(), one.job.step.plan.micro_batch,
                    Cell{bytes, base::readable(bytes, base::Dimension::kBytes)}});
   }
   return table;
@@ -104,15 +105,13 @@ base::Table table_of(const std::vector<Served>& all, const std::vector<std::size
 
 void choose_requests(const RequestsToPlace& asked) {
   const base::Format form = base::parse_format(asked.settings.output.format);
-  const double within =
-      asked.within.empty() ? 0 : base::parse_as(asked.within, base::Dimension::kTime, "--within");
+  const double within = asked.within.empty() ? 0 : base::parse_as(asked.within, base::Dimension::kTime, "--within");
   const std::int64_t batch = asked.settings.generation.batch_size;
   trnsim::ServingSpace space{.instance_types = asked.instance_types,
                              .batches = batch > 0 ? std::vector{batch} : batch_sizes_in(Requests{}.batch_sizes)};
   if (asked.settings.given.contains("tensor_parallel_size")) space.tensor = {asked.settings.plan.tensor_parallel_size};
-  const std::vector<Served> all =
-      serve_everywhere(asked.model, trnsim::estimate_settings(asked.settings), space, processes_of(asked.settings),
-                       progress_of("choose", "kind of copy"));
+  const std::vector<Served> all = serve_everywhere(asked.model, trnsim::estimate_settings(asked.settings), space,
+                                                   processes_of(asked.settings), progress_of("choose", "kind of copy"));
   const std::vector<std::size_t> front = serving_front(all, within);
   if (front.empty()) {
     const std::vector<std::size_t> any = serving_front(all);

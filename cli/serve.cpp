@@ -147,9 +147,8 @@ void estimate_requests(const std::string& model, const trnsim::Settings& setting
                               job.step.plan.numerics.name, job.stack)) +
         "\n");
   print(answer_of(served, requests, writes) + "\n" + table.render(form, columns()));
-  print_next(
-      fmt::format("trnsim choose {} --task inference for other instances and plans, or --within \"20 ms\" for a limit",
-                  model));
+  print_next(fmt::format(
+      "trnsim choose {} --task inference for other instances and plans, or --within \"20 ms\" for a limit", model));
 }
 
 }  // namespace cli

@@ -33,12 +33,12 @@ struct Dim {
 struct Tile {
   Space space = Space::kNone;
   Dtype dtype = Dtype::kFp32;
-  std::uint8_t start = 0;        // first partition
-  std::uint8_t rank = 1;         // free axes in use, 1..4
+  std::uint8_t start = 0;       // first partition
+  std::uint8_t rank = 1;        // free axes in use, 1..4
   std::int32_t partitions = 0;  // 1..128; in HBM any number: the rows that an indexed transfer may name
-  std::uint32_t reg = 0;         // HBM: base register; before allocation (runtime/ only): virtual buffer
-  std::int64_t offset = 0;       // bytes
-  std::int64_t pstep = 0;        // HBM only: bytes from one partition to the next (0: broadcast to all)
+  std::uint32_t reg = 0;        // HBM: base register; before allocation (runtime/ only): virtual buffer
+  std::int64_t offset = 0;      // bytes
+  std::int64_t pstep = 0;       // HBM only: bytes from one partition to the next (0: broadcast to all)
   std::array<Dim, 4> free{};
 
   bool operator==(const Tile&) const = default;

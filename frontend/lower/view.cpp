@@ -121,24 +121,30 @@ std::optional<Axis> joined_axis(const View& view, const Dims& places) {
   return out;
 }
 
-Spread spread_of(const View& view) {
-  if (view.is_number()) return Spread::kOne;
-  if (is_dense(view)) return view.count() == 1 ? Spread::kOne : Spread::kWhole;
-  const std::size_t rank = view.dims.size();
-  bool one = true;
-  for (std::size_t d = 0; d < rank; ++d) one = one && (view.dims[d] == 1 || view.strides[d] == 0);
-  if (one) return Spread::kOne;
-  const bool last_still = view.dims[rank - 1] == 1 || view.strides[rank - 1] == 0;
-  bool others_still = true;
-  for (std::size_t d = 0; d + 1 < rank; ++d) others_still = others_still && (view.dims[d] == 1 || view.strides[d] == 0);
-  if (others_still && view.strides[rank - 1] == 1) return Spread::kRow;
-  if (!last_still) return Spread::kOther;
-  std::int64_t stride = 1;
-  for (std::size_t d = rank - 1; d-- > 0;) {
-    if (view.dims[d] != 1 && view.strides[d] != stride) return Spread::kOther;
-    stride *= view.dims[d];
-  }
-  return Spread::kColumn;
+View part_of(const View& view, std::size_t first, std::size_t last) {
+  const auto cut = [&](const Dims& all) {
+    return Dims{all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(last)};
+  };
+  View out = view;
+  out.dims = cut(view.dims), out.strides = cut(view.strides);
+  return out;
+}
+
+namespace {
+
+bool is_still(const View& view) {  // one number everywhere
+  for (std::size_t d = 0; d < view.dims.size(); ++d)
+    if (view.dims[d] > 1 && view.strides[d] != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+Spread spread_at(const View& view, std::size_t split) {
+  if (view.is_number() || is_still(view)) return Spread::kOne;
+  if (is_still(part_of(view, 0, split))) return Spread::kRow;
+  if (is_still(part_of(view, split, view.dims.size()))) return Spread::kColumn;
+  return Spread::kWhole;
 }
 
 }  // namespace trnsim::frontend

@@ -47,8 +47,11 @@ struct Axis {
 };
 std::optional<Axis> joined_axis(const View& view, const Dims& places);
 
-/// How an operand is read where the result is a matrix whose columns are the last dimension.
-enum class Spread : std::uint8_t { kWhole, kRow, kColumn, kOne, kOther };
-Spread spread_of(const View& view);
+/// Dimensions [first, last) of a view alone.
+View part_of(const View& view, std::size_t first, std::size_t last);
+/// How a view is read as a matrix whose rows are the first `split` dimensions: each row the same, each column the same,
+/// one number everywhere, or element by element.
+enum class Spread : std::uint8_t { kWhole, kRow, kColumn, kOne };
+Spread spread_at(const View& view, std::size_t split);
 
 }  // namespace trnsim::frontend

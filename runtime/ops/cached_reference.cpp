@@ -32,8 +32,7 @@ std::vector<Shape> cached_infer(const Contract& c) {
   if (a.seq < 1 || (a.seq > kPartitions && a.seq % kPartitions != 0))
     c.fail("the rows that are read are no multiple of 128", "round them up");
   const std::int64_t rows = c.in(3).rows / a.batch;
-  if (rows < a.seq)
-    c.fail("the cache is shorter than the rows to read", "keep more rows");
+  if (rows < a.seq) c.fail("the cache is shorter than the rows to read", "keep more rows");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads;
   c.need(0, a.batch, q.cols, "q");
   c.need(1, a.batch, kv, "k");

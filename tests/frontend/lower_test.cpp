@@ -41,11 +41,47 @@ TEST(View, ReshapedJoinsAndSplitsWhereStridesAllow) {
 }
 
 TEST(View, SpreadOfBroadcasts) {
-  const View row = dense_view(0, {8}, Dtype::kFp32);
-  EXPECT_EQ(spread_of(broadcast(row, {4, 8}, {1})), Spread::kRow);
-  EXPECT_EQ(spread_of(broadcast(row, {8, 4}, {0})), Spread::kColumn);
-  EXPECT_EQ(spread_of(broadcast(row, {4, 8, 2}, {1})), Spread::kOther);
-  EXPECT_EQ(spread_of(broadcast(dense_view(0, {}, Dtype::kFp32), {4, 8}, {})), Spread::kOne);
+  const View row = dense_view(0, {8}, Dtype::kFp32), middle = broadcast(row, {4, 8, 2}, {1});
+  EXPECT_EQ(spread_at(broadcast(row, {4, 8}, {1}), 1), Spread::kRow);
+  EXPECT_EQ(spread_at(broadcast(row, {8, 4}, {0}), 1), Spread::kColumn);
+  EXPECT_EQ(spread_at(middle, 2), Spread::kColumn);
+  EXPECT_EQ(spread_at(middle, 1), Spread::kRow);
+  EXPECT_EQ(spread_at(dense_view(0, {4, 6}, Dtype::kFp32), 1), Spread::kWhole);
+  EXPECT_EQ(spread_at(broadcast(dense_view(0, {}, Dtype::kFp32), {4, 8}, {}), 1), Spread::kOne);
+}
+
+/// Elements that moves of the lowered program copy, by node.
+std::vector<std::int64_t> moved_in(const LoweredGraph& lowered) {
+  std::vector<std::int64_t> out;
+  for (std::size_t n = 0; n < lowered.graph.node_count(); ++n)
+    if (const auto& node = lowered.graph.node(n); node.op->name == std::string_view{"move"})
+      out.push_back(lowered.graph.value(node.out[0]).elements());
+  return out;
+}
+
+/// Statistics of a channel are a column of the matrix whose rows are channels: they are not spread over the picture.
+TEST(Lower, ChannelsOfPicturesAreColumns) {
+  const auto moved = [](const std::string& batch) {
+    return moved_in(
+        lower(module_of("x = f32[" + batch + ",8,6,6] parameter(0)\nm = f32[8] parameter(1)\nw = f32[" + batch +
+                        ",8,6,6] broadcast(m), dimensions={1}\nROOT y = f32[" + batch + ",8,6,6] subtract(x, w)")));
+  };
+  EXPECT_EQ(moved("1"), (std::vector<std::int64_t>{}));
+  EXPECT_EQ(moved("3"), (std::vector<std::int64_t>{24}));  // a column for each picture's channels
+}
+
+/// A kernel as PyTorch has it is one side of the product as it is. The picture's patches are copied, in runs of its
+/// rows; so is the result, whose pictures are side by side.
+TEST(Lower, ConvolutionsLeaveTheirKernelsWhereTheyAre) {
+  const auto moved = [](const std::string& window, const std::string& kernel, const std::string& out) {
+    return moved_in(
+        lower(module_of("x = f32[2,8,6,6] parameter(0)\nk = f32[" + kernel + "] parameter(1)\nROOT y = f32[" + out +
+                        "] convolution(x, k), window={" + window + "}, dim_labels=bf01_oi01->bf01")));
+  };
+  EXPECT_EQ(moved("size=3x3", "16,8,3,3", "2,16,4,4"), (std::vector<std::int64_t>{8 * 9 * 2 * 16, 2 * 16 * 16}));
+  EXPECT_EQ(moved("size=3x3 rhs_reversal=1x1", "16,8,3,3", "2,16,4,4"),
+            (std::vector<std::int64_t>{8 * 9 * 2 * 16, 2 * 16 * 16}));
+  EXPECT_EQ(moved("size=1x1", "16,8,1,1", "2,16,6,6"), (std::vector<std::int64_t>{8 * 2 * 36, 2 * 16 * 36}));
 }
 
 TEST(Lower, MovementIsFreeUntilItIsNot) {

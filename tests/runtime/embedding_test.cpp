@@ -23,8 +23,12 @@ TEST(Embedding, TakesRowsOfTheTable) {
 // Up to 128 rows: TensorE sums in fp32. More: the DMA adds in HBM, in order. Either way an element is a sum of about
 // rows / table terms.
 TEST(EmbeddingGrad, SumsRowsById) {
-  for (const auto& [rows, table, cols] :
-       {std::tuple{130, 2, 192}, {257, 128, 600}, {130, 129, 6}, {300, 5000, 192}, {257, 100, 2100}, {140, 150000, 5}}) {
+  for (const auto& [rows, table, cols] : {std::tuple{130, 2, 192},
+                                          {257, 128, 600},
+                                          {130, 129, 6},
+                                          {300, 5000, 192},
+                                          {257, 100, 2100},
+                                          {140, 150000, 5}}) {
     const double n = 2 + static_cast<double>(rows) / table;
     const Inputs in{ids(rows, table), random_normal(rows, cols, 2)};
     const Tolerance within{.ulps = 2 * std::sqrt(n) + 1, .floor = std::sqrt(n)};

@@ -251,12 +251,13 @@ bool dearer_twin(const std::string& name, const std::vector<std::string>& all, c
     return analysis::price_per_hour(one, {.purchase = purchase, .set = settings.machine.set});
   };
   return params && std::ranges::any_of(all, [&](const std::string& other) {
-    const auto twin = machine_with(other, settings.machine.set);
-    return twin && other != name && twin->instance_cores() == params->instance_cores() &&
-           twin->training.value == params->training.value && twin->vcpus.value == params->vcpus.value &&
-           twin->host_memory.value == params->host_memory.value &&
-           same_device(*twin, *params, params->instance_cores()) && price(other) && price(name) && *price(other) < *price(name);
-  });
+           const auto twin = machine_with(other, settings.machine.set);
+           return twin && other != name && twin->instance_cores() == params->instance_cores() &&
+                  twin->training.value == params->training.value && twin->vcpus.value == params->vcpus.value &&
+                  twin->host_memory.value == params->host_memory.value &&
+                  same_device(*twin, *params, params->instance_cores()) && price(other) && price(name) &&
+                  *price(other) < *price(name);
+         });
 }
 
 }  // namespace

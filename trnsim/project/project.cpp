@@ -273,15 +273,15 @@ Projection project_training(const Job& job, const ProjectOptions& given) {
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  Projection p = !job.generation                      ? project_training(job, options)
+  Projection p = !job.generation                   ? project_training(job, options)
                  : job.generation->new_tokens == 0 ? project_inference(job, options)
-                                                      : project_generation(job, options);
+                                                   : project_generation(job, options);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   base::log_debug("projected in {:.2f} s: {} on {}: {}", took.count(), describe(job), job.machine.name,
                   p.memory.fits() || options.any_memory
                       ? fmt::format("a step of {}", base::readable(p.time.step, base::Dimension::kTime))
-                      : fmt::format("{} of a core do not fit", base::readable(static_cast<double>(p.memory.total),
-                                                                               base::Dimension::kBytes)));
+                      : fmt::format("{} of a core do not fit",
+                                    base::readable(static_cast<double>(p.memory.total), base::Dimension::kBytes)));
   return p;
 }
 
@@ -298,7 +298,8 @@ double computed_flops(const Job& job) {
   const double once = flops_of(job);
   if (job.step.plan.recompute != runtime::Recompute::kFull) return once;
   const auto of = [&](std::int64_t layers) { return job.model->with_sizes({.layers = layers})->flops(job.step); };
-  constexpr double kForward = 1.0 / 3;  // of a training's FLOPs; less when not all weights are trained: their share is more
+  constexpr double kForward =
+      1.0 / 3;  // of a training's FLOPs; less when not all weights are trained: their share is more
   return once + kForward * static_cast<double>(job.model->sizes().layers) * (of(2) - of(1));
 }
 

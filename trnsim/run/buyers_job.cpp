@@ -103,9 +103,7 @@ std::int64_t batch_of_requests(const Settings& settings) {
 }
 
 /// Requests in flight: each copy answers a batch.
-double at_once(const Served& served) {
-  return static_cast<double>(served.copies() * served.job.step.plan.micro_batch);
-}
+double at_once(const Served& served) { return static_cast<double>(served.copies() * served.job.step.plan.micro_batch); }
 
 BuyersJob of_requests(const std::string& model, const Settings& given, double requests,
                       const std::function<void(const std::string&)>& note) {
@@ -117,7 +115,8 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
   RunResult run;
   run.machine = e.job.machine, run.job = e.job, run.projection = e.projection;
   const Served served = serve(model, out.settings, {batch_of_requests(out.settings)}).front();
-  analysis::JobToPrice& price = out.price = analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
+  analysis::JobToPrice& price = out.price =
+      analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
   const double more = out.requests / e.projection.samples;  // the figures are those of one batch
   price.flops *= more, price.hbm_bytes *= more, price.tokens *= more;
   price.samples = out.requests, price.steps = out.requests / at_once(served);
@@ -137,15 +136,15 @@ std::vector<std::string> place_requests(BuyersJob& job, const std::vector<int>& 
     for (const int count : counts.empty() ? std::vector{1} : counts) {
       if (there.job.machine.name == own.job.machine.name && count == job.price.instances) continue;
       const double all = there.requests * count;
-      analysis::Placement& place = job.price.placements.emplace_back(analysis::Placement{
-          .instance_type = there.job.machine.name,
-          .instances = count,
-          .cores = static_cast<double>(there.copies() * there.cores_of_copy() * count),
-          .sequences_per_step = at_once(there) * count,
-          .seconds = there.fits() ? job.requests / all : 0,
-          .samples = job.requests,
-          .tokens = job.price.tokens,
-          .settings = {{"instance_type", there.job.machine.name}}});
+      analysis::Placement& place = job.price.placements.emplace_back(
+          analysis::Placement{.instance_type = there.job.machine.name,
+                              .instances = count,
+                              .cores = static_cast<double>(there.copies() * there.cores_of_copy() * count),
+                              .sequences_per_step = at_once(there) * count,
+                              .seconds = there.fits() ? job.requests / all : 0,
+                              .samples = job.requests,
+                              .tokens = job.price.tokens,
+                              .settings = {{"instance_type", there.job.machine.name}}});
       if (!there.fits())
         place.too_small = analysis::TooSmall{.needed = static_cast<double>(there.memory.total),
                                              .has = static_cast<double>(there.memory.capacity),

@@ -33,8 +33,9 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
 
 /// `name`: a run's folder, a workload (name or file), a model (preset) or a Hugging Face folder with `sequences` in the
 /// whole job; with the setting `task` inference these are requests, a million by default, which each instance answers
-/// with as many copies of the model as its cores hold. `given`: settings on top, but of a run. Errors: Fault::kUsage for a name of none of these, or a model
-/// without sequences; Fault::kCapacity for a job that does not fit where it is; as projected_run() and estimate().
+/// with as many copies of the model as its cores hold. `given`: settings on top, but of a run. Errors: Fault::kUsage
+/// for a name of none of these, a model to train without sequences, or requests to something else; Fault::kCapacity for
+/// a job that does not fit where it is; as projected_run() and estimate().
 BuyersJob buyers_job(const std::string& name, const Settings& given = {}, double sequences = 0,
                      const std::function<void(const std::string&)>& note = {});
 
