@@ -26,6 +26,7 @@
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/advice.h"
+#include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
@@ -253,6 +254,7 @@ void run(const RunOptions& options) {
   }
   base::log_info("results in {}", request.folder.string());
   if (human_readable(form) && !options.tables.wanted()) print_next(next_of(request.folder.string(), result));
+  if (result.projection && result.job->model->is_given()) trnsim::require_fit(*result.job, result.projection->memory);
   if (result.training && result.training->outcome.interrupted)
     base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}", result.training->outcome.steps,
                       (request.folder / "checkpoint").string());

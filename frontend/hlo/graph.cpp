@@ -65,9 +65,9 @@ Tree tree_of(const Shape& shape, const std::vector<ValueId>& values) {
 
 /// Opcodes whose result is their operand: they move, order, or mark values.
 bool is_identity(const Instruction& one) {
-  constexpr std::array<string_view, 9> kNames{"copy",        "copy-start",      "copy-done",
-                                              "domain",      "add-dependency",  "all-reduce-done",
-                                              "opt-barrier", "all-gather-done", "collective-permute-done"};
+  constexpr std::array<string_view, 8> kNames{
+      "copy",           "copy-start",      "copy-done",       "domain",
+      "add-dependency", "all-reduce-done", "all-gather-done", "collective-permute-done"};
   if (std::ranges::find(kNames, one.opcode) != kNames.end()) return true;
   const string_view target = text_of(one, "custom_call_target");
   return one.opcode == "custom-call" && one.operands.size() == 1 &&
@@ -206,8 +206,9 @@ class GraphMaker {
     if (opcode == "get-tuple-element") return element(place, one);
     if (is_identity(one)) {
       if (one.operands.empty()) fail(one, "has no operand", "give it one");
-      return one.operands.size() == 1 || opcode != "opt-barrier" ? values[one.operands[0]] : tuple(place, one);
+      return values[one.operands[0]];
     }
+    if (opcode == "opt-barrier") return barrier(place, one);
     if (opcode == "call" || opcode == "fusion") return called(place, one);
     if (opcode == "while") return loop(place, one);
     if (opcode == "conditional") return branches(place, one);
@@ -255,6 +256,13 @@ class GraphMaker {
     frontend::Node node = begun(one, "while");
     for (const std::uint32_t operand : one.operands) flatten(place.values[operand], node.operands);
     node.regions = {region(one.called[1], place.depth), region(one.called[0], place.depth)};
+    return added(place.builder, std::move(node), one);
+  }
+
+  /// Behind it a program computes again what it does not keep.
+  Tree barrier(const Place& place, const Instruction& one) {
+    frontend::Node node = begun(one, "optimization_barrier");
+    for (const std::uint32_t operand : one.operands) flatten(place.values[operand], node.operands);
     return added(place.builder, std::move(node), one);
   }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "frontend/hlo/attrs_text.h"
+#include "frontend/lower/order.h"
 #include "frontend/ops/contract.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -166,9 +167,21 @@ void Lowerer::begin_own_scope() {
   if (!metadata.op_name.empty()) graph().enter(hlo::scope_from(metadata.op_name, where()));
 }
 
-void Lowerer::begin_work(double tiles) {
+/// Whether an operation computes, element by element, the rows that the present call has just made: the compiler takes
+/// both row tile by row tile, without a way through HBM.
+bool Lowerer::joins(const runtime::Op& op, const std::vector<runtime::ValueId>& in) const {
+  if (!op.lower_columns || in.empty()) return false;
+  const runtime::Graph& g = out_.graph;
+  return std::ranges::any_of(in, [&](runtime::ValueId v) {
+    const runtime::NodeId by = g.value(v).producer;
+    return by != runtime::kNoNode && g.node(by).scope == g.current_scope() && !g.node(by).op->lower_whole &&
+           g.value(v).rows == g.value(in[0]).rows;
+  });
+}
+
+void Lowerer::begin_work(double tiles, bool joins) {
   if (own_) return;
-  if (work_ + tiles > kMostWork && work_ > 0) {
+  if (work_ + tiles > (joins && work_ <= kMostJoined ? kMostJoined : kMostWork) && work_ > 0) {
     ++calls_;
     graph().enter({.name = "graph", .instance = static_cast<std::int32_t>(calls_), .phase = isa::Phase::kForward});
     work_ = 0;
@@ -212,7 +225,7 @@ std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vecto
   const bool alone = op.collective != runtime::Collective::kNone;
   const bool writes = writes_first(op, in, attrs);
   if (alone || (!op.looks_on && other_names(in, writes))) cut();
-  begin_work(tiles);
+  begin_work(tiles, joins(op, in));
   if (!op.looks_on) note_uses(in, writes);
   std::string label{node_ ? node_->op->name : "output"};
   if (own_ && node_ && !module_.metadata_of(*node_).op_type.empty()) label = module_.metadata_of(*node_).op_type;
@@ -370,7 +383,8 @@ std::uint8_t Lowerer::group_of(const IntTable& table) {
 LoweredGraph lower(const Module& module, const LowerOptions& options) {
   const bool own = !own_attribute(module, hlo::kNumericsKey).empty();  // its operations are fused already
   if (own) return Lowerer{module, options}.run();
-  const Module fused = rewritten(module, switched(module, options.rewrites));
+  Module fused = rewritten(module, switched(module, options.rewrites));
+  order_for_memory(fused);
   return Lowerer{fused, options}.run();
 }
 

@@ -87,16 +87,18 @@ class Lowerer {
   /// The results of a function on these arguments, in place.
   std::vector<View> called(const Function& function, std::vector<View> arguments);
   /// The next node begins a call of its own, and the one behind it another.
-  void cut() { work_ = kMostWork + 1; }
+  void cut() { work_ = kMostJoined + 1; }
   void count_flops(double flops) { out_.flops += flops; }
   std::uint8_t group_of(const IntTable& groups);
 
   LoweredGraph& out() { return out_; }
 
  private:
-  static constexpr double kMostWork = 1500;  // row tiles of a call
+  static constexpr double kMostWork = 1500;      // row tiles of a call,
+  static constexpr double kMostJoined = 20'000;  // and of one that element-wise operations on its last rows extend
 
-  void begin_work(double tiles);
+  void begin_work(double tiles, bool joins);
+  bool joins(const runtime::Op& op, const std::vector<runtime::ValueId>& in) const;
   void begin_own_scope();
   void parameters(const Function& entry, std::vector<View>& out);
   void results(const std::vector<View>& values);

@@ -144,8 +144,16 @@ void constant(Lowerer& l) {
   l.set(dense_view(v, dims, l.dtype_out()));
 }
 
-void same(Lowerer& l) {
-  for (std::size_t i = 0; i < l.node().operands.size(); ++i) l.set(l.in(i), i);
+/// The same memory under another name: a program that computes something again, to keep less, does so behind it.
+void barrier(Lowerer& l) {
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
+    View view = l.in(i);
+    if (!view.is_number()) {
+      const runtime::Value& base = l.graph().value(view.base);
+      view.base = l.add(runtime::kView, {view.base}, runtime::ViewAttrs{.rows = base.rows, .cols = base.cols});
+    }
+    l.set(std::move(view), i);
+  }
 }
 
 /// The same memory as another type: elements of more bytes are the last dimension of those of fewer.
@@ -172,7 +180,7 @@ constexpr std::array kMovementRules = {MovementRow{"broadcast_in_dim", broadcast
                                        MovementRow{"pad", pad},
                                        MovementRow{"iota", iota},
                                        MovementRow{"constant", constant},
-                                       MovementRow{"optimization_barrier", same},
+                                       MovementRow{"optimization_barrier", barrier},
                                        MovementRow{"bitcast_convert", bitcast_convert}};
 
 }  // namespace

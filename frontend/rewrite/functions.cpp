@@ -67,7 +67,7 @@ struct Found {
 std::optional<Found> function_of(const Module& module, const Function& function, const Producers& producers,
                                  ValueId root, ValueId variable) {
   const Samples::Numbers at = arguments();
-  Samples samples{module, function, producers, variable, at, false};
+  Samples samples{module, function, producers, variable, at, {}};
   const Samples::Numbers* numbers = samples.of(root);
   if (!numbers || samples.others().size() > 1) return std::nullopt;
   const bool scaled = samples.others().size() == 1;

@@ -20,12 +20,14 @@ constexpr std::size_t kMostBehind = 32, kMostReaders = 24, kMostBehindRow = 500;
 constexpr std::int64_t kMostColumns = 1 << 16;
 constexpr double kSmall = 1e-2;  // of normal numbers: below it differences count as they are
 
+double fraction(double x) { return x - std::floor(x); }
+
 /// Rows of numbers around 1 and of such as are small beside the usual eps, so that eps shows.
 Numbers rows_of(std::int64_t cols) {
   Numbers out;
   for (const double scale : {1.0, 2e-3})
     for (std::int64_t c = 0; c < cols; ++c)
-      out.push_back(scale * (0.3 + 2 * std::fmod(0.6180339887498949 * static_cast<double>(c + 1), 1.0)));
+      out.push_back(scale * (0.3 + 2 * fraction(0.6180339887498949 * static_cast<double>(c + 1))));
   return out;
 }
 
@@ -91,7 +93,7 @@ class Search {
   std::optional<Use> use_of(ValueId x, ValueId deviation, const std::vector<ValueId>& from) const {
     const std::int64_t cols = function_.type(x).dims.back();
     const Numbers at = rows_of(cols);
-    Samples samples{module_, function_, producers_, x, at, true};
+    Samples samples{module_, function_, producers_, x, at, {.by_rows = true}};
     const Numbers* numbers = samples.of(deviation);
     if (!numbers || !samples.is_column(deviation) || !samples.others().empty() || !samples.rows().empty()) return {};
     Numbers reciprocal = *numbers;
@@ -126,7 +128,7 @@ class Search {
     for (const ValueId v : followers(deviation)) {
       constexpr std::size_t kMostRows = 2;  // a gain and a shift
       if (others_behind(function_, producers_, v, found.x, true, kMostRows + 1) > kMostRows) continue;
-      Samples samples{module_, function_, producers_, found.x, at, true};
+      Samples samples{module_, function_, producers_, found.x, at, {.by_rows = true}};
       const Numbers* numbers = samples.of(v);
       if (!numbers || !samples.others().empty()) continue;
       const double same = 4 * samples.tolerance();
@@ -195,17 +197,6 @@ ValueId row(Function& function, std::int64_t cols, double number, std::vector<No
   const Type type = tensor_type(Element::kF32, {cols});
   made.push_back(plain_node(function, "constant", {}, type));
   made.back().attributes.set("value", literal_of(type, {number}));
-  return made.back().result();
-}
-
-/// `value` in the form and type of another one.
-ValueId formed(Function& function, ValueId value, const Type& type, std::vector<Node>& made) {
-  if (function.type(value).dims != type.dims) {
-    made.push_back(plain_node(function, "reshape", {value}, tensor_type(function.type(value).element, type.dims)));
-    value = made.back().result();
-  }
-  if (function.type(value).element == type.element) return value;
-  made.push_back(plain_node(function, "convert", {value}, type));
   return made.back().result();
 }
 

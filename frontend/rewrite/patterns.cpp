@@ -30,6 +30,12 @@ std::vector<ValueId> origins(const Function& function, const Producers& producer
   return out;
 }
 
+bool depends_on(const Function& function, const Producers& producers, ValueId value, ValueId variable, bool by_rows,
+                std::size_t most) {
+  const std::vector<ValueId> all = origins(function, producers, value, most, by_rows);
+  return std::ranges::find(all, variable) != all.end();
+}
+
 std::size_t others_behind(const Function& function, const Producers& producers, ValueId value, ValueId variable,
                           bool by_rows, std::size_t most) {
   constexpr std::size_t kMostValues = 64;
@@ -39,7 +45,9 @@ std::size_t others_behind(const Function& function, const Producers& producers, 
     if (all.size() > kMostValues) return most;
     if (all[i] == variable || number_of(function, producers, all[i])) continue;
     const Node* node = producers.of(all[i]);
-    if (!node || !is_followed(*node, by_rows)) {
+    const bool stops = !node || !is_followed(*node, by_rows) ||
+                       (!by_rows && !depends_on(function, producers, all[i], variable, by_rows, kMostValues));
+    if (stops) {
       ++others;
       continue;
     }
@@ -83,15 +91,35 @@ std::vector<ValueId> reads(const Node& node) {
 
 }  // namespace
 
+bool is_region_of(const Module& module, const Node& node, std::string_view op) {
+  if (node.regions.size() != 1 || !node.regions.front().captures.empty()) return false;
+  const Function& region = module.functions[node.regions.front().function];
+  if (region.parameters != 2 || region.nodes.size() != 1 || region.results.size() != 1) return false;
+  const Node& only = region.nodes.front();
+  return only.op->name == op && only.operands[0] + only.operands[1] == 1 && region.results[0] == only.result();
+}
+
 bool is_removable(const Node& node) {
+  if (node.op->name == "partition_id" || node.op->name == "replica_id") return true;
   switch (node.op->group) {
     case Group::kElementwise:
     case Group::kConversion:
     case Group::kCreation:
+    case Group::kIndexed:
     case Group::kMovement:
     case Group::kReduction: return true;
     default: return false;
   }
+}
+
+ValueId formed(Function& function, ValueId value, const Type& type, std::vector<Node>& made) {
+  if (function.type(value).dims != type.dims) {
+    made.push_back(plain_node(function, "reshape", {value}, tensor_type(function.type(value).element, type.dims)));
+    value = made.back().result();
+  }
+  if (function.type(value).element == type.element) return value;
+  made.push_back(plain_node(function, "convert", {value}, type));
+  return made.back().result();
 }
 
 void put_in_order(Function& function) {

@@ -12,13 +12,19 @@ namespace trnsim::frontend::rewrite {
 
 /// Each returns how many of its operations it made.
 std::size_t functions(Module& module, Function& function);
+std::size_t losses(Module& module, Function& function);
 std::size_t norms(Module& module, Function& function);
+std::size_t scattered_sums(Module& module, Function& function);
 
 /// `value` and those that it is computed from by functions of reals, with `by_rows` also by sums of rows and changes of
 /// form, not more than `most`, the latest first.
 std::vector<ValueId> origins(const Function& function, const Producers& producers, ValueId value, std::size_t most,
                              bool by_rows);
-/// How many values besides `variable` and numbers `value` is computed from so; `most` or more count as `most`.
+/// Whether `variable` is among origins().
+bool depends_on(const Function& function, const Producers& producers, ValueId value, ValueId variable, bool by_rows,
+                std::size_t most);
+/// How many values besides `variable` and numbers `value` is computed from so; `most` or more count as `most`. Of
+/// functions of elements, all that is computed without the variable is one value.
 std::size_t others_behind(const Function& function, const Producers& producers, ValueId value, ValueId variable,
                           bool by_rows, std::size_t most);
 
@@ -30,6 +36,10 @@ Node plain_node(Function& function, std::string_view op, std::vector<ValueId> op
 
 /// Nodes in an order in which they can be computed, as near to the given one as that allows.
 void put_in_order(Function& function);
+/// Whether a node's only region is one operator of its two parameters.
+bool is_region_of(const Module& module, const Node& node, std::string_view op);
+/// `value` in the form and type of another one, by nodes that it adds to `made`.
+ValueId formed(Function& function, ValueId value, const Type& type, std::vector<Node>& made);
 /// Whether nothing is lost with a node without readers: it computes elements, or moves or sums them.
 bool is_removable(const Node& node);
 /// Without the nodes that compute, move or sum elements which nothing reads.

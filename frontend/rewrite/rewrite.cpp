@@ -17,10 +17,19 @@ constexpr std::array kRewrites = {
             "layer norm and RMS norm of rows, with a gain or without, in any spelling (variance as the mean of squares "
             "around the mean or of squares less its square; rsqrt, a power or a quotient), with what a gradient keeps",
             "layernorm, rmsnorm", rewrite::norms},
+    Rewrite{
+        "losses", &Rewrites::losses,
+        "cross-entropy of rows and integer labels, in any spelling (one-hot labels by compare and iota, converted or "
+        "selected; with the largest number subtracted or not), times a number of each row, with its gradient, the "
+        "logarithms of sums and their parts",
+        "row_max, loss_sums, split_loss", rewrite::losses},
     Rewrite{"functions", &Rewrites::functions,
             "gelu by erf, tanh or a sigmoid, silu, sigmoid, and the derivatives of gelu, silu and tanh, alone or times "
             "a gradient",
             "one function of ScalarE", rewrite::functions},
+    Rewrite{"scattered_sums", &Rewrites::scattered_sums,
+            "an all-reduce that adds, of which each rank takes the part that its number says and nothing else is read",
+            "reduce_scatter", rewrite::scattered_sums},
 };
 
 }  // namespace

@@ -13,7 +13,9 @@ namespace trnsim::frontend {
 /// The switches.
 struct Rewrites {
   bool functions = true;
+  bool losses = true;
   bool norms = true;
+  bool scattered_sums = true;
 };
 
 /// One pattern. A new one: its file in this folder, a switch, a row in rewrite.cpp, its test.

@@ -45,16 +45,37 @@ bool keeps_numbers(std::string_view op) {
   return op == "broadcast_in_dim" || op == "broadcast" || op == "reshape" || op == "copy";
 }
 
-/// Whether a region adds its two parameters.
-bool adds(const Module& module, const Node& node) {
-  if (node.regions.size() != 1 || !node.regions.front().captures.empty()) return false;
-  const Function& region = module.functions[node.regions.front().function];
-  if (region.parameters != 2 || region.nodes.size() != 1 || region.results.size() != 1) return false;
-  const Node& only = region.nodes.front();
-  return only.op->name == "add" && only.operands[0] + only.operands[1] == 1 && region.results[0] == only.result();
+/// Along which dimension a value counts its places; -1: it does not.
+std::int64_t counts_along(const Producers& producers, ValueId value) {
+  const Node* node = producers.of(value);
+  if (!node) return -1;
+  if (node->op->name == "iota") return node->attributes.integer("iota_dimension");
+  if (node->op->name == "convert") return counts_along(producers, node->operands[0]);
+  if (node->op->name != "broadcast_in_dim") return -1;
+  const std::int64_t inner = counts_along(producers, node->operands[0]);
+  const Ints places = node->attributes.ints("broadcast_dimensions");
+  return inner < 0 ? -1 : places.at(static_cast<std::size_t>(inner));
 }
 
 }  // namespace
+
+std::optional<ValueId> labels_of(const Function& function, const Producers& producers, ValueId truth) {
+  const Node* node = producers.of(truth);
+  if (!node || node->op->name != "compare" || node->attributes.text("comparison_direction") != "EQ") return {};
+  const std::int64_t last = function.type(truth).rank() - 1;
+  for (const std::size_t i : {0U, 1U}) {
+    if (counts_along(producers, node->operands[i]) != last) continue;
+    const Node* spread = producers.of(node->operands[1 - i]);
+    while (spread && spread->op->name == "convert") spread = producers.of(spread->operands[0]);
+    if (!spread || spread->op->name != "broadcast_in_dim") continue;
+    const ValueId labels = spread->operands[0];
+    Ints in_order;
+    for (std::int64_t d = 0; d < last; ++d) in_order.push_back(d);
+    const bool of_rows = spread->attributes.ints("broadcast_dimensions") == in_order;
+    if (of_rows && is_integer(function.type(labels).element)) return labels;
+  }
+  return {};
+}
 
 bool is_analytic(std::string_view op) {
   return std::ranges::find(kOne, op, &OneRow::op) != kOne.end() ||
@@ -83,22 +104,25 @@ double difference(const Samples::Numbers& found, const Samples::Numbers& expecte
 double Samples::tolerance() const { return bits_ >= 32 ? 4e-6 : 8e-3; }
 
 Samples::Samples(const Module& module, const Function& function, const Producers& producers, ValueId variable,
-                 Numbers at, bool by_rows)
+                 Numbers at, const SampleForm& form)
     : module_{module},
       function_{function},
       producers_{producers},
+      variable_{variable},
       dims_{function.type(variable).dims},
-      cols_{by_rows ? dims_.back() : 1},
+      cols_{!form.by_rows    ? 1
+            : form.width > 0 ? form.width
+                             : dims_.back()},
       bits_{info(function.type(variable).element).bits},
       count_{at.size()},
-      by_rows_{by_rows} {
+      form_{form} {
   known_.emplace(variable, std::move(at));
 }
 
 bool Samples::is_column(ValueId value) const {
   Dims dims = function_.type(value).dims;
   if (dims.size() == dims_.size() && dims.back() == 1) dims.pop_back();
-  return by_rows_ && cols_ > 1 && dims == Dims{dims_.begin(), dims_.end() - 1};
+  return form_.by_rows && cols_ > 1 && dims == Dims{dims_.begin(), dims_.end() - 1};
 }
 
 const Samples::Numbers* Samples::of(ValueId value) {
@@ -115,13 +139,24 @@ const Samples::Numbers* Samples::of(ValueId value) {
 std::optional<Samples::Numbers> Samples::computed(ValueId value) {
   if (const auto number = number_of(function_, producers_, value)) return Numbers(count_, *number);
   const Node* node = producers_.of(value);
+  if (node && !form_.by_rows && !depends(value)) return leaf(value);
   if (node && is_analytic(node->op->name)) return function_of(*node);
   if (node && node->op->name == "convert" && is_float(function_.type(node->operands[0]).element))
     return held(node->operands[0]);
-  if (node && keeps_numbers(node->op->name) && (by_rows_ || function_.type(value).dims.empty()))
+  if (node && keeps_numbers(node->op->name) && (form_.by_rows || function_.type(value).dims.empty()))
     return spread(value, *node);
-  if (node && by_rows_ && node->op->name == "reduce" && node->results == 1) return row_sums(*node);
+  if (node && form_.by_rows && node->op->name == "reduce" && node->results == 1) {
+    if (auto sums = row_sums(*node)) return sums;
+    return form_.losses ? row_maxima(*node) : std::nullopt;
+  }
+  if (node && form_.losses && (node->op->name == "convert" || node->op->name == "select"))
+    if (auto known = node->op->name == "select" ? chosen(*node) : at_label(node->operands[0])) return known;
   return leaf(value);
+}
+
+/// Whether a value is computed from the variable.
+bool Samples::depends(ValueId value) const {
+  return depends_on(function_, producers_, value, variable_, form_.by_rows, kMostValues);
 }
 
 std::optional<Samples::Numbers> Samples::function_of(const Node& node) {
@@ -168,7 +203,7 @@ std::optional<Samples::Numbers> Samples::held(ValueId value) {
 
 std::optional<Samples::Numbers> Samples::row_sums(const Node& node) {
   const bool along_rows = node.attributes.ints("dimensions") == Ints{static_cast<std::int64_t>(dims_.size()) - 1};
-  if (node.operands.size() != 2 || !along_rows || !is_whole(node.operands[0]) || !adds(module_, node))
+  if (node.operands.size() != 2 || !along_rows || !is_whole(node.operands[0]) || !is_region_of(module_, node, "add"))
     return std::nullopt;
   if (number_of(function_, producers_, node.operands[1]) != 0.0) return std::nullopt;
   const Numbers* in = of(node.operands[0]);
@@ -183,7 +218,59 @@ std::optional<Samples::Numbers> Samples::row_sums(const Node& node) {
   return out;
 }
 
+std::optional<Samples::Numbers> Samples::row_maxima(const Node& node) {
+  const bool along_rows = node.attributes.ints("dimensions") == Ints{static_cast<std::int64_t>(dims_.size()) - 1};
+  if (node.operands.size() != 2 || !along_rows || !is_whole(node.operands[0]) ||
+      !is_region_of(module_, node, "maximum"))
+    return std::nullopt;
+  const Numbers* in = of(node.operands[0]);
+  if (!in) return std::nullopt;
+  Numbers out(count_);
+  const auto cols = static_cast<std::size_t>(cols_);
+  for (std::size_t row = 0; row < count_; row += cols) {
+    const double most = *std::max_element(in->begin() + static_cast<std::ptrdiff_t>(row),
+                                          in->begin() + static_cast<std::ptrdiff_t>(row + cols));
+    for (std::size_t c = 0; c < cols; ++c) out[row + c] = most;
+  }
+  return out;
+}
+
+/// One at the label of each row.
+std::optional<Samples::Numbers> Samples::at_label(ValueId truth) {
+  const auto labels = labels_of(function_, producers_, truth);
+  if (!labels || function_.type(truth).dims != dims_) return std::nullopt;
+  if (std::ranges::find(labels_, *labels) == labels_.end()) labels_.push_back(*labels);
+  Numbers out(count_);
+  const auto cols = static_cast<std::size_t>(cols_);
+  for (std::size_t row = 0; row * cols < count_; ++row) out[row * cols + static_cast<std::size_t>(label_of(row))] = 1;
+  return out;
+}
+
+/// A number at the label, and another one elsewhere.
+std::optional<Samples::Numbers> Samples::chosen(const Node& node) {
+  const auto hot = at_label(node.operands[0]);
+  if (!hot) return std::nullopt;
+  const Numbers *there = of(node.operands[1]), *elsewhere = of(node.operands[2]);
+  if (!there || !elsewhere) return std::nullopt;
+  Numbers out(count_);
+  for (std::size_t i = 0; i < count_; ++i) out[i] = (*hot)[i] != 0 ? (*there)[i] : (*elsewhere)[i];
+  return out;
+}
+
 std::optional<Samples::Numbers> Samples::leaf(ValueId value) {
+  const Node* node = producers_.of(value);
+  const bool is_scalar = node && node->op->name == "broadcast_in_dim" && function_.type(node->operands[0]).dims.empty();
+  if (form_.losses && (is_column(value) || is_scalar)) {
+    const ValueId given = is_scalar ? node->operands[0] : value;
+    const auto known = std::ranges::find(columns_, given);
+    if (known != columns_.end()) return column_numbers_[static_cast<std::size_t>(known - columns_.begin())];
+    Numbers out = drawn(false);
+    const std::size_t same = is_scalar ? count_ : static_cast<std::size_t>(cols_);
+    for (std::size_t i = 0; i < count_; ++i) out[i] = out[i - i % same];
+    columns_.push_back(given);
+    column_numbers_.push_back(out);
+    return out;
+  }
   if (!is_whole(value)) return std::nullopt;
   others_.push_back(value);
   return drawn(false);
@@ -192,10 +279,11 @@ std::optional<Samples::Numbers> Samples::leaf(ValueId value) {
 /// Numbers between 1/2 and 3/2 of either sign, which no sum of a few of the others is.
 Samples::Numbers Samples::drawn(bool same_rows) const {
   Numbers out(count_);
-  const double seed = 0.7548776662466927 * static_cast<double>(1 + others_.size() + 3 * rows_.size());
+  const double seed =
+      0.7548776662466927 * static_cast<double>(1 + others_.size() + 3 * rows_.size() + 7 * columns_.size());
   for (std::size_t i = 0; i < count_; ++i) {
     const auto place = static_cast<double>(same_rows ? i % static_cast<std::size_t>(cols_) : i);
-    const double part = std::fmod(seed + 0.5698402909980532 * place, 1.0);
+    const double sum = seed + 0.5698402909980532 * place, part = sum - std::floor(sum);
     out[i] = part < 0.5 ? part - 1.5 : part + 0.5;
   }
   return out;

@@ -3,7 +3,8 @@
 //
 // Sums, products and functions of reals are analytic: two of them with a handful of constants that agree at dozens of
 // samples within the rounding of the constants are the same function. Operators that are not (maximum, select, compare,
-// clamp) are not followed.
+// clamp) are not followed, but where a loss is looked for the largest number of each row is: it is at other places in
+// other samples.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,19 @@
 
 namespace trnsim::frontend::rewrite {
 
+/// The expressions that are followed.
+struct SampleForm {
+  bool by_rows = false;    // the variable's numbers are whole rows of it; else functions of each element alone
+  std::int64_t width = 0;  // of a row in the samples, where no number says its length; 0: the variable's own
+  bool losses = false;     // the largest of a row, its element at a label, and numbers of rows that are given
+};
+
 class Samples {
  public:
   using Numbers = std::vector<double>;
 
-  /// `at` are the variable's numbers, with `by_rows` whole rows of it. Else only functions of each element are
-  /// followed.
   Samples(const Module& module, const Function& function, const Producers& producers, ValueId variable, Numbers at,
-          bool by_rows);
+          const SampleForm& form);
 
   /// The numbers of a value at the samples; nullptr: it is no function of the variable and of the values below.
   const Numbers* of(ValueId value);
@@ -35,6 +41,12 @@ class Samples {
   const std::vector<ValueId>& others() const { return others_; }
   const std::vector<ValueId>& rows() const { return rows_; }
   const Numbers& row(std::size_t i) const { return row_numbers_[i]; }
+  /// With `losses`: numbers of rows, or of all of them, that are given, and the labels of rows, [..., 1] left out.
+  const std::vector<ValueId>& columns() const { return columns_; }
+  const Numbers& column(std::size_t i) const { return column_numbers_[i]; }
+  const std::vector<ValueId>& labels() const { return labels_; }
+  /// The place of the label in a row of the samples.
+  std::int64_t label_of(std::size_t row) const { return static_cast<std::int64_t>(3 + 5 * row) % cols_; }
   /// The error that rounded constants may make: conversions between types of reals are followed.
   double tolerance() const;
 
@@ -45,23 +57,30 @@ class Samples {
   std::optional<Numbers> function_of(const Node& node);
   std::optional<Numbers> spread(ValueId value, const Node& node);
   std::optional<Numbers> row_sums(const Node& node);
+  std::optional<Numbers> row_maxima(const Node& node);
+  std::optional<Numbers> at_label(ValueId value);
+  std::optional<Numbers> chosen(const Node& node);
   std::optional<Numbers> leaf(ValueId value);
+  bool depends(ValueId value) const;
   std::optional<Numbers> held(ValueId value);
   Numbers drawn(bool same_rows) const;
 
   const Module& module_;
   const Function& function_;
   const Producers& producers_;
+  const ValueId variable_;
   const Dims dims_;
   std::int64_t cols_;
   int bits_;  // of the narrowest type that was read
   std::size_t count_;
-  bool by_rows_;
+  SampleForm form_;
   std::map<ValueId, std::optional<Numbers>> known_;
-  std::vector<ValueId> others_, rows_;
-  std::vector<Numbers> row_numbers_;
+  std::vector<ValueId> others_, rows_, columns_, labels_;
+  std::vector<Numbers> row_numbers_, column_numbers_;
 };
 
+/// The labels of a comparison that is true at each row's label alone: [...], against the columns' numbers.
+std::optional<ValueId> labels_of(const Function& function, const Producers& producers, ValueId truth);
 /// Whether an operator computes an analytic function of each element.
 bool is_analytic(std::string_view op);
 /// The one number of a constant, or of its broadcast.

@@ -137,10 +137,11 @@ class Signer {
 
 Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) { return Signer{graph, nodes}.take(); }
 
-BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const BlockPasses& passes) {
+Written write_block(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Target& target, bool fusion,
+                    const LoopPart& part) {
   Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name};
-  const auto groups = fuse_nodes(graph, nodes, target.geometry, passes.fusion);
+  emitter.only(part);
+  const auto groups = fuse_nodes(graph, nodes, target.geometry, fusion);
   for (const FusedGroup& group : groups) {
     if (group.by_rows) {
       const std::set<ValueId> out = escapes(graph, group);
@@ -151,11 +152,18 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
       node.op->lower_whole(emitter, node);
     }
   }
-  BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - groups.size()};
-  VirtualBlock written = emitter.finish();
+  return {.block = emitter.finish(), .groups = groups.size(), .shape = emitter.shape(), .loops = emitter.loops()};
+}
+
+BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
+                       const isa::Target& target, const BlockForm& form) {
+  Written made = write_block(graph, nodes, target, form.passes.fusion, form.part);
+  BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - made.groups};
+  VirtualBlock written = std::move(made.block);
   out.dropped = drop_unread(graph, written, nodes);
   if (graph.numerics().rounding == isa::Rounding::kStochastic) name_streams(written);
-  Lowered lowered = lower(std::move(written), target, {.reorder = passes.reorder, .rotate = passes.double_buffering});
+  Lowered lowered =
+      lower(std::move(written), target, {.reorder = form.passes.reorder, .rotate = form.passes.double_buffering});
   out.moved = lowered.allocation.moved;
   out.waits = lowered.waits;
   out.spills = static_cast<std::size_t>(lowered.allocation.spills);
@@ -166,17 +174,17 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
 }
 
 const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                                  const isa::Target& target, const BlockPasses& passes) {
+                                  const isa::Target& target, const BlockForm& form) {
   if (target_ != target) {
     entries_.clear();
     kept_ = 0, target_ = target;
   }
   base::ArchiveWriter writer;
-  writer(passes, graph.numerics().rounding, signature.text);
+  writer(form, graph.numerics().rounding, signature.text);
   const std::string key = writer.take();
   auto place = entries_.find(key);
   if (place == entries_.end()) {
-    BuiltBlock built = build_block(graph, nodes, signature, target, passes);
+    BuiltBlock built = build_block(graph, nodes, signature, target, form);
     kept_ += built.block.instrs.size();
     make_room();
     place = entries_.emplace(key, Entry{.built = std::move(built), .used = ++clock_}).first;

@@ -9,6 +9,8 @@
 
 #include "isa/program.h"
 #include "isa/target.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/compiler/loop_part.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 
@@ -31,9 +33,25 @@ struct BuiltBlock {
   std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // effects of the passes
 };
 
+/// The instructions of a call's nodes, on virtual buffers.
+struct Written {
+  VirtualBlock block;
+  std::size_t groups = 0;  // of nodes that are fused
+  LoopShape shape{};       // of the loops around the last one of them,
+  int loops = 0;           // and how many groups have some
+};
+Written write_block(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Target& target, bool fusion,
+                    const LoopPart& part = {});
+
+/// The settings that decide a block beside its nodes.
+struct BlockForm {
+  BlockPasses passes{};
+  LoopPart part{};  // of the nodes' outermost loops
+};
+
 /// `nodes` in an order in which they can run. Errors: Fault::kCapacity when an instruction needs more than SBUF.
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const BlockPasses& passes);
+                       const isa::Target& target, const BlockForm& form);
 
 /// Blocks of programs that are compiled one after the other for one target: plans of a model that share its layers
 /// alike have the same. Another target's are forgotten.
@@ -49,7 +67,7 @@ class BlockCache {
 
   /// The block as build_block() makes it. The reference holds until the next call.
   const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                        const isa::Target& target, const BlockPasses& passes);
+                        const isa::Target& target, const BlockForm& form);
   std::size_t found() const { return found_; }  // without building them
 
  private:

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <map>
 
+#include "base/archive.h"
 #include "base/error.h"
 #include "runtime/compiler/allocate.h"
 #include "runtime/compiler/block.h"
 #include "runtime/compiler/calls.h"
+#include "runtime/compiler/pieces.h"
 #include "runtime/compiler/program_cache.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/optimizer_inputs.h"
@@ -38,8 +40,10 @@ class Compiler {
       result_.given_up = options_.give_up(result_.memory);
       if (result_.given_up) return std::move(result_);
     }
-    for (const auto& nodes : calls) uses_.push_back(make(nodes));
-    finish(calls);
+    const std::vector<LongCall> parts =
+        LongCalls{graph_, target_, block_passes(options_.passes), options_.long_group}.split(calls);
+    for (const LongCall& call : parts) uses_.push_back(make(call));
+    finish(parts);
     return std::move(result_);
   }
 
@@ -67,22 +71,30 @@ class Compiler {
     std::int64_t spill_bytes = 0;
   };
 
+  /// Calls of one block, `pieces` of a long one.
   struct Use {
     const Made* block;
     std::vector<ValueId> values;
+    Pieces pieces{};
   };
 
-  Use make(const std::vector<NodeId>& nodes) {
-    Signature s = signature_of(graph_, nodes);
-    const auto [place, added] = made_.try_emplace(s.text);
-    if (added) place->second = add_block(nodes, s);
-    return {&place->second, std::move(s.values)};
+  std::vector<Use> make(const LongCall& call) {
+    std::vector<Use> out;
+    const Signature s = signature_of(graph_, call.nodes);
+    for (const Pieces& pieces : call.pieces.empty() ? std::vector<Pieces>(1) : call.pieces) {
+      base::ArchiveWriter key;
+      key(s.text, pieces.part);
+      const auto [place, added] = made_.try_emplace(key.take());
+      if (added) place->second = add_block(call.nodes, s, pieces.part);
+      out.push_back({&place->second, s.values, pieces});
+    }
+    return out;
   }
 
-  Made add_block(const std::vector<NodeId>& nodes, const Signature& signature) {
-    const BlockPasses passes = block_passes(options_.passes);
-    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, passes)
-                                       : build_block(graph_, nodes, signature, target_, passes);
+  Made add_block(const std::vector<NodeId>& nodes, const Signature& signature, const LoopPart& part) {
+    const BlockForm form{.passes = block_passes(options_.passes), .part = part};
+    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, form)
+                                       : build_block(graph_, nodes, signature, target_, form);
     fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
     spills_ += built.spills, waits_ += built.waits;
     result_.program.blocks.push_back(std::move(built.block));
@@ -91,17 +103,26 @@ class Compiler {
             .spill_bytes = built.spill_bytes};
   }
 
-  void finish(const std::vector<std::vector<NodeId>>& calls) {
+  /// Returns the bytes of the largest spill area.
+  std::int64_t plan(const std::vector<LongCall>& parts) {
     std::vector<bool> in_hbm(graph_.value_count());
     std::int64_t spill = 0;
-    for (const Use& use : uses_) {
-      for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
-        const ValueId v = value_of(use, i);
-        if (v != kSpillArea) in_hbm[graph_.root(v)] = true;
+    for (const std::vector<Use>& uses : uses_)
+      for (const Use& use : uses) {
+        for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
+          const ValueId v = value_of(use, i);
+          if (v != kSpillArea) in_hbm[graph_.root(v)] = true;
+        }
+        spill = std::max(spill, use.block->spill_bytes);
       }
-      spill = std::max(spill, use.block->spill_bytes);
-    }
+    Calls calls;
+    for (const LongCall& part : parts) calls.push_back(part.nodes);
     result_.memory = plan_memory(graph_, calls, in_hbm, options_.shared);
+    return spill;
+  }
+
+  void finish(const std::vector<LongCall>& parts) {
+    const std::int64_t spill = plan(parts);
     MemoryPlan& memory = result_.memory;
     spill_base_ = memory.total;
     if (spill > 0) {
@@ -118,7 +139,7 @@ class Compiler {
     if (options_.hbm_bytes > 0)
       require_fit(options_.name, memory.bytes_by_kind, memory.total, options_.hbm_bytes,
                   "use a smaller `per_device_train_batch_size`, or more `gradient_accumulation_steps`");
-    for (std::size_t c = 0; c < calls.size(); ++c) add_call(uses_[c], calls[c]);
+    for (std::size_t c = 0; c < parts.size(); ++c) add_call(uses_[c], parts[c]);
     isa::Program& program = result_.program;
     program.name = options_.name;
     program.regions = memory.regions;
@@ -149,14 +170,20 @@ class Compiler {
     return place == BuiltBlock::kSpills ? kSpillArea : graph_.base(use.values[place]);
   }
 
-  void add_call(const Use& use, const std::vector<NodeId>& nodes) {
+  /// The address of a register in one of the use's calls.
+  std::uint64_t address_of(const Use& use, std::size_t reg, std::int64_t outer, std::int64_t inner) const {
+    const ValueId v = value_of(use, reg);
+    if (v == kSpillArea) return spill_base_;
+    const std::uint32_t place = use.block->registers[reg];
+    const auto step = [&](const std::vector<std::int64_t>& steps) { return steps.empty() ? 0 : steps[place]; };
+    const std::int64_t bytes = outer * step(use.pieces.outer_step) + inner * step(use.pieces.inner_step);
+    return result_.memory.address.at(graph_.root(v)) + graph_.begin(v) + static_cast<std::uint64_t>(bytes);
+  }
+
+  void add_call(const std::vector<Use>& uses, const LongCall& part) {
+    const std::vector<NodeId>& nodes = part.nodes;
     const Scope& scope = graph_.scope_of(graph_.node(nodes.front()));
-    isa::Call call{
-        .block = use.block->index, .bases = {}, .rng = scope.rng, .layer = scope.layer, .phase = scope.phase};
-    for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
-      const ValueId v = value_of(use, i);
-      call.bases.push_back(v == kSpillArea ? spill_base_ : result_.memory.address.at(graph_.root(v)) + graph_.begin(v));
-    }
+    isa::Call call{.block = 0, .bases = {}, .rng = scope.rng, .layer = scope.layer, .phase = scope.phase};
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);
       for (const ValueId v : node.in) {
@@ -174,6 +201,7 @@ class Compiler {
     // Between tensor-parallel ranks only operations requested ahead overlap: later ones may use the
     // memory that they read. The queue is in order: a wait for one is a wait for all before it.
     call.await[kActivationQueue] = awaited_;
+    for (const Use& use : uses) add_calls(use, call, part.of);
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);
       if (node.op->collective == Collective::kNone) continue;
@@ -183,7 +211,22 @@ class Compiler {
       if (node.op->collective == Collective::kInStep) continue;
       for (const ValueId v : node.out) (runs_beside(node) ? reduced_ : ahead_)[v] = count;
     }
-    if (!result_.program.blocks[use.block->index].instrs.empty()) result_.program.calls.push_back(std::move(call));
+  }
+
+  /// The use's calls, which differ from `call` by their addresses.
+  void add_calls(const Use& use, isa::Call call, std::size_t of) {
+    const isa::Block& block = result_.program.blocks[use.block->index];
+    if (block.instrs.empty()) return;
+    call.block = use.block->index;
+    for (std::int64_t o = 0; o < use.pieces.outer; ++o)
+      for (std::int64_t i = 0; i < use.pieces.inner; ++i) {
+        call.bases.clear();
+        for (std::size_t r = 0; r < use.block->registers.size(); ++r) call.bases.push_back(address_of(use, r, o, i));
+        result_.program.calls.push_back(call);
+      }
+    if (of != module_) module_ = of, module_instructions_ = 0;
+    module_instructions_ += block.instrs.size() * static_cast<std::uint64_t>(use.pieces.outer * use.pieces.inner);
+    result_.largest_module = std::max(result_.largest_module, module_instructions_);
   }
 
   void check_flops() const {
@@ -198,7 +241,9 @@ class Compiler {
   const CompileOptions& options_;
   Compiled result_;
   std::map<std::string, Made> made_;
-  std::vector<Use> uses_;
+  std::vector<std::vector<Use>> uses_;    // of each part of a call
+  std::size_t module_ = ~std::size_t{0};  // the call whose instructions are counted
+  std::uint64_t module_instructions_ = 0;
   std::map<ValueId, std::uint32_t> reduced_, ahead_;  // results of collectives: which of their queue they are
   std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on
   std::array<std::uint32_t, isa::kCcQueues> collectives_{};

@@ -21,7 +21,8 @@ struct CompileOptions {
   std::string name = "program";
   std::uint32_t ranks = 1;
   std::uint32_t first_rank = 0, own_ranks = 0;  // that run this program, when others run another (isa::Program)
-  bool in_order = false;  // calls stay as the graph has them; otherwise backward passes run as early as they can
+  double long_group = 100'000;  // instructions of fused nodes from which on they are cut into calls of one block
+  bool in_order = false;        // calls stay as the graph has them; otherwise backward passes run as early as they can
   Passes passes{};
   std::uint64_t hbm_bytes = 0;  // per core; 0: no limit
   /// Called with the least memory that the graph needs, before its blocks are built. True: stop compiling.
@@ -36,7 +37,8 @@ struct Compiled {
   isa::Program program;
   MemoryPlan memory;
   std::vector<PassNote> notes;
-  bool given_up = false;  // there is nothing but the memory that is needed at least
+  std::uint64_t largest_module = 0;  // instructions of the largest call, in however many parts it runs
+  bool given_up = false;             // there is nothing but the memory that is needed at least
 };
 
 /// A program for one core of `target`. Errors: Fault::kCapacity (with the memory by kind) when it does not fit into

@@ -294,6 +294,15 @@ void Emitter::emit(const Instr& instr) {
   block_.instrs.back().label = label_;
 }
 
+LoopPart Emitter::part_of(const LoopShape& shape) {
+  ++loops_;
+  shape_ = shape;
+  return {.outer = part_.outer,
+          .outer_count = part_.outer_end(shape) - part_.outer,
+          .inner = part_.inner,
+          .inner_count = part_.inner_end(shape) - part_.inner};
+}
+
 VirtualBlock Emitter::finish() { return std::move(block_); }
 
 }  // namespace runtime

@@ -12,6 +12,7 @@
 #include "isa/program.h"
 #include "isa/target.h"
 #include "runtime/compiler/engine_books.h"
+#include "runtime/compiler/loop_part.h"
 #include "runtime/compiler/tiles.h"
 #include "runtime/graph/graph.h"
 
@@ -125,6 +126,13 @@ class Emitter {
   void label(std::string text);
   VirtualBlock finish();
 
+  // --- loops
+  /// The part of an operation's outermost loops that is to be written: all, unless only() named one.
+  LoopPart part_of(const LoopShape& shape);
+  void only(const LoopPart& part) { part_ = part; }
+  const LoopShape& shape() const { return shape_; }
+  int loops() const { return loops_; }  // that asked
+
  private:
   Tile buffer(isa::Space space, Dtype dtype, std::int64_t parts, std::int64_t cols);
   std::uint32_t reg(ValueId id);
@@ -139,6 +147,9 @@ class Emitter {
   std::map<ValueId, Tile> folded_;
   EngineBooks books_;
   std::uint32_t label_ = 0;
+  LoopPart part_{};
+  LoopShape shape_{};
+  int loops_ = 0;
 };
 
 }  // namespace runtime

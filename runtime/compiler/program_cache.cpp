@@ -37,8 +37,8 @@ void each_field(base::ArchiveReader& archive, Block& x) {
 namespace runtime {
 
 void each_field(auto& archive, base::Is<Compiled> auto& x) {
-  auto& [program, memory, notes, given_up] = x;  // aborted compilations are not kept
-  archive(program, memory, notes);
+  auto& [program, memory, notes, largest_module, given_up] = x;  // aborted compilations are not kept
+  archive(program, memory, notes, largest_module);
 }
 
 // Everything that decides it.
@@ -54,9 +54,10 @@ void each_field(base::ArchiveWriter& archive, const Graph& x) {
 }
 void each_field(base::ArchiveWriter& archive, const CompileOptions& x) {
   // Blocks from elsewhere are those that would be built; compilations that may be aborted are not kept.
-  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up, blocks, shared, cache] = x;
+  const auto& [name, ranks, first_rank, own_ranks, long_group, in_order, passes, hbm_bytes, give_up, blocks, shared,
+               cache] = x;
   static_cast<void>(give_up), static_cast<void>(blocks), static_cast<void>(cache);
-  archive(name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, shared != nullptr);
+  archive(name, ranks, first_rank, own_ranks, long_group, in_order, passes, hbm_bytes, shared != nullptr);
   if (shared) archive(*shared);
 }
 
@@ -66,7 +67,7 @@ using base::Error;
 using base::Fault;
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "trnsim program 2";
+constexpr std::string_view kMagic = "trnsim program 3";
 constexpr int kLevel = 1;  // programs repeat themselves: higher levels cost time and save little
 
 }  // namespace

@@ -112,8 +112,11 @@ std::int64_t RowTiler::bytes_per_tile() const {
 
 void RowTiler::run() {
   const std::int64_t tiles = ceil_div(rows_, kPartitions);
-  for (std::int64_t first = 0; first < tiles; first += block_tiles_)
-    run_block(first, std::min(block_tiles_, tiles - first));
+  const bool sums = std::ranges::any_of(nodes_, [&](NodeId n) { return graph_.node(n).op->row_sums != nullptr; });
+  LoopPart part{.inner_count = ceil_div(tiles, block_tiles_)};
+  if (!sums) part = emitter_.part_of({.inner = part.inner_count});  // sums over rows need all tiles
+  for (std::int64_t b = part.inner; b < part.inner + part.inner_count; ++b)
+    run_block(b * block_tiles_, std::min(block_tiles_, tiles - b * block_tiles_));
 }
 
 void RowTiler::at(std::int64_t tile) {

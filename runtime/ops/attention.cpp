@@ -102,10 +102,12 @@ class Attention {
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
-    for (std::int64_t b = 0; b < h_.batch; ++b) {
+    const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.heads / group});
+    for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b) {
       if (node_.in.size() > (a_.biased ? 4 : 3))
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.keys));
-      for (std::int64_t first = 0; first < h_.heads; first += group) {
+      for (std::int64_t turn = part.inner; turn < part.inner + part.inner_count; ++turn) {
+        const std::int64_t first = turn * group;
         const std::int64_t kv = first / ratio * h_.size, kv_cols = group / ratio * h_.size;
         const RowTiles q = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
         const RowTiles k = load_rows(e_, h_, node_.in[1], b, kv, kv_cols);

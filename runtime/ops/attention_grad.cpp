@@ -82,11 +82,11 @@ class AttentionGrad {
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
-    for (std::int64_t b = 0; b < h_.batch; ++b) {
+    const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.heads / group});
+    for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b) {
       if (node_.in.size() > 6)
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kPartitions, h_.seq), 0, h_.keys));
-      for (std::int64_t first = 0; first < h_.heads; first += group) {
-        kv_first_ = first / ratio * h_.size;
+      for (std::int64_t first = part.inner * group; first < (part.inner + part.inner_count) * group; first += group) {
         load(b, first, group, group / ratio);
         for (std::int64_t i = 0; i < group; ++i) head(b, first + i, i * h_.size, i / ratio * h_.size, i % ratio);
         store(b, first, group, group / ratio);
@@ -97,6 +97,7 @@ class AttentionGrad {
  private:
   void load(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
     for (RowTiles* tiles : {&q_, &dy_, &o_, &dq_, &dk_, &dv_}) tiles->clear();
+    kv_first_ = first * h_.kv_heads / h_.heads * h_.size;
     if (!long_) {
       q_ = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
       dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.size, group * h_.size);

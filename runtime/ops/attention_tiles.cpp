@@ -102,8 +102,9 @@ class TiledAttention {
     // Queries and their contexts take a quarter of SBUF, with all heads that share the keys.
     const std::int64_t room = e_.target().geometry.sbuf_partition_bytes / 4, each = ratio_ * h_.size * 8;
     const std::int64_t together = std::max<std::int64_t>(1, std::min<std::int64_t>(16, room / each));
-    for (std::int64_t b = 0; b < h_.batch; ++b)
-      for (std::int64_t kv = 0; kv < h_.kv_heads; ++kv)
+    const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.kv_heads});
+    for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b)
+      for (std::int64_t kv = part.inner; kv < part.inner + part.inner_count; ++kv)
         for (std::int64_t t = 0; t < h_.tiles(); t += together) queries(b, kv, t, std::min(h_.tiles(), t + together));
   }
 
@@ -197,8 +198,9 @@ class TiledAttentionGrad {
       : e_{e}, node_{node}, a_{node.attrs.as<AttentionAttrs>()}, h_{e.graph(), node}, ratio_{h_.heads / h_.kv_heads} {}
 
   void run() {
-    for (b_ = 0; b_ < h_.batch; ++b_)
-      for (kv_ = 0; kv_ < h_.kv_heads; ++kv_) {
+    const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.kv_heads});
+    for (b_ = part.outer; b_ < part.outer + part.outer_count; ++b_)
+      for (kv_ = part.inner; kv_ < part.inner + part.inner_count; ++kv_) {
         BlockOfKeys block{e_, node_, h_, b_, kv_};
         for (std::int64_t k = 0; k < h_.keys; k += a_.tile_keys) {
           const auto mask = node_.in.size() > 6 ? std::optional<std::size_t>{6} : std::nullopt;

@@ -77,8 +77,10 @@ class BatchMatmul {
     const std::int64_t column = panels_ * isa::size_of(type_);  // bytes of a column of w in a partition
     std::int64_t wide = std::max<std::int64_t>(budgets.resident_weights / 2 / column, 1);
     wide = wide >= kChunk ? wide / kChunk * kChunk : wide;
-    for (std::int64_t b = 0; b < batches(a_); ++b)
-      for (std::int64_t n = 0; n < a_.n; n += wide) strip(b, n, std::min(wide, a_.n - n));
+    const LoopPart part = e_.part_of({.outer = batches(a_), .inner = ceil_div(a_.n, wide)});
+    for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b)
+      for (std::int64_t n = part.inner; n < part.inner + part.inner_count; ++n)
+        strip(b, n * wide, std::min(wide, a_.n - n * wide));
   }
 
  private:

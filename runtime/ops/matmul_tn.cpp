@@ -109,8 +109,10 @@ class WeightGradient {
         b_{e, node.in[1], type_, blocking_.b_resident} {}
 
   void run() {
-    for (std::int64_t n = 0; n < n_; n += blocking_.right * kChunk)
-      for (std::int64_t m = 0; m < m_; m += blocking_.down * kPartitions) block(m, n);
+    const std::int64_t right = blocking_.right * kChunk, down = blocking_.down * kPartitions;
+    const LoopPart part = e_.part_of({.outer = ceil_div(n_, right), .inner = ceil_div(m_, down)});
+    for (std::int64_t n = part.outer; n < part.outer + part.outer_count; ++n)
+      for (std::int64_t m = part.inner; m < part.inner + part.inner_count; ++m) block(m * down, n * right);
   }
 
  private:

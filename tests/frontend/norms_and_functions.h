@@ -62,6 +62,12 @@ inline const std::vector<Spelling> kFunctionSpellings = {
          step("b", "multiply(x, d)") + step("c", "subtract(o, s)") + step("f", "multiply(s, c)") +
          step("g", "multiply(b, f)") + "ROOT " + step("y", "add(a, g)"),
      "rewrite.silu_grad"},
+    // the gradient is itself a product: all that does not depend on x is one factor
+    {kX + kDy + "u = f32[40,50] parameter(2)\n" + number("o", "1") + step("du", "multiply(d, u)") +
+         step("s", "logistic(x)") + step("a", "multiply(du, s)") + step("b", "multiply(x, du)") +
+         step("c", "subtract(o, s)") + step("f", "multiply(s, c)") + step("g", "multiply(b, f)") + "ROOT " +
+         step("y", "add(a, g)"),
+     "rewrite.silu_grad"},
     {kX + kDy + number("o", "1") + number("h", "0.5") + number("r", "0.707106769") + number("z", "0.398942292") +
          step("a", "multiply(x, r)") + step("e", "erf(a)") + step("p", "add(o, e)") + step("q", "multiply(h, p)") +
          step("b", "multiply(x, x)") + step("c", "multiply(b, h)") + step("n", "negate(c)") +

@@ -12,6 +12,7 @@
 #include "frontend/lower/lower.h"
 #include "frontend/ops/operator.h"
 #include "runtime/graph/op.h"
+#include "tests/frontend/losses.h"
 #include "tests/frontend/norms_and_functions.h"
 
 namespace trnsim::frontend {
@@ -49,6 +50,7 @@ TEST(Rewrite, EachHasASwitch) {
   for (const Rewrite& rewrite : rewrites()) {
     Rewrites off;
     off.*rewrite.flag = false;
+    if (rewrite.name == "scattered_sums" || rewrite.name == "losses") continue;  // of their own tests
     const auto& spellings = rewrite.name == "norms" ? kNormSpellings : kFunctionSpellings;
     std::vector<RewriteNote> notes;
     const Module module = module_spelled(spellings.front().first);
@@ -56,6 +58,93 @@ TEST(Rewrite, EachHasASwitch) {
     EXPECT_TRUE(std::ranges::all_of(notes, [](const RewriteNote& note) { return note.count == 0; }));
     EXPECT_LT(rewritten(module, {}).node_count(), module.node_count()) << rewrite.name;
   }
+}
+
+Module loss_spelled(const std::string& lines) {
+  return hlo::graph_of(
+      hlo::read_text("HloModule m\n" + std::string{kLossRegions} + "ENTRY main {\n" + lines + "\n}\n", "m"), "m");
+}
+
+std::vector<std::string> targets(const Module& module) {
+  std::vector<std::string> out;
+  for (const Node& node : module.entry_function().nodes)
+    if (node.op->name == "custom_call") out.push_back(node.attributes.text("call_target_name"));
+  return out;
+}
+
+TEST(Rewrite, LossesInEverySpelling) {
+  for (const std::string& spelling : kLossSpellings) {
+    const Module made = rewritten(loss_spelled(spelling), {});
+    EXPECT_EQ(targets(made), (std::vector<std::string>{"trnsim.row_max", "trnsim.loss_sums", "trnsim.split_loss"}))
+        << spelling;
+    EXPECT_TRUE(std::ranges::none_of(made.entry_function().nodes, [](const Node& node) {
+      return node.op->name == "exponential";
+    })) << spelling;
+    EXPECT_EQ(targets(rewritten(loss_spelled(spelling), {.losses = false})), std::vector<std::string>{});
+  }
+}
+
+TEST(Rewrite, WhatIsNoLossStays) {
+  for (const std::string& spelling : kNoLosses)
+    EXPECT_EQ(targets(rewritten(loss_spelled(spelling), {})), std::vector<std::string>{}) << spelling;
+}
+
+/// A sum over eight ranks in two groups, of which each rank takes `slice`.
+Module summed(const std::string& index, const std::string& slice, const std::string& function = "add",
+              const std::string& also = "") {
+  return hlo::graph_of(
+      hlo::read_text("HloModule m, num_partitions=8\nsum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                     " ROOT c = f32[] " +
+                         function +
+                         "(a, b)\n}\nENTRY main {\nx = f32[8,12] parameter(0)\n"
+                         "zero = s32[] constant(0)\nid = u32[] partition-id()\n" +
+                         index + "s = f32[8,12] all-reduce(x), replica_groups={{0,1,2,3},{4,5,6,7}}, to_apply=sum\n" +
+                         also + slice + "\n}\n",
+                     "m"),
+      "m");
+}
+
+std::vector<std::string> ops_of(const Module& module, const Rewrites& which = {}) {
+  std::vector<std::string> out;
+  const Module made = rewritten(module, which);
+  for (const Node& node : made.entry_function().nodes) out.emplace_back(node.op->name);
+  return out;
+}
+
+const std::string kByTable =
+    "t = s32[8] constant({0,2,4,6,0,2,4,6})\n"
+    "e = s32[1] dynamic-slice(t, id), dynamic_slice_sizes={1}\ni = s32[] reshape(e)\n";
+const std::string kRowsOfRank = "ROOT y = f32[2,12] dynamic-slice(s, i, zero), dynamic_slice_sizes={2,12}";
+
+TEST(Rewrite, APartOfASumForEachRankIsAReduceScatter) {
+  const std::vector<std::string> rows = ops_of(summed(kByTable, kRowsOfRank));
+  EXPECT_EQ(std::ranges::count(rows, "reduce_scatter"), 1);
+  EXPECT_EQ(std::ranges::count(rows, "all_reduce") + std::ranges::count(rows, "dynamic_slice") +
+                std::ranges::count(rows, "partition_id"),
+            0);
+  // columns, whose place is a product; one group: the number of the place counts
+  const std::string table =
+      "t = s32[8] constant({0,3,6,9,0,3,6,9})\n"
+      "e = s32[1] dynamic-slice(t, id), dynamic_slice_sizes={1}\ni = s32[] reshape(e)\n";
+  const std::vector<std::string> columns =
+      ops_of(summed(table, "ROOT y = f32[8,3] dynamic-slice(s, zero, i), dynamic_slice_sizes={8,3}"));
+  EXPECT_EQ(std::ranges::count(columns, "reduce_scatter"), 1);
+  EXPECT_EQ(std::ranges::count(ops_of(summed(kByTable, kRowsOfRank), {.scattered_sums = false}), "all_reduce"), 1);
+}
+
+TEST(Rewrite, OtherPartsOfASumStay) {
+  const auto stays = [](const Module& module) { return std::ranges::count(ops_of(module), "all_reduce") == 1; };
+  // not added; read once more; ranks that take another one's part; parts that overlap
+  EXPECT_TRUE(stays(summed(kByTable, kRowsOfRank, "maximum")));
+  EXPECT_TRUE(stays(summed(kByTable,
+                           "y = f32[2,12] dynamic-slice(s, i, zero), dynamic_slice_sizes={2,12}\n"
+                           "ROOT o = (f32[2,12], f32[8,12]) tuple(y, s)")));
+  const std::string turned =
+      "t = s32[8] constant({2,0,4,6,2,0,4,6})\n"
+      "e = s32[1] dynamic-slice(t, id), dynamic_slice_sizes={1}\ni = s32[] reshape(e)\n";
+  EXPECT_TRUE(stays(summed(turned, kRowsOfRank)));
+  EXPECT_TRUE(stays(
+      summed("i = s32[] convert(id)\n", "ROOT y = f32[2,12] dynamic-slice(s, i, zero), dynamic_slice_sizes={2,12}")));
 }
 
 TEST(Rewrite, AModuleSwitchesThem) {

@@ -7,7 +7,10 @@
 #include "frontend/hlo/graph.h"
 #include "frontend/hlo/text.h"
 #include "hw/params.h"
+#include "runtime/ops/ops.h"
+#include "tests/frontend/losses.h"
 #include "tests/frontend/norms_and_functions.h"
+#include "trnsim/graphs/graph_program.h"
 
 namespace trnsim {
 namespace {
@@ -54,6 +57,57 @@ TEST(GraphRun, RewrittenOrNotTheNumbersAreTheReference) {
       expect_numbers(module, target + " by " + spelling);
       expect_numbers(module, "without rewrites: " + spelling, {.rewrites = {.functions = false, .norms = false}});
     }
+}
+
+TEST(GraphRun, LossesAreTheReferenceRewrittenOrNot) {
+  for (const std::string& spelling : frontend::kLossSpellings) {
+    const std::string text =
+        "HloModule m\n" + std::string{frontend::kLossRegions} + "ENTRY main {\n" + spelling + "\n}\n";
+    const frontend::Module module = frontend::hlo::graph_of(frontend::hlo::read_text(text, "m"), "m");
+    expect_numbers(module, spelling);
+    expect_numbers(module, "without rewrites: " + spelling, {.rewrites = {.losses = false}});
+  }
+}
+
+/// Logits of 1,024 tokens and their loss, as the families have them.
+frontend::LoweredGraph family_loss() {
+  frontend::LoweredGraph out{.graph = runtime::Graph{runtime::numerics("fp32")}};
+  runtime::Graph& g = out.graph;
+  const auto x = g.tensor("x", 1024, 256, runtime::Dtype::kFp32, runtime::Kind::kInput);
+  const auto w = g.tensor("w", 256, 8000, runtime::Dtype::kFp32, runtime::Kind::kWeight);
+  const auto labels = g.tensor("labels", 1024, 1, runtime::Dtype::kInt32, runtime::Kind::kInput);
+  const auto shares = g.tensor("shares", 1024, 1, runtime::Dtype::kFp32, runtime::Kind::kInput);
+  g.enter({.name = "graph", .phase = isa::Phase::kForward});
+  const auto logits = g.add1(runtime::kMatmul, "logits", {x, w});
+  const auto most = g.add1(runtime::kRowMax, "max", {logits});
+  const auto sums = g.add1(runtime::kLossSums, "sums", {logits, labels, most});
+  const auto loss = g.add(runtime::kSplitLoss, "loss", {logits, labels, shares, most, sums});
+  g.output(loss[0], "loss"), g.output(loss[1], "dx");
+  return out;
+}
+
+TEST(GraphRun, ALossTakesTheFamiliesTime) {
+  const std::string text =
+      "HloModule m\n" + std::string{frontend::kLossRegions} +
+      "ENTRY main {\nh = f32[1024,256] parameter(0)\nu = f32[256,8000] parameter(1)\nlabels = s32[1024] parameter(2)\n"
+      "g = f32[1024] parameter(3)\nzero = f32[] constant(0)\nlow = f32[] constant(-inf)\n"
+      "x = f32[1024,8000] dot(h, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "m = f32[1024] reduce(x, low), dimensions={1}, to_apply=most\n"
+      "mm = f32[1024,8000] broadcast(m), dimensions={0}\ns = f32[1024,8000] subtract(x, mm)\n"
+      "e = f32[1024,8000] exponential(s)\nz = f32[1024] reduce(e, zero), dimensions={1}, to_apply=sum\n"
+      "zz = f32[1024,8000] broadcast(z), dimensions={0}\np = f32[1024,8000] divide(e, zz)\n"
+      "named = s32[1024,8000] broadcast(labels), dimensions={0}\nplace = s32[1024,8000] iota(), iota_dimension=1\n"
+      "same = pred[1024,8000] compare(named, place), direction=EQ\nhot = f32[1024,8000] convert(same)\n"
+      "d = f32[1024,8000] subtract(p, hot)\ngg = f32[1024,8000] broadcast(g), dimensions={0}\n"
+      "dx = f32[1024,8000] multiply(d, gg)\nl = f32[1024] log(z)\nll = f32[1024,8000] broadcast(l), dimensions={0}\n"
+      "lp = f32[1024,8000] subtract(s, ll)\na = f32[1024,8000] multiply(lp, hot)\n"
+      "n = f32[1024] reduce(a, zero), dimensions={1}, to_apply=sum\nloss = f32[1024] negate(n)\n"
+      "ROOT out = (f32[1024], f32[1024,8000]) tuple(loss, dx)\n}\n";
+  const frontend::Module module = frontend::hlo::graph_of(frontend::hlo::read_text(text, "m"), "m");
+  const hw::MachineParams machine = hw::load_machine("trn1.2xlarge");
+  const double family = GraphProgram{family_loss(), machine}.seconds();
+  EXPECT_NEAR(GraphProgram(frontend::lower(module), machine).seconds(), family, 0.03 * family);
+  EXPECT_GT(GraphProgram(frontend::lower(module, {.rewrites = {.losses = false}}), machine).seconds(), 1.2 * family);
 }
 
 TEST(GraphRun, ElementsAndBroadcasts) {

@@ -32,8 +32,7 @@ CompileCost compile_cost(const Job& job, const Projection& projection) {
                   .warm_seconds = projection.time.start,
                   .limit = job.load_stack().compile_instructions.value};
   for (const Stage& stage : projection.stages)
-    for (const isa::Block& block : stage.compiled().program.blocks)
-      out.instructions = std::max(out.instructions, static_cast<double>(block.instrs.size()));
+    out.instructions = std::max(out.instructions, static_cast<double>(stage.compiled().largest_module));
   const auto processes = static_cast<double>(job.cores() / job.instances());
   out.host_bytes = processes * job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));
   out.host_capacity = job.machine.host_memory.value;

@@ -172,6 +172,10 @@ void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
   if (job.generation)
     return runtime::require_fit("trnsim generate", memory.by_kind, memory.total, memory.capacity,
                                 fix.empty() ? generation_fix(job) : fix);
+  if (job.model->is_given())
+    return runtime::require_fit("program", memory.by_kind, memory.total, memory.capacity,
+                                "share it between more cores, let it keep less for its gradient, or name a machine "
+                                "with more memory by `instance_type`; the time is that of a core that had it");
   const char* general = job.model->splits() ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
                                               "smaller `per_device_train_batch_size`"
                                             : "use a smaller `per_device_train_batch_size` or `max_length`";

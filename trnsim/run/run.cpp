@@ -209,8 +209,11 @@ class Run {
       out_.job = out_.gain->cases.back().job;
       out_.projection = out_.gain->cases.back().projection;
     } else {
-      out_.projection = project_if_it_fits(*out_.job, {.exact = out_.settings.machine.exact, .trace = request_.trace});
-      if (!out_.projection->memory.fits()) refuse();
+      // A given program has no other plan: its time is told all the same, beside the memory that it lacks.
+      const bool any_memory = out_.job->model->is_given();
+      out_.projection = project_if_it_fits(
+          *out_.job, {.exact = out_.settings.machine.exact, .any_memory = any_memory, .trace = request_.trace});
+      if (!any_memory && !out_.projection->memory.fits()) refuse();
     }
     out_.machine = out_.job->machine;
   }
