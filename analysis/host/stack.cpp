@@ -27,6 +27,8 @@ constexpr std::array kFields = {
     Stack::Field{"host.per_step", &Stack::per_step, D::kTime, "one turn of the training loop besides"},
     Stack::Field{"host.per_sample", &Stack::per_sample, D::kTime, "data loading of one sample"},
     Stack::Field{"host.copy_bandwidth", &Stack::copy_bandwidth, D::kBandwidth, "copies between host and device"},
+    Stack::Field{"host.embeds", &Stack::embeds, D::kCount,
+                 "1: the host looks up a generation's embeddings and copies them to each core; 0: it copies tokens"},
     Stack::Field{"host.read_back", &Stack::read_back, D::kTime, "a scalar from the device to the host"},
     Stack::Field{"launch.per_launch", &Stack::per_launch, D::kTime, "launch of one graph"},
     Stack::Field{"launch.per_core", &Stack::per_launch_core, D::kTime, "more for each core of the launch"},

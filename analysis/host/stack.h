@@ -26,6 +26,7 @@ struct HostCosts {
   base::Sourced<double> in_flight;        // graphs that may wait for the device while the host continues
   base::Sourced<double> copy_bandwidth;   // B/s between host and device
   base::Sourced<double> read_back;        // s until the host has a scalar that the device computed
+  base::Sourced<double> embeds;   // 1: the host looks up the embeddings of a text that is continued; 0: the device
   base::Sourced<double> lead_in;  // s of the device before a graph's first instruction, beyond the program's own
 };
 

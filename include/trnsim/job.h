@@ -71,6 +71,7 @@ struct PromptAndTokens {
   std::int64_t prompt_tokens = 128;  // per prompt, before padding
   std::int64_t new_tokens = 128;     // per sequence; 0: it is read alone
   std::int64_t length = 128;         // tokens per sequence that the caches hold
+  std::int64_t bucket = 0;           // tokens that a prompt is padded to; 0: workloads::prompt_bucket()
   bool operator==(const PromptAndTokens&) const = default;
 };
 

@@ -157,10 +157,14 @@ void Emitter::affine_select(const Tile& tile, float start, float by_row, float b
         .a = tile});
 }
 
-void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes) {
+bool Emitter::keeps(ValueId id, std::int64_t most_bytes) const {
   const Value& v = value(id);
-  if (v.kind == Kind::kActivation && v.rows <= kKeptRows && v.cols * isa::size_of(v.dtype) <= most_bytes)
-    kept_[{id, row}] = tile;
+  const std::int64_t tiles = (v.rows + isa::kPartitions - 1) / isa::kPartitions;
+  return v.kind == Kind::kActivation && v.rows <= kKeptRows && tiles * v.cols * isa::size_of(v.dtype) <= most_bytes;
+}
+
+void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes) {
+  if (keeps(id, most_bytes)) kept_[{id, row}] = tile;
 }
 
 const Tile* Emitter::kept(ValueId id, std::int64_t row, std::int64_t rows) const {

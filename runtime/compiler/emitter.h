@@ -52,6 +52,7 @@ using Scalar = std::variant<float, Tile>;
 class Emitter {
  public:
   static constexpr std::int64_t kKeptRows = std::int64_t{4} * isa::kPartitions;  // of tensors that keep() takes
+  static constexpr std::int64_t kKeptBytes = std::int64_t{32} * 1024;            // of a partition, for one of them
 
   /// Keeps references to both.
   Emitter(const Graph& graph, const isa::Target& target, std::string name);
@@ -91,8 +92,11 @@ class Emitter {
   /// Element (p, i) of `tile` stays where start + p * by_row + i * by_col >= 0, and becomes `otherwise` elsewhere.
   void affine_select(const Tile& tile, float start, float by_row, float by_col, float otherwise);
   /// Remembers that rows [row, row + tile.partitions) of a tensor are in `tile`: later reads in the block
-  /// reuse it. Only small tensors, which do not take the space of others.
-  void keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes = std::int64_t{8} * 1024);
+  /// reuse it. Only small tensors, which do not take the space of others: of few rows, with `most_bytes` of a partition
+  /// for all of them.
+  void keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes = kKeptBytes);
+  /// Whether it is small enough for keep().
+  bool keeps(ValueId id, std::int64_t most_bytes = kKeptBytes) const;
   /// As above, for all rows of a tensor with few, each folded over equally many partitions.
   void keep_folded(ValueId id, const Tile& tile) { folded_[id] = tile; }
   const Tile* kept_folded(ValueId id) const {

@@ -113,6 +113,33 @@ class Planner {
     for (const Kind kind :
          {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kCache, Kind::kInput, Kind::kOutput})
       place_kind(kind);
+    for (std::size_t c = 0; c < calls_.size(); ++c)
+      for (const NodeId n : calls_[c]) place_early(c, graph_.node(n));
+  }
+
+  /// A temporary tensor of which an element-wise node makes a gradient, after which nothing reads it, is where the
+  /// gradient will be from the start. Source: XLA, BufferAssignment: an operand shares its user's buffer.
+  void place_early(std::size_t call, const Node& node) {
+    if (!node.op->lower_columns || node.out.size() != 1) return;
+    const ValueId y = node.out[0];
+    const Value& result = graph_.value(y);
+    if (result.kind != Kind::kGradient || graph_.root(y) != y || lives_[y].first != call) return;
+    for (const ValueId x : node.in) {
+      const Value& value = graph_.value(x);
+      const bool alike = value.rows == result.rows && value.cols == result.cols && value.dtype == result.dtype;
+      if (!alike || value.kind != Kind::kActivation || graph_.root(x) != x || plan_.address.contains(x)) continue;
+      if (lives_[x].first == call || lives_[x].last != call || readers(call, x) != 1) continue;
+      plan_.address[x] = plan_.address.at(y);
+      return;
+    }
+  }
+
+  /// How often nodes of a call name a tensor.
+  std::int64_t readers(std::size_t call, ValueId tensor) const {
+    std::int64_t count = 0;
+    for (const NodeId n : calls_[call])
+      count += std::ranges::count_if(graph_.node(n).in, [&](ValueId v) { return graph_.root(v) == tensor; });
+    return count;
   }
 
   void find_lives() {

@@ -35,8 +35,9 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
 
 /// `calls`: nodes of each call in order; `in_hbm`: per value, whether it is a tensor (a root) that a block touches
 /// in HBM; others never leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the
-/// call that writes them to the last that reads them. Operands of one all_reduce are adjacent. Weights and caches that
-/// `shared` has by name keep its addresses; everything else is placed behind its persistent tensors.
+/// call that writes them to the last that reads them, those that become a gradient in that gradient's memory. Operands
+/// of one all_reduce are adjacent. Weights and caches that `shared` has by name keep its addresses; everything else is
+/// placed behind its persistent tensors.
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::vector<bool>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
 

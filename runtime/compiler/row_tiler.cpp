@@ -211,7 +211,8 @@ void RowTiler::take_chunk(const Node& node, Span span, const Tile& sum, float sc
   finish_chunk();
 }
 
-/// Whether all columns of `v` are kept together: a node reads whole rows, or they are few.
+/// Whether all columns of `v` are kept together: a node reads whole rows, they are few, or another group is to find
+/// them.
 bool RowTiler::in_row_buffer(ValueId v) const {
   if (elementwise_) return false;
   const Value& value = graph_.value(v);
@@ -221,6 +222,7 @@ bool RowTiler::in_row_buffer(ValueId v) const {
   for (const auto& [matmul, chain] : chains_)
     if (std::ranges::find(chain, producer) != chain.end()) home = matmul;
   if (home == kNoNode) return true;
+  if (escapes_.contains(v) && emitter_.keeps(v)) return true;  // a later group reads it where it is
   const auto& chain = chains_.at(home);
   const auto& users = graph_.users(v);
   return std::ranges::any_of(users, [&](NodeId u) {

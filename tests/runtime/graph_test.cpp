@@ -178,6 +178,48 @@ TEST(Compile, ReusesTheMemoryOfActivations) {
   EXPECT_TRUE(same(running.read("y"), runtime::generate(128, 128, [&](auto r, auto c) { return 256 * t.at(r, c); })));
 }
 
+/// Two layers with a weight of their own each, or with one that they share, and a loss behind them.
+Graph two_layers(bool shared) {
+  constexpr std::int64_t kWide = 128;
+  Graph g = fp32();
+  ValueId x = g.tensor("x", kWide, kWide, Dtype::kFp32, Kind::kInput);
+  const ValueId first = g.tensor("w0", kWide, kWide, Dtype::kFp32, Kind::kWeight);
+  const ValueId second = shared ? first : g.tensor("w1", kWide, kWide, Dtype::kFp32, Kind::kWeight);
+  for (int l = 0; l < 2; ++l) {
+    g.enter({.name = "layer", .instance = l, .phase = isa::Phase::kForward, .layer = l});
+    x = g.add1(runtime::kMatmul, "product", {x, l == 0 ? first : second});
+  }
+  const ValueId labels = g.tensor("labels", kWide, 1, Dtype::kInt32, Kind::kInput);
+  const ValueId shares = g.tensor("shares", kWide, 1, Dtype::kFp32, Kind::kInput);
+  const auto loss = g.add(runtime::kCrossEntropy, "loss", {x, labels, shares});
+  g.output(loss[0], "loss");
+  runtime::differentiate(g, loss[0]);
+  return g;
+}
+
+// The gradient of a weight that two layers share is a sum, whose first part waits where the sum will be.
+TEST(Compile, PartsOfAGradientTakeNoMemoryOfTheirOwn) {
+  const auto run = [](bool shared) {
+    Running running{two_layers(shared)};
+    const Tensor w = random_normal(128, 128, 2, 0.1);
+    running.write("x", random_normal(128, 128, 1));
+    running.write("w0", w);
+    if (!shared) running.write("w1", w);
+    running.write("labels", random_ids(128, 128, 3));
+    running.write("shares", runtime::generate(128, 1, [](auto, auto) { return 1.0 / 128; }));
+    running.run();
+    std::vector<Tensor> gradients{running.read("grad.w0")};
+    if (!shared) gradients.push_back(running.read("grad.w1"));
+    return std::pair{gradients, running.compiled().memory.bytes_by_kind.at("activations")};
+  };
+  const auto [sum, together] = run(true);
+  const auto [parts, apart] = run(false);
+  EXPECT_EQ(together, apart);
+  EXPECT_TRUE(close(sum[0],
+                    runtime::generate(128, 128, [&](auto r, auto c) { return parts[0].at(r, c) + parts[1].at(r, c); }),
+                    {.ulps = 2, .floor = 1e-3}));
+}
+
 TEST(Session, RefusesUnknownNamesAndOtherSizes) {
   Graph g = fp32();
   const ValueId x = g.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput);

@@ -166,6 +166,29 @@ TEST(Passes, FuseBehindResidentAndStreamedWeights) {
   }
 }
 
+// The weights of an MLP that are too many for one group: of few rows the next group finds what it reads in SBUF, where
+// it takes 32 KiB of a partition at most.
+TEST(Passes, KeepWideRowsForTheNextGroupWhenTheyAreFew) {
+  const auto written = [](std::int64_t rows) {
+    Graph g{runtime::numerics("bf16")};
+    const ValueId x = g.tensor("x", rows, 1024, Dtype::kBf16, Kind::kInput);
+    const ValueId up = g.tensor("up", 1024, 6144, Dtype::kBf16, Kind::kWeight);
+    const ValueId down = g.tensor("down", 6144, 1024, Dtype::kBf16, Kind::kWeight);
+    g.enter({.name = "mlp"});
+    const ValueId h = g.add1(kMatmul, "up", {x, up}, MatmulAttrs{.dtype = Dtype::kFp32});
+    const ValueId active =
+        g.add1(runtime::kActivate, "gelu", {h}, ActivationAttrs{.fn = isa::Fn::kGelu, .dtype = Dtype::kBf16});
+    g.output(g.add1(kMatmul, "down", {active, down}), "y");
+    const isa::Program program = runtime::compile(std::move(g), trn1_target(), {.name = "mlp"}).program;
+    std::int64_t stores = 0;
+    for (const isa::Instr& i : program.blocks.at(0).instrs)
+      if (i.op == isa::Opcode::kDmaCopy && i.dst.space == isa::Space::kHbm) stores += i.dst.elements();
+    return stores;
+  };
+  EXPECT_EQ(written(256), 256 * 1024);               // the result alone
+  EXPECT_EQ(written(512), 512 * 1024 + 512 * 6144);  // four row tiles of 12 KiB are too much
+}
+
 TEST(Cse, ComputesEqualThingsOnce) {
   Graph g{runtime::numerics("fp32")};
   const ValueId x = g.tensor("x", 4, 3, Dtype::kFp32, Kind::kInput);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "analysis/host/stack.h"
@@ -81,6 +82,39 @@ TEST(Inference, CompilationGrowsWithOperationsAndTiles) {
   EXPECT_DOUBLE_EQ(generation_work(model, spec_of(4, 512, 1), 1).tiles, one.tiles * 5 / 2);
   const auto stack = analysis::load_stack("transformers-neuronx");
   EXPECT_GT(compile_seconds(stack, buckets), compile_seconds(stack, one));
+}
+
+/// A prompt of 100 tokens on the two cores of a chip.
+Job small_generation() {
+  Job job{.machine = hw::load_machine("trn1.2xlarge"),
+          .model = workloads::model_preset("llama-small"),
+          .step = {},
+          .sizes = {}};
+  job.generation = PromptAndTokens{.prompt_tokens = 100, .new_tokens = 2, .length = 256};
+  job.step.plan = {.tensor = 2, .micro_batch = 1, .numerics = workloads::generation_numerics("bf16")};
+  return job;
+}
+
+TEST(Inference, APromptIsPaddedToItsBucket) {
+  Job job = small_generation();
+  EXPECT_EQ(generation_spec(job).prompt, 128);
+  job.generation->bucket = 200;
+  EXPECT_EQ(generation_spec(job).prompt, 200);
+}
+
+// The host copies embeddings of 128 tokens, 2 bytes a number, to two cores, or ids of 4 bytes.
+TEST(Inference, EmbeddingsAreCopiedWhereTheHostLooksThemUp) {
+  const auto copies = [](const char* stack) {
+    Job job = small_generation();
+    job.stack = stack;
+    const Projection p = project_generation(job, {.in_child = false});
+    const auto& parts = p.generation->prompt.parts;
+    const auto found = std::ranges::find(parts, "copies", &analysis::TimeItem::name);
+    return std::pair{found->seconds, static_cast<double>(job.model->sizes().hidden)};
+  };
+  const auto [host, hidden] = copies("transformers-neuronx");
+  const double rate = analysis::load_stack("transformers-neuronx").copy_bandwidth.value;
+  EXPECT_NEAR(host - copies("nxd-inference").first, 128 * 2 * (2 * hidden - 4) / rate, 1e-12);
 }
 
 TEST(Inference, ExpertsOfAShortPromptAreUnrolled) {

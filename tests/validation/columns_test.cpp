@@ -160,7 +160,9 @@ INSTANTIATE_TEST_SUITE_P(
         Guess{"llama2-7b;torch-xla;ms;-;LoRA r16 alpha 32 on q v; whole wall clock of 645 steps",
               {{"like", "llama"}, {"steps", "645"}, {"lora", "rank=16 alpha=32 layers=q,v"}}},
         Guess{"llama2-7b;nxd;ms TPOT;-;input 128, output 8064",
-              {{"like", "llama"}, {"prompt_tokens", "128"}, {"new_tokens", "8064"}}}));
+              {{"like", "llama"}, {"prompt_tokens", "128"}, {"new_tokens", "8064"}}},
+        Guess{"llama2-7b;nxdi;ms TTFT;-;input 900, output 100; prompts in the bucket 1024",
+              {{"like", "llama"}, {"prompt_tokens", "900"}, {"new_tokens", "100"}, {"prompt_bucket", "1024"}}}));
 INSTANTIATE_TEST_SUITE_P(
     Models, GuessedJobs,
     testing::Values(Guess{"XLM-RoBERTa;torch-xla;ms;-;", {{"like", "roberta"}}},

@@ -10,6 +10,9 @@ TEST(StackOfRow, PublishedNamesFindTheirFile) {
   EXPECT_EQ(stack_for("HF Trainer on torch-xla"), "hf-trainer");
   EXPECT_EQ(stack_for("torch-xla"), "torch-xla");
   EXPECT_EQ(stack_for("megatron"), "megatron");
+  EXPECT_EQ(stack_for("transformers-neuronx"), "transformers-neuronx");
+  EXPECT_EQ(stack_for("neuronx-distributed-inference"), "nxd-inference");
+  EXPECT_EQ(stack_for("neuronx-distributed"), "neuronx-distributed");
   EXPECT_EQ(stack_for("another"), "");
 }
 

@@ -198,21 +198,21 @@ TEST_P(LayersOf, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
 
 INSTANTIATE_TEST_SUITE_P(Layers, LayersOf, testing::ValuesIn(workloads_test::kTraits));
 
-// On average: tokens choose 2 of 8 experts each. One token touches 2, two 3.5, four 5.5, many all.
-TEST(Experts, ATokenProgramReadsThoseThatAreExpectedToBeChosen) {
-  EXPECT_EQ(expected_experts(8, 2, 1), 2);
-  EXPECT_EQ(expected_experts(8, 2, 2), 4);
-  EXPECT_EQ(expected_experts(8, 2, 4), 5);
-  EXPECT_EQ(expected_experts(8, 2, 128), 8);
-  EXPECT_EQ(expected_experts(128, 8, 16), 82);
+// Tokens choose 2 of 8 experts each, which are loaded for each of them until that is as much as all.
+TEST(Experts, ATokenProgramLoadsThoseOfEachToken) {
+  EXPECT_EQ(loaded_experts(8, 2, 1), 2);
+  EXPECT_EQ(loaded_experts(8, 2, 2), 4);
+  EXPECT_EQ(loaded_experts(8, 2, 4), 8);
+  EXPECT_EQ(loaded_experts(8, 2, 128), 8);
+  EXPECT_EQ(loaded_experts(128, 8, 15), 120);
   const ModelPtr model = model_preset("mixtral-small");
   GenerationSpec spec = spec_of(1, 1, "bf16");
   const double all = token_work(model, spec).weight_bytes;
-  spec.expected_experts = true;
+  spec.timed_experts = true;
   const double some = token_work(model, spec).weight_bytes;
   EXPECT_DOUBLE_EQ(all - some, 2 * 2 * 3 * 128.0 * 128 * 2);  // 2 of 4 experts in 2 layers, three matrices in bf16
   const auto read = [&](bool expected) {
-    spec.expected_experts = expected;
+    spec.timed_experts = expected;
     const GenerationPrograms programs{model, spec, 1, spec.length, trn1_target()};
     return programs.tokens.back().compiled.program.model_flops;
   };

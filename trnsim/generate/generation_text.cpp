@@ -16,10 +16,10 @@ std::string experts_text(const Job& job) {
   const std::int64_t experts = job.model->sizes().experts;
   if (experts == 0) return "";
   return fmt::format(
-      "of each layer's {} experts the prompt reads {}, a token of each sequence {}: as many as are expected to be "
-      "chosen by a router that prefers none; all tokens of a program pass through each of them",
-      experts, workloads::expected_experts(job.model, job.step.plan.micro_batch * generation_spec(job).prompt),
-      workloads::expected_experts(job.model, job.step.plan.micro_batch));
+      "of each layer's {} experts the prompt loads {}, a token of each sequence {}: those that each token chooses by "
+      "itself, unless that is as much as all; all tokens of a program pass through each of them",
+      experts, workloads::loaded_experts(job.model, job.step.plan.micro_batch * generation_spec(job).prompt),
+      workloads::loaded_experts(job.model, job.step.plan.micro_batch));
 }
 
 std::string bound_of(const GenerationStep& step) {

@@ -40,10 +40,11 @@ GenerationStep step_of(const Job& job, const ProjectOptions& options, runtime::C
 void time_step(const Job& job, const analysis::Stack& stack, std::int64_t rows, GenerationStep& step) {
   const auto cores = static_cast<int>(job.cores());
   const runtime::Numerics& numerics = job.step.plan.numerics;
-  // The library looks embeddings up on the host (transformers-neuronx, on_device_embedding is off) and hands them to
-  // each core; logits come back once, fp32. Each chip has its own way to the host.
+  // Each core gets all embeddings or tokens; logits come back once, fp32. Each chip has its own way to the host.
   const double chips = std::ceil(cores / job.machine.cores.value);
-  const auto width = static_cast<double>(job.model->sizes().hidden * isa::size_of(numerics.activation));
+  const double width = stack.embeds.value > 0 ? static_cast<double>(job.model->sizes().hidden) *
+                                                    static_cast<double>(isa::size_of(numerics.activation))
+                                              : static_cast<double>(isa::size_of(isa::Dtype::kInt32));
   const double in = static_cast<double>(rows * cores) * width / chips;
   const double out = static_cast<double>(job.step.plan.micro_batch * job.model->sizes().vocabulary) * 4 / chips;
   step.parts = {{"device", hw::seconds(step.stage.device().total)},
@@ -57,7 +58,7 @@ void time_step(const Job& job, const analysis::Stack& stack, std::int64_t rows, 
 /// The physical lower bound: a token's operands cannot arrive faster than HBM delivers them.
 void require_physical(const Job& job, const GenerationStep& step) {
   workloads::GenerationSpec spec = generation_spec(job);
-  spec.expected_experts = true;
+  spec.timed_experts = true;
   spec.read = step.read;
   const workloads::TokenWork work = workloads::token_work(job.model, spec);
   const double bytes = work.weight_bytes + work.cache_bytes;
@@ -108,9 +109,9 @@ std::int64_t first_place(const Job& job) { return job.model->pairs() ? 1 : job.g
 workloads::GenerationSpec generation_spec(const Job& job) {
   const PromptAndTokens& g = *job.generation;
   const std::int64_t positions = job.model->sizes().positions;
+  const std::int64_t most = job.model->pairs() ? positions : std::min(g.length, positions);
   return {.batch = job.step.plan.micro_batch,
-          .prompt =
-              workloads::prompt_bucket(g.prompt_tokens, job.model->pairs() ? positions : std::min(g.length, positions)),
+          .prompt = g.bucket > 0 ? g.bucket : workloads::prompt_bucket(g.prompt_tokens, most),
           .length = g.length,
           .tensor_parallel = job.step.plan.tensor,
           .sequence = job.step.plan.sequence,
@@ -167,7 +168,7 @@ Projection project_generation(const Job& own, const ProjectOptions& options) {
   p.memory = least_generation_memory(job);
   if (!p.memory.fits() && !options.any_memory) return p;
   workloads::GenerationSpec spec = generation_spec(job);
-  spec.expected_experts = true;
+  spec.timed_experts = true;
   const std::int64_t others = job.generation->new_tokens - 1, first = first_place(job);
   const std::int64_t last = first + std::max<std::int64_t>(others, 1) - 1;
   workloads::GenerationPrograms programs{job.model, spec, first, last, job.machine.target(), job.programs.get()};
@@ -212,7 +213,7 @@ void time_generation(const Job& own, Projection& p) {
   p.device_seconds = p.micro_seconds = p.time.device_step = of->parts.front().seconds;
   p.time.step = of->seconds, p.time.host_step = of->seconds - p.device_seconds;
   workloads::GenerationSpec spec = generation_spec(job);
-  spec.expected_experts = true, spec.read = of->read;
+  spec.timed_experts = true, spec.read = of->read;
   const auto cores = static_cast<double>(job.cores());
   p.model_flops = cores * workloads::token_work(job.model, spec).flops;
   const double peak = cores * of->stage.device().peaks.matmul_flops;

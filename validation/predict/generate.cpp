@@ -66,6 +66,7 @@ trnsim::Job job_of(const Row& row, const workloads::ModelPtr& model, const hw::M
   g.prompt_tokens = r.prompt_tokens ? *r.prompt_tokens : length / 2;
   g.new_tokens = r.new_tokens ? *r.new_tokens : length - g.prompt_tokens;
   if (!r.prompt_tokens) assumed.push_back(fmt::format("prompts of {} tokens", g.prompt_tokens));
+  g.bucket = r.prompt_bucket.value_or(0);
   if (!r.new_tokens) assumed.push_back(fmt::format("{} new tokens", g.new_tokens));
   g.length = workloads::cache_length(std::max(length, g.prompt_tokens + g.new_tokens));
   job.step.plan = {.tensor = ranks,

@@ -11,9 +11,9 @@ namespace {
 /// Published names of the stacks; the first word that a name contains decides: "HF Trainer on torch-xla".
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kStackWords = {
     {{"transformers-neuronx", "transformers-neuronx"},
-     {"neuronx-distributed-inference", "transformers-neuronx"},
-     {"nxd-inference", "transformers-neuronx"},
-     {"nxdi", "transformers-neuronx"},
+     {"neuronx-distributed-inference", "nxd-inference"},
+     {"nxd-inference", "nxd-inference"},
+     {"nxdi", "nxd-inference"},
      {"megatron", "megatron"},
      {"nemo", "megatron"},
      {"neuronx-distributed", "neuronx-distributed"},

@@ -132,6 +132,7 @@ constexpr std::array kJobColumns = {
     Column{"eval_samples", [](Row& r, Text c) { job(r).eval_samples = count(c); }},
     Column{"tokens", [](Row& r, Text c) { job(r).tokens = count(c); }},
     Column{"prompt_tokens", [](Row& r, Text c) { job(r).prompt_tokens = count(c); }},
+    Column{"prompt_bucket", [](Row& r, Text c) { job(r).prompt_bucket = count(c); }},
     Column{"new_tokens", [](Row& r, Text c) { job(r).new_tokens = count(c); }},
     Column{"at_once", [](Row& r, Text c) { job(r).at_once = count(c); }},
     Column{"draft", [](Row& r, Text c) { job(r).draft = c; }},

@@ -67,7 +67,7 @@ struct JobCells {
   std::string stack, release;  // the host's software; the stack file of its release
   std::string timing;          // "steps", "trial", "logged"; empty: the whole job
   std::optional<int> samples, epochs, steps, eval_samples, tokens;
-  std::optional<int> prompt_tokens, new_tokens;
+  std::optional<int> prompt_tokens, new_tokens, prompt_bucket;
   std::optional<int> at_once;  // batches that an inference works on
   std::string draft;           // the model that guesses tokens ahead of a generation
   std::optional<int> releases;

@@ -6,14 +6,14 @@ from sizes import KEYS, SIZES
 from words import search
 
 JOB_COLUMNS = """like image patch channels labels tied dropout block causal head release timing samples epochs steps
-eval_samples tokens prompt_tokens new_tokens at_once draft lora untold assumed publisher""".split()
+eval_samples tokens prompt_tokens new_tokens prompt_bucket at_once draft lora untold assumed publisher""".split()
 
 # ---- the host's software
 
 RELEASED = {"torch-xla", "hf-trainer"}  # stacks whose recent releases have files of their own
 STACK_WORDS = [  # in the column `stack`; the first one decides (validation/predict/stack_of_row.cpp)
     ("transformers-neuronx", "transformers-neuronx"),
-    ("neuronx-distributed-inference", "transformers-neuronx"), ("nxdi", "transformers-neuronx"),
+    ("neuronx-distributed-inference", "nxd-inference"), ("nxdi", "nxd-inference"),
     ("megatron", "megatron"), ("nemo", "megatron"),
     ("neuronx-distributed", "neuronx-distributed"), ("nxd", "neuronx-distributed"), ("hf trainer", "hf-trainer"),
     ("hf-trainer", "hf-trainer"), ("optimum", "hf-trainer"), ("bare", "bare"), ("torch-xla", "torch-xla"),
@@ -259,7 +259,8 @@ def job_columns(row):
         out |= training_columns(row, out["like"] in ENCODERS or out["like"] == "vit-mnist")
     elif row["kind"] == "generate":
         out |= {"prompt_tokens": search(r"input\s+(\d+)", row["notes"]),
-                "new_tokens": search(r"output\s+(\d+)", row["notes"])}
+                "new_tokens": search(r"output\s+(\d+)", row["notes"]),
+                "prompt_bucket": search(r"bucket\s+(\d+)", row["notes"])}
         out["draft"] = search(r"draft (?:model )?([\w.-]+\w)", row["notes"])
         # The commands of NxD Inference's tutorials for Trn2 have --sequence-parallel-enabled.
         if "nxd-inference/tutorials" in row["source"] and row["instance"].startswith("trn2"):

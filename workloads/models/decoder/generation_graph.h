@@ -27,9 +27,9 @@ struct GenerationSpec {
   /// models with learned positions.
   bool sequence = false;
   runtime::Numerics numerics;
-  /// For a mixture: programs read as many experts of a layer as their tokens are expected to choose, to be timed.
-  /// Otherwise they read all, whose gates are 0 where a token did not choose them.
-  bool expected_experts = false;
+  /// For a mixture: programs read as many experts of a layer as NxD's load, whichever these are, to be timed. Otherwise
+  /// they read all, whose gates are 0 where a token did not choose them.
+  bool timed_experts = false;
 
   /// Rows of the cache that a token's program reads.
   std::int64_t rows_read() const { return read > 0 ? read : length; }
@@ -42,10 +42,12 @@ struct GenerationSpec {
   /// Experts that a program of so many tokens reads in each layer of a mixture.
   std::int64_t experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const;
 };
-/// Experts of a layer that `tokens` tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
-std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
+/// Experts of a layer that a program of `tokens` tokens loads: the chosen ones for each token by itself, unless that is
+/// as much as all. Source: NxD, modules/moe/expert_mlps_v2.py, forward_selective_loading and
+/// DEFAULT_SELECTIVE_LOADING_THRESHOLD.
+std::int64_t loaded_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
 /// As above, for a model; 0 without experts.
-std::int64_t expected_experts(const ModelPtr& model, std::int64_t tokens);
+std::int64_t loaded_experts(const ModelPtr& model, std::int64_t tokens);
 /// The split of weights over tensor-parallel ranks: as in training, but by each expert's feed-forward size instead
 /// of the number of experts, so that all ranks work for every token.
 ShardPlan generation_plan(std::int64_t tensor_parallel);

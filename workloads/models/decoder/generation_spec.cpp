@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -54,15 +53,13 @@ ShardPlan generation_plan(std::int64_t tensor_parallel) {
   return {.tensor_parallel_size = tensor_parallel, .split_experts = true};
 }
 
-std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) {
-  const auto all = static_cast<double>(experts);
-  const double chosen = all * (1 - std::pow(1 - static_cast<double>(top_k) / all, static_cast<double>(tokens)));
-  return std::clamp<std::int64_t>(std::llround(chosen), top_k, experts);
+std::int64_t loaded_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) {
+  return std::min(experts, top_k * tokens);
 }
 
-std::int64_t expected_experts(const ModelPtr& model, std::int64_t tokens) {
+std::int64_t loaded_experts(const ModelPtr& model, std::int64_t tokens) {
   const std::optional<MixtureArch> mixture = decoder_arch(model).block.mixture;
-  return mixture ? expected_experts(mixture->experts, mixture->top_k, tokens) : 0;
+  return mixture ? loaded_experts(mixture->experts, mixture->top_k, tokens) : 0;
 }
 
 runtime::Numerics generation_numerics(std::string_view name) {
@@ -99,7 +96,7 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
 }
 
 std::int64_t GenerationSpec::experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const {
-  return expected_experts ? workloads::expected_experts(experts, top_k, tokens) : experts;
+  return timed_experts ? loaded_experts(experts, top_k, tokens) : experts;
 }
 
 TokenWork token_work(const ModelPtr& model, const GenerationSpec& spec) {
