@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "frontend/lower/orders.h"
+#include "frontend/lower/reading.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/element_numbers.h"
 #include "runtime/ops/ops.h"
@@ -22,15 +23,6 @@ using isa::Alu;
 using isa::Fn;
 using runtime::ElementAttrs;
 using runtime::ElementForm;
-
-constexpr std::int64_t kFew = 64, kMany = 16 * 1024, kFoldedColumns = 1024;
-
-/// Rows and columns that use all partitions, for elements that need no form: their largest divisor up to 1024 columns.
-std::pair<std::int64_t, std::int64_t> folded(std::int64_t count) {
-  for (std::int64_t cols = kFoldedColumns; cols >= kFew; --cols)
-    if (count % cols == 0) return {count / cols, cols};
-  return {1, count};
-}
 
 /// A number as its type holds it.
 double held(double number, Element element) {
@@ -275,83 +267,6 @@ Rule element_rule(std::string_view op) {
 
 namespace {
 
-/// How operands of an element-wise operation are read, and the matrix that its result is: the first `split` dimensions,
-/// in this order, are its rows.
-struct Reading {
-  std::vector<Spread> spreads;
-  Dims order;  // of the result's dimensions
-  std::size_t split = 0;
-  std::int64_t rows = 1, cols = 1;
-  std::int64_t moved = 0;                        // elements that are copied for it
-  bool still = true;                             // all operands are one number each
-  bool rows_alone = true, columns_alone = true;  // none is more than a row, or than a column
-};
-
-/// Elements that are copied so that a view can be read so.
-std::int64_t moved_for(const View& view, Spread spread, std::size_t split) {
-  if (spread == Spread::kOne) return 0;
-  const View part = spread == Spread::kRow      ? part_of(view, split, view.dims.size())
-                    : spread == Spread::kColumn ? part_of(view, 0, split)
-                                                : view;
-  return is_dense(part) ? 0 : part.count();
-}
-
-Reading reading_at(const std::vector<View>& in, const Dims& dims, Dims order, std::size_t split) {
-  Reading out{.spreads = {}, .order = std::move(order), .split = split};
-  for (const View& given : in) {
-    const View view = given.is_number() ? given : transposed(given, out.order);
-    out.spreads.push_back(spread_at(view, split));
-    out.moved += moved_for(view, out.spreads.back(), split);
-    const Spread spread = out.spreads.back();
-    out.still = out.still && spread == Spread::kOne;
-    out.rows_alone = out.rows_alone && (spread == Spread::kOne || spread == Spread::kRow);
-    out.columns_alone = out.columns_alone && (spread == Spread::kOne || spread == Spread::kColumn);
-  }
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    (d < split ? out.rows : out.cols) *= dims[static_cast<std::size_t>(out.order[d])];
-  return out;
-}
-
-/// The order of dimensions and the matrix for which least is copied: of equals, as the dimensions are, then the matrix
-/// that an operand is already, then rows of the last dimension.
-Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {
-  Dims same(dims.size());
-  std::iota(same.begin(), same.end(), 0);
-  std::vector<Dims> orders{same};
-  const std::size_t last = dims.empty() ? 0 : dims.size() - 1;
-  Reading best = reading_at(in, dims, same, last);
-  const auto is_there = [&](const Reading& reading) {
-    return std::ranges::any_of(in, [&](const View& view) {
-      if (view.is_number() || view.first != 0 || !is_dense(transposed(view, reading.order))) return false;
-      const runtime::Value& base = l.graph().value(view.base);
-      return base.rows == reading.rows && base.cols == reading.cols;
-    });
-  };
-  bool there = is_there(best);
-  for (const Dims& order : orders)
-    for (std::size_t split = last; split > 0; --split) {
-      Reading other = reading_at(in, dims, order, split);
-      if (other.moved > best.moved || (other.moved == best.moved && (there || order != best.order))) continue;
-      const bool other_there = is_there(other);
-      if (other.moved == best.moved && !other_there) continue;
-      best = std::move(other), there = other_there;
-    }
-  const auto has = [&](Spread spread) { return std::ranges::find(best.spreads, spread) != best.spreads.end(); };
-  const bool formless = !has(Spread::kRow) && !has(Spread::kColumn);
-  const std::int64_t count = element_count(dims);
-  if (formless && count >= kMany && (best.rows < kFew || best.cols < kFew))
-    std::tie(best.rows, best.cols) = folded(count);
-  return best;
-}
-
-/// An operand as its reading takes it: one element, a row, a column, or all.
-runtime::ValueId operand_of(Lowerer& l, const View& view, Spread spread, const Reading& reading) {
-  if (spread == Spread::kWhole) return l.matrix(view, reading.rows, reading.cols);
-  if (spread == Spread::kOne) return l.matrix(part_of(view, 0, 0), 1, 1);
-  return spread == Spread::kRow ? l.matrix(part_of(view, reading.split, view.dims.size()), 1, reading.cols)
-                                : l.matrix(part_of(view, 0, reading.split), reading.rows, 1);
-}
-
 /// A whole number as its type holds it.
 double wrapped(double number, Dtype dtype) {
   if (!std::isfinite(number)) return 0;
@@ -364,21 +279,6 @@ double wrapped(double number, Dtype dtype) {
 
 /// Immediates of instructions are in fp32.
 bool fp32_has(double number) { return static_cast<double>(static_cast<float>(number)) == number; }
-
-/// The result in its own dimensions: a row or a column for all of them where the operands are no more.
-View spread_out(const View& dense, const Reading& reading) {
-  View out = dense;
-  const auto split = static_cast<std::ptrdiff_t>(reading.split);
-  const Dims above{out.dims.begin(), out.dims.begin() + split}, below{out.dims.begin() + split, out.dims.end()};
-  if (reading.rows_alone && reading.rows > 1) {
-    out.strides.assign(above.size(), 0);
-    std::ranges::copy(dense_strides(below), std::back_inserter(out.strides));
-  } else if (reading.columns_alone && reading.cols > 1) {
-    out.strides = dense_strides(above);
-    out.strides.resize(out.dims.size(), 0);
-  }
-  return out;
-}
 
 }  // namespace
 

@@ -28,7 +28,7 @@ Dims others_of(const Type& type, const Dims& batch, const Dims& summed) {
   return out;
 }
 
-/// The dimension along which elements lie side by side, the longest of those.
+/// The dimension with the shortest stride, the longest of those.
 std::int64_t fastest(const View& view) {
   std::int64_t best = 0;
   const auto step = [&](std::int64_t d) { return std::abs(view.strides[static_cast<std::size_t>(d)]); };

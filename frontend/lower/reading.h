@@ -1,0 +1,31 @@
+// How an element-wise operation reads its operands: the matrix for which least is copied.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "frontend/lower/lowerer.h"
+
+namespace trnsim::frontend {
+
+/// How operands of an element-wise operation are read, and the matrix that its result is: the first `split` dimensions,
+/// in this order, are its rows.
+struct Reading {
+  std::vector<Spread> spreads;
+  Dims order;  // of the result's dimensions
+  std::size_t split = 0;
+  std::int64_t rows = 1, cols = 1;
+  std::int64_t moved = 0;                        // elements that are copied for it
+  bool still = true;                             // all operands are one number each
+  bool rows_alone = true, columns_alone = true;  // none is more than a row, or than a column
+};
+
+/// The order of dimensions and the matrix for which least is copied: of equals, as the dimensions are, then the matrix
+/// that an operand is already, then rows of the last dimension.
+Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims);
+/// An operand as its reading takes it: one element, a row, a column, or all.
+runtime::ValueId operand_of(Lowerer& l, const View& view, Spread spread, const Reading& reading);
+/// The result in its own dimensions: a row or a column for all of them where the operands are no more.
+View spread_out(const View& dense, const Reading& reading);
+
+}  // namespace trnsim::frontend
