@@ -320,18 +320,9 @@ View Lowerer::element(const ElementAttrs& given, const std::vector<View>& in, co
     for (View& view : ones) view.dims = view.strides = {};
     return broadcast(element(given, ones, {}, dtype), dims, {});
   }
-  Dims there, back(dims.size());
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    there.push_back(dims[static_cast<std::size_t>(reading.order[d])]);
-    back[static_cast<std::size_t>(reading.order[d])] = static_cast<std::int64_t>(d);
-  }
   std::vector<runtime::ValueId> values;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const View view =
-        in[i].is_number() ? number_view(in[i].number, there, in[i].dtype) : transposed(in[i], reading.order);
-    values.push_back(operand_of(*this, view, reading.spreads[i], reading));
-  }
-  return transposed(spread_out(dense_view(add(runtime::kElement, values, attrs), there, dtype), reading), back);
+  for (std::size_t i = 0; i < in.size(); ++i) values.push_back(operand_of(*this, in[i], reading.spreads[i], reading));
+  return spread_out(dense_view(add(runtime::kElement, values, attrs), dims, dtype), reading);
 }
 
 }  // namespace trnsim::frontend

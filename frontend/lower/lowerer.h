@@ -88,7 +88,6 @@ class Lowerer {
   std::vector<View> called(const Function& function, std::vector<View> arguments);
   /// The next node begins a call of its own, and the one behind it another.
   void cut() { work_ = kMostJoined + 1; }
-  void count_flops(double flops) { out_.flops += flops; }
   std::uint8_t group_of(const IntTable& groups);
 
   LoweredGraph& out() { return out_; }

@@ -5,6 +5,7 @@
 
 #include "frontend/lower/formula.h"
 #include "frontend/lower/windows.h"
+#include "frontend/ops/counted_places.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
 
@@ -22,22 +23,11 @@ struct OneHot {
   std::int64_t along = 0, size = 0;
 };
 
-/// The dimension along which a value counts 0, 1, ...; -1: none.
-std::int64_t counts_along(Lowerer& l, ValueId value) {
-  const Node* node = l.producer(value);
-  if (!node) return -1;
-  if (node->op->name == "iota") return node->attributes.integer("iota_dimension");
-  if (node->op->name == "convert") return counts_along(l, node->operands[0]);
-  if (node->op->name != "broadcast_in_dim") return -1;
-  const std::int64_t inner = counts_along(l, node->operands[0]);
-  const Dims places = node->attributes.ints("broadcast_dimensions");
-  return inner < 0 ? -1 : places.at(static_cast<std::size_t>(inner));
-}
-
 std::optional<OneHot> compared(Lowerer& l, const Node& node) {
   if (node.attributes.text("comparison_direction") != "EQ") return std::nullopt;
+  const auto maker = [&](ValueId v) { return l.producer(v); };
   for (const std::size_t i : {0U, 1U}) {
-    const std::int64_t along = counts_along(l, node.operands[i]);
+    const std::int64_t along = counts_along(maker, node.operands[i]);
     const View& index = l.frame().values[node.operands[1 - i]];
     if (along < 0 || index.is_number() || !isa::is_integer(index.dtype)) continue;
     const auto d = static_cast<std::size_t>(along);

@@ -95,11 +95,9 @@ class Order {
   /// The last reader of `v`, with all that it needs, if that frees memory; else nothing.
   std::vector<std::size_t> worthwhile(ValueId v) {
     if (stays_[v] || bytes_[v] == 0) return {};
-    std::size_t reader = kNone;
     std::erase_if(readers_[v], [&](std::size_t n) { return placed_[n]; });
     if (readers_[v].size() != 1) return {};
-    reader = readers_[v].front();
-    const std::vector<std::size_t> group = needed(reader);
+    const std::vector<std::size_t> group = needed(readers_[v].front());
     return !group.empty() && gain(group) > 0 ? group : std::vector<std::size_t>{};
   }
 

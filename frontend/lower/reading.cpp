@@ -1,9 +1,7 @@
 #include "frontend/lower/reading.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -28,46 +26,42 @@ std::int64_t moved_for(const View& view, Spread spread, std::size_t split) {
   return is_dense(part) ? 0 : part.count();
 }
 
-Reading reading_at(const std::vector<View>& in, const Dims& dims, Dims order, std::size_t split) {
-  Reading out{.spreads = {}, .order = std::move(order), .split = split};
-  for (const View& given : in) {
-    const View view = given.is_number() ? given : transposed(given, out.order);
-    out.spreads.push_back(spread_at(view, split));
-    out.moved += moved_for(view, out.spreads.back(), split);
-    const Spread spread = out.spreads.back();
+Reading reading_at(const std::vector<View>& in, const Dims& dims, std::size_t split) {
+  Reading out{.spreads = {}, .split = split};
+  for (const View& view : in) {
+    const Spread spread = spread_at(view, split);
+    out.spreads.push_back(spread);
+    out.moved += moved_for(view, spread, split);
     out.still = out.still && spread == Spread::kOne;
     out.rows_alone = out.rows_alone && (spread == Spread::kOne || spread == Spread::kRow);
     out.columns_alone = out.columns_alone && (spread == Spread::kOne || spread == Spread::kColumn);
   }
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    (d < split ? out.rows : out.cols) *= dims[static_cast<std::size_t>(out.order[d])];
+  for (std::size_t d = 0; d < dims.size(); ++d) (d < split ? out.rows : out.cols) *= dims[d];
   return out;
+}
+
+/// Whether the memory of an operand is the reading's matrix already.
+bool is_there(Lowerer& l, const std::vector<View>& in, const Reading& reading) {
+  return std::ranges::any_of(in, [&](const View& view) {
+    if (view.is_number() || view.first != 0 || !is_dense(view)) return false;
+    const runtime::Value& base = l.graph().value(view.base);
+    return base.rows == reading.rows && base.cols == reading.cols;
+  });
 }
 
 }  // namespace
 
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {
-  Dims same(dims.size());
-  std::iota(same.begin(), same.end(), 0);
-  std::vector<Dims> orders{same};
   const std::size_t last = dims.empty() ? 0 : dims.size() - 1;
-  Reading best = reading_at(in, dims, same, last);
-  const auto is_there = [&](const Reading& reading) {
-    return std::ranges::any_of(in, [&](const View& view) {
-      if (view.is_number() || view.first != 0 || !is_dense(transposed(view, reading.order))) return false;
-      const runtime::Value& base = l.graph().value(view.base);
-      return base.rows == reading.rows && base.cols == reading.cols;
-    });
-  };
-  bool there = is_there(best);
-  for (const Dims& order : orders)
-    for (std::size_t split = last; split > 0; --split) {
-      Reading other = reading_at(in, dims, order, split);
-      if (other.moved > best.moved || (other.moved == best.moved && (there || order != best.order))) continue;
-      const bool other_there = is_there(other);
-      if (other.moved == best.moved && !other_there) continue;
-      best = std::move(other), there = other_there;
-    }
+  Reading best = reading_at(in, dims, last);
+  bool there = is_there(l, in, best);
+  for (std::size_t split = last; split > 0; --split) {
+    Reading other = reading_at(in, dims, split);
+    if (other.moved > best.moved || (other.moved == best.moved && there)) continue;
+    const bool other_there = is_there(l, in, other);
+    if (other.moved == best.moved && !other_there) continue;
+    best = std::move(other), there = other_there;
+  }
   const auto has = [&](Spread spread) { return std::ranges::find(best.spreads, spread) != best.spreads.end(); };
   const bool formless = !has(Spread::kRow) && !has(Spread::kColumn);
   const std::int64_t count = element_count(dims);

@@ -8,11 +8,10 @@
 
 namespace trnsim::frontend {
 
-/// How operands of an element-wise operation are read, and the matrix that its result is: the first `split` dimensions,
-/// in this order, are its rows.
+/// How operands of an element-wise operation are read, and the matrix that its result is: the first `split` dimensions
+/// are its rows.
 struct Reading {
   std::vector<Spread> spreads;
-  Dims order;  // of the result's dimensions
   std::size_t split = 0;
   std::int64_t rows = 1, cols = 1;
   std::int64_t moved = 0;                        // elements that are copied for it
@@ -20,8 +19,7 @@ struct Reading {
   bool rows_alone = true, columns_alone = true;  // none is more than a row, or than a column
 };
 
-/// The order of dimensions and the matrix for which least is copied: of equals, as the dimensions are, then the matrix
-/// that an operand is already, then rows of the last dimension.
+/// The matrix for which least is copied: of equals, one that an operand is already, then rows of the last dimension.
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims);
 /// An operand as its reading takes it: one element, a row, a column, or all.
 runtime::ValueId operand_of(Lowerer& l, const View& view, Spread spread, const Reading& reading);

@@ -269,9 +269,7 @@ std::size_t losses(Module& module, Function& function) {
     if (all[i].gradient) replaced[*all[i].gradient] = maker.gradient();
     for (const LossColumn& column : all[i].columns) replaced[column.value] = maker.column(column);
   }
-  function.nodes.insert(function.nodes.begin(), made.begin(), made.end());
-  replace_reads(function, replaced);
-  put_in_order(function);
+  replace_by(function, made, replaced);
   return all.size();
 }
 

@@ -234,9 +234,7 @@ std::size_t norms(Module& module, Function& function) {
   std::vector<Node> made;
   std::map<ValueId, ValueId> replaced;
   for (std::size_t i = 0; i < all.size(); ++i) put(function, all[i], *places[i], made, replaced);
-  function.nodes.insert(function.nodes.begin(), made.begin(), made.end());
-  replace_reads(function, replaced);
-  put_in_order(function);
+  replace_by(function, made, replaced);
   return all.size();
 }
 

@@ -174,4 +174,10 @@ void replace_reads(Function& function, const std::map<ValueId, ValueId>& by) {
   std::ranges::for_each(function.results, change);
 }
 
+void replace_by(Function& function, const std::vector<Node>& made, const std::map<ValueId, ValueId>& by) {
+  function.nodes.insert(function.nodes.begin(), made.begin(), made.end());
+  replace_reads(function, by);
+  put_in_order(function);
+}
+
 }  // namespace trnsim::frontend::rewrite

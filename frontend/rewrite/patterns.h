@@ -46,5 +46,7 @@ bool is_removable(const Node& node);
 void remove_unread(Function& function);
 /// Readers of a value of the left read that of the right.
 void replace_reads(Function& function, const std::map<ValueId, ValueId>& by);
+/// As replace_reads(), where nodes `made` compute the values of the right: each comes where it can be computed.
+void replace_by(Function& function, const std::vector<Node>& made, const std::map<ValueId, ValueId>& by);
 
 }  // namespace trnsim::frontend::rewrite

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <span>
 
+#include "frontend/ops/counted_places.h"
 #include "frontend/ops/operator.h"
 
 namespace trnsim::frontend::rewrite {
@@ -45,26 +48,15 @@ bool keeps_numbers(std::string_view op) {
   return op == "broadcast_in_dim" || op == "broadcast" || op == "reshape" || op == "copy";
 }
 
-/// Along which dimension a value counts its places; -1: it does not.
-std::int64_t counts_along(const Producers& producers, ValueId value) {
-  const Node* node = producers.of(value);
-  if (!node) return -1;
-  if (node->op->name == "iota") return node->attributes.integer("iota_dimension");
-  if (node->op->name == "convert") return counts_along(producers, node->operands[0]);
-  if (node->op->name != "broadcast_in_dim") return -1;
-  const std::int64_t inner = counts_along(producers, node->operands[0]);
-  const Ints places = node->attributes.ints("broadcast_dimensions");
-  return inner < 0 ? -1 : places.at(static_cast<std::size_t>(inner));
-}
-
 }  // namespace
 
 std::optional<ValueId> labels_of(const Function& function, const Producers& producers, ValueId truth) {
   const Node* node = producers.of(truth);
   if (!node || node->op->name != "compare" || node->attributes.text("comparison_direction") != "EQ") return {};
   const std::int64_t last = function.type(truth).rank() - 1;
+  const auto maker = [&](ValueId v) { return producers.of(v); };
   for (const std::size_t i : {0U, 1U}) {
-    if (counts_along(producers, node->operands[i]) != last) continue;
+    if (counts_along(maker, node->operands[i]) != last) continue;
     const Node* spread = producers.of(node->operands[1 - i]);
     while (spread && spread->op->name == "convert") spread = producers.of(spread->operands[0]);
     if (!spread || spread->op->name != "broadcast_in_dim") continue;
@@ -145,10 +137,7 @@ std::optional<Samples::Numbers> Samples::computed(ValueId value) {
     return held(node->operands[0]);
   if (node && keeps_numbers(node->op->name) && (form_.by_rows || function_.type(value).dims.empty()))
     return spread(value, *node);
-  if (node && form_.by_rows && node->op->name == "reduce" && node->results == 1) {
-    if (auto sums = row_sums(*node)) return sums;
-    return form_.losses ? row_maxima(*node) : std::nullopt;
-  }
+  if (node && form_.by_rows && node->op->name == "reduce" && node->results == 1) return folded_rows(*node);
   if (node && form_.losses && (node->op->name == "convert" || node->op->name == "select"))
     if (auto known = node->op->name == "select" ? chosen(*node) : at_label(node->operands[0])) return known;
   return leaf(value);
@@ -201,36 +190,19 @@ std::optional<Samples::Numbers> Samples::held(ValueId value) {
   return numbers ? std::optional{*numbers} : std::nullopt;
 }
 
-std::optional<Samples::Numbers> Samples::row_sums(const Node& node) {
+/// Sums of rows, and where losses are looked for their largest numbers.
+std::optional<Samples::Numbers> Samples::folded_rows(const Node& node) {
   const bool along_rows = node.attributes.ints("dimensions") == Ints{static_cast<std::int64_t>(dims_.size()) - 1};
-  if (node.operands.size() != 2 || !along_rows || !is_whole(node.operands[0]) || !is_region_of(module_, node, "add"))
-    return std::nullopt;
-  if (number_of(function_, producers_, node.operands[1]) != 0.0) return std::nullopt;
+  if (node.operands.size() != 2 || !along_rows || !is_whole(node.operands[0])) return std::nullopt;
+  const bool sums = is_region_of(module_, node, "add") && number_of(function_, producers_, node.operands[1]) == 0.0;
+  if (!sums && !(form_.losses && is_region_of(module_, node, "maximum"))) return std::nullopt;
   const Numbers* in = of(node.operands[0]);
   if (!in) return std::nullopt;
   Numbers out(count_);
-  const auto cols = static_cast<std::size_t>(cols_);
-  for (std::size_t row = 0; row < count_; row += cols) {
-    double sum = 0;
-    for (std::size_t c = 0; c < cols; ++c) sum += (*in)[row + c];
-    for (std::size_t c = 0; c < cols; ++c) out[row + c] = sum;
-  }
-  return out;
-}
-
-std::optional<Samples::Numbers> Samples::row_maxima(const Node& node) {
-  const bool along_rows = node.attributes.ints("dimensions") == Ints{static_cast<std::int64_t>(dims_.size()) - 1};
-  if (node.operands.size() != 2 || !along_rows || !is_whole(node.operands[0]) ||
-      !is_region_of(module_, node, "maximum"))
-    return std::nullopt;
-  const Numbers* in = of(node.operands[0]);
-  if (!in) return std::nullopt;
-  Numbers out(count_);
-  const auto cols = static_cast<std::size_t>(cols_);
-  for (std::size_t row = 0; row < count_; row += cols) {
-    const double most = *std::max_element(in->begin() + static_cast<std::ptrdiff_t>(row),
-                                          in->begin() + static_cast<std::ptrdiff_t>(row + cols));
-    for (std::size_t c = 0; c < cols; ++c) out[row + c] = most;
+  for (std::size_t begin = 0; begin < count_; begin += static_cast<std::size_t>(cols_)) {
+    const std::span row{in->data() + begin, static_cast<std::size_t>(cols_)};
+    const double number = sums ? std::accumulate(row.begin(), row.end(), 0.0) : *std::ranges::max_element(row);
+    std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(begin), cols_, number);
   }
   return out;
 }

@@ -56,8 +56,7 @@ class Samples {
   std::optional<Numbers> computed(ValueId value);
   std::optional<Numbers> function_of(const Node& node);
   std::optional<Numbers> spread(ValueId value, const Node& node);
-  std::optional<Numbers> row_sums(const Node& node);
-  std::optional<Numbers> row_maxima(const Node& node);
+  std::optional<Numbers> folded_rows(const Node& node);
   std::optional<Numbers> at_label(ValueId value);
   std::optional<Numbers> chosen(const Node& node);
   std::optional<Numbers> leaf(ValueId value);
