@@ -16,7 +16,6 @@
 #include "cli/serve.h"
 #include "cli/tables.h"
 #include "trnsim/job/settings.h"
-#include "trnsim/plans/serving.h"
 #include "trnsim/project/estimate.h"
 
 namespace cli {
@@ -37,15 +36,11 @@ std::string command_of(const RequestsToPlace& asked, const Served& one) {
   return out + fmt::format(" --batch_size {}", one.job.step.plan.micro_batch);
 }
 
-std::string worth_of(const Served& one) {
-  return fmt::format("${} for a million requests and ${} for a million tokens, {} requests/s",
-                     short_number(*one.dollars), short_number(*one.token_dollars), short_number(one.requests));
-}
-
 std::string line_of(const RequestsToPlace& asked, const char* name, const Served& one) {
-  std::string out = paragraph(fmt::format("{}: {} until {}, {} on 1 x {}, {}", name, readable_time(one.latency),
-                                          trnsim::writes_text(*one.job.model) ? "the last token" : "the answers",
-                                          worth_of(one), one.job.machine.name, describe(one)));
+  std::string out =
+      paragraph(fmt::format("{}: {} until {}, {}, {} requests/s on 1 x {}, {}", name, readable_time(one.latency),
+                            trnsim::writes_text(*one.job.model) ? "the last token" : "the answers", dollars_text(one),
+                            short_number(one.requests), one.job.machine.name, describe(one)));
   if (asked.requests > 0)
     out += paragraph(fmt::format("  all: {:.0f} requests take {} and ${}", asked.requests,
                                  base::clock_text(asked.requests / one.requests),
@@ -88,15 +83,11 @@ base::Table table_of(const std::vector<Served>& all, const std::vector<std::size
                      {"cores", "cores of each", base::Align::kRight},
                      {"batch_size", "batch", base::Align::kRight},
                      {"hbm_bytes", "HBM of a core", base::Align::kRight}}};
-  const auto time = [](double seconds) { return Cell{seconds, readable_time(seconds)}; };
   for (const std::size_t i : shown) {
     const Served& one = all[i];
-    const auto bytes = static_cast<double>(one.memory.total);
-    table.add_row({Cell{*one.dollars, "$" + short_number(*one.dollars)},
-                   Cell{*one.token_dollars, "$" + short_number(*one.token_dollars)}, time(one.latency),
-                   time(one.first_token), Cell{one.requests, short_number(one.requests)}, one.job.machine.name,
-                   one.copies(), one.cores_of_copy(), one.job.step.plan.micro_batch,
-                   Cell{bytes, base::readable(bytes, base::Dimension::kBytes)}});
+    table.add_row({money_cell(one.dollars), money_cell(one.token_dollars), time_cell(one.latency),
+                   time_cell(one.first_token), Cell{one.requests, short_number(one.requests)}, one.job.machine.name,
+                   one.copies(), one.cores_of_copy(), one.job.step.plan.micro_batch, bytes_cell(one.memory.total)});
   }
   return table;
 }
@@ -105,7 +96,7 @@ base::Table table_of(const std::vector<Served>& all, const std::vector<std::size
 
 void choose_requests(const RequestsToPlace& asked) {
   const base::Format form = base::parse_format(asked.settings.output.format);
-  const double within = asked.within.empty() ? 0 : base::parse_as(asked.within, base::Dimension::kTime, "--within");
+  const double within = seconds_in(asked.within);
   const std::int64_t batch = asked.settings.generation.batch_size;
   trnsim::ServingSpace space{.instance_types = asked.instance_types,
                              .batches = batch > 0 ? std::vector{batch} : batch_sizes_in(Requests{}.batch_sizes)};

@@ -15,7 +15,6 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "trnsim/job/settings.h"
-#include "trnsim/plans/serving.h"
 #include "trnsim/project/memory.h"
 
 namespace cli {
@@ -36,16 +35,6 @@ std::int64_t size_in(std::string_view text, const std::string& all) {
   return size;
 }
 
-double seconds_in(const std::string& within) {
-  return within.empty() ? 0 : base::parse_as(within, base::Dimension::kTime, "--within");
-}
-
-Cell rounded(double value) { return {value, short_number(value)}; }
-Cell money(const std::optional<double>& dollars) {
-  return dollars ? Cell{*dollars, "$" + short_number(*dollars)} : Cell{"no price"};
-}
-Cell time_of(double seconds) { return {seconds, base::readable(seconds, base::Dimension::kTime)}; }
-
 base::Table table_of(const std::vector<Served>& served, bool writes) {
   std::vector<base::Column> columns{{"batch_size", "batch"}, {"latency_seconds", "latency"}};
   if (writes) columns.push_back({"time_to_first_token_seconds", "first token"});
@@ -58,18 +47,17 @@ base::Table table_of(const std::vector<Served>& served, bool writes) {
     columns.push_back(more);
   base::Table table{columns};
   for (const Served& one : served) {
-    const auto bytes = static_cast<double>(one.memory.total);
     std::vector<Cell> cells{one.job.step.plan.micro_batch};
     if (one.fits())
-      cells.push_back(time_of(one.latency));
+      cells.push_back(time_cell(one.latency));
     else
       cells.emplace_back("does not fit");
-    if (writes) cells.push_back(one.fits() ? time_of(one.first_token) : Cell{});
-    cells.push_back(one.fits() ? rounded(one.requests) : Cell{});
-    cells.push_back(one.fits() ? rounded(one.tokens) : Cell{});
-    cells.push_back(one.fits() ? money(one.dollars) : Cell{});
-    cells.push_back(one.fits() ? money(one.token_dollars) : Cell{});
-    cells.push_back({bytes, base::readable(bytes, base::Dimension::kBytes)});
+    if (writes) cells.push_back(one.fits() ? time_cell(one.first_token) : Cell{});
+    cells.push_back(one.fits() ? Cell{one.requests, short_number(one.requests)} : Cell{});
+    cells.push_back(one.fits() ? Cell{one.tokens, short_number(one.tokens)} : Cell{});
+    cells.push_back(one.fits() ? money_cell(one.dollars) : Cell{});
+    cells.push_back(one.fits() ? money_cell(one.token_dollars) : Cell{});
+    cells.push_back(bytes_cell(one.memory.total));
     table.add_row(std::move(cells));
   }
   return table;
@@ -81,10 +69,7 @@ std::string answer_of(const std::vector<Served>& served, const Requests& request
     return paragraph(fmt::format("{}batch {}: {} until {}, {} requests/s of the instance{}", name,
                                  one.job.step.plan.micro_batch, base::readable(one.latency, base::Dimension::kTime),
                                  writes ? "the last token" : "the answers", short_number(one.requests),
-                                 one.dollars ? fmt::format(", ${} for a million requests and ${} for a million "
-                                                           "tokens",
-                                                           short_number(*one.dollars), short_number(*one.token_dollars))
-                                             : ""));
+                                 one.dollars ? ", " + dollars_text(one) : ""));
   };
   const auto fastest = std::ranges::find_if(served, [](const Served& one) { return one.fits(); });
   const Served* cheapest = trnsim::most_within(served, 0);
@@ -113,6 +98,26 @@ nlohmann::ordered_json json_of(const std::string& model, const std::vector<Serve
 std::string short_number(double value) {
   const double magnitude = std::abs(value);
   return magnitude >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, magnitude >= 1 ? 4 : 3);
+}
+
+base::Cell time_cell(double seconds) { return {seconds, base::readable(seconds, base::Dimension::kTime)}; }
+
+base::Cell money_cell(const std::optional<double>& dollars) {
+  return dollars ? Cell{*dollars, "$" + short_number(*dollars)} : Cell{"no price"};
+}
+
+base::Cell bytes_cell(std::uint64_t bytes) {
+  const auto count = static_cast<double>(bytes);
+  return {count, base::readable(count, base::Dimension::kBytes)};
+}
+
+double seconds_in(const std::string& within) {
+  return within.empty() ? 0 : base::parse_as(within, base::Dimension::kTime, "--within");
+}
+
+std::string dollars_text(const Served& served) {
+  return fmt::format("${} for a million requests and ${} for a million tokens", short_number(*served.dollars),
+                     short_number(*served.token_dollars));
 }
 
 std::vector<std::int64_t> batch_sizes_in(const std::string& text) {

@@ -243,31 +243,43 @@ void project_some(std::vector<Choice>& choices, const Some& some, int processes,
 
 namespace {
 
-/// Machines one of which, alone, does all that another one does for more money, are left out where the job has one.
-bool dearer_twin(const std::string& name, const std::vector<std::string>& all, const Settings& settings) {
-  const auto params = machine_with(name, settings.machine.set);
-  const analysis::Purchase purchase = analysis::parse_purchase(settings.machine.price, "`price`");
-  const auto price = [&](const std::string& one) {
-    return analysis::price_per_hour(one, {.purchase = purchase, .set = settings.machine.set});
-  };
-  return params && std::ranges::any_of(all, [&](const std::string& other) {
-           const auto twin = machine_with(other, settings.machine.set);
-           return twin && other != name && twin->instance_cores() == params->instance_cores() &&
-                  twin->training.value == params->training.value && twin->vcpus.value == params->vcpus.value &&
-                  twin->host_memory.value == params->host_memory.value &&
-                  same_device(*twin, *params, params->instance_cores()) && price(other) && price(name) &&
-                  *price(other) < *price(name);
-         });
+struct Offer {
+  std::string name;
+  std::optional<hw::MachineParams> machine;
+  std::optional<double> price;  // of an hour
+};
+
+std::vector<Offer> offers_of(const std::vector<std::string>& machines, const Settings& settings) {
+  const analysis::PriceTerms terms{.purchase = analysis::parse_purchase(settings.machine.price, "`price`"),
+                                   .set = settings.machine.set};
+  std::vector<Offer> out;
+  for (const std::string& name : machines)
+    out.push_back({name, machine_with(name, settings.machine.set), analysis::price_per_hour(name, terms)});
+  return out;
+}
+
+/// Whether another machine does alone all that this one does, for less money.
+bool has_cheaper_twin(const Offer& one, const std::vector<Offer>& all) {
+  if (!one.machine || !one.price) return false;
+  const hw::MachineParams& own = *one.machine;
+  return std::ranges::any_of(all, [&](const Offer& other) {
+    return other.machine && other.price && *other.price < *one.price &&
+           other.machine->instance_cores() == own.instance_cores() &&
+           other.machine->training.value == own.training.value && other.machine->vcpus.value == own.vcpus.value &&
+           other.machine->host_memory.value == own.host_memory.value &&
+           same_device(*other.machine, own, own.instance_cores());
+  });
 }
 
 }  // namespace
 
 std::vector<Choice> choices_of(const Settings& settings, const JobOf& job_of, const ChoiceSpace& space) {
   ChoiceSearch candidates{settings, job_of, space};
-  const std::vector<std::string> machines = space.instance_types.empty() ? priced_machines() : space.instance_types;
-  for (const std::string& machine : machines)
+  const std::vector<Offer> offers =
+      offers_of(space.instance_types.empty() ? priced_machines() : space.instance_types, settings);
+  for (const Offer& offer : offers)
     for (const std::int64_t nodes : space.nnodes)
-      if (nodes > 1 || !dearer_twin(machine, machines, settings)) candidates.add(machine, nodes);
+      if (nodes > 1 || !has_cheaper_twin(offer, offers)) candidates.add(offer.name, nodes);
   std::vector<Choice> out = candidates.take();
   std::ranges::stable_sort(out, {}, [](const Choice& c) { return c.job.step.plan.recompute; });
   return out;

@@ -130,16 +130,20 @@ void note(std::vector<Served>& batches, const analysis::Metrics& metrics) {
 
 }  // namespace
 
+Served served_of(const Job& job, const Projection& projection) {
+  Served out{.job = job, .memory = projection.memory};
+  if (!out.fits()) return out;
+  out.latency = projection.time.total, out.first_token = projection.generation->first_token;
+  price(out);
+  return out;
+}
+
 std::vector<Served> serve(const std::string& name, const Settings& settings, const std::vector<std::int64_t>& batches) {
   const workloads::ModelPtr model = load_model_config(name);
   std::vector<Served> out;
   for (const std::int64_t batch : batches) {
-    Served& one = out.emplace_back(Served{.job = job_of(with_batch(settings, batch), model, 0), .memory = {}});
-    const Projection p = project_if_it_fits(one.job, {.exact = settings.machine.exact});
-    one.memory = p.memory;
-    if (!one.fits()) continue;
-    one.latency = p.time.total, one.first_token = p.generation->first_token;
-    price(one);
+    const Job job = job_of(with_batch(settings, batch), model, 0);
+    out.push_back(served_of(job, project_if_it_fits(job, {.exact = settings.machine.exact})));
   }
   return out;
 }

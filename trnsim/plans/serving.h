@@ -30,6 +30,8 @@ struct Served {
 /// "32 copies of 1 core, batch 8, 128 tokens read and 128 written".
 std::string describe(const Served& served);
 
+/// The answers of a job as it was projected. `memory` alone, where that does not fit.
+Served served_of(const Job& job, const Projection& projection);
 /// One entry for each batch size, in their order. `settings`: of generation_settings() with the setting `task`
 /// inference. Errors: as job_of() and project_if_it_fits().
 std::vector<Served> serve(const std::string& model, const Settings& settings, const std::vector<std::int64_t>& batches);

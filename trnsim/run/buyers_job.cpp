@@ -98,10 +98,6 @@ void require_model(const std::string& name, const Settings& settings) {
                 "name a model of trnsim list models, or a Hugging Face folder"};
 }
 
-std::int64_t batch_of_requests(const Settings& settings) {
-  return std::max<std::int64_t>(1, settings.generation.batch_size);
-}
-
 /// Requests in flight: each copy answers a batch.
 double at_once(const Served& served) { return static_cast<double>(served.copies() * served.job.step.plan.micro_batch); }
 
@@ -114,7 +110,7 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
   require_fit(e);
   RunResult run;
   run.machine = e.job.machine, run.job = e.job, run.projection = e.projection;
-  const Served served = serve(model, out.settings, {batch_of_requests(out.settings)}).front();
+  const Served& served = out.served.emplace(served_of(e.job, e.projection));
   analysis::JobToPrice& price = out.price =
       analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
   const double more = out.requests / e.projection.samples;  // the figures are those of one batch
@@ -129,7 +125,7 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
 
 /// The requests on each kind and number of instances, answered by copies of as many cores and with the same batch.
 std::vector<std::string> place_requests(BuyersJob& job, const std::vector<int>& counts, int processes) {
-  const Served own = serve(job.name, job.settings, {batch_of_requests(job.settings)}).front();
+  const Served& own = *job.served;
   const ServingSpace space{.tensor = {own.cores_of_copy()}, .batches = {own.job.step.plan.micro_batch}};
   job.price.placements.clear();
   for (const Served& there : serve_everywhere(job.name, job.settings, space, processes))
@@ -213,7 +209,7 @@ BuyersJob buyers_job(const std::string& name, const Settings& given, double sequ
 }
 
 std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, int processes) {
-  if (job.requests > 0) return place_requests(job, counts, processes);
+  if (job.served) return place_requests(job, counts, processes);
   std::vector<std::string> left_out;
   if (!job.job_of) return {fmt::format("{} does not say which job it was: it is not simulated elsewhere", job.name)};
   PlacementSpace space{.counts = counts, .keeps_batch = job.keeps_batch};

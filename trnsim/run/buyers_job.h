@@ -7,6 +7,7 @@
 
 #include "analysis/cost/job_cost.h"
 #include "trnsim/plans/placement.h"
+#include "trnsim/plans/serving.h"
 
 namespace trnsim {
 
@@ -17,8 +18,9 @@ struct BuyersJob {
   Settings settings;
   JobOf job_of{};  // empty: a folder that does not say which job it was
   ProjectOf project{};
-  bool keeps_batch = true;  // false: its batch is searched for on each instance
-  double requests = 0;      // to a trained model; 0: the model is trained
+  bool keeps_batch = true;         // false: its batch is searched for on each instance
+  double requests = 0;             // to a trained model; 0: the model is trained
+  std::optional<Served> served{};  // the model behind its own instance, where there are requests
 };
 
 /// The jobs of a workload or a model, before one of them is chosen.
