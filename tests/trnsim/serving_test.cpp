@@ -87,6 +87,13 @@ TEST(Serving, CostIsEstimateForAsManyRequests) {
   }
 }
 
+TEST(Serving, AModelThatFitsNowhereIsSaidToBeTooLarge) {
+  EXPECT_TRUE(tests::fails(
+      base::Fault::kCapacity,
+      [] { serve_everywhere("llama2-70b", requests_to(64), {.instance_types = {"inf2.xlarge"}, .batches = {1}}, 1); },
+      {"inf2.xlarge", "GiB"}));
+}
+
 TEST(Serving, RequestsAreToAModel) {
   EXPECT_TRUE(tests::fails(base::Fault::kUsage, [] { buyers_job("bert_emotion", requests_to(64)); }, {"is no model"}));
 }

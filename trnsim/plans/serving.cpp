@@ -84,7 +84,13 @@ class Everywhere {
       if (!problem_) problem_ = error;
       return;
     }
-    if (entries.empty() || possible(entries.front().job)) return;
+    if (entries.empty()) return;
+    if (const auto problem = possible(entries.front().job)) {
+      if (!problem_)
+        problem_ =
+            Error{Fault::kCapacity, machine.name, problem->text, "name other `instance_types`, or a smaller model"};
+      return;
+    }
     const auto same = std::ranges::find_if(alike_, [&](const Alike& other) {
       return other.tensor == tensor && same_device(other.entries.front().front().job.machine, machine, tensor);
     });
