@@ -21,7 +21,9 @@ class WordWriter {
  public:
   template <class T>
   void one(const T& x) {
-    if constexpr (std::is_enum_v<T>)
+    if constexpr (base::Plainly<T>)
+      std::apply([&](const auto&... member) { (one(member), ...); }, base::fields(x));
+    else if constexpr (std::is_enum_v<T>)
       out_ += fmt::format(" {}", static_cast<std::int64_t>(x));
     else if constexpr (std::is_floating_point_v<T>)
       out_ += fmt::format(" {}", x);
@@ -51,6 +53,7 @@ class WordReader {
 
   template <class T>
   void one(T& x) {
+    if constexpr (base::Plainly<T>) return std::apply([&](auto&... member) { (one(member), ...); }, base::fields(x));
     const std::string_view word = next();
     if constexpr (std::is_floating_point_v<T>) {
       parse(word, x);

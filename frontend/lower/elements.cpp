@@ -298,6 +298,16 @@ View chosen_bits(Lowerer& l, const std::vector<View>& in, const Dims& dims, Dtyp
 }  // namespace
 
 View Lowerer::element(const ElementAttrs& given, const std::vector<View>& in, const Dims& dims, Dtype dtype) {
+  if (const auto order = order_of_memory(in)) {  // dimensions change places, elements do not
+    std::vector<View> turned;
+    for (const View& view : in) turned.push_back(transposed(view, *order));
+    Dims back(order->size()), sizes;
+    for (std::size_t d = 0; d < order->size(); ++d) {
+      back[static_cast<std::size_t>((*order)[d])] = static_cast<std::int64_t>(d);
+      sizes.push_back(dims[static_cast<std::size_t>((*order)[d])]);
+    }
+    return transposed(element(given, turned, sizes, dtype), back);
+  }
   if (std::ranges::all_of(in, &View::is_number)) {
     const auto at = [&](std::size_t i) { return i < in.size() ? in[i].number : 0.0; };
     const double number = runtime::computed(given, at(0), at(1), at(2));

@@ -220,8 +220,9 @@ runtime::ValueId Lowerer::add(const runtime::Op& op, std::vector<runtime::ValueI
 
 std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vector<runtime::ValueId> in,
                                                runtime::Attrs attrs) {
-  double tiles = 1;
-  for (const runtime::ValueId v : in) tiles = std::max(tiles, static_cast<double>(graph().value(v).rows) / 128);
+  double tiles = 1;  // of the operands that are taken row by row
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (!op.not_by_row.contains(i)) tiles = std::max(tiles, static_cast<double>(graph().value(in[i]).rows) / 128);
   const bool alone = op.collective != runtime::Collective::kNone;
   const bool writes = writes_first(op, in, attrs);
   if (alone || (!op.looks_on && other_names(in, writes))) cut();

@@ -33,7 +33,8 @@ class Order {
         bytes_(function.values.size()),
         stays_(function.values.size()),
         readers_(function.values.size()),
-        placed_(function.nodes.size()) {
+        placed_(function.nodes.size()),
+        early_(function.nodes.size()) {
     for (ValueId v = 0; v < memory_.size(); ++v) memory_[v] = v;
     for (ValueId v = 0; v < function.parameters; ++v) stays_[v] = true;
     for (std::size_t n = 0; n < function.nodes.size(); ++n) add(n);
@@ -41,8 +42,11 @@ class Order {
   }
 
   void run() {
-    for (std::size_t n = 0; n < function_.nodes.size(); ++n)
+    find_vectors_of_parameters();
+    for (std::size_t n = 0; n < function_.nodes.size(); ++n) {
+      if (function_.nodes[n].op->group == Group::kProduct) place_vectors(n);
       if (!placed_[n]) place({n});
+    }
     std::vector<Node> nodes;
     for (const std::size_t n : order_) nodes.push_back(std::move(function_.nodes[n]));
     function_.nodes = std::move(nodes);
@@ -74,6 +78,30 @@ class Order {
     std::ranges::sort(out);
     out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
+  }
+
+  /// Small results that need nothing but parameters, such as the factors of a batch norm: what reads them can be
+  /// computed with the product before it if they are computed before that.
+  void find_vectors_of_parameters() {
+    constexpr double kSmall = 64 * 1024;  // bytes
+    std::vector<bool> early(function_.values.size());
+    for (ValueId v = 0; v < function_.parameters; ++v) early[v] = true;
+    for (std::size_t n = 0; n < function_.nodes.size(); ++n) {
+      const Node& node = function_.nodes[n];
+      const bool moves_nothing = node.op->group == Group::kCreation || looks_on(node);
+      if (!moves_nothing && node.op->group != Group::kElementwise) continue;
+      if (!node.regions.empty() || !std::ranges::all_of(node.operands, [&](ValueId v) { return early[v]; })) continue;
+      early_[n] = moves_nothing || bytes_of(function_.type(node.result(0))) <= kSmall;
+      for (std::uint32_t i = 0; i < node.results; ++i) early[node.result(i)] = early_[n];
+    }
+  }
+
+  /// Those of them that come before the next product but one.
+  void place_vectors(std::size_t product) {
+    for (std::size_t n = product + 1; n < function_.nodes.size(); ++n) {
+      if (function_.nodes[n].op->group == Group::kProduct) return;
+      if (early_[n] && !placed_[n] && needed(n).size() == 1) place({n});
+    }
   }
 
   /// Places nodes that can be computed now, in their order, and those that are worth being computed behind them.
@@ -147,6 +175,7 @@ class Order {
   std::vector<bool> stays_;                        // until the end
   std::vector<std::vector<std::size_t>> readers_;  // of the memory, not those that only look on
   std::vector<bool> placed_;
+  std::vector<bool> early_;  // nodes that find_vectors_of_parameters() has found
   std::vector<std::size_t> order_;
 };
 

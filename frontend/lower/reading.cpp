@@ -1,7 +1,9 @@
 #include "frontend/lower/reading.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -10,8 +12,14 @@ namespace {
 
 constexpr std::int64_t kFew = 64, kMany = 16 * 1024, kFoldedColumns = 1024;
 
-/// Rows and columns that use all partitions, for elements that need no form: their largest divisor up to 1024 columns.
+/// Rows and columns that use all partitions, for elements that need no form: their largest divisor up to 1024 columns;
+/// of few elements as many rows as have kFew of them.
 std::pair<std::int64_t, std::int64_t> folded(std::int64_t count) {
+  if (count < kMany) {
+    for (std::int64_t cols = kFew; cols < count; ++cols)
+      if (count % cols == 0) return {count / cols, cols};
+    return {1, count};
+  }
   for (std::int64_t cols = kFoldedColumns; cols >= kFew; --cols)
     if (count % cols == 0) return {count / cols, cols};
   return {1, count};
@@ -49,7 +57,42 @@ bool is_there(Lowerer& l, const std::vector<View>& in, const Reading& reading) {
   });
 }
 
+/// Whether an element is seen in several places.
+bool is_spread(const View& view) {
+  for (std::size_t d = 0; d < view.dims.size(); ++d)
+    if (view.dims[d] > 1 && view.strides[d] == 0) return true;
+  return false;
+}
+
+/// Elements that are copied where dimensions are in this order.
+std::int64_t moved_in(const std::vector<View>& in, const Dims& order) {
+  std::int64_t out = 0;
+  for (const View& view : in)
+    if (!view.is_number() && !is_spread(view) && !is_dense(transposed(view, order))) out += view.count();
+  return out;
+}
+
 }  // namespace
+
+std::optional<Dims> order_of_memory(const std::vector<View>& in) {
+  const auto by_place = [](const View& view) {
+    Dims out(view.dims.size());
+    std::iota(out.begin(), out.end(), 0);
+    return out;
+  };
+  std::optional<Dims> best;
+  std::int64_t least = -1;
+  for (const View& view : in) {
+    if (view.is_number() || view.dims.size() < 2 || view.first != 0) continue;
+    const Dims own = by_place(view);
+    Dims order = own;
+    std::ranges::stable_sort(order, std::greater{}, [&](auto d) { return view.strides[static_cast<std::size_t>(d)]; });
+    if (order == own || order.back() != own.back() || !is_dense(transposed(view, order))) continue;
+    if (least < 0) least = moved_in(in, own);
+    if (const std::int64_t moved = moved_in(in, order); moved < least) best = order, least = moved;
+  }
+  return best;
+}
 
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {
   const std::size_t last = dims.empty() ? 0 : dims.size() - 1;
@@ -65,7 +108,8 @@ Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {
   const auto has = [&](Spread spread) { return std::ranges::find(best.spreads, spread) != best.spreads.end(); };
   const bool formless = !has(Spread::kRow) && !has(Spread::kColumn);
   const std::int64_t count = element_count(dims);
-  if (formless && count >= kMany && (best.rows < kFew || best.cols < kFew))
+  const bool is_row = best.rows == 1 && count >= 2 * kFew;
+  if (formless && (is_row || (count >= kMany && (best.rows < kFew || best.cols < kFew))))
     std::tie(best.rows, best.cols) = folded(count);
   return best;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "frontend/lower/lowerer.h"
@@ -19,6 +20,9 @@ struct Reading {
   bool rows_alone = true, columns_alone = true;  // none is more than a row, or than a column
 };
 
+/// The order of dimensions in which the operands' elements follow each other, where another order than their own lets
+/// less be copied and leaves the last dimension, whose elements DMA moves as one run.
+std::optional<Dims> order_of_memory(const std::vector<View>& in);
 /// The matrix for which least is copied: of equals, one that an operand is already, then rows of the last dimension.
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims);
 /// An operand as its reading takes it: one element, a row, a column, or all.

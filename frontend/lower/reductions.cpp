@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 
 #include "frontend/lower/orders.h"
+#include "frontend/lower/reading.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -71,7 +73,30 @@ runtime::ValueId by_columns(Lowerer& l, const View& view, std::int64_t cols, Dty
   return l.add(op, {l.matrix(view, view.count() / cols, cols)}, runtime::ResultAttrs{.dtype = dtype});
 }
 
+View reduced(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoid, Alu alu, const Dims& result);
+
+/// The same where other dimensions come first in memory: the result has their order.
+std::optional<View> reduced_in_memory(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoid, Alu alu) {
+  if (view.is_number()) return {};
+  const auto turned = order_of_memory({view});
+  if (!turned) return {};
+  Dims places, kept, sizes;  // of `dims` in that order; of the others
+  for (std::size_t d = 0; d < turned->size(); ++d) {
+    const std::int64_t dim = (*turned)[d];
+    if (std::ranges::find(dims, dim) != dims.end()) {
+      places.push_back(static_cast<std::int64_t>(d));
+      continue;
+    }
+    kept.push_back(dim), sizes.push_back(view.dims[static_cast<std::size_t>(dim)]);
+  }
+  Dims back;  // of the result's dimensions: where they are in the order of memory
+  for (std::int64_t dim = 0; dim < static_cast<std::int64_t>(view.dims.size()); ++dim)
+    if (const auto found = std::ranges::find(kept, dim); found != kept.end()) back.push_back(found - kept.begin());
+  return transposed(reduced(l, transposed(view, *turned), places, monoid, alu, sizes), back);
+}
+
 View reduced(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoid, Alu alu, const Dims& result) {
+  if (const auto out = reduced_in_memory(l, view, dims, monoid, alu)) return *out;
   const Dtype dtype = l.dtype_out();
   Dims kept;
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(view.dims.size()); ++d)
@@ -185,6 +210,66 @@ View padded(Lowerer& l, const View& given, const WindowDims& w, double identity)
   return l.written(out, sliced(out, low, view.dims, w.base_dilation), view);
 }
 
+/// The dimensions over which a window moves, two at most, and all others as one axis of rows.
+struct Moving {
+  Dims spatial, others;  // the others in the order of their memory
+  Axis rows;
+};
+
+/// None where the others are no axis, or elements of a row do not follow each other.
+std::optional<Moving> moving_dims(const View& view, const WindowDims& w) {
+  Moving out;
+  for (std::size_t d = 0; d < view.dims.size(); ++d) {
+    const bool moves = w.size[d] > 1 || w.stride[d] > 1 || w.base_dilation[d] > 1 || w.low[d] != 0 || w.high[d] != 0;
+    (moves ? out.spatial : out.others).push_back(static_cast<std::int64_t>(d));
+  }
+  if (view.is_number() || out.spatial.empty() || out.spatial.size() > 2) return {};
+  const auto stride = [&](std::int64_t d) { return view.strides[static_cast<std::size_t>(d)]; };
+  if (stride(out.spatial.back()) != 1 || stride(out.spatial.front()) < 1) return {};
+  std::ranges::stable_sort(out.others, std::greater{}, stride);
+  const auto rows = joined_axis(view, out.others);
+  if (!rows || rows->stride < 0) return {};
+  out.rows = *rows;
+  return out;
+}
+
+/// A window of few places: it moves over the tensor in SBUF.
+std::optional<View> by_moving_window(Lowerer& l, const View& given, WindowDims w, Alu alu, double identity) {
+  constexpr std::int64_t kMostPlaces = 128;  // an instruction each; longer windows are two of half the length
+  if (alu != Alu::kAdd && alu != Alu::kMax && alu != Alu::kMin) return {};
+  if (isa::is_integer(given.dtype) || element_count(w.size) > kMostPlaces || element_count(l.type_out().dims) == 0)
+    return {};
+  const View view = cut_to(given, w.low, w.high, w.base_dilation);
+  const auto moving = moving_dims(view, w);
+  if (!moving) return {};
+  const auto axis = [&](std::int64_t dim) {
+    const auto d = static_cast<std::size_t>(dim);
+    return runtime::WindowAxis{.size = view.dims[d],
+                               .places = l.type_out().dims[d],
+                               .window = w.size[d],
+                               .stride = w.stride[d],
+                               .dilation = w.window_dilation[d],
+                               .apart = w.base_dilation[d],
+                               .low = w.low[d],
+                               .x_step = view.strides[d]};
+  };
+  runtime::Pictures x{.features = moving->rows.size,
+                      .cols = axis(moving->spatial.back()),
+                      .feature_step = moving->rows.stride,
+                      .first = view.first};
+  if (moving->spatial.size() == 2) x.rows = axis(moving->spatial.front());
+  const runtime::ValueId y =
+      l.add(runtime::kWindow, {view.base},
+            runtime::WindowAttrs{.x = x, .alu = alu, .border = within(identity, view.dtype), .dtype = l.dtype_out()});
+  Dims order = moving->others, dims, back(order.size() + moving->spatial.size());
+  order.insert(order.end(), moving->spatial.begin(), moving->spatial.end());
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    dims.push_back(l.type_out().dims[static_cast<std::size_t>(order[d])]);
+    back[static_cast<std::size_t>(order[d])] = static_cast<std::int64_t>(d);
+  }
+  return transposed(dense_view(y, dims, l.dtype_out()), back);
+}
+
 void reduce_window(Lowerer& l) {
   const Monoid* monoid = l.node().operands.size() == 2 ? monoid_of(l.module(), l.node().regions[0]) : nullptr;
   if (!monoid) l.refuse("EVRF017: its region is no sum, product, largest or smallest", "use one of these");
@@ -193,6 +278,8 @@ void reduce_window(Lowerer& l) {
   const bool truth = is_bool(l.type_out().element);
   const Alu alu = truth ? monoid->of_truths : monoid->alu;
   const double identity = truth ? (alu == Alu::kLogicalAnd ? 1 : 0) : monoid->identity;
+  if (const auto out = by_moving_window(l, l.in(0), w, alu, identity))
+    return l.set(with_start(l, *out, start, *monoid, alu));
   View view = padded(l, l.in(0), w, identity);
   for (std::size_t d = 0; d < w.size.size(); ++d)
     if (w.size[d] > 1) view = windowed(l, view, d, w.size[d], w.window_dilation[d], alu);

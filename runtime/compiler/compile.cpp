@@ -61,6 +61,7 @@ class Compiler {
     if (p.narrow) note("narrow", "tensors stored in fewer bits", narrow_operands(graph_));
     if (p.bias_gradient)
       note("bias_gradient", "sums over rows joined to a weight gradient", join_bias_gradients(graph_));
+    if (p.dual_operations) note("dual_operations", "operations joined to the one before", join_dual_operations(graph_));
     note("dead code", "operations removed", graph_.remove_dead());
   }
 

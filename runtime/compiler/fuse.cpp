@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "runtime/compiler/row_tiler.h"
 
 namespace runtime {
 namespace {
 
+constexpr std::int64_t kMixed = -1;
+
 struct Draft {
   FusedGroup group;
   std::int64_t rows = 0;
+  std::int64_t cols = 0;  // of all results, if all nodes are element-wise; else kMixed
   std::int64_t weight_bytes = 0, row_bytes = 0, banks = 0;
+  std::int64_t piece_bytes = 0;  // of results whose rows pass in pieces
 };
 
 class Fuser {
@@ -22,11 +27,14 @@ class Fuser {
     const Node& node = graph_.node(id);
     if (node.op->lower_whole) {
       drafts_.push_back({.group = {.nodes = {id}, .by_rows = false}});
+      if (node.op->looks_on) return look_on(node);
     } else {
       const std::size_t home = fuse_ ? choose(node) : drafts_.size();
       if (home == drafts_.size()) drafts_.push_back({.group = {.nodes = {}, .by_rows = true}, .rows = rows_of(node)});
       Draft& draft = drafts_[home];
       draft.group.nodes.push_back(id);
+      draft.cols = passes(draft, node) ? cols_of(node) : kMixed;
+      draft.piece_bytes += piece_bytes(node);
       draft.weight_bytes += weight_bytes(node);
       draft.row_bytes += row_bytes(draft, node);
       draft.banks += sums(node).banks;
@@ -45,6 +53,17 @@ class Fuser {
  private:
   std::int64_t rows_of(const Node& node) const {
     return graph_.value(node.op->row_sums ? node.in[0] : node.out[0]).rows;
+  }
+  std::int64_t cols_of(const Node& node) const { return graph_.value(node.out[0]).cols; }
+  /// Whether the group is element-wise with this node: its rows pass in pieces, however long they are.
+  bool passes(const Draft& draft, const Node& node) const {
+    return node.op->lower_columns && (draft.cols == 0 || draft.cols == cols_of(node));
+  }
+  std::int64_t piece_bytes(const Node& node) const {
+    std::int64_t bytes = 0;
+    for (const ValueId v : node.out)
+      bytes += std::min(graph_.value(v).cols * isa::size_of(graph_.value(v).dtype), kShortRow);
+    return bytes;
   }
   std::int64_t weight_bytes(const Node& node) const {
     return node.op->row_product ? node.op->row_product.shared_bytes(graph_, node) : 0;
@@ -68,7 +87,14 @@ class Fuser {
   bool tile_operand(const Node& node, std::size_t i) const {
     const Value& value = graph_.value(node.in[i]);
     const bool sum = value.producer != kNoNode && graph_.node(value.producer).op->row_sums;
-    return !sum && !node.op->not_by_row.contains(i) && value.rows == rows_of(node);
+    return !sum && !views_.contains(node.in[i]) && !node.op->not_by_row.contains(i) && value.rows == rows_of(node);
+  }
+
+  /// A view of memory does nothing: it is there with what it views, and does not have that row by row.
+  void look_on(const Node& node) {
+    const auto found = home_.find(node.in[0]);
+    if (found == home_.end()) return;
+    for (const ValueId v : node.out) home_[v] = found->second, views_.insert(v);
   }
 
   /// The group of the operand that is ready last, if the node may join it; otherwise a new one.
@@ -103,8 +129,9 @@ class Fuser {
     const bool has_product = draft.weight_bytes > 0;
     if (node.op->row_product && has_product && draft.weight_bytes + weight_bytes(node) > budgets_.resident_weights)
       return false;
-    return draft.row_bytes + row_bytes(draft, node) <= budgets_.group_rows &&
-           draft.banks + sums(node).banks <= budgets_.group_sum_banks;
+    const std::int64_t bytes =
+        passes(draft, node) ? draft.piece_bytes + piece_bytes(node) : draft.row_bytes + row_bytes(draft, node);
+    return bytes <= budgets_.group_rows && draft.banks + sums(node).banks <= budgets_.group_sum_banks;
   }
 
   const Graph& graph_;
@@ -112,6 +139,7 @@ class Fuser {
   const bool fuse_;
   std::vector<Draft> drafts_;
   std::map<ValueId, std::size_t> home_;
+  std::set<ValueId> views_;  // of values that have a home
 };
 
 }  // namespace

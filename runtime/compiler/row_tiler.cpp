@@ -260,7 +260,8 @@ Tile RowTiler::in(const Node& node, std::size_t i, Span span) {
   auto found = tiles.find(v);
   if (found == tiles.end()) {
     base::ensure(!produced_.contains(v), node.label, "reads a tile that is not there yet: " + value.name);
-    const bool in_chain = !resident_ && chained_.contains(graph_.value(node.out[0]).producer);
+    const bool is_long = value.cols * isa::size_of(value.dtype) > budgets_.group_rows;  // it would crowd SBUF
+    const bool in_chain = (!resident_ || is_long) && chained_.contains(graph_.value(node.out[0]).producer);
     if (!column && (elementwise_ || in_chain)) {
       const Tile piece = emitter_.loaded(value.dtype, emitter_.hbm(v, first_row(), parts_, span.begin, span.size, 1));
       return chunk_.emplace(v, piece).first->second;

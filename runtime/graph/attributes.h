@@ -242,6 +242,7 @@ enum class ElementForm : std::uint8_t {
   kSelect,    // a is not 0 ? b : c
   kFloor,     // the whole number at a or below
   kRest,      // a - b * the whole number towards 0 of a / b
+  kDual,      // (a alu c) then b, c being a column
 };
 struct ElementAttrs {
   ElementForm form = ElementForm::kPair;
@@ -293,6 +294,51 @@ struct BatchMatmulAttrs {
   bool operator==(const BatchMatmulAttrs&) const = default;
 };
 
+/// One axis of the window that a convolution moves over a picture. Steps are elements of memory.
+struct WindowAxis {
+  std::int64_t size = 1, places = 1, window = 1;  // of the picture, of the result and of the kernel
+  std::int64_t stride = 1, dilation = 1;          // from one place of the result, and of the window, to the next
+  std::int64_t apart = 1, low = 0;                // of the picture's pixels, zeros being between; padding before them
+  bool reversed = false;                          // the kernel's last place comes first
+  std::int64_t x_step = 1, w_step = 1;
+
+  /// Which place of the kernel's memory place k of the window is, and where.
+  std::int64_t place(std::int64_t k) const { return reversed ? window - 1 - k : k; }
+  std::int64_t tap(std::int64_t k) const { return place(k) * w_step; }
+  bool operator==(const WindowAxis&) const = default;
+};
+
+/// Pictures in memory, and the window that moves over them. Steps are elements.
+struct Pictures {
+  std::int64_t features = 1, count = 1;
+  WindowAxis rows{}, cols{};
+  std::int64_t step = 1, feature_step = 1, first = 0;  // from one picture to the next, of one feature to the next
+  bool operator==(const Pictures&) const = default;
+
+  std::int64_t places() const { return rows.places * cols.places; }
+  std::int64_t taps() const { return rows.window * cols.window; }
+};
+
+/// Sums over all features and the window, for each of `outputs` and each place of the pictures.
+struct ConvolutionAttrs {
+  Pictures x{};
+  std::int64_t outputs = 1;
+  std::int64_t w_output = 1, w_feature = 1, w_first = 0;
+  OptionalType dtype{}, operand{};
+  bool operator==(const ConvolutionAttrs&) const = default;
+};
+
+/// The window alone, feature by feature: with weights the sum of products, and `outputs` of them for each feature.
+struct WindowAttrs {
+  Pictures x{};
+  isa::Alu alu = isa::Alu::kAdd;
+  double border = 0;  // what is where no pixel is
+  bool weighted = false;
+  std::int64_t outputs = 1, w_output = 1, w_feature = 1, w_first = 0;
+  OptionalType dtype{};
+  bool operator==(const WindowAttrs&) const = default;
+};
+
 /// Runs of elements at places that data names. An id counts `unit` elements.
 struct RunsAttrs {
   std::int64_t run = 1, unit = 1;
@@ -306,7 +352,8 @@ using AnyAttrs =
                  SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
                  ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
-                 BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs, RunsAttrs>;
+                 BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs, RunsAttrs,
+                 ConvolutionAttrs, WindowAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

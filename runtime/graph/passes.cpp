@@ -90,6 +90,59 @@ std::size_t join_bias_gradients(Graph& graph) {
 
 namespace {
 
+bool is_dual_alu(isa::Alu alu) {
+  return alu == isa::Alu::kAdd || alu == isa::Alu::kSub || alu == isa::Alu::kMul || alu == isa::Alu::kMax ||
+         alu == isa::Alu::kMin;
+}
+
+/// An operation on a matrix and, as its second operand, on a value of `rows` rows, in fp32: between two of them nothing
+/// is rounded that one instruction would not round.
+bool is_pair(const Graph& graph, const Node& node) {
+  if (!node.op || node.in.size() != 2 || !std::holds_alternative<ElementAttrs>(node.attrs.held())) return false;
+  const auto& a = node.attrs.as<ElementAttrs>();
+  const Value& out = graph.value(node.out[0]);
+  return a.form == ElementForm::kPair && is_dual_alu(a.alu) && out.dtype == Dtype::kFp32 && out.cols > 1 &&
+         graph.value(node.in[0]).rows == out.rows && graph.value(node.in[0]).cols == out.cols;
+}
+
+bool is_column(const Graph& graph, ValueId v, std::int64_t rows) {
+  const Value& value = graph.value(v);
+  return value.cols == 1 && value.rows == rows && value.dtype == Dtype::kFp32;
+}
+
+/// Whether the value can be read later than it is: nothing overwrites its memory.
+bool lasts(const Graph& graph, ValueId v) { return !is_written(graph, graph.root(v)); }
+
+}  // namespace
+
+std::size_t join_dual_operations(Graph& graph) {
+  std::size_t joined = 0;
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    if (!is_pair(graph, graph.node(n))) continue;
+    const ValueId between = graph.node(n).in[0], other = graph.node(n).in[1];
+    const Value& value = graph.value(between);
+    if (value.producer == kNoNode || value.kind != Kind::kActivation || graph.users(between).size() != 1) continue;
+    const Node first = graph.node(value.producer);
+    if (!is_pair(graph, first) || first.scope != graph.node(n).scope || other == between) continue;
+    const Value& second = graph.value(other);
+    const bool fits = second.rows == value.rows && (second.cols == 1 || second.cols == value.cols);
+    if (!fits || !is_column(graph, first.in[1], value.rows) || !lasts(graph, first.in[0]) || !lasts(graph, first.in[1]))
+      continue;
+    if (second.cols == 1 && !is_column(graph, other, value.rows)) continue;
+    ElementAttrs attrs = graph.node(n).attrs.as<ElementAttrs>();
+    attrs.then = attrs.alu, attrs.alu = first.attrs.as<ElementAttrs>().alu, attrs.form = ElementForm::kDual;
+    graph.node(n).attrs = attrs;
+    const NodeId gone = value.producer;
+    graph.replace(between, first.in[0]);
+    graph.append_operand(n, first.in[1]);
+    graph.remove(gone);
+    ++joined;
+  }
+  return joined;
+}
+
+namespace {
+
 /// The node that computed the same before `again`, which repeats it for a backward.
 NodeId first_of(const Graph& graph, NodeId again) {
   const Node& node = graph.node(again);

@@ -19,6 +19,7 @@ struct Passes {
   bool cse = true;
   bool narrow = true;
   bool bias_gradient = true;
+  bool dual_operations = true;
   bool fusion = true;
   bool reorder = true;
   bool double_buffering = true;
@@ -36,6 +37,8 @@ inline constexpr std::array kPasses = {
     PassInfo{"cse", &Passes::cse, "operations that compute the same are computed once"},
     PassInfo{"narrow", &Passes::narrow, "what only TensorE reads is stored in the type that it multiplies"},
     PassInfo{"bias_gradient", &Passes::bias_gradient, "bias gradients are summed while the weight gradient reads dy"},
+    PassInfo{"dual_operations", &Passes::dual_operations,
+             "two element-wise operations that VectorE does in one instruction are one, in graphs of any kind"},
     PassInfo{"fusion", &Passes::fusion, "row-local operations run tile by tile without a way through HBM"},
     PassInfo{"reorder", &Passes::reorder, "instructions move up so that engines wait less for each other"},
     PassInfo{"merge_blocks", &Passes::merge_blocks,
@@ -68,6 +71,8 @@ struct PassNote {
 /// Each returns how many nodes it removed.
 std::size_t eliminate_common_subexpressions(Graph& graph);
 std::size_t join_bias_gradients(Graph& graph);
+/// Two operations on elements become one with two, where the first takes one number of each row. Returns how many.
+std::size_t join_dual_operations(Graph& graph);
 /// Attention becomes flash attention: see kAttention. Returns how many attentions.
 std::size_t use_flash_attention(Graph& graph);
 /// Rows that SBUF does not hold are taken in blocks: see Op::tile_long_rows. Returns how many nodes have such rows.

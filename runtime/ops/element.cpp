@@ -87,6 +87,14 @@ void select_lower(RowTiler& r, const Tile& y, const Tile& p, const Tile& a, cons
       {.op = Opcode::kSelect, .engine = Engine::kVector, .dst = y, .a = in_sbuf(r, a), .b = truth, .c = in_sbuf(r, b)});
 }
 
+/// One instruction for both operations: the first takes one number of each partition, the second as well, or a tile.
+void dual_lower(RowTiler& r, const Node& node, const Tile& y, Span span) {
+  const auto& a = node.attrs.as<ElementAttrs>();
+  const Tile x = r.in(node, 0, span), then = r.in(node, 1, span), first = r.in(node, 2, span);
+  if (then.cols() == 1 && span.size > 1) return r.e().tensor_scalar(y, x, a.alu, first, a.then, then);
+  r.e().scalar_tensor_tensor(y, x.space == then.space ? in_sbuf(r, x) : x, a.alu, first, a.then, then);
+}
+
 void element_lower(RowTiler& r, const Node& node, Span span) {
   const auto& a = node.attrs.as<ElementAttrs>();
   const Tile y = r.out(node, 0, span);
@@ -109,6 +117,7 @@ void element_lower(RowTiler& r, const Node& node, Span span) {
       return r.e().activation(y, a.fn, in(0), static_cast<float>(a.x), static_cast<float>(a.y));
     case ElementForm::kSelect: return select_lower(r, y, in(0), in(1), in(2));
     case ElementForm::kFloor: return floor_lower(r, y, in(0));
+    case ElementForm::kDual: return dual_lower(r, node, y, span);
     case ElementForm::kRest: return rest_lower(r, y, in_sbuf(r, in(0)), in_sbuf(r, in(1)));
   }
 }

@@ -71,6 +71,7 @@ double computed(const ElementAttrs& a, double p, double q, double r) {
     case ElementForm::kFunction: return value_of(a.fn, p * a.x + a.y);
     case ElementForm::kSelect: return p != 0 ? q : r;
     case ElementForm::kFloor: return std::floor(p);
+    case ElementForm::kDual: return computed(a.then, computed(a.alu, p, r), q);
     case ElementForm::kRest: return p - q * std::trunc(p / q);
   }
   return p;

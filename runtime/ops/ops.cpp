@@ -18,7 +18,8 @@ std::span<const Op* const> all_ops() {
       &kGates,        &kGatedSum,     &kFromSlots,     &kGateGrad,        &kSplitBlocks,   &kJoinBlocks,
       &kRankExchange, &kBalance,      &kDiagonals,     &kDiagonalsGrad,   &kCacheAppend,   &kLambNorms,
       &kLambApply,    &kMomentum,     &kElement,       &kRowReduce,       &kView,          &kMove,
-      &kPlace,        &kRamp,         &kEmpty,         &kBatchMatmul,     &kTakeRuns,      &kPutRuns};
+      &kPlace,        &kRamp,         &kEmpty,         &kBatchMatmul,     &kTakeRuns,      &kPutRuns,
+      &kConvolution,  &kWindow};
   return kOps;
 }
 

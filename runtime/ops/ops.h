@@ -29,7 +29,8 @@ extern const Op kRoute, kRouteGrad, kToSlots, kFromSlots, kGateGrad, kSplitBlock
 extern const Op kBucketScatter, kBucketGather;
 
 // for graphs of any kind
-extern const Op kElement, kRowReduce, kView, kMove, kPlace, kRamp, kEmpty, kBatchMatmul, kTakeRuns, kPutRuns;
+extern const Op kElement, kRowReduce, kView, kMove, kPlace, kRamp, kEmpty, kBatchMatmul, kTakeRuns, kPutRuns,
+    kConvolution, kWindow;
 
 /// In the order of this file.
 std::span<const Op* const> all_ops();

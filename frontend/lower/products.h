@@ -1,0 +1,30 @@
+// What dot products and convolutions share: operands as matrices.
+#pragma once
+
+#include "frontend/lower/lowerer.h"
+
+namespace trnsim::frontend {
+
+/// An operand as batch, kept and summed axes.
+struct Operand {
+  View view;
+  Dims batch, kept, summed;  // dimensions of the view
+  Axis rows, depth;
+};
+
+/// Kept and summed dimensions become one axis each: a copy where strides do not allow that, in whose rows the operand's
+/// runs are as long as they can be.
+void settle(Lowerer& l, Operand& o);
+/// Whether the operands are matrices that the products of matrices take as they are.
+bool are_plain(const Operand& x, const Operand& w);
+/// [rows of x, rows of w] of operands that are_plain().
+runtime::ValueId plain_product(Lowerer& l, const Operand& x, const Operand& w, Dtype dtype);
+/// The same for each of a batch, of operands at any strides.
+runtime::ValueId batch_product(Lowerer& l, const Operand& x, const Operand& w, Dtype dtype);
+
+/// Errors: base::Fault::kProgram, the vendor's code, for operands of integers.
+void refuse_integers(Lowerer& l);
+
+void convolution(Lowerer& l);
+
+}  // namespace trnsim::frontend

@@ -1,0 +1,327 @@
+#include "runtime/ops/picture_tiles.h"
+
+#include <algorithm>
+
+#include "isa/cost.h"
+#include "runtime/compiler/budgets.h"
+
+namespace runtime {
+namespace {
+
+/// A free axis of a tile that may turn out to be none.
+struct Free {
+  std::int64_t step = 1, size = 1;
+};
+
+/// `tile` with these free axes, outermost first: those of one element go, and neighbours that follow each other join.
+Tile with_axes(Tile tile, std::initializer_list<Free> axes) {
+  std::vector<Free> kept;
+  for (const Free& axis : axes) {
+    if (axis.size == 1) continue;
+    if (!kept.empty() && kept.back().step == axis.step * axis.size)
+      kept.back() = {axis.step, kept.back().size * axis.size};
+    else
+      kept.push_back(axis);
+  }
+  if (kept.empty()) kept.push_back({});
+  tile.rank = static_cast<std::uint8_t>(kept.size());
+  for (std::size_t d = 0; d < kept.size(); ++d)
+    tile.free[d] = {.step = static_cast<std::int32_t>(kept[d].step), .size = static_cast<std::uint32_t>(kept[d].size)};
+  return tile;
+}
+
+Tile moved_by(Tile tile, std::int64_t elements) {
+  tile.offset += elements * isa::size_of(tile.dtype);
+  return tile;
+}
+
+/// Rows of a picture that no place of the window looks at twice need not be in the tile.
+bool skips(const WindowAxis& axis) { return axis.window == 1 && axis.apart == 1; }
+std::int64_t stride_in_tile(const WindowAxis& axis, bool is_row) { return is_row && skips(axis) ? 1 : axis.stride; }
+
+std::int64_t extent_of(const WindowAxis& axis, std::int64_t places, std::int64_t packed, bool is_row) {
+  const std::int64_t last = (axis.window - 1) / packed * packed;
+  return (places - 1) * stride_in_tile(axis, is_row) + last * axis.dilation + 1;
+}
+
+std::vector<Span> cut(Span all, std::int64_t most) {
+  const std::int64_t parts = ceil_div(all.size, most), size = ceil_div(all.size, parts);
+  std::vector<Span> out;
+  for (std::int64_t at = 0; at < all.size; at += size) out.push_back({all.begin + at, std::min(size, all.size - at)});
+  return out;
+}
+
+}  // namespace
+
+PictureBlock whole_of(const Pictures& x) { return {{0, x.count}, {0, x.rows.places}, {0, x.cols.places}}; }
+
+std::optional<std::int64_t> pixel_of(const WindowAxis& axis, std::int64_t place, std::int64_t k) {
+  const std::int64_t at = place * axis.stride + k * axis.dilation - axis.low;
+  if (at < 0 || at % axis.apart != 0 || at / axis.apart >= axis.size) return {};
+  return at / axis.apart;
+}
+
+std::int64_t last_element(const Pictures& x) {
+  return x.first + (x.count - 1) * x.step + (x.features - 1) * x.feature_step + (x.rows.size - 1) * x.rows.x_step +
+         (x.cols.size - 1) * x.cols.x_step;
+}
+
+Packing packing(const Emitter& e, const Pictures& x, std::int64_t outputs, Dtype type) {
+  const std::int64_t most = x.features > 0 ? kPartitions / x.features : 1;
+  const bool plain = !x.rows.reversed && !x.cols.reversed && x.rows.apart == 1 && x.cols.apart == 1;
+  if (!plain || most < x.cols.window) return {};
+  const isa::Target& target = e.target();
+  const isa::DmaTiming& dma = target.timing.dma;
+  const double columns = static_cast<double>(x.count * x.rows.places * x.cols.places * ceil_div(outputs, kPartitions));
+  const double passes = type == Dtype::kFp32 ? target.timing.fp32_passes : 1;
+  const double load = static_cast<double>(x.count * x.features * x.rows.size * x.cols.size * isa::size_of(type)) /
+                      (dma.rate * dma.engines);
+  const auto seconds = [&](const Packing& p) {
+    const std::int64_t steps = ceil_div(x.rows.window, p.rows) * ceil_div(x.cols.window, p.cols);
+    return std::max(target.seconds(static_cast<double>(steps) * columns * passes, isa::Engine::kTensor),
+                    static_cast<double>(p.count()) * load);
+  };
+  Packing best;
+  for (std::int64_t rows = 1; rows <= std::min(x.rows.window, most / x.cols.window); ++rows)
+    if (const Packing p{rows, x.cols.window}; seconds(p) < seconds(best)) best = p;
+  return best;
+}
+
+std::vector<Tap> taps(const Pictures& x, const Packing& packed) {
+  std::vector<Tap> out;
+  for (std::int64_t p = 0; p < x.rows.window; p += packed.rows)
+    for (std::int64_t q = 0; q < x.cols.window; q += packed.cols)
+      out.push_back({p, q, std::min(packed.rows, x.rows.window - p), std::min(packed.cols, x.cols.window - q)});
+  return out;
+}
+
+std::vector<PictureBlock> pieces_of(const PictureBlock& block, std::int64_t most) {
+  const std::int64_t row = block.cols.size, picture = row * block.rows.size;
+  std::vector<PictureBlock> out;
+  if (picture <= most) {
+    for (const Span& pictures : cut(block.pictures, most / picture)) out.push_back({pictures, block.rows, block.cols});
+    return out;
+  }
+  for (std::int64_t b = 0; b < block.pictures.size; ++b) {
+    const Span one{block.pictures.begin + b, 1};
+    for (const Span& rows : cut(block.rows, std::max<std::int64_t>(most / row, 1))) {
+      if (row <= most) {
+        out.push_back({one, rows, block.cols});
+        continue;
+      }
+      for (const Span& cols : cut(block.cols, most)) out.push_back({one, rows, cols});
+    }
+  }
+  return out;
+}
+
+std::int64_t picture_bytes(const Pictures& x, Dtype type, const PictureBlock& block) {
+  return ceil_div(x.features, kPartitions) * block.pictures.size * extent_of(x.rows, block.rows.size, 1, true) *
+         extent_of(x.cols, block.cols.size, 1, false) * isa::size_of(type);
+}
+
+std::vector<PictureBlock> bands(const Pictures& x, Dtype type, std::int64_t most_bytes) {
+  const Span pictures{0, x.count}, rows{0, x.rows.places}, cols{0, x.cols.places};
+  const std::int64_t picture = picture_bytes(x, type, {{0, 1}, rows, cols});
+  std::vector<PictureBlock> out;
+  if (picture <= most_bytes) {
+    for (const Span& some : cut(pictures, most_bytes / picture)) out.push_back({some, rows, cols});
+    return out;
+  }
+  std::int64_t high = rows.size;
+  while (high > 1 && picture_bytes(x, type, {{0, 1}, {0, high}, cols}) > most_bytes) --high;
+  for (std::int64_t b = 0; b < x.count; ++b)
+    for (const Span& some : cut(rows, high)) out.push_back({{b, 1}, some, cols});
+  return out;
+}
+
+Tile rows_of(Tile tile, std::int64_t start, std::int64_t count) {
+  tile.start = static_cast<std::uint8_t>(start);
+  tile.partitions = static_cast<std::int32_t>(count);
+  return tile;
+}
+
+// ---- pictures
+
+std::vector<Tile> PictureTiles::load(const PictureBlock& band) {
+  if (packed_.count() > 1) {
+    const std::int64_t size = band.pictures.size * extent_of(x_.rows, band.rows.size, packed_.rows, true) *
+                              extent_of(x_.cols, band.cols.size, packed_.cols, false);
+    const Tile tile = e_.sbuf(type_, packed_.count() * x_.features, size);
+    load_packed(tile, band);
+    return {tile};
+  }
+  std::vector<Tile> out;
+  for (std::int64_t f = 0; f < x_.features; f += kPartitions)
+    out.push_back(load(band, {f, std::min(kPartitions, x_.features - f)}));
+  return out;
+}
+
+Tile PictureTiles::load(const PictureBlock& band, Span features) {
+  const std::int64_t size =
+      band.pictures.size * extent_of(x_.rows, band.rows.size, 1, true) * extent_of(x_.cols, band.cols.size, 1, false);
+  const Tile out = e_.sbuf(type_, features.size, size);
+  load_panel(out, features, band);
+  return out;
+}
+
+PictureTiles::Cover PictureTiles::cover(const WindowAxis& axis, Span places, std::int64_t packed,
+                                        std::int64_t shift) const {
+  const bool is_row = &axis == &x_.rows;
+  Cover out{.step = axis.apart, .extent = extent_of(axis, places.size, packed, is_row)};
+  const std::int64_t origin = places.begin * axis.stride - axis.low + shift * axis.dilation;
+  if (is_row && skips(axis) && axis.stride > 1) {  // every so many rows, the first of them at `at`
+    const std::int64_t before = origin < 0 ? ceil_div(-origin, axis.stride) : 0;
+    out.at = std::min(before, out.extent), out.first = origin + before * axis.stride;
+    const std::int64_t there = out.first < axis.size ? ceil_div(axis.size - out.first, axis.stride) : 0;
+    out.count = std::clamp<std::int64_t>(there, 0, out.extent - out.at);
+    return out;
+  }
+  out.first = origin > 0 ? ceil_div(origin, axis.apart) : 0;
+  out.at = std::min(out.first * axis.apart - origin, out.extent);
+  const std::int64_t room = out.at < out.extent ? ceil_div(out.extent - out.at, axis.apart) : 0;
+  out.count = std::clamp<std::int64_t>(axis.size - out.first, 0, room);
+  return out;
+}
+
+/// What DMA reads: [features, pictures, rows, columns].
+Tile PictureTiles::pixels(Span features, const PictureBlock& band, const Cover& rows, const Cover& cols) const {
+  const std::int64_t step = skips(x_.rows) ? x_.rows.stride : 1;
+  const std::int64_t begin = x_.first + band.pictures.begin * x_.step + features.begin * x_.feature_step +
+                             rows.first * x_.rows.x_step + cols.first * x_.cols.x_step;
+  return with_axes(e_.hbm_flat(source_, begin, features.size, 1, x_.feature_step),
+                   {{x_.step, band.pictures.size}, {x_.rows.x_step * step, rows.count}, {x_.cols.x_step, cols.count}});
+}
+
+/// Zeros around the pixels, or everywhere where zeros are between them.
+void PictureTiles::fill_border(const Tile& tile, std::int64_t pictures, const Cover& rows, const Cover& cols) {
+  if (rows.whole() && cols.whole()) return;
+  if (rows.step > 1 || cols.step > 1 || rows.count == 0 || cols.count == 0) return e_.fill(tile, border_);
+  const std::int64_t width = cols.extent, picture = rows.extent * width;
+  const auto fill = [&](std::int64_t row, std::int64_t high, std::int64_t col, std::int64_t wide) {
+    if (high > 0 && wide > 0)
+      e_.fill(with_axes(moved_by(tile, row * width + col), {{picture, pictures}, {width, high}, {1, wide}}), border_);
+  };
+  const std::int64_t below = rows.at + rows.count, behind = cols.at + cols.count;
+  fill(0, rows.at, 0, width);
+  fill(below, rows.extent - below, 0, width);
+  fill(rows.at, rows.count, 0, cols.at);
+  fill(rows.at, rows.count, behind, width - behind);
+}
+
+/// Whether DMA writes between the borders as soon as it would write one run that an engine then moves.
+bool PictureTiles::is_quick(const Tile& inside, const Tile& source) const {
+  const isa::Target& target = e_.target();
+  Tile dense = inside;
+  dense = with_axes(dense, {{1, inside.cols()}});
+  const auto seconds = [&](const Tile& dst) {
+    return isa::dma_cost({.op = Opcode::kDmaCopy, .dst = dst, .a = source}, target.timing.dma).shared;
+  };
+  return seconds(inside) <=
+         std::max(seconds(dense), target.seconds(static_cast<double>(inside.cols()), isa::Engine::kVector));
+}
+
+void PictureTiles::load_panel(const Tile& tile, Span features, const PictureBlock& band) {
+  const Cover rows = cover(x_.rows, band.rows, 1, 0), cols = cover(x_.cols, band.cols, 1, 0);
+  fill_border(tile, band.pictures.size, rows, cols);
+  if (rows.count == 0 || cols.count == 0) return;
+  const std::int64_t width = cols.extent;
+  const Tile inside =
+      with_axes(moved_by(tile, rows.at * width + cols.at),
+                {{rows.extent * width, band.pictures.size}, {width * rows.step, rows.count}, {cols.step, cols.count}});
+  const Tile source = pixels(features, band, rows, cols);
+  if (is_quick(inside, source)) return e_.load(inside, source);
+  copy_in(tile, features, band, rows, cols);
+}
+
+/// Rows that DMA brings as they are and an engine moves between the borders: pieces of them, so that both overlap.
+void PictureTiles::copy_in(const Tile& tile, Span features, const PictureBlock& band, const Cover& rows,
+                           const Cover& cols) {
+  const std::int64_t width = cols.extent, size = isa::size_of(e_.value(source_).dtype);
+  const std::int64_t most = Budgets{e_.target().geometry}.resident_weights / 6 / size;
+  for (const PictureBlock& piece : pieces_of({band.pictures, {0, rows.count}, {0, cols.count}}, most)) {
+    Cover some = rows, part = cols;
+    some.first += piece.rows.begin * (skips(x_.rows) ? x_.rows.stride : 1), some.count = piece.rows.size;
+    part.first += piece.cols.begin, part.count = piece.cols.size;
+    const Tile dense =
+        e_.loaded(e_.value(source_).dtype, pixels(features, {piece.pictures, piece.rows, piece.cols}, some, part));
+    const std::int64_t at = (piece.pictures.begin - band.pictures.begin) * rows.extent * width +
+                            (rows.at + piece.rows.begin * rows.step) * width + cols.at + piece.cols.begin * cols.step;
+    e_.copy(
+        with_axes(
+            moved_by(tile, at),
+            {{rows.extent * width, piece.pictures.size}, {width * rows.step, some.count}, {cols.step, part.count}}),
+        with_axes(dense, {{some.count * part.count, piece.pictures.size}, {part.count, some.count}, {1, part.count}}));
+  }
+}
+
+/// Each packed place of the window has a copy of the picture, shifted by it.
+void PictureTiles::load_packed(const Tile& tile, const PictureBlock& band) {
+  const Span features{0, x_.features};
+  std::vector<std::array<Cover, 2>> covers;
+  bool whole = true;
+  for (std::int64_t p = 0; p < packed_.rows; ++p)
+    for (std::int64_t q = 0; q < packed_.cols; ++q) {
+      covers.push_back({cover(x_.rows, band.rows, packed_.rows, p), cover(x_.cols, band.cols, packed_.cols, q)});
+      whole = whole && covers.back()[0].whole() && covers.back()[1].whole();
+    }
+  if (!whole) e_.fill(tile, border_);  // engines begin at no partition of a place, DMA does
+  for (std::size_t i = 0; i < covers.size(); ++i) {
+    const auto& [rows, cols] = covers[i];
+    if (rows.count == 0 || cols.count == 0) continue;
+    const Tile part = rows_of(moved_by(tile, rows.at * cols.extent + cols.at),
+                              static_cast<std::int64_t>(i) * x_.features, x_.features);
+    e_.load(
+        with_axes(part, {{rows.extent * cols.extent, band.pictures.size}, {cols.extent, rows.count}, {1, cols.count}}),
+        pixels(features, band, rows, cols));
+  }
+}
+
+Tile PictureTiles::shifted(const Tile& tile, const PictureBlock& band, const PictureBlock& piece, const Tap& tap,
+                           std::int64_t partitions_in_use) const {
+  const std::int64_t width = extent_of(x_.cols, band.cols.size, packed_.cols, false);
+  const std::int64_t picture = extent_of(x_.rows, band.rows.size, packed_.rows, true) * width;
+  const std::int64_t down = stride_in_tile(x_.rows, true), right = stride_in_tile(x_.cols, false);
+  const std::int64_t row = (piece.rows.begin - band.rows.begin) * down + tap.row * x_.rows.dilation;
+  const std::int64_t col = (piece.cols.begin - band.cols.begin) * right + tap.col * x_.cols.dilation;
+  const std::int64_t at = (piece.pictures.begin - band.pictures.begin) * picture + row * width + col;
+  return with_axes(partitions(moved_by(tile, at), partitions_in_use),
+                   {{picture, piece.pictures.size}, {width * down, piece.rows.size}, {right, piece.cols.size}});
+}
+
+// ---- kernels
+
+std::array<KernelAxes::Placed, 3> KernelAxes::placed(Axis axis) const {
+  const bool features = axis == kFeatures;
+  std::array<Placed, 3> out{Placed{a_.x.rows.window, a_.x.rows.w_step, 1},
+                            Placed{a_.x.cols.window, a_.x.cols.w_step, 1},
+                            Placed{features ? features_ : outputs_, features ? a_.w_feature : a_.w_output, 1}};
+  std::array<std::size_t, 3> order{0, 1, 2};
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return out[i].memory; });
+  std::int64_t step = 1;
+  for (const std::size_t i : order) out[i].chip = step, step *= out[i].size;
+  return out;
+}
+
+Tile KernelAxes::in_hbm(Tile tile, std::int64_t partitions_in_use, std::int64_t step, Axis axis) const {
+  std::array<Placed, 3> axes = placed(axis);
+  std::ranges::stable_sort(axes, std::greater{}, &Placed::chip);
+  tile.partitions = static_cast<std::int32_t>(partitions_in_use);
+  tile.pstep = step * isa::size_of(tile.dtype);
+  return with_axes(tile,
+                   {{axes[0].memory, axes[0].size}, {axes[1].memory, axes[1].size}, {axes[2].memory, axes[2].size}});
+}
+
+Tile KernelAxes::features_of(const Tile& rows, const Tap& tap) const {
+  const auto [down, right, feature] = placed(kFeatures);
+  const std::int64_t at = a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip;
+  return with_axes(moved_by(rows, at), {{down.chip, tap.rows}, {right.chip, tap.cols}, {feature.chip, feature.size}});
+}
+
+Tile KernelAxes::outputs_of(const Tile& rows, const Tap& tap) const {
+  const auto [down, right, output] = placed(kOutputs);
+  const std::int64_t at = a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip;
+  return with_axes(moved_by(rows, at), {{output.chip, output.size}});
+}
+
+}  // namespace runtime
