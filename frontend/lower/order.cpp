@@ -80,7 +80,7 @@ class Order {
     return out;
   }
 
-  /// Small results that need nothing but parameters, such as the factors of a batch norm: what reads them can be
+  /// Small results that need nothing but parameters, such as the factors of a batch norm: their reader can be
   /// computed with the product before it if they are computed before that.
   void find_vectors_of_parameters() {
     constexpr double kSmall = 64 * 1024;  // bytes

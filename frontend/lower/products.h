@@ -1,4 +1,4 @@
-// What dot products and convolutions share: operands as matrices.
+// Operands as matrices, for dot products and convolutions.
 #pragma once
 
 #include "frontend/lower/lowerer.h"

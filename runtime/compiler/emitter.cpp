@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "runtime/graph/op.h"
 
 namespace runtime {
 namespace {
@@ -160,7 +161,9 @@ void Emitter::affine_select(const Tile& tile, float start, float by_row, float b
 bool Emitter::keeps(ValueId id, std::int64_t most_bytes) const {
   const Value& v = value(id);
   const std::int64_t tiles = (v.rows + isa::kPartitions - 1) / isa::kPartitions;
-  return v.kind == Kind::kActivation && v.rows <= kKeptRows && tiles * v.cols * isa::size_of(v.dtype) <= most_bytes;
+  const auto reads_kept = [&](NodeId n) { return graph_.node(n).op->reads_kept; };
+  const bool few = v.rows <= kKeptRows || std::ranges::any_of(graph_.users(id), reads_kept);
+  return v.kind == Kind::kActivation && few && tiles * v.cols * isa::size_of(v.dtype) <= most_bytes;
 }
 
 void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes) {

@@ -51,7 +51,8 @@ using Scalar = std::variant<float, Tile>;
 
 class Emitter {
  public:
-  static constexpr std::int64_t kKeptRows = std::int64_t{4} * isa::kPartitions;  // of tensors that keep() takes
+  static constexpr std::int64_t kKeptRows = std::int64_t{4} * isa::kPartitions;  // of tensors that keep() takes, but
+                                                                                 // for readers of kept pictures
   static constexpr std::int64_t kKeptBytes = std::int64_t{32} * 1024;            // of a partition, for one of them
 
   /// Keeps references to both.

@@ -90,7 +90,7 @@ class Fuser {
     return !sum && !views_.contains(node.in[i]) && !node.op->not_by_row.contains(i) && value.rows == rows_of(node);
   }
 
-  /// A view of memory does nothing: it is there with what it views, and does not have that row by row.
+  /// A view of memory does nothing: it is there with the memory, and does not have that row by row.
   void look_on(const Node& node) {
     const auto found = home_.find(node.in[0]);
     if (found == home_.end()) return;

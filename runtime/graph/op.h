@@ -114,6 +114,8 @@ struct Op {
   /// Operands of which a row tile reads rows other than its own: by index, or all. Fusion cannot pass such an operand
   /// tile by tile.
   Operands not_by_row{};
+  /// It takes its picture from SBUF where an earlier group of the block has left it there, however many rows it has.
+  bool reads_kept = false;
   /// Operands that only TensorE reads: the pass `narrow` may store them in operand_type().
   Operands tensor_operands{};
   /// Set when the result is the sum over all rows of operand 0, which are therefore the rows of its work.

@@ -211,6 +211,7 @@ const Op kConvolution{
     .row_product = {.lower = convolution_lower, .shared_bytes = shared_bytes, .staged_bytes = staged_bytes},
     .matmul_flops = convolution_flops,
     .not_by_row = {0, 1},
+    .reads_kept = true,
     .tensor_operands = {0, 1},
     .pieces = convolution_pieces};
 

@@ -158,11 +158,23 @@ std::vector<Tile> PictureTiles::load(const PictureBlock& band) {
 }
 
 Tile PictureTiles::load(const PictureBlock& band, Span features) {
-  const std::int64_t size =
-      band.pictures.size * extent_of(x_.rows, band.rows.size, 1, true) * extent_of(x_.cols, band.cols.size, 1, false);
-  const Tile out = e_.sbuf(type_, features.size, size);
-  load_panel(out, features, band);
-  return out;
+  const Cover rows = cover(x_.rows, band.rows, 1, 0), cols = cover(x_.cols, band.cols, 1, 0);
+  const std::optional<Tile> kept = kept_pixels(features, band, rows, cols);
+  if (kept && kept->dtype == type_ && is_panel(band, rows, cols)) return *kept;
+  const Tile tile = e_.sbuf(type_, features.size, band.pictures.size * rows.extent * cols.extent);
+  fill_border(tile, band.pictures.size, rows, cols);
+  if (rows.count == 0 || cols.count == 0) return tile;
+  const std::int64_t width = cols.extent;
+  const Tile inside =
+      with_axes(moved_by(tile, rows.at * width + cols.at),
+                {{rows.extent * width, band.pictures.size}, {width * rows.step, rows.count}, {cols.step, cols.count}});
+  if (kept)
+    e_.copy(inside, *kept);
+  else if (const Tile source = pixels(features, band, rows, cols); is_quick(inside, source))
+    e_.load(inside, source);
+  else
+    copy_in(tile, features, band, rows, cols);
+  return tile;
 }
 
 PictureTiles::Cover PictureTiles::cover(const WindowAxis& axis, Span places, std::int64_t packed,
@@ -184,13 +196,40 @@ PictureTiles::Cover PictureTiles::cover(const WindowAxis& axis, Span places, std
   return out;
 }
 
-/// What DMA reads: [features, pictures, rows, columns].
-Tile PictureTiles::pixels(Span features, const PictureBlock& band, const Cover& rows, const Cover& cols) const {
+/// The element of the first feature at which a band's pixels begin.
+std::int64_t PictureTiles::first_pixel(const PictureBlock& band, const Cover& rows, const Cover& cols) const {
+  return x_.first + band.pictures.begin * x_.step + rows.first * x_.rows.x_step + cols.first * x_.cols.x_step;
+}
+
+/// `tile` from the first pixel on as [features, pictures, rows, columns].
+Tile PictureTiles::seen_in(const Tile& tile, const PictureBlock& band, const Cover& rows, const Cover& cols) const {
   const std::int64_t step = skips(x_.rows) ? x_.rows.stride : 1;
-  const std::int64_t begin = x_.first + band.pictures.begin * x_.step + features.begin * x_.feature_step +
-                             rows.first * x_.rows.x_step + cols.first * x_.cols.x_step;
-  return with_axes(e_.hbm_flat(source_, begin, features.size, 1, x_.feature_step),
+  return with_axes(tile,
                    {{x_.step, band.pictures.size}, {x_.rows.x_step * step, rows.count}, {x_.cols.x_step, cols.count}});
+}
+
+/// As DMA reads them.
+Tile PictureTiles::pixels(Span features, const PictureBlock& band, const Cover& rows, const Cover& cols) const {
+  const std::int64_t begin = first_pixel(band, rows, cols) + features.begin * x_.feature_step;
+  return seen_in(e_.hbm_flat(source_, begin, features.size, 1, x_.feature_step), band, rows, cols);
+}
+
+std::optional<Tile> PictureTiles::kept_pixels(Span features, const PictureBlock& band, const Cover& rows,
+                                              const Cover& cols) const {
+  const Tile* kept = e_.kept(source_, features.begin, features.size);
+  const bool row_by_row = e_.value(source_).cols == x_.feature_step &&
+                          last_element(x_) < e_.value(source_).elements() &&
+                          last_element(x_) - (x_.features - 1) * x_.feature_step < x_.feature_step;
+  if (!kept || !row_by_row) return {};
+  return seen_in(moved_by(*kept, first_pixel(band, rows, cols)), band, rows, cols);
+}
+
+/// Whether a tile of the band is nothing but the pixels in the order that they have.
+bool PictureTiles::is_panel(const PictureBlock& band, const Cover& rows, const Cover& cols) const {
+  const bool skipped = skips(x_.rows) && x_.rows.stride > 1;
+  return rows.whole() && cols.whole() && !skipped && x_.cols.x_step == 1 &&
+         (rows.extent == 1 || x_.rows.x_step == cols.extent) &&
+         (band.pictures.size == 1 || x_.step == rows.extent * cols.extent);
 }
 
 /// Zeros around the pixels, or everywhere where zeros are between them.
@@ -219,19 +258,6 @@ bool PictureTiles::is_quick(const Tile& inside, const Tile& source) const {
   };
   return seconds(inside) <=
          std::max(seconds(dense), target.seconds(static_cast<double>(inside.cols()), isa::Engine::kVector));
-}
-
-void PictureTiles::load_panel(const Tile& tile, Span features, const PictureBlock& band) {
-  const Cover rows = cover(x_.rows, band.rows, 1, 0), cols = cover(x_.cols, band.cols, 1, 0);
-  fill_border(tile, band.pictures.size, rows, cols);
-  if (rows.count == 0 || cols.count == 0) return;
-  const std::int64_t width = cols.extent;
-  const Tile inside =
-      with_axes(moved_by(tile, rows.at * width + cols.at),
-                {{rows.extent * width, band.pictures.size}, {width * rows.step, rows.count}, {cols.step, cols.count}});
-  const Tile source = pixels(features, band, rows, cols);
-  if (is_quick(inside, source)) return e_.load(inside, source);
-  copy_in(tile, features, band, rows, cols);
 }
 
 /// Rows that DMA brings as they are and an engine moves between the borders: pieces of them, so that both overlap.

@@ -61,7 +61,7 @@ class PictureTiles {
   PictureTiles(Emitter& e, ValueId source, const Pictures& x, const Form& form)
       : e_{e}, source_{source}, x_{x}, packed_{form.packed}, type_{form.type}, border_{form.border} {}
 
-  /// What the part `band` of the result looks at.
+  /// The pixels that the part `band` of the result looks at.
   std::vector<Tile> load(const PictureBlock& band);
   /// The same of 128 features at most.
   Tile load(const PictureBlock& band, Span features);
@@ -79,7 +79,11 @@ class PictureTiles {
   };
   Cover cover(const WindowAxis& axis, Span places, std::int64_t packed, std::int64_t shift) const;
   Tile pixels(Span features, const PictureBlock& band, const Cover& rows, const Cover& cols) const;
-  void load_panel(const Tile& tile, Span features, const PictureBlock& band);
+  /// The same of a tile in which an earlier group of the block has left these features; none: it has not.
+  std::optional<Tile> kept_pixels(Span features, const PictureBlock& band, const Cover& rows, const Cover& cols) const;
+  bool is_panel(const PictureBlock& band, const Cover& rows, const Cover& cols) const;
+  std::int64_t first_pixel(const PictureBlock& band, const Cover& rows, const Cover& cols) const;
+  Tile seen_in(const Tile& tile, const PictureBlock& band, const Cover& rows, const Cover& cols) const;
   void load_packed(const Tile& tile, const PictureBlock& band);
   void copy_in(const Tile& inside, Span features, const PictureBlock& band, const Cover& rows, const Cover& cols);
   void fill_border(const Tile& tile, std::int64_t pictures, const Cover& rows, const Cover& cols);
@@ -107,7 +111,7 @@ class KernelAxes {
 
   /// The kernel from the element at which `tile` begins: `partitions` rows, and the window and `axis` in each.
   Tile in_hbm(Tile tile, std::int64_t partitions, std::int64_t step, Axis axis) const;
-  /// Of what was loaded so, for one step over the window: [places and features] or [outputs].
+  /// The same in SBUF, once loaded, for one step over the window: [places and features] or [outputs].
   Tile features_of(const Tile& rows, const Tap& tap) const;
   Tile outputs_of(const Tile& rows, const Tap& tap) const;
 

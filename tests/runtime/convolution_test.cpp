@@ -16,12 +16,15 @@ using runtime::Pictures;
 using runtime::WindowAttrs;
 using runtime::WindowAxis;
 
-WindowAxis axis(std::int64_t size, std::int64_t window, std::int64_t low = 0, std::int64_t high = 0,
-                std::int64_t stride = 1, std::int64_t dilation = 1, std::int64_t apart = 1) {
-  WindowAxis out{.size = size, .window = window, .stride = stride, .dilation = dilation, .apart = apart, .low = low};
-  const std::int64_t wide = (size - 1) * apart + 1 + low + high - (window - 1) * dilation;
-  out.places = (wide - 1) / stride + 1;
+/// With `high` places of padding behind the pixels.
+WindowAxis axis(WindowAxis out, std::int64_t high = 0) {
+  const std::int64_t wide = (out.size - 1) * out.apart + 1 + out.low + high - (out.window - 1) * out.dilation;
+  out.places = (wide - 1) / out.stride + 1;
   return out;
+}
+WindowAxis axis(std::int64_t size, std::int64_t window, std::int64_t low = 0, std::int64_t high = 0,
+                std::int64_t stride = 1) {
+  return axis({.size = size, .window = window, .stride = stride, .low = low}, high);
 }
 
 /// Pictures as [picture, feature, row, column].
@@ -71,8 +74,12 @@ TEST(Convolution, MoreFeaturesAndOutputsThanPartitions) {
 }
 
 TEST(Convolution, DilatedWindowsAndPictures) {
-  expect_right(convolution(pictures(1, 4, axis(12, 3, 2, 2, 1, 2), axis(11, 2, 0, 1, 1, 3)), 6));
-  expect_right(convolution(pictures(2, 4, axis(6, 3, 2, 1, 1, 1, 2), axis(5, 2, 1, 1, 1, 1, 3)), 6));
+  expect_right(convolution(pictures(1, 4, axis({.size = 12, .window = 3, .dilation = 2, .low = 2}, 2),
+                                    axis({.size = 11, .window = 2, .dilation = 3}, 1)),
+                           6));
+  expect_right(convolution(pictures(2, 4, axis({.size = 6, .window = 3, .apart = 2, .low = 2}, 1),
+                                    axis({.size = 5, .window = 2, .apart = 3, .low = 1}, 1)),
+                           6));
 }
 
 TEST(Convolution, ReversedKernelsWhoseOutputsAreNearerThanFeatures) {
@@ -97,7 +104,8 @@ TEST(Convolution, ReachingBeyondTheKernelIsRefused) {
   const auto a = convolution(pictures(1, 2, axis(5, 3), axis(5, 3)), 4);
   ConvolutionAttrs wrong = a;
   wrong.w_first = 1;
-  EXPECT_TRUE(fails(base::Fault::kProgram, "beyond", [&] { run_on_device(kConvolution, operands(a), wrong, "fp32"); }));
+  EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { run_on_device(kConvolution, operands(a), wrong, "fp32"); },
+                           {"beyond"}));
 }
 
 TEST(Window, LargestSmallestAndSum) {
@@ -110,7 +118,9 @@ TEST(Window, LargestSmallestAndSum) {
 }
 
 TEST(Window, WeightsOfEachFeatureAndSeveralOutputs) {
-  WindowAttrs a{.x = pictures(2, 130, axis(10, 3, 1, 1, 2), axis(9, 3, 2, 2, 1, 2)), .weighted = true, .outputs = 2};
+  WindowAttrs a{.x = pictures(2, 130, axis(10, 3, 1, 1, 2), axis({.size = 9, .window = 3, .dilation = 2, .low = 2}, 2)),
+                .weighted = true,
+                .outputs = 2};
   a.x.rows.w_step = 3;
   a.w_output = 9, a.w_feature = 18;
   expect_reference(kWindow, in_type(Dtype::kFp32, {random_normal(2 * 130 * 10, 9, 1), random_normal(260, 9, 2)}), a,

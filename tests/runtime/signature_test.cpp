@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "base/fields.h"
 #include "runtime/compiler/block.h"
@@ -50,6 +52,18 @@ T other(const T& value) {
     return static_cast<T>(value + 1);
 }
 
+/// Calls `changed` with one member of `x` after the other changed, those of its members among them.
+template <class T, class F>
+void change_each(T& x, const F& changed) {
+  if constexpr (base::Plainly<T>) {
+    std::apply([&](auto&... member) { (change_each(member, changed), ...); }, base::fields(x));
+  } else {
+    const T before = std::exchange(x, other(x));
+    changed();
+    x = before;
+  }
+}
+
 template <class T>
 class AttributesOf : public testing::Test {};
 
@@ -65,20 +79,16 @@ TYPED_TEST(AttributesOf, EachMemberDecidesTheBlockTheProgramAndEquality) {
   const OneNode plain{Attrs{TypeParam{}}};
   std::set<std::string> signatures{plain.signature()};
   std::set<std::uint64_t> keys{plain.program_key()};
+  TypeParam changed;
   std::size_t members = 0;
-  const auto change = [&](auto index) {
-    TypeParam changed;
-    auto& member = std::get<index>(base::fields(changed));
-    member = other(member);
-    EXPECT_FALSE(Attrs{changed} == Attrs{TypeParam{}}) << "member " << index;
+  change_each(changed, [&] {
+    EXPECT_FALSE(Attrs{changed} == Attrs{TypeParam{}}) << "member " << members;
     const OneNode node{Attrs{changed}};
-    EXPECT_TRUE(signatures.insert(node.signature()).second) << "member " << index;
-    EXPECT_TRUE(keys.insert(node.program_key()).second) << "member " << index;
+    EXPECT_TRUE(signatures.insert(node.signature()).second) << "member " << members;
+    EXPECT_TRUE(keys.insert(node.program_key()).second) << "member " << members;
     ++members;
-  };
-  [&]<std::size_t... I>(std::index_sequence<I...>) { (change(std::integral_constant<std::size_t, I>{}), ...); }
-  (std::make_index_sequence<base::kFieldCount<TypeParam>>{});
-  EXPECT_EQ(members, base::kFieldCount<TypeParam>);
+  });
+  EXPECT_GE(members, base::kFieldCount<TypeParam>);
 }
 
 TEST(Signature, KnowsAttributesOfEqualBytesApart) {
