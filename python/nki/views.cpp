@@ -148,6 +148,7 @@ void add_figures(ViewClass& view) {
       .def_property_readonly("by_values", [](const View& v) { return v.indirect.has_value(); })
       .def_property_readonly("index", [](const View& v) { return *indirect_of(v).index; })
       .def_property_readonly("index_step", [](const View& v) { return indirect_of(v).step; })
+      .def_property_readonly("index_limit", [](const View& v) { return indirect_of(v).limit; })
       .def_property_readonly("one_column", one_column)
       .def_property_readonly("offset", first_element)
       .def_property_readonly("place",

@@ -60,6 +60,15 @@ EnginePolicy policy_for(const isa::Target& target) {
   return out;
 }
 
+/// Gathers, scatters and dynamic copies get the rows that an index may name; for all others the index would be lost.
+void refuse_indirect(const Trace::Op& op) {
+  for (const View* view : {op.dst, op.dst2, op.a, op.b, op.c})
+    if (view && view->indirect)
+      throw base::Error{base::Fault::kProgram, "",
+                        fmt::format("{} reads or writes places that an index of the run names", isa::name_of(op.instr.op)),
+                        "copy the tile first, with dma_copy or tensor_copy"};
+}
+
 base::Error another_kernel(const Storage& storage) {
   return {base::Fault::kProgram, "",
           fmt::format("{} is of another kernel, or of another call of this one",
@@ -248,6 +257,7 @@ void Trace::check(isa::Instr instr) const {
 
 void Trace::emit(const Op& op) {
   if ((op.dst && op.dst->empty()) || (op.a && op.a->empty())) return;
+  refuse_indirect(op);
   isa::Instr instr = op.instr;
   instr.label = label_;
   const bool steps = instr.steps != decltype(instr.steps){};

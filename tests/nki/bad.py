@@ -84,6 +84,9 @@ CASES = [
     nl.store(out[p, f], nl.max(nl.load(x), axis=3))  # HERE"""),
     ("a type of 64 bits", OLDER, "no type", """
     t = nl.ndarray((128, 4), dtype=np.float64, buffer=nl.sbuf)  # HERE"""),
+    ("an operand by an index of the run", OLDER, "index of the run", """
+    i = nl.load(y[p, 0:1], dtype=nl.int32)
+    nl.store(out[p, f], nisa.dma_transpose(x[i, nl.arange(128)[None, :]]))  # HERE"""),
     ("partitions that hardware cannot begin at", OLDER, "", """
     t = nl.load(x)
     t[16:48, 0:512] = nl.exp(t[8:40, 0:512])  # HERE
@@ -112,6 +115,10 @@ CASES = [
     nisa.tensor_tensor(data1=a, data2=b, op=nl.add)  # HERE"""),
     ("a destination of another shape", NEWER, "dst is", """
     nisa.tensor_tensor(c[:, 0:256], a, b, nl.add)  # HERE"""),
+    ("an indirect transpose of what Trn1 lacks", NEWER, "NeuronCore-v3", """
+    i = nl.ndarray((128, 1), dtype=nl.uint32, buffer=nl.sbuf)
+    nisa.memset(i, 3)
+    nisa.dma_transpose(c[0:128, 0:128], x.ap([[512, 128], [1, 128]], vector_offset=i))  # HERE"""),
     ("DMA into PSUM", NEWER, "PSUM", """
     t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.dma_copy(t, x)  # HERE"""),

@@ -6,6 +6,8 @@ import numpy as np
 import nki
 import nki.isa as nisa
 import nki.language as nl
+import nki.typing as nt
+from trnsim.nki import _jit
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(3)
@@ -225,7 +227,12 @@ def shapes(out, x):
     nisa.dma_copy(out, t)
 
 
+def annotated(out, x: nt.tensor[P, N]):
+    nisa.dma_copy(out, loaded(x))
+
+
 check("shapes", shapes, lambda x: x, X)
+check("annotations", annotated, lambda x: x, X)
 
 # ---- dynamic access
 ROWS = f32(256, 40)
@@ -247,6 +254,27 @@ def scatter(out, x, i):
 
 ORDER = rng.permutation(P).astype(np.int32)[:, None]
 check("scatter of rows", scatter, lambda x, i: x[np.argsort(i[:, 0])], X, ORDER)
+
+
+def gather_transposed(out, table, index, axes):
+    """dst = table[indices].T; indices run down the columns of their tile."""
+    elements = int(np.prod(table.shape[1:]))
+    inner = [[int(np.prod(table.shape[d + 1:])), table.shape[d]] for d in range(1, len(table.shape))]
+    rows = table.ap([[elements, index.size], *inner], vector_offset=loaded(index), indirect_dim=0)
+    turned = nl.ndarray(out.shape, dtype=out.dtype)
+    nisa.dma_transpose(turned, rows, axes=axes)
+    nisa.dma_copy(out, turned)
+
+
+_jit.settings.machine = "trn2.3xlarge"
+HALF, FOUR = (f32(*s).astype(np.float16) for s in ((300, 96), (300, 2, 1, 32)))
+for columns in (1, 2):
+    NAMES = rng.integers(0, 300, (128, columns)).astype(np.uint32)
+    check(f"transpose of {columns} x 128 gathered rows", lambda o, t, i: gather_transposed(o, t, i, (1, 0)),
+          lambda t, i: t[i.T.ravel()].T, HALF, NAMES)
+    check(f"transpose of {columns} x 128 gathered blocks", lambda o, t, i: gather_transposed(o, t, i, (3, 1, 2, 0)),
+          lambda t, i: t[i.T.ravel()].transpose(3, 1, 2, 0), FOUR, NAMES)
+_jit.settings.machine = "trn1.2xlarge"
 
 
 def accumulated(out, x, y):

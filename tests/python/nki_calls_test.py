@@ -163,6 +163,32 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(trnsim.Error, "no type of the machine"):
             kernel(lambda tile: None)(rows.reshape(128, 64).astype(">f4"))
 
+    def test_tensors_of_torch_give_tensors_of_torch(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("PyTorch is not there")
+
+        @nki.jit
+        def twice(a):
+            out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+            nl.store(out, nl.add(nl.load(a), nl.load(a)))
+            return out
+
+        @nki.jit
+        def negated(a):
+            nl.store(a, nl.negative(nl.load(a)))
+        rows = torch.arange(128 * 64, dtype=torch.float32).reshape(128, 64) % 100
+        for given in (rows, rows.to(torch.bfloat16), rows.to(torch.int32), rows.half()):
+            with self.subTest(given.dtype):
+                got = twice(given)
+                self.assertEqual((type(got), got.dtype), (torch.Tensor, given.dtype))
+                self.assertTrue(torch.equal(got, given + given))
+        for given in (rows.clone(), rows.to(torch.bfloat16)):
+            want = -given
+            negated(given)
+            self.assertTrue(torch.equal(given, want))
+
     def test_grids_of_impossible_sizes_are_refused(self):
         for grid in (-1, 0, 10 ** 9, 10 ** 30, (10 ** 4, 10 ** 4), "x", 1.5, (1, -1), None, ()):
             with self.subTest(repr(grid)):

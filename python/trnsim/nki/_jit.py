@@ -9,7 +9,7 @@ import time as _time
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki import _doubts, _dtypes, _programs, _report
+from trnsim.nki import _doubts, _dtypes, _programs, _report, _torch
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki._watch import Watch
 from trnsim.nki.typing import TensorType
@@ -67,7 +67,7 @@ class Compiled:
 def _array(value):
     if isinstance(value, TensorType):
         return np.zeros(value.shape, _dtypes.dtype_of(_dtypes.code(value.dtype, _dtypes.FP32)))
-    array = np.asarray(value)
+    array = _torch.to_numpy(value) if _torch.is_tensor(value) else np.asarray(value)
     if array.dtype == np.float64:
         array = array.astype(np.float32)
     if array.dtype == np.int64:
@@ -205,20 +205,24 @@ def compute(compiled):
         _put(compiled.kernel, reg, array)
     compiled.kernel.compute(settings.threads)
     for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
-        if isinstance(given, np.ndarray) and given.flags.writeable and given.dtype == array.dtype:
+        shared = _torch.to_numpy(given) if _torch.is_tensor(given) else given
+        if isinstance(shared, np.ndarray) and shared.flags.writeable and shared.dtype == array.dtype:
             got = np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape)
-            if got.tobytes() != given.tobytes():
-                given[...] = got
+            if got.tobytes() != shared.tobytes():
+                shared[...] = got
     return outputs(compiled)
 
 
 def outputs(compiled):
-    """Arrays of the kernel's results; zeros when nothing was computed."""
+    """Arrays of the kernel's results, tensors of PyTorch where its arguments were; zeros when nothing was computed."""
+    of_torch = any(_torch.is_tensor(given) for _, _, given in compiled.arguments)
+
     def one(value):
         if isinstance(value, _core.View):
             if value.space != HBM:
                 raise error("the kernel returns a tile on the chip", "store it to a tensor in shared HBM")
-            return np.array(_memory(compiled.kernel, value))
+            array = np.array(_memory(compiled.kernel, value))
+            return _torch.from_numpy(array) if of_torch else array
         if isinstance(value, dict):
             return {k: one(v) for k, v in value.items()}
         if isinstance(value, (list, tuple)):

@@ -44,6 +44,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 # Modules of the SDK that kernels import names from, and the module here that has these names.
 _MOVED = {"neuronxcc.nki.isa.constants": "trnsim.nki._isa.modes",
           "neuronxcc.nki.language.constants": "trnsim.nki._language.types",
+          "nki.typing": "trnsim.nki.typing",
           "neuronxcc.nki._private": "trnsim.nki._private",
           "neuronxcc.nki._private.private_api": "trnsim.nki._private",
           "neuronxcc.nki.compiler.backends": "trnsim.nki._inside",

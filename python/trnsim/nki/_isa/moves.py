@@ -84,13 +84,17 @@ def dma_transpose(src, *, axes=None, mask=None, dtype=None):
     if order is None or (axes is not None and tuple(axes) != order):
         raise error(f"a DMA transpose of {src.ndim} axes by {axes}", "use (1, 0), (2, 1, 0) or (3, 1, 2, 0)")
     out = e.result([src.shape[a] for a in order], code(dtype, src.code))
+    transpose_planes(out, src)
+    return out
+
+
+def transpose_planes(dst, src):
+    """The first and the last axis of `src` exchanged, for each place of the axes between them."""
     for middle in np.ndindex(*src.shape[1:-1]):
-        to, source = out, src
+        to, source = dst, src
         for d, i in enumerate(middle):
             to, source = to._cut(d + 1, i, 1), source._cut(d + 1, i, 1)
-        p, f = src.shape[0], src.shape[-1]
         put("dma_transpose", e.SYNC, to, source)
-    return out
 
 
 def tensor_copy(src, *, mask=None, dtype=None, engine=modes.engine.unknown):

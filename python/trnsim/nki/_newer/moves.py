@@ -1,16 +1,15 @@
 """nki.isa of the newer dialect: TensorE, DMA and copies."""
-import numpy as np
-
 from trnsim import _core
-
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
 from trnsim.nki._emit import alu_name, put, tile
+from trnsim.nki._isa import moves as isa_moves
 from trnsim.nki._isa.matrix import double_row, product
 from trnsim.nki._isa.modes import engine_code
 from trnsim.nki._language import moves
 from trnsim.nki._newer.emit import DONE, destination, into, later
+from trnsim.nki._newer.gathered import gathered_transpose
 from trnsim.nki._newer.modes import dge_mode as dge
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import matmul_perf_mode as perf
@@ -92,11 +91,10 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
     if tuple(dst.shape) != tuple(src.shape[a] for a in order):
         raise error(f"dst has the shape {tuple(dst.shape)}, the result has {tuple(src.shape[a] for a in order)}",
                     "give a destination of that shape")
-    for middle in np.ndindex(*src.shape[1:-1]):
-        to, source = dst, src
-        for d, i in enumerate(middle):
-            to, source = to._cut(1 + d, i, 1), source._cut(1 + d, i, 1)
-        put("dma_transpose", e.SYNC, to, source)
+    if src.by_values:
+        gathered_transpose(dst, src, oob_mode is oob.skip)
+    else:
+        isa_moves.transpose_planes(dst, src)
     return DONE
 
 
