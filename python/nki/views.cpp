@@ -157,6 +157,8 @@ void add_figures(ViewClass& view) {
                                                      v.offset);
                              })
       .def_property_readonly("has_claims", [](const View& v) { return !v.claims.empty(); })
+      .def_property_readonly("ready",
+                             [](const View& v) { return v.on_chip() && !v.indirect.has_value() && v.rank > 1; })
       .def("_steps", pattern_of)
       .def_property_readonly("storage_size", [](const View& v) { return v.storage->cols; })
       .def("empty", &View::empty);

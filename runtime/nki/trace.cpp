@@ -64,9 +64,10 @@ EnginePolicy policy_for(const isa::Target& target) {
 void refuse_indirect(const Trace::Op& op) {
   for (const View* view : {op.dst, op.dst2, op.a, op.b, op.c})
     if (view && view->indirect)
-      throw base::Error{base::Fault::kProgram, "",
-                        fmt::format("{} reads or writes places that an index of the run names", isa::name_of(op.instr.op)),
-                        "copy the tile first, with dma_copy or tensor_copy"};
+      throw base::Error{
+          base::Fault::kProgram, "",
+          fmt::format("{} reads or writes places that an index of the run names", isa::name_of(op.instr.op)),
+          "copy the tile first, with dma_copy or tensor_copy"};
 }
 
 base::Error another_kernel(const Storage& storage) {

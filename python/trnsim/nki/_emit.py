@@ -1,4 +1,6 @@
 """Instructions as the language and the instruction set write them."""
+import functools
+
 import numpy as np
 
 from trnsim import _core
@@ -121,6 +123,8 @@ def tile(x, what="operand"):
     """An operand that must be a tile on the chip, with its partitions as the first of at least two axes."""
     if not isinstance(x, View):
         raise error(f"the {what} is {type(x).__name__}, no tile", "give it a tile in SBUF or PSUM")
+    if x.ready:
+        return x
     if x.space == HBM:
         raise error(f"the {what} lies in HBM", "load it to SBUF first")
     if x.by_values:
@@ -156,6 +160,7 @@ BITS = {"and", "or", "xor", "shl", "shr", "not"}
 COMPARISONS = {"eq", "ne", "gt", "ge", "lt", "le", "logical_and", "logical_or", "logical_xor", "logical_not"}
 
 
+@functools.lru_cache(256)
 def alu_name(op):
     """The ALU operation that an `op=` argument names: a function of NumPy or of nl, or its name."""
     name = op if isinstance(op, str) else getattr(op, "__name__", None)

@@ -91,7 +91,7 @@ def _guarded(name, function):
 
     @functools.wraps(function)
     def call(*args, **named):
-        kinds = (tuple(map(type, args)), tuple(named), tuple(map(type, named.values())))
+        kinds = (*map(type, args), *named, *map(type, named.values()))
         if kinds not in seen:
             _check(name, _bound(name, signature, args, named), skipped)
             seen.add(kinds)

@@ -47,7 +47,7 @@ def fp32_min():
 
 def engine_code(which):
     """The machine's number of an engine; ANY: the compiler chooses."""
-    return which.value if isinstance(which, engine) else e.ANY
+    return which._value_ if isinstance(which, engine) else e.ANY
 
 
 REGISTERS = {"idle": 1, "reset": 2, "reduce": 3, "reset_reduce": 4, "load_reduce": 5}  # isa::Registers
