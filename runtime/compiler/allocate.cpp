@@ -11,7 +11,6 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kGrain = 64;     // bytes: alignment of places
 constexpr std::uint32_t kStays = 1500;  // instructions from first to last use that make a buffer long-lived
 
 std::int64_t rounded(std::int64_t bytes, std::int64_t grain) { return (bytes + grain - 1) / grain * grain; }

@@ -14,6 +14,9 @@ namespace runtime {
 /// The register that stands for the block's spill area in VirtualBlock::registers.
 inline constexpr ValueId kSpillArea = kNoValue - 1;
 
+/// Bytes: buffers in SBUF and slots of the spill area begin at multiples of it.
+inline constexpr std::int64_t kGrain = 64;
+
 struct Allocation {
   std::int64_t sbuf_bytes = 0;  // peak per partition
   std::int64_t psum_bytes = 0;

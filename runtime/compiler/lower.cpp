@@ -5,14 +5,38 @@
 
 #include "isa/flops.h"
 #include "runtime/compiler/schedule.h"
+#include "runtime/compiler/spill.h"
 #include "runtime/compiler/synchronize.h"
 
 namespace runtime {
 namespace {
 
+/// Bytes of a partition that DMA brings, at its peak, between the end of a wait and the end of a transfer: restored
+/// buffers need that room to be there in time.
+std::int64_t in_flight(const isa::Target& target) {
+  const isa::DmaTiming& dma = target.timing.dma;
+  const double seconds = target.timing.semaphore + dma.wake + dma.start;
+  return static_cast<std::int64_t>(seconds * dma.engines * dma.engine_rate) / target.geometry.partitions;
+}
+
+/// A schedule in which buffers are saved and restored; restored early, as far as room is left for that.
+std::optional<Allocation> scheduled_with_spills(VirtualBlock& block, const isa::Target& target,
+                                                const LowerOptions& options) {
+  VirtualBlock spilled = block;
+  const std::int64_t room = target.geometry.sbuf_partition_bytes - in_flight(target);
+  const Spills spills = spill(spilled, target, room);
+  if (spilled.instrs.size() == block.instrs.size()) return std::nullopt;  // it is not for the lack of room in SBUF
+  std::optional<Allocation> found = schedule(spilled, target, options.rotate, options.keep_room);
+  if (!found) return found;
+  found->spill_bytes = spills.bytes, found->spills = spills.saves;
+  block = std::move(spilled);
+  return found;
+}
+
 Allocation placed(VirtualBlock& block, const isa::Target& target, const LowerOptions& options) {
   std::optional<Allocation> found;
   if (options.reorder) found = schedule(block, target, options.rotate, options.keep_room);
+  if (!found && options.reorder && options.keep_room) found = scheduled_with_spills(block, target, options);
   return found ? *found : allocate(block, target.geometry, options.rotate);
 }
 

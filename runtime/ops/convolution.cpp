@@ -184,12 +184,12 @@ class Convolution {
 
 void convolution_lower(RowTiler& r, const Node& node) { Convolution{r, node}.run(); }
 
-std::int64_t shared_bytes(const Graph& g, const Node& n) {
+std::int64_t whole_picture_bytes(const Graph& g, const Node& n) {
   const auto& a = n.attrs.as<ConvolutionAttrs>();
   return picture_bytes(a.x, operand_type(g, n), whole_of(a.x));
 }
 
-std::int64_t staged_bytes(const Graph& g, const Node& n) {
+std::int64_t window_panel_bytes(const Graph& g, const Node& n) {
   const auto& a = n.attrs.as<ConvolutionAttrs>();
   return ceil_div(a.x.features, kPartitions) * a.x.taps() * kPartitions * isa::size_of(operand_type(g, n));
 }
@@ -208,7 +208,9 @@ const Op kConvolution{
     .attrs = ConvolutionAttrs{},
     .infer = convolution_infer,
     .forward = convolution_forward,
-    .row_product = {.lower = convolution_lower, .shared_bytes = shared_bytes, .staged_bytes = staged_bytes},
+    .row_product = {.lower = convolution_lower,
+                    .shared_bytes = whole_picture_bytes,
+                    .staged_bytes = window_panel_bytes},
     .matmul_flops = convolution_flops,
     .not_by_row = {0, 1},
     .reads_kept = true,

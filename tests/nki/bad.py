@@ -119,6 +119,9 @@ CASES = [
     i = nl.ndarray((128, 1), dtype=nl.uint32, buffer=nl.sbuf)
     nisa.memset(i, 3)
     nisa.dma_transpose(c[0:128, 0:128], x.ap([[512, 128], [1, 128]], vector_offset=i))  # HERE"""),
+    ("a collective with other ranks", NEWER, "3 other ranks", """
+    group = nki.collectives.ReplicaGroup([[0, 1, 2, 3], [4, 5]])
+    nki.collectives.all_reduce([x], [out], group, nl.add)  # HERE"""),
     ("DMA into PSUM", NEWER, "PSUM", """
     t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.dma_copy(t, x)  # HERE"""),

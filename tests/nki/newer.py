@@ -277,6 +277,35 @@ for columns in (1, 2):
 _jit.settings.machine = "trn1.2xlarge"
 
 
+def largest(out, x, count, places=False):
+    """The largest numbers of each 16 partitions, or their places, in the layout of the input."""
+    values, where = (nl.ndarray(out.shape, dtype=d) for d in (nl.bfloat16, nl.uint32))
+    nisa.memset(values, 0.0)
+    nisa.memset(where, 0)
+    nisa.topk(val_dst=values, idx_dst=where, src=loaded(x), n=count)
+    nisa.dma_copy(out, where if places else values)
+
+
+def snakes(x, count, k, places=False):
+    out = np.zeros((len(x), k), np.uint32 if places else np.float32)
+    for g in range(0, len(x), 16):
+        snake = np.asarray(x[g:g + 16], np.float32).T.ravel()[:count]
+        order = np.argsort(snake)[-k:]
+        j = np.arange(k)
+        out[g + j % 16, j // 16] = order if places else snake[order]
+    return out
+
+
+for parts, count, k in ((32, 42, 8), (16, 128, 37), (128, 150, 64)):
+    columns = -(-count // 16)
+    EACH = np.stack([rng.permutation(16 * columns).reshape(columns, 16).T for _ in range(parts // 16)]).reshape(parts, -1)
+    SMALL = EACH.astype(np.float32).astype(nl.bfloat16)
+    for places in (False, True):
+        wanted = snakes(SMALL, count, k, places)
+        check(f"topk {k} of {count}", lambda o, x, n=count, p=places: largest(o, x, n, p),
+              wanted if places else wanted.astype(nl.bfloat16), SMALL)
+
+
 def accumulated(out, x, y):
     a, b = loaded(x), loaded(y)
     nisa.dma_compute(a, [a, b], reduce_op=nl.add)
@@ -284,6 +313,17 @@ def accumulated(out, x, y):
 
 
 check("dma_compute", accumulated, np.add, X, Y)
+
+
+def reduced(out, x, ranks=((0,),)):
+    """Over one rank: a copy."""
+    sums = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.private_hbm)
+    nki.collectives.all_reduce([x], [sums], nki.collectives.ReplicaGroup(ranks), nl.add)
+    nki.collectives.all_gather([sums], [out], nki.collectives.ReplicaGroup(ranks), 0)
+    assert nki.collectives.rank_id() == 0
+
+
+check("collectives of one rank", reduced, lambda x: x, X)
 
 
 # ---- control

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <set>
 
 #include "hw/sim_device.h"
 #include "isa/check.h"
 #include "runtime/compiler/allocate.h"
+#include "runtime/compiler/schedule.h"
+#include "runtime/compiler/spill.h"
 #include "runtime/compiler/synchronize.h"
 #include "tests/runtime/run_op.h"
 #include "tests/target.h"
@@ -45,13 +48,14 @@ struct Spilled {
   std::uint64_t y = 0;  // the address of the result
 };
 
-Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
+/// `place` gives the block its addresses.
+Spilled spilled_sum(std::int64_t count, std::int64_t cols, const std::function<Allocation(VirtualBlock&)>& place) {
   Graph graph{runtime::numerics("fp32")};
   const ValueId x = graph.tensor("x", count * kParts, cols, Dtype::kFp32, Kind::kInput);
   const ValueId y = graph.tensor("y", kParts, cols, Dtype::kFp32, Kind::kOutput);
   VirtualBlock block = much_in_flight(graph, x, y, count, cols);
   Spilled out;
-  out.allocation = runtime::allocate(block, trn1_target().geometry, rotate);
+  out.allocation = place(block);
   runtime::synchronize(block.instrs, trn1_target().geometry);
   const std::uint64_t x_bytes = graph.value(x).bytes(), y_bytes = graph.value(y).bytes();
   const auto spill = static_cast<std::uint64_t>(out.allocation.spill_bytes);
@@ -68,6 +72,22 @@ Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
   out.program.calls.push_back(call);
   out.program.hbm_bytes = x_bytes + y_bytes + spill;
   return out;
+}
+
+Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
+  return spilled_sum(count, cols,
+                     [&](VirtualBlock& block) { return runtime::allocate(block, trn1_target().geometry, rotate); });
+}
+
+/// The same with saves and restores that a schedule may move. `room`: bytes of a partition that they leave free.
+Spilled scheduled_sum(std::int64_t count, std::int64_t cols, std::int64_t room) {
+  return spilled_sum(count, cols, [&](VirtualBlock& block) {
+    const runtime::Spills spills =
+        runtime::spill(block, trn1_target(), trn1_target().geometry.sbuf_partition_bytes - room);
+    Allocation found = runtime::schedule(block, trn1_target(), true, true).value();
+    found.spills = spills.saves, found.spill_bytes = spills.bytes;
+    return found;
+  });
 }
 
 /// The sum that the block computes, on the device, of tile i filled with random numbers.
@@ -106,6 +126,27 @@ TEST(Place, SpillsWithoutARace) {
   hw::SimOptions options;
   options.check_races = true;
   expect_sum(*hw::make_sim_device(hw::load_machine("trn1.2xlarge"), options), s, 8, 10240);
+}
+
+// A tile that is loaded once is saved once, however often it is restored; restores come before earlier instructions.
+TEST(Place, RestoresEarlyWhereRoomIsLeft) {
+  const Spilled s = scheduled_sum(8, 10240, 41000);
+  isa::check(s.program, trn1_target());
+  EXPECT_GE(s.allocation.spills, 4);
+  EXPECT_LE(s.allocation.spills, 8);
+  EXPECT_EQ(s.allocation.spill_bytes, s.allocation.spills * kParts * 40960);
+  EXPECT_GT(s.allocation.moved, 0u);
+  expect_sum(*isa::make_numeric_device(), s, 8, 10240);
+  hw::SimOptions options;
+  options.check_races = true;
+  expect_sum(*hw::make_sim_device(hw::load_machine("trn1.2xlarge"), options), s, 8, 10240);
+}
+
+TEST(Place, SavesNothingThatFits) {
+  const Spilled s = scheduled_sum(3, 10240, 0);
+  EXPECT_EQ(s.allocation.spills, 0);
+  EXPECT_EQ(s.allocation.spill_bytes, 0);
+  expect_sum(*isa::make_numeric_device(), s, 3, 10240);
 }
 
 TEST(Place, SpillsNothingThatFits) {

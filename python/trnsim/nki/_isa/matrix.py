@@ -53,7 +53,9 @@ def product(operands, onezero=False, is_transpose=False, place=((), ()), accumul
 def in_sbuf_for_tensor(x):
     """An operand of TensorE, which reads SBUF. The older dialect's compiler copies what is in PSUM."""
     x = tile(x, "operand of TensorE")
-    if x.space != SBUF and state.into is not None:
+    if x.space == SBUF:
+        return x
+    if state.into is not None:
         raise error("TensorE reads SBUF", "copy the operand from PSUM with nisa.tensor_copy")
     return e.in_sbuf(x)
 

@@ -8,8 +8,7 @@ from trnsim.nki._newer.arithmetic import (  # noqa: F401
     tensor_scalar_cumulative, tensor_scalar_reduce, tensor_tensor, tensor_tensor_scan)
 from trnsim.nki._newer.emit import NkiInstruction  # noqa: F401
 from trnsim.nki._newer.lacking import (  # noqa: F401
-    activate2, exponential, nc_matmul_mx, quantize_mx, rand2, rand_get_state,
-    rand_set_state, topk)
+    activate2, exponential, nc_matmul_mx, quantize_mx, rand2, rand_get_state, rand_set_state)
 from trnsim.nki._newer.meetings import core_barrier, sendrecv  # noqa: F401
 from trnsim.nki._newer.modes import (  # noqa: F401
     NkiValidationError, dge_mode, dma_engine, engine, matmul_perf_mode, nc_version, oob_mode, reduce_cmd)
@@ -18,6 +17,7 @@ from trnsim.nki._newer.moves import (  # noqa: F401
 from trnsim.nki._newer.search import nonzero_with_count  # noqa: F401
 from trnsim.nki._newer.registers import (  # noqa: F401
     VirtualRegister, register_alloc, register_load, register_move, register_store)
+from trnsim.nki._newer.topk import topk  # noqa: F401
 from trnsim.nki import _strict as _s
 from trnsim.nki._newer import _table as _t
 from trnsim.nki._newer import earlier as _earlier

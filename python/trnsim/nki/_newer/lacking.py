@@ -6,7 +6,6 @@ from trnsim.nki._state import error
 
 _V4 = "NeuronCore-v4 has it, v2 and v3 do not"
 REASONS = {"activate2": _V4, "exponential": _V4, "nc_matmul_mx": _V4, "quantize_mx": _V4, "rand2": _V4,
-           "topk": "which partitions get its results is not documented",
            "rand_set_state": "the generator's own numbers are not published",
            "rand_get_state": "the generator's own numbers are not published"}
 
@@ -35,10 +34,6 @@ def quantize_mx(dst, src, dst_scale, name=None):
 
 def rand2(dst, min, max, name=None):
     _refuse("rand2")
-
-
-def topk(val_dst, idx_dst, src, n, name=None):
-    _refuse("topk")
 
 
 def rand_set_state(src_seeds, engine=engines.gpsimd, name=None):
