@@ -43,10 +43,8 @@ class Order {
 
   void run() {
     find_vectors_of_parameters();
-    for (std::size_t n = 0; n < function_.nodes.size(); ++n) {
-      if (function_.nodes[n].op->group == Group::kProduct) place_vectors(n);
+    for (std::size_t n = 0; n < function_.nodes.size(); ++n)
       if (!placed_[n]) place({n});
-    }
     std::vector<Node> nodes;
     for (const std::size_t n : order_) nodes.push_back(std::move(function_.nodes[n]));
     function_.nodes = std::move(nodes);
@@ -96,21 +94,27 @@ class Order {
     }
   }
 
-  /// Those of them that come before the next product but one.
-  void place_vectors(std::size_t product) {
-    for (std::size_t n = product + 1; n < function_.nodes.size(); ++n) {
-      if (function_.nodes[n].op->group == Group::kProduct) return;
-      if (early_[n] && !placed_[n] && needed(n).size() == 1) place({n});
-    }
+  bool is_product(std::size_t n) const { return function_.nodes[n].op->group == Group::kProduct; }
+  bool is_ready(std::size_t n) const {
+    return std::ranges::all_of(function_.nodes[n].operands,
+                               [&](ValueId v) { return maker_[v] == kNone || placed_[maker_[v]]; });
   }
 
-  /// Places nodes that can be computed now, in their order, and those that are worth being computed behind them.
+  /// Places nodes that can be computed now, in their order, and those that are worth being computed behind them;
+  /// ahead of a product the vectors of parameters that stand between it and the next one.
   void place(const std::vector<std::size_t>& nodes) {
     std::vector<ValueId> open;
-    const auto take = [&](std::size_t n) {
+    const auto put = [&](std::size_t n) {
+      if (placed_[n]) return;
       placed_[n] = true;
       order_.push_back(n);
       for (const ValueId v : reads(n)) open.push_back(v);
+    };
+    const auto take = [&](std::size_t n) {
+      if (is_product(n))
+        for (std::size_t m = n + 1; m < placed_.size() && !is_product(m); ++m)
+          if (early_[m] && is_ready(m)) put(m);
+      put(n);
     };
     std::ranges::for_each(nodes, take);
     while (!open.empty()) {

@@ -105,6 +105,7 @@ Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {
     if (other.moved == best.moved && !other_there) continue;
     best = std::move(other), there = other_there;
   }
+  if (best.rows == 1) std::ranges::replace(best.spreads, Spread::kRow, Spread::kWhole);
   const auto has = [&](Spread spread) { return std::ranges::find(best.spreads, spread) != best.spreads.end(); };
   const bool formless = !has(Spread::kRow) && !has(Spread::kColumn);
   const std::int64_t count = element_count(dims);

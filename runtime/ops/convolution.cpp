@@ -109,14 +109,12 @@ class Convolution {
     r_.at(t);
     e_.label(node_.label);
     Panels out;
-    for (std::int64_t f = 0; f < a_.x.features; f += kPartitions) {
-      const Span features{f, std::min(kPartitions, a_.x.features - f)};
-      const KernelAxes axes{a_, features.size, r_.parts()};
-      if (a_.w_output < a_.w_feature)
-        by_features(axes, features, out);
-      else
-        by_outputs(axes, features, out);
+    if (a_.w_output >= a_.w_feature) {
+      by_outputs(out);
+      return out;
     }
+    for (std::int64_t f = 0; f < a_.x.features; f += kPartitions)
+      by_features({f, std::min(kPartitions, a_.x.features - f)}, out);
     return out;
   }
 
@@ -125,7 +123,8 @@ class Convolution {
   }
 
   /// Outputs follow each other closer than features: DMA brings features to the partitions.
-  void by_features(const KernelAxes& axes, Span features, Panels& out) {
+  void by_features(Span features, Panels& out) {
+    const KernelAxes axes{a_, features.size, r_.parts()};
     if (packed_.count() > 1) {
       for (const Tap& tap : taps(a_.x, packed_)) out.push_back(packed_by_features(features, tap));
       return;
@@ -152,24 +151,38 @@ class Convolution {
     return out;
   }
 
-  /// Features follow each other closer than outputs: TensorE brings them to the partitions.
-  void by_outputs(const KernelAxes& axes, Span features, Panels& out) {
-    const Tile rows = e_.loaded(type_, axes.in_hbm(kernel_in_hbm(features.begin, r_.first_row()), r_.parts(),
-                                                   a_.w_output, KernelAxes::kFeatures));
-    const std::vector<Tap> all = taps(a_.x, packed_);
-    const auto fits = static_cast<std::size_t>(std::max<std::int64_t>(e_.bank_columns(type_) / r_.parts(), 1));
-    for (std::size_t first = 0; first < all.size();) {
-      std::size_t end = first;  // taps of equally many places, as many as a bank holds
-      while (end < all.size() && end - first < fits && all[end].count() == all[first].count()) ++end;
-      const std::int64_t depth = all[first].count() * features.size, parts = r_.parts();
+  /// Features follow each other closer than outputs: TensorE brings them to the partitions, from long rows.
+  void by_outputs(Panels& out) {
+    constexpr std::int64_t kRowBytes = 16 * 1024;  // of a load
+    const std::int64_t panel = a_.x.taps() * kPartitions * isa::size_of(type_);
+    const std::int64_t wide = std::max<std::int64_t>(kRowBytes / panel, 1) * kPartitions;
+    for (std::int64_t f = 0; f < a_.x.features; f += wide) {
+      const Span some{f, std::min(wide, a_.x.features - f)};
+      const KernelAxes axes{a_, some.size, r_.parts()};
+      const Tile rows = e_.loaded(type_, axes.in_hbm(kernel_in_hbm(some.begin, r_.first_row()), r_.parts(), a_.w_output,
+                                                     KernelAxes::kFeatures));
+      std::vector<Tile> squares;
+      for (std::int64_t p = 0; p < some.size; p += kPartitions)
+        for (const Tap& tap : taps(a_.x, packed_))
+          squares.push_back(axes.features_of(rows, tap, {p, std::min(kPartitions, some.size - p)}));
+      transpose(squares, out);
+    }
+  }
+
+  /// As many as a PSUM bank holds leave it at once.
+  void transpose(const std::vector<Tile>& squares, Panels& out) {
+    const std::int64_t parts = r_.parts();
+    const auto fits = static_cast<std::size_t>(std::max<std::int64_t>(e_.bank_columns(type_) / parts, 1));
+    for (std::size_t first = 0, end = 0; first < squares.size(); first = end) {
+      const std::int64_t depth = squares[first].cols();
+      while (end < squares.size() && end - first < fits && squares[end].cols() == depth) ++end;
       const auto count = static_cast<std::int64_t>(end - first);
       const Tile bank = e_.psum(depth, count * parts, type_), panel = e_.sbuf(type_, depth, count * parts);
       for (std::int64_t i = 0; i < count; ++i) {
-        e_.transpose(columns(bank, i * parts, parts), axes.features_of(rows, all[first + static_cast<std::size_t>(i)]));
+        e_.transpose(columns(bank, i * parts, parts), squares[first + static_cast<std::size_t>(i)]);
         out.push_back(columns(panel, i * parts, parts));
       }
       e_.copy(panel, bank);
-      first = end;
     }
   }
 
@@ -202,19 +215,18 @@ double convolution_pieces(const Node& node) {
 
 }  // namespace
 
-const Op kConvolution{
-    .name = "convolution",
-    .text = "sums over the features and places of a window that moves over pictures",
-    .attrs = ConvolutionAttrs{},
-    .infer = convolution_infer,
-    .forward = convolution_forward,
-    .row_product = {.lower = convolution_lower,
-                    .shared_bytes = whole_picture_bytes,
-                    .staged_bytes = window_panel_bytes},
-    .matmul_flops = convolution_flops,
-    .not_by_row = {0, 1},
-    .reads_kept = true,
-    .tensor_operands = {0, 1},
-    .pieces = convolution_pieces};
+const Op kConvolution{.name = "convolution",
+                      .text = "sums over the features and places of a window that moves over pictures",
+                      .attrs = ConvolutionAttrs{},
+                      .infer = convolution_infer,
+                      .forward = convolution_forward,
+                      .row_product = {.lower = convolution_lower,
+                                      .shared_bytes = whole_picture_bytes,
+                                      .staged_bytes = window_panel_bytes},
+                      .matmul_flops = convolution_flops,
+                      .not_by_row = {0, 1},
+                      .reads_kept = true,
+                      .tensor_operands = {0, 1},
+                      .pieces = convolution_pieces};
 
 }  // namespace runtime

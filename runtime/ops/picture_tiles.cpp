@@ -338,10 +338,11 @@ Tile KernelAxes::in_hbm(Tile tile, std::int64_t partitions_in_use, std::int64_t 
                    {{axes[0].memory, axes[0].size}, {axes[1].memory, axes[1].size}, {axes[2].memory, axes[2].size}});
 }
 
-Tile KernelAxes::features_of(const Tile& rows, const Tap& tap) const {
+Tile KernelAxes::features_of(const Tile& rows, const Tap& tap, Span features) const {
   const auto [down, right, feature] = placed(kFeatures);
-  const std::int64_t at = a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip;
-  return with_axes(moved_by(rows, at), {{down.chip, tap.rows}, {right.chip, tap.cols}, {feature.chip, feature.size}});
+  const std::int64_t at =
+      a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip + features.begin * feature.chip;
+  return with_axes(moved_by(rows, at), {{down.chip, tap.rows}, {right.chip, tap.cols}, {feature.chip, features.size}});
 }
 
 Tile KernelAxes::outputs_of(const Tile& rows, const Tap& tap) const {
