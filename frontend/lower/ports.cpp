@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "base/text.h"
@@ -11,7 +12,28 @@
 
 namespace trnsim::frontend {
 
+namespace {
+
+/// The parameters that no run changes, as an attribute of the module names them: "0 2 3".
+std::set<std::uint32_t> constants_of(const Module& module, std::uint32_t parameters) {
+  constexpr const char* kConstants = "trnsim.constants";
+  std::set<std::uint32_t> out;
+  for (const std::string& word : base::split(own_attribute(module, kConstants), ' ')) {
+    if (word.empty()) continue;
+    std::uint32_t number = 0;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (problem != std::errc{} || end != word.data() + word.size() || number >= parameters)
+      throw base::Error{base::Fault::kProgram, module.file, fmt::format("{} names no parameter '{}'", kConstants, word),
+                        "give numbers of parameters, with blanks between"};
+    out.insert(number);
+  }
+  return out;
+}
+
+}  // namespace
+
 void Lowerer::parameters(const Function& entry, std::vector<View>& out) {
+  const std::set<std::uint32_t> constants = constants_of(module_, static_cast<std::uint32_t>(entry.parameters));
   const std::string own_kinds = own_attribute(module_, hlo::kKindsKey);
   const std::vector<std::string> kinds = own_kinds.empty() ? std::vector<std::string>{} : base::split(own_kinds, ';');
   for (std::uint32_t p = 0; p < entry.parameters; ++p) {
@@ -36,6 +58,7 @@ void Lowerer::parameters(const Function& entry, std::vector<View>& out) {
     if (own.size() == 3) name = own[0], kind = static_cast<runtime::Kind>(own[1].front() - '0');
     const auto v = graph().tensor(name, rows, cols, dtype, kind);
     if (own.size() == 3 && own[2] == "1") graph().freeze(v);
+    if (constants.contains(p) && !donated) graph().hold_constant(v);
     parameters_.push_back(v);
     out_.inputs.push_back({.name = name, .type = type});
     out.push_back(dense_view(v, type.dims, dtype));

@@ -35,6 +35,7 @@ struct Value {
   ValueId alias = kNoValue;  // lives in that value's memory: an update in place
   std::int64_t first = 0;    // where it begins there, in elements
   bool frozen = false;       // a weight that is not trained: it has no gradient
+  bool constant = false;     // no run changes it: it may be stored as its readers take it
 
   std::int64_t elements() const { return rows * cols; }
   std::uint64_t bytes() const {
@@ -94,6 +95,8 @@ class Graph {
   void set_kind(ValueId value, Kind kind) { values_[value].kind = kind; }
   /// Makes `value` a weight without a gradient.
   void freeze(ValueId value) { values_[value].frozen = true; }
+  /// Says that no run changes `value`, which is from outside.
+  void hold_constant(ValueId value) { values_[value].constant = true; }
   void set_dtype(ValueId value, Dtype dtype) { values_[value].dtype = dtype; }
   void rename(ValueId value, std::string name);
 

@@ -193,34 +193,46 @@ namespace {
 
 /// The type in which `node` uses operand i: its own, or that of TensorE when nothing else looks at it.
 Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
-  const Dtype own = graph.value(node.in[i]).dtype;
-  return node.op->tensor_operands.contains(i) ? node.attrs.operand().value_or(own) : own;
+  const Value& value = graph.value(node.in[i]);
+  // DMA converts a constant's pieces on their way to TensorE: it may as well be stored so.
+  const bool loaded = value.constant && node.op->row_product && i == 1;
+  return loaded || node.op->tensor_operands.contains(i) ? node.attrs.operand().value_or(value.dtype) : value.dtype;
+}
+
+/// The type in which all users use the value, if it is one and narrower.
+std::optional<Dtype> narrower(const Graph& graph, ValueId v) {
+  const Value& value = graph.value(v);
+  std::optional<Dtype> type;
+  for (const NodeId u : graph.users(v))
+    for (std::size_t i = 0; i < graph.node(u).in.size(); ++i) {
+      if (graph.node(u).in[i] != v) continue;
+      const Dtype use = used_as(graph, graph.node(u), i);
+      if (type && *type != use) return {};
+      type = use;
+    }
+  if (!type || isa::size_of(*type) >= isa::size_of(value.dtype)) return {};
+  return type;
 }
 
 }  // namespace
 
 std::size_t narrow_operands(Graph& graph) {
   std::size_t narrowed = 0;
+  const auto narrow = [&](ValueId v) {
+    const std::optional<Dtype> type = narrower(graph, v);
+    if (!type) return;
+    graph.set_dtype(v, *type);
+    ++narrowed;
+  };
+  for (ValueId v = 0; v < graph.value_count(); ++v)
+    if (graph.value(v).constant && graph.value(v).producer == kNoNode) narrow(v);
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     // A received value has the type in which the other rank sends it.
     const Op* op = graph.node(n).op;
     if (!op || op->reaches_out || op->collective != Collective::kNone) continue;
     for (const ValueId v : graph.node(n).out) {
       const Value& value = graph.value(v);
-      const auto& users = graph.users(v);
-      if (value.kind != Kind::kActivation || value.alias != kNoValue || users.empty()) continue;
-      std::optional<Dtype> type;
-      bool same = true;
-      for (const NodeId u : users)
-        for (std::size_t i = 0; i < graph.node(u).in.size(); ++i) {
-          if (graph.node(u).in[i] != v) continue;
-          const Dtype use = used_as(graph, graph.node(u), i);
-          same = same && (!type || *type == use);
-          type = use;
-        }
-      if (!same || isa::size_of(*type) >= isa::size_of(value.dtype)) continue;
-      graph.set_dtype(v, *type);
-      ++narrowed;
+      if (value.kind == Kind::kActivation && value.alias == kNoValue) narrow(v);
     }
   }
   return narrowed;

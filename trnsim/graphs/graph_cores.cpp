@@ -33,6 +33,17 @@ void convert(const std::byte* from, std::byte* to, std::int64_t count, const std
   }
 }
 
+/// Numbers of fp32 as those of a narrower type: of a constant that the device stores so.
+void round(const std::byte* from, isa::Dtype dtype, std::byte* to, std::int64_t count) {
+  const auto size = static_cast<std::size_t>(isa::size_of(dtype));
+  for (std::int64_t i = 0; i < count; ++i) {
+    float x = 0;
+    std::memcpy(&x, from + static_cast<std::size_t>(i) * sizeof(float), sizeof(float));
+    const std::uint32_t bits = isa::encode(dtype, x);
+    std::memcpy(to + static_cast<std::size_t>(i) * size, &bits, size);
+  }
+}
+
 bool same_bytes(Element element, isa::Dtype dtype) {
   return frontend::stored_bytes(element) == static_cast<std::size_t>(isa::size_of(dtype));
 }
@@ -49,6 +60,8 @@ void copy_in(const Literal& literal, const isa::Region& region, std::byte* to) {
   const Element element = literal.type.element;
   if (same_bytes(element, region.dtype))
     std::memcpy(to, from, static_cast<std::size_t>(count) * size);
+  else if (element == Element::kF32)
+    round(from, region.dtype, to, count);
   else if (element == Element::kF64)
     convert<double, float>(from, to, count, region.name);
   else if (element == Element::kI64)

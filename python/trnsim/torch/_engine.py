@@ -66,6 +66,7 @@ class Graph:
         self.outs = [(position[id(v.node)], v.index) for v in wanted]
         self.key = (tuple(key), tuple(self.outs))
         self.donated = {}  # a leaf's place: the result that takes its memory
+        self.constants = None  # of a traced model: the places of its weights
 
     def donate(self, pairs, wanted):
         """`pairs`: (leaf, result) of values where the one takes the other's place in a tensor of the script."""
@@ -76,6 +77,11 @@ class Graph:
             if same and place is not None and index is not None and index not in self.donated.values():
                 self.donated.setdefault(place, index)
         self.key += (tuple(sorted(self.donated.items())),)
+
+    def hold_constant(self, weights):
+        """`weights`: ids of the values that belong to a model that was traced; the host only launches its graph."""
+        self.constants = tuple(i for i, leaf in enumerate(self.leaves) if id(leaf) in weights)
+        self.key += (self.constants,)
 
     def order(self, wanted):
         """Nodes below the wanted values, each behind those that it reads."""
@@ -104,6 +110,7 @@ class Made:
     def __init__(self, name, graph, cause, line):
         self.name, self.key, self.cause, self.line = name, graph.key, cause, line
         self.nodes, self.collective, self.program, self.runs = len(graph.nodes), graph.collective, None, 0
+        self.launched = graph.constants is not None
 
 
 class Engine:
@@ -170,13 +177,16 @@ class Engine:
         if self.everything and not self.knows_torch_xla:
             self.mark_step("optimizer.step")
 
-    def compute(self, values, cause):
+    def compute(self, values, cause, weights=None):
+        """`weights`: of a traced model, as Graph.hold_constant() has them."""
         values = sorted(values, key=lambda v: (v.node.sequence, v.index))
         graph = Graph(values)
         storages = list(LIVE)
         held = {id(s.value) for s in storages}
         graph.donate([(s.home, s.value) for s in storages if s.home is not None and id(s.home) not in held
                       and len(values) > 1], values)
+        if weights is not None:
+            graph.hold_constant(weights)
         made = self.programs.get(graph.key)
         if made is None:
             made = self.make(graph, cause)

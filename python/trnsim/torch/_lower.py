@@ -202,8 +202,11 @@ def program_text(graph, name, ranks=1):
         outs = [done[id(graph.nodes[place])][index] for place, index in graph.outs]
     parameters = ", ".join(f"{x.name}: {x.type}{given_up(graph, i)}" for i, x in enumerate(leaves))
     results = ", ".join(x.type for x in outs)
+    traced = f'trnsim.traced_ops = "{len(graph.nodes)}"'
+    if graph.constants is not None:
+        traced = f"""trnsim.traced_ops = "0", trnsim.constants = "{' '.join(map(str, graph.constants))}\""""
     lines = [f"module @{name} attributes {{mhlo.num_replicas = {ranks} : i32, mhlo.num_partitions = 1 : i32, "
-             f'trnsim.traced_ops = "{len(graph.nodes)}"}} {{',
+             f"{traced}}} {{",
              f"  func.func public @main({parameters}) -> ({results}) {{"]
     lines += text.lines
     lines += [f"    return {', '.join(x.name for x in outs)} : {results}", "  }", "}", ""]

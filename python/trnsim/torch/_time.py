@@ -9,16 +9,18 @@ FIGURES = ("step_seconds", "device_step_seconds", "host_step_seconds", "collecti
            "framework_ops", "host_memory_bytes")
 
 
-def settings_of(given, numerics):
+def settings_of(given, numerics, graph):
     out = {"mode": "timed", "suggestions": "0", "numerics": numerics}
+    if graph["launched"]:
+        out["stack"] = "bare"
     if given.instance_type:
         out["instance_type"] = given.instance_type
     return out
 
 
-def ask(question, path, given, numerics, **more):
+def ask(question, path, given, settings):
     from trnsim import _core
-    arguments = {"job": path, "settings": settings_of(given, numerics), "set": given.set, **more}
+    arguments = {"job": path, "settings": settings, "set": given.set}
     return json.loads(_core.call(question, json.dumps(arguments), None, False))
 
 
@@ -44,9 +46,10 @@ def add(figures, given, folder):
         if time.monotonic() - begin > MOST_SECONDS:
             figures["untimed"].append(name)
             continue
+        settings = settings_of(given, figures["numerics"], graph)
         try:
-            figures["times"][name] = timed(main_run(path, given, folder, figures) if name == figures["main"] else
-                                           ask("project", path, given, figures["numerics"]))
+            figures["times"][name] = timed(main_run(path, given, folder, settings, figures["steps"])
+                                           if name == figures["main"] else ask("project", path, given, settings))
         except Error as error:
             figures["times"][name] = {"error": str(error).splitlines()[0]}
     figures["of_step"] = summed(figures, figures["step"])
@@ -55,10 +58,9 @@ def add(figures, given, folder):
     figures["compile_seconds_of_the_vendor"] = sum(compiled)
 
 
-def main_run(path, given, folder, figures):
+def main_run(path, given, folder, settings, steps):
     from trnsim import _core
-    settings = dict(settings_of(given, figures["numerics"]), output_dir=folder, overwrite_output_dir="true",
-                    max_steps=str(given.steps or figures["steps"]))
+    settings = dict(settings, output_dir=folder, overwrite_output_dir="true", max_steps=str(given.steps or steps))
     arguments = {"job": path, "settings": settings, "set": given.set, "folder": folder}
     return json.loads(_core.call("run", json.dumps(arguments), None, True))
 

@@ -9,7 +9,7 @@ import types
 import torch
 import torch.utils.checkpoint
 
-from trnsim.torch import _amp, _xla
+from trnsim.torch import _amp, _traced, _xla
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
@@ -216,7 +216,8 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         engine().knows_torch_xla = True
         if module.__name__ == "torch_neuronx":
-            module.__version__ = VERSION
+            module.__version__, module.trace = VERSION, _traced.trace
+            torch.jit.load = _traced.load(torch.jit.load)
             return
         below = module.__name__[10:]
         self.known(below)

@@ -1,0 +1,80 @@
+"""torch_neuronx.trace: a model compiled ahead of time, its weights constants of the program."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch  # noqa: whether it is there
+except ImportError:
+    torch = None
+
+HEAD = """
+import torch
+import torch_neuronx
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+                          torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.Linear(8 * 16, 5)).eval()
+x = torch.randn(2, 3, 8, 8)
+model = torch_neuronx.trace(net, x, compiler_args="--optlevel 2")
+"""
+
+
+@unittest.skipIf(torch is None, "no torch: install python3-torch")
+class Traced(unittest.TestCase):
+    def run_script(self, text, *flags, cast="none"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "script.py"
+            path.write_text(HEAD + text)
+            done = subprocess.run([sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", folder + "/out", *flags,
+                                   str(path)], capture_output=True, text=True, check=False, cwd=folder,
+                                  env=dict(os.environ, NEURON_CC_FLAGS="--auto-cast=" + cast))
+            graph = pathlib.Path(folder) / "out" / "graph0.mlir"
+            return done, graph.read_text() if graph.exists() else ""
+
+    def test_numbers_are_those_of_the_model_and_on_the_host(self):
+        done, graph = self.run_script("""
+y = model(x)
+assert type(y) is torch.Tensor and y.device.type == "cpu"
+with torch.no_grad():
+    assert torch.allclose(y, net(x), rtol=1e-5, atol=1e-5)
+""", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertIn('trnsim.traced_ops = "0"', graph)
+        self.assertIn("trnsim.constants", graph)
+
+    def test_weights_that_tensore_alone_reads_are_stored_as_it_takes_them(self):
+        done, _ = self.run_script("""
+with torch.no_grad():
+    error = (model(x) - net(x)).norm() / net(x).norm()
+assert 0 < error < 2e-2, error
+""", "--numeric", cast="matmult")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
+    def test_the_host_only_launches(self):
+        done, _ = self.run_script("for _ in range(3): model(x)\n", "--timed")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertRegex(done.stdout + done.stderr, r"host 1\d\d us")
+
+    def test_saved_and_loaded_it_is_the_same(self):
+        done, _ = self.run_script("""
+import io
+torch.jit.save(model, "model.pt")
+again = torch.jit.load("model.pt")
+assert torch.equal(again(x), model(x))
+""", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
+    def test_other_shapes_and_options_are_refused(self):
+        done, _ = self.run_script("model(x[:1])\n", "--numeric")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("was traced for inputs", done.stderr)
+        done, _ = self.run_script("torch_neuronx.trace(net, x, optimise=True)\n", "--numeric")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("optimise", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
