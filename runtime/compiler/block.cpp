@@ -173,12 +173,23 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   return out;
 }
 
+/// Forgets what was made for another target.
+void BlockCache::serve(const isa::Target& target) {
+  if (target_ == target) return;
+  entries_.clear(), parts_.clear();
+  kept_ = 0, target_ = target;
+}
+
+const std::vector<CallPart>& BlockCache::parts(const std::string& key, const isa::Target& target,
+                                               const std::function<std::vector<CallPart>()>& make) {
+  serve(target);
+  const auto place = parts_.find(key);
+  return place != parts_.end() ? place->second : parts_.emplace(key, make()).first->second;
+}
+
 const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                                   const isa::Target& target, const BlockForm& form) {
-  if (target_ != target) {
-    entries_.clear();
-    kept_ = 0, target_ = target;
-  }
+  serve(target);
   base::ArchiveWriter writer;
   writer(form, graph.numerics().rounding, signature.text);
   const std::string key = writer.take();

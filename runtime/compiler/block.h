@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -69,12 +70,16 @@ class BlockCache {
   const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                         const isa::Target& target, const BlockForm& form);
   std::size_t found() const { return found_; }  // without building them
+  /// The parts of a long call (LongCalls), which `make` finds. The reference holds until the next call.
+  const std::vector<CallPart>& parts(const std::string& key, const isa::Target& target,
+                                     const std::function<std::vector<CallPart>()>& make);
 
  private:
   struct Entry {
     BuiltBlock built;
     std::uint64_t used = 0;
   };
+  void serve(const isa::Target& target);
   void make_room();
   void pack_some();
 
@@ -82,6 +87,7 @@ class BlockCache {
   isa::Target target_;
   std::uint64_t clock_ = 0;
   std::map<std::string, Entry> entries_;
+  std::map<std::string, std::vector<CallPart>> parts_;
 };
 
 }  // namespace runtime

@@ -41,7 +41,7 @@ class Compiler {
       if (result_.given_up) return std::move(result_);
     }
     const std::vector<LongCall> parts =
-        LongCalls{graph_, target_, block_passes(options_.passes), options_.long_group}.split(calls);
+        LongCalls{graph_, target_, block_passes(options_.passes), options_.long_group}.split(calls, options_.blocks);
     for (const LongCall& call : parts) uses_.push_back(make(call));
     finish(parts);
     return std::move(result_);

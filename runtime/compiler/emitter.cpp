@@ -297,6 +297,9 @@ void Emitter::label(std::string text) {
 
 void Emitter::emit(const Instr& instr) {
   books_.add(instr);
+  // Fourfold growth: to move hundreds of thousands of them again and again takes as long as a part of the scheduling.
+  if (block_.instrs.size() == block_.instrs.capacity())
+    block_.instrs.reserve(4 * std::max<std::size_t>(64, block_.instrs.size()));
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
 }

@@ -1,7 +1,9 @@
-// The outermost loops of one operation, or of a fused group, and a part of their iterations.
+// The outermost loops of one operation, or of a fused group, parts of their iterations, and calls of such parts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace runtime {
 
@@ -17,6 +19,19 @@ struct LoopPart {
 
   std::int64_t outer_end(const LoopShape& all) const { return outer_count == 0 ? all.outer : outer + outer_count; }
   std::int64_t inner_end(const LoopShape& all) const { return inner_count == 0 ? all.inner : inner + inner_count; }
+};
+
+/// Calls of one part of a loop.
+struct Pieces {
+  LoopPart part{};                                     // that the block has
+  std::int64_t outer = 1, inner = 1;                   // calls, the inner ones next to each other
+  std::vector<std::int64_t> outer_step, inner_step{};  // bytes from call to call, by value of the call's signature
+};
+
+/// Nodes of a call that run by themselves because they are long, or that are left between such.
+struct CallPart {
+  std::vector<std::size_t> places;  // of its nodes in the call
+  std::vector<Pieces> pieces;       // empty: one call of all
 };
 
 }  // namespace runtime

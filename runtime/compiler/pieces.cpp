@@ -1,8 +1,8 @@
 #include "runtime/compiler/pieces.h"
 
 #include <algorithm>
-#include <map>
 
+#include "base/archive.h"
 #include "runtime/compiler/fuse.h"
 #include "runtime/graph/op.h"
 
@@ -170,8 +170,8 @@ std::vector<Pieces> LongCalls::pieces_of(const std::vector<NodeId>& nodes) const
   return Cut{parts, several(part_ / (one * inner), outer), parts.shape.inner}.run(graph_, signature);
 }
 
-std::vector<LongCalls::Group> LongCalls::groups_of(const std::vector<NodeId>& nodes) const {
-  std::vector<Group> out;
+std::vector<CallPart> LongCalls::parts_of(const std::vector<NodeId>& nodes) const {
+  std::vector<CallPart> out;
   bool open = false;  // the last group has further nodes that need no loop
   for (const FusedGroup& group : fuse_nodes(graph_, nodes, target_.geometry, passes_.fusion)) {
     std::vector<Pieces> pieces = pieces_of(group.nodes);
@@ -184,8 +184,9 @@ std::vector<LongCalls::Group> LongCalls::groups_of(const std::vector<NodeId>& no
   return out;
 }
 
-std::vector<LongCall> LongCalls::split(const Calls& calls) {
-  std::map<std::string, std::vector<Group>> known;
+std::vector<LongCall> LongCalls::split(const Calls& calls, BlockCache* cache) {
+  BlockCache own{0};
+  BlockCache& known = cache ? *cache : own;
   std::vector<LongCall> out;
   for (std::size_t c = 0; c < calls.size(); ++c) {
     double tiles = 0;
@@ -194,15 +195,16 @@ std::vector<LongCall> LongCalls::split(const Calls& calls) {
       out.push_back({.nodes = calls[c], .of = c});
       continue;
     }
-    const auto [place, added] = known.try_emplace(signature_of(graph_, calls[c]).text);
-    if (added) place->second = groups_of(calls[c]);
-    if (std::ranges::all_of(place->second, [](const Group& group) { return group.pieces.empty(); })) {
+    base::ArchiveWriter key;
+    key(longest_, passes_, graph_.numerics().rounding, signature_of(graph_, calls[c]).text);
+    const std::vector<CallPart>& parts = known.parts(key.take(), target_, [&] { return parts_of(calls[c]); });
+    if (std::ranges::all_of(parts, [](const CallPart& part) { return part.pieces.empty(); })) {
       out.push_back({.nodes = calls[c], .of = c});
       continue;
     }
-    for (const Group& group : place->second) {
-      LongCall& one = out.emplace_back(LongCall{.nodes = {}, .pieces = group.pieces, .of = c});
-      for (const std::size_t p : group.places) one.nodes.push_back(calls[c][p]);
+    for (const CallPart& part : parts) {
+      LongCall& one = out.emplace_back(LongCall{.nodes = {}, .pieces = part.pieces, .of = c});
+      for (const std::size_t p : part.places) one.nodes.push_back(calls[c][p]);
     }
   }
   return out;

@@ -14,13 +14,6 @@
 
 namespace runtime {
 
-/// Calls of one part of a loop.
-struct Pieces {
-  LoopPart part{};                                     // that the block has
-  std::int64_t outer = 1, inner = 1;                   // calls, the inner ones next to each other
-  std::vector<std::int64_t> outer_step, inner_step{};  // bytes from call to call, by value of the call's signature
-};
-
 /// A call, or a part of one that is too long: a call's parts follow each other.
 struct LongCall {
   std::vector<NodeId> nodes;
@@ -36,14 +29,11 @@ class LongCalls {
   /// meet, engines wait some microseconds for the last one, of some milliseconds that a part of 25,000 takes.
   LongCalls(const Graph& graph, const isa::Target& target, const BlockPasses& passes, double longest)
       : graph_{graph}, target_{target}, passes_{passes}, longest_{longest}, part_{longest / 4} {}
-  std::vector<LongCall> split(const Calls& calls);
+  /// `cache`: where the parts of calls of other programs are looked up and kept; null: nowhere.
+  std::vector<LongCall> split(const Calls& calls, BlockCache* cache = nullptr);
 
  private:
-  struct Group {
-    std::vector<std::size_t> places;  // of its nodes in the call
-    std::vector<Pieces> pieces;
-  };
-  std::vector<Group> groups_of(const std::vector<NodeId>& nodes) const;
+  std::vector<CallPart> parts_of(const std::vector<NodeId>& nodes) const;
   std::vector<Pieces> pieces_of(const std::vector<NodeId>& nodes) const;
 
   const Graph& graph_;
