@@ -180,7 +180,7 @@ void choose(const ChooseOptions& options) {
       trnsim::job_source(options.name, options.settings, options.samples,
                          [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
   std::vector<Choice> choices = choices_of(source.settings, source.job_of, options.space);
-  project_choices(choices, processes_of(options.settings), progress_of("choose", "family of plans"));
+  project_choices(choices, processes_of(options.settings), progress_of("choose", "choice"));
   const auto cheapest = cheapest_of(choices, within), fastest = fastest_of(choices, options.under);
   if (!cheapest || !fastest) refuse(options, choices);
   const bool people = form == base::Format::kTable;

@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <tuple>
+
+#include "hw/params.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/least_time.h"
+#include "trnsim/project/stages.h"
 #include "trnsim/run/buyers_job.h"
 
 namespace trnsim {
@@ -53,6 +58,26 @@ TEST(Choose, TheCheapestAndTheFastestAreThoseOfAnExhaustiveSearch) {
     EXPECT_NEAR(*found[*cheapest].change.dollars, least_dollars, 1e-9 * least_dollars);
     EXPECT_NEAR(found[*fastest].change.seconds, least_time, 1e-9 * least_time);
   }
+}
+
+/// The time of a pass, which one plan shows, is a bound for others whose passes are the same blocks.
+TEST(Choose, APassOfOnePlanBoundsOthers) {
+  const ChoiceSpace space{.instance_types = {"trn1.32xlarge"}, .batches = {64}, .micro_batches = {1}};
+  const JobSource source = job_source("llama-small", settings(1), 4000);
+  std::map<std::tuple<bool, bool, bool>, double> passes;
+  int nearer = 0;
+  for (const Choice& choice : choices_of(source.settings, source.job_of, space)) {
+    const runtime::Plan& plan = choice.job.step.plan;
+    if (plan.tensor != 2 || plan.recompute != runtime::Recompute::kNone) continue;
+    SharedBlocks shared{choice.job.machine.target()};
+    const Projection p = project_if_it_fits(choice.job, {.in_child = false, .shared = &shared});
+    const auto [pass, added] = passes.try_emplace({plan.micro_batches > 1, plan.data > 1, plan.pipeline > 1}, 0);
+    if (added) pass->second = pass_seconds(p, choice.job.machine, shared.times);
+    const double least = least_seconds(choice.job, pass->second);
+    EXPECT_LE(least, p.time.total * (1 + 1e-9)) << describe(choice.job);
+    nearer += !added && least > least_seconds(choice.job);
+  }
+  EXPECT_GE(nearer, 2);
 }
 
 /// A step of many micro-batches is looked at through some of them, which need less memory than all.

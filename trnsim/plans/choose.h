@@ -40,7 +40,8 @@ std::vector<Choice> choices_of(const Settings& settings, const JobOf& job_of, co
 
 /// Projects the choices in `processes` child processes, except those that cannot be the cheapest, the fastest or
 /// between them: a choice whose least time and least dollars another one undercuts, and one that recomputes more than
-/// another one of the same plan that fits. Errors: Fault::kUsage after Ctrl-C.
+/// another one of the same plan that fits. Errors: Fault::kUsage after Ctrl-C, Fault::kEnvironment when a process
+/// dies.
 void project_choices(std::vector<Choice>& choices, int processes, const analysis::SweepWatch& watch = {});
 
 /// Numbers of the choices that no other one beats in time and dollars, the cheapest first, the fastest last.

@@ -170,7 +170,7 @@ void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
     return runtime::require_fit("inference", memory.by_kind, memory.total, memory.capacity,
                                 "use a smaller `batch_size` or `max_length`");
   if (job.generation)
-    return runtime::require_fit("trnsim generate", memory.by_kind, memory.total, memory.capacity,
+    return runtime::require_fit("generation", memory.by_kind, memory.total, memory.capacity,
                                 fix.empty() ? generation_fix(job) : fix);
   if (job.model->is_given())
     return runtime::require_fit("program", memory.by_kind, memory.total, memory.capacity,
