@@ -1,27 +1,19 @@
 #include "trnsim/plans/advice.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/cost/prices.h"
 #include "analysis/host/stack.h"
-#include "base/error.h"
 #include "hw/params.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
-#include "trnsim/project/memory.h"
-#include "trnsim/project/stages.h"
+#include "trnsim/plans/weighing.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {
-
-constexpr double kWorthSaying = 0.02;  // less is below the resolution of a prediction
-constexpr std::int64_t kShown = 2;     // micro-batches of a stage that show the time of the others
-constexpr double kSlower = -0.005;     // of samples per second that still counts as no slower
-constexpr double kMuchSlower = -0.1;   // too slow to suggest, however cheap
-constexpr double kHalfPrice = 1;       // of samples per dollar: worth to be slower
-constexpr double kDearer = 1.005;      // dollars of a sample over today's that still count as no dearer
 
 void set(Settings& settings, const std::string& name, const std::string& value) {
   set_option(settings, find_setting(name, "a change"), value);
@@ -164,71 +156,6 @@ class Candidates {
   std::vector<Change> out_;
 };
 
-/// Nothing when the job cannot be.
-std::optional<Projection> try_job(const Job& job, const Job& before, const Projection& now,
-                                  const ProjectOptions& options) {
-  std::optional<Projection> out;
-  const auto problem = problem_of([&] {
-    if (same_on_the_device(job, before))
-      out = with_host_of(job, now);
-    else if (least_memory(job).fits())
-      out = project_if_it_fits(job, options);
-  });
-  if (problem || !out || !out->memory.fits()) return {};
-  return out;
-}
-
-std::optional<double> dollars_of_sample(const Projection& p) {
-  if (!p.dollars) return {};
-  return *p.dollars / p.samples;
-}
-
-bool dearer(const Projection& p, const Projection& now) {
-  const auto before = dollars_of_sample(now), after = dollars_of_sample(p);
-  return before && (!after || *after > *before * kDearer);
-}
-
-/// Samples per dollar over those of `now`, less 1.
-double saving(const Projection& p, const Projection& now) {
-  const auto before = dollars_of_sample(now), after = dollars_of_sample(p);
-  return before && after ? *before / *after - 1 : 0;
-}
-
-double gain_of(const Change& change) { return std::max(change.speed_up, change.saving); }
-
-/// Projects changes of one job.
-class Scales {
- public:
-  Scales(const Settings& settings, const JobOf& job_of, const Projection& now)
-      : settings_{settings}, job_of_{job_of}, now_{now}, before_{job_of(settings)}, shared_{before_.machine.target()} {}
-
-  const Job& before() const { return before_; }
-
-  /// Fills the change's gain, from this many micro-batches of each stage (0: all). False: it does not help.
-  bool weigh(Change& change, std::int64_t micro_batches) {
-    std::optional<Job> job;
-    if (problem_of([&] { job = job_of_(changed(settings_, change)); })) return false;
-    const auto p = try_job(*job, before_, now_,
-                           {.micro_batches = micro_batches * job->step.plan.pipeline,
-                            .shared = job->machine.hash == before_.machine.hash ? &shared_ : nullptr,
-                            .give_up = true});
-    if (!p || dearer(*p, now_)) return false;
-    change.speed_up = p->samples_per_second() / now_.samples_per_second() - 1;
-    change.saving = saving(*p, now_);
-    change.seconds = p->time.total, change.dollars = p->dollars;
-    change.amount = p->generation ? p->samples * p->steps : p->samples;
-    const double least = change.saving > kHalfPrice ? kMuchSlower : kSlower;
-    return change.speed_up > least && gain_of(change) > kWorthSaying;
-  }
-
- private:
-  const Settings& settings_;
-  const JobOf& job_of_;
-  const Projection& now_;
-  const Job before_;
-  SharedBlocks shared_;
-};
-
 }  // namespace
 
 Settings changed(Settings settings, const Change& change) {
@@ -237,23 +164,27 @@ Settings changed(Settings settings, const Change& change) {
 }
 
 std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most) {
-  Scales scales{settings, job_of, now};
-  std::vector<Change> good;
-  for (Change& change : Candidates{settings, scales.before()}.take()) {
-    const std::string& kind = change.settings.front().first;
-    const auto same = std::ranges::find_if(good, [&](const Change& c) { return c.settings.front().first == kind; });
-    const bool ordered = kind != "stack" && kind != "instance_type";
-    if ((ordered && same != good.end()) || !scales.weigh(change, kShown)) continue;
+  using Weighed = Weighing::Weighed;
+  const auto gain = [](const Weighed& one) { return gain_of(one.change); };
+  const Job before = job_of(settings);
+  Weighing weighing{settings, job_of, now, Candidates{settings, before}.take()};
+  std::vector<Weighed> good;  // of each kind the best
+  for (Weighed& one : weighing.some()) {
+    const auto same =
+        std::ranges::find_if(good, [&](const Weighed& other) { return kind_of(other.change) == kind_of(one.change); });
     if (same == good.end())
-      good.push_back(std::move(change));
-    else if (gain_of(change) > gain_of(*same))
-      *same = std::move(change);
+      good.push_back(std::move(one));
+    else if (gain(one) > gain(*same))
+      *same = std::move(one);
   }
-  std::ranges::stable_sort(good, std::greater{}, gain_of);
+  std::ranges::stable_sort(good, std::greater{}, gain);
   // Promise only projections of the whole step.
   std::vector<Change> sure;
-  for (Change& change : good)
-    if (sure.size() < most && scales.weigh(change, 0)) sure.push_back(std::move(change));
+  for (std::span<const Weighed> left{good}; !left.empty() && sure.size() < most;) {
+    const std::size_t some = std::min(left.size(), most - sure.size());
+    for (Weighed& one : weighing.whole(left.first(some))) sure.push_back(std::move(one.change));
+    left = left.subspan(some);
+  }
   std::ranges::stable_sort(sure, std::greater{}, gain_of);
   return sure;
 }
