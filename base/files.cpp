@@ -203,6 +203,18 @@ void make_output_folder(const fs::path& path, bool overwrite) {
   }
 }
 
+FolderIfUsed::FolderIfUsed(fs::path path) {
+  if (!path.has_filename()) path = path.parent_path();  // a slash at its end
+  std::error_code error;
+  for (; !path.empty() && !fs::exists(path, error); path = path.parent_path()) missing_.push_back(path);
+}
+
+FolderIfUsed::~FolderIfUsed() {
+  // rmdir takes empty folders only.
+  for (const fs::path& path : missing_)
+    if (rmdir(path.c_str()) != 0) return;
+}
+
 FolderLock::FolderLock(const fs::path& path) {
   fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd_ < 0) cannot("be opened", path, errno);

@@ -53,6 +53,19 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 /// `overwrite` nothing is deleted: files of the same name are replaced as they are written.
 void make_output_folder(const std::filesystem::path& path, bool overwrite);
 
+/// Removes a folder, and the parents that were made with it, if nothing was put into it: a run that fails leaves no
+/// empty folder. To be made before the folder is.
+class FolderIfUsed {
+ public:
+  explicit FolderIfUsed(std::filesystem::path path);
+  ~FolderIfUsed();
+  FolderIfUsed(const FolderIfUsed&) = delete;
+  FolderIfUsed& operator=(const FolderIfUsed&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> missing_;  // the folder, its parent and so on, as far as they are not there yet
+};
+
 /// Locks an existing folder until the object is destroyed or the process dies. File systems without locks lock
 /// nothing. Errors: Fault::kUsage when another process has it; Fault::kEnvironment when it cannot be opened.
 class FolderLock {

@@ -149,6 +149,7 @@ void sweep(const SweepOptions& options) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int processes = options.processes.value_or(team.size > 1 ? 1 : cores);
   const std::filesystem::path folder{options.output_dir};
+  const base::FolderIfUsed tidy{folder};
   base::make_output_folder(folder, true);
   const std::filesystem::path database = folder / "sweep.sqlite";
   std::size_t before = 0;

@@ -166,7 +166,9 @@ Json sweep(const Json& arguments, const Listener& hear) {
   for (const auto& [key, values] : arguments.at("axes").items())
     spec.axes.push_back({key, values.get<std::vector<std::string>>()});
   std::filesystem::path database = ":memory:";
+  std::optional<base::FolderIfUsed> tidy;
   if (const std::string folder = text_in(arguments, "output_dir"); !folder.empty()) {
+    tidy.emplace(folder);
     base::make_output_folder(folder, true);
     database = std::filesystem::path{folder} / "sweep.sqlite";
   }

@@ -128,6 +128,23 @@ TEST_F(Files, AnOutputFolderWithAnythingInItIsRefusedUnlessOverwriting) {
               HasSubstr("cannot be created"));
 }
 
+TEST_F(Files, AFolderThatNothingWasPutIntoGoesWithTheParentsThatWereMade) {
+  for (const char* name : {"a/b", "a/b/"}) {
+    const FolderIfUsed tidy{folder_ / name};
+    make_output_folder(folder_ / name, false);
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  {
+    const FolderIfUsed tidy{folder_ / "a" / "b"};
+    make_output_folder(folder_ / "a" / "b", false);
+    write_file(folder_ / "a" / "b" / "result.json", "{}");
+  }
+  EXPECT_TRUE(fs::exists(folder_ / "a" / "b" / "result.json"));
+  fs::create_directory(folder_ / "mine");
+  { const FolderIfUsed tidy{folder_ / "mine"}; }
+  EXPECT_TRUE(fs::exists(folder_ / "mine")) << "it was there before";
+}
+
 TEST_F(Files, ANewFolderIsPrivate) {
   const NewFolder first{folder_ / "runs" / "bert"}, second{folder_ / "runs" / "bert"}, third{folder_ / "runs" / "bert"};
   EXPECT_EQ(first.path(), folder_ / "runs" / "bert");

@@ -136,6 +136,7 @@ TEST_F(FewFaults, AProjectionThatIsNotWrittenWholeLeavesNoResult) {
     EXPECT_EQ(ran.code, 2) << ran.err;
     for (const char* file : {"result.json", "run.sqlite", "report.html"})
       EXPECT_FALSE(fs::exists(folder_ / "out" / file));
+    EXPECT_FALSE(fs::exists(folder_ / "out") && fs::is_empty(folder_ / "out")) << "an empty folder is left";
   }
   EXPECT_GT(failed, 1);
 }

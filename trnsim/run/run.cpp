@@ -149,6 +149,7 @@ class Run {
     if (out_.settings.machine.mode != "numeric") project_job();
     prepare();
     const base::HoldInterrupts hold;
+    const base::FolderIfUsed tidy{request_.folder};
     base::make_output_folder(request_.folder, out_.settings.output.overwrite_output_dir);
     const base::FolderLock lock{request_.folder};
     base::make_output_folder(
