@@ -97,9 +97,9 @@ base::Table table_of(const std::vector<Served>& all, const std::vector<std::size
 void choose_requests(const RequestsToPlace& asked) {
   const base::Format form = base::parse_format(asked.settings.output.format);
   const double within = seconds_in(asked.within);
-  const std::int64_t batch = asked.settings.generation.batch_size;
+  const auto batch = trnsim::batch_of_requests(asked.settings);
   const trnsim::ServingSpace space{.instance_types = asked.instance_types,
-                                   .batches = batch > 0 ? std::vector{batch} : batch_sizes_in(Requests{}.batch_sizes)};
+                                   .batches = batch ? std::vector{*batch} : batch_sizes_in(Requests{}.batch_sizes)};
   const std::vector<Served> all = serve_everywhere(asked.model, trnsim::estimate_settings(asked.settings), space,
                                                    processes_of(asked.settings), progress_of("choose", "kind of copy"));
   const std::vector<std::size_t> front = serving_front(all, within);

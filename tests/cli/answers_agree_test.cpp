@@ -99,6 +99,21 @@ TEST_F(AnswersAgree, RunAndValidateOfThePublishedJob) {
   EXPECT_THAT(row.dump(), HasSubstr("an evaluation of 2000 samples after each epoch, 8 a batch, is counted"));
 }
 
+TEST_F(AnswersAgree, ABatchOfNoRequestsIsRefusedByEveryVerb) {
+  for (const char* verb : {"estimate", "choose", "cost"}) {
+    const Ran ran = run(std::string{verb} + " llama-small --task inference --batch_size 0");
+    EXPECT_EQ(ran.code, 2) << verb;
+    EXPECT_THAT(ran.err, HasSubstr("--batch_size")) << verb;
+  }
+}
+
+TEST_F(AnswersAgree, ADecoderThatIsAskedForIsNotToldOfAnotherVerb) {
+  const Ran ran = run("cost llama2-70b --task inference --instance_type inf2.xlarge");
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("generation: does not fit"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("trnsim generate")));
+}
+
 TEST_F(AnswersAgree, CostOfAWorkloadIsThatOfItsRun) {
   ran("a", "bert_emotion");
   EXPECT_EQ(json_of("cost bert_emotion --instances 1,2"), json_of("cost " + at("a") + " --instances 1,2"));

@@ -50,6 +50,7 @@ TEST(Config, EveryBadKeyIsNamed) {
   EXPECT_TRUE(fails(Fault::kData, with("num_attention_heads", 3), {"num_attention_heads", "divide", "128"}));
   EXPECT_TRUE(fails(Fault::kData, with("hidden_dropout_prob", 1.0), {"hidden_dropout_prob", "[0, 1)"}));
   EXPECT_TRUE(fails(Fault::kData, with("layer_norm_eps", -1e-12), {"layer_norm_eps"}));
+  EXPECT_TRUE(fails(Fault::kData, with("num_hidden_layers", 10'000), {"num_hidden_layers", "not in 1..1024"}));
   EXPECT_TRUE(
       fails(Fault::kData, with("position_embedding_type", "relative_key"), {"position_embedding_type", "absolute"}));
   EXPECT_TRUE(fails(Fault::kData, with("is_decoder", true), {"is_decoder"}));

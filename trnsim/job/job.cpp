@@ -275,6 +275,7 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
 
 /// A generation of text, or the inference that the setting `task` asks of this model.
 Job requests_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
+  if (s.data.task == kInference) batch_of_requests(s);
   if (s.generation.max_new_tokens > 0) return generation_job(s, model);
   if (!writes_text(*model)) return inference_job(s, model, requests);
   Settings own = s;

@@ -47,6 +47,14 @@ bool is_requests(const Settings& settings) {
   return settings.generation.max_new_tokens > 0 || settings.data.task == kInference;
 }
 
+std::optional<std::int64_t> batch_of_requests(const Settings& settings) {
+  if (!settings.given.contains("batch_size")) return {};
+  if (settings.generation.batch_size < 1)
+    throw Error{Fault::kUsage, "`batch_size`", "is 0, and a copy of the model answers one request at least",
+                "give 1 or more, or leave it out"};
+  return settings.generation.batch_size;
+}
+
 bool writes_text(const workloads::Model& model) {
   return model.pairs() || (model.decoder() && model.task() == workloads::Task::kNextToken);
 }

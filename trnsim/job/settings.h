@@ -51,6 +51,8 @@ inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTa
 inline constexpr std::string_view kInference = "inference";
 /// Whether the settings ask for answers of a model, written or read, and not for a training.
 bool is_requests(const Settings& settings);
+/// The batch of `task` inference, if one is given. Errors: Fault::kUsage for one of no requests.
+std::optional<std::int64_t> batch_of_requests(const Settings& settings);
 /// Whether the model answers with a text of its own, token by token.
 bool writes_text(const workloads::Model& model);
 

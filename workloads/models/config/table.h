@@ -20,7 +20,10 @@ struct Range {
 };
 inline constexpr Range kPositive{}, kPositiveOrNone{.kind = Range::Kind::kPositiveOrNone},  // 0, in a file null: none
     kProbability{.kind = Range::Kind::kProbability}, kToken{.kind = Range::Kind::kToken},   // an id of the vocabulary
-    kAny{.kind = Range::Kind::kAny}, kLayers{.most = 10'000};
+    kAny{.kind = Range::Kind::kAny};
+/// A layer more takes time of every answer. The deepest transformer that was published has 1,000 (Wang et al.,
+/// arXiv:2203.00555, "DeepNet").
+inline constexpr Range kLayers{.most = 1024};
 
 /// A value that a table states: the only one that is computed here, or the one that is always written.
 struct Listed {
