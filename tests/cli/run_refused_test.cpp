@@ -141,6 +141,12 @@ TEST_F(Refused, ALengthOfPictures) {
 }
 
 // Not worth compiling: each layer's kept tensors exceed the memory.
+TEST_F(Refused, AProgramThatReturnsNothing) {
+  write("nothing.mlir",
+        "func.func @main() {\n  %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>\n"
+        "  %y = stablehlo.add %x, %x : tensor<2xi32>\n  func.return\n}\n");
+  expect_refused(run("run " + at("nothing.mlir") + " --output_dir " + at("out")), "has no work");
+}
 TEST_F(Refused, AHugeBatchAtOnce) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   const auto begin = std::chrono::steady_clock::now();

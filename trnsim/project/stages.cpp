@@ -33,8 +33,12 @@ struct StagePasses {
   hw::Fs update = 0;  // when the optimizer begins
 };
 
+/// Errors: Fault::kProgram for a program without work.
 StagePasses passes_of(const Stage& stage) {
   const isa::Program& program = stage.compiled().program;
+  if (program.calls.empty())
+    throw base::Error{base::Fault::kProgram, program.name, "has no work: none of its results needs an operation",
+                      "return what it is to compute"};
   StagePasses out{.begin = {}, .update = stage.device().total};
   const std::uint32_t first = program.calls.front().block;  // embeddings, or the message of the previous stage
   for (const hw::CallTime& call : stage.device().calls) {

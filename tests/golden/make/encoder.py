@@ -173,6 +173,7 @@ def batches(family, task, c):
             labels[:, 0], labels[:, 7], labels[mask == 0] = -100, -100, -100
         if task == "mlm":
             chosen = (torch.rand(BATCH, SEQ) < 0.25) & (mask == 1)
+            chosen[0, 0] |= not chosen.any()  # the loss of no token is NaN
             labels = torch.where(chosen, ids, torch.tensor(-100))
             ids = torch.where(chosen & (torch.rand(BATCH, SEQ) < 0.9), torch.tensor(HIDDEN), ids)
         step = f"step{step}."
