@@ -1,5 +1,6 @@
 """The pending graph, where it is cut, the programs that were made of it, and what the end's report counts."""
 import collections
+import contextlib
 import os
 import sys
 import time
@@ -123,9 +124,18 @@ class Engine:
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
         self.knows_torch_xla = False
         self.gathered = None  # the report's figures, of core 0 of several
+        self.compiles_ahead = False  # a traced model's operators are recorded: nobody counts them
 
     def recorded(self, node):
         self.traced += 1
+
+    @contextlib.contextmanager
+    def ahead(self):
+        self.compiles_ahead = True
+        try:
+            yield
+        finally:
+            self.compiles_ahead = False
 
     def explained(self, error, func):
         """One error, with the operator and the script's line."""

@@ -129,10 +129,23 @@ def native_dropout(func, args, kwargs):
     return tensor * kept.to(tensor.dtype) * (1 / (1 - p) if p < 1 else 0.0), kept.to(torch.bool)
 
 
+def scaled(tensor, weight, bias, mean, variance, eps):
+    """A batch norm by running statistics as a factor and a summand of each channel, as PyTorch's kernel computes it."""
+    shape = [1, -1] + [1] * (len(tensor._meta.shape) - 2)
+    factor = torch.rsqrt(variance + eps)
+    factor = factor if weight is None else factor * weight
+    summand = -mean * factor
+    summand = summand if bias is None else summand + bias
+    out = tensor * factor.reshape(shape) + summand.reshape(shape)
+    return out.to(tensor.dtype), mean.new_empty((0,)), mean.new_empty((0,))
+
+
 def batch_norm(func, args, kwargs):
     """Running statistics are written here; the schema does not say so."""
     functional = HOOKS["functional"]
     tensor, weight, bias, mean, variance, training, momentum, eps = args
+    if not training and mean is not None and engine().compiles_ahead:
+        return scaled(tensor, weight, bias, mean, variance, eps)
     if not training or mean is None:
         return functional(func, args, kwargs)
     with torch.no_grad():

@@ -4,9 +4,9 @@ import copy
 
 import torch
 
-from trnsim.torch._engine import Refused, engine, script_line
+from trnsim.torch._engine import Graph, Refused, engine, host_scalar, script_line
 from trnsim.torch._tensor import DEVICE
-from trnsim.torch._values import HOOKS
+from trnsim.torch._values import HOOKS, Value, contiguous, filled
 
 MARK = "trnsim.traced"  # in a file that TracedModel.save() wrote
 
@@ -32,6 +32,58 @@ def shapes_of(inputs):
     return [(tuple(t.shape), t.dtype) for t in tensors_of(inputs)]
 
 
+class Folder:
+    """What depends on weights alone is computed once, by the host, when the model is traced: transposed weights, say,
+    and the factors of a batch norm. A result that is larger than its operands is left to the program."""
+
+    def __init__(self, weights):
+        self.held = {id(v): v for v in weights}  # kept, so that their ids stay theirs
+        self.folded = None  # Values, in the order in which the program's nodes ask for them
+
+    def __call__(self, values):
+        nodes = Graph(values).nodes
+        inside = {id(node) for node in self.foldable(nodes)}
+        asked = []  # (node that asks, place among its inputs, value)
+        for node in nodes:
+            if id(node) not in inside:
+                asked += [(node, i, v) for i, v in enumerate(node.inputs) if v.node is not None and id(v.node) in inside]
+        if self.folded is None:
+            self.folded = self.computed([v for _, _, v in asked])
+            self.held.update((id(v), v) for v in self.folded)
+        for (node, place, _), value in zip(asked, self.folded):
+            node.inputs = [*node.inputs[:place], value, *node.inputs[place + 1:]]
+
+    def foldable(self, nodes):
+        found = set()
+        for node in nodes:
+            known = node.inputs and all(id(v.node) in found if v.node is not None else
+                                        id(v) in self.held or v.host is not None for v in node.inputs)
+            size = sum(meta.numel for meta in node.call.outs)
+            if known and node.call.kind != "collective" and size <= sum(v.meta.numel for v in node.inputs):
+                found.add(id(node))
+                yield node
+
+    def computed(self, values):
+        results, out = {}, {}
+        for value in values:
+            key = (id(value.node), value.index)
+            if key not in out:
+                tensor = self.tensor(value, results).contiguous()
+                out[key] = Value(contiguous(tensor.shape, tensor.dtype), buffer=engine().upload(tensor))
+        return [out[id(v.node), v.index] for v in values]
+
+    def tensor(self, value, results):
+        """The value on the host; results of nodes are kept for the others that read them."""
+        if value.node is None:
+            return host_scalar(value) if value.buffer is None else engine().backend.download(value.buffer, value.meta)
+        if id(value.node) not in results:
+            call = value.node.call
+            tensors = [self.tensor(v, results) for v in value.node.inputs]
+            results[id(value.node)] = call.func(*filled(call.args, tensors), **filled(call.kwargs, tensors))
+        found = results[id(value.node)]
+        return found if value.node.call.single else found[value.index]
+
+
 class TracedModel(torch.nn.Module):
     """Takes tensors of the host, and gives such; with `--timed` those of the device, which nobody computes."""
 
@@ -41,20 +93,21 @@ class TracedModel(torch.nn.Module):
         self._func = copy.deepcopy(func).to(DEVICE) if isinstance(func, torch.nn.Module) else func
         self._shapes = shapes_of(examples)
         tensors = [*self._func.parameters(), *self._func.buffers()] if isinstance(func, torch.nn.Module) else []
-        self._held = [HOOKS["current"](t) for t in tensors]  # kept, so that their ids stay theirs
+        self._fold = Folder([HOOKS["current"](t) for t in tensors])
 
     def forward(self, *inputs):
         if shapes_of(inputs) != self._shapes:
             raise Refused(script_line(), f"the model was traced for inputs {self._shapes} and gets {shapes_of(inputs)}: "
                                          "trace it for these, or pad them")
         running = engine()
-        with torch.no_grad():
+        with torch.no_grad(), running.ahead():
             out = self._func(*mapped(lambda t: t.to(DEVICE), inputs))
         values = [HOOKS["current"](t) for t in tensors_of(out) if hasattr(t, "_base_storage")]
         pending = [value for value in {id(v): v for v in values}.values() if value.pending]
         if pending:
+            self._fold(pending)
             running.cuts["a traced model"] += 1
-            running.compute(pending, "a traced model", {id(v) for v in self._held})
+            running.compute(pending, "a traced model", set(self._fold.held))
         return mapped(lambda t: t.cpu(), out) if running.backend.computes else out
 
     def save(self, f, _extra_files=None):
