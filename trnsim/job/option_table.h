@@ -36,7 +36,7 @@ Options owner_of(T Options::*);
 
 /// The way from the options to a member: at<&Settings::data, &DataSettings::vocab>.
 template <auto first, auto... rest>
-inline constexpr auto at = [] {
+inline constexpr auto at = [] {  // NOLINT(readability-identifier-naming): read as a function
   using Options = decltype(owner_of(first));
   using T = std::remove_reference_t<decltype(follow<first, rest...>(std::declval<Options&>()))>;
   return MemberOf<Options, T>{follow<first, rest...>, follow<first, rest...>};
