@@ -19,18 +19,22 @@ std::int64_t in_flight(const isa::Target& target) {
   return static_cast<std::int64_t>(seconds * dma.engines * dma.engine_rate) / target.geometry.partitions;
 }
 
-/// A schedule in which buffers are saved and restored; restored early, as far as room is left for that.
+/// A schedule in which buffers are saved and restored; restored early, as far as room is left for that. Places that
+/// long-lived buffers cut up hold less: where no order fits, more room is left.
 std::optional<Allocation> scheduled_with_spills(VirtualBlock& block, const isa::Target& target,
                                                 const LowerOptions& options) {
-  VirtualBlock spilled = block;
-  const std::int64_t room = target.geometry.sbuf_partition_bytes - in_flight(target);
-  const Spills spills = spill(spilled, target, room);
-  if (spilled.instrs.size() == block.instrs.size()) return std::nullopt;  // it is not for the lack of room in SBUF
-  std::optional<Allocation> found = schedule(spilled, target, options.rotate, options.keep_room);
-  if (!found) return found;
-  found->spill_bytes = spills.bytes, found->spills = spills.saves;
-  block = std::move(spilled);
-  return found;
+  const std::int64_t sbuf = target.geometry.sbuf_partition_bytes;
+  for (std::int64_t room = in_flight(target); 2 * room < sbuf; room *= 2) {
+    VirtualBlock spilled = block;
+    const Spills spills = spill(spilled, target, sbuf - room);
+    if (spilled.instrs.size() == block.instrs.size()) continue;  // these fit, and still there was no order
+    std::optional<Allocation> found = schedule(spilled, target, options.rotate, options.keep_room);
+    if (!found) continue;
+    found->spill_bytes = spills.bytes, found->spills = spills.saves;
+    block = std::move(spilled);
+    return found;
+  }
+  return std::nullopt;
 }
 
 Allocation placed(VirtualBlock& block, const isa::Target& target, const LowerOptions& options) {

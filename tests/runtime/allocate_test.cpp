@@ -142,6 +142,30 @@ TEST(Place, RestoresEarlyWhereRoomIsLeft) {
   expect_sum(*hw::make_sim_device(hw::load_machine("trn1.2xlarge"), options), s, 8, 10240);
 }
 
+// Eight tiles of 40 KiB, of each of which 1 KiB is written again: a tile leaves as a whole once, then its 1 KiB.
+TEST(Place, SavesAndRestoresTheBytesThatAreNamed) {
+  Graph graph{runtime::numerics("fp32")};
+  Emitter e{graph, trn1_target(), "parts"};
+  std::vector<Tile> tiles;
+  for (int i = 0; i < 8; ++i) e.fill(tiles.emplace_back(e.sbuf(Dtype::kFp32, kParts, 10240)), 1);
+  for (int round = 0; round < 3; ++round)
+    for (const Tile& t : tiles) {
+      const Tile part = runtime::columns(t, 512, 256);
+      e.tensor_tensor(part, part, Alu::kAdd, part);
+    }
+  VirtualBlock block = e.finish();
+  const runtime::Spills spills =
+      runtime::spill(block, trn1_target(), trn1_target().geometry.sbuf_partition_bytes - 40960);
+  std::set<std::int64_t> whole;  // places of tiles that left
+  for (const Instr& i : block.instrs) {
+    if (!isa::is_dma(i.op)) continue;
+    const bool first = i.dst.space == isa::Space::kHbm && whole.insert(i.dst.offset).second && i.dst.cols() == 40960;
+    EXPECT_EQ(i.dst.cols(), first ? 40960 : 1024);
+  }
+  EXPECT_GT(spills.saves, 8);
+  EXPECT_EQ(spills.bytes % (kParts * 40960), 0);
+}
+
 TEST(Place, SavesNothingThatFits) {
   const Spilled s = scheduled_sum(3, 10240, 0);
   EXPECT_EQ(s.allocation.spills, 0);
