@@ -101,7 +101,7 @@ class Order {
   }
 
   /// Places nodes that can be computed now, in their order, and those that are worth being computed behind them;
-  /// ahead of a product the vectors of parameters that stand between it and the next one.
+  /// ahead of a product the vectors of parameters between it and the next one.
   void place(const std::vector<std::size_t>& nodes) {
     std::vector<ValueId> open;
     const auto put = [&](std::size_t n) {

@@ -1,6 +1,9 @@
 // Graphs lowered to matrices: the nodes that they become, and refusals.
 #include "frontend/lower/lower.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "base/error.h"
 #include "frontend/hlo/graph.h"
 #include "frontend/hlo/text.h"
@@ -70,18 +73,55 @@ TEST(Lower, ChannelsOfPicturesAreColumns) {
   EXPECT_EQ(moved("3"), (std::vector<std::int64_t>{24}));  // a column for each picture's channels
 }
 
-/// A kernel as PyTorch has it is one side of the product as it is. The picture's patches are copied, in runs of its
-/// rows; so is the result, whose pictures are side by side.
-TEST(Lower, ConvolutionsLeaveTheirKernelsWhereTheyAre) {
+/// The window moves over pictures that are where they were. The result alone is copied: its features come first.
+TEST(Lower, ConvolutionsCopyNoPatches) {
   const auto moved = [](const std::string& window, const std::string& kernel, const std::string& out) {
     return moved_in(
         lower(module_of("x = f32[2,8,6,6] parameter(0)\nk = f32[" + kernel + "] parameter(1)\nROOT y = f32[" + out +
                         "] convolution(x, k), window={" + window + "}, dim_labels=bf01_oi01->bf01")));
   };
-  EXPECT_EQ(moved("size=3x3", "16,8,3,3", "2,16,4,4"), (std::vector<std::int64_t>{8 * 9 * 2 * 16, 2 * 16 * 16}));
-  EXPECT_EQ(moved("size=3x3 rhs_reversal=1x1", "16,8,3,3", "2,16,4,4"),
-            (std::vector<std::int64_t>{8 * 9 * 2 * 16, 2 * 16 * 16}));
-  EXPECT_EQ(moved("size=1x1", "16,8,1,1", "2,16,6,6"), (std::vector<std::int64_t>{8 * 2 * 36, 2 * 16 * 36}));
+  EXPECT_EQ(moved("size=3x3", "16,8,3,3", "2,16,4,4"), (std::vector<std::int64_t>{2 * 16 * 16}));
+  EXPECT_EQ(moved("size=3x3 rhs_reversal=1x1", "16,8,3,3", "2,16,4,4"), (std::vector<std::int64_t>{2 * 16 * 16}));
+  EXPECT_EQ(moved("size=1x1", "16,8,1,1", "2,16,6,6"), (std::vector<std::int64_t>{2 * 16 * 36}));
+}
+
+TEST(Lower, WindowsAreOneOperationWherePixelsFollowEachOther) {
+  const auto ops = [](const std::string& x, const std::string& rest) {
+    return ops_of(lower(module_of("x = f32[" + x + "] parameter(0)\n" + rest, kSumText)));
+  };
+  const std::string pool =
+      "z = f32[] constant(0)\nROOT y = f32[1,8,3,3] reduce-window(x, z), "
+      "window={size=1x1x2x2 stride=1x1x2x2}, to_apply=sum";
+  EXPECT_THAT(ops("1,8,6,6", pool), testing::Contains("window"));
+  const std::string depthwise =
+      "k = f32[8,1,3,3] parameter(1)\nROOT y = f32[1,8,4,4] convolution(x, k), "
+      "window={size=3x3}, dim_labels=bf01_oi01->bf01, feature_group_count=8";
+  EXPECT_THAT(ops("1,8,6,6", depthwise), testing::Contains("window"));
+  const std::string features_last =
+      "k = f32[3,3,8,16] parameter(1)\nROOT y = f32[1,4,4,16] convolution(x, k), "
+      "window={size=3x3}, dim_labels=b01f_01io->b01f";
+  EXPECT_THAT(ops("1,6,6,8", features_last), testing::Not(testing::Contains("convolution")));
+}
+
+/// Elements that follow each other in another order are read in it: a copy is made for no product with a column.
+TEST(Lower, ElementWiseOperationsFollowTheOrderOfMemory) {
+  const auto moved = moved_in(
+      lower(module_of("x = f32[2,8,6,6] parameter(0)\nk = f32[16,8,3,3] parameter(1)\nb = f32[16] parameter(2)\n"
+                      "y = f32[2,16,4,4] convolution(x, k), window={size=3x3}, dim_labels=bf01_oi01->bf01\n"
+                      "w = f32[2,16,4,4] broadcast(b), dimensions={1}\nROOT z = f32[2,16,4,4] add(y, w)")));
+  EXPECT_EQ(moved, (std::vector<std::int64_t>{2 * 16 * 16}));  // the result
+}
+
+TEST(Lower, ConstantsThatTensorEAloneReadsAreMarked) {
+  Module module = module_of(
+      "x = f32[4,8] parameter(0)\nw = f32[8,16] parameter(1)\nROOT y = f32[4,16] dot(x, w), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  module.extras["trnsim.constants"] = "1";
+  const LoweredGraph lowered = lower(module);
+  EXPECT_TRUE(lowered.graph.value(lowered.graph.find("parameter.1")).constant);
+  EXPECT_FALSE(lowered.graph.value(lowered.graph.find("parameter.0")).constant);
+  module.extras["trnsim.constants"] = "2";
+  EXPECT_THROW(lower(module), base::Error);
 }
 
 TEST(Lower, MovementIsFreeUntilItIsNot) {

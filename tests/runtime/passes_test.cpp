@@ -189,6 +189,56 @@ TEST(Passes, KeepWideRowsForTheNextGroupWhenTheyAreFew) {
   EXPECT_EQ(written(512), 512 * 1024 + 512 * 6144);  // four row tiles of 12 KiB are too much
 }
 
+/// y = (x - a) * b + c with columns a, b; the last sum is with a matrix.
+class Chain {
+ public:
+  explicit Chain(bool read_between) {
+    const auto input = [&](std::string name, std::int64_t cols) {
+      return graph_.tensor(std::move(name), kRows, cols, Dtype::kFp32, Kind::kInput);
+    };
+    const ValueId x = input("x", kCols), a = input("a", 1), b = input("b", 1), c = input("c", kCols);
+    graph_.enter({.name = "chain"});
+    const auto pair = [&](isa::Alu alu, ValueId p, ValueId q) {
+      return graph_.add1(runtime::kElement, "pair", {p, q}, runtime::ElementAttrs{.alu = alu});
+    };
+    const ValueId less = pair(isa::Alu::kSub, x, a), scaled = pair(isa::Alu::kMul, less, b);
+    graph_.output(pair(isa::Alu::kAdd, scaled, c), "y");
+    if (read_between) graph_.output(less, "less");
+  }
+  Tensor run(bool dual) {
+    runtime::Passes passes;
+    passes.dual_operations = dual;
+    Running running{graph_, {.name = "chain", .passes = passes}};
+    for (const auto& note : running.compiled().notes)
+      if (note.pass == "dual_operations") joined = note.count;
+    running.write("x", random_normal(kRows, kCols, 1));
+    running.write("a", random_normal(kRows, 1, 2));
+    running.write("b", random_normal(kRows, 1, 3));
+    running.write("c", random_normal(kRows, kCols, 4));
+    running.run();
+    return running.read("y");
+  }
+  std::size_t joined = 0;
+
+ private:
+  static constexpr std::int64_t kRows = 140, kCols = 70;
+  Graph graph_{runtime::numerics("fp32")};
+};
+
+TEST(Passes, TwoOperationsOfVectorEBecomeOneWithTheSameBits) {
+  Chain chain{false};
+  const Tensor apart = chain.run(false), together = chain.run(true);
+  EXPECT_EQ(chain.joined, 1U);
+  EXPECT_TRUE(same(apart, together));
+}
+
+TEST(Passes, OperationsWhoseResultIsReadElsewhereStayApart) {
+  Chain chain{true};
+  const Tensor apart = chain.run(false), together = chain.run(true);
+  EXPECT_EQ(chain.joined, 1U);  // the product and the last sum
+  EXPECT_TRUE(same(apart, together));
+}
+
 TEST(Cse, ComputesEqualThingsOnce) {
   Graph g{runtime::numerics("fp32")};
   const ValueId x = g.tensor("x", 4, 3, Dtype::kFp32, Kind::kInput);

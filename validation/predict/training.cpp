@@ -302,7 +302,8 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
 Prediction predict_infer(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   if (is_convolution_network(job.model))
-    return Prediction::skip(fmt::format("'{}' is a convolution network: examples/torch/infer.py predicts it", job.model));
+    return Prediction::skip(
+        fmt::format("'{}' is a convolution network: examples/torch/infer.py predicts it", job.model));
   if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
   std::vector<std::string> assumed;
