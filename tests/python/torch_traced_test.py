@@ -53,6 +53,13 @@ assert 0 < error < 2e-2, error
 """, "--numeric", cast="matmult")
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
 
+    def test_flags_of_the_compiler_are_obeyed_as_those_of_the_environment(self):
+        done, _ = self.run_script("torch_neuronx.trace(net, x, compiler_args='--auto-cast=matmult')(x)\n", "--numeric")
+        self.assertNotEqual(done.returncode, 0)  # the first trace has put the device in use
+        self.assertIn("NEURON_CC_FLAGS", done.stderr)
+        done, _ = self.run_script("model(x)\n", "--numeric")
+        self.assertRegex(done.stderr, r"optlevel")
+
     def test_the_host_only_launches(self):
         done, _ = self.run_script("for _ in range(3): model(x)\n", "--timed")
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])

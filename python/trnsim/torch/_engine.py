@@ -124,7 +124,7 @@ class Engine:
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
         self.knows_torch_xla = False
         self.gathered = None  # the report's figures, of core 0 of several
-        self.compiles_ahead = False  # a traced model's operators are recorded: nobody counts them
+        self.compiles_ahead = False  # a traced model's operators are recorded, which no host traces
 
     def recorded(self, node):
         self.traced += 1

@@ -129,6 +129,25 @@ def settled():
     return FOUND[0]
 
 
+def add_compiler_flags(given):
+    """Flags that a script gives in its own lines, as a text or a list: they hold for all its graphs, as those of the
+    environment do. Errors: Unsupported for others once the device is in use."""
+    text = given if isinstance(given, str) else shlex.join(given or [])
+    set_before = os.environ.get("NEURON_CC_FLAGS", "")
+    if not text or text in set_before:
+        return
+    os.environ["NEURON_CC_FLAGS"] = f"{set_before} {text}".strip()
+    if FOUND:
+        try:
+            now = Environment()
+        except ValueError as error:
+            raise Unsupported(f"compiler_args: {error}") from None
+        if (now.numerics, now.inside) != (FOUND[0].numerics, FOUND[0].inside):
+            raise Unsupported(f"compiler_args: {text!r} would change the numbers of a device that is in use: set "
+                              "NEURON_CC_FLAGS before the first tensor is on it")
+        FOUND[0] = now
+
+
 def told():
     """For the report."""
     if not FOUND:

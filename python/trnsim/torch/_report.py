@@ -58,7 +58,8 @@ def gathered(engine):
     """All that the process knows."""
     programs = list(engine.programs.values())
     graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed,
-               "runs": p.runs, "collective": p.collective, "launched": p.launched, "refused": engine.backend.refused.get(p.name, ""),
+               "runs": p.runs, "collective": p.collective, "launched": p.launched,
+               "refused": engine.backend.refused.get(p.name, ""),
                "spread": getattr(p.program, "spread", 0)}
               for p, changed in zip(programs, changes(programs))]
     return {"graphs": graphs, "log": list(engine.log), "executions": len(engine.log), "cuts": dict(engine.cuts),

@@ -5,6 +5,7 @@ import copy
 import torch
 
 from trnsim.torch._engine import Graph, Refused, engine, host_scalar, script_line
+from trnsim.torch._environment import add_compiler_flags
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._values import HOOKS, Value, contiguous, filled
 
@@ -33,8 +34,8 @@ def shapes_of(inputs):
 
 
 class Folder:
-    """What depends on weights alone is computed once, by the host, when the model is traced: transposed weights, say,
-    and the factors of a batch norm. A result that is larger than its operands is left to the program."""
+    """Computes once, on the host, all that depends on weights alone: transposed weights, say, and the factors of a
+    batch norm. A result that is larger than its operands is left to the program."""
 
     def __init__(self, weights):
         self.held = {id(v): v for v in weights}  # kept, so that their ids stay theirs
@@ -46,7 +47,8 @@ class Folder:
         asked = []  # (node that asks, place among its inputs, value)
         for node in nodes:
             if id(node) not in inside:
-                asked += [(node, i, v) for i, v in enumerate(node.inputs) if v.node is not None and id(v.node) in inside]
+                asked += [(node, i, v) for i, v in enumerate(node.inputs)
+                          if v.node is not None and id(v.node) in inside]
         if self.folded is None:
             self.folded = self.computed([v for _, _, v in asked])
             self.held.update((id(v), v) for v in self.folded)
@@ -85,7 +87,7 @@ class Folder:
 
 
 class TracedModel(torch.nn.Module):
-    """Takes tensors of the host, and gives such; with `--timed` those of the device, which nobody computes."""
+    """Takes tensors of the host, and gives such; with `--timed` those of the device, without numbers."""
 
     def __init__(self, func, examples):
         super().__init__()
@@ -97,8 +99,8 @@ class TracedModel(torch.nn.Module):
 
     def forward(self, *inputs):
         if shapes_of(inputs) != self._shapes:
-            raise Refused(script_line(), f"the model was traced for inputs {self._shapes} and gets {shapes_of(inputs)}: "
-                                         "trace it for these, or pad them")
+            raise Refused(script_line(), f"the model was traced for inputs {self._shapes} and gets "
+                                         f"{shapes_of(inputs)}: trace it for these, or pad them")
         running = engine()
         with torch.no_grad(), running.ahead():
             out = self._func(*mapped(lambda t: t.to(DEVICE), inputs))
@@ -114,14 +116,15 @@ class TracedModel(torch.nn.Module):
         torch.save({MARK: self._given, "examples": self._examples}, f)
 
 
-def trace(func, example_inputs, *_, **options):
-    """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. Options of the compiler's own are taken as they
-    are: NEURON_CC_FLAGS decides what the simulator obeys."""
-    known = {"compiler_workdir", "compiler_args", "partitioner_config", "inline_weights_to_neff", "cpu_backend",
+def trace(func, example_inputs, *_, compiler_args=None, **options):
+    """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS; the
+    other options say where and how the vendor's compiler works, and change no program here."""
+    known = {"compiler_workdir", "partitioner_config", "inline_weights_to_neff", "cpu_backend",
              "input_output_aliases", "states"}
     unknown = sorted(set(options) - known)
     if unknown:
         raise TypeError(f"trace() got an unexpected keyword argument '{unknown[0]}'")
+    add_compiler_flags(compiler_args)
     examples = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
     model = TracedModel(func, examples)
     model(*examples)
