@@ -167,10 +167,10 @@ void Lowerer::begin_own_scope() {
   if (!metadata.op_name.empty()) graph().enter(hlo::scope_from(metadata.op_name, where()));
 }
 
-/// Whether an operation computes, element by element, the rows that the present call has just made: the compiler takes
-/// both row tile by row tile, without a way through HBM.
+/// Whether an operation computes, row by row, of the rows that the present call has just made: the compiler takes both
+/// row tile by row tile, without a way through HBM.
 bool Lowerer::joins(const runtime::Op& op, const std::vector<runtime::ValueId>& in) const {
-  if (!op.lower_columns || in.empty()) return false;
+  if (!(op.lower_columns || op.lower_rows) || in.empty()) return false;
   const runtime::Graph& g = out_.graph;
   return std::ranges::any_of(in, [&](runtime::ValueId v) {
     const runtime::NodeId by = g.value(v).producer;
@@ -237,79 +237,6 @@ std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vecto
   if (op.pieces) work_ += op.pieces(made);
   if (alone) cut();
   return out;
-}
-
-runtime::ValueId Lowerer::matrix(const View& view) {
-  const auto [rows, cols] = matrix_form(view.dims);
-  return matrix(view, rows, cols);
-}
-
-runtime::ValueId Lowerer::matrix(const View& view, std::int64_t rows, std::int64_t cols) {
-  if (view.is_number()) {
-    auto [place, is_new] = numbers_.try_emplace({std::bit_cast<std::uint64_t>(view.number), rows, cols, view.dtype});
-    if (is_new)
-      place->second = add(runtime::kRamp, {},
-                          runtime::RampAttrs{.rows = rows, .cols = cols, .start = view.number, .dtype = view.dtype});
-    return place->second;
-  }
-  if (!is_dense(view)) {
-    const auto key = std::tuple{view.base, view.first, view.dims, view.strides};
-    auto found = copies_.find(key);
-    if (found == copies_.end()) {
-      const auto [r, c] = matrix_form(view.dims);
-      const runtime::ValueId copy = add(
-          runtime::kMove, {view.base},
-          runtime::MoveAttrs{.sizes = view.dims, .strides = view.strides, .first = view.first, .rows = r, .cols = c});
-      found = copies_.emplace(key, copy).first;
-    }
-    return matrix(dense_view(found->second, view.dims, view.dtype), rows, cols);
-  }
-  const runtime::Value& base = graph().value(view.base);
-  if (view.first == 0 && base.rows == rows && base.cols == cols) return view.base;
-  auto [place, is_new] = views_.try_emplace({view.base, rows, cols, view.first});
-  if (!is_new) return place->second;
-  // A part of a tensor is seen in place where no node of this call writes it.
-  const runtime::Value& root = graph().value(graph().root(view.base));
-  const bool elsewhere =
-      root.producer == runtime::kNoNode || graph().node(root.producer).scope != graph().current_scope();
-  if (view.first == 0 || (elsewhere && !owned_.contains(view.base)))
-    place->second =
-        add(runtime::kView, {view.base}, runtime::ViewAttrs{.rows = rows, .cols = cols, .first = view.first});
-  else
-    place->second = add(
-        runtime::kMove, {view.base},
-        runtime::MoveAttrs{.sizes = {rows * cols}, .strides = {1}, .first = view.first, .rows = rows, .cols = cols});
-  return place->second;
-}
-
-View Lowerer::owned_copy(const View& view) {
-  const auto [rows, cols] = matrix_form(view.dims);
-  runtime::ValueId copy = 0;
-  if (view.is_number())
-    copy = add(runtime::kRamp, {},
-               runtime::RampAttrs{.rows = rows, .cols = cols, .start = view.number, .dtype = view.dtype});
-  else
-    copy = add(runtime::kMove, {view.base},
-               runtime::MoveAttrs{.sizes = view.dims.empty() ? Dims{1} : view.dims,
-                                  .strides = view.dims.empty() ? Dims{1} : view.strides,
-                                  .first = view.first,
-                                  .rows = rows,
-                                  .cols = cols});
-  owned_.insert(copy);
-  return dense_view(copy, view.dims, view.dtype);
-}
-
-View Lowerer::written(View whole, const View& place, const View& part) {
-  const runtime::Value memory = graph().value(whole.base);
-  const bool one = place.dims.empty();
-  whole.base = add(runtime::kPlace, {whole.base, matrix(part)},
-                   runtime::MoveAttrs{.sizes = one ? Dims{1} : place.dims,
-                                      .strides = one ? Dims{1} : place.strides,
-                                      .first = place.first,
-                                      .rows = memory.rows,
-                                      .cols = memory.cols});
-  owned_.insert(whole.base);
-  return whole;
 }
 
 /// Results without elements need no work, whatever makes them. Returns whether all are so.

@@ -63,6 +63,10 @@ class Lowerer {
   runtime::ValueId matrix(const View& view, std::int64_t rows, std::int64_t cols);
   /// The same of the form that its own dimensions give it: the last one is the columns.
   runtime::ValueId matrix(const View& view);
+  /// The elements of a view of `rows` rows that are cheaper picked from rows of its memory in SBUF than copied by DMA.
+  std::optional<InRows> taken_columns(const View& view, std::int64_t rows) const;
+  /// Whether the present call makes a value row by row.
+  bool is_made_here(runtime::ValueId value) const;
   /// A view with elements one behind the other, of memory that nothing else reads: it may be written in place.
   View owned_copy(const View& view);
   void own(runtime::ValueId value) { owned_.insert(value); }
@@ -96,6 +100,8 @@ class Lowerer {
   static constexpr double kMostWork = 1500;      // row tiles of a call,
   static constexpr double kMostJoined = 20'000;  // and of one that element-wise operations on its last rows extend
 
+  runtime::ValueId taken(const View& view, const InRows& columns, std::int64_t rows);
+  std::optional<runtime::ValueId> spread_in_rows(const View& view, std::int64_t rows);
   void begin_work(double tiles, bool joins);
   bool joins(const runtime::Op& op, const std::vector<runtime::ValueId>& in) const;
   void begin_own_scope();
@@ -127,6 +133,7 @@ class Lowerer {
   std::map<runtime::ValueId, std::map<runtime::ValueId, bool>> uses_;
   std::map<std::tuple<runtime::ValueId, std::int64_t, std::int64_t, std::int64_t>, runtime::ValueId> views_;
   std::map<std::tuple<runtime::ValueId, std::int64_t, Dims, Dims>, runtime::ValueId> copies_;
+  std::map<std::tuple<runtime::ValueId, std::int64_t, Dims, Dims, std::uint32_t>, runtime::ValueId> taken_;
   std::map<std::tuple<std::uint64_t, std::int64_t, std::int64_t, Dtype>, runtime::ValueId> numbers_;  // by their bits
   isa::GroupTables groups_;
   bool own_ = false;  // trnsim wrote the program: its scopes, kinds and groups are in it
@@ -134,6 +141,10 @@ class Lowerer {
 
 /// Rows and columns of dimensions: the last one is the columns.
 std::pair<std::int64_t, std::int64_t> matrix_form(const Dims& dims);
+/// A view of `rows` rows without what it repeats within a row.
+View without_repeats(const View& view, std::int64_t rows);
+/// Views side by side along dimension `d`, where rows of them are better joined in SBUF than written by DMA.
+std::optional<View> joined_in_rows(Lowerer& l, const std::vector<View>& parts, std::size_t d);
 /// An attribute of a module that trnsim wrote (frontend/hlo/attrs_text.h); empty: it did not.
 std::string own_attribute(const Module& module, std::string_view key);
 

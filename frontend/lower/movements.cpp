@@ -69,6 +69,9 @@ void concatenate(Lowerer& l) {
   for (std::size_t i = 0; i < l.node().operands.size(); ++i)
     same = same && l.in(i).is_number() && l.in(i).number == l.in(0).number;
   if (same) return l.set(number_view(l.in(0).number, l.type_out().dims, l.dtype_out()));
+  std::vector<View> parts;
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) parts.push_back(l.in(i));
+  if (auto joined = joined_in_rows(l, parts, d)) return l.set(*joined);
   View whole = empty(l);
   Dims start(whole.dims.size());
   const Dims step(whole.dims.size(), 1);
@@ -77,6 +80,29 @@ void concatenate(Lowerer& l) {
     start[d] += l.in(i).dims[d];
   }
   l.set(whole);
+}
+
+/// Rows with a number at their ends are joined in SBUF, where one dimension alone is padded.
+std::optional<View> padded_in_rows(Lowerer& l, const View& view, const Dims& low, const Dims& high, const Dims& step) {
+  if (!l.in(1).is_number()) return std::nullopt;
+  std::optional<std::size_t> padded;
+  for (std::size_t d = 0; d < low.size(); ++d) {
+    if (step[d] != 1 && view.dims[d] > 1) return std::nullopt;
+    if (low[d] == 0 && high[d] == 0) continue;
+    if (padded) return std::nullopt;
+    padded = d;
+  }
+  if (!padded) return std::nullopt;
+  std::vector<View> parts;
+  const auto add = [&](std::int64_t size) {
+    Dims dims = view.dims;
+    dims[*padded] = size;
+    if (size > 0) parts.push_back(number_view(l.in(1).number, dims, l.dtype_out()));
+  };
+  add(low[*padded]);
+  parts.push_back(view);
+  add(high[*padded]);
+  return joined_in_rows(l, parts, *padded);
 }
 
 void pad(Lowerer& l) {
@@ -89,6 +115,7 @@ void pad(Lowerer& l) {
   Dims step = a.ints("interior_padding", Ints(low.size(), 0));
   for (std::int64_t& one : step) ++one;
   view = cut_to(view, low, high, step);
+  if (auto joined = padded_in_rows(l, view, low, high, step)) return l.set(*joined);
   View whole = value.is_number() ? l.owned_copy(number_view(value.number, l.type_out().dims, l.dtype_out()))
                                  : l.owned_copy(broadcast(value, l.type_out().dims, {}));
   put(l, whole, view, low, step);

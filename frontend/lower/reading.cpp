@@ -25,21 +25,38 @@ std::pair<std::int64_t, std::int64_t> folded(std::int64_t count) {
   return {1, count};
 }
 
+std::int64_t rows_above(const Dims& dims, std::size_t split) {
+  return element_count(Dims{dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(split)});
+}
+
 /// Elements that are copied so that a view can be read so.
-std::int64_t moved_for(const View& view, Spread spread, std::size_t split) {
+std::int64_t moved_for(Lowerer& l, const View& view, Spread spread, std::size_t split) {
   if (spread == Spread::kOne) return 0;
+  const std::int64_t rows = rows_above(view.dims, split);
+  if (spread == Spread::kWhole && !is_dense(view)) {
+    if (l.taken_columns(view, rows)) return 0;
+    const View once = without_repeats(view, rows);
+    return is_dense(once) || l.taken_columns(once, rows) ? 0 : once.count();
+  }
   const View part = spread == Spread::kRow      ? part_of(view, split, view.dims.size())
                     : spread == Spread::kColumn ? part_of(view, 0, split)
                                                 : view;
   return is_dense(part) ? 0 : part.count();
 }
 
-Reading reading_at(const std::vector<View>& in, const Dims& dims, std::size_t split) {
+/// Elements that a row tile of the present call has in another form: they take a way through HBM.
+std::int64_t parted_from(Lowerer& l, const View& view, Spread spread, std::int64_t rows) {
+  if (view.is_number() || spread != Spread::kWhole || !l.is_made_here(view.base)) return 0;
+  return l.graph().value(view.base).rows == rows ? 0 : view.count();
+}
+
+Reading reading_at(Lowerer& l, const std::vector<View>& in, const Dims& dims, std::size_t split) {
   Reading out{.spreads = {}, .split = split};
   for (const View& view : in) {
     const Spread spread = spread_at(view, split);
     out.spreads.push_back(spread);
-    out.moved += moved_for(view, spread, split);
+    // A copy is read, written and read again, what is in another form stored and loaded.
+    out.passes += 3 * moved_for(l, view, spread, split) + 2 * parted_from(l, view, spread, rows_above(dims, split));
     out.still = out.still && spread == Spread::kOne;
     out.rows_alone = out.rows_alone && (spread == Spread::kOne || spread == Spread::kRow);
     out.columns_alone = out.columns_alone && (spread == Spread::kOne || spread == Spread::kColumn);
@@ -48,11 +65,13 @@ Reading reading_at(const std::vector<View>& in, const Dims& dims, std::size_t sp
   return out;
 }
 
-/// Whether the memory of an operand is the reading's matrix already.
+/// Whether the memory of an operand is the reading's matrix already, or has its rows.
 bool is_there(Lowerer& l, const std::vector<View>& in, const Reading& reading) {
   return std::ranges::any_of(in, [&](const View& view) {
-    if (view.is_number() || view.first != 0 || !is_dense(view)) return false;
+    if (view.is_number()) return false;
     const runtime::Value& base = l.graph().value(view.base);
+    if (base.rows == reading.rows && l.taken_columns(view, reading.rows)) return true;
+    if (view.first != 0 || !is_dense(view)) return false;
     return base.rows == reading.rows && base.cols == reading.cols;
   });
 }
@@ -96,13 +115,13 @@ std::optional<Dims> order_of_memory(const std::vector<View>& in) {
 
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {
   const std::size_t last = dims.empty() ? 0 : dims.size() - 1;
-  Reading best = reading_at(in, dims, last);
+  Reading best = reading_at(l, in, dims, last);
   bool there = is_there(l, in, best);
   for (std::size_t split = last; split > 0; --split) {
-    Reading other = reading_at(in, dims, split);
-    if (other.moved > best.moved || (other.moved == best.moved && there)) continue;
+    Reading other = reading_at(l, in, dims, split);
+    if (other.passes > best.passes || (other.passes == best.passes && there)) continue;
     const bool other_there = is_there(l, in, other);
-    if (other.moved == best.moved && !other_there) continue;
+    if (other.passes == best.passes && !other_there) continue;
     best = std::move(other), there = other_there;
   }
   if (best.rows == 1) std::ranges::replace(best.spreads, Spread::kRow, Spread::kWhole);

@@ -1,4 +1,4 @@
-// How an element-wise operation reads its operands: the matrix for which least is copied.
+// How an element-wise operation reads its operands: the matrix for which least passes through HBM.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Reading {
   std::vector<Spread> spreads;
   std::size_t split = 0;
   std::int64_t rows = 1, cols = 1;
-  std::int64_t moved = 0;                        // elements that are copied for it
+  std::int64_t passes = 0;                       // elements that HBM is read or written for
   bool still = true;                             // all operands are one number each
   bool rows_alone = true, columns_alone = true;  // none is more than a row, or than a column
 };
@@ -23,7 +23,8 @@ struct Reading {
 /// The order of dimensions in which the operands' elements follow each other, where another order than their own lets
 /// less be copied and leaves the last dimension, whose elements DMA moves as one run.
 std::optional<Dims> order_of_memory(const std::vector<View>& in);
-/// The matrix for which least is copied: of equals, one that an operand is already, then rows of the last dimension.
+/// The matrix for which least passes through HBM: of equals, one that an operand is already, then rows of the last
+/// dimension.
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims);
 /// An operand as its reading takes it: one element, a row, a column, or all.
 runtime::ValueId operand_of(Lowerer& l, const View& view, Spread spread, const Reading& reading);

@@ -1,6 +1,7 @@
 #include "frontend/lower/view.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace trnsim::frontend {
 
@@ -119,6 +120,29 @@ std::optional<Axis> joined_axis(const View& view, const Dims& places) {
     }
   }
   return out;
+}
+
+std::optional<InRows> in_rows(const View& view, std::int64_t rows, std::int64_t row) {
+  std::size_t split = 0;
+  for (std::int64_t count = 1; split < view.dims.size() && count < rows; ++split) count *= view.dims[split];
+  Dims above(split);
+  std::iota(above.begin(), above.end(), 0);
+  const auto axis = joined_axis(view, above);
+  if (!axis || axis->size != rows || axis->stride != row || view.first < 0) return std::nullopt;
+  InRows out{.first = view.first};
+  std::int64_t last = view.first;
+  for (std::size_t d = split; d < view.dims.size(); ++d) {
+    const std::int64_t size = view.dims[d], stride = view.strides[d];
+    if (size == 1) continue;
+    if (stride < 0) return std::nullopt;
+    last += (size - 1) * stride;
+    if (!out.sizes.empty() && out.strides.back() == size * stride)
+      out.sizes.back() *= size, out.strides.back() = stride;
+    else
+      out.sizes.push_back(size), out.strides.push_back(stride);
+  }
+  if (out.sizes.empty()) out.sizes = out.strides = {1};
+  return last < row ? std::optional{out} : std::nullopt;
 }
 
 View part_of(const View& view, std::size_t first, std::size_t last) {

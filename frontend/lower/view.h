@@ -47,6 +47,15 @@ struct Axis {
 };
 std::optional<Axis> joined_axis(const View& view, const Dims& places);
 
+/// Elements of each row of a matrix: at `first` + the sum of index * stride.
+struct InRows {
+  std::int64_t first = 0;
+  Dims sizes{}, strides{};
+};
+/// A view of `rows` rows as elements of the rows of its memory, `row` elements each, if each has its own there; as few
+/// axes as there are.
+std::optional<InRows> in_rows(const View& view, std::int64_t rows, std::int64_t row);
+
 /// Dimensions [first, last) of a view alone.
 View part_of(const View& view, std::size_t first, std::size_t last);
 /// How a view is read as a matrix whose rows are the first `split` dimensions: each row the same, each column the same,

@@ -276,6 +276,22 @@ struct MoveAttrs {
   bool operator==(const MoveAttrs&) const = default;
 };
 
+/// Elements of each row at `first` + the sum of index * stride, for all indices below `sizes`, the last index the
+/// fastest.
+struct ColumnsAttrs {
+  std::vector<std::int64_t> sizes, strides;
+  std::int64_t first = 0;
+  OptionalType dtype{};
+  bool operator==(const ColumnsAttrs&) const = default;
+};
+
+/// For rows in equal blocks, each of which has parts of several operands.
+struct JoinAttrs {
+  std::int64_t blocks = 1;
+  OptionalType dtype{};
+  bool operator==(const JoinAttrs&) const = default;
+};
+
 /// start + row * by_row + column * by_col.
 struct RampAttrs {
   std::int64_t rows = 1, cols = 1;
@@ -329,7 +345,7 @@ using AnyAttrs =
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
                  ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
                  BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs, RunsAttrs,
-                 ConvolutionAttrs, WindowAttrs>;
+                 ConvolutionAttrs, WindowAttrs, ColumnsAttrs, JoinAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

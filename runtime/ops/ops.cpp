@@ -19,7 +19,7 @@ std::span<const Op* const> all_ops() {
       &kRankExchange, &kBalance,      &kDiagonals,     &kDiagonalsGrad,   &kCacheAppend,   &kLambNorms,
       &kLambApply,    &kMomentum,     &kElement,       &kRowReduce,       &kView,          &kMove,
       &kPlace,        &kRamp,         &kEmpty,         &kBatchMatmul,     &kTakeRuns,      &kPutRuns,
-      &kConvolution,  &kWindow};
+      &kConvolution,  &kWindow,       &kTakeColumns,   &kJoinColumns};
   return kOps;
 }
 

@@ -30,7 +30,7 @@ extern const Op kBucketScatter, kBucketGather;
 
 // for graphs of any kind
 extern const Op kElement, kRowReduce, kView, kMove, kPlace, kRamp, kEmpty, kBatchMatmul, kTakeRuns, kPutRuns,
-    kConvolution, kWindow;
+    kConvolution, kWindow, kTakeColumns, kJoinColumns;
 
 /// In the order of this file.
 std::span<const Op* const> all_ops();
