@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/option_table.h"
 #include "trnsim/run/run.h"
 
@@ -46,13 +47,19 @@ class NumbersCheck {
 void ablate(const AblateOptions& options) {
   const base::Format form = base::parse_format(options.settings.output.format);
   if (!options.only.empty()) trnsim::require_choice("--only", options.only, "time|batch|numbers");
-  const auto workload = workloads::load_workload(options.workload);
+  const bool is_graph = trnsim::is_graph_file(options.workload);
+  const auto workload =
+      is_graph ? trnsim::graph_workload(options.workload) : workloads::load_workload(options.workload);
+  if (is_graph && !options.only.empty() && options.only != "time")
+    throw base::Error{base::Fault::kUsage, "--only", "a program has no batch and no training of its own",
+                      "leave it out, or give `time`"};
   const trnsim::Job job = projected_job(workload, options.settings);
   std::vector<PassColumn> more;
-  if (options.only.empty() || options.only == "batch")
+  const bool all = options.only.empty() && !is_graph;
+  if (all || options.only == "batch")
     more.push_back({{"largest_batch", "largest batch"},
                     [](const trnsim::Job& other) { return base::Cell{largest_batch(other)}; }});
-  if (options.only.empty() || options.only == "numbers") {
+  if (all || options.only == "numbers") {
     const auto check = std::make_shared<const NumbersCheck>(small_training(workload, options.settings), job.passes);
     more.push_back({{"numbers", "numbers of the small model, rounded to nearest"},
                     [check](const trnsim::Job& other) { return (*check)(other); }});
@@ -93,7 +100,8 @@ base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<Pas
 
 void add_ablate(CLI::App& app) {
   auto options = std::make_shared<AblateOptions>();
-  app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
+  app.add_option("WORKLOAD", options->workload, "name of a workload, a workload file, or a program (.hlo, .mlir, .pb)")
+      ->required();
   app.add_option("--only", options->only, "time and memory are always there; of the rest only this; default: all")
       ->type_name("time|batch|numbers");
   add_settings(app, "ablate", options->settings);

@@ -10,12 +10,15 @@
 #include "cli/output.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/graphs/graph_run.h"
+#include "trnsim/graphs/rewrite_switches.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
 
 void run_numbers(const std::string& file, const trnsim::Settings& settings) {
-  const auto model = trnsim::load_graph_model(file);
+  auto model = trnsim::load_graph_model(file);
+  if (const std::string rewrites = trnsim::pass_switches(settings.machine.passes).rewrites; !rewrites.empty())
+    model = model->with_rewrites(rewrites);
   const hw::MachineParams machine = trnsim::load_machine(settings.machine.instance_type, settings.machine.set, 1);
   const auto inputs = trnsim::drawn_inputs(model->module(), static_cast<std::uint64_t>(settings.training.seed));
   const auto errors = trnsim::compare_with_reference(model->module(), model->lowered(), machine, inputs);

@@ -73,6 +73,32 @@ void attention_gradient(Lowerer& l) {
   set_rest(l, 3);
 }
 
+/// Settings that a rewrite has found, whose program had `products`; they take their operands in its type.
+runtime::AttentionAttrs rewritten_attention(Lowerer& l, double products) {
+  auto out = hlo::attrs_from(l.node().attributes.text("backend_config"), l.where()).as<runtime::AttentionAttrs>();
+  out.operand = l.options().operand;
+  const double keys = static_cast<double>(l.in(1).count()) / static_cast<double>(out.batch * out.kv_heads);
+  l.out().flops += products * 2 * static_cast<double>(out.batch * out.heads * out.seq) * keys;  // keys of all elements
+  return out;
+}
+
+/// made by frontend/rewrite/attention.cpp: q, k, v and a mask -> context, probabilities.
+void found_attention(Lowerer& l) {
+  std::vector<runtime::ValueId> in{by_tokens(l, 0), by_tokens(l, 1), by_tokens(l, 2)};
+  for (std::size_t i = 3; i < l.node().operands.size(); ++i) in.push_back(l.matrix(l.in(i)));
+  const auto out = l.add_all(runtime::kAttention, in, rewritten_attention(l, 2));
+  for (std::size_t i = 0; i < 2; ++i) l.set_result(out[i], i);
+}
+
+/// The same: q, k, v, probabilities, the context's gradient, the context -> dq, dk, dv.
+void found_attention_gradient(Lowerer& l) {
+  const auto out = l.add_all(
+      runtime::kAttentionGrad,
+      {by_tokens(l, 0), by_tokens(l, 1), by_tokens(l, 2), l.matrix(l.in(3)), by_tokens(l, 4), by_tokens(l, 5)},
+      rewritten_attention(l, 4));
+  for (std::size_t i = 0; i < l.node().results; ++i) l.set_result(out[i], i);
+}
+
 /// Rounds over rows, each of which takes the eight largest that are left: VectorE has no other order of elements.
 void ordered(Lowerer& l, std::int64_t wanted) {
   constexpr std::int64_t kAtOnce = 8, kMostRounds = 1024;
@@ -133,7 +159,10 @@ struct CustomRow {
   Rule rule;
 };
 constexpr std::array kTargets = {CustomRow{"te_fused_attn_forward_ffi", attention},
-                                 CustomRow{"te_fused_attn_backward_ffi", attention_gradient}, CustomRow{"TopK", top_k},
+                                 CustomRow{"te_fused_attn_backward_ffi", attention_gradient},
+                                 CustomRow{"rewrite.attention", found_attention},
+                                 CustomRow{"rewrite.attention_grad", found_attention_gradient},
+                                 CustomRow{"TopK", top_k},
                                  CustomRow{"AwsNeuronTopK", top_k}};
 
 /// Marks, which leave their operands as they are.

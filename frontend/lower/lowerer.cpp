@@ -311,9 +311,12 @@ std::uint8_t Lowerer::group_of(const IntTable& table) {
 LoweredGraph lower(const Module& module, const LowerOptions& options) {
   const bool own = !own_attribute(module, hlo::kNumericsKey).empty();  // its operations are fused already
   if (own) return Lowerer{module, options}.run();
-  Module fused = rewritten(module, switched(module, options.rewrites));
+  std::vector<RewriteNote> notes;
+  Module fused = rewritten(module, switched(module, options.rewrites), &notes);
   order_for_memory(fused);
-  return Lowerer{fused, options}.run();
+  LoweredGraph out = Lowerer{fused, options}.run();
+  out.rewrites = std::move(notes);
+  return out;
 }
 
 }  // namespace trnsim::frontend

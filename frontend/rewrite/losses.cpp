@@ -31,7 +31,7 @@ Numbers logits() {
 }
 
 /// The parts of a loss, each a number of a row.
-enum LossPart : std::size_t { kMost, kSum, kLog, kLogSum, kChosen, kLoss, kParts };
+enum LossPart : std::size_t { kMost, kSum, kLog, kLogSum, kChosen, kLoss, kCount, kParts };
 
 struct Loss {
   std::array<Numbers, kParts> parts{};
@@ -50,7 +50,7 @@ Loss loss_of(const Numbers& x, const Samples& samples) {
     const auto label = static_cast<std::size_t>(samples.label_of(row));
     const double log = std::log(sum), chosen = at[label];
     for (std::size_t c = 0; c < kWidth; ++c) {
-      const std::array<double, kParts> numbers{most, sum, log, log + most, chosen, log + most - chosen};
+      const std::array<double, kParts> numbers{most, sum, log, log + most, chosen, log + most - chosen, 1};
       for (std::size_t part = 0; part < kParts; ++part) out.parts[part][row * kWidth + c] = numbers[part];
       out.gradient[row * kWidth + c] = std::exp(at[c] - most) / sum - (c == label ? 1 : 0);
     }
@@ -62,6 +62,7 @@ struct LossColumn {
   ValueId value = 0;
   LossPart part = kMost;
   double sign = 1;
+  std::vector<ValueId> counts{};  // truths of rows that multiply it
 };
 
 /// Where the graph has it.
@@ -79,6 +80,8 @@ class LossSearch {
       : module_{module}, function_{function}, producers_{function}, readers_(function.values.size()) {
     for (const Node& node : function.nodes)
       for (const ValueId v : node.operands) readers_[v].push_back(&node);
+    for (const Node& node : function.nodes)
+      if (node.op->name == "select" && is_at_label(node.operands[0])) hot_.push_back(&node);
   }
 
   /// The loss of which a node computes the exponentials.
@@ -103,19 +106,34 @@ class LossSearch {
     LossUse out{.x = x};
     const Numbers at = logits();
     for (const ValueId v : followers(x, exponentials)) take(out, v, at);
-    const bool any =
-        out.gradient || std::ranges::any_of(out.columns, [](const LossColumn& c) { return c.part >= kChosen; });
+    const bool any = out.gradient || std::ranges::any_of(out.columns, [](const LossColumn& c) {
+                       return c.part == kChosen || c.part == kLoss;
+                     });
     return any ? std::optional{out} : std::nullopt;
   }
 
-  /// Values that are computed of the exponentials or of their operand, in their order.
+  bool is_at_label(ValueId truth) const {
+    const Node* node = producers_.of(truth);
+    if (!node || node->op->name != "and") return labels_of(function_, producers_, truth).has_value();
+    return std::ranges::any_of(node->operands,
+                               [&](ValueId v) { return labels_of(function_, producers_, v).has_value(); });
+  }
+
+  /// Values that are computed of the exponentials, of their operand, or of labels beside it, in their order.
   std::vector<ValueId> followers(ValueId x, ValueId exponentials) const {
     std::vector<ValueId> out{exponentials};
     const Node* made = producers_.of(exponentials);
     if (made->operands[0] != x) out.push_back(made->operands[0]);
+    for (const Node* node : hot_)
+      if (function_.type(node->result()).dims == function_.type(x).dims) out.push_back(node->result());
+    const Dims& dims = function_.type(x).dims;
+    const std::int64_t count = element_count(dims), rows = count / dims.back();
     for (std::size_t i = 0; i < out.size() && out.size() < kLossReaders; ++i)
-      for (const Node* node : readers_[out[i]])
-        if (node->results == 1 && std::ranges::find(out, node->result()) == out.end()) out.push_back(node->result());
+      for (const Node* node : readers_[out[i]]) {
+        const std::int64_t size = node->results == 1 ? element_count(function_.type(node->result()).dims) : 0;
+        if ((size == count || size == rows) && std::ranges::find(out, node->result()) == out.end())
+          out.push_back(node->result());
+      }
     std::ranges::sort(out);
     return out;
   }
@@ -128,22 +146,32 @@ class LossSearch {
     const Loss expected = loss_of(at, samples);
     const double same = 4 * samples.tolerance();
     const bool labelled = !samples.labels().empty();
-    if (samples.is_column(v) && samples.columns().empty())
+    if (samples.is_column(v) && only_counts(samples))
       for (std::size_t part = 0; part < kParts; ++part)
         for (const double sign : {1.0, -1.0})
           if ((part < kChosen || labelled) &&
-              difference(*numbers, times(expected.parts[part], sign), kLossFloor) < same) {
-            use.columns.push_back({v, static_cast<LossPart>(part), sign});
+              difference(*numbers, weighted(times(expected.parts[part], sign), samples), kLossFloor) < same) {
+            use.columns.push_back({v, static_cast<LossPart>(part), sign, samples.columns()});
             if (labelled) use.labels = samples.labels()[0];
             return;
           }
     if (samples.is_whole(v) && labelled) gradient(use, v, samples, *numbers, expected.gradient);
   }
 
+  /// Whether all given numbers of rows are truths.
+  bool only_counts(const Samples& samples) const {
+    return std::ranges::all_of(samples.columns(), [&](ValueId v) { return is_bool(function_.type(v).element); });
+  }
+
+  static Numbers weighted(Numbers numbers, const Samples& samples) {
+    for (std::size_t c = 0; c < samples.columns().size(); ++c)
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] *= samples.column(c)[i];
+    return numbers;
+  }
+
   /// Whether a value is the gradient, times numbers of rows and a constant: the last one is the result.
   void gradient(LossUse& use, ValueId v, const Samples& samples, const Numbers& numbers, Numbers expected) const {
-    for (std::size_t c = 0; c < samples.columns().size(); ++c)
-      for (std::size_t i = 0; i < expected.size(); ++i) expected[i] *= samples.column(c)[i];
+    expected = weighted(std::move(expected), samples);
     const auto largest = std::ranges::max_element(expected, {}, [](double one) { return std::abs(one); });
     const double scale = numbers[static_cast<std::size_t>(largest - expected.begin())] / *largest;
     if (!std::isfinite(scale) || scale == 0) return;
@@ -161,6 +189,7 @@ class LossSearch {
   const Function& function_;
   const Producers producers_;
   std::vector<std::vector<const Node*>> readers_;
+  std::vector<const Node*> hot_;  // selects at labels
 };
 
 /// The operations of a loss.
@@ -192,10 +221,15 @@ class LossMaker {
 
   ValueId column(const LossColumn& of) {
     const auto log = [&] { return op("log", {sum(0)}); };
-    ValueId out = of.part == kMost ? most_ : of.part == kSum ? sum(0) : of.part == kChosen ? sum(1) : log();
+    ValueId out = of.part == kMost     ? most_
+                  : of.part == kSum    ? sum(0)
+                  : of.part == kChosen ? sum(1)
+                  : of.part == kCount  ? one()
+                                       : log();
     if (of.part == kLogSum || of.part == kLoss) out = op("add", {out, most_});
     if (of.part == kLoss) out = op("subtract", {out, sum(1)});
     if (of.sign < 0) out = op("negate", {out});
+    for (const ValueId counts : of.counts) out = op("multiply", {out, formed(function_, counts, column_, made_)});
     return formed(function_, out, function_.type(of.value), made_);
   }
 
@@ -229,7 +263,10 @@ class LossMaker {
       one = formed(function_, one, column_, made_);
       out = out ? op("multiply", {*out, one}) : one;
     }
-    if (out) return *out;
+    return out ? *out : one();
+  }
+
+  ValueId one() {
     made_.push_back(plain_node(function_, "constant", {}, column_));
     made_.back().attributes.set("value", literal_of(column_, {1}));
     return made_.back().result();

@@ -100,7 +100,8 @@ bool is_region_of(const Module& module, const Node& node, std::string_view op) {
 }
 
 bool is_removable(const Node& node) {
-  if (node.op->name == "partition_id" || node.op->name == "replica_id") return true;
+  const std::string_view op = node.op->name;
+  if (op == "partition_id" || op == "replica_id" || op == "dot_general") return true;
   switch (node.op->group) {
     case Group::kElementwise:
     case Group::kConversion:

@@ -11,6 +11,7 @@
 namespace trnsim::frontend::rewrite {
 
 /// Each returns how many of its operations it made.
+std::size_t attention(Module& module, Function& function);
 std::size_t functions(Module& module, Function& function);
 std::size_t losses(Module& module, Function& function);
 std::size_t norms(Module& module, Function& function);

@@ -13,6 +13,11 @@ namespace trnsim::frontend {
 namespace {
 
 constexpr std::array kRewrites = {
+    Rewrite{
+        "attention", &Rewrites::attention,
+        "softmax by rows between two products, with a scale, a mask that is added or selected, heads in any order of "
+        "dimensions, keys that heads share, and its gradient; not where something else reads what is in between",
+        "attention, attention_grad", rewrite::attention},
     Rewrite{"norms", &Rewrites::norms,
             "layer norm and RMS norm of rows, with a gain or without, in any spelling (variance as the mean of squares "
             "around the mean or of squares less its square; rsqrt, a power or a quotient), with what a gradient keeps",

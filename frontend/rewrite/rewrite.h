@@ -12,6 +12,7 @@ namespace trnsim::frontend {
 
 /// The switches.
 struct Rewrites {
+  bool attention = true;
   bool functions = true;
   bool losses = true;
   bool norms = true;

@@ -132,6 +132,9 @@ std::optional<Samples::Numbers> Samples::computed(ValueId value) {
   if (const auto number = number_of(function_, producers_, value)) return Numbers(count_, *number);
   const Node* node = producers_.of(value);
   if (node && !form_.by_rows && !depends(value)) return leaf(value);
+  if (node && form_.losses && node->op->name == "maximum")  // of nothing and the largest number
+    for (const std::size_t i : {0U, 1U})
+      if (number_of(function_, producers_, node->operands[i]) == -HUGE_VAL) return held(node->operands[1 - i]);
   if (node && is_analytic(node->op->name)) return function_of(*node);
   if (node && node->op->name == "convert" && is_float(function_.type(node->operands[0]).element))
     return held(node->operands[0]);
@@ -207,14 +210,39 @@ std::optional<Samples::Numbers> Samples::folded_rows(const Node& node) {
   return out;
 }
 
-/// One at the label of each row.
+/// One at the label of each row, where the row counts at all.
 std::optional<Samples::Numbers> Samples::at_label(ValueId truth) {
+  if (const Node* both = producers_.of(truth); both && both->op->name == "and")
+    for (const std::size_t i : {0U, 1U}) {
+      auto hot = at_label(both->operands[i]);
+      const auto counts = hot ? counted_rows(both->operands[1 - i]) : std::nullopt;
+      if (!counts) continue;
+      for (std::size_t n = 0; n < count_; ++n) (*hot)[n] *= (*counts)[n];
+      return hot;
+    }
   const auto labels = labels_of(function_, producers_, truth);
   if (!labels || function_.type(truth).dims != dims_) return std::nullopt;
   if (std::ranges::find(labels_, *labels) == labels_.end()) labels_.push_back(*labels);
   Numbers out(count_);
   const auto cols = static_cast<std::size_t>(cols_);
   for (std::size_t row = 0; row * cols < count_; ++row) out[row * cols + static_cast<std::size_t>(label_of(row))] = 1;
+  return out;
+}
+
+/// A truth of each row: whether its label counts.
+std::optional<Samples::Numbers> Samples::counted_rows(ValueId truth) {
+  const Node* spread = producers_.of(truth);
+  if (!spread || spread->op->name != "broadcast_in_dim" || function_.type(truth).dims != dims_) return std::nullopt;
+  const ValueId rows = spread->operands[0];
+  Ints in_order(dims_.size() - 1);
+  std::iota(in_order.begin(), in_order.end(), 0);
+  if (!is_column(rows) || spread->attributes.ints("broadcast_dimensions") != in_order) return std::nullopt;
+  const auto known = std::ranges::find(columns_, rows);
+  if (known != columns_.end()) return column_numbers_[static_cast<std::size_t>(known - columns_.begin())];
+  Numbers out(count_);
+  for (std::size_t i = 0; i < count_; ++i) out[i] = i / static_cast<std::size_t>(cols_) % 2 == 0 ? 1 : 0;
+  columns_.push_back(rows);
+  column_numbers_.push_back(out);
   return out;
 }
 

@@ -31,6 +31,8 @@ class Samples {
   Samples(const Module& module, const Function& function, const Producers& producers, ValueId variable, Numbers at,
           const SampleForm& form);
 
+  /// A value that is not looked behind has these numbers.
+  void know(ValueId value, Numbers numbers) { known_.insert_or_assign(value, std::move(numbers)); }
   /// The numbers of a value at the samples; nullptr: it is no function of the variable and of the values below.
   const Numbers* of(ValueId value);
   bool is_whole(ValueId value) const { return function_.type(value).dims == dims_; }
@@ -41,7 +43,8 @@ class Samples {
   const std::vector<ValueId>& others() const { return others_; }
   const std::vector<ValueId>& rows() const { return rows_; }
   const Numbers& row(std::size_t i) const { return row_numbers_[i]; }
-  /// With `losses`: numbers of rows, or of all of them, that are given, and the labels of rows, [..., 1] left out.
+  /// With `losses`: numbers of rows, or of all of them, that are given, truths of rows whose labels count, and the
+  /// labels of rows, [..., 1] left out.
   const std::vector<ValueId>& columns() const { return columns_; }
   const Numbers& column(std::size_t i) const { return column_numbers_[i]; }
   const std::vector<ValueId>& labels() const { return labels_; }
@@ -58,6 +61,7 @@ class Samples {
   std::optional<Numbers> spread(ValueId value, const Node& node);
   std::optional<Numbers> folded_rows(const Node& node);
   std::optional<Numbers> at_label(ValueId value);
+  std::optional<Numbers> counted_rows(ValueId truth);
   std::optional<Numbers> chosen(const Node& node);
   std::optional<Numbers> leaf(ValueId value);
   bool depends(ValueId value) const;

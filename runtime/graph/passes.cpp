@@ -8,9 +8,9 @@
 
 namespace runtime {
 
-Passes parse_passes(std::string_view text) {
+Passes parse_passes(std::string_view text, const std::vector<std::string>& others) {
   Passes passes;
-  std::vector<std::string> names;
+  std::vector<std::string> names = others;
   for (const PassInfo& info : kPasses) names.emplace_back(info.name);
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());

@@ -59,8 +59,8 @@ inline BlockPasses block_passes(const Passes& passes) {
   return {.fusion = passes.fusion, .reorder = passes.reorder, .double_buffering = passes.double_buffering};
 }
 
-/// Errors: Fault::kUsage for an unknown name (with the nearest) or one without + or - in front.
-Passes parse_passes(std::string_view text);
+/// Errors: Fault::kUsage for an unknown name (with the nearest, also of `others`) or one without + or - in front.
+Passes parse_passes(std::string_view text, const std::vector<std::string>& others = {});
 
 /// The effect of one pass, for `--explain`.
 struct PassNote {

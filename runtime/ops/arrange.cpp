@@ -79,22 +79,19 @@ class DmaCopy {
  public:
   DmaCopy(Emitter& e, Side from, Side to) : e_{e}, from_{from}, to_{to} {}
 
-  void run(Axes axes) {
-    // A copy of one long run: as rows.
-    if (axes.rank() == 1 && axes.from[0] == 1 && axes.to[0] == 1 && axes.sizes[0] > kRun) {
-      const std::int64_t rows = axes.sizes[0] / kRun;
-      part({{rows, kRun}, {kRun, 1}, {kRun, 1}}, 0, 0);
-      const std::int64_t done = rows * kRun;
-      if (done < axes.sizes[0]) part({{axes.sizes[0] - done}, {1}, {1}}, done, done);
-      return;
-    }
-    part(axes, 0, 0);
-  }
+  void run(const Axes& axes) { part(axes, 0, 0); }
 
  private:
   static constexpr std::int64_t kRun = std::int64_t{2} * 1024, kMost = 8 * kRun;  // elements of a row, of a partition
 
   void part(const Axes& axes, std::int64_t from, std::int64_t to) {
+    // A copy of one long run: as rows.
+    if (axes.rank() == 1 && axes.from[0] == 1 && axes.to[0] == 1 && axes.sizes[0] > kRun) {
+      const std::int64_t rows = axes.sizes[0] / kRun, done = rows * kRun;
+      part({{rows, kRun}, {kRun, 1}, {kRun, 1}}, from, to);
+      if (done < axes.sizes[0]) part({{axes.sizes[0] - done}, {1}, {1}}, from + done, to + done);
+      return;
+    }
     std::int64_t inner = 1;
     for (std::size_t d = 1; d < axes.rank(); ++d) inner *= axes.sizes[d];
     if (axes.rank() > 5 || inner > kMost) return outer(axes, from, to);

@@ -47,6 +47,30 @@ TEST_F(Ablate, APassThatIsOffIsSwitchedOn) {
   EXPECT_LT(rows.at("+fusion")["hbm_traffic_bytes"], rows.at("(as given)")["hbm_traffic_bytes"]);
 }
 
+/// A program of another framework: each rewrite that finds something in it is switched, too.
+TEST_F(Ablate, SwitchesTheRewritesOfAGraph) {
+  write("silu.hlo",
+        "HloModule m\nENTRY main {\nx = f32[256,512] parameter(0)\ns = f32[256,512] logistic(x)\n"
+        "ROOT y = f32[256,512] multiply(s, x)\n}\n");
+  const Ran ran = run("ablate " + at("silu.hlo") + " --format json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  std::map<std::string, Json> rows;
+  for (const Json& row : Json::parse(ran.out)) rows[row["pass"]] = row;
+  EXPECT_EQ(rows.size(), runtime::kPasses.size() + 3);
+  EXPECT_GT(rows.at("-functions")["instructions"], rows.at("(as given)")["instructions"]);
+  EXPECT_EQ(run("run " + at("silu.hlo") + " --passes=-functions --output_dir " + at("out")).code, 0);
+  const auto refused = [&](const std::string& arguments, const std::string& what) {
+    const Ran other = run(arguments + " --output_dir " + at("other"));
+    EXPECT_EQ(other.code, 2) << arguments;
+    EXPECT_THAT(other.err, HasSubstr(what));
+  };
+  refused("run " + at("silu.hlo") + " --passes=-norms", "'-norms' changes nothing in silu.hlo");
+  refused("run " + at("silu.hlo") + " --passes=+functions", "'+functions' changes nothing in silu.hlo");
+  refused("run " + at("silu.hlo") + " --mode numeric --passes=-norms", "'-norms' changes nothing in silu.hlo");
+  refused("run bert_emotion --mode timed --passes=-norms", "'-norms' switches rewrites of graphs, and BERT is none");
+  EXPECT_EQ(run("ablate " + at("silu.hlo") + " --only numbers").code, 2);
+}
+
 // The largest batch fits, one more does not: the compiler itself says so.
 TEST_F(Ablate, TheLargestBatchFitsAndOneMoreDoesNot) {
   const std::string memory = "--set \"hbm.bytes=1114 MiB\" ";

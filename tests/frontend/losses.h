@@ -53,6 +53,19 @@ inline const std::vector<std::string> kLossSpellings = {
         of_logits("lp", "subtract(x, tt)") + of_logits("p", "exponential(lp)") + of_logits("d", "subtract(p, hot)") +
         of_logits("ww", "broadcast(w), dimensions={}") + of_logits("dx", "multiply(ww, d)") +
         of_logits("a", "multiply(x, hot)") + along("c", "a", "sum") + of_rows("loss", "subtract(t, c)") + kBoth,
+    // rows whose label is 1 do not count, and how many do is summed over classes: PyTorch's nll_loss
+    kLogits + kHot + kShifted +
+        "w = f32[] parameter(2)\nskipped0 = s32[] constant(1)\nskipped = s32[6,9] broadcast(skipped0), dimensions={}\n"
+        "valid = pred[6,9] compare(labels, skipped), direction=NE\n"
+        "wide = pred[6,9,40] broadcast(valid), dimensions={0,1}\nat = pred[6,9,40] and(same, wide)\n" +
+        spread("zz", "z") + of_logits("ll", "log(zz)") + of_logits("lp", "subtract(s, ll)") +
+        of_logits("zeros", "broadcast(zero), dimensions={}") + of_logits("a", "select(at, lp, zeros)") +
+        along("n", "a", "sum") + of_rows("loss", "negate(n)") + of_logits("ww", "broadcast(w), dimensions={}") +
+        of_logits("wn", "negate(ww)") + of_logits("d", "select(at, wn, zeros)") + along("ds", "d", "sum") +
+        spread("dd", "ds") + of_logits("p", "exponential(lp)") + of_logits("pd", "multiply(p, dd)") +
+        of_logits("ones", "broadcast(one0), dimensions={}") + of_logits("c", "select(at, ones, zeros)") +
+        along("count", "c", "sum") + of_logits("dx", "subtract(d, pd)") +
+        "ROOT out = (f32[6,9], f32[6,9,40], f32[6,9]) tuple(loss, dx, count)",
 };
 
 /// Half of the probabilities; another comparison; labels along another dimension.

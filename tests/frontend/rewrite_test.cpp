@@ -12,6 +12,7 @@
 #include "frontend/lower/lower.h"
 #include "frontend/ops/operator.h"
 #include "runtime/graph/op.h"
+#include "tests/frontend/attention.h"
 #include "tests/frontend/losses.h"
 #include "tests/frontend/norms_and_functions.h"
 
@@ -50,7 +51,7 @@ TEST(Rewrite, EachHasASwitch) {
   for (const Rewrite& rewrite : rewrites()) {
     Rewrites off;
     off.*rewrite.flag = false;
-    if (rewrite.name == "scattered_sums" || rewrite.name == "losses") continue;  // of their own tests
+    if (rewrite.name != "norms" && rewrite.name != "functions") continue;  // of their own tests
     const auto& spellings = rewrite.name == "norms" ? kNormSpellings : kFunctionSpellings;
     std::vector<RewriteNote> notes;
     const Module module = module_spelled(spellings.front().first);
@@ -87,6 +88,29 @@ TEST(Rewrite, LossesInEverySpelling) {
 TEST(Rewrite, WhatIsNoLossStays) {
   for (const std::string& spelling : kNoLosses)
     EXPECT_EQ(targets(rewritten(loss_spelled(spelling), {})), std::vector<std::string>{}) << spelling;
+}
+
+Module attention_spelled(const std::string& lines) {
+  return hlo::graph_of(
+      hlo::read_text("HloModule m\n" + std::string{kAttentionRegions} + "ENTRY main {\n" + lines + "\n}\n", "m"), "m");
+}
+
+TEST(Rewrite, AttentionInEverySpelling) {
+  for (const std::string& spelling : kAttentionSpellings) {
+    const Module module = attention_spelled(spelling), made = rewritten(module, {});
+    EXPECT_EQ(targets(made), std::vector<std::string>{"rewrite.attention"}) << spelling;
+    EXPECT_TRUE(std::ranges::none_of(made.entry_function().nodes, [](const Node& node) {
+      return node.op->name == "dot_general";
+    })) << spelling;
+    EXPECT_EQ(targets(rewritten(module, {.attention = false})), std::vector<std::string>{}) << spelling;
+  }
+  EXPECT_EQ(targets(rewritten(attention_spelled(kAttentionWithGradient), {})),
+            (std::vector<std::string>{"rewrite.attention", "rewrite.attention_grad"}));
+}
+
+TEST(Rewrite, WhatIsNoAttentionStays) {
+  for (const std::string& spelling : kNoAttention)
+    EXPECT_EQ(targets(rewritten(attention_spelled(spelling), {})), std::vector<std::string>{}) << spelling;
 }
 
 /// A sum over eight ranks in two groups, of which each rank takes `slice`.

@@ -85,7 +85,29 @@ std::optional<workloads::Problem> GraphModel::refuses(const workloads::Plan& pla
 }
 
 std::string GraphModel::config_json() const {
-  return fmt::format("{{\"graph\": \"{}\", \"hash\": \"{:016x}\"}}\n", fs::path{file_}.filename().string(), hash_);
+  const auto given = module_.extras.find(std::string{frontend::kRewritesKey});
+  const std::string rewrites =
+      given == module_.extras.end() ? "" : fmt::format(", \"rewrites\": \"{}\"", given->second);
+  return fmt::format("{{\"graph\": \"{}\", \"hash\": \"{:016x}\"{}}}\n", fs::path{file_}.filename().string(), hash_,
+                     rewrites);
+}
+
+std::shared_ptr<const GraphModel> GraphModel::with_rewrites(std::string_view switches) const {
+  frontend::Module module = module_;
+  std::string& all = module.extras[std::string{frontend::kRewritesKey}];
+  all += (all.empty() ? "" : ",") + std::string{switches};
+  auto out = std::make_shared<const GraphModel>(file_, std::move(module));
+  const auto made = [](const GraphModel& of, std::string_view name) {
+    const auto note = std::ranges::find(of.lowered().rewrites, name, &frontend::RewriteNote::name);
+    return note == of.lowered().rewrites.end() ? 0 : note->count;
+  };
+  for (const std::string_view item : base::split(switches, ','))
+    if (made(*this, item.substr(1)) == made(*out, item.substr(1)))
+      throw base::Error{base::Fault::kUsage, "`passes`",
+                        fmt::format("'{}' changes nothing in {}", item, fs::path{file_}.filename().string()),
+                        item.starts_with('-') ? "leave it out: the program has nothing that it finds"
+                                              : "leave it out: it is on already, or finds nothing"};
+  return out;
 }
 
 void GraphModel::require_valid(std::string_view) const {}

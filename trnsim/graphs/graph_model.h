@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "frontend/graph/graph.h"
 #include "frontend/lower/lower.h"
@@ -31,6 +32,9 @@ class GraphModel : public workloads::Model {
   std::string config_json() const override;
   void require_valid(std::string_view where) const override;
   workloads::ModelPtr with(const workloads::ModelChange& change) const override;
+
+  /// The same with rewrites switched: "-norms,+losses". Errors: Fault::kUsage for a switch that changes nothing.
+  std::shared_ptr<const GraphModel> with_rewrites(std::string_view switches) const;
 
   const frontend::Module& module() const { return module_; }
   const frontend::LoweredGraph& lowered() const { return lowered_; }

@@ -15,6 +15,7 @@
 #include "hw/params.h"
 #include "runtime/compiler/program_cache.h"
 #include "trnsim/graphs/graph_model.h"
+#include "trnsim/graphs/rewrite_switches.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/lengths.h"
 #include "trnsim/job/save_plan.h"
@@ -206,7 +207,9 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
 namespace {
 
 runtime::Passes passes_of(const Job& job, const Settings& s, std::int64_t length) {
-  return runtime::parse_passes(analysis::passes_of(job.load_stack(), static_cast<double>(length), s.machine.passes));
+  return runtime::parse_passes(
+      analysis::passes_of(job.load_stack(), static_cast<double>(length), pass_switches(s.machine.passes).passes),
+      rewrite_names());
 }
 
 /// The job's software and price, as the settings have them.
@@ -294,7 +297,7 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
   if (s.training.max_steps == 0)
     throw Error{Fault::kUsage, "`max_steps`", "is 0: a job has at least one step", "give 1 or more, or leave it out"};
   Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes),
-          .model = adapted(s, model),
+          .model = with_rewrites_of(adapted(s, model), s.machine.passes),
           .step = {},
           .sizes = {}};
   if (s.plan.capacity_factor >= 0) job.model = job.model->with_capacity_factor(s.plan.capacity_factor);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "frontend/ops/operator.h"
+#include "frontend/rewrite/rewrite.h"
 #include "hw/params.h"
 #include "isa/names.h"
 #include "isa/reference.h"
@@ -133,6 +134,10 @@ Table list_passes() {
   const runtime::Passes standard;
   for (const runtime::PassInfo& pass : runtime::kPasses)
     table.add_row({pass.name, standard.*pass.flag ? "yes" : "no", pass.text});
+  const frontend::Rewrites all;
+  for (const frontend::Rewrite& rewrite : frontend::rewrites())
+    table.add_row(
+        {rewrite.name, all.*rewrite.flag ? "yes" : "no", fmt::format("of graphs: become {}", rewrite.becomes)});
   return table;
 }
 

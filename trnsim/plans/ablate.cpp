@@ -6,6 +6,7 @@
 
 #include "hw/trace.h"
 #include "runtime/compiler/compile.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/run/train.h"
 
@@ -32,6 +33,18 @@ std::vector<PassVariant> pass_variants(const Job& job) {
     other.passes.*pass.flag = !(job.passes.*pass.flag);
     none.passes.*pass.flag = false;
     out.push_back({fmt::format("{}{}", job.passes.*pass.flag ? '-' : '+', pass.name), std::string{pass.text}, other});
+  }
+  if (const auto* graph = dynamic_cast<const GraphModel*>(job.model.get())) {
+    std::string all;
+    for (const frontend::RewriteNote& note : graph->lowered().rewrites) {
+      if (note.count == 0) continue;
+      const std::string off = fmt::format("-{}", note.name);
+      Job other = job;
+      other.model = graph->with_rewrites(off);
+      out.push_back({off, fmt::format("what {} finds stays as it is spelled", note.name), other});
+      all += (all.empty() ? "" : ",") + off;
+    }
+    if (!all.empty()) none.model = graph->with_rewrites(all);
   }
   out.push_back({"(none)", "no pass at all", none});
   return out;

@@ -1,0 +1,94 @@
+// Where a graph has attention, and what is made of it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "frontend/ops/dimensions.h"
+#include "frontend/rewrite/placed.h"
+
+namespace trnsim::frontend::rewrite {
+
+/// An operand of a product by heads: axes of `root`'s memory, the outermost first.
+struct HeadOperand {
+  ValueId root = 0;
+  DimAxes batch{}, group{}, tokens{}, size{};  // group: heads that share keys, as a dimension of their own
+
+  bool same(const HeadOperand& other) const;
+};
+
+/// A number, or a value without dimensions.
+struct AttentionFactor {
+  double number = 1;
+  std::optional<ValueId> value{};
+};
+
+/// The products of a gradient, each with the side of its operand that has the scores' form.
+struct AttentionGradientUse {
+  struct Product {
+    const Node* node = nullptr;
+    std::size_t side = 0;
+  };
+  Product dq{}, dk{}, dv{};
+  HeadOperand dy{};
+  double scale = 1;  // of the scores' gradient,
+  std::optional<ValueId> factor{};
+  bool divides = false;
+};
+
+struct AttentionUse {
+  const Node *product = nullptr, *context = nullptr;  // of queries and keys, of probabilities and values
+  std::size_t p_side = 0;                             // of `context`
+  ValueId p = 0, scores = 0;                          // probabilities, and what they are the softmax of
+  double scale = 1;
+  std::optional<ValueId> factor{};  // times or through a number that data says
+  bool divides = false, causal = false;
+  std::optional<ValueId> mask{};   // what is added, or with `hidden`
+  std::optional<double> hidden{};  // truths: this is the score of keys that are not seen,
+  bool hides = false;              // or that are
+  HeadOperand q{}, k{}, v{};
+  std::int64_t queries = 0, keys = 0, head = 0;
+  std::set<ValueId> chain{};  // from the product to the scores
+  std::optional<AttentionGradientUse> gradient{};
+};
+
+class AttentionSearch {
+ public:
+  AttentionSearch(const Module& module, const Function& function);
+
+  /// The attention whose last product a node is. A value between its products that something else reads keeps it as it
+  /// is.
+  std::optional<AttentionUse> at(const Node& product) const;
+  const std::vector<const Node*>& readers(ValueId value) const { return readers_[value]; }
+
+ private:
+  using Products = std::vector<AttentionGradientUse::Product>;
+
+  bool softmax_behind(AttentionUse& use, ValueId operand) const;
+  bool reaches_product(ValueId value) const;
+  std::optional<AttentionFactor> factor_of(ValueId value) const;
+  bool scores_behind(AttentionUse& use, ValueId value) const;
+  void masked(AttentionUse& use, ValueId mask) const;
+  std::optional<ValueId> selected(AttentionUse& use, const Node& node) const;
+  bool is_causal(ValueId truth, bool later) const;
+  bool operands(AttentionUse& use) const;
+  bool values(AttentionUse& use) const;
+  std::set<ValueId> between(ValueId last, const std::set<ValueId>& first) const;
+  bool alone(const AttentionUse& use) const;
+
+  HeadOperand summed_operand(const Node& node, std::size_t side) const;
+  HeadOperand kept_operand(const Node& node, std::size_t side) const;
+  Products products_of(ValueId value, std::set<ValueId>& others) const;
+  bool gradient(AttentionUse& use, const Products& of_p, const std::set<ValueId>& others) const;
+  std::optional<ValueId> scores_gradient(const AttentionUse& use, AttentionGradientUse& out, const Node& dp,
+                                         std::set<ValueId>& inside) const;
+  std::optional<ValueId> scaled_gradient(AttentionGradientUse& out, ValueId value, std::set<ValueId>& inside) const;
+
+  const Module& module_;
+  const Function& function_;
+  const Producers producers_;
+  std::vector<std::vector<const Node*>> readers_;  // nullptr: the function's results, and captures of regions
+};
+
+}  // namespace trnsim::frontend::rewrite
