@@ -39,7 +39,7 @@ struct LoweredGraph {
   std::int64_t ranks = 1;
   double flops = 0;  // of dot products and convolutions, of all trips of loops
   std::size_t operations = 0;
-  std::vector<RewriteNote> rewrites{};  // what each made of the program
+  std::vector<RewriteNote> rewrites{};  // how many operations each made
   /// The steps whose time does not depend on data but whose numbers do, such as slices at computed places: they are
   /// timed, and are not computed.
   std::vector<std::string> timed_only{};

@@ -11,7 +11,7 @@ namespace {
 // Shorter descriptors take a DMA ring as long as this. Source: NKI performance guide, "DMA transfers of 512 bytes and
 // more".
 constexpr std::int64_t kShortestRun = 512;
-constexpr std::int64_t kMostRowBytes = 32 * 1024;  // of a row that stays in SBUF with what is made of it
+constexpr std::int64_t kMostRowBytes = 32 * 1024;  // of a row that stays in SBUF with its results
 constexpr std::size_t kMostAxes = 4;               // of an instruction's operand
 
 /// Bytes that DMA moves at the price of one run of a row: at least the shortest descriptor.
@@ -111,7 +111,7 @@ std::optional<View> joined_in_rows(Lowerer& l, const std::vector<View>& parts, s
   return dense_view(l.add(runtime::kJoinColumns, in, runtime::JoinAttrs{.blocks = blocks}), dims, parts[0].dtype);
 }
 
-/// What a view repeats within its rows is spread in SBUF.
+/// A view that repeats elements within its rows: they are spread in SBUF.
 std::optional<runtime::ValueId> Lowerer::spread_in_rows(const View& view, std::int64_t rows) {
   const View once = without_repeats(view, rows);
   if (rows < 2 || once.count() == view.count() || once.count() % rows != 0) return std::nullopt;

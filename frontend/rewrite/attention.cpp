@@ -16,7 +16,7 @@ using Numbers = Samples::Numbers;
 
 constexpr std::int64_t kScoreWidth = 24;  // of a row in the samples
 constexpr std::size_t kScoreRows = 4, kSoftmaxBehind = 16, kMostSteps = 12;
-constexpr double kHidden = -1e8;       // what hides a key is below it
+constexpr double kHidden = -1e8;       // the score of a hidden key is below it
 constexpr double kScoreFloor = 1e-3;   // below it differences count as they are
 constexpr std::int64_t kWidest = 256;  // of a head
 
@@ -181,7 +181,7 @@ std::optional<ValueId> AttentionSearch::selected(AttentionUse& use, const Node& 
   return {};
 }
 
-/// A mask that is added: of what is later, or any.
+/// A mask that is added: one that hides later keys, or any.
 void AttentionSearch::masked(AttentionUse& use, ValueId mask) const {
   const Node* node = producers_.of(mask);
   std::int64_t more = function_.type(mask).rank();
@@ -274,7 +274,7 @@ bool AttentionSearch::values(AttentionUse& use) const {
          size_of_axes(use.v.batch) == size_of_axes(use.q.batch);
 }
 
-/// What `last` is computed of, back to `first`, both with it; without constants.
+/// Values that `last` is computed of, back to `first`, both with it; without constants.
 std::set<ValueId> AttentionSearch::between(ValueId last, const std::set<ValueId>& first) const {
   constexpr std::size_t kMost = 64;
   std::set<ValueId> out;

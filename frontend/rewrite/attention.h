@@ -1,4 +1,4 @@
-// Where a graph has attention, and what is made of it.
+// Attention in a graph: its search, and its gradient.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ struct AttentionUse {
   double scale = 1;
   std::optional<ValueId> factor{};  // times or through a number that data says
   bool divides = false, causal = false;
-  std::optional<ValueId> mask{};   // what is added, or with `hidden`
+  std::optional<ValueId> mask{};   // added to scores, or with `hidden`
   std::optional<double> hidden{};  // truths: this is the score of keys that are not seen,
   bool hides = false;              // or that are
   HeadOperand q{}, k{}, v{};

@@ -22,6 +22,10 @@ bool repeats(const DimAxes& axes) {
   return std::ranges::any_of(axes, [](const Axis& axis) { return axis.size > 1 && axis.stride == 0; });
 }
 
+DimAxes part(const DimAxes& axes, std::size_t first, std::size_t last) {
+  return {axes.begin() + static_cast<std::ptrdiff_t>(first), axes.begin() + static_cast<std::ptrdiff_t>(last)};
+}
+
 class AttentionMaker {
  public:
   AttentionMaker(Function& function, const AttentionSearch& search, const AttentionUse& use, std::vector<Node>& made,
@@ -62,10 +66,6 @@ class AttentionMaker {
     heads_ = size_of_axes(part(use_.q.batch, first, use_.q.batch.size())) * size_of_axes(use_.q.group);
     kv_heads_ = heads_ / size_of_axes(use_.q.group);
     return share_keys();
-  }
-
-  static DimAxes part(const DimAxes& axes, std::size_t first, std::size_t last) {
-    return {axes.begin() + static_cast<std::ptrdiff_t>(first), axes.begin() + static_cast<std::ptrdiff_t>(last)};
   }
 
   /// Heads for which the graph repeats keys and values share them.
@@ -142,7 +142,7 @@ class AttentionMaker {
     return value.has_value();
   }
 
-  /// Truths as what is added to scores: so much less that nothing else counts.
+  /// Truths as numbers that are added to scores: so much less that nothing else counts.
   ValueId numbers_of(ValueId truths) {
     const Type type = tensor_type(function_.type(use_.p).element, function_.type(truths).dims);
     const auto number = [&](double value) {

@@ -1,5 +1,6 @@
-// Layer norm and RMS norm. Every spelling has one number for each row, the reciprocal of its deviation: it is found
-// first, then the values that are made of it.
+// Layer norm and RMS norm. Every spelling has one number for each row, the
+// reciprocal of its deviation: it is found first, then the values that are made
+// of it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +9,7 @@
 #include "frontend/hlo/attrs_text.h"
 #include "frontend/lower/lower.h"
 #include "frontend/ops/operator.h"
+#include "frontend/rewrite/norm_numbers.h"
 #include "frontend/rewrite/samples.h"
 #include "runtime/graph/attributes.h"
 
@@ -16,44 +18,15 @@ namespace {
 
 using Numbers = Samples::Numbers;
 
-constexpr std::size_t kMostBehind = 32, kMostReaders = 24, kMostBehindRow = 500;
+constexpr std::size_t kMostBehind = 32, kMostReaders = 40, kMostBehindRow = 500, kMostBehindGradient = 32;
 constexpr std::int64_t kMostColumns = 1 << 16;
 constexpr double kSmall = 1e-2;  // of normal numbers: below it differences count as they are
 
-double fraction(double x) { return x - std::floor(x); }
-
-/// Rows of numbers around 1 and of such as are small beside the usual eps, so that eps shows.
-Numbers rows_of(std::int64_t cols) {
-  Numbers out;
-  for (const double scale : {1.0, 2e-3})
-    for (std::int64_t c = 0; c < cols; ++c)
-      out.push_back(scale * (0.3 + 2 * fraction(0.6180339887498949 * static_cast<double>(c + 1))));
-  return out;
-}
-
-/// A norm at the samples.
-struct Norm {
-  bool centred = false;
-  double eps = 0;
-  Numbers deviation{}, normal{};  // its reciprocal, and (x - mean) times that
+/// The gradient of a norm for x, of another gradient.
+struct NormGradient {
+  ValueId dx = 0, dy = 0;
+  std::optional<ValueId> gain{};
 };
-
-Norm norm_of(const Numbers& x, std::int64_t cols, bool centred, double eps) {
-  Norm out{.centred = centred, .eps = eps};
-  const auto n = static_cast<std::size_t>(cols);
-  for (std::size_t row = 0; row < x.size(); row += n) {
-    double mean = 0, squares = 0;
-    for (std::size_t c = row; c < row + n; ++c) mean += x[c] / static_cast<double>(n);
-    if (!centred) mean = 0;
-    for (std::size_t c = row; c < row + n; ++c) squares += (x[c] - mean) * (x[c] - mean);
-    const double deviation = 1 / std::sqrt(squares / static_cast<double>(n) + eps);
-    for (std::size_t c = row; c < row + n; ++c) {
-      out.deviation.push_back(deviation);
-      out.normal.push_back((x[c] - mean) * deviation);
-    }
-  }
-  return out;
-}
 
 /// Where the graph has it.
 struct Use {
@@ -62,6 +35,7 @@ struct Use {
   ValueId y = 0;
   std::optional<ValueId> gain{}, shift{};
   std::vector<ValueId> normal{}, deviation{};  // kept for a gradient
+  std::optional<NormGradient> gradient{};
 };
 
 class Search {
@@ -125,11 +99,14 @@ class Search {
 
   std::optional<Use> made_of(Use found, ValueId deviation, const Numbers& at) const {
     bool any = false;
+    std::vector<ValueId> mixed;  // with another value: a gradient's
     for (const ValueId v : followers(deviation)) {
       constexpr std::size_t kMostRows = 2;  // a gain and a shift
-      if (others_behind(function_, producers_, v, found.x, true, kMostRows + 1) > kMostRows) continue;
+      if (others_behind(function_, producers_, v, found.x, true, kMostRows + 1) > kMostRows) mixed.push_back(v);
+      if (!mixed.empty() && mixed.back() == v) continue;
       Samples samples{module_, function_, producers_, found.x, at, {.by_rows = true}};
       const Numbers* numbers = samples.of(v);
+      if (numbers && !samples.others().empty()) mixed.push_back(v);
       if (!numbers || !samples.others().empty()) continue;
       const double same = 4 * samples.tolerance();
       if (samples.is_column(v) && difference(*numbers, found.norm.deviation, 0) < same)
@@ -139,20 +116,67 @@ class Search {
       else if (samples.is_whole(v) && gained(found, v, deviation, samples, *numbers))
         any = true;
     }
-    if (!any && !found.normal.empty() && fuses_alone(found)) {
+    if (any || !found.normal.empty()) found.gradient = gradient_of(found, mixed, at);
+    if (!any && !found.normal.empty() && (found.gradient || fuses_alone(found))) {
       found.y = found.normal.back(), any = true;
       found.normal.pop_back();
     }
     return any ? std::optional{found} : std::nullopt;
   }
 
-  /// Whether a norm without a gain is worth one. In types of 16 bits the layer norm's product and sum with rows of ones
-  /// and zeros cost more than its own steps: 160 of 145 us for [4096, 768] on Trn1; in fp32 165 of 346 us.
+  /// The last value that is the gradient for x, of a value that x does not make.
+  std::optional<NormGradient> gradient_of(const Use& found, const std::vector<ValueId>& all, const Numbers& at) const {
+    for (std::size_t i = all.size(); i-- > 0;) {
+      if (!has_rows_of(all[i], found.x)) continue;
+      Samples samples{module_, function_, producers_, found.x, at, {.by_rows = true}};
+      if (!samples.of(all[i]) || samples.others().empty()) continue;
+      std::vector<ValueId> from = origins(function_, producers_, all[i], kMostBehindGradient, true);
+      std::ranges::sort(from);  // the furthest first: a gain is behind it
+      for (const ValueId dy : from)
+        if (has_rows_of(dy, found.x) && makes_all(dy, samples.others(), found.x))
+          if (auto gradient = gradient_by(found, all[i], dy, at)) return gradient;
+    }
+    return {};
+  }
+
+  bool has_rows_of(ValueId value, ValueId x) const {
+    return is_float(function_.type(value).element) && function_.type(value).dims == function_.type(x).dims;
+  }
+
+  /// Whether a value is computed of all these, and not of x.
+  bool makes_all(ValueId value, const std::vector<ValueId>& of, ValueId x) const {
+    const std::vector<ValueId> from = origins(function_, producers_, value, kMostBehindGradient, true);
+    const auto has = [&](ValueId v) { return std::ranges::find(from, v) != from.end(); };
+    return value != x && !has(x) && std::ranges::all_of(of, has);
+  }
+
+  std::optional<NormGradient> gradient_by(const Use& found, ValueId value, ValueId dy, const Numbers& at) const {
+    Samples samples{module_, function_, producers_, found.x, at, {.by_rows = true}};
+    Numbers given = rows_of(function_.type(found.x).dims.back());
+    for (std::size_t i = 0; i < given.size(); ++i)
+      given[i] = fraction(0.7548776662466927 * static_cast<double>(i + 1)) - 0.4;
+    samples.know(dy, given);
+    const Numbers* numbers = samples.of(value);
+    if (!numbers || !samples.others().empty() || samples.rows().size() > 1) return {};
+    NormGradient out{.dx = value, .dy = dy};
+    if (samples.rows().size() == 1) {
+      out.gain = samples.rows()[0];
+      for (std::size_t i = 0; i < given.size(); ++i) given[i] *= samples.row(0)[i];
+    }
+    const Numbers expected = norm_gradient(found.norm, given, function_.type(found.x).dims.back());
+    if (difference(*numbers, expected, kSmall) >= 4 * samples.tolerance()) return {};
+    return out;
+  }
+
+  /// Whether a norm without a gain is worth one. In types of 16 bits the layer
+  /// norm's product and sum with rows of ones and zeros cost more than its own
+  /// steps: 160 of 145 us for [4096, 768] on Trn1; in fp32 165 of 346 us.
   bool fuses_alone(const Use& found) const {
     return !found.norm.centred || info(function_.type(found.normal.back()).element).bits >= 32;
   }
 
-  /// Whether a row is computed from the norm itself. Values of a function that was read are numbered in their order.
+  /// Whether a row is computed from the norm itself. Values of a function that
+  /// was read are numbered in their order.
   bool depends(ValueId row, ValueId deviation) const {
     std::vector<ValueId> all{row};
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -166,7 +190,8 @@ class Search {
     return false;
   }
 
-  /// Whether a value is the norm times a row, and with another row added; the last one is the result.
+  /// Whether a value is the norm times a row, and with another row added; the
+  /// last one is the result.
   bool gained(Use& found, ValueId v, ValueId deviation, Samples& samples, const Numbers& numbers) const {
     const std::vector<ValueId> rows = samples.rows();
     if (rows.empty() || rows.size() > 2 || (rows.size() == 2 && !found.norm.centred)) return false;
@@ -217,7 +242,19 @@ void put(Function& function, const Use& use, const Node& place, std::vector<Node
   replaced[use.y] = norm.result(0);
   for (const ValueId v : use.normal) replaced[v] = formed(function, norm.result(1), function.type(v), made);
   for (const ValueId v : use.deviation) replaced[v] = formed(function, norm.result(2), function.type(v), made);
+  const ValueId normal = norm.result(1), deviation = norm.result(2);
   made.push_back(std::move(norm));
+  if (!use.gradient) return;
+  const NormGradient& gradient = *use.gradient;
+  const Type to = function.type(gradient.dx);
+  std::vector<ValueId> in{gradient.dy, gradient.gain ? *gradient.gain : row(function, cols, 1, made), normal,
+                          deviation};
+  Node back = custom_call(function, use.norm.centred ? "trnsim.layernorm_grad" : "trnsim.rmsnorm_grad", in, {to});
+  back.line = place.line, back.metadata = place.metadata;
+  back.attributes.set("backend_config",
+                      hlo::words_of(runtime::Attrs{runtime::ResultAttrs{.dtype = device_type(to.element, "norm")}}));
+  replaced[gradient.dx] = back.result();
+  made.push_back(std::move(back));
 }
 
 }  // namespace

@@ -133,8 +133,8 @@ std::optional<ValueId> arranged(Function& function, ValueId root, const std::vec
     if (axes[by_memory[i]].stride != step) return std::nullopt;
     step *= axes[by_memory[i]].size;
   }
-  const Element element = function.type(root).element;
   if (step != element_count(function.type(root).dims)) return std::nullopt;
+  const Element element = function.type(root).element;
   ValueId out = root;
   const auto reshape = [&](const Dims& to) {
     if (function.type(out).dims == to) return;
@@ -145,10 +145,9 @@ std::optional<ValueId> arranged(Function& function, ValueId root, const std::vec
     Dims memory, turned;
     Ints permutation(axes.size());
     for (std::size_t place = 0; place < by_memory.size(); ++place) {
-      memory.push_back(axes[by_memory[place]].size);
+      memory.push_back(axes[by_memory[place]].size), turned.push_back(axes[place].size);
       permutation[by_memory[place]] = static_cast<std::int64_t>(place);
     }
-    for (const Axis& axis : axes) turned.push_back(axis.size);
     reshape(memory);
     made.push_back(plain_node(function, "transpose", {out}, tensor_type(element, turned)));
     made.back().attributes.set("permutation", permutation);

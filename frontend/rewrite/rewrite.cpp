@@ -18,10 +18,12 @@ constexpr std::array kRewrites = {
         "softmax by rows between two products, with a scale, a mask that is added or selected, heads in any order of "
         "dimensions, keys that heads share, and its gradient; not where something else reads what is in between",
         "attention, attention_grad", rewrite::attention},
-    Rewrite{"norms", &Rewrites::norms,
-            "layer norm and RMS norm of rows, with a gain or without, in any spelling (variance as the mean of squares "
-            "around the mean or of squares less its square; rsqrt, a power or a quotient), with what a gradient keeps",
-            "layernorm, rmsnorm", rewrite::norms},
+    Rewrite{
+        "norms", &Rewrites::norms,
+        "layer norm and RMS norm of rows, with a gain or without, in any spelling (variance as the mean of squares "
+        "around the mean or of squares less its square; rsqrt, a power or a quotient), with what a gradient keeps, and "
+        "their gradients for what they normalise",
+        "layernorm, rmsnorm, layernorm_grad, rmsnorm_grad", rewrite::norms},
     Rewrite{
         "losses", &Rewrites::losses,
         "cross-entropy of rows and integer labels, in any spelling (one-hot labels by compare and iota, converted or "

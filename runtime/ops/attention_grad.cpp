@@ -71,6 +71,11 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return out;
 }
 
+/// A bias that is no weight needs no gradient.
+bool is_read(const Graph& graph, ValueId v) {
+  return graph.value(v).kind != Kind::kActivation || !graph.users(v).empty();
+}
+
 class AttentionGrad {
  public:
   AttentionGrad(Emitter& e, const Node& node)
@@ -78,9 +83,6 @@ class AttentionGrad {
     std::int64_t columns = 0;
     for (std::int64_t t = 0; t < h_.tiles(); ++t) columns += h_.visible(t);
     long_ = 2 * columns * isa::size_of(h_.type) > Budgets{e_.target().geometry}.head;
-    const Graph& graph = e_.graph();  // a bias that is no weight needs no gradient
-    stores_scores_ =
-        a_.biased && (graph.value(node_.out[3]).kind != Kind::kActivation || !graph.users(node_.out[3]).empty());
   }
 
   void run() {
@@ -204,7 +206,7 @@ class AttentionGrad {
     ds_.push_back(e_.sbuf(h_.type, parts, seen));
     e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
     if (a_.soft_cap > 0) cap_gradient(ds_.back(), capped(q, seen));
-    if (stores_scores_) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
+    if (a_.biased && is_read(e_.graph(), node_.out[3])) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
   }
 
   /// tanh(alpha q k^T / cap) of 128 queries.
@@ -317,7 +319,7 @@ class AttentionGrad {
   const Node& node_;
   const AttentionAttrs& a_;
   const Heads h_;
-  bool long_ = false, stores_scores_ = false;
+  bool long_ = false;
   std::int64_t kv_first_ = 0;
   RowTiles q_, k_, v_, dy_, o_, dq_, dk_, dv_, p_, ds_;
   HeadPanels values_, keys_;

@@ -197,20 +197,12 @@ class Convolution {
 
 void convolution_lower(RowTiler& r, const Node& node) { Convolution{r, node}.run(); }
 
-<<<<<<< HEAD
 std::int64_t whole_picture_bytes(const Graph& g, const Node& n) {
-=======
-std::int64_t kernel_bytes(const Graph& g, const Node& n) {
->>>>>>> bb455914 (Graphs: attention and PyTorch's loss become the families' operations)
   const auto& a = n.attrs.as<ConvolutionAttrs>();
   return picture_bytes(a.x, operand_type(g, n), whole_of(a.x));
 }
 
-<<<<<<< HEAD
 std::int64_t window_panel_bytes(const Graph& g, const Node& n) {
-=======
-std::int64_t staged_picture_bytes(const Graph& g, const Node& n) {
->>>>>>> bb455914 (Graphs: attention and PyTorch's loss become the families' operations)
   const auto& a = n.attrs.as<ConvolutionAttrs>();
   return ceil_div(a.x.features, kPartitions) * a.x.taps() * kPartitions * isa::size_of(operand_type(g, n));
 }
@@ -223,7 +215,6 @@ double convolution_pieces(const Node& node) {
 
 }  // namespace
 
-<<<<<<< HEAD
 const Op kConvolution{.name = "convolution",
                       .text = "sums over the features and places of a window that moves over pictures",
                       .attrs = ConvolutionAttrs{},
@@ -237,19 +228,5 @@ const Op kConvolution{.name = "convolution",
                       .reads_kept = true,
                       .tensor_operands = {0, 1},
                       .pieces = convolution_pieces};
-=======
-const Op kConvolution{
-    .name = "convolution",
-    .text = "sums over the features and places of a window that moves over pictures",
-    .attrs = ConvolutionAttrs{},
-    .infer = convolution_infer,
-    .forward = convolution_forward,
-    .row_product = {.lower = convolution_lower, .shared_bytes = kernel_bytes, .staged_bytes = staged_picture_bytes},
-    .matmul_flops = convolution_flops,
-    .not_by_row = {0, 1},
-    .reads_kept = true,
-    .tensor_operands = {0, 1},
-    .pieces = convolution_pieces};
->>>>>>> bb455914 (Graphs: attention and PyTorch's loss become the families' operations)
 
 }  // namespace runtime

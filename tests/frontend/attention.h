@@ -70,7 +70,7 @@ inline const std::vector<std::string> kAttentionSpellings = {
     apart(kOwnKeys) + kScaled + kSoftmax + kApartContext,
     apart(kOwnKeys) + kScaled + kSoftmax + kTurnedContext,
     apart(kSharedKeys) + kScaled + kSoftmax + kApartContext,
-    // a query sees no later keys: selected behind the scale, and a sum with what hides them in front of it
+    // a query sees no later keys: selected behind the scale, and hidden by a sum in front of it
     apart(kOwnKeys) + kLater +
         "n0 = f32[] constant(0.3535)\nn = f32[2,3,9,9] broadcast(n0), dimensions={}\nt = f32[2,3,9,9] multiply(r, n)\n"
         "s = f32[2,3,9,9] select(seen, t, h)\n" +

@@ -122,6 +122,39 @@ inline const std::vector<Spelling> kNormSpellings = {
      "trnsim.rmsnorm"},
 };
 
+inline const std::string kNormed = kRows + "d = f32[4,10,64] parameter(3)\n";
+inline const std::string kRmsForward =
+    kNormed + whole("q", "multiply(x, x)") + rows("v0", "q") + column("v", "divide(v0, n)") + column("w", "add(v, e)") +
+    column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(x, rr)") + whole("y", "multiply(gg, h)");
+/// The sum over a row of x times the gradient, times the cube of the deviation.
+inline const std::string kRmsSum = rows("t", "xg") + column("r2", "multiply(r, r)") + column("r3", "multiply(r2, r)") +
+                                   column("tr", "multiply(t, r3)") + column("tn", "divide(tr, n)") +
+                                   over("tt", "tn", "0,1") + whole("xt", "multiply(x, tt)");
+inline const std::string kNormAndGradient = "ROOT out = (f32[4,10,64], f32[4,10,64]) tuple(y, dx)";
+
+/// Norms with the gradient for x, as differentiation writes it and by the normal values.
+inline const std::vector<std::pair<std::string, std::vector<std::string>>> kNormGradients = {
+    {kRmsForward + whole("gd", "multiply(d, gg)") + whole("xg", "multiply(x, gd)") + kRmsSum +
+         whole("gr", "multiply(gd, rr)") + whole("dx", "subtract(gr, xt)") + kNormAndGradient,
+     {"trnsim.rmsnorm", "trnsim.rmsnorm_grad"}},
+    // the other gradient is a sum
+    {kRmsForward + "d2 = f32[4,10,64] parameter(4)\n" + whole("ds", "add(d, d2)") + whole("gd", "multiply(gg, ds)") +
+         whole("xg", "multiply(gd, x)") + kRmsSum + whole("gr", "multiply(rr, gd)") + whole("xm", "negate(xt)") +
+         whole("dx", "add(xm, gr)") + kNormAndGradient,
+     {"trnsim.rmsnorm", "trnsim.rmsnorm_grad"}},
+    {kNormed + kCentred + column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(c, rr)") +
+         whole("k", "multiply(h, gg)") + whole("y", "add(k, bb)") + whole("gd", "multiply(d, gg)") + rows("s1", "gd") +
+         column("m1", "divide(s1, n)") + over("mm1", "m1", "0,1") + whole("hg", "multiply(h, gd)") + rows("s2", "hg") +
+         column("m3", "divide(s2, n)") + over("mm3", "m3", "0,1") + whole("hm", "multiply(h, mm3)") +
+         whole("a1", "subtract(gd, mm1)") + whole("a2", "subtract(a1, hm)") + whole("dx", "multiply(a2, rr)") +
+         kNormAndGradient,
+     {"trnsim.layernorm", "trnsim.layernorm_grad"}},
+    // another sign is no gradient
+    {kRmsForward + whole("gd", "multiply(d, gg)") + whole("xg", "multiply(x, gd)") + kRmsSum +
+         whole("gr", "multiply(gd, rr)") + whole("dx", "add(gr, xt)") + kNormAndGradient,
+     {"trnsim.rmsnorm"}},
+};
+
 /// Expressions that are nearly one of them: another constant, a wrong factor, a sum over other rows, a variance of n
 /// - 1.
 inline const std::vector<std::string> kNearMisses = {

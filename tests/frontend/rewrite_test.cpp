@@ -43,6 +43,10 @@ TEST(Rewrite, NormsInEverySpelling) {
     EXPECT_EQ(made(spelling), std::vector<std::string>{target}) << spelling;
 }
 
+TEST(Rewrite, GradientsOfNorms) {
+  for (const auto& [spelling, all] : kNormGradients) EXPECT_EQ(made(spelling), all) << spelling;
+}
+
 TEST(Rewrite, NearMissesStay) {
   for (const std::string& spelling : kNearMisses) EXPECT_EQ(made(spelling), std::vector<std::string>{}) << spelling;
 }

@@ -59,6 +59,16 @@ TEST(GraphRun, RewrittenOrNotTheNumbersAreTheReference) {
     }
 }
 
+TEST(GraphRun, GradientsOfNormsAreTheReferenceRewrittenOrNot) {
+  for (const auto& [spelling, all] : frontend::kNormGradients) {
+    const std::string text =
+        "HloModule m\n" + std::string{frontend::kSumRegion} + "ENTRY main {\n" + spelling + "\n}\n";
+    const frontend::Module module = frontend::hlo::graph_of(frontend::hlo::read_text(text, "m"), "m");
+    expect_numbers(module, spelling);
+    expect_numbers(module, "without rewrites: " + spelling, {.rewrites = {.norms = false}});
+  }
+}
+
 TEST(GraphRun, LossesAreTheReferenceRewrittenOrNot) {
   for (const std::string& spelling : frontend::kLossSpellings) {
     const std::string text =
