@@ -33,6 +33,17 @@ struct Cell {
   Cell(int number, std::string shown = {}) : Cell{std::int64_t{number}, std::move(shown)} {}
   Cell(std::uint64_t number, std::string shown = {}) : Cell{static_cast<std::int64_t>(number), std::move(shown)} {}
   Cell(bool flag) : value{flag} {}
+  // libstdc++ 12 takes a variant with a text for one that is never without a value, and crashes where memory runs out
+  // while it copies one.
+  Cell(const Cell& other) : text{other.text} {
+    std::visit([this](const auto& held) { value = held; }, other.value);
+  }
+  Cell(Cell&&) noexcept = default;
+  Cell& operator=(Cell other) noexcept {
+    value.swap(other.value), text.swap(other.text);
+    return *this;
+  }
+  ~Cell() = default;
 
   std::variant<std::monostate, std::string, double, std::int64_t, bool> value;
   std::string text;
