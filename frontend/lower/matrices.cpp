@@ -28,8 +28,10 @@ std::int64_t bytes_by_dma(const InRows& columns, std::int64_t size) {
 View without_repeats(const View& view, std::int64_t rows) {
   View out = view;
   std::int64_t count = 1;
+  bool within = false;  // a row, where rows begin with a dimension: those of a folded matrix do not
   for (std::size_t d = 0; d < view.dims.size(); ++d) {
-    if (count >= rows && view.strides[d] == 0) out.dims[d] = 1;
+    within = within || count == rows;
+    if (within && view.strides[d] == 0) out.dims[d] = 1;
     count *= view.dims[d];
   }
   return out;
@@ -87,6 +89,7 @@ bool are_joined(Lowerer& l, const std::vector<View>& parts, std::size_t split, s
 }  // namespace
 
 std::optional<View> joined_in_rows(Lowerer& l, const std::vector<View>& parts, std::size_t d) {
+  if (std::ranges::all_of(parts, &View::is_number)) return std::nullopt;  // none says how many rows there are
   Dims dims = parts[0].dims;
   dims[d] = 0;
   std::int64_t piece = isa::size_of(parts[0].dtype) * part_of(parts[0], d + 1, dims.size()).count();

@@ -206,11 +206,27 @@ void Emitter::tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& 
   emit({.op = Opcode::kTensorTensor, .engine = engine_of(op), .alu0 = op, .dst = dst, .a = a, .b = b});
 }
 
+Instr Emitter::tensor_scalar_of(const Tile& dst, const Tile& a, std::pair<Alu, Scalar> first,
+                                std::pair<Alu, Scalar> then) {
+  Instr i{.op = Opcode::kTensorScalar,
+          .engine = engine_of(first.first, then.first),
+          .alu0 = first.first,
+          .alu1 = then.first,
+          .dst = dst,
+          .a = a};
+  put(first.second, i.imm0, i.b);
+  if (then.first != Alu::kNone) put(then.second, i.imm1, i.c);
+  return i;
+}
+
 void Emitter::tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1, Scalar s1) {
-  Instr i{.op = Opcode::kTensorScalar, .engine = engine_of(op0, op1), .alu0 = op0, .alu1 = op1, .dst = dst, .a = a};
-  put(s0, i.imm0, i.b);
-  if (op1 != Alu::kNone) put(s1, i.imm1, i.c);
-  emit(i);
+  emit(tensor_scalar_of(dst, a, {op0, s0}, {op1, s1}));
+}
+
+void Emitter::tensor_scalar_anywhere(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1, Scalar s1) {
+  const Instr i = tensor_scalar_of(dst, a, {op0, s0}, {op1, s1});
+  if (i.engine != Engine::kVector) return emit(i);
+  emit(books_.choose(i, [&](float number, const Tile& tile) { return partitions(constant(number), tile.partitions); }));
 }
 
 void Emitter::scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c) {

@@ -114,6 +114,9 @@ class Emitter {
   void transpose(const Tile& dst, const Tile& src);
   void tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& b);
   void tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1 = Alu::kNone, Scalar s1 = 0.0F);
+  /// The same on VectorE or ScalarE, where both compute it: the one that is done first takes it.
+  void tensor_scalar_anywhere(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1 = Alu::kNone,
+                              Scalar s1 = 0.0F);
   void scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c);
   void activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale = 1.0F, Scalar bias = 0.0F,
                   const Tile* sum = nullptr);
@@ -141,6 +144,7 @@ class Emitter {
  private:
   Tile buffer(isa::Space space, Dtype dtype, std::int64_t parts, std::int64_t cols);
   std::uint32_t reg(ValueId id);
+  Instr tensor_scalar_of(const Tile& dst, const Tile& a, std::pair<Alu, Scalar> first, std::pair<Alu, Scalar> then);
   Tile filled(ConstantKind kind, Dtype dtype, std::int64_t cols, float value);
 
   const Graph& graph_;

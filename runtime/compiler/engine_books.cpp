@@ -50,6 +50,17 @@ std::optional<Instr> on_scalar(const Instr& instr, const EngineBooks::NumberTile
   return out;
 }
 
+/// The larger of a number and 0 as ScalarE's function; nothing for other operations.
+std::optional<Instr> as_relu(const Instr& instr) {
+  const bool relu = instr.op == Opcode::kTensorScalar && instr.alu0 == Alu::kMax && instr.alu1 == Alu::kNone &&
+                    !instr.b && instr.imm0 == 0;
+  if (!relu || isa::is_integer(instr.a.dtype) || isa::is_integer(instr.dst.dtype)) return std::nullopt;
+  Instr out = instr;
+  out.engine = Engine::kScalar, out.op = Opcode::kActivation, out.fn = isa::Fn::kRelu;
+  out.alu0 = Alu::kNone, out.imm0 = 1;
+  return out;
+}
+
 }  // namespace
 
 double EngineBooks::done_after(const Instr& instr) const {
@@ -74,7 +85,8 @@ Instr EngineBooks::choose(Instr instr, const NumberTile& number_tile) const {
     return !psum && (policy_.sbuf_fills_on_gpsimd || done_after(other) < done_after(instr)) ? other : instr;
   }
   if (wide_integers) return instr;
-  const auto other = on_scalar(instr, number_tile);
+  auto other = on_scalar(instr, number_tile);
+  if (!other && !policy_.tensor_scalars_on_scalar) other = as_relu(instr);
   if (!other) return instr;
   const bool always = (instr.op == Opcode::kTensorCopy && psum && policy_.psum_copies_on_scalar) ||
                       (instr.op == Opcode::kTensorScalar && policy_.tensor_scalars_on_scalar);

@@ -36,7 +36,8 @@ class EngineBooks {
   EngineBooks(const isa::Target& target, const EnginePolicy& policy) : target_{target}, policy_{policy} {}
 
   /// The instruction on the engine that takes it, which may be another opcode there: tensor_copy, tensor_scalar,
-  /// reciprocal and memset; others go to VectorE. `number_tile`: for ScalarE, whose biases are tiles.
+  /// reciprocal and memset; others go to VectorE. Where a policy says nothing, so may the larger of a number and 0.
+  /// `number_tile`: for ScalarE, whose biases are tiles.
   isa::Instr choose(isa::Instr instr, const NumberTile& number_tile = {}) const;
   /// A DMA on the next of the rings for loads, or of those for stores, issued by that half's sequencer.
   isa::Instr load(isa::Instr dma);

@@ -91,7 +91,7 @@ void select_lower(RowTiler& r, const Tile& y, const Tile& p, const Tile& a, cons
 void dual_lower(RowTiler& r, const Node& node, const Tile& y, Span span) {
   const auto& a = node.attrs.as<ElementAttrs>();
   const Tile x = r.in(node, 0, span), then = r.in(node, 1, span), first = r.in(node, 2, span);
-  if (then.cols() == 1 && span.size > 1) return r.e().tensor_scalar(y, x, a.alu, first, a.then, then);
+  if (then.cols() == 1 && span.size > 1) return r.e().tensor_scalar_anywhere(y, x, a.alu, first, a.then, then);
   r.e().scalar_tensor_tensor(y, x.space == then.space ? in_sbuf(r, x) : x, a.alu, first, a.then, then);
 }
 
@@ -106,12 +106,13 @@ void element_lower(RowTiler& r, const Node& node, Span span) {
   switch (a.form) {
     case ElementForm::kPair: {
       const Tile column = r.in(node, 1, span);  // one number of each partition: one stream in place of two
-      if (column.cols() == 1 && span.size > 1 && !is_32(y)) return r.e().tensor_scalar(y, in(0), a.alu, column);
+      if (column.cols() == 1 && span.size > 1 && !is_32(y))
+        return r.e().tensor_scalar_anywhere(y, in(0), a.alu, column);
       const Tile p = in(0), q = in(1);
       return pair_lower(r, y, p.space == q.space ? in_sbuf(r, p) : p, a.alu, q);
     }
     case ElementForm::kNumbers:
-      return r.e().tensor_scalar(y, in(0), a.alu, static_cast<float>(a.x), a.then, static_cast<float>(a.y));
+      return r.e().tensor_scalar_anywhere(y, in(0), a.alu, static_cast<float>(a.x), a.then, static_cast<float>(a.y));
     case ElementForm::kFunction:
       if (a.fn == Fn::kCopy && a.x == 1 && a.y == 0) return r.e().copy(y, in(0));
       return r.e().activation(y, a.fn, in(0), static_cast<float>(a.x), static_cast<float>(a.y));

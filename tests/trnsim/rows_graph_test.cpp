@@ -55,6 +55,14 @@ const std::string kPadded = kHeads +
                             "s = f32[2,65,4,8] multiply(a, a)\nv = f32[] constant(0.5)\n"
                             "ROOT q = f32[2,65,4,16] pad(s, v), padding=0_0x0_0x0_0x3_5";
 
+/// Numbers alone do not say how many rows they have.
+TEST(RowsGraph, PaddedNumbers) {
+  expect_reference_numbers(
+      "z = f32[] constant(0)\no = f32[] constant(1)\nb = f32[5,7] broadcast(o), dimensions={}\n"
+      "p = f32[5,9] pad(b, z), padding=0_0x1_1\nx = f32[5,9] parameter(0)\n"
+      "ROOT y = f32[5,9] add(x, p)");
+}
+
 TEST(RowsOfGraphs, HaveTheReferencesNumbers) {
   for (const std::string& lines : {kNeighbours, kHalves, kPadded}) expect_reference_numbers(lines);
   // along an outer dimension, and of several lengths
