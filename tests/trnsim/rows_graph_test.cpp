@@ -56,7 +56,7 @@ const std::string kPadded = kHeads +
                             "ROOT q = f32[2,65,4,16] pad(s, v), padding=0_0x0_0x0_0x3_5";
 
 /// Numbers alone do not say how many rows they have.
-TEST(RowsGraph, PaddedNumbers) {
+TEST(RowsOfGraphs, OfPaddedNumbersAloneAreCounted) {
   expect_reference_numbers(
       "z = f32[] constant(0)\no = f32[] constant(1)\nb = f32[5,7] broadcast(o), dimensions={}\n"
       "p = f32[5,9] pad(b, z), padding=0_0x1_1\nx = f32[5,9] parameter(0)\n"
