@@ -70,13 +70,14 @@ class Convolution {
 
   void run() {
     const auto [first, count] = r_.block();
+    const PictureBlock whole = whole_of(a_.x);
+    Panels& shared = r_.shared(node_);  // pictures, if they stay, then the kernel, if it does
+    if (r_.shared_resident() && shared.empty()) shared = pictures_.load(whole);
     std::vector<Panels> kernels;
     for (std::int64_t t = first; t < first + count; ++t) kernels.push_back(kernel(t));
-    const PictureBlock whole = whole_of(a_.x);
     if (r_.shared_resident()) {
-      Panels& panels = r_.shared(node_);
-      if (panels.empty()) panels = pictures_.load(whole);
-      return sums(whole, whole, panels, kernels);
+      const auto end = shared.begin() + static_cast<std::ptrdiff_t>(picture_panels());
+      return sums(whole, whole, {shared.begin(), end}, kernels);
     }
     for (const PictureBlock& band : bands(a_.x, type_, r_.budgets().resident_weights / 2))
       sums(whole, band, pictures_.load(band), kernels);
@@ -122,17 +123,37 @@ class Convolution {
     return e_.hbm_flat(node_.in[0], a_.w_first + features * a_.w_feature + output * a_.w_output, 1, 1, 0);
   }
 
+  std::size_t picture_panels() const {
+    if (!r_.shared_resident()) return 0;
+    return packed_.count() > 1 ? 1 : static_cast<std::size_t>(ceil_div(a_.x.features, kPartitions));
+  }
+
   /// Outputs follow each other closer than features: DMA brings features to the partitions.
   void by_features(Span features, Panels& out) {
-    const KernelAxes axes{a_, features.size, r_.parts()};
     if (packed_.count() > 1) {
       for (const Tap& tap : taps(a_.x, packed_)) out.push_back(packed_by_features(features, tap));
       return;
     }
-    Tile source =
-        axes.in_hbm(kernel_in_hbm(features.begin, r_.first_row()), features.size, a_.w_feature, KernelAxes::kOutputs);
-    const Tile rows = e_.loaded(type_, source);
-    for (const Tap& tap : taps(a_.x, packed_)) out.push_back(axes.outputs_of(rows, tap));
+    const std::int64_t bytes = ceil_div(a_.x.features, kPartitions) * a_.x.taps() * a_.outputs * isa::size_of(type_);
+    const bool stays = bytes <= r_.budgets().resident_weights / 2;
+    const Span here{r_.first_row(), r_.parts()};
+    const KernelAxes axes{a_, features.size, stays ? a_.outputs : here.size};
+    const Tile rows = stays ? kernel_panel(features, axes) : loaded_kernel(features, here.begin, axes);
+    for (const Tap& tap : taps(a_.x, packed_))
+      out.push_back(axes.outputs_of(rows, tap, {stays ? here.begin : 0, here.size}));
+  }
+
+  Tile loaded_kernel(Span features, std::int64_t output, const KernelAxes& axes) {
+    return e_.loaded(
+        type_, axes.in_hbm(kernel_in_hbm(features.begin, output), features.size, a_.w_feature, KernelAxes::kOutputs));
+  }
+
+  /// These features of all outputs: in long runs, once for all row tiles.
+  Tile kernel_panel(Span features, const KernelAxes& axes) {
+    Panels& shared = r_.shared(node_);
+    const std::size_t place = picture_panels() + static_cast<std::size_t>(features.begin / kPartitions);
+    if (place == shared.size()) shared.push_back(loaded_kernel(features, 0, axes));
+    return shared[place];
   }
 
   Tile packed_by_features(Span features, const Tap& tap) {

@@ -345,10 +345,11 @@ Tile KernelAxes::features_of(const Tile& rows, const Tap& tap, Span features) co
   return with_axes(moved_by(rows, at), {{down.chip, tap.rows}, {right.chip, tap.cols}, {feature.chip, features.size}});
 }
 
-Tile KernelAxes::outputs_of(const Tile& rows, const Tap& tap) const {
+Tile KernelAxes::outputs_of(const Tile& rows, const Tap& tap, Span outputs) const {
   const auto [down, right, output] = placed(kOutputs);
-  const std::int64_t at = a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip;
-  return with_axes(moved_by(rows, at), {{output.chip, output.size}});
+  const std::int64_t at =
+      a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip + outputs.begin * output.chip;
+  return with_axes(moved_by(rows, at), {{output.chip, outputs.size}});
 }
 
 }  // namespace runtime

@@ -112,9 +112,9 @@ class KernelAxes {
   /// The kernel from the element at which `tile` begins: `partitions` rows, and the window and `axis` in each.
   Tile in_hbm(Tile tile, std::int64_t partitions, std::int64_t step, Axis axis) const;
   /// The same in SBUF, once loaded, for one step over the window: [places and some features] or
-  /// [outputs].
+  /// [some outputs].
   Tile features_of(const Tile& rows, const Tap& tap, Span features) const;
-  Tile outputs_of(const Tile& rows, const Tap& tap) const;
+  Tile outputs_of(const Tile& rows, const Tap& tap, Span outputs) const;
 
  private:
   struct Placed {

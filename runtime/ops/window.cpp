@@ -105,7 +105,7 @@ class Window {
         for (const Tap& tap : taps(a_.x)) {
           const Tile pixels = pictures_.shifted(picture, band, piece, tap, features.size);
           if (a_.weighted)
-            add_product(sum, pixels, columns(axes(features).outputs_of(weights, tap), o, 1), first);
+            add_product(sum, pixels, axes(features).outputs_of(weights, tap, {o, 1}), first);
           else if (first)
             e_.copy(sum, pixels);
           else

@@ -43,6 +43,7 @@ class Inference(unittest.TestCase):
         errors = {}
         for model, batch, published in rows():
             errors[model, batch] = self.seconds(model, batch) / published - 1
+        print({key: f"{100 * error:+.0f} %" for key, error in errors.items()})
         self.assertGreaterEqual(len(errors), 6)
         self.assertLess(max(map(abs, errors.values())), WORST, errors)
         self.assertLess(sum(map(abs, errors.values())) / len(errors), MEAN, errors)

@@ -7,7 +7,10 @@ import torch
 from trnsim.torch._engine import Graph, Refused, engine, host_scalar, script_line
 from trnsim.torch._environment import add_compiler_flags
 from trnsim.torch._tensor import DEVICE
-from trnsim.torch._values import HOOKS, Value, contiguous, filled
+from trnsim.torch._values import HOOKS, Slot, Value, contiguous, filled
+from trnsim.torch._views import made
+
+aten = torch.ops.aten
 
 MARK = "trnsim.traced"  # in a file that TracedModel.save() wrote
 
@@ -40,6 +43,7 @@ class Folder:
     def __init__(self, weights):
         self.held = {id(v): v for v in weights}  # kept, so that their ids stay theirs
         self.folded = None  # Values, in the order in which the program's nodes ask for them
+        self.kernels = {}  # of convolutions, with features outside: where TensorE takes them without turning them
 
     def __call__(self, values):
         nodes = Graph(values).nodes
@@ -54,6 +58,23 @@ class Folder:
             self.held.update((id(v), v) for v in self.folded)
         for (node, place, _), value in zip(asked, self.folded):
             node.inputs = [*node.inputs[:place], value, *node.inputs[place + 1:]]
+        for node in nodes:
+            if node.call.func is aten.convolution.default and id(node.inputs[1]) in self.held:
+                self.turn_kernel(node)
+
+    def turn_kernel(self, node):
+        """The kernel is stored as [features, outputs, ...], and the program sees it as it was."""
+        kernel, transposed, groups = node.inputs[1], node.call.args[6], node.call.args[8]
+        if transposed or groups != 1 or kernel.pending:
+            return
+        order = [1, 0, *range(2, len(kernel.meta.shape))]
+        stored = self.kernels.get(id(kernel))
+        if stored is None:
+            tensor = engine().backend.download(kernel.buffer, kernel.meta).permute(order).contiguous()
+            stored = Value(contiguous(tensor.shape, tensor.dtype), buffer=engine().upload(tensor))
+            self.kernels[id(kernel)], self.held[id(stored)] = stored, stored
+        seen = made(aten.permute.default, [stored], [Slot(0), order], contiguous(kernel.meta.shape, kernel.meta.dtype))
+        node.inputs = [node.inputs[0], seen, *node.inputs[2:]]
 
     def foldable(self, nodes):
         found = set()
