@@ -1,11 +1,8 @@
 // Convolutions of pictures of which each row's pixels follow each other in memory.
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "isa/cost.h"
 #include "runtime/compiler/row_tiler.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/picture_tiles.h"
@@ -20,10 +17,7 @@ namespace {
 /// that nothing is copied for it; the sums over places stay in PSUM.
 std::vector<Shape> convolution_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<ConvolutionAttrs>();
-  const auto last = [](const WindowAxis& axis) { return (axis.window - 1) * axis.w_step; };
-  const std::int64_t w =
-      a.w_first + (a.outputs - 1) * a.w_output + (a.x.features - 1) * a.w_feature + last(a.x.rows) + last(a.x.cols);
-  if (w >= c.in(0).elements() || last_element(a.x) >= c.in(1).elements())
+  if (last_of_kernel(a) >= c.in(0).elements() || last_element(a.x) >= c.in(1).elements())
     c.fail("reaches beyond its operands", "correct sizes and strides");
   return {{a.outputs, a.x.count * a.x.places(), c.result_type()}};
 }
@@ -66,6 +60,7 @@ class Convolution {
         a_{node.attrs.as<ConvolutionAttrs>()},
         type_{operand_type(e_.graph(), node)},
         packed_{packing(e_, a_.x, a_.outputs, type_)},
+        taps_{taps(a_.x, packed_)},
         pictures_{e_, node.in[1], a_.x, {.type = type_, .packed = packed_}} {}
 
   void run() {
@@ -95,7 +90,7 @@ class Convolution {
         const Tile sum = e_.psum(r_.parts(), piece.size());
         std::size_t k = 0;
         for (const Tile& panel : pictures)
-          for (const Tap& tap : taps(a_.x, packed_)) {
+          for (const Tap& tap : taps_) {
             const Tile& stationary = kernels[t][k];
             e_.matmul(sum, stationary, pictures_.shifted(panel, band, piece, tap, stationary.partitions), k > 0);
             ++k;
@@ -131,7 +126,7 @@ class Convolution {
   /// Outputs follow each other closer than features: DMA brings features to the partitions.
   void by_features(Span features, Panels& out) {
     if (packed_.count() > 1) {
-      for (const Tap& tap : taps(a_.x, packed_)) out.push_back(packed_by_features(features, tap));
+      for (const Tap& tap : taps_) out.push_back(packed_by_features(features, tap));
       return;
     }
     const std::int64_t bytes = ceil_div(a_.x.features, kPartitions) * a_.x.taps() * a_.outputs * isa::size_of(type_);
@@ -139,8 +134,7 @@ class Convolution {
     const Span here{r_.first_row(), r_.parts()};
     const KernelAxes axes{a_, features.size, stays ? a_.outputs : here.size};
     const Tile rows = stays ? kernel_panel(features, axes) : loaded_kernel(features, here.begin, axes);
-    for (const Tap& tap : taps(a_.x, packed_))
-      out.push_back(axes.outputs_of(rows, tap, {stays ? here.begin : 0, here.size}));
+    for (const Tap& tap : taps_) out.push_back(axes.outputs_of(rows, tap, {stays ? here.begin : 0, here.size}));
   }
 
   Tile loaded_kernel(Span features, std::int64_t output, const KernelAxes& axes) {
@@ -184,7 +178,7 @@ class Convolution {
                                                      KernelAxes::kFeatures));
       std::vector<Tile> squares;
       for (std::int64_t p = 0; p < some.size; p += kPartitions)
-        for (const Tap& tap : taps(a_.x, packed_))
+        for (const Tap& tap : taps_)
           squares.push_back(axes.features_of(rows, tap, {p, std::min(kPartitions, some.size - p)}));
       transpose(squares, out);
     }
@@ -213,6 +207,7 @@ class Convolution {
   const ConvolutionAttrs& a_;
   const Dtype type_;
   const Packing packed_;
+  const std::vector<Tap> taps_;
   PictureTiles pictures_;
 };
 

@@ -46,8 +46,13 @@ std::vector<PictureBlock> bands(const Pictures& x, Dtype type, std::int64_t most
 PictureBlock whole_of(const Pictures& x);
 /// The pixel of an axis that place `k` of the window at `place` looks at, if there is one.
 std::optional<std::int64_t> pixel_of(const WindowAxis& axis, std::int64_t place, std::int64_t k);
-/// The last element that pictures reach.
+/// The last element that pictures reach, and the last one of a kernel.
 std::int64_t last_element(const Pictures& x);
+template <class Attrs>
+std::int64_t last_of_kernel(const Attrs& a) {
+  const auto last = [](const WindowAxis& axis) { return (axis.window - 1) * axis.w_step; };
+  return a.w_first + (a.outputs - 1) * a.w_output + (a.x.features - 1) * a.w_feature + last(a.x.rows) + last(a.x.cols);
+}
 
 /// Pictures in SBUF: one tile for 128 features (or for all with their packed places), [pictures, rows, columns] with a
 /// border of one number.

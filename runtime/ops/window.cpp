@@ -17,10 +17,7 @@ namespace {
 /// place of the window shifts.
 std::vector<Shape> window_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<WindowAttrs>();
-  const auto last = [](const WindowAxis& axis) { return (axis.window - 1) * axis.w_step; };
-  const std::int64_t w =
-      a.w_first + (a.outputs - 1) * a.w_output + (a.x.features - 1) * a.w_feature + last(a.x.rows) + last(a.x.cols);
-  if (last_element(a.x) >= c.in(0).elements() || (a.weighted && w >= c.in(1).elements()))
+  if (last_element(a.x) >= c.in(0).elements() || (a.weighted && last_of_kernel(a) >= c.in(1).elements()))
     c.fail("reaches beyond its operands", "correct sizes and strides");
   return {{a.x.features * a.outputs, a.x.count * a.x.places(), c.result_type()}};
 }
@@ -63,6 +60,7 @@ class Window {
                 .w_output = a_.w_output,
                 .w_feature = a_.w_feature,
                 .w_first = a_.w_first},
+        taps_{taps(a_.x)},
         pictures_{e, node.in[0], a_.x, {.type = e.value(node.in[0]).dtype, .border = static_cast<float>(a_.border)}} {}
 
   void run() {
@@ -102,7 +100,7 @@ class Window {
       for (std::int64_t o = 0; o < a_.outputs; ++o) {
         const Tile sum = e_.sbuf(Dtype::kFp32, features.size, piece.size());
         bool first = true;
-        for (const Tap& tap : taps(a_.x)) {
+        for (const Tap& tap : taps_) {
           const Tile pixels = pictures_.shifted(picture, band, piece, tap, features.size);
           if (a_.weighted)
             add_product(sum, pixels, axes(features).outputs_of(weights, tap, {o, 1}), first);
@@ -138,6 +136,7 @@ class Window {
   const Node& node_;
   const WindowAttrs& a_;
   const ConvolutionAttrs kernel_;
+  const std::vector<Tap> taps_;
   PictureTiles pictures_;
 };
 
