@@ -89,7 +89,8 @@ std::string category_map(std::string_view label, const Grid& grid, const Axis& x
                          f.left + width * (static_cast<double>(c) + 0.5), bottom + 16, escape(grid.columns[c]));
     out += fmt::format(R"(<text class="tick mid" x="{}" y="{:.1f}">{}</text>)", (f.left + f.end()) / 2, bottom + 36,
                        escape(x_axis.title));
-    if (!f.narrow)
+    constexpr double kLetter = 7;  // the label above has the name of an axis that is longer than its side
+    if (!f.narrow && kLetter * static_cast<double>(y_axis.title.size()) <= bottom - f.top)
       out += fmt::format(R"~(<text class="tick mid" transform="translate(14 {}) rotate(-90)">{}</text>)~",
                          (f.top + bottom) / 2, escape(y_axis.title));
     return Picture{bottom + f.bottom, out};

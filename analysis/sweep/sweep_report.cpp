@@ -119,7 +119,7 @@ std::string pareto_html(const SweepRun& run) {
     if (seconds > 0 && dollars > 0) line.emplace_back(seconds, dollars);
   }
   return scatter_chart("time against dollars of each point, with the Pareto front", marks, line, {"time", "s", true},
-                       {"dollars", "", true}, named) +
+                       {"dollars", "$", true}, named) +
          table_html("points that no other beats in time and dollars", table);
 }
 
@@ -198,22 +198,34 @@ std::string binding_html(const SweepRun& run) {
 
 namespace {
 
-base::Table table_of(const SweepRun& run, const std::vector<std::string>& metrics) {
+std::string digits(const std::string&, double value) { return fmt::format("{:.6g}", value); }
+/// For people: with its unit, where it is a figure of a run.
+std::string for_people(const std::string& metric, double value) {
+  const Figure* known = find_figure(metric);
+  return known ? figure_text(known->unit, value) : digits(metric, value);
+}
+
+/// The first `leading` metrics in front of the keys.
+base::Table table_of(const SweepRun& run, const std::vector<std::string>& metrics, std::size_t leading = 0,
+                     std::string (*text)(const std::string&, double) = digits) {
   const auto keys = keys_of(run);
   std::vector<base::Column> columns;
-  for (const std::string& key : keys) columns.push_back({key, ""});
   for (const std::string& metric : metrics) columns.push_back({metric, "", Align::kRight});
+  const auto behind = static_cast<std::ptrdiff_t>(leading);
+  std::vector<base::Column> named;
+  for (const std::string& key : keys) named.push_back({key, ""});
+  columns.insert(columns.begin() + behind, named.begin(), named.end());
   columns.push_back({"binds", ""});
   columns.push_back({"error", ""});
   base::Table table{std::move(columns)};
   for (const SweepResult& result : run.results) {
-    std::vector<Cell> cells;
-    for (const std::string& key : keys) cells.emplace_back(value_of(result.point, key));
+    std::vector<Cell> cells, point;
     for (const std::string& metric : metrics) {
       const auto found = result.metrics.find(metric);
-      cells.push_back(found == result.metrics.end() ? Cell{}
-                                                    : Cell{found->second, fmt::format("{:.6g}", found->second)});
+      cells.push_back(found == result.metrics.end() ? Cell{} : Cell{found->second, text(metric, found->second)});
     }
+    for (const std::string& key : keys) point.emplace_back(value_of(result.point, key));
+    cells.insert(cells.begin() + behind, point.begin(), point.end());
     cells.emplace_back(binding(result));
     cells.emplace_back(result.done ? result.error : "not computed");
     table.add_row(std::move(cells));
@@ -222,12 +234,18 @@ base::Table table_of(const SweepRun& run, const std::vector<std::string>& metric
 }
 
 /// The metrics that a reader looks for first, then all others.
-std::vector<std::string> by_interest(std::vector<std::string> metrics) {
-  constexpr std::array<std::string_view, 8> kFirst = {
-      "train_runtime",     "generate_runtime", "total_time", "dollars", "train_samples_per_second",
-      "tokens_per_second", "step_seconds",     "hbm_bytes"};
-  std::ranges::stable_sort(metrics, {}, [&](const std::string& name) { return std::ranges::find(kFirst, name); });
-  return metrics;
+constexpr std::array<std::string_view, 8> kFirst = {
+    "train_runtime",     "generate_runtime", "total_time", "dollars", "train_samples_per_second",
+    "tokens_per_second", "step_seconds",     "hbm_bytes"};
+
+/// Every point with time and dollars in front: on a narrow screen a reader sees them before the rest.
+base::Table page_table(const SweepRun& run) {
+  std::vector<std::string> metrics = metric_names(run);
+  const auto place = [](const std::string& name) { return std::ranges::find(kFirst, name); };
+  std::ranges::stable_sort(metrics, {}, place);
+  const auto* const dollars = std::ranges::find(kFirst, "dollars");
+  const auto leading = std::ranges::count_if(metrics, [&](const std::string& m) { return place(m) <= dollars; });
+  return table_of(run, metrics, static_cast<std::size_t>(leading), for_people);
 }
 
 }  // namespace
@@ -330,10 +348,9 @@ std::string sweep_html(const SweepRun& run, std::string_view title) {
   const auto section = [](std::string_view name, const std::string& body) {
     return fmt::format("<section><h2>{}</h2>\n{}</section>\n", name, body);
   };
-  const std::string body =
-      section("Time against dollars", pareto_html(run)) + section("Sensitivity", sensitivity_html(run)) +
-      section("What binds", binding_html(run)) +
-      section("All points", table_html("every point", table_of(run, by_interest(metric_names(run)))));
+  const std::string body = section("Time against dollars", pareto_html(run)) +
+                           section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
+                           section("All points", table_html("every point", page_table(run)));
   return page_html(fmt::format("trnsim sweep: {}", title), fmt::format("<h1>{}</h1>\n{}", escape(title), body));
 }
 

@@ -342,4 +342,15 @@ TEST(Sweep, ThePageShowsFrontSensitivityAndTheBindingResource) {
   EXPECT_THAT(page, testing::Not(HasSubstr("http")));
 }
 
+// A narrow screen shows the first columns; a name that is longer than its axis would be cut.
+TEST(Sweep, ThePageHasTimeAndDollarsFirstWithTheirUnits) {
+  const char* const key = "per_device_train_batch_size";
+  const std::string page = sweep_html(swept(Design::kCartesian, {{"a", {"1", "50"}}, {key, {"0", "9"}}}), "x");
+  const std::string points = page.substr(page.find("every point"));
+  EXPECT_LT(points.find("train runtime"), points.find(">a<"));
+  EXPECT_LT(points.find(">dollars<"), points.find(">a<"));
+  EXPECT_THAT(points, HasSubstr(">$"));
+  EXPECT_THAT(page, testing::Not(HasSubstr(std::string{"rotate(-90)\">"} + key)));
+}
+
 }  // namespace

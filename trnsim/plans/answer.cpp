@@ -41,6 +41,9 @@ std::string duration_text(const Projection& p, double seconds) {
   return is_one_step(p) ? exact(seconds) + " a step" : base::clock_text(seconds);
 }
 
+/// The unit of a time that exact() writes with colons.
+const char* clock_unit(double seconds) { return seconds < 60 ? "" : seconds < 3600 ? " (m:ss)" : " (h:mm:ss)"; }
+
 /// The steps, and what is not a step: together the time of the job.
 std::string parts_text(const Projection& p) {
   std::string out =
@@ -60,19 +63,17 @@ std::string generation_text(const Job& job, const Projection& p) {
                        job.step.plan.micro_batch, job.sequences_per_step() / p.time.step, job.stack);
   const std::string tokens = base::counted(job.generation->new_tokens, "token");
   const std::string sequences = base::counted(job.step.plan.micro_batch, "sequence");
-  const std::string next = g.tokens.empty() ? "" : fmt::format(", a further one {:.2f} ms", g.per_token * 1e3);
-  return fmt::format("{:.1f} ms for {} of {}: the first {:.2f} ms{}; {:.1f} tokens/s with stack {}", p.time.total * 1e3,
-                     tokens, sequences, g.first_token * 1e3, next, p.samples * p.steps / p.time.total, job.stack);
+  const std::string next = g.tokens.empty() ? "" : ", a further one " + exact(g.per_token);
+  return fmt::format("{}{} for {} of {}: the first {}{}; {:.1f} tokens/s with stack {}", exact(p.time.total),
+                     clock_unit(p.time.total), tokens, sequences, exact(g.first_token), next,
+                     p.samples * p.steps / p.time.total, job.stack);
 }
 
 std::string time_text(const Job& job, const Projection& p) {
   if (p.generation) return generation_text(job, p);
   if (is_one_step(p)) return fmt::format("{} a step, {:.2f} samples/s", exact(p.time.step), p.samples_per_second());
-  return fmt::format("{}{} = {}; {:.2f} samples/s", exact(p.time.total),
-                     p.time.total < 60     ? ""
-                     : p.time.total < 3600 ? " (m:ss)"
-                                           : " (h:mm:ss)",
-                     parts_text(p), p.samples_per_second());
+  return fmt::format("{}{} = {}; {:.2f} samples/s", exact(p.time.total), clock_unit(p.time.total), parts_text(p),
+                     p.samples_per_second());
 }
 
 std::string cost_text(const Job& job, const Projection& p) {
