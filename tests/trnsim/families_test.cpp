@@ -53,6 +53,13 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"phi-2"},
                            {"opt-350m"},
                            {"stablelm-2-1.6b"},
+                           {"starcoder2-3b"},
+                           {"gpt-neo-125m"},
+                           {"starcoderbase-1b", false},
+                           {"falcon-7b", false},
+                           {"olmoe-1b-7b", false},
+                           {"camembert-base"},
+                           {"mt5-small"},
                            {"deit-tiny-distilled-patch16-224"}};
 
 workloads::ModelPtr small(const char* preset) {

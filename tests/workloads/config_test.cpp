@@ -59,8 +59,8 @@ TEST(Config, EveryBadKeyIsNamed) {
   EXPECT_TRUE(fails(Fault::kData, with("pad_token_id", 201), {"pad_token_id"}));
   EXPECT_TRUE(fails(Fault::kData, with("id2label", {{"0", "a"}, {"2", "b"}}), {"id2label"}));
   EXPECT_TRUE(fails(Fault::kData, with("num_labels", 0), {"num_labels"}));
-  EXPECT_TRUE(
-      fails(Fault::kData, with("model_type", "xlnet"), {"xlnet", "olmo2, smollm3, stablelm, gpt2", "vit, deit or t5"}));
+  EXPECT_TRUE(fails(Fault::kData, with("model_type", "xlnet"),
+                    {"xlnet", "olmo2, smollm3, stablelm, gpt2", "vit, deit, t5 or mt5", "trnsim torch"}));
   EXPECT_TRUE(fails(Fault::kData, with("model_type", nullptr), {"model_type"}));
 }
 

@@ -22,17 +22,18 @@ namespace workloads_test {
 
 /// Decoders that train under every plan, and write texts of any length.
 inline constexpr const char* kWritingDecoders[] = {
-    "qwen2_tiny",     "qwen3_tiny",        "gemma_tiny",    "granite_tiny",         "llama_linear_tiny",
-    "qwen3_moe_tiny", "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny",
-    "phi_tiny",       "smollm3_tiny",      "opt_350m_tiny", "stablelm_tiny"};
+    "qwen2_tiny",        "qwen3_tiny",    "gemma_tiny",           "granite_tiny", "llama_linear_tiny", "qwen3_moe_tiny",
+    "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny",     "phi_tiny",          "smollm3_tiny",
+    "opt_350m_tiny",     "stablelm_tiny", "gpt_bigcode_tiny",     "falcon_tiny",  "falcon_40b_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
-inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny", "gemma2_tiny", "gemma3_tiny"};
+inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny",       "gemma2_tiny",
+                                            "gemma3_tiny",  "starcoder2_tiny", "gpt_neo_tiny"};
 
 inline std::vector<const char*> decoders() {
   std::vector<const char*> all{std::begin(kWritingDecoders), std::end(kWritingDecoders)};
   all.insert(all.end(), std::begin(kWindowed), std::end(kWindowed));
-  all.push_back("phi3_long_tiny");  // whose angles change with the length of a text
+  all.insert(all.end(), {"phi3_long_tiny", "phi3_partial_tiny"});  // whose angles change with the length of a text
   return all;
 }
 

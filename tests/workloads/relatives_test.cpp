@@ -29,7 +29,7 @@ using workloads_test::golden;
 using workloads_test::Scratch;
 
 // Heads wider than the partitions, and heads that are normed as one.
-constexpr const char* kOfFewPlans[] = {"gemma_wide_tiny", "olmo2_tiny"};
+constexpr const char* kOfFewPlans[] = {"gemma_wide_tiny", "olmo2_tiny", "olmoe_tiny"};
 // Whose routers have a loss, of all tokens at once: no sum over data-parallel ranks or micro-batches of their own.
 constexpr const char* kRouted[] = {"mixtral_tiny", "mixtral_capacity_tiny"};
 
@@ -124,32 +124,50 @@ TEST(RelativesFolder, NamesAndKeysAreTheFilesBothWays) {
 TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
   // From the model cards; Qwen2's and Qwen3's "non-embedding parameters" leave out token table and head.
   const std::vector<std::pair<const char*, double>> want = {
-      {"mistral-7b", 7.242e9},       {"qwen2-0.5b", 0.494e9},
-      {"qwen2-1.5b", 1.544e9},       {"qwen2-7b", 7.616e9},
-      {"qwen2.5-14b", 14.77e9},      {"qwen3-0.6b", 0.596e9},
-      {"qwen3-1.7b", 1.721e9},       {"qwen3-4b", 4.022e9},
-      {"qwen3-8b", 8.191e9},         {"qwen3-14b", 14.77e9},
-      {"qwen3-32b", 32.76e9},        {"granite-3.0-2b", 2.534e9},
-      {"granite-3.0-8b", 8.171e9},   {"phi3-mini", 3.821e9},
-      {"phi3-medium", 13.96e9},      {"phi-4", 14.66e9},
-      {"mixtral-8x7b", 46.70e9},     {"mixtral-8x22b", 140.6e9},
-      {"qwen3-30b-a3b", 30.53e9},    {"qwen3-235b-a22b", 235.1e9},
-      {"gemma-2b", 2.506e9},         {"gemma-7b", 8.538e9},
-      {"olmo2-1b", 1.485e9},         {"olmo2-7b", 7.299e9},
-      {"olmo2-13b", 13.72e9},        {"phi3.5-mini", 3.821e9},
-      {"gemma2-2b", 2.614e9},        {"gemma2-9b", 9.242e9},
-      {"gemma2-27b", 27.23e9},       {"gemma3-270m", 268.1e6},
-      {"gemma3-1b", 999.9e6},        {"smollm3-3b", 3.075e9},
-      {"phi-1.5", 1.418e9},          {"phi-2", 2.780e9},
-      {"pythia-410m", 405.3e6},      {"gpt-neox-20b", 20.55e9},
-      {"opt-125m", 125.2e6},         {"opt-1.3b", 1.316e9},
-      {"opt-350m", 331.2e6},         {"stablelm-2-1.6b", 1.6445e9},
-      {"stablelm-3b-4e1t", 2.7954e9}};
+      {"mistral-7b", 7.242e9},        {"qwen2-0.5b", 0.494e9},
+      {"qwen2-1.5b", 1.544e9},        {"qwen2-7b", 7.616e9},
+      {"qwen2.5-14b", 14.77e9},       {"qwen3-0.6b", 0.596e9},
+      {"qwen3-1.7b", 1.721e9},        {"qwen3-4b", 4.022e9},
+      {"qwen3-8b", 8.191e9},          {"qwen3-14b", 14.77e9},
+      {"qwen3-32b", 32.76e9},         {"granite-3.0-2b", 2.534e9},
+      {"granite-3.0-8b", 8.171e9},    {"phi3-mini", 3.821e9},
+      {"phi3-medium", 13.96e9},       {"phi-4", 14.66e9},
+      {"mixtral-8x7b", 46.70e9},      {"mixtral-8x22b", 140.6e9},
+      {"qwen3-30b-a3b", 30.53e9},     {"qwen3-235b-a22b", 235.1e9},
+      {"gemma-2b", 2.506e9},          {"gemma-7b", 8.538e9},
+      {"olmo2-1b", 1.485e9},          {"olmo2-7b", 7.299e9},
+      {"olmo2-13b", 13.72e9},         {"phi3.5-mini", 3.821e9},
+      {"gemma2-2b", 2.614e9},         {"gemma2-9b", 9.242e9},
+      {"gemma2-27b", 27.23e9},        {"gemma3-270m", 268.1e6},
+      {"gemma3-1b", 999.9e6},         {"smollm3-3b", 3.075e9},
+      {"phi-1.5", 1.418e9},           {"phi-2", 2.780e9},
+      {"pythia-410m", 405.3e6},       {"gpt-neox-20b", 20.55e9},
+      {"opt-125m", 125.2e6},          {"opt-1.3b", 1.316e9},
+      {"opt-350m", 331.2e6},          {"stablelm-2-1.6b", 1.6445e9},
+      {"stablelm-3b-4e1t", 2.7954e9}, {"starcoder2-3b", 3.0304e9},
+      {"starcoder2-7b", 7.1739e9},    {"gpt-neo-125m", 125.2e6},
+      {"gpt-neo-1.3b", 1.3156e9},     {"gpt-neo-2.7b", 2.6513e9},
+      {"starcoderbase-1b", 1.1372e9}, {"starcoderbase", 15.517e9},
+      {"falcon-7b", 6.9217e9},        {"falcon-40b", 41.303e9},
+      {"olmoe-1b-7b", 6.9192e9}};
   for (const auto& [name, parameters] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);
     EXPECT_NEAR(static_cast<double>(parameter_count(model->weights())) / parameters, 1, 2e-3) << name;
   }
+}
+
+// An odd number of layers ends with one that sees everything.
+TEST(RelativesFolder, LayersInTurnAreListedForAnyNumber) {
+  const Scratch s;
+  const ModelPtr five = read_config(golden("gpt_neo_tiny"))->with_sizes({.layers = 5});
+  const json file = json::parse(five->config_json());
+  EXPECT_EQ(file["attention_types"], json::parse(R"([[["global", "local"], 2], [["global"], 1]])"));
+  EXPECT_EQ(read_config(s.write("config.json", file.dump()))->config_json(), five->config_json());
+  const AttentionArch attention = decoder_arch(five).block.attention;
+  EXPECT_EQ(attention.window_of(0), 0);
+  EXPECT_EQ(attention.window_of(3), 7);
+  EXPECT_EQ(attention.window_of(4), 0);
 }
 
 TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
@@ -171,16 +189,25 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("stablelm_tiny", "use_parallel_residual", true), {"use_parallel_residual"}));
   EXPECT_TRUE(fails(Fault::kData, reading("stablelm_tiny", "partial_rotary_factor", 0.1), {"partial_rotary_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "num_key_value_heads", 2), {"num_key_value_heads"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("falcon_tiny", "alibi", true), {"alibi"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("falcon_40b_tiny", "num_kv_heads", 3), {"num_key_value_heads", "3"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "use_bias", false), {"use_bias"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "rope_scaling", {{"type", "linear"}}), {"rope_scaling"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("gpt_bigcode_tiny", "multi_query", false), {"multi_query"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("olmoe_tiny", "clip_qkv", 8.0), {"clip_qkv", "null"}));
+  const json local = json::parse(R"([[["local", "global"], 2]])"), few = json::parse(R"([[["global", "local"], 1]])");
+  EXPECT_TRUE(fails(Fault::kData, reading("gpt_neo_tiny", "attention_types", local), {"attention_types", "local"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("gpt_neo_tiny", "attention_types", few), {"of 4 layers"}));
   EXPECT_TRUE(fails(Fault::kData, reading("mistral_tiny", "sliding_window", -3), {"sliding_window", "-3"}));
   EXPECT_TRUE(fails(Fault::kData, reading("granite_tiny", "logits_scaling", 0), {"logits_scaling"}));
   EXPECT_TRUE(fails(Fault::kData, reading("llama_linear_tiny", "rope_scaling", {{"type", "linear"}}), {"factor"}));
-  EXPECT_TRUE(
-      fails(Fault::kData, reading("qwen3_tiny", "model_type", "falcon"),
-            {"falcon", "bert", "mistral", "qwen2", "qwen3", "gemma", "granite", "phi3", "mixtral", "qwen3_moe"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "model_type", "mamba"),
+                    {"mamba", "trnsim torch", "bert", "mistral", "qwen2", "qwen3", "gemma", "granite", "phi3",
+                     "mixtral", "qwen3_moe"}));
   EXPECT_TRUE(fails(Fault::kData, reading("mixtral_tiny", "num_experts_per_tok", 5), {"num_experts_per_tok", "5"}));
   EXPECT_TRUE(fails(Fault::kData, reading("mixtral_tiny", "capacity_factor", -1.0), {"capacity_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("qwen3_moe_tiny", "mlp_only_layers", {1}), {"mlp_only_layers"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("phi3_tiny", "partial_rotary_factor", 0.75), {"partial_rotary_factor"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("phi3_tiny", "partial_rotary_factor", 0.1), {"partial_rotary_factor"}));
 }
 
 // Warm-up, cosine, betas, epsilon, decay of matrices alone and clipping: each as the trajectory states it.

@@ -51,6 +51,8 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
 const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
 const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
 const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
+const PlainFamily &starcoder2_family(), &gpt_neo_family(), &gpt_bigcode_family(), &falcon_family();
+ModelPtr read_falcon(const Keys& keys);  // workloads/models/decoder/falcon.cpp
 
 namespace {
 
@@ -67,6 +69,7 @@ constexpr std::array kFamilies = {
               [] { return make_model(BertConfig{}); }},
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
     encoder<BertKind::kXlmRoberta>("xlm-roberta", "XLMRoberta"),
+    encoder<BertKind::kCamembert>("camembert", "Camembert"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
     encoder<BertKind::kAlbert>("albert", "Albert"),
@@ -82,6 +85,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kPhi3>("phi3", "Phi3"),
     relative<LlamaKind::kMixtral>("mixtral", "Mixtral"),
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
+    relative<LlamaKind::kOlmoe>("olmoe", "Olmoe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     relative<LlamaKind::kSmolLm3>("smollm3", "SmolLM3"),
     relative<LlamaKind::kStableLm>("stablelm", "StableLm"),
@@ -89,12 +93,18 @@ constexpr std::array kFamilies = {
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
     plain<phi_family>("Phi-2", "phi", "PhiFor"),
+    plain<starcoder2_family>("StarCoder2", "starcoder2", "Starcoder2"),
+    plain<gpt_neo_family>("GPT-Neo", "gpt_neo", "GPTNeoFor"),
+    plain<gpt_bigcode_family>("GPTBigCode", "gpt_bigcode", "GPTBigCode"),
+    FamilyRow{"Falcon", "falcon", "Falcon", read_falcon, [] { return make_model(blank(falcon_family())); }},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }},
     FamilyRow{"DeiT", "deit", "DeiT", [](const Keys& keys) { return make_model(read_vit(keys, VitKind::kDeit)); },
               [] { return make_model(VitConfig{.kind = VitKind::kDeit}); }},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
               [] { return make_model(T5Config{}); }},
+    FamilyRow{"mT5", "mt5", "MT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kMt5)); },
+              [] { return make_model(blank_t5(T5Kind::kMt5)); }},
 };
 // clang-format on
 
@@ -115,7 +125,8 @@ const FamilyRow& family_row_of(const Keys& keys) {
     const std::string type = keys.at("model_type");
     const auto* row = std::ranges::find(kFamilies, type, &FamilyRow::type);
     if (row != kFamilies.end()) return *row;
-    keys.fail(fmt::format("\"model_type\" is \"{}\"", type), "use a model of type " + types(""));
+    keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
+              "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; built in are " + types(""));
   }
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
   for (const FamilyRow& row : kFamilies)

@@ -4,11 +4,14 @@ Weights are drawn in fp32, everything after that is computed in double precision
 the same on every run. Everything is written here by hand after transformers' modeling files, which are not needed."""
 import json
 import math
+import os
 import pathlib
 import struct
 
 import torch
 
+# PyTorch 1.13's oneDNN ends with an illegal instruction where a virtual machine shows AMX and does not grant it.
+os.environ.setdefault("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16")
 STEPS, RATE = 6, 1e-3
 PLAIN = {"optimizer": "AdamW", "rate": RATE, "betas": (0.9, 0.999), "eps": 1e-8, "momentum": 0, "decay": 0.01,
          "decay_all": True, "schedule": "linear", "warmup": 0, "max_grad_norm": 0, "smoothing": 0,

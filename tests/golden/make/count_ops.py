@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Counts what PyTorch dispatches for one layer in bf16, forward and backward, as transformers' modeling_llama.py,
-modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py
-and modeling_phi.py write it with eager attention: what the
-host model needs of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from
-here what a relative dispatches beyond a Llama, and Phi's whole layer.
+modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py, modeling_phi.py,
+modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py and modeling_falcon.py write it with eager
+attention: what the host model needs of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from
+here what a relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it.
 
 Usage: count_ops.py"""
 import math
@@ -127,6 +127,84 @@ class Phi(Layer):
         return a + self.down(functional.gelu(self.up(y), approximate="tanh")) + x
 
 
+class Plain(Layer):
+    """What StarCoder2, GPT-Neo, GPTBigCode and Falcon have."""
+
+    def __init__(self, bias=True, qkv_bias=True):
+        super().__init__(qkv_bias, HEAD)
+        self.o, self.up = nn.Linear(HIDDEN, HIDDEN, bias=bias), nn.Linear(HIDDEN, FFN, bias=bias)
+        self.down = nn.Linear(FFN, HIDDEN, bias=bias)
+        self.k1, self.v1 = nn.Linear(HIDDEN, HEAD), nn.Linear(HIDDEN, HEAD)
+        self.fused = nn.Linear(HIDDEN, HIDDEN + 2 * HEAD, bias=qkv_bias)
+        self.norm1, self.norm2 = nn.LayerNorm(HIDDEN), nn.LayerNorm(HIDDEN)
+        self.seen = torch.tril(torch.ones(64, 64, dtype=torch.bool))
+
+    def act(self, x):
+        return functional.gelu(x, approximate="tanh")
+
+    def forward(self, x, mask, places):
+        x = self.attend(self.norm1(x), mask, places) + x
+        return x + self.down(self.act(self.up(self.norm2(x))))
+
+
+class StarCoder2(Plain):
+    def attend(self, y, mask, places):
+        k, v = (linear(y).view(BATCH, TOKENS, 1, HEAD).transpose(1, 2) for linear in (self.k1, self.v1))
+        q, k = self.rotated(self.heads(y, self.q), k, places)
+        k, v = (t[:, :, None].expand(BATCH, 1, HEADS, TOKENS, HEAD).reshape(BATCH, HEADS, TOKENS, HEAD) for t in (k, v))
+        return self.o(self.context(q, k, v, mask, lambda s: s / math.sqrt(HEAD)))
+
+
+class GptNeo(Plain):
+    def __init__(self):
+        super().__init__(qkv_bias=False)
+
+    def act(self, x):
+        return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))
+
+    def attend(self, y, mask, places):
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        w = torch.matmul(q.float(), k.float().transpose(-1, -2))
+        w = torch.where(self.seen[None, None, :TOKENS, :TOKENS], w, torch.tensor(torch.finfo(w.dtype).min))
+        w = functional.softmax(w + mask, dim=-1).to(v.dtype)
+        return self.o(torch.matmul(w, v).permute(0, 2, 1, 3).contiguous().view(BATCH, TOKENS, HIDDEN))
+
+
+class GptBigCode(Plain):
+    def attend(self, y, mask, places):
+        q, kv = self.fused(y).split((HIDDEN, 2 * HEAD), dim=2)
+        k, v = kv.split((HEAD, HEAD), dim=-1)
+        q, w = q.reshape(BATCH, TOKENS * HEADS, HEAD), torch.empty((BATCH, TOKENS * HEADS, TOKENS), dtype=q.dtype)
+        w = torch.baddbmm(w, q, k.transpose(-1, -2), beta=0, alpha=1 / math.sqrt(HEAD))
+        seen = self.seen[None, :TOKENS, None, :TOKENS].expand(BATCH, TOKENS, 1, TOKENS)
+        least = torch.full([], torch.finfo(torch.float32).min)
+        w = torch.where(seen, w.view(BATCH, TOKENS, HEADS, TOKENS).float() * 1.0, least)
+        w = functional.softmax(w, dim=-1).to(q.dtype).view(BATCH, TOKENS * HEADS, TOKENS)
+        return self.o(torch.bmm(w, v).view(BATCH, TOKENS, HIDDEN))
+
+
+class Falcon(Plain):
+    def __init__(self):
+        super().__init__(bias=False, qkv_bias=False)
+
+    def act(self, x):
+        return functional.gelu(x)
+
+    def attend(self, y, mask, places):
+        qkv = self.fused(y).view(BATCH, TOKENS, HEADS + 2, HEAD)
+        q, k, v = (t.transpose(1, 2).reshape(BATCH, -1, TOKENS, HEAD)
+                   for t in (qkv[..., :-2, :], qkv[..., [-2], :], qkv[..., [-1], :]))
+        q, k = self.rotated(q, k, places)
+        w = q @ k.transpose(-1, -2) / math.sqrt(HEAD)
+        w = functional.softmax(w + mask, dim=-1, dtype=torch.float32).to(q.dtype)
+        return self.o((w @ v).view(BATCH, HEADS, TOKENS, HEAD).permute(0, 2, 1, 3).reshape(BATCH, TOKENS, HIDDEN))
+
+    def forward(self, x, mask, places):
+        y = self.norm1(x)
+        a = self.attend(y, mask, places)
+        return self.down(self.act(self.up(y))) + a + x
+
+
 def counted(layer):
     """Forward and backward, with the addition to gradients that are there."""
     layer = layer.bfloat16()
@@ -145,7 +223,10 @@ def main():
     llama = counted(Llama())
     for name, layer in (("llama", Llama()), ("gemma", Llama(gemma=True)),
                         ("gemma2", Llama(gemma=True, around=True, cap=50.0)),
-                        ("gemma3", Llama(gemma=True, around=True, head_norms=True)), ("stablelm", StableLm()), ("phi", Phi())):
+                        ("gemma3", Llama(gemma=True, around=True, head_norms=True)), ("stablelm", StableLm()),
+                        ("phi", Phi()),
+                        ("starcoder2", StarCoder2()), ("gpt_neo", GptNeo()), ("gpt_bigcode", GptBigCode()),
+                        ("falcon", Falcon())):
         forward, backward = counted(layer)
         print(f"{name}: forward {forward}, backward {backward}; "
               f"beyond a Llama {forward - llama[0]:+d}, {backward - llama[1]:+d}")

@@ -3,8 +3,8 @@
 settings of the optimizer than the others; FAMILY_classifier gives texts a label each, as LlamaForSequenceClassification.
 
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
-modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_smollm3.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py,
-modeling_olmo2.py and modeling_rope_utils.py."""
+modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_smollm3.py, modeling_granite.py, modeling_phi3.py,
+modeling_mixtral.py, modeling_qwen3_moe.py, modeling_olmo2.py, modeling_olmoe.py and modeling_rope_utils.py."""
 import json
 import math
 import pathlib
@@ -59,6 +59,10 @@ FAMILIES["stablelm"] = {"model_type": "stablelm", "architectures": ["StableLmFor
                         "head_dim": 8, "partial_rotary_factor": 0.5, "use_qkv_bias": True, "layer_norm_eps": 1e-5,
                         "use_parallel_residual": False, "qk_layernorm": False, "hidden_dropout": 0.0}
 FAMILIES["olmo2"] = {"model_type": "olmo2", "architectures": ["Olmo2ForCausalLM"]}
+FAMILIES["olmoe"] = {"model_type": "olmoe", "architectures": ["OlmoeForCausalLM"], "num_experts": 8,
+                     "num_experts_per_tok": 3, "norm_topk_prob": False, "clip_qkv": None, "rms_norm_eps": 1e-5,
+                     "router_aux_loss_coef": 0.01, "output_router_logits": False}
+FAMILIES["phi3_partial"] = {**FAMILIES["phi3_long"], "hidden_size": 32, "head_dim": 8, "partial_rotary_factor": 0.5}
 FAMILIES["llama"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
 LABELS = 3
 NAMES = {str(i): f"LABEL_{i}" for i in range(LABELS)}
@@ -115,6 +119,11 @@ def has_head_norms(c):
     return c["model_type"].startswith(("qwen3", "gemma3"))
 
 
+def joint_norms(c):
+    """One norm over all heads."""
+    return c["model_type"] in ("olmo2", "olmoe")
+
+
 def norms_behind(c):
     """Norms of the outputs of attention and MLP, where there are norms before them too."""
     if c["model_type"] in ("gemma2", "gemma3_text"):
@@ -144,7 +153,7 @@ def shapes(c):
                 out[p + f"self_attn.{name}_proj.bias"] = (size,)
         if has_head_norms(c):
             out[p + "self_attn.q_norm.weight"] = out[p + "self_attn.k_norm.weight"] = (head,)
-        if c["model_type"] == "olmo2":
+        if joint_norms(c):
             out[p + "self_attn.q_norm.weight"], out[p + "self_attn.k_norm.weight"] = (q,), (kv,)
         out[p + "self_attn.o_proj.weight"] = (h, q)
         if experts(c):
@@ -254,7 +263,7 @@ def forward(w, ids, c, routers):
             qkv = linear(y, p + "self_attn.qkv_proj").split(sizes, -1)
         else:
             qkv = [linear(y, p + f"self_attn.{n}_proj") for n in "qkv"]
-        if behind:
+        if joint_norms(c):
             qkv = [norm(qkv[0], p + "self_attn.q_norm"), norm(qkv[1], p + "self_attn.k_norm"), qkv[2]]
         q, k, v = (t.view(batch, length, -1, head) for t in qkv)
         if has_head_norms(c):
@@ -314,7 +323,7 @@ def labelled_batches(c):
     return out
 
 
-def write_generated(folder, weights, config, tokens=24):
+def write_generated(folder, weights, logits_of, tokens=24):
     """What greedy search writes behind two prompts, by a whole pass for each token, with the logits of each."""
     weights = {name: tensor.double() for name, tensor in weights.items()}
     prompts = [[(start + 37 * i + i * i) % VOCAB for i in range(length)] for start, length in ((5, 12), (26, 3))]
@@ -322,7 +331,7 @@ def write_generated(folder, weights, config, tokens=24):
     for prompt in prompts:
         ids, logits = list(prompt), []
         while len(logits) <= tokens:
-            last = forward(weights, torch.tensor([ids]), config, [])[0, -1]
+            last = logits_of(weights, torch.tensor([ids]))[0, -1]
             logits.append([round(x, 6) for x in last.tolist()])
             ids.append(int(last.argmax()))
         out["ids"].append(ids[:-1])
@@ -362,7 +371,7 @@ def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
     adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
     common.train(folder, config, weights, data, loss_of, chosen, adapter)
     if not drawn and config.get("sliding_window") and config["model_type"] != "qwen2":
-        write_generated(folder, weights, config)
+        write_generated(folder, weights, lambda w, ids: forward(w, ids, config, []))
 
 
 if __name__ == "__main__":

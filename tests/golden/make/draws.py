@@ -9,12 +9,14 @@ import gpt
 import plain
 import t5
 
-DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long", "mixtral_capacity", "gemma_wide")]
+DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long", "phi3_partial", "mixtral_capacity",
+                                                                    "gemma_wide")]
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
 KINDS = {"decoder": 8, "plain": 3, "gpt": 2, "encoder": 5, "vit": 2, "t5": 2}
 CORES = 8
-MIXTURES = ("mixtral", "qwen3_moe")
+MIXTURES = ("mixtral", "qwen3_moe", "olmoe")
+JOINT = ("olmo2", "olmoe")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
 FORMATS = ["bf16", "bf16+sr", "fp32+bf16-matmul", "bf16+fp32-optimizer", "fp32+fp16-matmul", "tf32"]
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -46,8 +48,7 @@ def a_decoder(family, draw):
         changes["hidden_size"] = heads * changes["head_dim"]
     if family == "gemma2":
         changes["query_pre_attn_scalar"] = draw.randint(2, 64)
-    # OLMo-2's heads are normed as one: no rank has some of them.
-    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family == "olmo2" else shared
+    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family in JOINT else shared
 
 
 def a_plain(family, draw):
@@ -58,9 +59,21 @@ def a_plain(family, draw):
     changes["ffn_dim" if family.startswith("opt") else "intermediate_size"] = draw.randint(3, 200)
     if family.startswith("opt"):
         changes["word_embed_proj_dim"] = hidden if family == "opt" else draw.randint(2, 60)
+    shared = heads
     if family == "phi":
         changes["num_key_value_heads"] = heads
-    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, heads
+    if family in ("starcoder2", "falcon_40b"):
+        shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
+        changes["num_key_value_heads" if family == "starcoder2" else "num_kv_heads"] = shared
+    if family == "starcoder2":
+        changes["sliding_window"] = draw.randint(2, seq + 3)
+    if family == "gpt_neo":
+        pairs, odd = divmod(changes["num_hidden_layers"], 2)
+        changes["attention_types"] = [[["global", "local"], pairs]] * (pairs > 0) + [[["global"], 1]] * odd
+        changes["window_size"] = draw.randint(2, seq + 3)
+    if family in ("gpt_bigcode", "falcon"):
+        shared = 1
+    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, shared
 
 
 def a_gpt(_, draw):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Trains a tiny decoder with LayerNorm and biases: plain.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
-Written after transformers' modeling_gpt_neox.py, modeling_opt.py and modeling_phi.py."""
+Written after transformers' modeling_gpt_neox.py, modeling_opt.py, modeling_phi.py, modeling_starcoder2.py,
+modeling_gpt_neo.py, modeling_gpt_bigcode.py and modeling_falcon.py."""
 import math
 import sys
 
@@ -25,6 +26,29 @@ FAMILIES = {
             "rope_theta": 10000.0, "layer_norm_eps": 1e-5, "initializer_range": 0.1, "resid_pdrop": 0.0,
             "embd_pdrop": 0.0, "qk_layernorm": False, "tie_word_embeddings": False},
 }
+# Their files' words for BASE's keys.
+KEYS = {"gpt_neo": {"num_hidden_layers": "num_layers", "num_attention_heads": "num_heads"},
+        "gpt_bigcode": {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head",
+                        "max_position_embeddings": "n_positions", "intermediate_size": "n_inner",
+                        "attention_dropout": "attn_pdrop"},
+        "falcon": {"intermediate_size": "ffn_hidden_size"}}
+LN = {"layer_norm_epsilon": 1e-5, "initializer_range": 0.1, "tie_word_embeddings": True, "intermediate_size": 24}
+FAMILIES |= {
+    "starcoder2": {**LN, "model_type": "starcoder2", "architectures": ["Starcoder2ForCausalLM"], "hidden_size": 32,
+                   "num_key_value_heads": 2, "hidden_act": "gelu_pytorch_tanh", "sliding_window": 7, "use_bias": True,
+                   "rope_theta": 10000.0, "norm_epsilon": 1e-5, "residual_dropout": 0.0, "embedding_dropout": 0.0},
+    "gpt_neo": {**LN, "model_type": "gpt_neo", "architectures": ["GPTNeoForCausalLM"], "window_size": 7,
+                "num_hidden_layers": 4, "attention_types": [[["global", "local"], 2]],
+                "activation_function": "gelu_new", "resid_dropout": 0.0, "embed_dropout": 0.0},
+    "gpt_bigcode": {**LN, "model_type": "gpt_bigcode", "architectures": ["GPTBigCodeForCausalLM"],
+                    "activation_function": "gelu_pytorch_tanh", "multi_query": True, "scale_attn_weights": True,
+                    "resid_pdrop": 0.0, "embd_pdrop": 0.0},
+    "falcon": {**LN, "model_type": "falcon", "architectures": ["FalconForCausalLM"], "hidden_size": 32,
+               "multi_query": True, "new_decoder_architecture": False, "parallel_attn": True, "bias": False,
+               "alibi": False, "hidden_dropout": 0.0, "rope_theta": 10000.0},
+}
+# As Falcon-40B: a norm for each part, several heads of keys.
+FAMILIES["falcon_40b"] = {**FAMILIES["falcon"], "new_decoder_architecture": True, "num_kv_heads": 2}
 # Keys' biases have no gradient where they do not turn, only what rounding leaves: far below this, it moves nothing.
 RECIPE = {**common.PLAIN, "eps": 1e-6}
 # As OPT-350m: tokens narrower than the layers, norms of the sums, none before the head.
@@ -41,27 +65,57 @@ NAMES = {
     "phi": {"tokens": "model.embed_tokens", "layers": "model.layers", "out": "self_attn.dense", "up": "mlp.fc1",
             "down": "mlp.fc2", "norm1": "input_layernorm", "norm2": "input_layernorm",
             "norm": "model.final_layernorm", "head": "lm_head"},
+    "starcoder2": {"tokens": "model.embed_tokens", "layers": "model.layers", "out": "self_attn.o_proj",
+                   "up": "mlp.c_fc", "down": "mlp.c_proj", "norm1": "input_layernorm",
+                   "norm2": "post_attention_layernorm", "norm": "model.norm", "head": "model.embed_tokens"},
+    "gpt_neo": {"tokens": "transformer.wte", "positions": "transformer.wpe", "layers": "transformer.h",
+                "qkv": "attn.attention", "out": "attn.attention.out_proj", "up": "mlp.c_fc", "down": "mlp.c_proj",
+                "norm1": "ln_1", "norm2": "ln_2", "norm": "transformer.ln_f", "head": "transformer.wte"},
+    "gpt_bigcode": {"tokens": "transformer.wte", "positions": "transformer.wpe", "layers": "transformer.h",
+                    "fused": "attn.c_attn", "out": "attn.c_proj", "up": "mlp.c_fc", "down": "mlp.c_proj",
+                    "norm1": "ln_1", "norm2": "ln_2", "norm": "transformer.ln_f", "head": "transformer.wte"},
+    "falcon": {"tokens": "transformer.word_embeddings", "layers": "transformer.h",
+               "fused": "self_attention.query_key_value", "out": "self_attention.dense", "up": "mlp.dense_h_to_4h",
+               "down": "mlp.dense_4h_to_h", "norm1": "input_layernorm", "norm2": "input_layernorm",
+               "norm": "transformer.ln_f", "head": "transformer.word_embeddings"},
 }
+NAMES["gpt_neox"]["fused"] = "attention.query_key_value"
+NAMES["opt"]["positions"] = "model.decoder.embed_positions"
+
+
+def names_of(c):
+    later = {"norm1": "ln_attn", "norm2": "ln_mlp"} if c.get("new_decoder_architecture") else {}
+    return {"qkv": "self_attn", **NAMES[c["model_type"]], **later}
+
+
+def kv_heads(c):
+    """Of keys and values."""
+    return 1 if c.get("multi_query") and not c.get("num_kv_heads") else c.get(
+        "num_kv_heads", c.get("num_key_value_heads", c["num_attention_heads"]))
 
 
 def shapes(c):
-    n, h = NAMES[c["model_type"]], c["hidden_size"]
+    n, h = names_of(c), c["hidden_size"]
+    kv = kv_heads(c) * h // c["num_attention_heads"]
     width = c.get("word_embed_proj_dim", h)
     ffn = c.get("intermediate_size", c.get("ffn_dim"))
     out = {n["tokens"] + ".weight": (c["vocab_size"], width)}
     if width != h:
         out["model.decoder.project_in.weight"], out["model.decoder.project_out.weight"] = (h, width), (width, h)
-    if c["model_type"] == "opt":
-        out["model.decoder.embed_positions.weight"] = (c["max_position_embeddings"] + 2, h)
+    if "positions" in n:
+        first = 2 if c["model_type"] == "opt" else 0
+        out[n["positions"] + ".weight"] = (c["max_position_embeddings"] + first, h)
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
         linear = {n["out"]: (h, h), n["up"]: (ffn, h), n["down"]: (h, ffn)}
-        if c["model_type"] != "gpt_neox":
-            linear.update({f"self_attn.{part}_proj": (h, h) for part in "qkv"})
+        if "fused" in n:
+            linear[n["fused"]] = (h + 2 * kv, h)
         else:
-            linear["attention.query_key_value"] = (3 * h, h)
+            linear.update({f"{n['qkv']}.{part}_proj": (h if part == "q" else kv, h) for part in "qkv"})
         for name, shape in linear.items():
-            out[p + name + ".weight"], out[p + name + ".bias"] = shape, shape[:1]
+            out[p + name + ".weight"] = shape
+            if c["model_type"] != "falcon" and not (c["model_type"] == "gpt_neo" and name[-6:] in QKV):
+                out[p + name + ".bias"] = shape[:1]
         for name in (n["norm1"], n["norm2"]):
             out[p + name + ".weight"] = out[p + name + ".bias"] = (h,)
     if c.get("do_layer_norm_before", True):
@@ -73,60 +127,83 @@ def shapes(c):
     return out
 
 
+QKV = ("q_proj", "k_proj", "v_proj")
+
+
 def rotate(x, c):
     """x: [batch, heads, length, head], of which the first elements turn."""
-    size = int(c.get("rotary_pct", c.get("partial_rotary_factor")) * x.shape[-1])
+    size = int(c.get("rotary_pct", c.get("partial_rotary_factor", 1)) * x.shape[-1])
     turned = {"rope_theta": c.get("rotary_emb_base", c.get("rope_theta"))}
     return torch.cat((decoder.rotate(x[..., :size], turned), x[..., size:]), -1)
 
 
-def forward(w, ids, c):
-    n, neox, opt = NAMES[c["model_type"]], c["model_type"] == "gpt_neox", c["model_type"] == "opt"
-    heads, (batch, length) = c["num_attention_heads"], ids.shape
+def attention(y, p, w, c, hidden):
+    """y: [batch, length, hidden size]; `hidden`: the keys that a query does not see."""
+    n, heads, shared, (batch, length, _) = names_of(c), c["num_attention_heads"], kv_heads(c), y.shape
     head = c["hidden_size"] // heads
+    if c["model_type"] == "gpt_bigcode":  # all queries, the key, the value
+        q, k, v = linear(y, p + n["fused"], w).split((heads * head, head, head), -1)
+    elif "fused" in n:  # of each head of keys: its queries, its key, its value
+        groups = linear(y, p + n["fused"], w).view(batch, length, shared, heads // shared + 2, head)
+        q, k, v = groups[..., :-2, :], groups[..., -2, :], groups[..., -1, :]
+    else:
+        q, k, v = (linear(y, p + f"{n['qkv']}.{part}_proj", w) for part in "qkv")
+    q, k, v = (t.reshape(batch, length, -1, head).transpose(1, 2) for t in (q, k, v))
+    if "positions" not in n:
+        q, k = rotate(q, c), rotate(k, c)
+    if shared < heads:
+        k, v = (t.repeat_interleave(heads // shared, 1) for t in (k, v))
+    scores = q @ k.transpose(2, 3) / (1 if c["model_type"] == "gpt_neo" else math.sqrt(head))
+    scores = scores.masked_fill(hidden, float("-inf"))
+    return linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, heads * head), p + n["out"], w)
 
-    def linear(x, name):
-        return x @ w[name + ".weight"].T + w[name + ".bias"]
 
-    def norm(x, name):
-        return torch.nn.functional.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], 1e-5)
+def linear(x, name, w):
+    y = x @ w[name + ".weight"].T
+    return y + w[name + ".bias"] if name + ".bias" in w else y
 
-    def attention(y, p):
-        if neox:  # of each head its query, key and value
-            qkv = linear(y, p + "attention.query_key_value").view(batch, length, heads, 3 * head).split(head, -1)
-        else:
-            qkv = [linear(y, p + f"self_attn.{part}_proj").view(batch, length, heads, head) for part in "qkv"]
-        q, k, v = (t.transpose(1, 2) for t in qkv)
-        if not opt:
-            q, k = rotate(q, c), rotate(k, c)
-        scores = (q @ k.transpose(2, 3) / math.sqrt(head)).masked_fill(hidden, float("-inf"))
-        return linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, heads * head), p + n["out"])
 
-    def mlp(y, p):
-        y = linear(y, p + n["up"])
-        y = y.relu() if opt else torch.nn.functional.gelu(y, approximate="none" if neox else "tanh")
-        return linear(y, p + n["down"])
+def norm(x, name, w):
+    return torch.nn.functional.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], 1e-5)
 
-    place = torch.arange(length)
-    hidden = place[None, :] > place[:, None]
-    x, first = w[n["tokens"] + ".weight"][ids], c.get("do_layer_norm_before", True)
+
+def mlp(y, p, w, c):
+    n, act = names_of(c), c.get("hidden_act", c.get("activation_function", "gelu"))
+    y = linear(y, p + n["up"], w)
+    y = y.relu() if act == "relu" else torch.nn.functional.gelu(y, approximate="none" if act == "gelu" else "tanh")
+    return linear(y, p + n["down"], w)
+
+
+def hidden_keys(c, layer, length):
+    back = torch.arange(length)[:, None] - torch.arange(length)[None, :]
+    kinds = [kind for kinds, times in c.get("attention_types", []) for kind in kinds * times]
+    window = c.get("sliding_window") or c.get("window_size") or length
+    if kinds and kinds[layer] == "global":
+        window = length
+    return (back < 0) | (back >= window)
+
+
+def forward(w, ids, c):
+    n, length, first = names_of(c), ids.shape[1], c.get("do_layer_norm_before", True)
+    side_by_side = c.get("use_parallel_residual", c["model_type"] in ("phi", "falcon"))
+    x = w[n["tokens"] + ".weight"][ids]
     if "model.decoder.project_in.weight" in w:
         x = x @ w["model.decoder.project_in.weight"].T
-    if opt:
-        x = x + w["model.decoder.embed_positions.weight"][place + 2]
+    if "positions" in n:
+        x = x + w[n["positions"] + ".weight"][torch.arange(length) + (2 if c["model_type"] == "opt" else 0)]
     for i in range(c["num_hidden_layers"]):
-        p = f"{n['layers']}.{i}."
+        p, hidden = f"{n['layers']}.{i}.", hidden_keys(c, i, length)
         if not first:
-            x = norm(x + attention(x, p), p + n["norm1"])
-            x = norm(x + mlp(x, p), p + n["norm2"])
+            x = norm(x + attention(x, p, w, c, hidden), p + n["norm1"], w)
+            x = norm(x + mlp(x, p, w, c), p + n["norm2"], w)
             continue
-        a = attention(norm(x, p + n["norm1"]), p)
-        if c.get("use_parallel_residual", not opt):
-            x = x + a + mlp(norm(x, p + n["norm2"]), p)
+        a = attention(norm(x, p + n["norm1"], w), p, w, c, hidden)
+        if side_by_side:
+            x = x + a + mlp(norm(x, p + n["norm2"], w), p, w, c)
         else:
             x = x + a
-            x = x + mlp(norm(x, p + n["norm2"]), p)
-    x = norm(x, n["norm"]) if first else x
+            x = x + mlp(norm(x, p + n["norm2"], w), p, w, c)
+    x = norm(x, n["norm"], w) if first else x
     if "model.decoder.project_out.weight" in w:
         x = x @ w["model.decoder.project_out.weight"].T
     logits = x @ w[n["head"] + ".weight"].T
@@ -148,7 +225,11 @@ def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
 
     weights = common.draw(shapes(config), drawn.get("deviation", 0.1))
     adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
-    common.train(folder, config, weights, decoder.batches(), loss_of, chosen, adapter)
+    words = KEYS.get(config["model_type"], {})
+    written = {words.get(key, key): value for key, value in config.items()}
+    common.train(folder, written, weights, decoder.batches(), loss_of, chosen, adapter)
+    if not drawn and ("sliding_window" in config or "window_size" in config):
+        decoder.write_generated(folder, weights, lambda w, ids: forward(w, ids, config))
 
 
 if __name__ == "__main__":

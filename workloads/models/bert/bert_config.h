@@ -17,7 +17,7 @@
 
 namespace workloads {
 
-enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert, kXlmRoberta };
+enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert, kXlmRoberta, kCamembert };
 
 /// Names of the head for masked tokens: a dense layer, its norm, the bias behind the table of tokens; and the
 /// copies of table and bias that a file may have.

@@ -45,6 +45,12 @@ constexpr BertDialect xlm_roberta() {
   d.kind = BertKind::kXlmRoberta, d.family = "XLM-RoBERTa", d.type = "xlm-roberta", d.architecture = "XLMRoberta";
   return d;
 }
+/// RoBERTa in French.
+constexpr BertDialect camembert() {
+  BertDialect d = roberta();
+  d.kind = BertKind::kCamembert, d.family = "CamemBERT", d.type = "camembert", d.architecture = "Camembert";
+  return d;
+}
 constexpr BertDialect electra() {
   BertDialect d = like_bert(BertKind::kElectra, "ELECTRA", "electra", "Electra");
   d.prefix = "electra.", d.layers = "electra.encoder.layer.";
@@ -88,8 +94,13 @@ constexpr BertDialect kDistilBert{
     .pooled_fn = isa::Fn::kRelu,
     .token_types = false,
     .own_keys = true};
-constexpr std::array kBertDialects = {
-    like_bert(BertKind::kBert, "BERT", "bert", "Bert"), roberta(), kDistilBert, electra(), albert(), xlm_roberta()};
+constexpr std::array kBertDialects = {like_bert(BertKind::kBert, "BERT", "bert", "Bert"),
+                                      roberta(),
+                                      kDistilBert,
+                                      electra(),
+                                      albert(),
+                                      xlm_roberta(),
+                                      camembert()};
 
 BertConfig blank(BertKind kind) {
   BertConfig c;

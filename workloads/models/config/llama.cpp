@@ -68,7 +68,7 @@ std::vector<double> factors(const Keys& keys, const char* key, std::int64_t pair
   const json list = keys.has(key) ? keys.at(key) : json();
   const bool numbers = list.is_array() && std::ranges::all_of(list, [](const json& x) { return x.is_number(); });
   if (!numbers || std::ssize(list) != pairs)
-    keys.fail(fmt::format("\"{}\" is no list of {} numbers, one for each pair of a head", key, pairs),
+    keys.fail(fmt::format("\"{}\" is no list of {} numbers, one for each pair of a head that turns", key, pairs),
               "copy the model's config.json as it is published");
   return list.get<std::vector<double>>();
 }
@@ -93,8 +93,9 @@ void read_scaling(const Keys& keys, LlamaConfig& c) {
               "\"longrope\"");
   R& rope = c.rope_scaling.emplace(read_fields<R>(kRopeFields, keys, {.type = known->type}));
   if (!is_long(rope)) return;
-  rope.short_factor = factors(keys, "short_factor", c.head_dim / 2);
-  rope.long_factor = factors(keys, "long_factor", c.head_dim / 2);
+  const auto pairs = static_cast<std::int64_t>(c.rotary_share * static_cast<double>(c.head_dim)) / 2;
+  rope.short_factor = factors(keys, "short_factor", pairs);
+  rope.long_factor = factors(keys, "long_factor", pairs);
   if (!keys.has("factor")) rope.factor = long_factor(c);
 }
 
@@ -207,7 +208,11 @@ bool is_not_gemma(const L& c) { return !is_gemma(c); }
 bool is_granite(const L& c) { return dialect_of(c.kind).multipliers; }
 bool is_mixtral(const L& c) { return c.kind == LlamaKind::kMixtral; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
-bool has_experts(const L& c) { return is_mixtral(c) || is_qwen3_moe(c); }
+bool is_olmoe(const L& c) { return c.kind == LlamaKind::kOlmoe; }
+bool has_num_experts(const L& c) { return is_qwen3_moe(c) || is_olmoe(c); }
+bool has_experts(const L& c) { return is_mixtral(c) || has_num_experts(c); }
+bool has_rotary_share(const L& c) { return is_stablelm(c) || is_phi3(c); }
+bool has_no_rotary_share(const L& c) { return !has_rotary_share(c); }
 bool has_long_rope(const L& c) { return c.rope_scaling && is_long(*c.rope_scaling); }
 
 // clang-format off
@@ -249,9 +254,9 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = is_not_gemma},
     {.key = "attention_bias", .only = false},
     {.key = "mlp_bias", .only = false},
-    {.key = "partial_rotary_factor", .only = 1.0, .when = is_no_stablelm, .written = kNever},
-    {.key = "partial_rotary_factor", .member = &L::rotary_share, .when = is_stablelm,
-     .otherwise = [](L& c) { c.rotary_share = 0.25; }, .check = check_turned},
+    {.key = "partial_rotary_factor", .only = 1.0, .when = has_no_rotary_share, .written = kNever},
+    {.key = "partial_rotary_factor", .member = &L::rotary_share, .when = has_rotary_share,
+     .otherwise = [](L& c) { c.rotary_share = is_stablelm(c) ? 0.25 : 1; }, .check = check_turned},
     {.key = "use_qkv_bias", .member = &L::qkv_bias, .when = is_stablelm},
     {.key = "use_parallel_residual", .only = false, .when = is_stablelm},
     {.key = "qk_layernorm", .only = false, .when = is_stablelm},
@@ -259,21 +264,23 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "layer_norm_eps", .member = &L::rms_norm_eps, .when = is_stablelm},
     {.key = "num_local_experts", .member = &L::num_experts, .required = true, .when = is_mixtral,
      .check = check_experts},
-    {.key = "num_experts", .member = &L::num_experts, .required = true, .when = is_qwen3_moe, .check = check_experts},
+    {.key = "num_experts", .member = &L::num_experts, .required = true, .when = has_num_experts,
+     .check = check_experts},
     {.key = "moe_intermediate_size", .member = &L::intermediate_size, .required = true, .when = is_qwen3_moe},
     {.key = "num_experts_per_tok", .member = &L::num_experts_per_tok, .required = true, .when = has_experts,
      .check = check_chosen},
     {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_experts,
-     .otherwise = [](L& c) { c.router_aux_loss_coef = 0.001; },  // as transformers
+     .otherwise = [](L& c) { c.router_aux_loss_coef = is_olmoe(c) ? 0.01 : 0.001; },  // as transformers
      .check = check_balance},
     {.key = "output_router_logits", .member = &L::output_router_logits, .when = has_experts},
     {.key = "capacity_factor", .member = &L::capacity_factor, .when = has_experts,
      .written = [](const L& c) { return c.capacity_factor > 0; }, .check = check_capacity},
-    {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = is_qwen3_moe,
+    {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = has_num_experts,
      .otherwise = [](L& c) { c.norm_topk_prob = false; }},
     {.key = "router_jitter_noise", .only = 0.0, .when = has_experts, .written = kNever},
     {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = is_qwen3_moe},
     {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = is_qwen3_moe},
+    {.key = "clip_qkv", .only = None{}, .when = is_olmoe, .written = kNever},
     {.key = "rms_norm_eps", .member = &L::rms_norm_eps, .when = is_no_stablelm},
     {.key = "rope_theta", .member = &L::rope_theta, .otherwise = [](L& c) { c.rope_theta = dialect_of(c.kind).theta; }},
     {.key = "rope_local_base_freq", .member = &L::local_theta, .when = is_gemma3,

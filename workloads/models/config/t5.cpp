@@ -19,6 +19,8 @@ void read_form(const Keys& keys, T5Config& c) {
   c.gated = form == "gated-gelu";
 }
 
+bool is_mt5(const T& c) { return c.kind == T5Kind::kMt5; }
+
 // clang-format off
 constexpr auto kT5Fields = std::to_array<Field<T>>({
     {.key = "vocab_size", .member = &T::vocab_size, .required = true},
@@ -43,16 +45,25 @@ constexpr auto kT5Fields = std::to_array<Field<T>>({
     {.key = "decoder_start_token_id", .member = &T::decoder_start_token_id, .range = kToken,
      .otherwise = [](T& c) { c.decoder_start_token_id = c.pad_token_id; }},
     {.key = "is_encoder_decoder", .only = true},
-    {.key = "architectures", .always = Listed{"T5ForConditionalGeneration"}},
-    {.key = "model_type", .always = "t5"},
+    {.key = "architectures",
+     .write = [](const T& c) { return json::array({is_mt5(c) ? "MT5ForConditionalGeneration"
+                                                            : "T5ForConditionalGeneration"}); }},
+    {.key = "model_type", .write = [](const T& c) { return json(is_mt5(c) ? "mt5" : "t5"); }},
     {.key = "torch_dtype", .always = "float32"},
 });
 // clang-format on
 
 }  // namespace
 
-T5Config read_t5(const Keys& keys) {
-  const T5Config c = read_fields<T>(kT5Fields, keys, {});
+/// Source: transformers, configuration_mt5.py.
+T5Config blank_t5(T5Kind kind) {
+  T5Config c{.kind = kind};
+  if (kind == T5Kind::kMt5) c.vocab_size = 250112, c.gated = true, c.tie_word_embeddings = false;
+  return c;
+}
+
+T5Config read_t5(const Keys& keys, T5Kind kind) {
+  const T5Config c = read_fields<T>(kT5Fields, keys, blank_t5(kind));
   check(c, keys.where());
   return c;
 }

@@ -27,7 +27,7 @@ void check_real(const Rules& rules, const char* key, double value, const Range& 
 }  // namespace
 
 json json_of(const Fixed& value) {
-  return std::visit(Cases{[](std::monostate) { return json(); },
+  return std::visit(Cases{[](std::monostate) { return json(); }, [](None) { return json(); },
                           [](Listed list) { return list.name ? json::array({list.name}) : json::array(); },
                           [](const auto& plain) { return json(plain); }},
                     value);

@@ -29,7 +29,8 @@ inline constexpr Range kLayers{.most = 1024};
 struct Listed {
   const char* name = nullptr;  // null: an empty list
 };
-using Fixed = std::variant<std::monostate, bool, std::int64_t, double, const char*, Listed>;
+struct None {};  // null
+using Fixed = std::variant<std::monostate, None, bool, std::int64_t, double, const char*, Listed>;
 
 inline constexpr Activation kGelus[] = {Activation::kGelu, Activation::kGeluTanh};
 inline constexpr Activation kGeluTanhOnly[] = {Activation::kGeluTanh};

@@ -44,6 +44,7 @@ enum class LlamaKind {
   kPhi3,
   kMixtral,
   kQwen3Moe,
+  kOlmoe,
   kOlmo2,
   kSmolLm3,
   kStableLm
@@ -61,7 +62,8 @@ struct LlamaDialect {
   std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
   bool qkv_bias = false;                        // queries, keys and values have a bias
   bool head_norms = false;                      // RMSNorm of each head of queries and keys
-  bool joint_norms = false;   // one norm over all heads, and norms follow a layer's parts instead of preceding them
+  bool joint_norms = false;                     // one norm over all heads of queries, and one of keys
+  bool norms_behind = false;                    // norms follow a layer's parts instead of preceding them
   bool norms_around = false;  // a norm before each part of a layer and one behind it; scores are scaled by a key
   bool gemma = false;         // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
   bool window = false;        // "sliding_window" says how far back a token sees

@@ -44,10 +44,16 @@ Fused fused_qkv(const AttentionArch& a, const AttentionNames& names, const std::
   if (names.fused.empty()) return {};
   const std::int64_t query = a.query_size(), key = a.key_size();
   Fused out{prefix + names.fused, query + 2 * key, {}};
-  if (names.fused_by_heads)
-    for (std::int64_t h = 0; h < a.heads; ++h) out.rows.push_back({(3 * h + part) * a.head, a.head});
-  else
+  if (names.fused_by_heads) {
+    const std::int64_t queries = a.heads / a.kv_heads;  // of a head of keys
+    for (std::int64_t h = 0; h < a.kv_heads; ++h) {
+      const std::int64_t first = h * (queries + 2);
+      out.rows.push_back(
+          {(part == 0 ? first : first + queries + part - 1) * a.head, (part == 0 ? queries : 1) * a.head});
+    }
+  } else {
     out.rows.push_back({part == 0 ? 0 : query + (part - 1) * key, part == 0 ? query : key});
+  }
   return out;
 }
 

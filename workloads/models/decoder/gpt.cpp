@@ -12,11 +12,6 @@ namespace {
 
 using P = PlainConfig;
 
-/// As the published files call it.
-nlohmann::json written_activation(const P& c) {
-  return nlohmann::json(c.hidden_act == Activation::kGeluTanh ? "gelu_new" : name_of(c.hidden_act));
-}
-
 // clang-format off
 constexpr auto kGptFields = std::to_array<Field<P>>({
     {.key = "vocab_size", .member = &P::vocab_size, .required = true},
@@ -26,7 +21,7 @@ constexpr auto kGptFields = std::to_array<Field<P>>({
     {.key = "n_positions", .member = &P::max_position_embeddings, .required = true},
     {.key = "n_inner", .member = &P::intermediate_size,
      .otherwise = [](P& c) { c.intermediate_size = 4 * c.hidden_size; }},
-    {.key = "activation_function", .member = &P::hidden_act, .choices = kGelus, .write = written_activation},
+    {.key = "activation_function", .member = &P::hidden_act, .choices = kGelus, .write = gpt_activation},
     {.key = "layer_norm_epsilon", .member = &P::layer_norm_eps},
     {.key = "initializer_range", .member = &P::initializer_range},
     {.key = "embd_pdrop", .member = &P::embedding_dropout, .range = kProbability},
@@ -74,18 +69,19 @@ std::vector<WeightSpec> gpt_weights(const P& c) {
 
 }  // namespace
 
+nlohmann::json gpt_activation(const P& c) {
+  return nlohmann::json(c.hidden_act == Activation::kGeluTanh ? "gelu_new" : name_of(c.hidden_act));
+}
+
 const PlainFamily& gpt_family() {
   static const PlainFamily family{
       .name = "GPT",
       .type = "gpt2",
-      .defaults = {.vocab_size = 50257,
-                   .hidden_act = Activation::kGeluTanh,
-                   .dropout = 0.1,
-                   .attention_dropout = 0.1,
-                   .embedding_dropout = 0.1,
-                   .tie_word_embeddings = true,
-                   .bos_token_id = 50256,
-                   .eos_token_id = 50256},
+      .defaults =
+          [](P& c) {
+            c.vocab_size = 50257, c.hidden_act = Activation::kGeluTanh, c.dropout = 0.1, c.attention_dropout = 0.1,
+            c.embedding_dropout = 0.1, c.tie_word_embeddings = true, c.bos_token_id = 50256, c.eos_token_id = 50256;
+          },
       .fields = kGptFields,
       .blocks = "transformer.h.",
       .block = {.attention =

@@ -25,8 +25,8 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
 
 /// Where a norm is before and behind each part, the second one of a layer has another name.
 void name_norms(const LlamaDialect& dialect, BlockNames& names) {
-  names.norm1 = dialect.joint_norms ? "post_attention_layernorm" : "input_layernorm";
-  names.norm2 = dialect.joint_norms ? "post_feedforward_layernorm" : "post_attention_layernorm";
+  names.norm1 = dialect.norms_behind ? "post_attention_layernorm" : "input_layernorm";
+  names.norm2 = dialect.norms_behind ? "post_feedforward_layernorm" : "post_attention_layernorm";
   if (!dialect.norms_around) return;
   names.behind1 = "post_attention_layernorm", names.behind2 = "post_feedforward_layernorm";
   names.norm2 = "pre_feedforward_layernorm";
@@ -59,7 +59,7 @@ RotaryArch rotary_of(const LlamaConfig& c) {
 }
 
 NormPlace norms_of(const LlamaDialect& dialect) {
-  return dialect.norms_around ? NormPlace::kAround : dialect.joint_norms ? NormPlace::kBehind : NormPlace::kBefore;
+  return dialect.norms_around ? NormPlace::kAround : dialect.norms_behind ? NormPlace::kBehind : NormPlace::kBefore;
 }
 
 BlockArch block_of(const LlamaConfig& c) {

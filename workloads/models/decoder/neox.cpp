@@ -45,7 +45,7 @@ const PlainFamily& neox_family() {
   static const PlainFamily family{
       .name = "GPT-NeoX",
       .type = "gpt_neox",
-      .defaults = {.rotary_share = 0.25, .block = PlainBlock::kParallel},
+      .defaults = [](P& c) { c.rotary_share = 0.25, c.block = PlainBlock::kParallel; },
       .fields = kNeoxFields,
       .blocks = "gpt_neox.layers.",
       .block = {.attention = {.query = "attention.query",

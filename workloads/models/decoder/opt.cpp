@@ -46,11 +46,11 @@ const PlainFamily& opt_family() {
   static const PlainFamily family{
       .name = "OPT",
       .type = "opt",
-      .defaults = {.hidden_act = Activation::kRelu,
-                   .dropout = 0.1,
-                   .tie_word_embeddings = true,
-                   .bos_token_id = 2,
-                   .eos_token_id = 2},
+      .defaults =
+          [](P& c) {
+            c.hidden_act = Activation::kRelu, c.dropout = 0.1, c.tie_word_embeddings = true, c.bos_token_id = 2,
+            c.eos_token_id = 2;
+          },
       .fields = kOptFields,
       .blocks = "model.decoder.layers.",
       .block = {.attention = {.query = "self_attn.q_proj",

@@ -45,11 +45,11 @@ const PlainFamily& phi_family() {
   static const PlainFamily family{
       .name = "Phi-2",
       .type = "phi",
-      .defaults = {.hidden_act = Activation::kGeluTanh,
-                   .rotary_share = 0.5,
-                   .block = PlainBlock::kParallel,
-                   .bos_token_id = 1,
-                   .eos_token_id = 2},
+      .defaults =
+          [](P& c) {
+            c.hidden_act = Activation::kGeluTanh, c.rotary_share = 0.5, c.block = PlainBlock::kParallel,
+            c.bos_token_id = 1, c.eos_token_id = 2;
+          },
       .fields = kPhiFields,
       .blocks = "model.layers.",
       .block = {.attention = {.query = "self_attn.q_proj",

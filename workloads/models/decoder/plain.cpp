@@ -30,13 +30,19 @@ DecoderArch arch_of(const PlainConfig& c) {
       .blocks = family.blocks,
       .block = {.norm = {.eps = c.layer_norm_eps},
                 .attention = {.heads = c.num_attention_heads,
-                              .kv_heads = c.num_attention_heads,
+                              .kv_heads = c.kv_heads(),
                               .head = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0,
+                              .scale = family.score_scale,
                               .dropout = c.attention_dropout,
-                              .qkv_bias = true,
-                              .out_bias = true},
+                              .window = c.sliding_window,
+                              .full_every = c.full_every,
+                              .full_first = true,
+                              .qkv_bias = family.qkv_bias,
+                              .out_bias = family.biases},
                 .rotary = rotary_of(c),
-                .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act), .bias = true},
+                .mlp = {.size = c.intermediate_size,
+                        .activation = device_function(c.hidden_act),
+                        .bias = family.biases},
                 .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},
                 .names = family.block},
       .embedding = family.embedding,
@@ -77,8 +83,9 @@ PlainConfig::operator ModelPtr() const { return make_model(*this); }
 ModelPtr make_model(PlainConfig config) { return std::make_shared<PlainModel>(config); }
 
 PlainConfig blank(const PlainFamily& family) {
-  PlainConfig config = family.defaults;
+  PlainConfig config;
   config.family = &family;
+  family.defaults(config);
   return config;
 }
 
@@ -93,6 +100,7 @@ void check(const PlainConfig& c, std::string_view where) {
   check_fields<PlainConfig>(c.family->fields, c, rules);
   const char* const heads = key_of(*c.family, &PlainConfig::num_attention_heads);
   rules.divides(heads, c.num_attention_heads, key_of(*c.family, &PlainConfig::hidden_size), c.hidden_size);
+  rules.divides("num_key_value_heads", c.kv_heads(), heads, c.num_attention_heads);
   if (c.rotary_share > 0 && (c.rotary_share > 1 || rotary_columns(c) == 0))
     rules.fail(heads, "leaves a head no pair of elements that turn");
 }
@@ -100,6 +108,7 @@ void check(const PlainConfig& c, std::string_view where) {
 void apply(const ModelChange& change, PlainConfig& c) {
   if (c.embedding_size == c.hidden_size) set_size(c.embedding_size, change.sizes.hidden);
   set_common(c, change.sizes);
+  if (c.num_key_value_heads > 0) set_size(c.num_key_value_heads, change.sizes.kv_heads);
   set_size(c.vocab_size, change.sizes.vocabulary), set_size(c.max_position_embeddings, change.sizes.positions);
   if (const auto& ids = change.tokens) {
     c.vocab_size = ids->vocabulary;

@@ -23,12 +23,23 @@ enum class PlainBlock : std::uint8_t {
   kNormOfSum,  // in turn, with norms of the sums and none before the head
 };
 
-struct PlainConfig {
+/// The keys that a query sees, and how it knows their positions.
+struct PlainAttention {
+  std::int64_t num_attention_heads = 0;
+  std::int64_t num_key_value_heads = 0;  // 0: as many
+  std::int64_t sliding_window = 0;       // tokens that one sees; 0: all
+  std::int64_t full_every = 0;           // one in this many layers sees all nevertheless, the first of them; 0: none
+  double rotary_share = 0;               // of each head's elements; 0: learned positions
+  double rope_theta = 10000;
+
+  std::int64_t kv_heads() const { return num_key_value_heads > 0 ? num_key_value_heads : num_attention_heads; }
+};
+
+struct PlainConfig : PlainAttention {
   const PlainFamily* family = nullptr;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
   std::int64_t num_hidden_layers = 0;
-  std::int64_t num_attention_heads = 0;
   std::int64_t intermediate_size = 0;
   std::int64_t max_position_embeddings = 0;
   Activation hidden_act = Activation::kGelu;
@@ -37,8 +48,6 @@ struct PlainConfig {
   double dropout = 0;  // of the outputs of attention and MLP
   double attention_dropout = 0;
   double embedding_dropout = 0;
-  double rotary_share = 0;  // of each head's elements; 0: learned positions
-  double rope_theta = 10000;
   PlainBlock block = PlainBlock::kInTurn;
   std::int64_t embedding_size = 0;  // of a token's row in the table; 0: hidden_size, without projections
   bool tie_word_embeddings = false;
@@ -56,19 +65,23 @@ void read_block(const Keys& keys, const char* key, PlainConfig& config) {
 }
 
 struct PlainFamily {
-  std::string_view name, type;  // "GPT-NeoX", "gpt_neox"
-  PlainConfig defaults{};       // of keys that a file leaves out
+  std::string_view name, type;                      // "GPT-NeoX", "gpt_neox"
+  void (*defaults)(PlainConfig& config) = nullptr;  // of keys that a file leaves out
   std::span<const Field<PlainConfig>> fields{};
   std::string blocks{};  // as DecoderArch has them
   BlockNames block{};
   EmbeddingArch embedding{};  // both with the names of projections, which a model has where it needs them
   HeadArch head{};
+  bool qkv_bias = true, biases = true;  // of queries, keys and values; of all other linear layers
+  double score_scale = 0;               // as AttentionArch has it
   TensorNames names{};
   DecoderOps layer{};                                                       // counted as FrameworkOps says
   std::vector<WeightSpec> (*weights)(const PlainConfig& config) = nullptr;  // null: decoder_specs() says them
 };
 
 const PlainFamily& gpt_family();
+/// The activation in GPT's words.
+nlohmann::json gpt_activation(const PlainConfig& config);
 /// The family's configuration without sizes.
 PlainConfig blank(const PlainFamily& family);
 

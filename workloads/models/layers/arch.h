@@ -38,6 +38,7 @@ struct AttentionArch {
   double soft_cap = 0;                             // scores s become cap * tanh(s / cap); 0: they do not
   std::int64_t window = 0;                         // tokens that a query sees, itself among them; 0: all
   std::int64_t full_every = 0;                     // one in this many layers sees all tokens nevertheless; 0: none
+  bool full_first = false;                         // the first of them, not the last
   bool fp32_softmax = false;                       // for any type of the activations
   bool qkv_bias = false, out_bias = false;
   bool joint_norms = false;  // norms of queries and keys are of all heads together, not of each
@@ -47,7 +48,7 @@ struct AttentionArch {
   std::int64_t query_size() const { return heads * head; }
   std::int64_t key_size() const { return kv_heads * head; }
   std::int64_t window_of(std::int64_t layer) const {
-    return full_every > 0 && (layer + 1) % full_every == 0 ? 0 : window;
+    return full_every > 0 && (layer + (full_first ? 0 : 1)) % full_every == 0 ? 0 : window;
   }
 };
 
@@ -98,7 +99,7 @@ struct AttentionNames {
   std::string query{}, key{}, value{}, out{};
   std::string query_norm{}, key_norm{};  // before they are turned
   std::string fused{};                   // where a file has queries, keys and values in one tensor
-  bool fused_by_heads = false;           // whose rows are those of each head together
+  bool fused_by_heads = false;           // whose rows are those of each head of keys together, its queries first
 };
 struct MlpNames {
   std::string gate{}, up{}, down{};

@@ -96,7 +96,7 @@ void stack(SpecList& list, const T5Config& c, bool decoder) {
 
 ModelInfo info_of(const T5Config& c) {
   ModelInfo info = decoder_info(
-      "T5", arch_of(c),
+      c.kind == T5Kind::kMt5 ? "mT5" : "T5", arch_of(c),
       {.left_out = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},  // of the first release
        .copies = {{"encoder.embed_tokens.weight", "shared.weight"}, {"decoder.embed_tokens.weight", "shared.weight"}}});
   info.task = Task::kTextToText;

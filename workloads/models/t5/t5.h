@@ -17,8 +17,12 @@
 
 namespace workloads {
 
+/// Both have one architecture; mT5's files leave out other defaults.
+enum class T5Kind : std::uint8_t { kT5, kMt5 };
+
 /// The defaults are Hugging Face's.
 struct T5Config {
+  T5Kind kind = T5Kind::kT5;
   std::int64_t vocab_size = 32128;
   std::int64_t d_model = 0;
   std::int64_t d_kv = 64;  // of a head
@@ -39,7 +43,8 @@ struct T5Config {
   std::int64_t inner() const { return num_heads * d_kv; }
 };
 
-T5Config read_t5(const Keys& keys);
+T5Config blank_t5(T5Kind kind);
+T5Config read_t5(const Keys& keys, T5Kind kind = T5Kind::kT5);
 void check(const T5Config& config, std::string_view where);
 void apply(const ModelChange& change, T5Config& config);
 nlohmann::json to_json(const T5Config& config);
