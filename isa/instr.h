@@ -40,7 +40,8 @@ enum class Opcode : std::uint8_t {
   kBnAggr,                // dst [P, 2] = mean, biased variance of the bn_stats triplets in a [P, 3*n]
   kReciprocal,            // dst = 1 / a
   kDropout,               // dst = keep ? a * imm1 : 0, dropped with probability imm0 or b [P, 1]; bits from `rng`
-  kRng,                   // dst = uniform random bits from `rng`; after kSetRngSeed from its sequence
+  kRng,                   // dst = uniform random bits from `rng`; after kSetRngSeed from its sequence; on GpSimdE (v3
+                          // and later) each partition's from the state of its lane
   kMemset,                // dst = imm0
   kStreamShuffle,         // dst[p] = a[mask[p]] inside 32 partitions; mask: b [1, 32] uint8
   kMax8,                  // dst [P, 8] = the eight largest of a, falling
@@ -65,6 +66,8 @@ enum class Opcode : std::uint8_t {
   kSequenceBounds,   // dst [1, 2, N] = start and end of the run of equal ids around each element of a [1, N]; N and -1
                      // for id 0, which is padding
   kNGather,          // dst[p, i] = a[p, index[p, i]]; index: b [P, N] uint32, a's free axes as one
+  kRandSetState,     // a [P, 6] uint32: the words from which these lanes of GpSimdE's kRng go on; v3 and later
+  kRandGetState,     // dst [P, 6] uint32: the same words as they are now
   kCustomOp,         // a library call on GpSimdE: refused by the checker (nothing published)
   // DMA: issued by any sequencer, moved by the 16 DMA engines on ring `queue`
   kDmaCopy,       // dst = a (+= with accumulate), converted; HBM, SBUF or PSUM on either side

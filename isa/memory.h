@@ -16,11 +16,14 @@
 
 namespace isa {
 
-/// State that VectorE and ScalarE keep from one instruction to the next.
+using RandomLane = std::array<std::uint32_t, 6>;
+
+/// State that engines keep from one instruction to the next.
 struct EngineState {
-  std::array<float, kPartitions> scalar{}, vector{};  // accumulator registers, see Registers
-  std::optional<std::uint32_t> seed;                  // of kRng, once kSetRngSeed has set it
-  std::uint32_t drawn = 0;                            // instructions that drew from it since
+  std::array<float, kPartitions> scalar{}, vector{};         // accumulator registers, see Registers
+  std::optional<std::uint32_t> seed;                         // of kRng, once kSetRngSeed has set it
+  std::uint32_t drawn = 0;                                   // instructions that drew from it since
+  std::optional<std::array<RandomLane, kPartitions>> lanes;  // of kRng on GpSimdE, once it has been used
 };
 
 /// Numbers that a program lost without an error, since the memory began.

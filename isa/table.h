@@ -40,6 +40,8 @@ inline constexpr Form kHbmUnary{.dst = kHb, .a = kHb};
 
 inline constexpr std::string_view kNki = "AWS Neuron SDK 2.26.1, nki.isa";
 inline constexpr std::string_view kDerived = "derived: none published";
+inline constexpr std::string_view kGenerator =
+    "the generator of GpSimdE exists from NeuronCore-v3 on: seed VectorE's with set_rng_seed";
 inline constexpr std::string_view kSequencer = "derived: the issuing sequencer's MIN_II";
 inline constexpr std::string_view kPlain = "max(MIN_II, N)";
 inline constexpr std::string_view kActivated = "max(MIN_II, ACT_START + N)";
@@ -188,6 +190,10 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kNGather, "n_gather", kG, exec::n_gather, cost::n_gather, "START * ceil(N/512) + 8N",
    {.dst = kSb, .a = kSb, .b = kSb}, rule::n_gather, 0, "SBUF only; b: uint32; dst and a of one type", kDerived,
    "nc_n_gather: documented as one group of instructions per 512 elements; each element as in local_gather"},
+  {Opcode::kRandSetState, "rand_set_state", kNoEngine, exec::rand_set_state, cost::one_input, kPlain,
+   {.a = kSb}, rule::unsupported, 0, "", kDerived, kGenerator},
+  {Opcode::kRandGetState, "rand_get_state", kNoEngine, exec::rand_get_state, cost::generated, kPlain,
+   {.dst = kSb}, rule::unsupported, 0, "", kDerived, kGenerator},
   {Opcode::kCustomOp, "custom_op", kNoEngine, exec::unsupported, cost::gpsimd_pattern, "START + N",
    {.dst = kSb, .a = kSb}, rule::unsupported, 0, "", kDerived,
    "nothing is published about library calls on GpSimdE: write the operation with the other rows"},
@@ -257,6 +263,13 @@ constexpr std::array<Row, kOpcodeCount> v3_rows() {
   range.limits = "b, c: [P, 1] fp32; dst2: [P, 1]";
   range.source = kV3;
   range.note = "";
+  at(Opcode::kRng).engines = kVG;
+  for (const Opcode op : {Opcode::kRandSetState, Opcode::kRandGetState}) {
+    at(op).engines = kG;
+    at(op).rule = rule::rand_state;
+    at(op).limits = "SBUF only; [P, 6] uint32";
+    at(op).note = "a few words of each partition";
+  }
   return rows;
 }
 inline constexpr std::array<Row, kOpcodeCount> kV3Rows = v3_rows();

@@ -241,6 +241,13 @@ void rng(const Instr& i) {
     breach("draw integers, then scale them", "rng writes random bits, but dst is {}", name_of(i.dst.dtype));
 }
 
+void rand_state(const Instr& i) {
+  const bool sets = i.op == Opcode::kRandSetState;
+  const Tile& words = sets ? i.a : i.dst;
+  need_shape(sets ? "a" : "dst", words, words.partitions, 6);
+  need_type(sets ? "a" : "dst", words, {Dtype::kUint32});
+}
+
 void set_rng_seed(const Instr& i) {
   need_shape("a", i.a, 1, 1);
   need_type("a", i.a, {Dtype::kUint32, Dtype::kInt32, Dtype::kFp32});

@@ -46,6 +46,7 @@ void affine_select(const Instr& i);
 void local_gather(const Instr& i);
 void n_gather(const Instr& i);
 void partition_reduce(const Instr& i);
+void rand_state(const Instr& i);
 void sequence_bounds(const Instr& i);
 void dma_copy(const Instr& i);
 void dma_gather(const Instr& i);

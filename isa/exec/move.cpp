@@ -286,6 +286,7 @@ kernels::Stream rng_stream(const Instr& instr, Context& context) {
 void rng(const Instr& instr, std::uint32_t, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   need(instr, is_integer(dst.dtype), "dst is not of integers", "draw integers, then scale them");
+  if (instr.engine == Engine::kGpSimd) return rng_of_lanes(instr, context);
   const kernels::Stream high = rng_stream(instr, context);
   kernels::Stream low = high;
   low.nonce[1] ^= 0x80000000u;

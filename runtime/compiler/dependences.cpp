@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint32_t kNone = ~0U;
 
+bool sets_generator(const Instr& i) { return i.op == isa::Opcode::kSetRngSeed || i.op == isa::Opcode::kRandSetState; }
+
 /// An access to a buffer, and the place of the next of its list.
 struct Access {
   std::int64_t low = 0, high = 0;
@@ -43,7 +45,7 @@ class Finder {
         buffers_(block.buffers.size() + 1),
         is_written_(written_tensors(block)),
         chained_{std::ranges::any_of(block.instrs, [](const Instr& i) {
-          return i.registers != isa::Registers::kDefault || i.op == isa::Opcode::kSetRngSeed;
+          return i.registers != isa::Registers::kDefault || sets_generator(i) || i.op == isa::Opcode::kRandGetState;
         })} {}
 
   Lists run() {
@@ -89,7 +91,8 @@ class Finder {
   /// Accumulator registers and the generator's state have no address: instructions of one engine that use them keep
   /// their order.
   void follow_state(const Instr& instr, std::uint32_t i) {
-    const bool random = instr.op == isa::Opcode::kSetRngSeed || instr.op == isa::Opcode::kRng;
+    const bool random =
+        sets_generator(instr) || instr.op == isa::Opcode::kRng || instr.op == isa::Opcode::kRandGetState;
     if (!random && isa::command_of(instr) == isa::Registers::kIdle) return;
     auto& last = last_[static_cast<std::size_t>(instr.engine)];
     if (last) found_.push_back(*last);

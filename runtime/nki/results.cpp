@@ -166,7 +166,25 @@ void Trace::copy(const View& dst, const View& src) {
   emit(op);
 }
 
+/// By VectorE, bit by bit: whole numbers of 32 bits do not survive TensorE's fp32.
+View Trace::shuffled(const View& view, std::int64_t partitions) {
+  constexpr std::int64_t kGroup = 32;  // partitions that one instruction reaches
+  const View row = reshaped(cut(view, 0, 0, 1), {1, view.cols()});
+  const View first = constants_.get(ConstantKind::kZeros, isa::Dtype::kUint8, kGroup, [&] {
+    return tensor({.dtype = isa::Dtype::kUint8, .sizes = {1, kGroup}, .fill = 0.0F});
+  });
+  std::vector<std::int64_t> sizes{partitions};
+  for (int d = 1; d < view.rank; ++d) sizes.push_back(view.axes[static_cast<std::size_t>(d)].size);
+  const View out = temporary(Space::kSbuf, view.dtype, {partitions, view.cols()});
+  for (std::int64_t p = 0; p < partitions; p += kGroup) {
+    const View part = cut(out, 0, p, std::min(kGroup, partitions - p));
+    emit({.instr = {.op = Opcode::kStreamShuffle, .engine = Engine::kVector}, .dst = &part, .a = &row, .b = &first});
+  }
+  return reshaped(out, sizes);
+}
+
 View Trace::spread(const View& view, std::int64_t partitions, bool in_psum) {
+  if (isa::is_integer(view.dtype) && isa::size_of(view.dtype) == 4) return shuffled(view, partitions);
   const isa::Dtype type = isa::is_integer(view.dtype) ? isa::Dtype::kFp32 : view.dtype;
   View row = cut(view, 0, 0, 1);
   if (type != view.dtype || view.storage->space == Space::kPsum) {  // TensorE reads numbers in SBUF

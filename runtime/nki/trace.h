@@ -65,8 +65,8 @@ class Trace {
   bool accumulate(const View& dst, const View& src, bool unnamed);
   /// Whether nothing has been added up there yet, so that the first product may simply be written.
   bool starts_sum(const View& part);
-  /// The row of `view` in each of `partitions` partitions: TensorE multiplies it with ones. In PSUM when `in_psum` and
-  /// a bank holds it, else in SBUF.
+  /// The row of `view` in each of `partitions` partitions: TensorE multiplies it with ones, VectorE repeats whole
+  /// numbers of 32 bits. In PSUM when `in_psum` and a bank holds it, else in SBUF.
   View spread(const View& view, std::int64_t partitions, bool in_psum);
   /// [partitions, 1] of this number, fp32.
   View constant(float value);
@@ -113,6 +113,7 @@ class Trace {
   void check(isa::Instr instr) const;
   isa::Instr on_engine(const isa::Instr& instr);
   isa::Instr on_ring(const isa::Instr& instr);
+  View shuffled(const View& view, std::int64_t partitions);
   bool redirect(const View& dst, const View& src, bool adds);
   bool may_write(const isa::Instr& instr, const Tile& dst) const;
   bool untouched_since(std::uint32_t first, const Tile& dst) const;

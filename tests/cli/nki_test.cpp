@@ -62,6 +62,43 @@ TEST_F(Nki, LibrariesOfBothDialectsEqualNumpy) {
   }
 }
 
+// Rows, single elements, whole numbers of 32 bits, the generator of GpSimdE.
+TEST_F(Nki, EdgesOfTheLanguageEqualNumpy) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/edges.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("11 checks"));
+}
+
+// PyTorch around kernels runs on the host, whatever device the script names.
+TEST_F(Nki, AScriptOfTorchXlaRunsItsKernels) {
+  const fs::path script = fs::temp_directory_path() / ("nki_xla_" + std::to_string(getpid()) + ".py");
+  std::ofstream{script} << R"(import torch
+import torch_xla
+from torch_xla.core import xla_model as xm
+from neuronxcc import nki
+import neuronxcc.nki.language as nl
+
+@nki.jit
+def doubled(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.load(x) * 2)
+    return out
+
+x = torch.ones((128, 4), dtype=torch.bfloat16).to(device=xm.xla_device())
+y = doubled(x)
+xm.mark_step()
+torch_xla.sync()
+print(float(y.cpu().sum()))
+xm.optimizer_step(None)
+)";
+  const Ran ran = run("nki " + script.string());
+  fs::remove(script);
+  if (ran.err.find("No module named 'torch'") != std::string::npos) GTEST_SKIP() << ran.err;
+  EXPECT_EQ(ran.code, 2) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("1024.0"));
+  EXPECT_THAT(ran.err, HasSubstr("xla_model.optimizer_step: PyTorch runs on the host here"));
+}
+
 // More than thirty kinds of mistakes: one error or one warning each, with its line.
 TEST_F(Nki, MistakesAreOneErrorOrOneWarningWithTheirLine) {
   const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/bad.py");

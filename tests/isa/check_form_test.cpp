@@ -28,6 +28,9 @@ TEST(CheckForm, EngineMustBeAllowed) {
 
 TEST(CheckForm, FeaturesThatTrn1LacksAreRefusedWithTheReason) {
   EXPECT_TRUE(refused(make(Opcode::kRangeSelect, Engine::kVector, sbuf(1, 1), sbuf(1, 1)), "NeuronCore-v3"));
+  const auto words = sbuf(128, 6, Dtype::kUint32);
+  EXPECT_TRUE(refused(make(Opcode::kRandSetState, Engine::kGpSimd, {}, words), "NeuronCore-v3"));
+  EXPECT_TRUE(refused(make(Opcode::kRandGetState, Engine::kGpSimd, words), "NeuronCore-v3"));
   EXPECT_TRUE(refused(make(Opcode::kCustomOp, Engine::kGpSimd, sbuf(1, 1), sbuf(1, 1)), "nothing is published"));
 }
 

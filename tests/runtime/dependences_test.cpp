@@ -64,6 +64,15 @@ TEST(Dependences, RandomNumbersFollowTheirSeed) {
   EXPECT_THAT(before[2], ElementsAre(1));
 }
 
+TEST(Dependences, ALanesStateIsReadBehindItsDraws) {
+  const Instr set{.op = Opcode::kRandSetState, .engine = isa::Engine::kGpSimd, .a = buffer(1)};
+  const Instr draw{.op = Opcode::kRng, .engine = isa::Engine::kGpSimd, .dst = buffer(2)};
+  const Instr get{.op = Opcode::kRandGetState, .engine = isa::Engine::kGpSimd, .dst = buffer(3)};
+  const auto before = runtime::dependences(block_of({set, draw, get}));
+  EXPECT_THAT(before[1], ElementsAre(0));
+  EXPECT_THAT(before[2], ElementsAre(1));
+}
+
 // The log against a list, for walks through a tensor and for rectangles in no order.
 TEST(RectLog, FindsWhatAListFinds) {
   struct Numbered : runtime::HbmRect {

@@ -199,6 +199,8 @@ def elementwise_type(name, x, y):
     a = x.code if is_tile(x) else _dtypes.of_scalar(x)
     b = y.code if is_tile(y) else _dtypes.of_scalar(y)
     both = promote(a, b)
+    if name in BITS and not is_integer(both) and is_integer(a) and is_integer(b) and not (is_tile(x) and is_tile(y)):
+        return a if is_tile(x) else b  # bits stay whole numbers: a plain number is as wide as the tile
     return _dtypes.FP32 if name == "div" and is_integer(both) else both  # as numpy.divide: the documentation names it
 
 
@@ -221,8 +223,8 @@ def combined(name, x, y, result):
         return with_scalar(spread(y, shape), name, x, True, result, out_type)
     if y.cols == 1 and x.cols > 1 and y.partitions == shape[0] and name not in BITS:
         return with_scalar(spread(x, shape), name, y, False, result, out_type)
-    x = spread(x, shape, in_psum=y.space != PSUM)
-    y = spread(y, shape, in_psum=x.space != PSUM)
+    x = spread(x, shape, in_psum=y.space != PSUM and name not in BITS)
+    y = spread(y, shape, in_psum=x.space != PSUM and name not in BITS)
     if x.space == PSUM and y.space == PSUM:
         y = in_sbuf(y)
     out = result.tile(shape, out_type)

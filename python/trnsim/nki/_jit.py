@@ -239,6 +239,7 @@ class Kernel:
         self.simulated = simulated  # results on the chip are given too
         self.called = None          # the arrays of its first call, where rank asks for them
         functools.update_wrapper(self, self.func)
+        self.func_name = self.func.__name__
 
     def __getitem__(self, grid):
         return type(self)(self.func, _grid(grid), target=self.target, simulated=self.simulated)

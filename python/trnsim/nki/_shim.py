@@ -5,6 +5,8 @@ import importlib.machinery
 import sys
 import types
 
+from trnsim.nki import _host
+
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """`neuronxcc.nki.X` is `trnsim.nki.X`, and `nki.X` is `trnsim.nki._newer.X`."""
@@ -16,7 +18,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def find_spec(self, name, path=None, target=None):
-        if name in ("neuronxcc", "torch_neuronx") or self._target(name):
+        if name == "neuronxcc" or self._target(name) or _host.known(name):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
@@ -26,12 +28,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.__path__ = []
             module.__version__ = "2.21 (trnsim)"
             return module
-        if spec.name == "torch_neuronx":
-            from trnsim.nki import _jit
-            module = types.ModuleType("torch_neuronx")
-            module.__path__ = []
-            module.nki_jit = _jit.jit
-            return module
+        if _host.known(spec.name):
+            return _host.module(spec.name)
         return _Alias(spec.name, importlib.import_module(self._target(spec.name)))
 
     def exec_module(self, module):
@@ -44,12 +42,19 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 # Modules of the SDK that kernels import names from, and the module here that has these names.
 _MOVED = {"neuronxcc.nki.isa.constants": "trnsim.nki._isa.modes",
           "neuronxcc.nki.language.constants": "trnsim.nki._language.types",
+          "neuronxcc.nki.compile": "trnsim.nki._inside",
           "nki.typing": "trnsim.nki.typing",
+          "nki.dtype": "trnsim.nki._newer.language",
+          "nki.isa.constants": "trnsim.nki._newer.modes",
+          "nki.language.constants": "trnsim.nki._newer.types",
           "neuronxcc.nki._private": "trnsim.nki._private",
           "neuronxcc.nki._private.private_api": "trnsim.nki._private",
           "neuronxcc.nki.compiler.backends": "trnsim.nki._inside",
           "neuronxcc.nki.compiler.backends.neuron": "trnsim.nki._inside",
+          "neuronxcc.nki.compiler.backends.neuron.dimensions": "trnsim.nki._inside",
+          "neuronxcc.nki.compiler.backends.neuron.metaclasses": "trnsim.nki._inside",
           "neuronxcc.nki.compiler.backends.neuron.tensor": "trnsim.nki._inside",
+          "neuronxcc.nki.compiler.backends.neuron.tensors": "trnsim.nki._inside",
           "neuronxcc.nki.compiler.backends.neuron.indexing": "trnsim.nki._inside"}
 
 

@@ -72,7 +72,9 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=modes.oob_mode.er
 
 
 def _hbm_to_hbm(dst, src, add):
-    rows = dst.shape[0]
+    rows = dst.shape[0] if dst.ndim else 1
+    if not dst.ndim or not src.ndim:  # one element
+        dst, src = dst._reshape([1]), src._reshape([1])
     for r in range(0, rows, 128):
         n = min(128, rows - r)
         put("dma_copy", e.GPSIMD, dst._cut(0, r, n), src._cut(0, r, n), accumulate=add)

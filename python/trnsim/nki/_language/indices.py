@@ -106,18 +106,22 @@ def static_range(*args):
     return _counted(range(*_numbers(args)), True)
 
 
-def program_id(axis):
-    if axis >= len(state.grid):
+def _launched(axis):
+    if not -len(state.grid) <= axis < len(state.grid):
         raise error(f"the launch grid has {len(state.grid)} axes, no axis {axis}", "launch it as kernel[grid](...)")
-    return state.program[axis]
+    return axis
+
+
+def program_id(axis):
+    return state.program[_launched(axis)]
 
 
 def num_programs(axes=None):
     if axes is None:
         return int(np.prod(state.grid)) if state.grid else 1
     if isinstance(axes, int):
-        return state.grid[axes]
-    return int(np.prod([state.grid[a] for a in axes]))
+        return state.grid[_launched(axes)]
+    return int(np.prod([state.grid[_launched(a)] for a in axes]))
 
 
 def program_ndim():

@@ -69,6 +69,8 @@ def store(dst, value, *, mask=None, mode=None):
     """Writes a tile to HBM. `mode`: as of load."""
     if not is_tile(dst) or dst.space != HBM:
         raise error("nl.store writes to HBM", "assign to a tile with tile[...] = value")
+    if not dst.ndim:  # one element
+        dst = dst._reshape([1, 1])
     if not is_tile(value):
         shape = [dst.shape[0], int(np.prod(dst.shape[1:]))]
         number, value = value, temp(shape, dst.code)

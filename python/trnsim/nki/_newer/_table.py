@@ -182,7 +182,7 @@ nisa.register_alloc(x=None)
 nisa.register_load(dst, src)
 nisa.register_move(dst, src)
 nisa.register_store(dst, src)
-nisa.rng(dst, engine=engine.vector, name=None) | vector
+nisa.rng(dst, engine=engine.vector, name=None) | vector gpsimd
 nisa.scalar_tensor_tensor(dst, data, op0, operand0, op1, operand1, reverse0=False, reverse1=False, name=None) |
   vector
 nisa.select_reduce(dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd=reduce_cmd.idle,

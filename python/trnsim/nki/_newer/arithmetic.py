@@ -124,13 +124,14 @@ def dropout(dst, data, prob, name=None):
 
 
 def rng(dst, engine=engines.vector, name=None):
-    """Random bits. Numbers of fewer than 32 bits are their lowest ones."""
+    """Random bits. Numbers of fewer than 32 bits are their lowest ones. GpSimdE draws those of its lanes."""
     from trnsim.nki._language.tensors import drawn
+    which = _generator("rng", engine) if engine is engines.gpsimd else e.VECTOR
     to = destination(dst)
     if not is_integer(to.code):
         raise error(f"random bits are whole numbers, dst is {to.dtype}", "give dst an integer type")
     bits = to if to.itemsize == 4 else e.temp(to.shape, e._dtypes.UINT32)
-    put("rng", e.VECTOR, bits, rng=drawn())
+    put("rng", which, bits, rng=drawn())
     if bits is not to:
         kept = e.temp(to.shape, e._dtypes.UINT32)
         put("tensor_scalar", e.VECTOR, kept, bits, None, alu0=ALU["and"], ints=[(1 << 8 * to.itemsize) - 1, 0, 0, 0])
@@ -140,6 +141,27 @@ def rng(dst, engine=engines.vector, name=None):
 
 def set_rng_seed(src_seeds, name=None):
     isa.set_rng_seed(src_seeds=src_seeds)
+    return DONE
+
+
+def _generator(name, engine):
+    """GpSimdE, whose lanes have a generator each."""
+    if modes.get_nc_version().value < 3:
+        raise error(f"nisa.{name} of GpSimdE exists from NeuronCore-v3 on", "use VectorE: nisa.rng, nisa.set_rng_seed")
+    if engine is not engines.gpsimd:
+        raise error(f"nisa.{name} of another engine than GpSimdE exists from NeuronCore-v4 on",
+                    "name nisa.gpsimd_engine")
+    return e.GPSIMD
+
+
+def rand_set_state(src_seeds, engine=engines.gpsimd, name=None):
+    """Each partition's six words are the state from which its lane of GpSimdE goes on."""
+    put("rand_set_state", _generator("rand_set_state", engine), None, e.tile(src_seeds))
+    return DONE
+
+
+def rand_get_state(dst, engine=engines.gpsimd, name=None):
+    put("rand_get_state", _generator("rand_get_state", engine), destination(dst))
     return DONE
 
 

@@ -3,12 +3,12 @@ from trnsim.nki._isa.modes import (  # noqa: F401
     get_nc_version, gpsimd_engine, scalar_engine, tensor_engine, unknown_engine, vector_engine)
 from trnsim.nki._newer.arithmetic import (  # noqa: F401
     activation, activation_reduce, affine_select, bn_aggr, bn_stats, dropout, iota, local_gather, max8, nc_find_index8,
-    nc_match_replace8, nc_n_gather, range_select, reciprocal, rng, scalar_tensor_tensor, select_reduce,
+    nc_match_replace8, nc_n_gather, rand_get_state, rand_set_state, range_select, reciprocal, rng, scalar_tensor_tensor,
+    select_reduce,
     sequence_bounds, set_rng_seed, tensor_copy_predicated, tensor_partition_reduce, tensor_reduce, tensor_scalar,
     tensor_scalar_cumulative, tensor_scalar_reduce, tensor_tensor, tensor_tensor_scan)
 from trnsim.nki._newer.emit import NkiInstruction  # noqa: F401
-from trnsim.nki._newer.lacking import (  # noqa: F401
-    activate2, exponential, nc_matmul_mx, quantize_mx, rand2, rand_get_state, rand_set_state)
+from trnsim.nki._newer.lacking import activate2, exponential, nc_matmul_mx, quantize_mx, rand2  # noqa: F401
 from trnsim.nki._newer.meetings import core_barrier, sendrecv  # noqa: F401
 from trnsim.nki._newer.modes import (  # noqa: F401
     NkiValidationError, dge_mode, dma_engine, engine, matmul_perf_mode, nc_version, oob_mode, reduce_cmd)

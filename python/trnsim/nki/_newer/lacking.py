@@ -1,13 +1,10 @@
 """nki.isa of the newer dialect: what these chips lack. Each is refused with its reason."""
-from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import oob_mode as _oob  # noqa: F401
 from trnsim.nki._newer.modes import reduce_cmd as commands
 from trnsim.nki._state import error
 
 _V4 = "NeuronCore-v4 has it, v2 and v3 do not"
-REASONS = {"activate2": _V4, "exponential": _V4, "nc_matmul_mx": _V4, "quantize_mx": _V4, "rand2": _V4,
-           "rand_set_state": "the generator's own numbers are not published",
-           "rand_get_state": "the generator's own numbers are not published"}
+REASONS = {"activate2": _V4, "exponential": _V4, "nc_matmul_mx": _V4, "quantize_mx": _V4, "rand2": _V4}
 
 
 def _refuse(name):
@@ -34,11 +31,3 @@ def quantize_mx(dst, src, dst_scale, name=None):
 
 def rand2(dst, min, max, name=None):
     _refuse("rand2")
-
-
-def rand_set_state(src_seeds, engine=engines.gpsimd, name=None):
-    _refuse("rand_set_state")
-
-
-def rand_get_state(dst, engine=engines.gpsimd, name=None):
-    _refuse("rand_get_state")

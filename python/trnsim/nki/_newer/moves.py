@@ -8,6 +8,8 @@ from trnsim.nki._isa import moves as isa_moves
 from trnsim.nki._isa.matrix import double_row, product
 from trnsim.nki._isa.modes import engine_code
 from trnsim.nki._language import moves
+from trnsim.nki._language.tensors import hbm_tensor
+from trnsim.nki._language.types import private_hbm
 from trnsim.nki._newer.emit import DONE, destination, into, later
 from trnsim.nki._newer.gathered import gathered_transpose
 from trnsim.nki._newer.modes import dge_mode as dge
@@ -51,17 +53,27 @@ def _transfer(dst, src, accumulate=False, skip=False):
 
 
 def _alike(dst, src):
-    """Both with the same axes: the tensor in HBM takes those of the tile."""
-    for one, other, back in ((dst, src, False), (src, dst, True)):
-        if one.space == HBM or other.space != HBM:
-            if one.space != HBM and one.shape[0] == other.shape[0]:
-                return dst, src
-            try:
-                shaped = other._reshape(list(one.shape))
-            except e.Error:
-                continue
-            return (shaped, src) if back else (dst, shaped)
-    return dst, src._reshape(list(dst.shape))
+    """Both with the same axes: a tensor in HBM takes those of a tile, whose partitions must stay its first axis."""
+    if HBM not in (dst.space, src.space):
+        return (dst, src) if dst.shape[0] == src.shape[0] else _across(dst, src)
+    forms = [(dst, src), (src, dst)] if src.space == HBM else [(src, dst), (dst, src)]
+    for keeps, other in forms:
+        if other.space != HBM and other.shape[0] != (keeps.shape[0] if keeps.ndim else 1):
+            continue
+        try:
+            shaped = other._reshape(list(keeps.shape))
+        except e.Error:
+            continue
+        return (keeps, shaped) if keeps is dst else (shaped, keeps)
+    raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}, and neither can be viewed as the other",
+                "copy it in pieces of one shape")
+
+
+def _across(dst, src):
+    """Between tiles of other numbers of partitions: by way of HBM, where any shape is a view."""
+    memory = hbm_tensor(list(src.shape), src.dtype, private_hbm, "", None)
+    moves.transfer(memory, src)
+    return dst, memory._reshape(list(dst.shape))
 
 
 def dma_compute(dst, srcs, reduce_op, scales=None, unique_indices=True, oob_mode=oob.error, name=None):

@@ -225,7 +225,8 @@ def while_loop(init, body_fun):
 
 
 def program_id(axis=0):
-    return indices.program_id(axis)
+    """An axis that the launch has not got is one program, as num_programs() counts it."""
+    return indices.program_id(axis) if axis < indices.program_ndim() else 0
 
 
 def num_programs(axes=0):

@@ -1,0 +1,58 @@
+"""Names of torch_xla and torch_neuronx, as far as scripts around kernels use them: their PyTorch runs on the host."""
+import sys
+import types
+
+from trnsim.nki._state import error
+
+
+def _device(*_, **__):
+    import torch
+    return torch.device("cpu")
+
+
+def _nothing(*_, **__):
+    return None
+
+
+def _always(value):
+    return lambda *_, **__: value
+
+
+def _jitted(*args, **named):
+    from trnsim.nki import _jit
+    return _jit.jit(*args, **named)
+
+
+def _kernel(kernel):
+    return kernel
+
+
+_MODEL = {"xla_device": _device, "mark_step": _nothing, "wait_device_ops": _nothing, "rendezvous": _nothing,
+          "get_ordinal": _always(0), "get_local_ordinal": _always(0), "xrt_world_size": _always(1),
+          "is_master_ordinal": _always(True), "master_print": print, "set_rng_state": _nothing}
+_RUNTIME = {"device_type": _always("NEURON"), "world_size": _always(1), "global_ordinal": _always(0),
+            "local_ordinal": _always(0), "set_device_type": _nothing}
+_MODULES = {"torch_xla": {"device": _device, "sync": _nothing, "step": _nothing, "__version__": "2.8 (trnsim)"},
+            "torch_xla.core": {}, "torch_xla.core.xla_model": _MODEL, "torch_xla.runtime": _RUNTIME,
+            "torch_neuronx": {"nki_jit": _jitted, "wrap_nki": _kernel, "nki_op": _always(_kernel)},
+            "torch_neuronx.nki_hop": {"wrap_nki": _kernel}, "torch_neuronx.xla_impl": {},
+            "torch_neuronx.xla_impl.ops": {"nki_jit": _jitted}}
+
+
+def known(name):
+    return name in _MODULES and "trnsim.torch" not in sys.modules  # which has a torch_xla of its own
+
+
+def module(name):
+    out = types.ModuleType(name)
+    out.__path__ = []
+    for key, value in _MODULES[name].items():
+        setattr(out, key, value)
+
+    def missing(key):
+        if key.startswith("__") or f"{name}.{key}" in _MODULES:
+            raise AttributeError(key)
+        raise error(f"{name}.{key}: PyTorch runs on the host here, the kernels alone are simulated",
+                    "run scripts that train with `trnsim torch`")
+    out.__getattr__ = missing
+    return out

@@ -1,0 +1,188 @@
+"""Kernels at the edges of the language, against NumPy: one row, one element, whole numbers of 32 bits, generators."""
+import sys
+
+import numpy as np
+import neuronxcc.nki as older
+import neuronxcc.nki.isa as oisa
+import neuronxcc.nki.language as onl
+import nki
+import nki.isa as nisa
+import nki.language as nl
+from trnsim.nki import _jit
+
+_jit.settings.machine = "trn2.3xlarge"
+rng = np.random.default_rng(11)
+FAILED, COUNT = [], [0]
+
+
+def check(name, got, want):
+    COUNT[0] += 1
+    try:
+        a, b = np.asarray(got()), np.asarray(want)
+        if a.shape != b.shape or not np.allclose(a.astype(np.float64), b.astype(np.float64), rtol=1e-6, atol=0):
+            FAILED.append(f"{name}: {a.ravel()[:4]} is not {b.ravel()[:4]}")
+    except Exception as error:  # noqa: BLE001
+        FAILED.append(f"{name}: {type(error).__name__}: {error}")
+
+
+def tile(shape, dtype=nl.float32):
+    return nl.ndarray(shape, dtype=dtype, buffer=nl.sbuf)
+
+
+def memory(shape, dtype=nl.float32):
+    return nl.ndarray(shape, dtype=dtype, buffer=nl.shared_hbm)
+
+
+# ---- a row keeps its partition, a row of HBM has none
+@nki.jit
+def rows(x):
+    """One partition to a row of HBM and back, to another partition, to a column, and a column to a row."""
+    out, a, b, c = memory((5, 32)), tile((128, 32)), tile((128, 32)), tile((32, 1))
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=out[0, :], src=a[7, :])
+    nisa.dma_copy(dst=b[3, :], src=out[0, :])
+    nisa.dma_copy(dst=b[100, :], src=a[9, :])
+    nisa.dma_copy(dst=c, src=a[11, :])
+    nisa.dma_copy(dst=b[64, :], src=c)
+    for i, p in enumerate((3, 100, 64)):
+        nisa.dma_copy(dst=out[1 + i, :], src=b[p, :])
+    nisa.dma_copy(dst=out[4], src=c[:, 0])
+    return out
+
+
+X = rng.standard_normal((128, 32)).astype(np.float32)
+check("rows of tiles and of HBM", lambda: rows(X), X[[7, 7, 9, 11, 11]])
+
+
+@nki.jit
+def folded(x):
+    """A tile of three axes to rows of another shape in HBM, which takes the tile's axes."""
+    out, a = memory((4, 8, 32)), tile((32, 4, 8))
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=out.reshape((32, 32)), src=a)
+    return out
+
+
+Y = rng.standard_normal((32, 32)).astype(np.float32)
+check("a tile of three axes", lambda: folded(Y), Y.reshape(4, 8, 32))
+
+
+# ---- whole numbers of 32 bits
+BIG = rng.integers(2**30, 2**31 - 1, (1, 8)).astype(np.int32)
+
+
+@nki.jit
+def repeated(x):
+    out, a = memory((100, 8), nl.int32), tile((1, 8), nl.int32)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=out, src=nl.broadcast_to(a, (100, 8)))
+    return out
+
+
+check("a row of large numbers repeated", lambda: repeated(BIG), np.repeat(BIG, 100, 0))
+
+
+@older.jit
+def bits(x, mask):
+    """Plain numbers beside unsigned tiles, and one number for all partitions."""
+    out = onl.ndarray(x.shape, dtype=x.dtype, buffer=onl.shared_hbm)
+    t, one = onl.load(x), onl.load(mask)
+    low = onl.bitwise_and(onl.left_shift(t, 3), 0xFFFF)
+    high = onl.bitwise_and(t, onl.invert(one))
+    onl.store(out, onl.bitwise_xor(low, onl.right_shift(high, 4)))
+    return out
+
+
+U, MASK = rng.integers(0, 2**32, (40, 6)).astype(np.uint32), np.array([[0x80F]], np.uint32)
+check("bits of unsigned numbers", lambda: bits(U, MASK), ((U << 3) & 0xFFFF) ^ ((U & ~MASK) >> 4))
+
+
+# ---- one element
+@older.jit
+def elements(x):
+    out = onl.ndarray((2, 3), dtype=onl.float32, buffer=onl.shared_hbm)
+    t = onl.load(x)
+    onl.store(out[0, 0], t[3, 4])
+    onl.store(out[0, 1], 5.0)
+    onl.store(out[0, 2], onl.load(x[5, 6]).as_tile())
+    oisa.dma_copy(dst=out[1, 0], src=t[7, 8])
+    oisa.dma_copy(dst=out[1, 1], src=x[9, 10])
+    onl.store(out[1, 2:3], t[1, 1:2])
+    return out
+
+
+check("single elements", lambda: elements(X),
+      np.array([[X[3, 4], 5, X[5, 6]], [X[7, 8], X[9, 10], X[1, 1]]]))
+
+
+# ---- a launch without a grid is one program
+@nki.jit
+def alone(x):
+    share = x.shape[0] // nl.num_programs(0)
+    out, a = memory(x.shape), tile((share, x.shape[1]))
+    first = nl.program_id(0) * share
+    nisa.dma_copy(dst=a, src=x[first:first + share])
+    nisa.dma_copy(dst=out[first:first + share], src=a)
+    return out
+
+
+check("a launch without a grid", lambda: alone(X), X)
+check("two programs", lambda: alone[2](X), X)
+check("the name of a kernel", lambda: alone.func_name == "alone", True)
+
+
+# ---- the generator of GpSimdE
+def xorwow(state, count):
+    """Marsaglia's generator: the numbers and the state behind them."""
+    s, out = [int(w) for w in state], []
+    for _ in range(count):
+        t = s[0] ^ (s[0] >> 2)
+        s[:4] = s[1:5]
+        s[4] = (s[4] ^ (s[4] << 4) ^ t ^ (t << 1)) & 0xFFFFFFFF
+        s[5] = (s[5] + 362437) & 0xFFFFFFFF
+        out.append((s[4] + s[5]) & 0xFFFFFFFF)
+    return out, s
+
+
+@nki.jit
+def drawn(words):
+    """Twelve numbers of each lane in two instructions, and the words that are left."""
+    numbers, left = memory((128, 12), nl.uint32), memory((128, 6), nl.uint32)
+    state, a = tile((128, 6), nl.uint32), tile((128, 12), nl.uint32)
+    nisa.dma_copy(dst=state, src=words)
+    nisa.rand_set_state(src_seeds=state, engine=nisa.gpsimd_engine)
+    nisa.rng(dst=a[:, 0:4], engine=nisa.engine.gpsimd)
+    nisa.rng(dst=a[:, 4:12], engine=nisa.engine.gpsimd)
+    nisa.rand_get_state(dst=state)
+    nisa.dma_copy(dst=numbers, src=a)
+    nisa.dma_copy(dst=left, src=state)
+    return numbers, left
+
+
+WORDS = rng.integers(0, 2**32, (128, 6)).astype(np.uint32)
+EXPECTED = [xorwow(w, 12) for w in WORDS]
+check("numbers of the lanes", lambda: drawn(WORDS)[0], [n for n, _ in EXPECTED])
+check("words that are left", lambda: drawn(WORDS)[1], [s for _, s in EXPECTED])
+
+
+@nki.jit
+def unset():
+    out, a = memory((128, 6), nl.uint32), tile((128, 6), nl.uint32)
+    nisa.rand_get_state(dst=a)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+
+
+check("lanes begin apart", lambda: len({tuple(w) for w in np.asarray(unset())}), 128)
+
+_jit.settings.machine = "trn1.2xlarge"
+try:
+    drawn(WORDS)
+    FAILED.append("NeuronCore-v2 has no lanes to set")
+except Exception as error:  # noqa: BLE001
+    if "NeuronCore-v3" not in str(error):
+        FAILED.append(f"the refusal on v2: {error}")
+
+print(f"{COUNT[0]} checks")
+if FAILED:
+    sys.exit("\n".join(FAILED))
