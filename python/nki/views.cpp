@@ -203,6 +203,12 @@ void bind_views(py::module_& m) {
   view.def(py::init<>());
   add_figures(view);
   add_parts(view);
+  m.def("same_sizes", [](const View& a, const View& b) {
+    const auto size = [](const runtime::nki::Axis& axis) { return axis.size; };
+    return a.rank == b.rank &&
+           std::ranges::equal(std::span{a.axes}.first(static_cast<std::size_t>(a.rank)),
+                              std::span{b.axes}.first(static_cast<std::size_t>(b.rank)), {}, size, size);
+  });
   m.def("common", [](const View& a, const View& b) { return py::tuple(py::cast(runtime::nki::common_sizes(a, b))); });
 }
 

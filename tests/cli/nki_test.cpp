@@ -66,7 +66,7 @@ TEST_F(Nki, LibrariesOfBothDialectsEqualNumpy) {
 TEST_F(Nki, EdgesOfTheLanguageEqualNumpy) {
   const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/edges.py");
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("11 checks"));
+  EXPECT_THAT(ran.out, HasSubstr("13 checks"));
 }
 
 // PyTorch around kernels runs on the host, whatever device the script names.

@@ -175,7 +175,26 @@ def unset():
 
 check("lanes begin apart", lambda: len({tuple(w) for w in np.asarray(unset())}), 128)
 
+
+
+# ---- engines
+@nki.jit
+def inverse(x):
+    out, a = memory(x.shape), tile(x.shape)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.reciprocal(dst=a, data=a)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+
+
+def busy_with_inverse(engine):
+    return inverse.compile(np.ones((128, 512), np.float32)).time()["engines"][engine]["busy"]
+
+
+check("a reciprocal is VectorE's on Trn2, eight cycles an element",
+      lambda: busy_with_inverse("vector") > 8 * 512 / 0.96e9, True)
 _jit.settings.machine = "trn1.2xlarge"
+check("and goes to the cheaper engine on Trn1", lambda: busy_with_inverse("vector") < 512 / 0.96e9, True)
 try:
     drawn(WORDS)
     FAILED.append("NeuronCore-v2 has no lanes to set")

@@ -218,22 +218,28 @@ def combined(name, x, y, result):
     if not is_tile(y):
         return with_scalar(x, name, y, False, result, out_type)
     x, y = tile(x), tile(y)
-    shape = _core.common(x, y)
-    if x.cols == 1 and y.cols > 1 and x.partitions == shape[0] and name not in BITS:
-        return with_scalar(spread(y, shape), name, x, True, result, out_type)
-    if y.cols == 1 and x.cols > 1 and y.partitions == shape[0] and name not in BITS:
-        return with_scalar(spread(x, shape), name, y, False, result, out_type)
-    x = spread(x, shape, in_psum=y.space != PSUM and name not in BITS)
-    y = spread(y, shape, in_psum=x.space != PSUM and name not in BITS)
+    if _core.same_sizes(x, y):
+        shape = x.shape
+    else:
+        shape = _core.common(x, y)
+        if x.cols == 1 and y.cols > 1 and x.partitions == shape[0] and name not in BITS:
+            return with_scalar(spread(y, shape), name, x, True, result, out_type)
+        if y.cols == 1 and x.cols > 1 and y.partitions == shape[0] and name not in BITS:
+            return with_scalar(spread(x, shape), name, y, False, result, out_type)
+        x = spread(x, shape, in_psum=y.space != PSUM and name not in BITS)
+        y = spread(y, shape, in_psum=x.space != PSUM and name not in BITS)
     if x.space == PSUM and y.space == PSUM:
         y = in_sbuf(y)
     out = result.tile(shape, out_type)
     engine = VECTOR if result.engine == ANY else result.engine
-    integers = all(_dtypes.size_of(v) == 4 and is_integer(v) for v in (x.code, y.code, out.code))
-    if (name in ("add", "sub", "mul") and integers) or name == "pow":
+    if name == "pow" or (name in ("add", "sub", "mul") and _whole_words(x.code, y.code, out.code)):
         engine, x, y = GPSIMD, in_sbuf(x), in_sbuf(y)
     put("tensor_tensor", engine, out, x, y, alu0=ALU[name], mask=result.mask)
     return out
+
+
+def _whole_words(*codes):
+    return all(is_integer(code) and _dtypes.size_of(code) == 4 for code in codes)
 
 
 def with_scalar(data, name, operand, reverse, result, out_type):
