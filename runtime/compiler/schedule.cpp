@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "isa/operands.h"
 #include "runtime/compiler/dependences.h"
@@ -299,7 +300,7 @@ class Scheduler {
       if (!open_[b]) open(b);
       if (--users_[b] == 0) unmark_early(b);
     }
-    for (const std::uint32_t n : facts_.after[i]) {
+    for (const std::uint32_t n : std::views::reverse(facts_.after[i])) {  // Numbers takes small ones behind large ones
       ready_at_[n] = std::max(ready_at_[n], end + wakes_[facts_.steps[n].dma]);
       if (--missing_[n] == 0) make_ready(n);
     }
