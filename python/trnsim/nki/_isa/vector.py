@@ -42,8 +42,8 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
         which, data = e.GPSIMD, e.in_sbuf(data)
     if which == e.SCALAR:
         return _on_scalar(data, names, operand0, operand1, out, mask)
-    given = [o for o in (operand0, operand1) if o is not None]
-    if is_integer(data.code) and given and all(e.whole(o) or is_tile(o) for o in given):
+    given = [o for o in (operand0, operand1) if o is not None] if is_integer(data.code) else []
+    if given and all(e.whole(o) or is_tile(o) for o in given):
         b, c = (e.per_partition(o, data) if is_tile(o) else None for o in (operand0, operand1))
         ints = [e.signed(o) if e.whole(o) else 0 for o in (operand0, operand1)] + [0, 0]
         which = e.VECTOR if which == e.ANY else which
