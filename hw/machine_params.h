@@ -27,7 +27,7 @@ struct MachineParams {
   std::string name;
 
   Number chips, cores, logical, hbm_stacks;
-  Number training;
+  Number training, exchange;
   Number generation, sbuf_partitions, sbuf_partition, sbuf_shared_port, psum_partition, psum_bank, psum_shared_port;
   Number tensor_rows, tensor_columns, tensor_moving, tensor_advertised;
   Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
@@ -43,7 +43,7 @@ struct MachineParams {
   Number dma_rings, dma_engines, dma_start, dma_wake, dma_completion, dma_packet, dma_transpose;
   Number dma_generators, dma_generation, dma_indexed_setup, dma_engine_rate, dma_setup, dma_overlap, dma_rate,
       dma_descriptor_overhead;
-  Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below;
+  Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_halving_below;
   Number cc_launch, cc_loop_sync, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;

@@ -23,6 +23,8 @@ constexpr std::array kFields = {
     M::Field{"chip.cores", &M::cores, Dimension::kCount, "NeuronCores per chip"},
     M::Field{"chip.logical", &M::logical, Dimension::kCount,
              "physical cores that the runtime joins to one logical core (LNC): programs see those"},
+    M::Field{"chip.exchange", &M::exchange, Dimension::kTime,
+             "until a core of a logical one sees its partner's part of an operation's result"},
     M::Field{"chip.training", &M::training, Dimension::kCount, "1: models are trained on it; 0: inference alone"},
     M::Field{"core.generation", &M::generation, Dimension::kCount, "NeuronCore version: which instructions there are"},
     M::Field{"sbuf.partitions", &M::sbuf_partitions, Dimension::kCount, "partitions of SBUF and of PSUM"},
@@ -114,7 +116,9 @@ constexpr std::array kFields = {
     M::Field{"collective.barrier", &M::cc_barrier, Dimension::kTime, "of a barrier"},
     M::Field{"collective.bandwidth", &M::cc_bandwidth, Dimension::kBandwidth, "that one core sends with"},
     M::Field{"collective.packet", &M::cc_packet, Dimension::kBytes, "longest descriptor of a collective"},
-    M::Field{"collective.mesh_below", &M::cc_mesh_below, Dimension::kBytes, "smaller ones: mesh; others: ring"},
+    M::Field{"collective.mesh_below", &M::cc_mesh_below, Dimension::kBytes, "smaller ones: a mesh"},
+    M::Field{"collective.halving_below", &M::cc_halving_below, Dimension::kBytes,
+             "smaller ones, of ranks that are a power of two: halves and doubles; others: a ring"},
     M::Field{"collective.loop_sync", &M::cc_loop_sync, Dimension::kTime,
              "added by a benchmark that launches one collective at a time on several chips; no part of a program"},
     M::Field{"collective.network_sync", &M::cc_network_sync, Dimension::kTime,
@@ -169,6 +173,8 @@ bool may_be_zero(std::string_view key) {
                                 "collective.loop_sync",
                                 "collective.network_sync",
                                 "collective.mesh_below",
+                                "collective.halving_below",
+                                "chip.exchange",
                                 "sbuf.shared_port",
                                 "psum.shared_port",
                                 "dma.transpose",
@@ -334,8 +340,9 @@ base::ParamFile machine_file(std::string_view name_or_path, std::span<const std:
 namespace {
 
 /// Logical cores in place of the physical ones: each has the work of its physical cores divided evenly, so it does so
-/// many times as much in a second, and a result takes as long as before to be visible. Assumed: an even division costs
-/// nothing; SBUF is counted once, because both halves of a tile's work read the same operand.
+/// many times as much in a second, and a result takes as long as before to be visible to its own core, and
+/// `chip.exchange` longer to the other one. Assumed: an even division costs nothing else; SBUF is counted once, because
+/// both halves of a tile's work read the same operand.
 void join_cores(MachineParams& p) {
   const double each = p.logical.value;
   p.cores.value /= each;
@@ -344,6 +351,7 @@ void join_cores(MachineParams& p) {
     rate->value *= each;
   for (auto* latency : {&p.tensor_latency, &p.vector_latency, &p.scalar_latency, &p.gpsimd_latency, &p.sync_latency})
     latency->value *= each;
+  if (each == 1) p.exchange.value = 0;
 }
 
 }  // namespace

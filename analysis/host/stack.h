@@ -51,6 +51,9 @@ struct ReferenceScripts {
   std::string sequence_parallel;     // "yes", "no"
   std::string recompute;             // "none", "selective", "full"
   std::string splits_models;         // "yes": made for models whose layers several cores share, "no": for any
+  // Tokens of a prompt from which on attention is the library's kernel; joined: on logical cores of two. 0: as
+  // transformers-neuronx chooses.
+  base::Sourced<double> kernel_from, kernel_from_joined;
   base::Sourced<double> flash_from;  // tokens of a sequence from which on its scripts ask for flash attention
 };
 

@@ -9,13 +9,14 @@
 namespace hw {
 
 Sequencer::Sequencer(sc_core::sc_module_name name, isa::Engine engine, Engine& unit, Semaphores& semaphores,
-                     IssueSink& sink)
+                     IssueSink& sink, Fs exchange)
     : sc_module{name},
       engine_{engine},
       unit_{unit},
       tensor_{dynamic_cast<TensorEngine*>(&unit)},
       semaphores_{semaphores},
-      sink_{sink} {
+      sink_{sink},
+      exchange_{exchange} {
   SC_METHOD(wake);
   sensitive << wake_;
   dont_initialize();
@@ -57,6 +58,7 @@ bool Sequencer::resolve(const TimedInstr& instr, const Price& price) {
     hold_ = Hold::kOwnEngine;
   }
   const isa::Wait* wait = stream_->waits.data() + instr.first_wait;
+  const isa::Wait* const far = wait + instr.far_waits;
   for (const isa::Wait* end = wait + instr.wait_count; wait != end; ++wait) {
     const auto when = semaphores_.when(*wait);
     if (!when) {
@@ -65,7 +67,8 @@ bool Sequencer::resolve(const TimedInstr& instr, const Price& price) {
       semaphores_.hold(*wait, wake_);
       return false;
     }
-    const Fs seen = *when + (wait->count > 0 && wait->sem < isa::kFirstCcSemaphore ? price.wake : 0);
+    Fs seen = *when + (wait->count > 0 && wait->sem < isa::kFirstCcSemaphore ? price.wake : 0);
+    if (wait < far) seen += exchange_;
     met_ = std::max(met_, seen);
     if (seen <= ready_) continue;
     ready_ = seen;

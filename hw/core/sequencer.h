@@ -38,7 +38,9 @@ class Sequencer : public sc_core::sc_module {
   };
 
   SC_HAS_PROCESS(Sequencer);
-  Sequencer(sc_core::sc_module_name name, isa::Engine engine, Engine& unit, Semaphores& semaphores, IssueSink& sink);
+  /// `exchange`: an operation's result is whole so much later for another operation.
+  Sequencer(sc_core::sc_module_name name, isa::Engine engine, Engine& unit, Semaphores& semaphores, IssueSink& sink,
+            Fs exchange);
 
   /// A call begins at `begin` (not before now).
   void run(const Stream& stream, Slots& slots, Fs begin, bool watched);
@@ -64,6 +66,7 @@ class Sequencer : public sc_core::sc_module {
   TensorEngine* const tensor_;
   Semaphores& semaphores_;
   IssueSink& sink_;
+  const Fs exchange_;
 
   const Stream* stream_ = nullptr;
   Slots* slots_ = nullptr;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -16,12 +17,26 @@ namespace {
 using isa::between_two;
 using isa::Opcode;
 
+/// Hops of all steps of a halving; one for a step within a chip. 0 where members are no power of two.
+int halving_hops(const LocalRanks& part, const Topology& topology, std::uint32_t cores) {
+  if (!std::has_single_bit(part.cores.size())) return 0;
+  int hops = 0;
+  for (std::size_t apart = 1; apart < part.cores.size(); apart *= 2) {
+    int farthest = 1;
+    for (std::size_t i = 0; i < part.cores.size(); ++i)
+      farthest = std::max(farthest, topology.distance(part.cores[i] / cores, part.cores[i ^ apart] / cores));
+    hops += farthest;
+  }
+  return hops;
+}
+
 /// Hops and chips of one set.
 void measure(const Ranks& set, const Topology& topology, const MachineParams& machine, Placement& at) {
   const auto cores = static_cast<std::uint32_t>(machine.cores.value);
   const auto parts = by_instance(set, machine);
   at.crosses |= parts.size() > 1;
   for (const LocalRanks& part : parts) {
+    at.halving_hops = std::max(at.halving_hops, halving_hops(part, topology, cores));
     const Ranks order = ring_order(part, topology, machine);
     std::set<std::uint32_t> chips;
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -20,6 +20,11 @@ double steps(std::uint32_t parts) {
   return std::has_single_bit(parts) ? static_cast<double>(std::bit_width(parts)) - 1 : parts - 1.0;
 }
 
+/// Whether members of an instance halve and double their data, when a mesh does not move it.
+bool halves(double bytes, const Placement& at, const MachineParams& machine) {
+  return std::has_single_bit(at.shape.local) && bytes < machine.cc_halving_below.value;
+}
+
 /// Writes the stages of one collective.
 class Builder {
  public:
@@ -30,7 +35,8 @@ class Builder {
         local_{static_cast<double>(placement.shape.local)},
         instances_{static_cast<double>(placement.shape.instances)},
         ranks_{local_ * instances_},
-        mesh_{bytes_ < machine.cc_mesh_below.value} {}
+        mesh_{bytes_ < machine.cc_mesh_below.value},
+        halving_{halves(bytes_, placement, machine)} {}
 
   std::vector<Stage> take() { return std::move(stages_); }
 
@@ -104,6 +110,9 @@ class Builder {
     if (mesh_) {
       flow(stage, Pattern::kMesh) = bytes_ / local_;
       stage.latency = across();
+    } else if (halving_) {
+      flow(stage, Pattern::kHalving) = bytes_;
+      stage.latency = at_.halving_hops * machine_.link_hop.value;
     } else {
       flow(stage, Pattern::kRing) = sent;
       stage.latency = (local_ - 1) * at_.ring_hops * machine_.link_hop.value;
@@ -122,7 +131,7 @@ class Builder {
   const Placement& at_;
   const MachineParams& machine_;
   const double bytes_, local_, instances_, ranks_;
-  const bool mesh_;
+  const bool mesh_, halving_;
   std::vector<Stage> stages_;
 };
 
@@ -135,11 +144,13 @@ double collective_bytes(const isa::Instr& instr) {
 std::string_view algorithm_of(const isa::Instr& instr, const Placement& at, const MachineParams& machine) {
   if (instr.op == Opcode::kSend) return "pair";
   if (instr.op == Opcode::kRecv || at.shape.size() == 1) return "none";
+  const double bytes = collective_bytes(instr);
   const bool small = instr.op == Opcode::kAllToAll || instr.op == Opcode::kBarrier ||
-                     (instr.op != Opcode::kBroadcast && collective_bytes(instr) < machine.cc_mesh_below.value);
+                     (instr.op != Opcode::kBroadcast && bytes < machine.cc_mesh_below.value);
   if (at.shape.local == 1) return "network";
-  if (at.shape.instances == 1) return small ? "mesh" : "ring";
-  return small ? "mesh + network" : "ring + network";
+  const bool halving = instr.op != Opcode::kBroadcast && halves(bytes, at, machine);
+  if (at.shape.instances == 1) return small ? "mesh" : halving ? "halving" : "ring";
+  return small ? "mesh + network" : halving ? "halving + network" : "ring + network";
 }
 
 std::vector<Stage> stages_of(const isa::Instr& instr, const Placement& placement, const MachineParams& machine) {

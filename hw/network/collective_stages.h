@@ -26,14 +26,17 @@ struct Placement {
   std::uint32_t chips = 1;  // that a set takes of an instance, at least
   int ring_hops = 0;        // of the longest step of a ring
   int mesh_hops = 0;        // between the members of an instance that are farthest apart
+  int halving_hops = 0;     // of all steps of a halving, one after the other
   bool crosses = false;     // a set takes several instances
 };
 
-/// The algorithm for `instr` with `bytes` in its larger operand: "mesh" or "ring", "+ network" over several instances.
+/// The algorithm for `instr` with `bytes` in its larger operand: "mesh", "halving" or "ring", "+ network" over several
+/// instances.
 std::string_view algorithm_of(const isa::Instr& instr, const Placement& placement, const MachineParams& machine);
 
 /// Its stages; none when nothing moves. Within an instance: a mesh (every member exchanges with every other at once)
-/// below `collective.mesh_below`, else a ring both ways round; an all-reduce with fewer elements than ranks is a mesh
+/// below `collective.mesh_below`; below `collective.halving_below`, among a power of two, recursive halving and doubling;
+/// else a ring both ways round. An all-reduce with fewer elements than ranks is a mesh
 /// of one step in which every rank reduces. Over instances: reduce-scatter inside, exchange between the same cores of
 /// all instances (by halves where their number is a power of two, else in a ring), all-gather inside. Source: AWS
 /// Neuron docs, collectives: ring, mesh, recursive and hierarchical algorithms.

@@ -19,6 +19,7 @@ void LinkLoads::add(const Ranks& set, Pattern pattern, double units) {
   for (const LocalRanks& part : parts) {
     if (pattern == Pattern::kRing) ring(part, units);
     if (pattern == Pattern::kMesh) mesh(part, units);
+    if (pattern == Pattern::kHalving) halving(part, units);
     if (pattern == Pattern::kNetwork && parts.size() > 1) {
       at(part.instance, topology_.network_out()) += units;
       at(part.instance, topology_.network_in()) += units;
@@ -38,6 +39,14 @@ void LinkLoads::ring(const LocalRanks& part, double units) {
 void LinkLoads::mesh(const LocalRanks& part, double units) {
   for (const std::uint32_t from : part.cores) {
     for (const std::uint32_t to : part.cores) flow(part.instance, from, to, units);
+  }
+}
+
+void LinkLoads::halving(const LocalRanks& part, double units) {
+  for (std::size_t apart = 1; apart < part.cores.size(); apart *= 2) {
+    units /= 2;
+    for (std::size_t i = 0; i < part.cores.size(); ++i)
+      flow(part.instance, part.cores[i], part.cores[i ^ apart], units);
   }
 }
 

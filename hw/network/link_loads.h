@@ -14,11 +14,12 @@ namespace hw {
 enum class Pattern : std::uint8_t {
   kRing,      // each member to the next of its instance, half of it the other way round
   kMesh,      // each member to every other of its instance
+  kHalving,   // half of it between members whose number differs in the lowest bit, a quarter in the next, and so on
   kNetwork,   // each instance to the network, and the network to each instance
   kForward,   // the first of a pair to the second
   kBackward,  // the second to the first
 };
-inline constexpr int kPatternCount = 5;
+inline constexpr int kPatternCount = 6;
 
 /// Bytes on a directed link of an instance.
 struct LinkLoad {
@@ -42,6 +43,7 @@ class LinkLoads {
  private:
   void ring(const LocalRanks& part, double units);
   void mesh(const LocalRanks& part, double units);
+  void halving(const LocalRanks& part, double units);
   void pair(std::uint32_t from, std::uint32_t to, double units);
   void flow(std::uint32_t instance, std::uint32_t from, std::uint32_t to, double bytes);
   double& at(std::uint32_t instance, std::uint32_t link) { return bytes_[instance * topology_.links() + link]; }

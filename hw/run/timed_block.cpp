@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "isa/asm.h"
@@ -263,6 +264,23 @@ class BlockTimer {
       if (instr.waits[w].sem >= isa::kFirstCcSemaphore) out_.collectives = true;
       stream.waits.push_back(instr.waits[w]);
     }
+    if (is_compute(instr)) {
+      const auto first = stream.waits.end() - instr.wait_count;
+      const auto end = std::partition(first, stream.waits.end(),
+                                      [&](const isa::Wait& wait) { return begins_to_follow(wait, instr.label); });
+      timed.far_waits = static_cast<std::uint8_t>(end - first);
+    }
+    if (instr.signal) signals_[static_cast<std::size_t>(instr.engine)].push_back(instr.label);
+  }
+
+  /// Whether the instruction that meets `wait` is a compute engine's, of another operation, and the first that this one
+  /// waits for: once the other core's part has begun to arrive, it keeps up. The experts of a mixture are operations of
+  /// one name, as libraries compute them together.
+  bool begins_to_follow(const isa::Wait& wait, std::uint32_t label) {
+    if (wait.sem >= isa::kEngineCount || wait.count == 0) return false;
+    const std::vector<std::uint32_t>& of = signals_[wait.sem];
+    if (wait.count > of.size() || of[wait.count - 1] == label) return false;
+    return followed_.emplace(of[wait.count - 1], label).second;
   }
 
   std::uint32_t slot_of(const isa::Instr& instr) {
@@ -293,6 +311,8 @@ class BlockTimer {
   TimedBlock out_;
   ActivationTable table_;
   Stationary stationary_;
+  std::array<std::vector<std::uint32_t>, isa::kEngineCount> signals_;  // labels of those that raise its semaphore
+  std::set<std::pair<std::uint32_t, std::uint32_t>> followed_;         // labels: one that waits for the other, first
   std::vector<std::vector<std::uint32_t>> slots_;  // per label: their numbers
   std::vector<Last> last_;                         // of each slot
   std::array<std::map<Price, std::uint32_t>, isa::kEngineCount> prices_;

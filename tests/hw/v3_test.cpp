@@ -74,6 +74,34 @@ TEST(LogicalCores, AreHalfAsManyAndTwiceAsFastWithTheSameLatency) {
   EXPECT_THROW(hw::load_machine("trn2.48xlarge", std::vector<std::string>{"chip.logical=3"}), base::Error);
 }
 
+/// Two chains: an operation that reads another's result waits once for the other core's part, whatever its tiles; one
+/// that reads its own does not.
+TEST(LogicalCores, SeeEachOthersPartOfAnOperationLater) {
+  using namespace tiny;
+  const auto seconds_of = [](std::uint32_t second_label, const char* exchange) {
+    std::vector<Instr> instrs;
+    for (int tile = 0; tile < 3; ++tile) {
+      const std::uint32_t at = 2048 * static_cast<std::uint32_t>(tile);
+      instrs.push_back(signal(copy(Engine::kVector, sbuf(128, 512, 16384 + at), sbuf(128, 512, at))));
+      instrs.push_back(after(activate(sbuf(128, 512, 32768 + at), sbuf(128, 512, 16384 + at)), sem(Engine::kVector),
+                             static_cast<std::uint32_t>(tile) + 1));
+      instrs.back().label = second_label;
+    }
+    isa::Program made = program(instrs);
+    made.blocks[0].labels = {"first", "second"};
+    const std::vector<std::string> set{"chip.logical=2", std::string{"chip.exchange="} + exchange};
+    return hw::seconds(run(made, hw::load_machine("trn2.3xlarge", set)).total);
+  };
+  EXPECT_NEAR(seconds_of(1, "10us") - seconds_of(1, "0us"), 10e-6, 1e-6);
+  EXPECT_DOUBLE_EQ(seconds_of(0, "10us"), seconds_of(0, "0us"));
+}
+
+TEST(LogicalCores, APhysicalCoreWaitsForNoOther) {
+  EXPECT_EQ(hw::load_machine("trn2.3xlarge").exchange.value, 0);
+  const std::vector<std::string> joined{"chip.logical=2"};
+  EXPECT_GT(hw::load_machine("trn2.3xlarge", joined).exchange.value, 0);
+}
+
 /// Many small loads wait for their descriptors: two units make those of one load in 559 ns.
 TEST(DescriptorGeneration, BoundsManySmallTransfers) {
   using namespace tiny;

@@ -72,6 +72,23 @@ TEST(Inference, LongPromptsGoToAKernelThatKnowsTheirMask) {
   EXPECT_TRUE(is_unfused(grouped, spec_of(1, 4096, 8)));  // four heads of queries, one of keys
 }
 
+TEST(Inference, ALibraryThatNamesALengthTakesItsKernelFromThere) {
+  const ModelPtr grouped = workloads::model_preset("llama3-8b");
+  GenerationSpec spec = spec_of(2, 1024, 8);
+  EXPECT_TRUE(is_unfused(grouped, spec));
+  spec.kernel_from = 4096;
+  EXPECT_FALSE(is_unfused(grouped, spec));  // below it, the compiler's own attention
+  const auto of = [](const char* machine, const std::vector<std::string>& set, const char* stack) {
+    Job job{.machine = hw::load_machine(machine, set), .model = workloads::model_preset("llama3-8b"), .step = {}, .sizes = {}};
+    job.stack = stack;
+    job.generation = {.prompt_tokens = 128, .new_tokens = 128, .length = 256};
+    return generation_spec(job).kernel_from;
+  };
+  EXPECT_EQ(of("trn1.32xlarge", {}, "transformers-neuronx"), 0);
+  EXPECT_EQ(of("trn1.32xlarge", {}, "nxd-inference"), 4096);
+  EXPECT_EQ(of("trn2.3xlarge", {"chip.logical=2"}, "nxd-inference"), 256);
+}
+
 TEST(Inference, CompilationGrowsWithOperationsAndTiles) {
   const ModelPtr model = workloads::model_preset("llama3-8b");
   const CompilerWork one = generation_work(model, spec_of(1, 512, 1), 1),

@@ -110,12 +110,15 @@ workloads::GenerationSpec generation_spec(const Job& job) {
   const PromptAndTokens& g = *job.generation;
   const std::int64_t positions = job.model->sizes().positions;
   const std::int64_t most = job.model->pairs() ? positions : std::min(g.length, positions);
+  const analysis::Stack stack = job.load_stack();
+  const base::Sourced<double>& kernel = job.machine.logical.value > 1 ? stack.kernel_from_joined : stack.kernel_from;
   return {.batch = job.step.plan.micro_batch,
           .prompt = g.bucket > 0 ? g.bucket : workloads::prompt_bucket(g.prompt_tokens, most),
           .length = g.length,
           .tensor_parallel = job.step.plan.tensor,
           .sequence = job.step.plan.sequence,
-          .numerics = job.step.plan.numerics};
+          .numerics = job.step.plan.numerics,
+          .kernel_from = static_cast<std::int64_t>(kernel.value)};
 }
 
 Memory least_generation_memory(const Job& own) {
@@ -187,7 +190,7 @@ Projection project_generation(const Job& own, const ProjectOptions& options) {
     at = end;
   }
   p.micro_batches = 1;
-  p.stages = {g.tokens.empty() ? g.prompt.stage : g.tokens.back().stage};
+  p.stages = {g.tokens.empty() || getenv("DBG_PROMPT") ? g.prompt.stage : g.tokens.back().stage};
   time_generation(job, p);
   return p;
 }

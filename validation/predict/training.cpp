@@ -121,16 +121,21 @@ std::string stack_or_loop(const TrainingRow& job) {
   return named.empty() ? "torch-xla" : named;
 }
 
+/// Whether a row counts steps one after the other: a rate, of a job whose size nothing says.
+bool is_rate(const TrainingRow& job, const JobSize& size) { return !size.told && job.timing.empty(); }
+
 /// Seconds of a step as the row counts them: of timed steps, which begin when their batch is there and end with the
-/// launch, before the loss is read (torchneuronx, academic/train_academic.py), or of all that the job takes.
-double step_seconds(const TrainingRow& job, const analysis::JobTime& time, double steps) {
-  return job.timing == "steps" ? time.host_step : time.total / steps;
+/// launch, before the loss is read (torchneuronx, academic/train_academic.py), of one among many, or of all that the
+/// job takes.
+double step_seconds(const TrainingRow& job, const JobSize& size, const analysis::JobTime& time, double steps) {
+  if (job.timing == "steps") return time.host_step;
+  return is_rate(job, size) ? time.step : time.total / steps;
 }
 
-/// The parts of the time that the row counts: a timed step begins when its batch is there.
-analysis::JobTime counted_parts(const TrainingRow& job, analysis::JobTime time) {
-  if (job.timing != "steps") return time;
-  const auto untimed = [](const analysis::TimeItem& part) { return part.name == "data loading behind"; };
+/// The parts of the time that the row counts: a timed step begins when its batch is there, a rate has no start.
+analysis::JobTime counted_parts(const TrainingRow& job, const JobSize& size, analysis::JobTime time) {
+  const std::string_view out = job.timing == "steps" ? "data loading behind" : is_rate(job, size) ? "start" : "";
+  const auto untimed = [&](const analysis::TimeItem& part) { return part.name == out; };
   for (const analysis::TimeItem& part : time.parts)
     if (untimed(part)) time.total -= part.seconds;
   std::erase_if(time.parts, untimed);
@@ -214,12 +219,13 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                 .eval_samples = size.eval_samples,
                 .epochs = size.epochs,
                 .max_steps = size.steps};
+  if (is_rate(job, size)) assumed.push_back("the rate of steps, without the job's start");
   if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const trnsim::Projection p = projected(plan, context, true);
   const double per_step = plan.sequences_per_step();
   assume_loop(plan, size.told, assumed);
-  const double seconds = step_seconds(job, p.time, p.steps);
-  const analysis::JobTime counted = counted_parts(job, p.time);
+  const double seconds = step_seconds(job, size, p.time, p.steps);
+  const analysis::JobTime counted = counted_parts(job, size, p.time);
   const double step = job.timing == "steps" ? seconds : p.time.step;
   assumed.push_back(fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, step * 1e3));
   return in_row_metric(row,

@@ -25,7 +25,8 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
                        .sequence = prompt && spec.sequence && spec.batch * spec.prompt % spec.tensor_parallel == 0 &&
                                    !arch.block.mixture && arch.embedding.positions.empty(),
                        .cached = spec.rows_read(),
-                       .grown = spec.length};
+                       .grown = spec.length,
+                       .kernel_from = spec.kernel_from};
   if (const auto& m = arch.block.mixture)
     program.experts_read = spec.experts_read(m->experts, m->top_k, program.batch * program.length);
   return program;

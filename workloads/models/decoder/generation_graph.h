@@ -27,6 +27,9 @@ struct GenerationSpec {
   /// models with learned positions.
   bool sequence = false;
   runtime::Numerics numerics;
+  /// Prompts of so many tokens go to the library's attention kernel, whatever their heads; 0: as transformers-neuronx
+  /// chooses.
+  std::int64_t kernel_from = 0;
   /// For a mixture: programs read as many experts of a layer as NxD's load, whichever these are, to be timed. Otherwise
   /// they read all, whose gates are 0 where a token did not choose them.
   bool timed_experts = false;

@@ -13,12 +13,14 @@ namespace {
 /// operation (transformers-neuronx, layers/attention.py, flash_attention and context_combined). From 4096 tokens on it
 /// does where the kernel can take queries, keys and mask as they are: as many heads of keys as of queries on a core, no
 /// window, and one prompt, as the kernel knows nothing of padding in front (llama/hlo.py). That a single head goes for
-/// any batch, and all prompts from 8192 tokens on, whose scores are too large, is assumed by published times.
-bool has_kernel(const Seen& seen, std::int64_t batch, std::int64_t heads, std::int64_t kv_heads) {
+/// any batch, and all prompts from 8192 tokens on, whose scores are too large, is assumed by published times. Other
+/// libraries say from how many tokens on.
+bool has_kernel(const Seen& seen, const LayerProgram& program, std::int64_t heads, std::int64_t kv_heads) {
+  if (program.kernel_from > 0) return seen.queries >= program.kernel_from;
   constexpr std::int64_t kKernelFrom = 4096, kAlwaysFrom = 8192;
   if (seen.queries >= kAlwaysFrom) return true;
   const bool as_they_are = heads == kv_heads && seen.window == 0;
-  return seen.queries >= kKernelFrom && as_they_are && (batch == 1 || heads == 1);
+  return seen.queries >= kKernelFrom && as_they_are && (program.batch == 1 || heads == 1);
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
     if (more != runtime::kNoValue) in.push_back(more);
   const std::int64_t heads = arch.heads / program_.ranks;
   const std::int64_t kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks);
-  const bool kernel = has_kernel(seen, program_.batch, heads, kv_heads);
+  const bool kernel = has_kernel(seen, program_, heads, kv_heads);
   const runtime::AttentionAttrs attrs{
       .scale = arch.score_scale(),
       .batch = program_.batch,
@@ -41,7 +43,7 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
       .window = seen.window,
       .biased = seen.bias != runtime::kNoValue,
       .soft_cap = arch.soft_cap,
-      .tile_keys = program_.mode == Mode::kPrompt && seen.causal && !kernel ? runtime::AttentionAttrs::kUnfused : 0,
+      .tile_keys = program_.mode == Mode::kPrompt && seen.causal && !kernel && program_.kernel_from == 0 ? runtime::AttentionAttrs::kUnfused : 0,
       .p = program_.training ? arch.dropout : 0,
       .stream = stream_++,
       .operand = numerics().operand,

@@ -32,6 +32,7 @@ struct LayerProgram {
   double smoothing = 0;                // of labels
   std::int64_t cached = 0;             // rows of a text's cache that a token reads
   std::int64_t grown = 0;              // tokens that a text grows to
+  std::int64_t kernel_from = 0;        // as GenerationSpec's
   std::int64_t experts_read = 0;       // of each mixture, when text is written; 0: all
   std::optional<Lora> lora{};
 
