@@ -102,11 +102,13 @@ bool reads_end_with(const runtime::Graph& graph, runtime::ValueId v, runtime::No
 
 }  // namespace
 
-/// Where it is computed, if all have read its place; else at the end of the program.
+/// Where it is computed, if all have read its place and its call takes further operations: a collective's has itself
+/// alone. Else at the end of the program.
 void Lowerer::assign(runtime::ValueId from, runtime::ValueId into) {
   const runtime::NodeId by = graph().value(from).producer;
   const std::uint32_t now = graph().current_scope();
-  if (by != runtime::kNoNode && reads_end_with(graph(), into, by))
+  const bool joins = by != runtime::kNoNode && graph().node(by).op->collective == runtime::Collective::kNone;
+  if (joins && reads_end_with(graph(), into, by))
     graph().return_to(graph().node(by).scope);
   else
     graph().enter({.name = "update", .phase = isa::Phase::kOptimizer});

@@ -89,6 +89,29 @@ def f(rank):
     print(xm.all_reduce("sum", x) if rank else xm.all_gather(x))
 xmp.spawn(f)
 """
+OWN_PARTS = HEAD + """
+import torch_xla.distributed.xla_backend
+def f(rank):
+    dist.init_process_group("xla")
+    weight = torch.arange(12.0).view(4, 3).to("xla")
+    mine = weight[rank * 2:rank * 2 + 2] * (rank + 1)  # slices and factors that differ by core
+    every = xm.all_gather(mine) + 1
+    total = xm.all_reduce("sum", every.sum() * rank)
+    if rank == 0:
+        print("read by one", total.item())
+    spare = mine.sum().clone()
+    dist.reduce(spare, 0)
+    seen = [torch.zeros(2, 3).to("xla") for _ in range(2)] if rank == 0 else None
+    dist.gather(mine, seen, 0)
+    if rank == 0:
+        print("reduced", spare.item(), [t.sum().item() for t in seen])
+    del spare
+    last = torch.full((2,), float(rank + 2)).to("xla")
+    dist.all_reduce(last)
+    print("last", last.tolist(), total.item())
+xmp.spawn(f, nprocs=2)
+"""
+UNCHANGED = DDP.replace("optimizer.step()", "").replace("xm.mark_step()", "").replace("optimizer.zero_grad()", "")
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -125,6 +148,22 @@ class Cores(unittest.TestCase):
     def test_collectives(self):
         done = self.run_it(COLLECTIVES, "--cores", "4", "--numeric")
         self.assertEqual((done.returncode, done.stdout), (0, "all is well\n"), done.stderr)
+
+    def test_graphs_that_differ_by_core_meet_in_their_collectives(self):
+        done = self.run_it(OWN_PARTS, "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first = 2 * sum(range(6, 12)) + sum(range(6)) + 12
+        self.assertEqual(sorted(done.stdout.splitlines()),
+                         [f"last [5.0, 5.0] {first:.1f}"] * 2 +
+                         [f"read by one {first:.1f}", "reduced 117.0 [15.0, 102.0]"])
+        self.assertIn("collectives of graphs that differ by core", done.stderr)
+
+    def test_gradients_are_averaged_where_nothing_steps(self):
+        done = self.run_it(UNCHANGED, "--nproc_per_node", "2", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        there = subprocess.run([sys.executable, "-c", ONE.replace("optimizer.step()", "")], capture_output=True,
+                               text=True, check=True)
+        self.close(done.stdout, there.stdout, 4)
 
     def test_different_collectives_are_one_error(self):
         done = self.run_it(DIFFERENT, "--cores", "2")

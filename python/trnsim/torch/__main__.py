@@ -94,7 +94,7 @@ def ended(run):
     except CoreFailed as error:
         return fail(str(error), "mend what the core says; all others were stopped", 1)
     except Error as error:
-        return fail(f"{_engine.script_line()}: {error}".strip(": "), "see above", error.exit_code)
+        return fail(f"{_engine.script_line()}: {error.where}: {error.what}".strip(": "), error.fix, error.exit_code)
     except KeyboardInterrupt:
         return fail("stopped by Ctrl-C", "run it again", 130)
     except SystemExit as end:

@@ -38,7 +38,9 @@ def collective(name, tensor, shape, *args):
         call.outs, call.kind = [contiguous(shape, tensor.dtype)], "collective"
     node = Node(CALLS[key], [current(tensor)])
     engine().recorded(node)
-    return new_tensor(node.value(0))
+    value = node.value(0)
+    engine().collectives.append(value)
+    return new_tensor(value)
 
 
 def frozen(groups):

@@ -164,7 +164,8 @@ def gathered(tensor, group):
 
 def all_gather(tensor_list, tensor, group=None, async_op=False):
     with torch.no_grad():
-        for target, part in zip(tensor_list, gathered(tensor, group)):
+        parts = gathered(tensor, group)
+        for target, part in zip(tensor_list, parts):
             target.copy_(part)
     return finished(async_op)
 
@@ -176,8 +177,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
 
 
 def gather(tensor, gather_list=None, dst=0, group=None, async_op=False):
-    parts = gathered(tensor, group)
-    return all_gather(gather_list, tensor, group, async_op) if gather_list and parts else finished(async_op)
+    return all_gather(gather_list or (), tensor, group, async_op)
 
 
 def reduce_scatter_tensor(output, input, op=dist.ReduceOp.SUM, group=None, async_op=False):

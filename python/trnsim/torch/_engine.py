@@ -105,6 +105,10 @@ class Graph:
         return any(node.call.kind == "collective" for node in self.nodes)
 
 
+class Differs(Exception):
+    """The graphs that cores bring to be computed together are not the same."""
+
+
 class Made:
     """A program that was made of a graph, and its runs."""
 
@@ -124,6 +128,8 @@ class Engine:
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
         self.knows_torch_xla = False
         self.gathered = None  # the report's figures, of core 0 of several
+        self.collectives = []  # their results since the last whole graph: other cores wait for these, read or not
+        self.apart = set()  # keys of graphs that differ from other cores'
         self.compiles_ahead = False  # a traced model's operators are recorded, which no host traces
 
     def recorded(self, node):
@@ -191,17 +197,28 @@ class Engine:
         """`weights`: of a traced model, as Graph.hold_constant() has them."""
         values = sorted(values, key=lambda v: (v.node.sequence, v.index))
         graph = Graph(values)
+        unread = self.unread(graph) if cause != "a value is read" or self.everything else []
+        if unread:
+            values += unread
+            graph = Graph(values)
         storages = list(LIVE)
         held = {id(s.value) for s in storages}
         graph.donate([(s.home, s.value) for s in storages if s.home is not None and id(s.home) not in held
                       and len(values) > 1], values)
         if weights is not None:
             graph.hold_constant(weights)
+        if graph.key in self.apart:
+            return self.compute_apart(graph, values, cause)
         made = self.programs.get(graph.key)
         if made is None:
             made = self.make(graph, cause)
         begin = time.perf_counter()
-        results = self.backend.run(made.program, graph.leaves)
+        try:
+            results = self.backend.run(made.program, graph.leaves)
+        except Differs:
+            del self.programs[graph.key]
+            self.apart.add(graph.key)
+            return self.compute_apart(graph, values, cause)
         self.run_seconds += time.perf_counter() - begin
         made.runs += 1
         self.log.append(made.name)
@@ -210,6 +227,32 @@ class Engine:
             value.meta = contiguous(value.meta.shape, value.meta.dtype) if value.meta is None else value.meta
         for storage in storages:
             storage.home = storage.value
+
+    def unread(self, graph):
+        """Results of collectives that nothing in a whole graph reads."""
+        if not self.collectives:
+            return []
+        inside = {id(node) for node in graph.nodes}
+        unread = [value for value in self.collectives if value.pending and id(value.node) not in inside]
+        self.collectives = []
+        return unread
+
+    def compute_apart(self, graph, values, cause):
+        """Each collective as a graph of its own, in the order in which the script asked for them: these are the same on
+        all cores, where operators around them differ by the core's number."""
+        self.cuts["collectives of graphs that differ by core"] += 1
+        known = values + [value for node in graph.nodes for value in node.inputs]
+        for node in sorted((n for n in graph.nodes if n.call.kind == "collective"), key=lambda n: n.sequence):
+            pending = [value for value in node.inputs if value.pending]
+            if pending:
+                self.compute(pending, cause)
+            same = [value for value in known if value.node is node]
+            self.compute(same[:1], cause)
+            for value in same[1:]:
+                value.buffer, value.node = same[0].buffer, None
+        left = [value for value in values if value.pending]
+        if left:
+            self.compute(left, cause)
 
     def make(self, graph, cause):
         begin = time.perf_counter()

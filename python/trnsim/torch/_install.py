@@ -40,6 +40,40 @@ def renamed(to):
     return moved
 
 
+def one_kind(check):
+    """PyTorch 1.13 takes a parameter of a tensor subclass for one of every kind, uninitialized ones too; 2.x does not."""
+    def checked(kind, instance):
+        return check(kind, instance) if kind is torch.nn.Parameter else type.__instancecheck__(kind, instance)
+    return checked
+
+
+def moved(item):
+    """Tensors in a loaded file's lists and dictionaries, on the device."""
+    if isinstance(item, DeviceTensor):
+        return item
+    if isinstance(item, torch.Tensor):
+        out = from_host(item).requires_grad_(item.requires_grad)
+        return torch.nn.Parameter(out, item.requires_grad) if isinstance(item, torch.nn.Parameter) else out
+    if isinstance(item, torch.nn.Module):
+        return item.to("xla")
+    if isinstance(item, dict):
+        for key, value in item.items():
+            item[key] = moved(value)
+    elif type(item) in (list, tuple):
+        return type(item)(moved(x) for x in item)
+    return item
+
+
+def loading(load):
+    """torch.load() that takes the device's names for the place of its tensors."""
+    @functools.wraps(load)
+    def loaded(f, map_location=None, *args, **kwargs):
+        if named(map_location):
+            return moved(load(f, "cpu", *args, **kwargs))
+        return load(f, map_location, *args, **kwargs)
+    return loaded
+
+
 class Accelerator:
     """torch.accelerator, of PyTorch 2.6: scripts ask it for a device."""
 
@@ -93,6 +127,18 @@ def one_hot(plain):
     return made
 
 
+def repeated(plain):
+    """Repeats that are one number, as PyTorch 2.1 composes them; 1.13 makes a tensor of the number and reads it."""
+    @functools.wraps(plain)
+    def made(tensor, repeats, dim=None, **size):
+        if not isinstance(tensor, DeviceTensor) or not isinstance(repeats, int):
+            return plain(tensor, repeats, dim, **size)
+        tensor, dim = (tensor.flatten(), 0) if dim is None else (tensor, dim % tensor.dim())
+        wide = tensor.unsqueeze(dim + 1).expand(*tensor.shape[:dim + 1], repeats, *tensor.shape[dim + 1:])
+        return wide.clone().flatten(dim, dim + 1)
+    return made
+
+
 def placed(make):
     """A maker that PyTorch's modes do not see."""
     @functools.wraps(make)
@@ -109,8 +155,12 @@ def install(backend, everywhere=False):
     torch.nn.Module._apply = tied(torch.nn.Module._apply)
     torch.nn.Module.to = renamed(torch.nn.Module.to)
     torch.optim.Optimizer.__init__ = ending_steps(torch.optim.Optimizer.__init__)
+    kinds = type(torch.nn.Parameter)
+    kinds.__instancecheck__ = one_kind(kinds.__instancecheck__)
+    torch.load = loading(torch.load)
     torch.accelerator = Accelerator
     torch.nn.functional.one_hot = torch._C._nn.one_hot = one_hot(torch.nn.functional.one_hot)
+    torch.repeat_interleave = torch.Tensor.repeat_interleave = repeated(torch.repeat_interleave)
     _amp.install()
     _dist.install()
     _ddp.install()

@@ -3,6 +3,7 @@ operators are recorded and lowered in turn."""
 import torch
 
 from trnsim.torch import _emit
+from trnsim.torch._decompositions import OURS
 from trnsim.torch._engine import Graph, engine
 from trnsim.torch._environment import settled
 from trnsim.torch._tensor import DeviceTensor, new_tensor
@@ -106,7 +107,10 @@ def left_to_host(call):
 
 
 def decomposition(func):
-    """PyTorch's own, of a private table that every version so far has in one of two places. None: there is none."""
+    """Ours, or PyTorch's own, of a private table that every version so far has in one of two places. None: there is none.
+    """
+    if func in OURS:
+        return OURS[func]
     try:
         from torch._decomp import decomposition_table
     except ImportError:

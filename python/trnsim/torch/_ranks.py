@@ -19,10 +19,10 @@ class CoreFailed(RuntimeError):
 
 
 class Together:
-    """A graph that needs all cores, by its text."""
+    """A graph that needs all cores, by its text. `kind`: "alone" if it is nothing but a collective."""
 
-    def __init__(self, text, name):
-        self.text, self.name = text, name
+    def __init__(self, text, name, kind):
+        self.text, self.name, self.kind = text, name, kind
 
 
 class Shared:
@@ -36,15 +36,18 @@ class Shared:
     def compile(self, graph, name):
         if not graph.collective or not self.backend.computes:
             return self.compile_alone(graph, name)
-        text = self.backend.text(graph, name)
-        self.backend.keep(text, name)
-        return Together(text, name)
+        self.backend.keep(self.backend.text(graph, name), name)
+        text = self.backend.text(graph, "together")  # cores may have counted different graphs before
+        return Together(text, name, "alone" if len(graph.nodes) == 1 else "together")
 
     def run(self, program, leaves):
         if not isinstance(program, Together):
             return self.run_alone(program, leaves)
         values = [(b.element, b.dims, b.bytes()) for b in self.backend.values(leaves)]
-        results, refused = self.asked("together", program.text, values)
+        answer = self.asked(program.kind, program.text, values)
+        if answer is None:
+            raise _engine.Differs()
+        results, refused = answer
         if refused:
             self.backend.refused[program.name] = refused
         return [self.backend.core.Buffer(*item) for item in results]
@@ -149,7 +152,7 @@ class Ranks:
             for pipe in wait([self.pipes[r] for r in left if r not in waiting]):
                 rank = self.pipes.index(pipe)
                 kind, *rest = self.received(pipe, rank)
-                if kind in ("together", "exchange"):
+                if kind in ("together", "alone", "exchange"):
                     waiting[rank] = (kind, *rest)
                 elif kind == "error":
                     raise CoreFailed(f"{self.name(rank)} failed: {rest[0].strip()}")
@@ -158,8 +161,7 @@ class Ranks:
                 else:
                     left.discard(rank)
             if waiting and len(waiting) == len(left):
-                self.meet(waiting, left)
-                waiting = {}
+                waiting = self.meet(waiting, left)
 
     def received(self, pipe, rank):
         try:
@@ -171,9 +173,16 @@ class Ranks:
             raise CoreFailed(f"{self.name(rank)}: its process {how}") from None
 
     def meet(self, waiting, left):
+        """Answers the cores that wait; returns those that go on waiting. Graphs that differ are asked for again, each
+        collective alone."""
         kinds = {rank: (kind, key) for rank, (kind, key, _) in waiting.items()}
         gone = [r for r in range(len(self.pipes)) if r not in left]
         first = min(kinds)
+        parts = [rank for rank in waiting if kinds[rank][0] == "together"]
+        if parts and not gone and len(set(kinds.values())) > 1 and "exchange" not in dict(kinds.values()):
+            for rank in parts:
+                self.pipes[rank].send(None)
+            return {rank: asked for rank, asked in waiting.items() if rank not in parts}
         if gone or len(set(kinds.values())) > 1:
             odd = gone[0] if gone else next(r for r in kinds if kinds[r] != kinds[first])
             what = "has ended" if gone else f"waits in {wanted(*kinds[odd])}"
@@ -184,6 +193,7 @@ class Ranks:
         answers = [payloads] * len(payloads) if kind == "exchange" else self.computed(key, payloads)
         for pipe, answer in zip(self.pipes, answers):
             pipe.send(answer)
+        return {}
 
     def computed(self, text, rows):
         core = self.backend.core

@@ -203,6 +203,7 @@ class Writing:
                         if a.alias_info is not None and a.alias_info.is_write]
         self.names = {a.name for a in self.plain._schema.arguments} if self.plain else set()
         self.count = len(self.names)
+        self.resizes = all(func._schema.arguments[i].kwarg_only for i, _ in self.targets)  # out= has the result's shape, as PyTorch has it
 
 
 def writing(func, args, kwargs):
@@ -216,7 +217,10 @@ def writing(func, args, kwargs):
     named = {k: v for k, v in kwargs.items() if k in plan.names} if kwargs else kwargs
     _, values = record(plan.plain, args[:plan.count], named)
     for target, value in zip(targets, values):
-        assign(target, value)
+        if value.meta.shape != target._meta.shape and plan.resizes:
+            target.data = new_tensor(value).to(target.dtype)
+        else:
+            assign(target, value)
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 
@@ -225,10 +229,15 @@ def written_by_host(func, args, kwargs, targets):
     if _lower.decomposing():
         raise Unsupported(f"{func}: it writes to its arguments, and no operator computes the same without")
     engine().counters[func._schema.name] += 1
-    copies = {id(t): engine().download(t).clone() for t in targets}
-    func(*[copies[id(a)] if id(a) in copies else _special.on_host(a) for a in args],
-         **{k: copies[id(a)] if id(a) in copies else _special.on_host(a) for k, a in kwargs.items()})
-    for target in targets:
+    flat = [t for target in targets for t in (target if isinstance(target, (list, tuple)) else [target])]
+    copies = {id(t): engine().download(t).clone() for t in flat}
+
+    def there(item):
+        if isinstance(item, (list, tuple)):
+            return type(item)(there(x) for x in item)
+        return copies[id(item)] if id(item) in copies else _special.on_host(item)
+    func(*there(args), **{k: there(a) for k, a in kwargs.items()})
+    for target in flat:
         assign(target, current(from_host(copies[id(target)])))
     return targets[0] if len(targets) == 1 else tuple(targets)
 

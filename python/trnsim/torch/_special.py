@@ -52,6 +52,20 @@ def answered(func, args, kwargs):
     return func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()})
 
 
+def each(func, args, kwargs):
+    """_foreach_...: the operator of one tensor, on each of the lists' elements."""
+    schema = func._schema
+    name = schema.name.split("::")[1][len("_foreach_"):]
+    single = aten.linalg_vector_norm if name == "norm" else getattr(aten, name)
+    listed = [str(a.type).startswith("List") for a in schema.arguments]
+    named = {"value": args[3]} if name.startswith(("addcmul", "addcdiv")) and len(args) > 3 else {}
+    plain, outs = args[:3] if named else args, []
+    for i in range(len(args[0])):
+        value = {k: v[i] if isinstance(v, (list, tuple)) else v for k, v in named.items()}
+        outs.append(single(*[a[i] if is_list else a for a, is_list in zip(plain, listed)], **value, **kwargs))
+    return None if name.endswith("_") else outs
+
+
 def packed(func, args, kwargs):
     """_pack_padded_sequence: the sizes of the batches stay on the host."""
     engine().counters[func._schema.name] += 1
@@ -185,18 +199,30 @@ def reshaped(func, args, kwargs):
     new = getattr(aten, func._schema.name.split("::")[1][:-1])(target, *args[1:], **kwargs)
     if new._meta.offset:
         raise Unsupported(f"{func} of a part of another tensor: write x = f(x) in its place")
-    target._chain, target._meta, target._seen = new._chain, new._meta, None
-    guard = torch._C._DisableTorchDispatch()  # the sizes that PyTorch's C++ side knows
-    base = getattr(torch._C, "_TensorBase", None) or torch._C.TensorBase  # 1.13's name, and that of 2.1 and later
-    base.as_strided_(target, new._meta.shape, new._meta.stride, new._meta.offset)
-    del guard
+    target.data = new
+    return target
+
+
+def resized(func, args, kwargs):
+    """resize_() and resize_as_(): the elements in their order, as many as there is place for; new ones are zero."""
+    target, size = args[0], args[1].shape if isinstance(args[1], torch.Tensor) else args[1]
+    if not isinstance(target, DeviceTensor):
+        return func(*args, **kwargs)
+    size = torch.Size(size)
+    if target._chain and target.numel() != size.numel():
+        raise Unsupported(f"{func} of a part of another tensor: give it memory of its own with .clone()")
+    with torch.no_grad():
+        whole = aten.reshape.default(target, [-1])
+        more = size.numel() - target.numel()
+        whole = torch.cat([whole, whole.new_zeros(more)]) if more > 0 else whole[:size.numel()]
+        target.data = (whole.clone() if more < 0 else whole).reshape(size)
     return target
 
 
 NAMED = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
          "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
          "_index_put_impl_": index, "_pack_padded_sequence": packed, "rrelu_with_noise": noisy,
-         "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
+         "resize_": resized, "resize_as_": resized, "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
          "t_": reshaped, "transpose_": reshaped, "swapaxes_": reshaped, "swapdims_": reshaped}
 
 
@@ -208,7 +234,9 @@ def handler(func):
         return host
     if name in FACTORIES:
         return factory
-    if not any("Tensor" in str(r.type) for r in func._schema.returns):
+    if name.startswith("_foreach_"):
+        return each
+    if not any("Tensor" in str(r.type) for r in func._schema.returns) and not writes(func):
         return answered
     random = torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()) or name in RANDOM
     if not random:
@@ -222,6 +250,10 @@ def handler(func):
 
 RANDOM = {"bernoulli_", "uniform_", "normal_", "exponential_", "random_", "geometric_", "cauchy_", "log_normal_",
           "rand", "randn", "randint", "randperm", "normal", "bernoulli", "rand_like", "randn_like", "randint_like"}
+
+
+def writes(func):
+    return any(a.alias_info is not None and a.alias_info.is_write for a in func._schema.arguments)
 
 
 def takes_device(func):

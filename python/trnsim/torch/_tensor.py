@@ -5,6 +5,8 @@ import torch
 from trnsim.torch._engine import engine
 from trnsim.torch._values import HOOKS, LIVE, Value, contiguous
 
+TENSOR = getattr(torch._C, "_TensorBase", None) or torch._C.TensorBase  # 1.13's name, and that of 2.1 and later
+SEQUENCES = (list, tuple, range)
 DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; its C++ side is told "meta"
 
 
@@ -18,19 +20,22 @@ class Storage:
         LIVE.add(self)
 
 
+def place(item):
+    """One index of several: sequences are tensors, of the host, as PyTorch's C++ side would make them where it can hold
+    none."""
+    if type(item) is bool:
+        return torch.tensor(item)
+    if isinstance(item, torch.Tensor) or not (hasattr(item, "__array__") or isinstance(item, SEQUENCES)):
+        return item
+    return torch.tensor(item if isinstance(item, SEQUENCES) else item.__array__())
+
+
 def indices(index):
-    """Lists of numbers as tensors of the host: PyTorch's C++ side would make them where it can hold none."""
-    if type(index) is tuple:
-        return tuple(indices(x) if type(x) in (list, bool) or hasattr(x, "__array__") else x for x in index)
-    if type(index) is bool:
-        return torch.tensor(index)
-    if isinstance(index, list) and index and all(type(x) in (int, bool) for x in index):
-        return torch.tensor(index)
-    if isinstance(index, list) and index:  # of lists: PyTorch takes it for a tuple
-        return indices(tuple(index))
-    if isinstance(index, (torch.Tensor, int)) or not hasattr(index, "__array__"):
-        return index
-    return torch.as_tensor(index)
+    """An index as PyTorch reads it: a short list that holds more than numbers is a tuple."""
+    if isinstance(index, list) and len(index) < 32 and any(
+            x is None or x is Ellipsis or isinstance(x, (torch.Tensor, slice, *SEQUENCES)) for x in index):
+        index = tuple(index)
+    return tuple([place(x) for x in index]) if isinstance(index, tuple) else place(index)
 
 
 class DeviceTensor(torch.Tensor):
@@ -63,8 +68,12 @@ class DeviceTensor(torch.Tensor):
 
     @data.setter
     def data(self, other):
-        if not isinstance(other, DeviceTensor) or other._meta.shape != self._meta.shape:
-            raise RuntimeError("x.data = y on the device needs a y on the device, of the same shape")
+        """The tensor itself is `other` from here on; PyTorch's C++ side takes over its sizes."""
+        if not isinstance(other, DeviceTensor):
+            raise RuntimeError("x.data = y on the device needs a y on the device")
+        guard = torch._C._DisableTorchDispatch()
+        TENSOR.data.__set__(self, other)
+        del guard
         self._base_storage, self._chain, self._meta, self._seen = (other._base_storage, other._chain, other._meta,
                                                                     None)
 

@@ -1,0 +1,102 @@
+"""Writes of PyTorch scripts whose operator says little of them: to lists of tensors, to results of other shapes, to the
+tensor itself; indices that are sequences; files that are loaded to the device."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+HEAD = "import sys, torch, torch.nn as nn\ndev = sys.argv[1]\ntorch.manual_seed(0)\n"
+LISTS = HEAD + """
+def pair():
+    return [torch.arange(1.0, 5.0).view(2, 2).to(dev), torch.arange(1.0, 4.0).to(dev)]
+def told(name, tensors):
+    print(name, [round(t.item(), 5) for x in tensors for t in x.flatten()])
+for name, args in (("add", (2,)), ("mul", ([2.0, 3.0],)), ("div", ([2.0, 4.0],)), ("sqrt", ()), ("neg", ())):
+    told(name, getattr(torch, "_foreach_" + name)(pair(), *args))
+    written = pair()
+    getattr(torch, f"_foreach_{name}_")(written, *args)
+    told(name + "_", written)
+a, b, c, d, e = pair(), pair(), pair(), pair(), pair()
+torch._foreach_add_(a, pair(), alpha=0.5); torch._foreach_addcdiv_(b, pair(), [2 * t for t in pair()], [1.0, 3.0])
+torch._foreach_addcmul_(c, pair(), pair(), 0.5); torch._foreach_zero_(d); torch._foreach_sub_(e, [t / 3 for t in e])
+told("more", a + b + c + d + e); told("norm", torch._foreach_norm(pair()))
+for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.Adamax, torch.optim.RMSprop):
+    torch.manual_seed(1)
+    m = nn.Linear(5, 3).to(dev)
+    o = kind(m.parameters(), 0.1, foreach=True)
+    for step in range(3):
+        o.zero_grad(); m(torch.randn(4, 5).to(dev)).square().mean().backward(); o.step()
+    print(kind.__name__, [round(x, 4) for x in m.weight.detach().cpu().flatten().tolist()])
+"""
+OWN = HEAD + """
+x = torch.ones(2, 3).to(dev)
+y = torch.empty(0).to(dev); y.resize_as_(x).fill_(2.0); print(y.tolist())
+z = torch.arange(6.0).to(dev); z.resize_(2, 2).add_(1); print(z.tolist(), z.shape)
+w = torch.arange(4.0).to(dev); w.resize_(2, 3)[1] = 0; print(w.tolist())
+out = torch.empty(0).to(dev); torch.mul(x, 3, out=out); print(out.tolist(), out.shape)
+m = nn.Linear(4, 3).to(dev); m.weight.data = m.weight.data[:2]; m.bias.data = torch.ones(2, device=dev)
+m(torch.ones(5, 4).to(dev)).sum().backward(); print(m.weight.shape, m.weight.grad.tolist())
+v = torch.zeros(6).to(dev); tail = v[2:]; v.data = torch.ones(3).to(dev); tail += 1; print(v.tolist(), tail.tolist())
+n = nn.utils.weight_norm(nn.Linear(4, 3)).to(dev); k = nn.utils.weight_norm(nn.Conv1d(2, 3, 3), dim=1).to(dev)
+(n(torch.ones(5, 4).to(dev)).square().sum() + k(torch.rand(1, 2, 6).to(dev)).square().sum()).backward()
+print([round(g, 3) for t in (n.weight_g, n.weight_v, k.weight_g, k.weight_v) for g in t.grad.flatten().tolist()])
+q = torch.arange(6.0).view(2, 3).to(dev).requires_grad_(); q.repeat_interleave(2, dim=-1)[:, 1:].sum().backward()
+print(q.grad.tolist(), torch.repeat_interleave(x[:, :2], 2).tolist(), q.repeat_interleave(repeats=3, dim=0).shape)
+"""
+INDICES = HEAD + """
+a = torch.arange(120.0).view(4, 5, 6).to(dev)
+for index in ([[0, 1], range(2)], ([[0, 1], [2, 3]], slice(None)), (slice(None), [True, False, True, False, True]),
+              ([0, 1],), [1], (None, ..., [0, 1]), True, [torch.tensor(1), 2], (range(3), range(1, 4)),
+              (slice(1), (0, 2)), [slice(2), 1]):
+    print(a[index].shape, a[index].sum().item())
+a[range(2), torch.tensor([1, 2]).to(dev)] = -1.0; a[:, (0, 4)] *= 2; print(a.sum().item())
+"""
+SAVED = HEAD + """
+import os, tempfile
+path = os.path.join(tempfile.mkdtemp(), "a.pt")
+m = nn.Linear(3, 2)
+torch.save({"m": m.state_dict(), "more": [torch.ones(2), (3, torch.zeros(1))], "p": m.weight}, path)
+got = torch.load(path, map_location=torch.device(dev))
+print(got["m"]["weight"].device.type == torch.device(dev).type, type(got["m"]).__name__, got["more"][1][0],
+      got["more"][0].device.type == got["p"].device.type, isinstance(got["p"], nn.Parameter), got["p"].requires_grad)
+m.to(dev).load_state_dict(got["m"]); print([round(x, 6) for x in m(got["more"][0].new_ones(1, 3)).tolist()[0]])
+torch.save(m.state_dict(), path); print(sorted(torch.load(path, map_location=dev)))
+"""
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class Writes(unittest.TestCase):
+    def both(self, script):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "script.py"
+            path.write_text(script)
+            runs = [subprocess.run([sys.executable, "-B", *how, str(path), device], capture_output=True, text=True,
+                                   env=dict(os.environ), check=False)
+                    for how, device in (([], "cpu"), (["-m", "trnsim.torch", "--numeric"], "xla"))]
+        for run in runs:
+            self.assertEqual(run.returncode, 0, run.stderr[-3000:])
+        self.assertEqual(runs[1].stdout.splitlines(), runs[0].stdout.splitlines())
+        return runs[1].stderr
+
+    def test_operators_on_lists_of_tensors(self):
+        self.assertNotIn("left to the host", self.both(LISTS))
+
+    def test_tensors_that_take_other_shapes(self):
+        self.assertNotIn("left to the host", self.both(OWN))
+
+    def test_sequences_as_indices(self):
+        self.both(INDICES)
+
+    def test_files_loaded_to_the_device(self):
+        self.both(SAVED)
+
+
+if __name__ == "__main__":
+    unittest.main()
