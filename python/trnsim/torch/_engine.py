@@ -1,6 +1,7 @@
 """The pending graph, where it is cut, the programs that were made of it, and what the end's report counts."""
 import collections
 import contextlib
+import itertools
 import os
 import sys
 import time
@@ -8,7 +9,7 @@ import time
 import torch
 
 from trnsim.torch._environment import settled
-from trnsim.torch._values import HOOKS, LIVE, Unsupported, contiguous, element_of
+from trnsim.torch._values import HOOKS, LIVE, Node, Unsupported, contiguous, element_of
 
 OWN, PYTORCH = os.path.dirname(__file__) + os.sep, os.path.dirname(torch.__file__) + os.sep
 _engine = None
@@ -44,27 +45,28 @@ def script_line():
 
 class Graph:
     """The nodes below some values, in order; leaves are values that are there already."""
+    count = itertools.count()
 
     def __init__(self, wanted):
-        self.nodes, self.leaves, places = [], [], {}
+        self.nodes, self.leaves, self.inputs, places = [], [], [], {}
         self.order(wanted)
-        position = {id(node): i for i, node in enumerate(self.nodes)}
-        key, refs = [], []
+        key = []
         for node in self.nodes:
             inputs = []
             for value in node.inputs:
-                if value.node is not None:
-                    inputs.append((position[id(value.node)], value.index))
+                before = value.node
+                if before is not None:
+                    inputs.append((before.place, value.index))
                     continue
                 place = places.get(id(value))
                 if place is None:
                     place = places[id(value)] = len(self.leaves)
                     self.leaves.append(value)
                 inputs.append(place)
-            refs.append(inputs)
-            key.append((node.call.id, tuple(inputs)))
-        self.inputs = refs
-        self.outs = [(position[id(v.node)], v.index) for v in wanted]
+            inputs = tuple(inputs)
+            self.inputs.append(inputs)
+            key.append((node.call.id, inputs))
+        self.outs = [(v.node.place, v.index) for v in wanted]
         self.key = (tuple(key), tuple(self.outs))
         self.donated = {}  # a leaf's place: the result that takes its memory
         self.constants = None  # of a traced model: the places of its weights
@@ -86,18 +88,19 @@ class Graph:
 
     def order(self, wanted):
         """Nodes below the wanted values, each behind those that it reads."""
-        done, stack = set(), [v.node for v in reversed(wanted)]
+        nodes, graph, stack = self.nodes, next(Graph.count), [v.node for v in reversed(wanted)]
         while stack:
             node = stack[-1]
-            if id(node) not in done:
+            if node.graph != graph:
                 above = len(stack)
                 for value in node.inputs:
-                    if value.node is not None and id(value.node) not in done:
-                        stack.append(value.node)
+                    before = value.node
+                    if before is not None and before.graph != graph:
+                        stack.append(before)
                 if len(stack) > above:
                     continue
-                done.add(id(node))
-                self.nodes.append(node)
+                node.graph, node.place = graph, len(nodes)
+                nodes.append(node)
             stack.pop()
 
     @property
@@ -123,7 +126,7 @@ class Engine:
         self.backend, self.programs = backend, {}  # of Made, by their graphs' keys, in the order of their making
         self.counters, self.cuts = collections.Counter(), collections.Counter()
         self.log = []  # names of programs as they ran
-        self.traced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0.0, 0.0
+        self.untraced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0.0, 0.0
         self.rank, self.ranks, self.cores = 0, 1, 0
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
         self.knows_torch_xla = False
@@ -132,8 +135,11 @@ class Engine:
         self.apart = set()  # keys of graphs that differ from other cores'
         self.compiles_ahead = False  # a traced model's operators are recorded, which no host traces
 
-    def recorded(self, node):
-        self.traced += 1
+    @property
+    def traced(self):
+        """Operators recorded: the number of the next node, without those of decompositions and of this question."""
+        self.untraced += 1
+        return next(Node.count) + 1 - self.untraced
 
     @contextlib.contextmanager
     def ahead(self):
@@ -207,7 +213,7 @@ class Engine:
                       and len(values) > 1], values)
         if weights is not None:
             graph.hold_constant(weights)
-        if graph.key in self.apart:
+        if self.apart and graph.key in self.apart:
             return self.compute_apart(graph, values, cause)
         made = self.programs.get(graph.key)
         if made is None:
@@ -232,7 +238,7 @@ class Engine:
         """Results of collectives that nothing in a whole graph reads."""
         if not self.collectives:
             return []
-        inside = {id(node) for node in graph.nodes}
+        inside = set(map(id, graph.nodes))
         unread = [value for value in self.collectives if value.pending and id(value.node) not in inside]
         self.collectives = []
         return unread

@@ -1,5 +1,6 @@
 """Puts the simulated device in place of torch_xla and of accelerators: modes, modules, names."""
 import functools
+import gc
 
 import torch
 
@@ -148,6 +149,13 @@ def placed(make):
     return made
 
 
+def calm_collector():
+    """Python's collector of circles looks at young objects every 700 that are made: a step records thousands that live
+    until it is computed. All that is there already, modules above all, is not looked at again."""
+    gc.freeze()
+    gc.set_threshold(20_000, *gc.get_threshold()[1:])
+
+
 def install(backend, everywhere=False):
     """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device."""
     running = _engine.start(backend)
@@ -166,6 +174,7 @@ def install(backend, everywhere=False):
     _ddp.install()
     _xla_modules.install()
     _modes.record_everything()
+    calm_collector()
     _modes.install(everywhere)
     DeviceTensor.plain_numpy = everywhere
     if everywhere:

@@ -139,7 +139,7 @@ def decomposed(text, call, tensors):
         values = [None if not isinstance(t, DeviceTensor) else current(t) for t in out]
         return lower_values(text, values, known)
     finally:
-        running.traced = traced
+        running.untraced += running.traced - traced
         FOLLOWED.pop()
 
 

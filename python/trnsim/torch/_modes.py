@@ -134,6 +134,8 @@ class Direct:
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         Direct.active = False
         try:
+            if DeviceTensor in types and not kwargs and self.depth() == 1:
+                return dispatch(func, args, {})
             asked = self.stacked if self.depth() > 1 else self.mode
             return asked.__torch_dispatch__(func, types, args, kwargs)
         finally:

@@ -11,13 +11,36 @@ from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Val
 from trnsim.torch._views import current, step_into, write
 
 aten = torch.ops.aten
-HANDLERS, CALLS, FUNCTIONAL, WRITING = {}, {}, {}, {}
+CALLS, FUNCTIONAL = [], {}
 # Numbers of these are parameters of the program, as torch_xla has them: learning rates change.
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
           "addcdiv_", "lerp_"}
-CONSTANTS = (0, 1)
+CONSTANTS, INTEGERS = (0, 1), {int}
 FLOAT_SCALAR = {False: Meta((), (), torch.float32), True: Meta((), (), torch.float64)}
 INT_SCALAR = Meta((), (), torch.int64)
+
+
+class Known:
+    """An operator: the function that records it, whether its numbers are parameters, its calls so far by their
+    arguments, how it writes."""
+    __slots__ = ("handle", "scaled", "calls", "writing")
+
+    def __init__(self, func):
+        self.handle, self.scaled, self.calls = classify(func), name_of(func) in SCALED, {}
+        self.writing = Writing(func) if self.handle is writing else None
+
+
+def known(func):
+    """Kept at the operator itself: PyTorch's own hash of one costs as much as a record."""
+    try:
+        return func.trnsim_known
+    except AttributeError:
+        func.trnsim_known = found = Known(func)
+        return found
+
+
+def name_of(func):
+    return func._schema.name.split("::")[1]
 
 
 class Arguments:
@@ -26,24 +49,35 @@ class Arguments:
 
     def __init__(self, args, kwargs, scaled):
         self.values, self.scaled, self.wide = [], scaled, False
-        parts = [self.part(item) for item in args]
-        if kwargs:
-            parts += [(name, self.part(item)) for name, item in kwargs.items()
-                      if name not in ("device", "pin_memory", "layout", "memory_format")]
+        parts = []
+        for item in args:
+            kind = type(item)
+            if kind is DeviceTensor:
+                meta = item._meta
+                self.values.append(current(item) if item._chain else item._base_storage.value)
+                if meta.dtype is torch.float64:
+                    self.wide = True
+                parts.append(meta.key)
+            else:
+                parts.append(self.part(item, kind))
+        for name, item in kwargs.items():
+            if name not in ("device", "pin_memory", "layout", "memory_format"):
+                parts.append((name, self.part(item, type(item))))
         self.key = tuple(parts)
 
-    def part(self, item):
-        kind = type(item)
+    def part(self, item, kind):
         if kind is DeviceTensor:
             self.values.append(current(item))
             self.wide |= item._meta.dtype is torch.float64
             return item._meta.key
-        if kind in (list, tuple):
-            return (kind,) + tuple([self.part(x) for x in item])
+        if kind is list or kind is tuple:
+            if set(map(type, item)) == INTEGERS and not self.scaled:
+                return kind, int, tuple(item)
+            return (kind,) + tuple([self.part(x, type(x)) for x in item])
         if isinstance(item, torch.Tensor):
             self.values.append(current(host_argument(item)))
             return self.values[-1].meta.key
-        if kind in (float, int):
+        if kind is float or kind is int:
             if self.scaled and item not in CONSTANTS:
                 meta = FLOAT_SCALAR[self.wide] if kind is float else INT_SCALAR
                 self.values.append(Value(meta, host=item))
@@ -91,24 +125,15 @@ def new_call(func, args, kwargs, found):
 
 def call_of(func, args, kwargs):
     """The call, and the values of its tensors."""
-    found = Arguments(args, kwargs, func in SCALED_FUNCTIONS)
-    key = (func, found.key)
-    call = CALLS.get(key)
+    operator = known(func)
+    found = Arguments(args, kwargs, operator.scaled)
+    call = operator.calls.get(found.key)
     if call is None:
-        call = CALLS[key] = new_call(func, args, kwargs, found)
+        call = operator.calls[found.key] = new_call(func, args, kwargs, found)
+        CALLS.append(call)
     return call, found.values
 
 
-class _Scaled(dict):
-    def __missing__(self, func):
-        self[func] = func._schema.name.split("::")[1] in SCALED
-        return self[func]
-
-    def __contains__(self, func):
-        return self[func]
-
-
-SCALED_FUNCTIONS = _Scaled()
 SAME = {aten.detach.default, aten.alias.default}
 
 
@@ -120,7 +145,6 @@ def record(func, args, kwargs):
         single = isinstance(out, DeviceTensor)
         return _special.Answered(single), [current(t) for t in ([out] if single else out)]
     node = Node(call, values)
-    engine().recorded(node)
     return call, [node.value(i) for i in range(len(call.outs))]
 
 
@@ -129,7 +153,6 @@ def functional(func, args, kwargs):
     if call.kind != "device" and _lower.left_to_host(call):
         return _special.host(func, args, kwargs)
     node = Node(call, values)
-    engine().recorded(node)
     if call.single:
         return new_tensor(node.value(0))
     return tuple([None if meta is None else new_tensor(node.value(i)) for i, meta in enumerate(call.outs)])
@@ -203,14 +226,13 @@ class Writing:
                         if a.alias_info is not None and a.alias_info.is_write]
         self.names = {a.name for a in self.plain._schema.arguments} if self.plain else set()
         self.count = len(self.names)
-        self.resizes = all(func._schema.arguments[i].kwarg_only for i, _ in self.targets)  # out= has the result's shape, as PyTorch has it
+        # out= has the result's shape, as PyTorch has it
+        self.resizes = all(func._schema.arguments[i].kwarg_only for i, _ in self.targets)
 
 
 def writing(func, args, kwargs):
     """In-place operators and those with out=."""
-    plan = WRITING.get(func)
-    if plan is None:
-        plan = WRITING[func] = Writing(func)
+    plan = known(func).writing or Writing(func)  # of a handler that passes its arguments on: made anew
     targets = [kwargs.get(name, args[i] if i < len(args) else None) for i, name in plan.targets]
     if plan.plain is None:
         return written_by_host(func, args, kwargs, targets)
@@ -282,11 +304,8 @@ def classify(func):
 
 
 def dispatch(func, args, kwargs):
-    handler = HANDLERS.get(func)
-    if handler is None:
-        handler = HANDLERS[func] = classify(func)
     try:
-        return handler(func, args, kwargs)
+        return known(func).handle(func, args, kwargs)
     except (Unsupported, NotImplementedError) as error:
         raise engine().explained(error, func) from None
 

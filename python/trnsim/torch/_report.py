@@ -13,7 +13,7 @@ def named_calls():
     from trnsim.torch._collectives import CALLS as COLLECTIVES
     from trnsim.torch._record import CALLS
     from trnsim.torch._views import MADE
-    return {call.id: call for table in (CALLS, MADE, COLLECTIVES) for call in table.values()}
+    return {call.id: call for table in (CALLS, MADE.values(), COLLECTIVES.values()) for call in table}
 
 
 def difference(old, new, names):

@@ -12,6 +12,7 @@ DTYPES = {element: dtype for dtype, element in ELEMENTS.items()}
 
 
 LIVE = weakref.WeakSet()  # storages of tensors that the script holds
+KEYS = {}  # numbers of all metas: those of equal ones are the same
 HOOKS = {}  # functions of modules that come later, by name
 
 
@@ -31,7 +32,7 @@ class Meta:
 
     def __init__(self, shape, stride, dtype, offset=0):
         self.shape, self.stride, self.dtype, self.offset = tuple(shape), tuple(stride), dtype, offset
-        self.key = (self.shape, self.stride, dtype, offset)
+        self.key = KEYS.setdefault((self.shape, self.stride, dtype, offset), len(KEYS))
         self.numel = 1
         for size in self.shape:
             self.numel *= size
@@ -69,12 +70,12 @@ class Value:
 
 
 class Node:
-    """One call of an operator, on values."""
-    __slots__ = ("call", "inputs", "sequence")
+    """One call of an operator, on values. `graph` and `place`: the graph that found it last, and where it is there."""
+    __slots__ = ("call", "inputs", "sequence", "graph", "place")
     count = itertools.count()
 
     def __init__(self, call, inputs):
-        self.call, self.inputs, self.sequence = call, inputs, next(Node.count)
+        self.call, self.inputs, self.sequence, self.graph = call, inputs, next(Node.count), None
 
     def value(self, index):
         """A result. The node does not keep it: both go when nothing reads them, without a search for circles."""

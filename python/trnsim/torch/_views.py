@@ -22,9 +22,7 @@ def step_into(base, call, index):
 
 
 def apply(step, value):
-    node = Node(step.call, [value])
-    engine().recorded(node)
-    return node.value(step.index)
+    return Node(step.call, [value]).value(step.index)
 
 
 def current(tensor):
@@ -44,7 +42,7 @@ def current(tensor):
 
 def write(tensor, value):
     storage = tensor._base_storage
-    befores = [storage.value]
+    befores = [storage.value] if tensor._chain else ()
     for step in tensor._chain[:-1]:
         befores.append(apply(step, befores[-1]))
     for step, before in zip(reversed(tensor._chain), reversed(befores)):
@@ -59,6 +57,14 @@ RESHAPES = {"view", "_reshape_alias", "squeeze", "unsqueeze", "alias", "detach",
 
 def put_back(step, before, new):
     """The value that was looked at, with `new` where the view is."""
+    key = (step.call.id, step.index, before.meta.key, new.meta.key)
+    found = MADE.get(key)
+    if found is None:
+        found = MADE[key] = call_back(step, before, new)
+    return Node(found, [before, new] if len(found.ins) > 1 else [new]).value(0)
+
+
+def call_back(step, before, new):
     call, name = step.call, step.call.func._schema.name.split("::")[1]
     shape = before.meta.shape
     args = list(call.args[1:]) + list(call.kwargs.values())
@@ -107,15 +113,10 @@ MADE = {}
 
 
 def made(func, values, args, meta):
-    """A node whose result has the given meta, without asking PyTorch."""
-    key = (func, tuple(v.meta.key for v in values), repr([a for a in args if not isinstance(a, Slot)]), meta.key)
-    call = MADE.get(key)
-    if call is None:
-        call = MADE[key] = Call(func, args, {}, [v.meta for v in values])
-        call.outs = [meta]
-    node = Node(call, values)
-    engine().recorded(node)
-    return node.value(0)
+    """A call whose result has the given meta, without asking PyTorch."""
+    call = Call(func, args, {}, [v.meta for v in values])
+    call.outs = [meta]
+    return call
 
 
 HOOKS["current"] = current
