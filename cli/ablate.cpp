@@ -48,8 +48,7 @@ void ablate(const AblateOptions& options) {
   const base::Format form = base::parse_format(options.settings.output.format);
   if (!options.only.empty()) trnsim::require_choice("--only", options.only, "time|batch|numbers");
   const bool is_graph = trnsim::is_graph_file(options.workload);
-  const auto workload =
-      is_graph ? trnsim::graph_workload(options.workload) : workloads::load_workload(options.workload);
+  const workloads::Workload workload = trnsim::workload_of(options.workload);
   if (is_graph && !options.only.empty() && options.only != "time")
     throw base::Error{base::Fault::kUsage, "--only", "a program has no batch and no training of its own",
                       "leave it out, or give `time`"};

@@ -1,4 +1,4 @@
-// `trnsim compile WORKLOAD`: the program of a training step, and the effect of each pass.
+// `trnsim compile WORKLOAD|FILE`: the program of a training step, or of a file, and the effect of each pass.
 #include <fmt/format.h>
 
 #include <memory>
@@ -79,7 +79,7 @@ std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
 void compile(const CompileOptions& options) {
   base::parse_format(options.settings.output.format);
   if (!options.emit.empty()) trnsim::require_choice("--emit", options.emit, "asm|graph|hlo|hlo-proto|memory");
-  const trnsim::Job job = projected_job(workloads::load_workload(options.workload), options.settings);
+  const trnsim::Job job = projected_job(trnsim::workload_of(options.workload), options.settings);
   const std::string text = text_of(options, job);
   if (options.output.empty())
     print(text);
@@ -91,7 +91,9 @@ void compile(const CompileOptions& options) {
 
 void add_compile(CLI::App& app) {
   auto options = std::make_shared<CompileOptions>();
-  app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
+  app.add_option("WORKLOAD", options->workload,
+                 "name of a workload, or a workload file; or a program: .hlo, .pb, .mlir")
+      ->required();
   app.add_option("--emit", options->emit,
                  "what to print: the program, the graph, as HLO text or proto too, the memory plan")
       ->type_name("asm|graph|hlo|hlo-proto|memory");

@@ -206,7 +206,7 @@ trnsim::RunObserver observer_of(base::Format form, Tables tables, std::unique_pt
 /// The combined settings of flags, environment, file and workload, as a file for --config.
 void dump_config(const RunOptions& options) {
   trnsim::Settings settings = options.settings;
-  apply_workload(settings, workloads::load_workload(options.workload), trnsim::WorkloadPart::kProjected);
+  apply_workload(settings, trnsim::workload_of(options.workload), trnsim::WorkloadPart::kProjected);
   print(config_text(settings));
 }
 
@@ -225,11 +225,14 @@ std::string command_of_report() {
 void run(const RunOptions& options) {
   if (options.dump_config) return dump_config(options);
   if (std::filesystem::is_directory(options.workload)) return run_cache(options.workload, options.settings);
-  if (trnsim::is_graph_file(options.workload) && options.settings.machine.mode == "numeric")
+  const std::string& mode = options.settings.machine.mode;
+  if (trnsim::is_graph_file(options.workload) && mode == "numeric")
     return run_numbers(options.workload, options.settings);
+  if (trnsim::is_graph_file(options.workload) && mode == "full")
+    throw base::Error{base::Fault::kUsage, "--mode full", "a program of its own is computed or timed, not both at once",
+                      "give `numeric` for its numbers, `timed` for its time"};
   std::optional<base::NewFolder> made;
-  workloads::Workload workload = trnsim::is_graph_file(options.workload) ? trnsim::graph_workload(options.workload)
-                                                                         : workloads::load_workload(options.workload);
+  workloads::Workload workload = trnsim::workload_of(options.workload);
   if (options.settings.output.output_dir.empty()) made.emplace(default_folder(options));
   const trnsim::RunRequest request{
       .workload = std::move(workload),

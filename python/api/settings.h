@@ -28,9 +28,7 @@ inline bool is_workload(const std::string& name) {
   return std::ranges::find(names, name) != names.end() || std::filesystem::path{name}.extension() == ".toml";
 }
 
-inline workloads::Workload workload_named(const std::string& name) {
-  return trnsim::is_graph_file(name) ? trnsim::graph_workload(name) : workloads::load_workload(name);
-}
+inline workloads::Workload workload_named(const std::string& name) { return trnsim::workload_of(name); }
 
 /// {"settings": {"numerics": "bf16"}, "set": ["hbm.bandwidth=2x"]}, and from the environment those that are not
 /// given. Errors: Fault::kUsage for an unknown name, with a suggestion, and for an invalid value.

@@ -111,6 +111,21 @@ def f(rank):
     print("last", last.tolist(), total.item())
 xmp.spawn(f, nprocs=2)
 """
+SHARDED = HEAD + """
+from torch_xla.distributed.zero_redundancy_optimizer import ZeroRedundancyOptimizer
+def f(rank):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3)).to("xla")
+    optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.AdamW, lr=0.1, max_norm=0.5)
+    for step in range(4):
+        x = torch.randn(8, 6, generator=torch.Generator().manual_seed(step))[rank::2].to("xla")
+        optimizer.zero_grad(); loss = model(x).pow(2).mean(); loss.backward(); optimizer.step(); xm.mark_step()
+        total = xm.all_reduce("sum", loss.detach()).item() / 2
+        if rank == 0:
+            print("loss", total)
+        optimizer.load_state_dict(optimizer.state_dict())
+xmp.spawn(f, nprocs=2)
+"""
 UNCHANGED = DDP.replace("optimizer.step()", "").replace("xm.mark_step()", "").replace("optimizer.zero_grad()", "")
 
 
@@ -157,6 +172,14 @@ class Cores(unittest.TestCase):
                          [f"last [5.0, 5.0] {first:.1f}"] * 2 +
                          [f"read by one {first:.1f}", "reduced 117.0 [15.0, 102.0]"])
         self.assertIn("collectives of graphs that differ by core", done.stderr)
+
+    def test_an_optimizer_in_parts_is_the_whole_one(self):
+        done = self.run_it(SHARDED, "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        whole = ONE.replace("SGD(model.parameters(), lr=0.5)", "AdamW(model.parameters(), lr=0.1)").replace(
+            "optimizer.step()", "nn.utils.clip_grad_norm_(model.parameters(), 0.5); optimizer.step()")
+        there = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, check=True)
+        self.close(done.stdout, there.stdout, 4)
 
     def test_gradients_are_averaged_where_nothing_steps(self):
         done = self.run_it(UNCHANGED, "--nproc_per_node", "2", "--numeric")

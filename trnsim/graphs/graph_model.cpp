@@ -150,4 +150,8 @@ workloads::Workload graph_workload(const fs::path& path) {
   return out;
 }
 
+workloads::Workload workload_of(const std::string& name) {
+  return is_graph_file(name) ? graph_workload(name) : workloads::load_workload(name);
+}
+
 }  // namespace trnsim

@@ -61,5 +61,7 @@ std::vector<CachedProgram> cached_programs(const std::filesystem::path& folder);
 
 /// A workload of that program alone: timed, on as many cores as it names.
 workloads::Workload graph_workload(const std::filesystem::path& path);
+/// That of a program's file, or the workload of that name. Errors: as graph_workload() and workloads::load_workload().
+workloads::Workload workload_of(const std::string& name);
 
 }  // namespace trnsim

@@ -381,7 +381,7 @@ Job job_of(const workloads::Workload& workload, const Settings& given) {
 }
 
 Job load_job(std::string_view workload, const Settings& given) {
-  return job_of(workloads::load_workload(workload), given);
+  return job_of(workload_of(std::string{workload}), given);
 }
 
 }  // namespace trnsim

@@ -9,6 +9,7 @@
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/serving.h"
 #include "trnsim/project/estimate.h"
@@ -50,7 +51,7 @@ BuyersJob of_run(const std::filesystem::path& folder, const Settings& given) {
   const analysis::WorkloadFigures workload = analysis::read_result(folder).workload;
   if (workload.name.empty() || workload.options.empty()) return out;
   out.settings = settings_from(analysis::json_of(workload.options));
-  place_workload(out, workloads::load_workload(workload.name));
+  place_workload(out, workload_of(workload.name));
   return out;
 }
 
@@ -172,15 +173,15 @@ bool is_model(const std::string& name) {
   return workloads::is_model_preset(name) || std::filesystem::exists(std::filesystem::path{name} / "config.json");
 }
 
-/// Errors: Fault::kUsage unless it is a workload's name or file.
-workloads::Workload workload_of(const std::string& name, std::string_view otherwise) {
+/// Errors: Fault::kUsage unless it is a workload's name or file, or a program's file.
+workloads::Workload known_workload(const std::string& name, std::string_view otherwise) {
   std::vector<std::string> names = workloads::workload_names();
   if (!std::filesystem::exists(name) && std::ranges::find(names, name) == names.end()) {
     std::ranges::copy(workloads::model_preset_names(), std::back_inserter(names));
     throw Error{Fault::kUsage, name, fmt::format("is neither {}a workload nor a model", otherwise),
                 base::suggest_fix(name, names)};
   }
-  return workloads::load_workload(name);
+  return workload_of(name);
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
     const Settings settings = estimate_settings(given);
     return {.name = name, .settings = settings, .job_of = jobs_of_model(name, settings, samples, note)};
   }
-  const workloads::Workload workload = workload_of(name, "");
+  const workloads::Workload workload = known_workload(name, "");
   JobSource out{.name = workload.name, .settings = given};
   out.settings.machine.mode = "timed", out.settings.given.insert("mode");
   out.job_of = [workload](const Settings& s) { return projected_job(workload, s); };
@@ -205,7 +206,7 @@ BuyersJob buyers_job(const std::string& name, const Settings& given, double sequ
     return asks(given) ? of_requests(name, given, sequences, note) : of_model(name, given, sequences, note);
   require_model(name, given);
   if (std::filesystem::is_directory(name)) return of_run(name, given);
-  return of_workload(workload_of(name, "the folder of a run nor "), given);
+  return of_workload(known_workload(name, "the folder of a run nor "), given);
 }
 
 std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, int processes) {

@@ -1,4 +1,5 @@
 #include "trnsim/sweep.h"
+#include "trnsim/graphs/graph_model.h"
 
 #include <fmt/format.h>
 
@@ -179,7 +180,7 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
 }
 
 analysis::SweepModel job_model(const std::string& workload, const std::string& machine) {
-  const auto jobs = std::make_shared<const workloads::Workload>(workloads::load_workload(workload));
+  const auto jobs = std::make_shared<const workloads::Workload>(workload_of(workload));
   return {.hash =
               [jobs, machine, splits = load_model_config(jobs->model)->splits()](const SweepPoint& point) {
                 require_effect(*jobs, splits, point);

@@ -9,7 +9,7 @@ import types
 import torch
 import torch.utils.checkpoint
 
-from trnsim.torch import _amp, _traced, _xla
+from trnsim.torch import _amp, _traced, _xla, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
@@ -179,6 +179,7 @@ def tables():
         "core.functions": dict(all_reduce=_amp.all_reduce, all_gather=_amp.all_gather),
         "core.xla_env_vars": dict(WORLD_SIZE="WORLD_SIZE", ORDINAL="RANK", LOCAL_ORDINAL="LOCAL_RANK"),
         "distributed.parallel_loader": dict(MpDeviceLoader=_xla.MpDeviceLoader, ParallelLoader=_xla.ParallelLoader),
+        "distributed.zero_redundancy_optimizer": dict(ZeroRedundancyOptimizer=_zero.ZeroRedundancyOptimizer),
         "distributed.xla_multiprocessing": spawning, "distributed.xla_backend": {},
         "amp": dict(autocast=_amp.XlaAutocast, GradScaler=_amp.GradScaler), "amp.syncfree": optimizers,
         "amp.autocast_mode": dict(autocast=_amp.XlaAutocast),
