@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
@@ -55,6 +56,9 @@ std::vector<std::string> train_all(const NumericsOptions& options) {
     if (options.settings.given.contains(name))
       throw Error{Fault::kUsage, fmt::format("--{}", name), "every format is trained here, in mode numeric",
                   "leave it out; --formats names the formats"};
+  if (trnsim::is_graph_file(options.runs.front()))
+    throw Error{Fault::kUsage, options.runs.front(), "is a program, which is not trained",
+                "use trnsim run --mode numeric: it compares the numbers of one run with a reference's"};
   const workloads::Workload workload = workloads::load_workload(options.runs.front());
   std::vector<std::string> out;
   for (std::int64_t i = 0; i < options.seeds; ++i)

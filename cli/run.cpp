@@ -230,7 +230,7 @@ void run(const RunOptions& options) {
     return run_numbers(options.workload, options.settings);
   if (trnsim::is_graph_file(options.workload) && mode == "full")
     throw base::Error{base::Fault::kUsage, "--mode full", "a program of its own is computed or timed, not both at once",
-                      "give `numeric` for its numbers, `timed` for its time"};
+                      "use --mode numeric for its numbers, --mode timed for its time"};
   std::optional<base::NewFolder> made;
   workloads::Workload workload = trnsim::workload_of(options.workload);
   if (options.settings.output.output_dir.empty()) made.emplace(default_folder(options));

@@ -47,6 +47,23 @@ TEST_F(Ablate, APassThatIsOffIsSwitchedOn) {
   EXPECT_LT(rows.at("+fusion")["hbm_traffic_bytes"], rows.at("(as given)")["hbm_traffic_bytes"]);
 }
 
+/// Verbs that name a workload take a program's file, or say which verb does.
+TEST_F(Ablate, CompileTakesAProgram) {
+  write("p.hlo", "HloModule m\nENTRY main {\nx = f32[256,512] parameter(0)\nROOT y = f32[256,512] tanh(x)\n}\n");
+  EXPECT_THAT(run("compile " + at("p.hlo")).out, HasSubstr("instructions"));
+  EXPECT_THAT(run("compile " + at("p.hlo") + " --emit asm").out, HasSubstr("activate"));
+  EXPECT_THAT(run("compile " + at("p.hlo") + " --emit hlo").out, HasSubstr("HloModule"));
+  EXPECT_THAT(run("run " + at("p.hlo") + " --dump_config").out, HasSubstr("max_steps = 1000"));
+  for (const auto& [verb, sentence] : {std::pair{"run --mode full ", "--mode numeric for its numbers"},
+                                       std::pair{"cost ", "use trnsim run: it has its time and dollars"},
+                                       std::pair{"choose ", "use trnsim run: it has its time and dollars"},
+                                       std::pair{"numerics --seeds 2 ", "use trnsim run --mode numeric"}}) {
+    const Ran refused = run(verb + at("p.hlo"));
+    EXPECT_EQ(refused.code, 2) << verb;
+    EXPECT_THAT(refused.err, HasSubstr(sentence));
+  }
+}
+
 /// A program of another framework: each rewrite that finds something in it is switched, too.
 TEST_F(Ablate, SwitchesTheRewritesOfAGraph) {
   write("silu.hlo",

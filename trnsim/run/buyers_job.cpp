@@ -173,15 +173,18 @@ bool is_model(const std::string& name) {
   return workloads::is_model_preset(name) || std::filesystem::exists(std::filesystem::path{name} / "config.json");
 }
 
-/// Errors: Fault::kUsage unless it is a workload's name or file, or a program's file.
+/// Errors: Fault::kUsage unless it is a workload's name or file.
 workloads::Workload known_workload(const std::string& name, std::string_view otherwise) {
+  if (is_graph_file(name))
+    throw Error{Fault::kUsage, name, "is a program, which has one plan and one batch",
+                "use trnsim run: it has its time and dollars, on any --instance_type"};
   std::vector<std::string> names = workloads::workload_names();
   if (!std::filesystem::exists(name) && std::ranges::find(names, name) == names.end()) {
     std::ranges::copy(workloads::model_preset_names(), std::back_inserter(names));
     throw Error{Fault::kUsage, name, fmt::format("is neither {}a workload nor a model", otherwise),
                 base::suggest_fix(name, names)};
   }
-  return workload_of(name);
+  return workloads::load_workload(name);
 }
 
 }  // namespace
