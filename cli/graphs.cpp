@@ -10,18 +10,24 @@
 #include "cli/output.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/graphs/graph_run.h"
+#include "trnsim/graphs/npz.h"
 #include "trnsim/graphs/rewrite_switches.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
 
-void run_numbers(const std::string& file, const trnsim::Settings& settings) {
+void run_numbers(const std::string& file, const std::string& npz, const trnsim::Settings& settings) {
   auto model = trnsim::load_graph_model(file);
   if (const std::string rewrites = trnsim::pass_switches(settings.machine.passes).rewrites; !rewrites.empty())
     model = model->with_rewrites(rewrites);
   const hw::MachineParams machine = trnsim::load_machine(settings.machine.instance_type, settings.machine.set, 1);
-  const auto inputs = trnsim::drawn_inputs(model->module(), static_cast<std::uint64_t>(settings.training.seed));
-  const auto errors = trnsim::compare_with_reference(model->module(), model->lowered(), machine, inputs);
+  const trnsim::frontend::LoweredGraph lowered = trnsim::frontend::lower(model->module(), {.computed = true});
+  std::vector<std::vector<trnsim::frontend::Value>> inputs;  // of each core
+  for (std::int64_t r = 0; r < lowered.ranks; ++r)
+    inputs.push_back(
+        !npz.empty() ? trnsim::inputs_from(npz, model->module())
+                     : trnsim::drawn_inputs(model->module(), static_cast<std::uint64_t>(settings.training.seed + r)));
+  const auto errors = trnsim::compare_with_reference(model->module(), lowered, machine, inputs);
   base::Table table{{{"result", ""}, {"type", ""}, {"error", "largest difference, of the largest number"}, {"", ""}}};
   for (const trnsim::OutputError& one : errors)
     table.add_row({one.name, one.type, fmt::format("{:.3g}", one.error), one.within ? "as the reference" : "off"});

@@ -43,7 +43,7 @@ struct RunOptions {
   trnsim::Settings settings;
   std::string workload;
   std::int64_t trace_steps = 0, trace_layer = -1;
-  std::string trace_from, trace_until;
+  std::string trace_from, trace_until, inputs;  // inputs: an .npz
   bool dump_config = false;
   Tables tables;
 };
@@ -227,7 +227,10 @@ void run(const RunOptions& options) {
   if (std::filesystem::is_directory(options.workload)) return run_cache(options.workload, options.settings);
   const std::string& mode = options.settings.machine.mode;
   if (trnsim::is_graph_file(options.workload) && mode == "numeric")
-    return run_numbers(options.workload, options.settings);
+    return run_numbers(options.workload, options.inputs, options.settings);
+  if (!options.inputs.empty())
+    throw base::Error{base::Fault::kUsage, "--inputs", "are those of a program that is computed",
+                      "name a program's file and use --mode numeric, or leave it out"};
   if (trnsim::is_graph_file(options.workload) && mode == "full")
     throw base::Error{base::Fault::kUsage, "--mode full", "a program of its own is computed or timed, not both at once",
                       "use --mode numeric for its numbers, --mode timed for its time"};
@@ -282,6 +285,9 @@ void add_run(CLI::App& app) {
   app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
   app.add_flag("--dump_config,--dump-config", options->dump_config,
                "print the settings of the projected job as a file for --config, and end");
+  app.add_option("--inputs", options->inputs,
+                 "with --mode numeric, a program's inputs by numpy.savez: an array for each parameter [drawn]")
+      ->type_name("FILE.npz");
   add_tables_flag(app, options->tables.asked);
   add_settings(app, "run", options->settings);
   app.final_callback([options, &app] {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "frontend/lower/lowerer.h"
 #include "frontend/ops/operator.h"
@@ -55,11 +56,65 @@ void loop(Lowerer& l) {
 std::size_t size_of(const Module& module, FunctionId function) { return module.functions[function].nodes.size(); }
 
 /// HLO's form gives each branch an operand of its own.
-void branch(Lowerer& l, std::size_t chosen) {
+std::vector<View> results_of(Lowerer& l, std::size_t chosen) {
   const Region& region = l.node().regions.at(chosen);
   std::vector<View> arguments;
   if (l.node().operands.size() > 1) arguments.push_back(l.in(chosen + 1));
-  set_all(l, l.called(l.module().functions[region.function], with_captures(l, std::move(arguments), region)));
+  return l.called(l.module().functions[region.function], with_captures(l, std::move(arguments), region));
+}
+
+void branch(Lowerer& l, std::size_t chosen) { set_all(l, results_of(l, chosen)); }
+
+/// A function of an index or a truth and of the results of two branches: the first ones where it is `number`, or true.
+Function choice(Lowerer& l, std::size_t number) {
+  Module scratch;
+  Builder b{scratch, add_function(scratch, "choice")};
+  const Type which = l.type_in(0);
+  std::vector<ValueId> values{b.parameter(which)}, out;
+  for (int branch = 0; branch < 2; ++branch)
+    for (std::uint32_t i = 0; i < l.node().results; ++i) values.push_back(b.parameter(l.type_out(i)));
+  ValueId here = values[0];
+  if (!is_bool(which.element)) {
+    Attributes equal;
+    equal.set("comparison_direction", std::string{"EQ"});
+    here = b.op("compare", {here, b.constant(literal_of(which, {static_cast<double>(number)}))}, std::move(equal));
+  }
+  for (std::uint32_t i = 0; i < l.node().results; ++i) {
+    const ValueId first = values[1 + i], second = values[1 + l.node().results + i];
+    if (l.type_out(i).is_token()) {
+      out.push_back(first);
+      continue;
+    }
+    Attributes scalar;
+    scalar.set("broadcast_dimensions", Ints{});
+    const Type truths = tensor_type(Element::kI1, l.type_out(i).dims);
+    out.push_back(b.op("select", {b.op("broadcast_in_dim", {here}, std::move(scalar), {truths}), first, second}));
+  }
+  b.returns(out);
+  return std::move(b.function());
+}
+
+/// Every branch, of whose results one is taken. None writes memory that another one reads.
+void all_branches(Lowerer& l) {
+  const auto& regions = l.node().regions;
+  const std::size_t pinned = l.pinned();
+  for (const Region& region : regions)
+    for (const ValueId v : region.captures) l.pin(l.frame().values[v]);
+  for (const View& view : operands(l)) l.pin(view);
+  std::vector<std::vector<View>> made;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    made.push_back(results_of(l, i));
+    for (const View& view : made.back()) l.pin(view);
+  }
+  std::vector<View> out = made.back();
+  for (std::size_t i = regions.size() - 1; i-- > 0;) {
+    std::vector<View> arguments{l.in(0)};
+    arguments.insert(arguments.end(), made[i].begin(), made[i].end());
+    arguments.insert(arguments.end(), out.begin(), out.end());
+    out = l.called(choice(l, i), std::move(arguments));
+  }
+  l.unpin(l.pinned() - pinned);
+  set_all(l, std::move(out));
 }
 
 /// The largest branch, where only a run knows which it is.
@@ -73,12 +128,14 @@ std::size_t largest(Lowerer& l) {
 
 void if_else(Lowerer& l) {
   const View& which = l.in(0);
+  if (!which.is_number() && l.options().computed) return all_branches(l);
   branch(l, which.is_number() ? (which.number != 0 ? 0 : 1) : largest(l));
 }
 
 void choose(Lowerer& l) {
   const View& which = l.in(0);
   if (is_bool(l.type_in(0).element)) return if_else(l);
+  if (!which.is_number() && l.options().computed) return all_branches(l);
   const std::size_t last = l.node().regions.size() - 1;
   const bool inside = which.number >= 0 && which.number <= static_cast<double>(last);
   branch(l, !which.is_number() ? largest(l) : inside ? static_cast<std::size_t>(which.number) : last);
@@ -110,14 +167,25 @@ std::int64_t ranks_of(Lowerer& l) {
 
 runtime::ValueId dense(Lowerer& l, const View& view) { return l.matrix(view); }
 
-void all_reduce(Lowerer& l) {
-  const Function& region = l.module().functions[l.node().regions.at(0).function];
-  isa::Alu alu = isa::Alu::kAdd;
-  for (const Node& node : region.nodes) {
-    if (node.op->name == "maximum" || node.op->name == "or") alu = isa::Alu::kMax;
-    if (node.op->name == "minimum" || node.op->name == "and") alu = isa::Alu::kMin;
-    if (node.op->name == "multiply") l.refuse("multiplies over ranks", "add, or take the largest or smallest");
+/// How a region combines two ranks' elements: by one operation, around which it may change their type.
+isa::Alu combination(Lowerer& l) {
+  std::optional<isa::Alu> alu;
+  const bool truths = is_bool(l.type_in(0).element);
+  for (const Node& node : l.module().functions[l.node().regions.at(0).function].nodes) {
+    const std::string_view op = node.op->name;
+    if (op == "convert") continue;
+    const bool add = op == "add" && !truths, more = op == "maximum" || (truths && op == "or"),
+               less = op == "minimum" || (truths && op == "and");
+    if (alu || !(add || more || less))
+      l.refuse(fmt::format("combines ranks by {}", op), "add, or take the largest or smallest");
+    alu = add ? isa::Alu::kAdd : more ? isa::Alu::kMax : isa::Alu::kMin;
   }
+  if (!alu) l.refuse("its region combines nothing", "add, or take the largest or smallest");
+  return *alu;
+}
+
+void all_reduce(Lowerer& l) {
+  const isa::Alu alu = combination(l);
   for (std::size_t i = 0; i < l.node().operands.size(); ++i)
     l.set_result(l.add(runtime::kRankSum, {dense(l, l.in(i))},
                        runtime::CollectiveAttrs{.ranks = ranks_of(l), .group = group(l), .alu = alu}),
@@ -168,10 +236,14 @@ View parted(const View& view, std::int64_t ranks, std::size_t d) {
 void reduce_scatter(Lowerer& l) {
   const auto d = static_cast<std::size_t>(l.node().attributes.integer("scatter_dimension"));
   const std::int64_t ranks = ranks_of(l);
-  const View parts = parted(l.in(0), ranks, d);
-  const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
-  l.set_result(l.add(runtime::kRankScatter, {l.matrix(parts, rows, cols)},
-                     runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)}));
+  const isa::Alu alu = combination(l);
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
+    const View parts = parted(l.in(i), ranks, d);
+    const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
+    l.set_result(l.add(runtime::kRankScatter, {l.matrix(parts, rows, cols)},
+                       runtime::CollectiveAttrs{.ranks = ranks, .group = group(l), .alu = alu}),
+                 i);
+  }
 }
 
 void all_to_all(Lowerer& l) {

@@ -17,6 +17,9 @@ struct LowerOptions {
   std::int64_t most_trips = 4096;           // of a loop
   std::size_t most_operations = 400'000;    // of the program, with all trips of its loops
   Rewrites rewrites{};
+  /// Computed, too: the rank's number is there, and of branches that data chooses all are computed. A program that is
+  /// only timed leaves out the first and has the largest of the second.
+  bool computed = false;
 };
 
 /// A tensor of the program's that the host writes or reads, as a matrix.

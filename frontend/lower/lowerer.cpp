@@ -12,6 +12,7 @@
 #include "frontend/lower/order.h"
 #include "frontend/ops/contract.h"
 #include "frontend/ops/operator.h"
+#include "frontend/rewrite/compose.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -313,6 +314,7 @@ LoweredGraph lower(const Module& module, const LowerOptions& options) {
   if (own) return Lowerer{module, options}.run();
   std::vector<RewriteNote> notes;
   Module fused = rewritten(module, switched(module, options.rewrites), &notes);
+  compose(fused, options.computed);
   order_for_memory(fused);
   LoweredGraph out = Lowerer{fused, options}.run();
   out.rewrites = std::move(notes);

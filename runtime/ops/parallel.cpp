@@ -68,7 +68,8 @@ void gather_backward(Backward& b, const Node& node) {
 
 void gather_lower(Emitter& e, const Node& node) { collective(e, node, Opcode::kAllGather, Alu::kNone); }
 
-/// The sum over the ranks of attrs.group (attrs.ranks of them), of which each gets its part of the rows. Shapes: [R, C]
+/// The sum over the ranks of attrs.group (attrs.ranks of them), or their reduction by attrs.alu, of which each gets its
+/// part of the rows. Shapes: [R, C]
 /// -> [R / ranks, C]. The gradient is gathered. Source: as above.
 std::vector<Shape> scatter_infer(const Contract& c) {
   const std::int64_t ranks = attrs_of(c.node).ranks;
@@ -86,7 +87,7 @@ void scatter_backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kRankGather, node, "grad", {b.grad(node)}, same_group(node)));
 }
 
-void scatter_lower(Emitter& e, const Node& node) { collective(e, node, Opcode::kReduceScatter, Alu::kAdd); }
+void scatter_lower(Emitter& e, const Node& node) { collective(e, node, Opcode::kReduceScatter, attrs_of(node).alu); }
 
 // ---- cross-entropy when each rank has some columns of the logits (Shoeybi et al., section 3)
 

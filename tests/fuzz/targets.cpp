@@ -18,6 +18,7 @@
 #include "analysis/trace/trace.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "frontend/hlo/graph.h"
 #include "frontend/hlo/proto.h"
 #include "frontend/hlo/text.h"
 #include "frontend/interpret/interpreter.h"
@@ -28,6 +29,7 @@
 #include "isa/check.h"
 #include "runtime/compiler/program_cache.h"
 #include "tests/analysis/recorded.h"
+#include "trnsim/graphs/npz.h"
 #include "validation/rows/profile_rows.h"
 #include "validation/rows/rows.h"
 #include "workloads/checkpoints/adapter.h"
@@ -248,6 +250,13 @@ void result(Bytes bytes, const fs::path& scratch) {
   analysis::report_markdown(runs);
 }
 
+/// Of a program whose parameters take any bytes.
+void npz(Bytes bytes, const fs::path& scratch) {
+  static const trnsim::frontend::Module kModule = trnsim::frontend::hlo::graph_of(
+      trnsim::frontend::hlo::read_text("HloModule m\nENTRY e {\nROOT x = u8[64] parameter(0)\n}\n", "m"), "m");
+  trnsim::inputs_from(put(scratch / "in.npz", bytes), kModule);
+}
+
 void program(Bytes bytes, const fs::path&) { runtime::read_compiled(bytes, "fuzz"); }
 
 /// Whether it takes the reference a moment only.
@@ -300,6 +309,7 @@ constexpr std::array kTargets = {
     Target{"hlo_text", hlo_text},
     Target{"images", images},
     Target{"llama2c", llama2c},
+    Target{"npz", npz},
     Target{"picture", picture},
     Target{"profile", profile},
     Target{"program", program},

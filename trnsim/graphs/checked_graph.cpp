@@ -176,7 +176,7 @@ std::int64_t checks_of_processes(const Module& module, const Node& node, const h
     inputs.emplace_back(operands.begin() + static_cast<std::ptrdiff_t>(at),
                         operands.begin() + static_cast<std::ptrdiff_t>(at + each));
   std::vector<Value> results;
-  for (const auto& core : GraphProgram{frontend::lower(one), machine}.run_together(inputs))
+  for (const auto& core : GraphProgram{frontend::lower(one, {.computed = true}), machine}.run_together(inputs))
     results.insert(results.end(), core.begin(), core.end());
   std::int64_t met = 0;
   for (const Node& check : module.entry_function().nodes) {
@@ -200,7 +200,7 @@ std::int64_t checks_met(const Module& module, const hw::MachineParams& machine) 
   if (pure.entry_function().results.empty() || entry.parameters > 0)
     throw Error{Fault::kProgram, module.where(entry), "has no checks of its own, or parameters without values",
                 "run it by the reference interpreter"};
-  GraphProgram program{frontend::lower(pure), machine};
+  GraphProgram program{frontend::lower(pure, {.computed = true}), machine};
   const std::vector<Value> values = program.run({});
   std::int64_t met = 0;
   auto next = values.begin();

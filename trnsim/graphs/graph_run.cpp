@@ -1,10 +1,13 @@
 #include "trnsim/graphs/graph_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "base/error.h"
 #include "frontend/interpret/interpreter.h"
 #include "trnsim/graphs/graph_program.h"
 
@@ -59,18 +62,35 @@ double tolerance_of(Element element) {
 }
 
 std::vector<OutputError> compare_with_reference(const frontend::Module& module, const frontend::LoweredGraph& lowered,
-                                                const hw::MachineParams& machine, const std::vector<Value>& inputs) {
-  const std::vector<Value> got = GraphProgram{lowered, machine}.run(inputs);
-  frontend::Interpreter reference{module};
-  const std::vector<Value> want = reference.run(module.entry, inputs);
+                                                const hw::MachineParams& machine,
+                                                const std::vector<std::vector<Value>>& inputs) {
+  GraphProgram program{lowered, machine};
+  std::vector<std::vector<Value>> of_cores;
+  for (std::int64_t r = 0; r < program.ranks(); ++r)
+    of_cores.push_back(inputs[static_cast<std::size_t>(r) % inputs.size()]);
+  const auto got = program.run_together(of_cores);
+  const auto want = program.ranks() > 1
+                        ? frontend::run_on_processes(module, of_cores)
+                        : std::vector<std::vector<Value>>{frontend::Interpreter{module}.run(module.entry, of_cores[0])};
+  if (got.size() != want.size())
+    throw base::Error{
+        base::Fault::kProgram, module.file,
+        fmt::format("its groups name {} cores, and it has {} replicas and partitions", got.size(), want.size()),
+        "write mhlo.num_replicas or mhlo.num_partitions (HLO: replica_count) for all of them"};
   std::vector<OutputError> out;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    OutputError one{.name = lowered.outputs[i].name, .type = hlo_text(want[i].type)};
-    one.error = largest_difference(got[i], want[i]);
-    one.within = one.error <= tolerance_of(want[i].type.element);
+  for (std::size_t i = 0; i < want[0].size(); ++i) {
+    OutputError one{.name = lowered.outputs[i].name, .type = hlo_text(want[0][i].type)};
+    for (std::size_t r = 0; r < want.size(); ++r)
+      one.error = std::max(one.error, largest_difference(got[r][i], want[r][i]));
+    one.within = one.error <= tolerance_of(want[0][i].type.element);
     out.push_back(std::move(one));
   }
   return out;
+}
+
+std::vector<OutputError> compare_with_reference(const frontend::Module& module, const frontend::LoweredGraph& lowered,
+                                                const hw::MachineParams& machine, const std::vector<Value>& inputs) {
+  return compare_with_reference(module, lowered, machine, std::vector{inputs});
 }
 
 }  // namespace trnsim

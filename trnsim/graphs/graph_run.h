@@ -24,7 +24,11 @@ struct OutputError {
 /// Tolerance of a result, by its type: 1e-5 for fp32, 2e-2 for bf16, 0 for whole numbers.
 double tolerance_of(frontend::Element element);
 
-/// Errors: as GraphProgram::run(), and the interpreter's.
+/// The largest errors of all cores. `inputs`: of each core, or those that all have. Errors: as GraphProgram::run(), and
+/// the interpreter's.
+std::vector<OutputError> compare_with_reference(const frontend::Module& module, const frontend::LoweredGraph& lowered,
+                                                const hw::MachineParams& machine,
+                                                const std::vector<std::vector<frontend::Value>>& inputs);
 std::vector<OutputError> compare_with_reference(const frontend::Module& module, const frontend::LoweredGraph& lowered,
                                                 const hw::MachineParams& machine,
                                                 const std::vector<frontend::Value>& inputs);

@@ -58,9 +58,9 @@ RESHAPES = {"view", "_reshape_alias", "squeeze", "unsqueeze", "alias", "detach",
 def put_back(step, before, new):
     """The value that was looked at, with `new` where the view is."""
     key = (step.call.id, step.index, before.meta.key, new.meta.key)
-    found = MADE.get(key)
+    found = BACK.get(key)
     if found is None:
-        found = MADE[key] = call_back(step, before, new)
+        found = BACK[key] = call_back(step, before, new)
     return Node(found, [before, new] if len(found.ins) > 1 else [new]).value(0)
 
 
@@ -71,13 +71,13 @@ def call_back(step, before, new):
     if name in RESHAPES:
         if new.meta.numel != before.meta.numel:
             raise Unsupported("writing to an expanded tensor: give it memory of its own with .clone()")
-        return made(aten.reshape.default, [new], [Slot(0), list(shape)], contiguous(shape, before.meta.dtype))
+        return made_call(aten.reshape.default, [new], [Slot(0), list(shape)], contiguous(shape, before.meta.dtype))
     if name in ("permute", "transpose", "t"):
         order = permutation(name, args, len(shape))
         inverse = [order.index(i) for i in range(len(order))]
-        return made(aten.permute.default, [new], [Slot(0), inverse], contiguous(shape, before.meta.dtype))
+        return made_call(aten.permute.default, [new], [Slot(0), inverse], contiguous(shape, before.meta.dtype))
     func, rest = scatter_of(name, args, step, shape)
-    return made(func, [before, new], [Slot(0), Slot(1)] + rest, contiguous(shape, before.meta.dtype))
+    return made_call(func, [before, new], [Slot(0), Slot(1)] + rest, contiguous(shape, before.meta.dtype))
 
 
 def permutation(name, args, rank):
@@ -109,14 +109,22 @@ def scatter_of(name, args, step, shape):
     raise Unsupported(f"writing to what {name} looks at: give it memory of its own with .clone()")
 
 
-MADE = {}
+MADE, BACK = {}, {}  # calls that nothing but these functions makes; those that put views' values back
+
+
+def made_call(func, values, args, meta):
+    """A call whose result has the given meta, without asking PyTorch."""
+    key = (func, tuple(v.meta.key for v in values), repr([a for a in args if not isinstance(a, Slot)]), meta.key)
+    call = MADE.get(key)
+    if call is None:
+        call = MADE[key] = Call(func, args, {}, [v.meta for v in values])
+        call.outs = [meta]
+    return call
 
 
 def made(func, values, args, meta):
-    """A call whose result has the given meta, without asking PyTorch."""
-    call = Call(func, args, {}, [v.meta for v in values])
-    call.outs = [meta]
-    return call
+    """The value of such a call."""
+    return Node(made_call(func, values, args, meta), values).value(0)
 
 
 HOOKS["current"] = current

@@ -1,0 +1,66 @@
+"""`trnsim run PROGRAM --mode numeric --inputs FILE.npz`: NumPy's files as a program's inputs."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy
+
+BINARY = os.environ["TRNSIM_BINARY"]
+PROGRAM = """HloModule m
+ENTRY main {
+x = f32[3,4] parameter(0)
+i = s32[4] parameter(1)
+t = pred[] parameter(2)
+f = f32[4] convert(i)
+b = f32[3,4] broadcast(f), dimensions={1}
+n = f32[3,4] divide(x, b)
+p = pred[3,4] broadcast(t), dimensions={}
+ROOT y = f32[3,4] select(p, n, x)
+}
+"""
+
+
+class Inputs(unittest.TestCase):
+    def run_it(self, save=numpy.savez, more=(), **arrays):
+        with tempfile.TemporaryDirectory() as folder:
+            path, npz = pathlib.Path(folder, "p.hlo"), pathlib.Path(folder, "in.npz")
+            path.write_text(PROGRAM)
+            save(npz, *arrays.pop("plain", ()), **arrays)
+            if "cut" in more:
+                npz.write_bytes(npz.read_bytes()[:-40])
+            return subprocess.run([BINARY, "run", str(path), "--mode", "numeric", "--inputs", str(npz)],
+                                  capture_output=True, text=True, check=False)
+
+    def arrays(self):
+        return [numpy.arange(12, dtype="f4").reshape(3, 4), numpy.array([1, 2, 0, 4], "i4"), numpy.array(True)]
+
+    def test_arrays_by_order_number_and_name(self):
+        x, i, t = self.arrays()
+        for done in (self.run_it(plain=(x, i, t)), self.run_it(numpy.savez_compressed, arg1=i, arg0=x, arg2=t),
+                     self.run_it(x=x, index=i, truth=t)):
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"f32\[3,4\] +0 +as the reference")  # also of divisions by zero
+
+    def test_other_arrays_are_errors(self):
+        x, i, t = self.arrays()
+        for done, words in ((self.run_it(plain=(x, i)), "has 2 arrays, and the program 3 parameters"),
+                            (self.run_it(plain=(x.T, i, t)), "is in Fortran's order"),
+                            (self.run_it(plain=(x[:2], i, t)), "is tensor<2x4xf32>, and parameter 0 is tensor<3x4xf32>"),
+                            (self.run_it(plain=(x, i.astype("f8"), t)), "parameter 1 is tensor<4xi32>"),
+                            (self.run_it(plain=(x, i, numpy.array("text"))), "is of a type that programs do not have"),
+                            (self.run_it(plain=(x, i, t), more=("cut",)), "is no archive of arrays")):
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stderr.count("error"), 1)
+
+    def test_inputs_are_of_programs_that_are_computed(self):
+        done = subprocess.run([BINARY, "run", "bert_emotion", "--inputs", "x.npz"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--inputs: are those of a program that is computed", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+// Operators that are composed of others, several cores, and branches that data chooses: numbers against the
+// interpreter.
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "frontend/hlo/graph.h"
+#include "frontend/hlo/text.h"
+#include "trnsim/graphs/graph_run.h"
+
+namespace trnsim {
+namespace {
+
+using testing::HasSubstr;
+
+frontend::Module module_of(const std::string& attributes, const std::string& body) {
+  return frontend::hlo::graph_of(frontend::hlo::read_text("HloModule m" + attributes + "\n" + body, "m"), "m");
+}
+
+void expect_numbers(const frontend::Module& module, std::int64_t ranks = 1) {
+  const frontend::LoweredGraph lowered = frontend::lower(module, {.computed = true});
+  EXPECT_EQ(lowered.ranks, ranks);
+  std::vector<std::vector<frontend::Value>> inputs;
+  for (std::int64_t r = 0; r < ranks; ++r) inputs.push_back(drawn_inputs(module, static_cast<std::uint64_t>(7 + r)));
+  for (const OutputError& one : compare_with_reference(module, lowered, hw::load_machine("trn1.32xlarge"), inputs))
+    EXPECT_TRUE(one.within) << one.name << " " << one.type << " is off by " << one.error;
+}
+
+TEST(ComposedGraphs, BatchNormsOfAnyFeatureDimension) {
+  for (const auto& [dims, feature, size] :
+       {std::tuple{"4,5,6,3", "3", "3"}, std::tuple{"2,9,4,5", "1", "9"}, std::tuple{"7,130", "0", "7"}}) {
+    const std::string x = std::string{"f32["} + dims + "]", v = std::string{"f32["} + size + "]";
+    const std::string settings = std::string{", epsilon=0.001, feature_index="} + feature + "\n";
+    expect_numbers(module_of(
+        "", "ENTRY main {\nx = " + x + " parameter(0)\ng = " + v + " parameter(1)\nb = " + v +
+                " parameter(2)\ndy = " + x + " parameter(3)\nt = (" + x + ", " + v + ", " + v +
+                ") batch-norm-training(x, g, b)" + settings + "y = " + x + " get-tuple-element(t), index=0\nm = " + v +
+                " get-tuple-element(t), index=1\nw = " + v + " get-tuple-element(t), index=2\nd = (" + x + ", " + v +
+                ", " + v + ") batch-norm-grad(x, g, m, w, dy)" + settings + "dx = " + x +
+                " get-tuple-element(d), index=0\ndg = " + v + " get-tuple-element(d), index=1\ndb = " + v +
+                " get-tuple-element(d), index=2\ni = " + x + " batch-norm-inference(x, g, b, m, w)" + settings +
+                "ROOT r = (" + x + ", " + x + ", " + v + ", " + v + ", " + x + ", " + v +
+                ") tuple(y, dx, dg, db, i, w)\n}\n"));
+  }
+}
+
+TEST(ComposedGraphs, AVarianceIsThatOfItsFormat) {
+  expect_numbers(module_of("",
+                           "ENTRY main {\nx = bf16[8,33] parameter(0)\ng = bf16[33] parameter(1)\nb = bf16[33] "
+                           "parameter(2)\nROOT t = (bf16[8,33], bf16[33], bf16[33]) batch-norm-training(x, g, b), "
+                           "epsilon=0.01, feature_index=1\n}\n"));
+}
+
+TEST(ComposedGraphs, RanksHandTheirTensorsOn) {
+  for (const char* pairs : {"{{0,1},{1,2},{2,3},{3,0}}", "{{0,1},{1,2},{2,3}}", "{{3,1},{1,3},{0,0}}", "{{2,0}}"})
+    expect_numbers(module_of(", replica_count=4", std::string{"ENTRY main {\nx = f32[3,5] parameter(0)\nROOT y = "
+                                                              "f32[3,5] collective-permute(x), source_target_pairs="} +
+                                                      pairs + "\n}\n"),
+                   4);
+  expect_numbers(module_of(", replica_count=4",
+                           "ENTRY main {\nx = s32[6] parameter(0)\nROOT y = s32[6] collective-broadcast(x), "
+                           "replica_groups={{2,0},{3}}\n}\n"),
+                 4);
+}
+
+/// With a channel the pairs are of partitions: a program that has none moves nothing, and is refused.
+TEST(ComposedGraphs, PairsAreOfReplicasOrOfPartitions) {
+  const std::string moves =
+      "ENTRY main {\nx = f32[3] parameter(0)\nROOT y = f32[3] collective-permute(x), channel_id=1, "
+      "source_target_pairs={{0,1},{1,0}}\n}\n";
+  expect_numbers(module_of(", num_partitions=2", moves), 2);
+  EXPECT_THROW(frontend::lower(module_of(", replica_count=2", moves)), base::Error);
+}
+
+TEST(ComposedGraphs, AScatteredReductionIsThatOfItsRegion) {
+  constexpr const char* kMost =
+      "most {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] maximum(a, b)\n}\n";
+  expect_numbers(
+      module_of(", replica_count=2", std::string{kMost} + "ENTRY main {\nx = f32[4,6] parameter(0)\nROOT y = f32[2,6] "
+                                                          "reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, "
+                                                          "to_apply=most\n}\n"),
+      2);
+  try {
+    frontend::lower(
+        module_of(", replica_count=2",
+                  "less {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] subtract(a, b)\n}\n"
+                  "ENTRY main {\nx = f32[4,6] parameter(0)\nROOT y = f32[4,6] all-reduce(x), "
+                  "replica_groups={{0,1}}, to_apply=less\n}\n"));
+    FAIL() << "subtract is no reduction over ranks";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("combines ranks by subtract"));
+  }
+}
+
+TEST(ComposedGraphs, RanksKnowTheirNumber) {
+  expect_numbers(
+      module_of(", replica_count=4",
+                "ENTRY main {\nx = f32[8,6] parameter(0)\nr = u32[] replica-id()\ni = s32[] convert(r)\ntwo = "
+                "s32[] constant(2)\nat = s32[] multiply(i, two)\nzero = s32[] constant(0)\nROOT y = f32[2,6] "
+                "dynamic-slice(x, at, zero), dynamic_slice_sizes={2,6}\n}\n"),
+      4);
+}
+
+/// A branch may not write what another one reads.
+TEST(ComposedGraphs, BranchesThatDataChooses) {
+  constexpr const char* kBranches =
+      "one {\np = (f32[4,6], f32[1,6]) parameter(0)\nx = f32[4,6] get-tuple-element(p), index=0\nu = f32[1,6] "
+      "get-tuple-element(p), index=1\nz = s32[] constant(1)\nROOT y = f32[4,6] dynamic-update-slice(x, u, z, z)\n}\n"
+      "two {\np = (f32[4,6], f32[1,6]) parameter(0)\nx = f32[4,6] get-tuple-element(p), index=0\nROOT y = f32[4,6] "
+      "sine(x)\n}\nthree {\np = (f32[4,6], f32[1,6]) parameter(0)\nx = f32[4,6] get-tuple-element(p), index=0\nROOT y "
+      "= "
+      "f32[4,6] add(x, x)\n}\n";
+  expect_numbers(
+      module_of("", std::string{kBranches} +
+                        "ENTRY main {\nx = f32[4,6] parameter(0)\nu = f32[1,6] parameter(1)\ni = s32[] "
+                        "parameter(2)\ne = f32[4,6] exponential(x)\np = (f32[4,6], f32[1,6]) tuple(e, u)\n"
+                        "ROOT y = f32[4,6] conditional(i, p, p, p), branch_computations={one, two, three}\n}\n"));
+  expect_numbers(module_of("", std::string{kBranches} +
+                                   "ENTRY main {\nx = f32[4,6] parameter(0)\nu = f32[1,6] parameter(1)\nt = pred[] "
+                                   "parameter(2)\np = (f32[4,6], f32[1,6]) tuple(x, u)\nROOT y = f32[4,6] "
+                                   "conditional(t, p, p), true_computation=two, false_computation=three\n}\n"));
+}
+
+}  // namespace
+}  // namespace trnsim
