@@ -78,6 +78,7 @@ void add_torch(CLI::App& app) {
   app.add_option("--set")->description("another number of the machine");
   app.add_flag("--timed")->description("time alone: no value is computed, and a script that reads one is told where");
   app.add_flag("--numeric")->description("values alone: no time is asked for");
+  app.add_flag("--cuda")->description("the script's \"cuda\" is the simulated device, and is available");
   app.add_flag("--default_device")
       ->description("tensors that name no device are on the simulated one: for scripts that know of none");
 }

@@ -222,18 +222,23 @@ std::string command_of_report() {
   return command_with(words, {}, trnsim::FolderIs::kTaken);
 }
 
+/// Whether it is a program whose numbers are asked for. Errors: Fault::kUsage for what only such a program takes.
+bool computed_program(const RunOptions& options) {
+  const std::string& mode = options.settings.machine.mode;
+  const bool program = trnsim::is_graph_file(options.workload);
+  if (program && mode == "full")
+    throw base::Error{base::Fault::kUsage, "--mode full", "a program of its own is computed or timed, not both at once",
+                      "use --mode numeric for its numbers, --mode timed for its time"};
+  if (!options.inputs.empty() && !(program && mode == "numeric"))
+    throw base::Error{base::Fault::kUsage, "--inputs", "are those of a program that is computed",
+                      "name a program's file and use --mode numeric, or leave it out"};
+  return program && mode == "numeric";
+}
+
 void run(const RunOptions& options) {
   if (options.dump_config) return dump_config(options);
   if (std::filesystem::is_directory(options.workload)) return run_cache(options.workload, options.settings);
-  const std::string& mode = options.settings.machine.mode;
-  if (trnsim::is_graph_file(options.workload) && mode == "numeric")
-    return run_numbers(options.workload, options.inputs, options.settings);
-  if (!options.inputs.empty())
-    throw base::Error{base::Fault::kUsage, "--inputs", "are those of a program that is computed",
-                      "name a program's file and use --mode numeric, or leave it out"};
-  if (trnsim::is_graph_file(options.workload) && mode == "full")
-    throw base::Error{base::Fault::kUsage, "--mode full", "a program of its own is computed or timed, not both at once",
-                      "use --mode numeric for its numbers, --mode timed for its time"};
+  if (computed_program(options)) return run_numbers(options.workload, options.inputs, options.settings);
   std::optional<base::NewFolder> made;
   workloads::Workload workload = trnsim::workload_of(options.workload);
   if (options.settings.output.output_dir.empty()) made.emplace(default_folder(options));

@@ -247,6 +247,7 @@ constexpr std::array kOpcodes = {OpcodeRow{"broadcast", "broadcast_in_dim", broa
                                  OpcodeRow{"convolution", "", convolution},
                                  OpcodeRow{"reduce-precision", "", reduce_precision},
                                  OpcodeRow{"all-reduce", "", all_reduce},
+                                 OpcodeRow{"collective-broadcast", "", all_reduce},
                                  OpcodeRow{"all-gather", "", all_gather},
                                  OpcodeRow{"reduce-scatter", "", reduce_scatter},
                                  OpcodeRow{"all-to-all", "", all_to_all},

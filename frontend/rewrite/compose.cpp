@@ -182,6 +182,7 @@ std::vector<double> sources_of(const Module& module, const Node& node) {
   };
   const bool pairs = node.op->name == "collective_permute";
   const IntTable table = node.attributes.table(pairs ? "source_target_pairs" : "replica_groups");
+  if (!pairs && table.values.empty()) return std::vector<double>(static_cast<std::size_t>(ranks), 0.0);  // one group
   for (std::int64_t r = 0; r < table.rows(); ++r)
     for (std::int64_t column = pairs ? 1 : 0; column < table.columns; ++column)
       if (table.at(r, column) >= 0 && !note(table.at(r, 0), table.at(r, column))) return {};

@@ -22,6 +22,7 @@
 #include "frontend/hlo/proto.h"
 #include "frontend/hlo/text.h"
 #include "frontend/interpret/interpreter.h"
+#include "frontend/interpret/npz.h"
 #include "frontend/ops/refusals.h"
 #include "frontend/stablehlo/reader.h"
 #include "hw/params.h"
@@ -29,7 +30,6 @@
 #include "isa/check.h"
 #include "runtime/compiler/program_cache.h"
 #include "tests/analysis/recorded.h"
-#include "trnsim/graphs/npz.h"
 #include "validation/rows/profile_rows.h"
 #include "validation/rows/rows.h"
 #include "workloads/checkpoints/adapter.h"
@@ -250,11 +250,11 @@ void result(Bytes bytes, const fs::path& scratch) {
   analysis::report_markdown(runs);
 }
 
-/// Of a program whose parameters take any bytes.
+/// The program takes any bytes.
 void npz(Bytes bytes, const fs::path& scratch) {
   static const trnsim::frontend::Module kModule = trnsim::frontend::hlo::graph_of(
       trnsim::frontend::hlo::read_text("HloModule m\nENTRY e {\nROOT x = u8[64] parameter(0)\n}\n", "m"), "m");
-  trnsim::inputs_from(put(scratch / "in.npz", bytes), kModule);
+  trnsim::frontend::inputs_from(put(scratch / "in.npz", bytes), kModule);
 }
 
 void program(Bytes bytes, const fs::path&) { runtime::read_compiled(bytes, "fuzz"); }

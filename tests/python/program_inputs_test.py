@@ -47,7 +47,7 @@ class Inputs(unittest.TestCase):
         x, i, t = self.arrays()
         for done, words in ((self.run_it(plain=(x, i)), "has 2 arrays, and the program 3 parameters"),
                             (self.run_it(plain=(x.T, i, t)), "is in Fortran's order"),
-                            (self.run_it(plain=(x[:2], i, t)), "is tensor<2x4xf32>, and parameter 0 is tensor<3x4xf32>"),
+                            (self.run_it(plain=(x[:2], i, t)), "is tensor<2x4xf32>, and parameter 0 is tensor<3x4"),
                             (self.run_it(plain=(x, i.astype("f8"), t)), "parameter 1 is tensor<4xi32>"),
                             (self.run_it(plain=(x, i, numpy.array("text"))), "is of a type that programs do not have"),
                             (self.run_it(plain=(x, i, t), more=("cut",)), "is no archive of arrays")):

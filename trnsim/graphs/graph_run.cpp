@@ -90,7 +90,7 @@ std::vector<OutputError> compare_with_reference(const frontend::Module& module, 
 
 std::vector<OutputError> compare_with_reference(const frontend::Module& module, const frontend::LoweredGraph& lowered,
                                                 const hw::MachineParams& machine, const std::vector<Value>& inputs) {
-  return compare_with_reference(module, lowered, machine, std::vector{inputs});
+  return compare_with_reference(module, lowered, machine, std::vector<std::vector<Value>>{inputs});
 }
 
 }  // namespace trnsim

@@ -177,7 +177,7 @@ bool is_model(const std::string& name) {
 workloads::Workload known_workload(const std::string& name, std::string_view otherwise) {
   if (is_graph_file(name))
     throw Error{Fault::kUsage, name, "is a program, which has one plan and one batch",
-                "use trnsim run: it has its time and dollars, on any --instance_type"};
+                "use trnsim run: it has its time and dollars, on any machine"};
   std::vector<std::string> names = workloads::workload_names();
   if (!std::filesystem::exists(name) && std::ranges::find(names, name) == names.end()) {
     std::ranges::copy(workloads::model_preset_names(), std::back_inserter(names));

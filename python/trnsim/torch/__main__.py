@@ -33,6 +33,8 @@ def parser():
     out.add_argument("--numeric", action="store_true", help="values alone: no time is asked for")
     out.add_argument("--default_device", action="store_true",
                      help="tensors that name no device are on the simulated one: for scripts that know of none")
+    out.add_argument("--cuda", action="store_true",
+                     help="the script's \"cuda\" is the simulated device, and is available")
     out.add_argument("script")
     out.add_argument("args", nargs=argparse.REMAINDER)
     return out
@@ -129,13 +131,16 @@ def main():
     except ImportError as error:
         return fail(f"the compiled module of trnsim is not there ({error})", "./dev build builds it, ./dev install "
                     "installs it")
-    engine = _install.install(backend, given.default_device)
+    engine = _install.install(backend, given.default_device, given.cuda)
     engine.cores = given.cores
     code = ended(started(given))
     sys.stdout.flush()
     gathered = engine.gathered or _report.gathered(engine)
     if gathered["executions"]:
         print(_report.written(gathered, given, backend.folder), file=sys.stderr)
+    elif code == 0:
+        print("nothing ran on the simulated device: name \"xla\" as the device, or use --cuda for a script that takes "
+              "\"cuda\", --default_device for one that names none", file=sys.stderr)
     return code
 
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from trnsim.torch import _collectives
+from trnsim.torch import _collectives, _modes
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor
 
@@ -82,7 +82,7 @@ class Autocast(torch.autocast):
     """torch.autocast, which knows the device."""
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
-        self.ours = str(device_type).split(":")[0] in ("xla", "neuron")
+        self.ours = _modes.named(str(device_type))
         self.lower = (dtype or torch.bfloat16) if enabled else None
         if self.ours and self.lower not in (None, torch.bfloat16, torch.float16):
             raise RuntimeError(f"autocast to {dtype}: torch.bfloat16 and torch.float16 are there")
@@ -118,6 +118,13 @@ class XlaAutocast(Autocast):
     """torch_xla.amp.autocast(device, ...)."""
 
     def __init__(self, device="xla", enabled=True, dtype=None, cache_enabled=True):
+        super().__init__("xla", dtype, enabled)
+
+
+class CudaAutocast(Autocast):
+    """torch.cuda.amp.autocast(), where "cuda" is the device."""
+
+    def __init__(self, enabled=True, dtype=torch.float16, cache_enabled=True):
         super().__init__("xla", dtype, enabled)
 
 

@@ -4,7 +4,7 @@ import gc
 
 import torch
 
-from trnsim.torch import _amp, _ddp, _dist, _engine, _modes, _xla_modules
+from trnsim.torch import _amp, _cuda, _ddp, _dist, _engine, _modes, _xla_modules
 from trnsim.torch._modes import loads_data, named
 from trnsim.torch._tensor import DeviceTensor, from_host
 
@@ -42,7 +42,7 @@ def renamed(to):
 
 
 def one_kind(check):
-    """PyTorch 1.13 takes a parameter of a tensor subclass for one of every kind, uninitialized ones too; 2.x does not."""
+    """PyTorch 1.13 takes a parameter of a tensor subclass for one of every kind, uninitialized too; 2.x does not."""
     def checked(kind, instance):
         return check(kind, instance) if kind is torch.nn.Parameter else type.__instancecheck__(kind, instance)
     return checked
@@ -156,8 +156,9 @@ def calm_collector():
     gc.set_threshold(20_000, *gc.get_threshold()[1:])
 
 
-def install(backend, everywhere=False):
-    """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device."""
+def install(backend, everywhere=False, cuda=False):
+    """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device, with
+    `cuda` also "cuda"."""
     running = _engine.start(backend)
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.nn.Module._apply = tied(torch.nn.Module._apply)
@@ -179,4 +180,6 @@ def install(backend, everywhere=False):
     DeviceTensor.plain_numpy = everywhere
     if everywhere:
         torch.from_numpy = placed(torch.from_numpy)
+    if cuda:
+        _cuda.install()
     return running

@@ -107,8 +107,7 @@ def left_to_host(call):
 
 
 def decomposition(func):
-    """Ours, or PyTorch's own, of a private table that every version so far has in one of two places. None: there is none.
-    """
+    """Ours, or PyTorch's own, of a private table that every version so far has in one of two places; None without."""
     if func in OURS:
         return OURS[func]
     try:

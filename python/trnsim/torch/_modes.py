@@ -27,7 +27,7 @@ def named(device):
     """Whether a value names the simulated device."""
     if type(device) is str:
         return device.split(":")[0] in NAMES
-    return isinstance(device, torch.device) and device.type == "xla"
+    return isinstance(device, torch.device) and device.type in NAMES
 
 
 OWN, LOADERS = os.path.dirname(__file__) + os.sep, os.path.join("torch", "utils", "data") + os.sep

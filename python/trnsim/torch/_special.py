@@ -222,7 +222,8 @@ def resized(func, args, kwargs):
 NAMED = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
          "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
          "_index_put_impl_": index, "_pack_padded_sequence": packed, "rrelu_with_noise": noisy,
-         "resize_": resized, "resize_as_": resized, "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
+         "resize_": resized, "resize_as_": resized,
+         "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
          "t_": reshaped, "transpose_": reshaped, "swapaxes_": reshaped, "swapdims_": reshaped}
 
 

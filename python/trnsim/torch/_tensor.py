@@ -54,9 +54,11 @@ class DeviceTensor(torch.Tensor):
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         return HOOKS["dispatch"](func, args, kwargs or {})
 
+    place = DEVICE  # as scripts are told
+
     @property
     def device(self):
-        return DEVICE
+        return self.place
 
     @property
     def is_meta(self):
@@ -91,7 +93,7 @@ class DeviceTensor(torch.Tensor):
     def numpy(self, *_, **__):
         if self.plain_numpy:
             return self.detach().cpu().numpy()
-        raise TypeError(f"can't convert {DEVICE} device type tensor to numpy. "
+        raise TypeError(f"can't convert {self.place} device type tensor to numpy. "
                         "Use Tensor.cpu() to copy the tensor to host memory first.")
 
     def __array__(self, *_, **__):
@@ -100,7 +102,7 @@ class DeviceTensor(torch.Tensor):
     def __repr__(self, *_, **__):
         text = repr(self.detach().cpu())
         grad = ", requires_grad=True" if self.requires_grad else ""
-        return text[:-1] + f", device='{DEVICE}'{grad})"
+        return text[:-1] + f", device='{self.place}'{grad})"
 
     def __format__(self, spec):
         return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
@@ -108,7 +110,7 @@ class DeviceTensor(torch.Tensor):
     def __reduce_ex__(self, protocol):
         """As torch_xla's: the values, which come back to the device."""
         plain = (torch._utils._rebuild_device_tensor_from_numpy,
-                 (self.detach().cpu().numpy(), self.dtype, str(DEVICE), self.requires_grad))
+                 (self.detach().cpu().numpy(), self.dtype, str(self.place), self.requires_grad))
         if not getattr(self, "_is_param", False):
             return plain
         return torch._utils._rebuild_parameter, (self.detach(), self.requires_grad, {})

@@ -1,7 +1,6 @@
 """Views: how a view's value comes from its storage, and how a write to a view changes the storage."""
 import torch
 
-from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor
 from trnsim.torch._values import HOOKS, Call, Node, Slot, Unsupported, contiguous
 

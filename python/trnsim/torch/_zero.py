@@ -16,12 +16,13 @@ def parts(tensor, count):
 
 
 class ZeroRedundancyOptimizer(torch.optim.Optimizer):
-    """`optimizer_class` on this core's parts, whose type is `optimizer_dtype` (fp32). step() averages gradients over cores,
-    clips them by their norm over all parts, and gathers the updated parameters."""
+    """`optimizer_class` on this core's parts, whose type is `optimizer_dtype` (fp32). step() averages gradients over
+    cores, clips them by their norm over all parts, and gathers the updated parameters."""
 
-    def __init__(self, params, optimizer_class, optimizer_dtype=None, grad_clipping=True, max_norm=None,
-                 pin_layout=True, sharding_groups=None, grad_norm_groups=None, lazy_init=False, **defaults):
-        if sharding_groups or grad_norm_groups:
+    def __init__(self, params, optimizer_class, optimizer_dtype=None, grad_clipping=True, max_norm=None, **defaults):
+        layout = {name: defaults.pop(name, None) for name in ("pin_layout", "sharding_groups", "grad_norm_groups",
+                                                              "lazy_init")}
+        if layout["sharding_groups"] or layout["grad_norm_groups"]:
             raise RuntimeError("ZeroRedundancyOptimizer with groups of cores is not there: leave them out")
         super().__init__(params, defaults)
         self.clips, self.max_norm, self.cores = grad_clipping, 1.0 if max_norm is None else max_norm, engine().ranks

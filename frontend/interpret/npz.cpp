@@ -1,4 +1,4 @@
-#include "trnsim/graphs/npz.h"
+#include "frontend/interpret/npz.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -7,21 +7,17 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/files.h"
 
-namespace trnsim {
+namespace trnsim::frontend {
 namespace {
 
 using base::Error;
 using base::Fault;
-using frontend::Element;
-using frontend::Type;
-using frontend::Value;
 
 /// Bytes of a file, read where they are; a place beyond the end is an error, not a crash.
 class Bytes {
@@ -37,9 +33,9 @@ class Bytes {
   }
   /// A little-endian number.
   std::uint64_t number(std::uint64_t at, std::size_t count) const {
+    const std::string_view bytes = part(at, count);
     std::uint64_t out = 0;
-    for (const char c : std::string{part(at, count)} | std::views::reverse)
-      out = out << 8 | static_cast<unsigned char>(c);
+    for (std::size_t i = count; i-- > 0;) out = out << 8 | static_cast<unsigned char>(bytes[i]);
     return out;
   }
   std::uint64_t size() const { return all_.size(); }
@@ -125,28 +121,27 @@ Value array_of(const Bytes& npy, const std::string& name) {
     npy.fail(fmt::format("{} is in Fortran's order: save numpy.ascontiguousarray of it", name));
   std::string_view shape = entry(head, "shape");
   shape = shape.substr(0, shape.find(')'));
-  frontend::Dims dims;
+  Dims dims;
   for (std::size_t i = shape.find_first_of("0123456789"); i < shape.size(); i = shape.find_first_of("0123456789", i)) {
     std::int64_t size = 0;
     i = static_cast<std::size_t>(std::from_chars(&shape[i], shape.data() + shape.size(), size).ptr - shape.data());
     dims.push_back(size);
   }
-  const Type type = frontend::tensor_type(kind->element, dims);
-  frontend::require_room(type);
-  const std::size_t bytes = frontend::stored_bytes(type.element);
-  const auto count = static_cast<std::size_t>(frontend::element_count(dims));
+  const Type type = tensor_type(kind->element, dims);
+  require_room(type);
+  const std::size_t bytes = stored_bytes(type.element);
+  const auto count = static_cast<std::size_t>(element_count(dims));
   const Bytes data{npy.part(8 + width + length, count * bytes), npy.file()};
-  frontend::Reals reals;
-  frontend::Integers integers;
+  Reals reals;
+  Integers integers;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t bits = data.number(i * bytes, bytes);
     if (is_float(type.element))
-      reals.push_back(frontend::decode_float(type.element, bits));
+      reals.push_back(decode_float(type.element, bits));
     else
-      integers.push_back(frontend::wrap_to(type.element, static_cast<std::int64_t>(bits)));
+      integers.push_back(wrap_to(type.element, static_cast<std::int64_t>(bits)));
   }
-  return is_float(type.element) ? frontend::value_of(type, std::move(reals))
-                                : frontend::value_of(type, std::move(integers));
+  return is_float(type.element) ? value_of(type, std::move(reals)) : value_of(type, std::move(integers));
 }
 
 /// The number at the end of a name.
@@ -160,7 +155,7 @@ std::optional<std::size_t> number_of(const std::string& name) {
 
 }  // namespace
 
-std::vector<Value> inputs_from(const std::filesystem::path& npz, const frontend::Module& module) {
+std::vector<Value> inputs_from(const std::filesystem::path& npz, const Module& module) {
   const std::string file = npz.string(), all = base::read_file(npz);
   const std::vector<Member> members = members_of(Bytes{all, file});
   const std::vector<Type> types = module.entry_function().parameter_types();
@@ -187,4 +182,4 @@ std::vector<Value> inputs_from(const std::filesystem::path& npz, const frontend:
   return out;
 }
 
-}  // namespace trnsim
+}  // namespace trnsim::frontend

@@ -7,11 +7,11 @@
 #include "frontend/graph/graph.h"
 #include "frontend/interpret/value.h"
 
-namespace trnsim {
+namespace trnsim::frontend {
 
 /// A value for each parameter of a program: arrays of its name or of its number ("arr_1", "arg1", "parameter.1"), else
 /// in the order of the file. Errors: Fault::kData for a file that numpy.savez did not write, Fault::kUsage for arrays
 /// of another count, shape or type than the parameters'.
-std::vector<frontend::Value> inputs_from(const std::filesystem::path& npz, const frontend::Module& module);
+std::vector<Value> inputs_from(const std::filesystem::path& npz, const Module& module);
 
-}  // namespace trnsim
+}  // namespace trnsim::frontend
