@@ -88,6 +88,9 @@ class DeviceTensor(torch.Tensor):
     def tolist(self):
         return self.cpu().tolist()
 
+    def new_tensor(self, data, *, dtype=None, device=None, **more):
+        return torch.tensor(data, dtype=dtype or self.dtype, device=DEVICE if device is None else device, **more)
+
     plain_numpy = False
 
     def numpy(self, *_, **__):
