@@ -8,7 +8,6 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/output.h"
-#include "frontend/interpret/npz.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/graphs/graph_run.h"
 #include "trnsim/graphs/rewrite_switches.h"
@@ -25,7 +24,7 @@ void run_numbers(const std::string& file, const std::string& npz, const trnsim::
   std::vector<std::vector<trnsim::frontend::Value>> inputs;  // of each core
   for (std::int64_t r = 0; r < lowered.ranks; ++r)
     inputs.push_back(
-        !npz.empty() ? trnsim::frontend::inputs_from(npz, model->module())
+        !npz.empty() ? trnsim::given_inputs(npz, model->module())
                      : trnsim::drawn_inputs(model->module(), static_cast<std::uint64_t>(settings.training.seed + r)));
   const auto errors = trnsim::compare_with_reference(model->module(), lowered, machine, inputs);
   base::Table table{{{"result", ""}, {"type", ""}, {"error", "largest difference, of the largest number"}, {"", ""}}};

@@ -222,7 +222,8 @@ std::string command_of_report() {
   return command_with(words, {}, trnsim::FolderIs::kTaken);
 }
 
-/// Whether it is a program whose numbers are asked for. Errors: Fault::kUsage for what only such a program takes.
+/// Whether it is a program whose numbers are asked for. Errors: Fault::kUsage for settings that only such a program
+/// has.
 bool computed_program(const RunOptions& options) {
   const std::string& mode = options.settings.machine.mode;
   const bool program = trnsim::is_graph_file(options.workload);

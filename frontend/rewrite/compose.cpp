@@ -169,20 +169,27 @@ void from_ranks(Composer& c, const std::vector<double>& sources) {
   c.b().returns({out});
 }
 
-/// The source of each rank, -1 where it has none; empty: ids are not those of ranks.
+/// The source of each rank, -1 where it has none; empty: an id is none of a replica or, with a channel, of a partition.
 std::vector<double> sources_of(const Module& module, const Node& node) {
-  const std::int64_t ranks = ranks_of(module);
+  const std::int64_t partitions = std::max<std::int64_t>(module.partitions, 1), ranks = ranks_of(module);
   const bool of_partitions = node.attributes.integer("channel_id") > 0;
-  if (ranks != (of_partitions ? module.partitions : module.replicas)) return {};
+  const std::int64_t ids = of_partitions ? partitions : ranks / partitions, others = ranks / ids;
+  const auto rank = [&](std::int64_t id, std::int64_t other) {
+    return of_partitions ? other * partitions + id : id * partitions + other;
+  };
   std::vector<double> out(static_cast<std::size_t>(ranks), -1);
   const auto note = [&](std::int64_t source, std::int64_t target) {
-    if (source < 0 || target < 0 || source >= ranks || target >= ranks) return false;
-    out[static_cast<std::size_t>(target)] = static_cast<double>(source);
+    if (source < 0 || target < 0 || source >= ids || target >= ids) return false;
+    for (std::int64_t other = 0; other < others; ++other)
+      out[static_cast<std::size_t>(rank(target, other))] = static_cast<double>(rank(source, other));
     return true;
   };
   const bool pairs = node.op->name == "collective_permute";
-  const IntTable table = node.attributes.table(pairs ? "source_target_pairs" : "replica_groups");
-  if (!pairs && table.values.empty()) return std::vector<double>(static_cast<std::size_t>(ranks), 0.0);  // one group
+  IntTable table = node.attributes.table(pairs ? "source_target_pairs" : "replica_groups");
+  if (!pairs && table.values.empty()) {  // all are one group
+    table = {.columns = ids, .values = Ints(static_cast<std::size_t>(ids))};
+    std::iota(table.values.begin(), table.values.end(), 0);
+  }
   for (std::int64_t r = 0; r < table.rows(); ++r)
     for (std::int64_t column = pairs ? 1 : 0; column < table.columns; ++column)
       if (table.at(r, column) >= 0 && !note(table.at(r, 0), table.at(r, column))) return {};
@@ -196,10 +203,7 @@ bool is_move(const Module& module, const Node& node) {
   return node.operands.size() == 1 && !node.attributes.flag("has_dynamic_root") && !sources_of(module, node).empty();
 }
 
-bool is_number(const Module& module, const Node& node) {
-  const std::string_view op = node.op->name;
-  return (op == "replica_id" && module.partitions <= 1) || (op == "partition_id" && module.replicas <= 1);
-}
+bool is_number(const Node& node) { return node.op->name == "replica_id" || node.op->name == "partition_id"; }
 
 void compute(Module& module, Composer& c) {
   const std::string_view op = c.node().op->name;
@@ -210,7 +214,9 @@ void compute(Module& module, Composer& c) {
     from_ranks(c, sources_of(module, c.node()));
   } else {
     std::vector<double> numbers(static_cast<std::size_t>(ranks_of(module)));
-    std::iota(numbers.begin(), numbers.end(), 0.0);
+    const auto partitions = static_cast<std::size_t>(std::max<std::int64_t>(module.partitions, 1));
+    for (std::size_t r = 0; r < numbers.size(); ++r)
+      numbers[r] = static_cast<double>(op == "replica_id" ? r / partitions : r % partitions);
     const ValueId mine = c.b().op("convert", {of_rank(c, numbers)}, {}, {tensor_type(Element::kU32, {1})});
     c.b().returns({c.b().op("reshape", {mine}, {}, {scalar_type(Element::kU32)})});
   }
@@ -222,7 +228,7 @@ void compose(Module& module, bool rank_numbers) {
   const std::size_t own = module.functions.size();
   for (std::size_t f = 0; f < own; ++f)
     for (Node& node : module.functions[f].nodes) {
-      if (!is_norm(node.op->name) && !is_move(module, node) && !(rank_numbers && is_number(module, node))) continue;
+      if (!is_norm(node.op->name) && !is_move(module, node) && !(rank_numbers && is_number(node))) continue;
       Composer composer{module, module.functions[f], node};
       compute(module, composer);
       node.regions = {Region{.function = composer.b().id(), .captures = {}}};

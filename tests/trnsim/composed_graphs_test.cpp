@@ -68,6 +68,7 @@ TEST(ComposedGraphs, PairsAreOfReplicasOrOfPartitions) {
       "ENTRY main {\nx = f32[3] parameter(0)\nROOT y = f32[3] collective-permute(x), channel_id=1, "
       "source_target_pairs={{0,1},{1,0}}\n}\n";
   expect_numbers(module_of(", num_partitions=2", moves), 2);
+  expect_numbers(module_of(", replica_count=2, num_partitions=2", moves), 4);
   EXPECT_THROW(frontend::lower(module_of(", replica_count=2", moves)), base::Error);
 }
 
@@ -98,6 +99,14 @@ TEST(ComposedGraphs, RanksKnowTheirNumber) {
                 "s32[] constant(2)\nat = s32[] multiply(i, two)\nzero = s32[] constant(0)\nROOT y = f32[2,6] "
                 "dynamic-slice(x, at, zero), dynamic_slice_sizes={2,6}\n}\n"),
       4);
+}
+
+TEST(ComposedGraphs, NumbersOfReplicasAndOfPartitions) {
+  expect_numbers(
+      module_of(", replica_count=2, num_partitions=3",
+                "ENTRY main {\nr = u32[] replica-id()\np = u32[] partition-id()\nx = u32[] parameter(0)\ny = "
+                "u32[] multiply(r, x)\nROOT t = (u32[], u32[]) tuple(y, p)\n}\n"),
+      6);
 }
 
 /// A branch may not write what another one reads.

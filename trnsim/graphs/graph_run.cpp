@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "frontend/interpret/interpreter.h"
+#include "frontend/interpret/npz.h"
 #include "trnsim/graphs/graph_program.h"
 
 namespace trnsim {
@@ -54,6 +55,10 @@ std::vector<Value> drawn_inputs(const frontend::Module& module, std::uint64_t se
     }
   }
   return out;
+}
+
+std::vector<Value> given_inputs(const std::filesystem::path& npz, const frontend::Module& module) {
+  return frontend::inputs_from(npz, module);
 }
 
 double tolerance_of(Element element) {

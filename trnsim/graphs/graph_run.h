@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace trnsim {
 
 /// Inputs of a program: normal real numbers, truths, and whole numbers that are small enough to be indices.
 std::vector<frontend::Value> drawn_inputs(const frontend::Module& module, std::uint64_t seed);
+
+/// Those of an .npz. Errors: as frontend::inputs_from().
+std::vector<frontend::Value> given_inputs(const std::filesystem::path& npz, const frontend::Module& module);
 
 /// One result, held against the reference.
 struct OutputError {
