@@ -126,6 +126,26 @@ def f(rank):
         optimizer.load_state_dict(optimizer.state_dict())
 xmp.spawn(f, nprocs=2)
 """
+SPAWNED = """
+import os, sys, torch, torch.nn as nn, torch.distributed as dist, torch.multiprocessing as mp
+def f(rank, world, lr):
+    dist.init_process_group("nccl" if sys.argv[1] == "cuda" else "gloo", rank=rank, world_size=world)
+    torch.manual_seed(0)
+    device = f"cuda:{rank}" if sys.argv[1] == "cuda" else sys.argv[1]
+    model = nn.parallel.DistributedDataParallel(nn.Linear(4, 2).to(device))
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    for step in range(3):
+        x = torch.randn(4, 4, generator=torch.Generator().manual_seed(10 * step + rank)).to(device)
+        loss = model(x).pow(2).mean()
+        optimizer.zero_grad(); loss.backward(); optimizer.step()
+        total = loss.detach().clone()
+        dist.all_reduce(total)
+        if rank == 0:  # no other core reads it, nor the last step's
+            print("loss", total.item() / world)
+    dist.barrier()
+if __name__ == "__main__":
+    mp.spawn(f, args=(2, 0.1), nprocs=2)
+"""
 UNCHANGED = DDP.replace("optimizer.step()", "").replace("xm.mark_step()", "").replace("optimizer.zero_grad()", "")
 
 
@@ -172,6 +192,16 @@ class Cores(unittest.TestCase):
                          [f"last [5.0, 5.0] {first:.1f}"] * 2 +
                          [f"read by one {first:.1f}", "reduced 117.0 [15.0, 102.0]"])
         self.assertIn("collectives of graphs that differ by core", done.stderr)
+
+    def test_multiprocessing_spawns_cores(self):
+        runs = []
+        for device, settings in (("cpu", ()), ("xla", ()), ("cuda", ("--cuda",))):
+            command = self.command(SPAWNED, "--numeric", *settings) + [device]
+            runs.append(subprocess.run(command, capture_output=True, text=True, cwd=self.root, check=False))
+            self.assertEqual(runs[-1].returncode, 0, runs[-1].stderr)
+        for run in runs[1:]:
+            self.close(run.stdout, runs[0].stdout, 3)
+            self.assertIn("2 cores", run.stderr)
 
     def test_an_optimizer_in_parts_is_the_whole_one(self):
         done = self.run_it(SHARDED, "--numeric")

@@ -69,6 +69,11 @@ def free(device=None):
     return info["bytes_limit"] - info["bytes_used"], info["bytes_limit"]
 
 
+def devices():
+    """As many as spawn() starts cores where --cores says so; a process of them has one."""
+    return max(engine().ranks, engine().cores, 1)
+
+
 def seeded(seed):
     torch.default_generator.manual_seed(int(seed))  # the device's numbers are of this generator
 
@@ -103,7 +108,7 @@ def one_module(module, *inputs, **named):
 
 
 ANSWERS = dict(
-    is_available=True, device_count=1, current_device=0, is_initialized=True, get_device_name="Trainium",
+    is_available=True, current_device=0, is_initialized=True, get_device_name="Trainium",
     get_device_capability=(8, 0), is_bf16_supported=True, memory_summary="", utilization=0, get_arch_list=[],
     set_device=None, empty_cache=None, init=None, reset_peak_memory_stats=None, reset_max_memory_allocated=None,
     reset_max_memory_cached=None, ipc_collect=None)
@@ -120,7 +125,7 @@ def install():
         setattr(cuda, name, answer(value))
     for name in USED:
         setattr(cuda, name, used)
-    cuda.mem_get_info = free
+    cuda.mem_get_info, cuda.device_count = free, devices
     cuda.get_device_properties, cuda.Event, cuda.Stream = properties, Event, Stream
     cuda.synchronize = lambda device=None: engine().mark_step("torch.cuda.synchronize")
     cuda.current_stream = cuda.default_stream = lambda device=None: Stream()

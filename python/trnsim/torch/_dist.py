@@ -102,6 +102,8 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
 
 def name_of(op):
     """Its name in lower case; an operation compares equal to the member of ReduceOp that it is of."""
+    if isinstance(op, str):
+        return op
     for name in NAMES:
         if hasattr(dist.ReduceOp, name.upper()) and op == getattr(dist.ReduceOp, name.upper()):
             return name

@@ -4,7 +4,7 @@ import gc
 
 import torch
 
-from trnsim.torch import _amp, _cuda, _ddp, _dist, _engine, _modes, _xla_modules
+from trnsim.torch import _amp, _cuda, _ddp, _dist, _engine, _modes, _xla, _xla_modules
 from trnsim.torch._modes import loads_data, named
 from trnsim.torch._tensor import DeviceTensor, from_host
 
@@ -167,6 +167,7 @@ def install(backend, everywhere=False, cuda=False):
     kinds = type(torch.nn.Parameter)
     kinds.__instancecheck__ = one_kind(kinds.__instancecheck__)
     torch.load = loading(torch.load)
+    torch.multiprocessing.spawn = _xla.spawn  # its own processes would know nothing of the device
     torch.accelerator = Accelerator
     torch.nn.functional.one_hot = torch._C._nn.one_hot = one_hot(torch.nn.functional.one_hot)
     torch.repeat_interleave = torch.Tensor.repeat_interleave = repeated(torch.repeat_interleave)

@@ -53,7 +53,10 @@ class Shared:
         return [self.backend.core.Buffer(*item) for item in results]
 
     def exchange(self, tag, payload):
-        """The payload that each core brought under the same tag, by rank."""
+        """The payload that each core brought under the same tag, by rank. Collectives that nothing has read yet come
+        first: another core may have, and waits for them."""
+        if _engine.engine().collectives:
+            _engine.engine().mark_step(tag)
         return self.asked("exchange", tag, payload)
 
     def asked(self, kind, key, payload):
