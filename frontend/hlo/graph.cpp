@@ -291,8 +291,9 @@ class GraphMaker {
   }
 
   Tree operation(const Place& place, const Instruction& one) {
-    const std::string opcode =
-        one.opcode.ends_with("-start") ? one.opcode.substr(0, one.opcode.size() - 6) : one.opcode;
+    const std::string opcode{begun_opcode(one.opcode)};
+    if (opcode == "all-to-all" && result_of(one).element == Element::kTuple && one.operands.size() > 1)
+      return exchanged(place, one);
     string_view name = operator_of(opcode);
     const Operator* op = name.empty() ? find_hlo_operator(opcode) : find_operator(name);
     if (!op)
@@ -319,9 +320,48 @@ class GraphMaker {
   Tree added(Builder& builder, frontend::Node node, const Instruction& one) {
     if (++nodes_ > kMostNodes)
       fail(one, "the called computations unfold to more than 20 million nodes", "call them less often");
-    const frontend::Node& added = builder.add(std::move(node), types_of(one.shape));
+    const Shape& shape = result_of(one);
+    const frontend::Node& added = builder.add(std::move(node), types_of(shape));
     std::vector<ValueId> values;
     for (std::uint32_t i = 0; i < added.results; ++i) values.push_back(added.result(i));
+    return tree_of(shape, values);
+  }
+
+  /// Operations that begin have their operand beside their result, and what they wait by; the end takes the result.
+  static const Shape& result_of(const Instruction& one) {
+    const bool two = one.opcode == "all-gather-start" || one.opcode == "collective-permute-start";
+    return two && one.shape.elements.size() > 1 ? one.shape.elements[1] : one.shape;
+  }
+
+  /// all-to-all of tuples, whose operand i goes to rank i of the group and result i is from there, as that of one
+  /// tensor.
+  Tree exchanged(const Place& place, const Instruction& one) {
+    Builder& b = place.builder;
+    const auto count = static_cast<std::int64_t>(one.operands.size());
+    std::vector<ValueId> operands;
+    for (const std::uint32_t operand : one.operands) flatten(place.values[operand], operands);
+    const Type part = b.function().type(operands.at(0));
+    Dims row = part.dims;
+    row.insert(row.begin(), 1);
+    for (ValueId& v : operands) {
+      if (!(b.function().type(v) == part)) fail(one, "has operands of several types", "give tensors of one type");
+      v = b.op("reshape", {v}, {}, {tensor_type(part.element, row)});
+    }
+    Attributes joined, moved;
+    joined.set("dimension", std::int64_t{0});
+    set_attributes(one, nullptr, moved);
+    moved.set("split_count", count);
+    const ValueId all =
+        b.op("all_to_all", {b.op("concatenate", std::move(operands), std::move(joined))}, std::move(moved));
+    std::vector<ValueId> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+      Ints begin(row.size(), 0), end = row;
+      begin[0] = i, end[0] = i + 1;
+      Attributes place_of;
+      place_of.set("start_indices", begin), place_of.set("limit_indices", end);
+      place_of.set("strides", Ints(row.size(), 1));
+      values.push_back(b.op("reshape", {b.op("slice", {all}, std::move(place_of))}, {}, {part}));
+    }
     return tree_of(one.shape, values);
   }
 

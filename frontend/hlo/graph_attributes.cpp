@@ -211,6 +211,11 @@ void triangular_solve(const From& from) {
   from.out.set("transpose_a", std::string{kNames.at(static_cast<std::size_t>(int_of(from.one, "transpose_a")))});
 }
 
+void random(const From& from) {
+  constexpr std::array<string_view, 3> kNames{"", "UNIFORM", "NORMAL"};
+  from.out.set("rng_distribution", std::string{kNames.at(static_cast<std::size_t>(int_of(from.one, "distribution")))});
+}
+
 void top_k(const From& from) {
   from.integers({"k"});
   from.flags({"largest"});
@@ -252,6 +257,8 @@ constexpr std::array kOpcodes = {OpcodeRow{"broadcast", "broadcast_in_dim", broa
                                  OpcodeRow{"reduce-scatter", "", reduce_scatter},
                                  OpcodeRow{"all-to-all", "", all_to_all},
                                  OpcodeRow{"collective-permute", "", permute},
+                                 OpcodeRow{"rng", "", random},
+                                 OpcodeRow{"get-dimension-size", "", by_dimension},
                                  OpcodeRow{"rng-bit-generator", "", random_bits},
                                  OpcodeRow{"custom-call", "", custom_call},
                                  OpcodeRow{"fft", "", fft},
@@ -264,6 +271,11 @@ constexpr std::array kOpcodes = {OpcodeRow{"broadcast", "broadcast_in_dim", broa
 
 }  // namespace
 
+string_view begun_opcode(string_view opcode) {
+  constexpr string_view kStart = "-start";
+  return opcode.ends_with(kStart) ? opcode.substr(0, opcode.size() - kStart.size()) : opcode;
+}
+
 IntTable groups_of(const Instruction& instruction) {
   const Held* held = find(instruction, "replica_groups");
   if (!held) return {};
@@ -272,7 +284,7 @@ IntTable groups_of(const Instruction& instruction) {
 }
 
 void set_attributes(const Instruction& instruction, const Shape* operand, Attributes& out) {
-  const auto row = std::ranges::find(kOpcodes, instruction.opcode, &OpcodeRow::opcode);
+  const auto row = std::ranges::find(kOpcodes, begun_opcode(instruction.opcode), &OpcodeRow::opcode);
   if (row != kOpcodes.end() && row->set) row->set({instruction, operand, out});
 }
 

@@ -101,6 +101,24 @@ TEST(ComposedGraphs, RanksKnowTheirNumber) {
       4);
 }
 
+/// Operations that begin have the groups and the result of the plain ones.
+TEST(ComposedGraphs, CollectivesThatBeginAndEnd) {
+  constexpr const char* kSum = "sum {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)\n}\n";
+  for (const char* lines :
+       {"s = f32[4,6] all-reduce-start(x), replica_groups={{0,2},{1,3}}, to_apply=sum\nROOT d = f32[4,6] "
+        "all-reduce-done(s)",
+        "s = (f32[4,6], f32[8,6]) all-gather-start(x), replica_groups={{0,2},{1,3}}, dimensions={0}\nROOT d = f32[8,6] "
+        "all-gather-done(s)",
+        "s = (f32[4,6], f32[4,6], u32[], u32[]) collective-permute-start(x), source_target_pairs={{0,3},{3,0}}\nROOT d "
+        "= "
+        "f32[4,6] collective-permute-done(s)",
+        "z = f32[4,6] negate(x)\ns = (f32[4,6], f32[4,6]) all-to-all(x, z), replica_groups={{0,2},{1,3}}\na = f32[4,6] "
+        "get-tuple-element(s), index=0\nb = f32[4,6] get-tuple-element(s), index=1\nROOT y = f32[4,6] subtract(a, b)"})
+    expect_numbers(module_of(", replica_count=4",
+                             std::string{kSum} + "ENTRY main {\nx = f32[4,6] parameter(0)\n" + lines + "\n}\n"),
+                   4);
+}
+
 TEST(ComposedGraphs, NumbersOfReplicasAndOfPartitions) {
   expect_numbers(
       module_of(", replica_count=2, num_partitions=3",
