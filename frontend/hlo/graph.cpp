@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "frontend/hlo/attributes.h"
+#include "frontend/hlo/exchange.h"
 #include "frontend/hlo/graph_attributes.h"
 #include "frontend/ops/operator.h"
 
@@ -327,41 +328,11 @@ class GraphMaker {
     return tree_of(shape, values);
   }
 
-  /// Operations that begin have their operand beside their result, and what they wait by; the end takes the result.
-  static const Shape& result_of(const Instruction& one) {
-    const bool two = one.opcode == "all-gather-start" || one.opcode == "collective-permute-start";
-    return two && one.shape.elements.size() > 1 ? one.shape.elements[1] : one.shape;
-  }
-
-  /// all-to-all of tuples, whose operand i goes to rank i of the group and result i is from there, as that of one
-  /// tensor.
   Tree exchanged(const Place& place, const Instruction& one) {
-    Builder& b = place.builder;
-    const auto count = static_cast<std::int64_t>(one.operands.size());
     std::vector<ValueId> operands;
     for (const std::uint32_t operand : one.operands) flatten(place.values[operand], operands);
-    const Type part = b.function().type(operands.at(0));
-    Dims row = part.dims;
-    row.insert(row.begin(), 1);
-    for (ValueId& v : operands) {
-      if (!(b.function().type(v) == part)) fail(one, "has operands of several types", "give tensors of one type");
-      v = b.op("reshape", {v}, {}, {tensor_type(part.element, row)});
-    }
-    Attributes joined, moved;
-    joined.set("dimension", std::int64_t{0});
-    set_attributes(one, nullptr, moved);
-    moved.set("split_count", count);
-    const ValueId all =
-        b.op("all_to_all", {b.op("concatenate", std::move(operands), std::move(joined))}, std::move(moved));
-    std::vector<ValueId> values;
-    for (std::int64_t i = 0; i < count; ++i) {
-      Ints begin(row.size(), 0), end = row;
-      begin[0] = i, end[0] = i + 1;
-      Attributes place_of;
-      place_of.set("start_indices", begin), place_of.set("limit_indices", end);
-      place_of.set("strides", Ints(row.size(), 1));
-      values.push_back(b.op("reshape", {b.op("slice", {all}, std::move(place_of))}, {}, {part}));
-    }
+    const std::vector<ValueId> values = exchanged_parts(place.builder, std::move(operands), one);
+    if (values.empty()) fail(one, "has operands of several types", "give tensors of one type");
     return tree_of(one.shape, values);
   }
 
