@@ -103,6 +103,16 @@ Tree tuple(const Place& place, const Instruction& one) {
   return out;
 }
 
+LiteralPtr literal(const Instruction& one) {
+  frontend::Literal out{.type = types_of(one.shape).at(0), .bytes = {}};
+  const std::string zero(stored_bytes(one.shape.element), '\0');
+  const std::string& bytes = one.literal->elided ? zero : one.literal->bytes;
+  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+  out.bytes.assign(begin, begin + bytes.size());
+  out.splat = one.literal->elided;
+  return std::make_shared<const frontend::Literal>(std::move(out));
+}
+
 class GraphMaker {
  public:
   GraphMaker(const Module& source, const std::string& file) : source_{source} {
@@ -306,16 +316,6 @@ class GraphMaker {
     for (const std::uint32_t operand : one.operands) flatten(place.values[operand], node.operands);
     for (const std::uint32_t computation : one.called) node.regions.push_back(region(computation, place.depth));
     return added(place.builder, std::move(node), one);
-  }
-
-  LiteralPtr literal(const Instruction& one) const {
-    frontend::Literal out{.type = types_of(one.shape).at(0), .bytes = {}};
-    const std::string zero(stored_bytes(one.shape.element), '\0');
-    const std::string& bytes = one.literal->elided ? zero : one.literal->bytes;
-    const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
-    out.bytes.assign(begin, begin + bytes.size());
-    out.splat = one.literal->elided;
-    return std::make_shared<const frontend::Literal>(std::move(out));
   }
 
   Tree added(Builder& builder, frontend::Node node, const Instruction& one) {
