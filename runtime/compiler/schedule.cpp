@@ -5,7 +5,6 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <ranges>
 
 #include "isa/operands.h"
 #include "runtime/compiler/dependences.h"
@@ -300,7 +299,9 @@ class Scheduler {
       if (!open_[b]) open(b);
       if (--users_[b] == 0) unmark_early(b);
     }
-    for (const std::uint32_t n : std::views::reverse(facts_.after[i])) {  // Numbers takes small ones behind large ones
+    const auto& after = facts_.after[i];
+    for (auto it = after.rbegin(); it != after.rend(); ++it) {  // Numbers takes small ones behind large ones
+      const std::uint32_t n = *it;
       ready_at_[n] = std::max(ready_at_[n], end + wakes_[facts_.steps[n].dma]);
       if (--missing_[n] == 0) make_ready(n);
     }

@@ -176,7 +176,6 @@ def unset():
 check("lanes begin apart", lambda: len({tuple(w) for w in np.asarray(unset())}), 128)
 
 
-
 # ---- engines
 @nki.jit
 def inverse(x):
@@ -193,6 +192,32 @@ def busy_with_inverse(engine):
 
 check("a reciprocal is VectorE's on Trn2, eight cycles an element",
       lambda: busy_with_inverse("vector") > 8 * 512 / 0.96e9, True)
+
+# ---- arrays of the package ml_dtypes: its scalar types stood in for by ones of the same names and bytes
+def of_ml_dtypes(ours):
+    return np.dtype((type(ours.type.__name__, (np.void,), {}), ours.itemsize))
+
+
+@nki.jit
+def twice(x, written):
+    assert x.dtype == written.dtype
+    out, a = memory(x.shape, x.dtype), tile(x.shape)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.tensor_scalar(dst=a, data=a, op0=nl.multiply, operand0=2.0)
+    nisa.dma_copy(dst=out, src=a)
+    nisa.dma_copy(dst=written, src=a)
+    return out
+
+
+for OURS in (np.dtype(nl.bfloat16), np.dtype(nl.float8_e4m3), np.dtype(nl.float8_e5m2)):
+    THEIRS = of_ml_dtypes(OURS)
+    BITS = np.array(rng.standard_normal((128, 8)), np.float32).astype(OURS)
+    DOUBLED, PUT = (BITS.astype(np.float32) * 2).astype(OURS), np.zeros(BITS.shape, OURS).view(THEIRS)
+    GOT = twice(BITS.view(THEIRS), PUT)
+    check(f"results of {OURS} have the caller's type", lambda: GOT.dtype == THEIRS and PUT.dtype == THEIRS, True)
+    check(f"numbers of {OURS}", lambda: GOT.view(OURS), DOUBLED)
+    check(f"{OURS} written to an argument", lambda: PUT.view(OURS), DOUBLED)
+
 _jit.settings.machine = "trn1.2xlarge"
 check("and goes to the cheaper engine on Trn1", lambda: busy_with_inverse("vector") < 512 / 0.96e9, True)
 try:

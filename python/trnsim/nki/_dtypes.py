@@ -9,6 +9,7 @@ float8_e5m2 = np.dtype(_core.float8_e5m2)
 tfloat32 = np.dtype("V4")
 
 _CODES = _core.dtypes
+_ML_DTYPES = {("bfloat16", 2): bfloat16, ("float8_e4m3", 1): float8_e4m3, ("float8_e5m2", 1): float8_e5m2}
 _OF = {
     np.dtype(np.float32): "fp32", tfloat32: "tf32", bfloat16: "bf16", np.dtype(np.float16): "fp16",
     float8_e4m3: "fp8_e4m3", float8_e5m2: "fp8_e5m2", np.dtype(np.int32): "int32", np.dtype(np.uint32): "uint32",
@@ -35,6 +36,11 @@ class LaterFormat:
         return self.name
 
 
+def ours(dtype):
+    """The machine's type of the same bits as a type of the package ml_dtypes, which JAX brings; others as they are."""
+    return _ML_DTYPES.get((dtype.type.__name__, dtype.itemsize), dtype)
+
+
 def code(dtype, otherwise=None):
     """The machine's code of a dtype in any of the forms that NKI accepts."""
     if dtype is None:
@@ -48,7 +54,7 @@ def code(dtype, otherwise=None):
         raise Error(_core._line(), f"nl.{dtype} is a number format of NeuronCore-v4",
                     "use float8_e4m3, float8_e5m2 or bfloat16")
     try:
-        found = _CODES[_OF[np.dtype(dtype)]]
+        found = _CODES[_OF[ours(np.dtype(dtype))]]
     except (KeyError, TypeError):
         from trnsim._errors import Error
         raise Error(_core._line(), f"{dtype} is no type of the machine",

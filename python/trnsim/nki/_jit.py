@@ -72,7 +72,7 @@ def _array(value):
         array = array.astype(np.float32)
     if array.dtype == np.int64:
         array = array.astype(np.int32)
-    return np.ascontiguousarray(array)
+    return np.ascontiguousarray(array).view(_dtypes.ours(array.dtype))
 
 
 def _is_array(value):
@@ -206,23 +206,27 @@ def compute(compiled):
     compiled.kernel.compute(settings.threads)
     for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
         shared = _torch.to_numpy(given) if _torch.is_tensor(given) else given
-        if isinstance(shared, np.ndarray) and shared.flags.writeable and shared.dtype == array.dtype:
-            got = np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape)
+        if isinstance(shared, np.ndarray) and shared.flags.writeable and _dtypes.ours(shared.dtype) == array.dtype:
+            got = np.frombuffer(compiled.kernel.memory(reg), shared.dtype).reshape(array.shape)
             if got.tobytes() != shared.tobytes():
                 shared[...] = got
     return outputs(compiled)
 
 
 def outputs(compiled):
-    """Arrays of the kernel's results, tensors of PyTorch where its arguments were; zeros when nothing was computed."""
+    """Arrays of the kernel's results, tensors of PyTorch where its arguments were; zeros when nothing was computed.
+    A type of ml_dtypes that an argument has is the results' type too."""
     of_torch = any(_torch.is_tensor(given) for _, _, given in compiled.arguments)
+    theirs = {array.dtype: given.dtype for _, array, given in compiled.arguments
+              if isinstance(getattr(given, "dtype", None), np.dtype) and given.dtype != array.dtype
+              and _dtypes.ours(given.dtype) == array.dtype}
 
     def one(value):
         if isinstance(value, _core.View):
             if value.space != HBM:
                 raise error("the kernel returns a tile on the chip", "store it to a tensor in shared HBM")
             array = np.array(_memory(compiled.kernel, value))
-            return _torch.from_numpy(array) if of_torch else array
+            return _torch.from_numpy(array) if of_torch else array.view(theirs.get(array.dtype, array.dtype))
         if isinstance(value, dict):
             return {k: one(v) for k, v in value.items()}
         if isinstance(value, (list, tuple)):
