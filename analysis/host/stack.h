@@ -45,12 +45,12 @@ struct CompilerCosts {
 /// Defaults of a published run of a stack for columns that its row leaves open, as the reference scripts have them, and
 /// those of its compiler. Plain text: comments in the files give the reasons.
 struct ReferenceScripts {
-  std::string text;                  // the software, in a line
-  std::string needs;                 // requirements on its user; empty: no training loop
-  std::string passes;                // switches as of --passes
-  std::string sequence_parallel;     // "yes", "no"
-  std::string recompute;             // "none", "selective", "full"
-  std::string splits_models;         // "yes": made for models whose layers several cores share, "no": for any
+  std::string text;               // the software, in a line
+  std::string needs;              // requirements on its user; empty: no training loop
+  std::string passes;             // switches as of --passes
+  std::string sequence_parallel;  // "yes", "no"
+  std::string recompute;          // "none", "selective", "full"
+  std::string splits_models;      // "yes": made for models whose layers several cores share, "no": for any
   // Tokens of a prompt from which on attention is the library's kernel; joined: on logical cores of two. 0: as
   // transformers-neuronx chooses.
   base::Sourced<double> kernel_from, kernel_from_joined;

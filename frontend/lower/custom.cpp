@@ -154,6 +154,12 @@ void random_bits(Lowerer& l) {
   l.set(bits, 1);
 }
 
+/// Of a distribution: as many are written.
+void random_numbers(Lowerer& l) {
+  l.only_timed("random numbers");
+  l.set(l.owned_copy(number_view(0, l.type_out().dims, l.dtype_out())));
+}
+
 struct CustomRow {
   std::string_view target;
   Rule rule;
@@ -243,7 +249,7 @@ Rule custom_rule(std::string_view op) {
   if (op == "custom_call") return custom_call;
   if (op == "sort") return sort;
   if (op == "chlo.top_k") return top_k;
-  return op == "rng_bit_generator" ? random_bits : nullptr;
+  return op == "rng_bit_generator" ? random_bits : op == "rng" ? random_numbers : nullptr;
 }
 
 }  // namespace trnsim::frontend

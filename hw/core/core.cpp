@@ -48,9 +48,8 @@ Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams
   for (int e = 0; e < isa::kEngineCount; ++e) {
     const auto engine = static_cast<isa::Engine>(e);
     IssueSink& sink = *this;
-    sequencers_[e] =
-        std::make_unique<Sequencer>(std::string{isa::name_of(engine)}.c_str(), engine, *units[e], semaphores_, sink,
-                                    fs_of(machine.exchange.value));
+    sequencers_[e] = std::make_unique<Sequencer>(std::string{isa::name_of(engine)}.c_str(), engine, *units[e],
+                                                 semaphores_, sink, fs_of(machine.exchange.value));
   }
   SC_METHOD(next_call);
   sensitive << call_event_;

@@ -313,8 +313,8 @@ class BlockTimer {
   Stationary stationary_;
   std::array<std::vector<std::uint32_t>, isa::kEngineCount> signals_;  // labels of those that raise its semaphore
   std::set<std::pair<std::uint32_t, std::uint32_t>> followed_;         // labels: one that waits for the other, first
-  std::vector<std::vector<std::uint32_t>> slots_;  // per label: their numbers
-  std::vector<Last> last_;                         // of each slot
+  std::vector<std::vector<std::uint32_t>> slots_;                      // per label: their numbers
+  std::vector<Last> last_;                                             // of each slot
   std::array<std::map<Price, std::uint32_t>, isa::kEngineCount> prices_;
   bool sbuf_shared_ = false;
   bool psum_shared_ = false;

@@ -127,6 +127,17 @@ TEST(ComposedGraphs, NumbersOfReplicasAndOfPartitions) {
       6);
 }
 
+TEST(ComposedGraphs, NumbersOfADistributionAreTimed) {
+  for (const char* kind : {"rng_uniform", "rng_normal"}) {
+    const frontend::LoweredGraph lowered = frontend::lower(module_of(
+        "", std::string{"ENTRY main {\na = f32[] parameter(0)\nb = f32[] constant(1)\nr = f32[7,9] rng(a, b), "
+                        "distribution="} +
+                kind + "\nROOT y = f32[7,9] add(r, r)\n}\n"));
+    ASSERT_EQ(lowered.timed_only.size(), 1u);
+    EXPECT_THAT(lowered.timed_only[0], HasSubstr("random numbers"));
+  }
+}
+
 /// A branch may not write what another one reads.
 TEST(ComposedGraphs, BranchesThatDataChooses) {
   constexpr const char* kBranches =

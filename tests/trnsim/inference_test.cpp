@@ -79,7 +79,10 @@ TEST(Inference, ALibraryThatNamesALengthTakesItsKernelFromThere) {
   spec.kernel_from = 4096;
   EXPECT_FALSE(is_unfused(grouped, spec));  // below it, the compiler's own attention
   const auto of = [](const char* machine, const std::vector<std::string>& set, const char* stack) {
-    Job job{.machine = hw::load_machine(machine, set), .model = workloads::model_preset("llama3-8b"), .step = {}, .sizes = {}};
+    Job job{.machine = hw::load_machine(machine, set),
+            .model = workloads::model_preset("llama3-8b"),
+            .step = {},
+            .sizes = {}};
     job.stack = stack;
     job.generation = {.prompt_tokens = 128, .new_tokens = 128, .length = 256};
     return generation_spec(job).kernel_from;

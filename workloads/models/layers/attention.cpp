@@ -43,7 +43,9 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
       .window = seen.window,
       .biased = seen.bias != runtime::kNoValue,
       .soft_cap = arch.soft_cap,
-      .tile_keys = program_.mode == Mode::kPrompt && seen.causal && !kernel && program_.kernel_from == 0 ? runtime::AttentionAttrs::kUnfused : 0,
+      .tile_keys = program_.mode == Mode::kPrompt && seen.causal && !kernel && program_.kernel_from == 0
+                       ? runtime::AttentionAttrs::kUnfused
+                       : 0,
       .p = program_.training ? arch.dropout : 0,
       .stream = stream_++,
       .operand = numerics().operand,
