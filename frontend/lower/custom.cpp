@@ -154,7 +154,7 @@ void random_bits(Lowerer& l) {
   l.set(bits, 1);
 }
 
-/// Of a distribution: as many are written.
+/// Writes as many numbers as a distribution would give.
 void random_numbers(Lowerer& l) {
   l.only_timed("random numbers");
   l.set(l.owned_copy(number_view(0, l.type_out().dims, l.dtype_out())));
