@@ -25,6 +25,12 @@ def raised(where, what, fix, exit_code=2):
     return kind(where, what, fix, exit_code)
 
 
+def of_host(where, problem):
+    """The exception for a file or a process that the host refuses."""
+    return Error(problem.filename or where, problem.strerror or str(problem),
+                 "name a folder that can be written to, or free space and memory there (TMPDIR: files that pass)")
+
+
 class Parser(argparse.ArgumentParser):
     """A command line whose mistakes read as those of the other commands."""
 

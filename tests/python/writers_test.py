@@ -89,6 +89,27 @@ class Writers(unittest.TestCase):
                           "    nl.store(out, nl.load(a))\n    return out\nk(np.ones((128, 8), np.float32))\n")
         self.walk([*NKI, script], "k.json", "k.trace.json")
 
+    def test_files_that_pass(self):
+        """A rank keeps the first kernel's results in a folder of its own."""
+        command = [*NKI, "--rank", KERNEL, str(ROOT / "examples/nki/softmax.py"), "--no_cache", "--processes", "1"]
+        calls = self.run_with(command)[1]
+        step = 1 if os.environ.get("TRNSIM_FAULTS") else calls // 5 + 1
+        for how in ("EIO", "ENOSPC"):
+            for number in range(1, calls + 1, step):
+                with self.subTest(f"{how} at call {number} of {calls}"):
+                    ran = self.run_with(command, number, how)[0]
+                    self.assertNotIn("Traceback", ran.stderr)
+                    self.assertTrue(ran.returncode == 0 or "\n  fix: " in ran.stderr + ran.stdout, ran.stderr)
+
+    def test_a_folder_of_results_that_cannot_be(self):
+        script = pathlib.Path(self.folder.name) / "empty.py"
+        script.write_text("")
+        command = [sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", "/proc/nothing", str(script)]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(ran.returncode, 2, ran.stderr)
+        self.assertNotIn("Traceback", ran.stderr)
+        self.assertIn("\n  fix: ", ran.stderr)
+
     def test_steps_as_programs_of_other_frameworks(self):
         for kind in ("hlo", "hlo-proto"):
             self.walk([BINARY, "compile", "vit_mnist", "--emit", kind, "--output", self.out / "step.hlo"], "step.hlo")

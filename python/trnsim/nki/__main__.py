@@ -6,7 +6,7 @@ import os
 import sys
 
 import trnsim
-from trnsim._errors import Parser
+from trnsim._errors import Parser, of_host
 from trnsim.nki import _check, _jit, _listing, _rank, _report, _scripts
 
 
@@ -168,6 +168,8 @@ def main(argv=None):
     except BrokenPipeError:  # the reader of the output has gone: no mistake of the script
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 130
+    except OSError as problem:  # of files beside the script's own: TMPDIR's, those of processes
+        return _fail(of_host("trnsim nki", problem))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import time
 import traceback
 import types
 
-from trnsim._errors import Parser
+from trnsim._errors import Parser, of_host
 
 
 def parser():
@@ -117,7 +117,14 @@ def started(given):
 
 
 def main():
-    given = parser().parse_args()
+    try:
+        return answer(parser().parse_args())
+    except OSError as problem:  # of files beside the script's own: the folder of the results
+        refused = of_host("trnsim torch", problem)
+        return fail(f"{refused.where}: {refused.what}", refused.fix)
+
+
+def answer(given):
     try:
         import torch  # noqa: whether it is there
     except ImportError:
