@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <set>
 
@@ -38,7 +39,7 @@ struct Range {
   /// 0..1, logarithmically; rounded to four figures for readability.
   std::string at(double share) const {
     const double value = low.value * std::pow(high.value / low.value, share);
-    return base::exact_text({std::stod(fmt::format("{:.4g}", value)), low.dimension});
+    return base::exact_text({std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr), low.dimension});
   }
 };
 
@@ -57,6 +58,12 @@ Range parse_range(const std::string& text, const std::string& key) {
   throw Error{Fault::kUsage, key, fmt::format("'{}' is not a range", text), "write \"0.5x..2x\" or \"0.5x..2x:5\""};
 }
 
+void limit(std::size_t points) {
+  if (points <= kMostPoints) return;
+  throw Error{Fault::kUsage, "sweep", fmt::format("has more than {} points", kMostPoints),
+              "give fewer values, or choose the design random"};
+}
+
 /// The values of an axis, ranges spelt out.
 std::vector<std::string> spelt_out(const SweepAxis& axis) {
   std::vector<std::string> values;
@@ -70,6 +77,7 @@ std::vector<std::string> spelt_out(const SweepAxis& axis) {
       throw Error{Fault::kUsage, axis.key, fmt::format("'{}' does not say how many values", text),
                   fmt::format("write \"{}:5\", or choose the design random", text)};
     }
+    limit(values.size() + range.count);
     for (std::size_t i = 0; i < range.count; ++i)
       values.push_back(range.at(static_cast<double>(i) / static_cast<double>(range.count - 1)));
   }
@@ -86,12 +94,6 @@ void check(const SweepSpec& spec) {
   }
   if (spec.axes.empty())
     throw Error{Fault::kUsage, "sweep", "has no parameter to change", "give `set` KEY=VALUE,VALUE"};
-}
-
-void limit(std::size_t points) {
-  if (points <= kMostPoints) return;
-  throw Error{Fault::kUsage, "sweep", fmt::format("has more than {} points", kMostPoints),
-              "give fewer values, or choose the design random"};
 }
 
 std::vector<SweepPoint> cartesian(const SweepSpec& spec) {

@@ -79,6 +79,7 @@ class ProtoReader {
       else
         message.skip();
     }
+    if (!module_.result_layout) module_.parameter_layouts.clear();  // a program has all of them or none
   }
 
   void frames(Message message) {

@@ -29,11 +29,13 @@ void read_layout(Cursor& cursor, Shape& shape) {
         }
         continue;
       }
+      if (key != "E" && key != "S") {  // nothing that is computed
+        if (cursor.peek() != '(') cursor.expect("(");
+        cursor.balanced('(', ')');
+        continue;
+      }
       cursor.expect("(");
-      const std::int64_t value = key == "E" || key == "S" ? cursor.integer("a number") : 0;
-      if (key == "E") layout.element_bits = value;
-      if (key == "S") layout.memory_space = value;
-      while (!cursor.at_end() && cursor.peek() != ')') cursor.number_text(), cursor.accept(",");
+      (key == "E" ? layout.element_bits : layout.memory_space) = cursor.integer("a number");
       cursor.expect(")");
     }
   }

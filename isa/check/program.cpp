@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -15,16 +17,15 @@ using Counts = std::array<std::uint32_t, kCcQueues>;
 
 /// The bytes that a block touches behind one register, and which instruction reaches furthest up and down.
 struct Reach {
-  bool used = false;
   std::int64_t low = 0, high = 0;
   std::size_t lowest = 0, highest = 0;
 };
 
 /// Facts about a valid block that the checks of programs need.
 struct BlockFacts {
-  std::vector<Reach> registers;
-  std::vector<std::size_t> collectives;  // instructions
-  Counts issues{};                       // how many of each queue
+  std::map<std::uint32_t, Reach> registers;  // those that it uses: a text may name any number of them
+  std::vector<std::size_t> collectives;      // instructions
+  Counts issues{};                           // how many of each queue
 };
 
 namespace {
@@ -37,18 +38,19 @@ namespace {
 /// Every rank belongs to at most one list of each group, and all lists of a group are as long. Where all ranks run one
 /// program, every rank belongs to one.
 void check_group(const std::vector<std::vector<std::uint32_t>>& group, std::uint32_t ranks, bool all) {
-  std::vector<int> seen(ranks, 0);
+  std::set<std::uint32_t> seen;  // a text may name any number of ranks
   for (const auto& list : group) {
     if (list.empty() || list.size() != group.front().size())
       breach("give every list as many ranks", "its lists have different lengths, or none");
     for (const std::uint32_t rank : list) {
       if (rank >= ranks) breach("name a rank of the program", "rank {} does not exist, there are {}", rank, ranks);
-      if (++seen[rank] > 1) breach("name each rank once", "rank {} is in it twice", rank);
+      if (!seen.insert(rank).second) breach("name each rank once", "rank {} is in it twice", rank);
     }
   }
-  const auto missing = std::ranges::find(seen, 0);
-  if (all && missing != seen.end())
-    breach("add it to a list", "rank {} is in no list, it would wait for ever", missing - seen.begin());
+  if (!all || seen.size() == ranks) return;
+  std::uint32_t missing = 0;
+  while (seen.contains(missing)) ++missing;
+  breach("add it to a list", "rank {} is in no list, it would wait for ever", missing);
 }
 
 void check_groups(const Program& program) {
@@ -87,29 +89,27 @@ void check_collective(const Instr& i, const Program& program) {
     breach("name one below that", "the root imm0 = {} is not a rank in a group of {}", i.imm0, size);
 }
 
-std::vector<Reach> reaches(const Block& block) {
-  std::vector<Reach> out(block.registers);
+std::map<std::uint32_t, Reach> reaches(const Block& block) {
+  std::map<std::uint32_t, Reach> out;
   for (std::size_t i = 0; i < block.instrs.size(); ++i) {
     const Instr& instr = block.instrs[i];
     for (const Tile* tile : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c}) {
       if (tile->space != Space::kHbm) continue;
       const detail::Extent extent = detail::extent(*tile);
       const std::int64_t low = tile->offset + extent.low, high = tile->offset + extent.high;
-      Reach& reach = out[tile->reg];
-      if (!reach.used || low < reach.low) reach.low = low, reach.lowest = i;
-      if (!reach.used || high > reach.high) reach.high = high, reach.highest = i;
-      reach.used = true;
+      const auto [place, first] = out.try_emplace(tile->reg);
+      Reach& reach = place->second;
+      if (first || low < reach.low) reach.low = low, reach.lowest = i;
+      if (first || high > reach.high) reach.high = high, reach.highest = i;
     }
   }
   return out;
 }
 
-void check_addresses(const Program& program, std::size_t index, const std::vector<Reach>& registers) {
+void check_addresses(const Program& program, std::size_t index, const std::map<std::uint32_t, Reach>& registers) {
   const Call& call = program.calls[index];
   const Block& block = program.blocks[call.block];
-  for (std::size_t r = 0; r < registers.size(); ++r) {
-    const Reach& reach = registers[r];
-    if (!reach.used) continue;
+  for (const auto& [r, reach] : registers) {
     const std::uint64_t base = call.bases[r];
     const bool below = reach.low < 0 && base < static_cast<std::uint64_t>(-reach.low);
     const bool above = base > program.hbm_bytes || reach.high > static_cast<std::int64_t>(program.hbm_bytes - base);

@@ -145,7 +145,7 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (job.generation) return generation_plans(job, space);
   if (!job.model->splits())
     throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
-                "use trnsim run with `mode` timed, or name a decoder"};
+                "use trnsim choose MODEL for instances, cores and batches, or name a decoder"};
   Job plain = job;  // a state that exists once is not shared, even if the job says so
   plain.step.plan.zero1 = false;
   std::vector<TriedPlan> out;

@@ -5,6 +5,7 @@
 #include <png.h>
 
 #include <csetjmp>
+#include <cstdio>
 #include <string>
 
 #include "base/error.h"
@@ -18,11 +19,17 @@ namespace {
   throw base::Error{base::Fault::kData, file.string(), what, "replace the file, or take it out of the folder"};
 }
 
+/// A header of a few bytes may say 65,535 x 65,535. Photographs have some 2^27 pixels at the most.
+constexpr std::uint64_t kMostPixels = 1 << 28;
+constexpr const char* kTooLarge = "says that it has more than 268 million pixels";
+bool is_of_memory(std::uint64_t width, std::uint64_t height) { return width * height <= kMostPixels; }
+
 Picture read_png(const std::string& bytes, const std::filesystem::path& file) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   std::vector<std::uint8_t> rgba;
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) != 0) {
+    if (!is_of_memory(image.width, image.height)) png_image_free(&image), refuse_picture(file, kTooLarge);
     image.format = PNG_FORMAT_RGBA;  // without the last one a transparent pixel would be mixed with black
     rgba.resize(PNG_IMAGE_SIZE(image));
     png_image_finish_read(&image, nullptr, rgba.data(), 0, nullptr);
@@ -62,6 +69,10 @@ bool decode(jpeg_decompress_struct& jpeg, JpegErrors& errors, const std::string&
   jpeg_create_decompress(&jpeg);
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&jpeg, TRUE);
+  if (!is_of_memory(jpeg.image_width, jpeg.image_height)) {
+    std::snprintf(errors.message, sizeof(errors.message), "%s", kTooLarge);
+    return false;
+  }
   jpeg.out_color_space = JCS_RGB;
   jpeg_start_decompress(&jpeg);
   out.width = jpeg.output_width, out.height = jpeg.output_height;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string_view>
@@ -99,10 +100,12 @@ class RecipeReader {
       fail("optimizer", fmt::format("{} is not AdamW, LAMB or SGD", part[1].str()));
     if (o.name == "sgd" ? part[2].matched || part[5].matched : part[7].matched)
       fail("optimizer", fmt::format("'{}' has factors that {} has not", said, part[1].str()));
-    if (part[2].matched) o.beta1 = std::stod(part[3]), o.beta2 = std::stod(part[4]);
-    if (part[5].matched) o.epsilon = std::stod(part[6]);
-    if (part[7].matched) o.momentum = std::stod(part[8]);
-    o.weight_decay = std::stod(part[9]);
+    // Numbers that the pattern admits, one that is too small or too large for a double among them.
+    const auto real = [&part](std::size_t i) { return std::strtod(part[i].str().c_str(), nullptr); };
+    if (part[2].matched) o.beta1 = real(3), o.beta2 = real(4);
+    if (part[5].matched) o.epsilon = real(6);
+    if (part[7].matched) o.momentum = real(8);
+    o.weight_decay = real(9);
     o.decay_all = part[11].str() != " but biases and norms";
   }
 
