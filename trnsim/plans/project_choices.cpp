@@ -100,10 +100,15 @@ double least_of(const Choice& choice) { return dollars_of(choice, choice.least_s
 /// Some micro-batches tell the time of all of them to less than this.
 constexpr double kNear = 1.01;
 
+/// Recomputation, stages that hand on activations and gradients that are added up make passes longer; their blocks are
+/// others, though, which a compiler may order better by chance.
+constexpr double kAtLeast = 0.95;
+
 /// The place of a choice among those that it is compared with: numbers of such with something in common.
 struct Kinship {
   std::uint64_t family = 0;  // choices of one kind of core and one size of blocks: one process compiles them once
   std::uint64_t passes = 0;  // choices whose passes through the model are the same work
+  std::uint64_t layers = 0;  // those that also differ in recomputation, stages and in whether gradients are added up
   std::uint64_t same_but_recomputing = 0;
   std::uint64_t same_but_micro_batch = 0;  // and with accumulation, or without
 };
@@ -120,7 +125,8 @@ Kinship kinship_of(const Choice& choice) {
   const std::string core = text_of(choice.job.machine.target());
   Kinship out{.family = number_of(core, plan.micro_batch, plan.tensor),
               .passes = number_of(core, plan.micro_batch, plan.tensor, plan.sequence, plan.recompute,
-                                  plan.micro_batches > 1, plan.data > 1, plan.pipeline > 1)};
+                                  plan.micro_batches > 1, plan.data > 1, plan.pipeline > 1),
+              .layers = number_of(core, plan.micro_batch, plan.tensor, plan.sequence, plan.data > 1)};
   Job other = choice.job;
   other.step.plan.recompute = Recompute::kNone;
   out.same_but_recomputing = hash_of(other);
@@ -195,32 +201,33 @@ class ChoiceProjections {
     pool_.order(2 * choice + (whole ? 1 : 0), slot);
   }
 
-  /// The least of the most promising choice with these passes, by passes that have no time yet.
-  std::map<std::uint64_t, double> least_of_passes() const {
+  /// The least of the most promising choice with these layers, by layers that have no time yet.
+  std::map<std::uint64_t, double> least_of_layers() const {
     std::map<std::uint64_t, double> out;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      if (state_[i] != State::kOpen || known_passes_.contains(kin_[i].passes)) continue;
-      const auto [place, added] = out.try_emplace(kin_[i].passes, least_of(choices_[i]));
+      if (state_[i] != State::kOpen || known_layers_.contains(kin_[i].layers)) continue;
+      const auto [place, added] = out.try_emplace(kin_[i].layers, least_of(choices_[i]));
       if (!added) place->second = std::min(place->second, least_of(choices_[i]));
     }
     return out;
   }
 
   /// The most promising choice of the families of this process, or of none yet; else of the others'. Among those with
-  /// equal passes that have no time yet, the one with the fewest stages comes first: it is the soonest projected, and
-  /// its time is a bound for the others.
+  /// equal layers that have no time yet, the one with the fewest stages and micro-batches comes first: it is the
+  /// soonest projected, and its time is a bound for the others.
   template <class Wanted>
   std::optional<std::size_t> best_for(std::size_t slot, const Wanted& wanted) const {
-    const std::map<std::uint64_t, double> unknown = least_of_passes();
+    const std::map<std::uint64_t, double> unknown = least_of_layers();
     std::optional<std::size_t> best;
-    std::tuple<bool, double, std::int64_t> least{};
+    std::tuple<bool, double, std::int64_t, std::int64_t> least{};
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       if (!wanted(i)) continue;
       const auto owner = owner_.find(kin_[i].family);
-      const auto alike = unknown.find(kin_[i].passes);
+      const auto alike = unknown.find(kin_[i].layers);
+      const runtime::Plan& plan = choices_[i].job.step.plan;
       const std::tuple rank{owner != owner_.end() && owner->second != slot,
-                            alike == unknown.end() ? least_of(choices_[i]) : alike->second,
-                            choices_[i].job.step.plan.pipeline};
+                            alike == unknown.end() ? least_of(choices_[i]) : alike->second, plan.pipeline,
+                            plan.micro_batches};
       if (!best || rank < least) best = i, least = rank;
     }
     return best;
@@ -321,12 +328,20 @@ class ChoiceProjections {
     choice.step_seconds = figures.step_seconds, choice.binds = figures.binds;
   }
 
-  /// Other choices with these passes take as long for them at least.
+  /// Other choices with these passes take as long for them at least, and nearly so those that have more to do.
   void learn(std::size_t from, double pass_seconds) {
-    known_passes_.insert(kin_[from].passes);
-    for (std::size_t i = 0; i < choices_.size(); ++i)
-      if ((state_[i] == State::kOpen || state_[i] == State::kRefused) && kin_[i].passes == kin_[from].passes)
-        choices_[i].least_seconds = std::max(choices_[i].least_seconds, least_seconds(choices_[i].job, pass_seconds));
+    known_layers_.insert(kin_[from].layers);
+    const runtime::Plan& known = choices_[from].job.step.plan;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (state_[i] != State::kOpen && state_[i] != State::kRefused) continue;
+      const runtime::Plan& plan = choices_[i].job.step.plan;
+      const bool more = kin_[i].layers == kin_[from].layers && plan.pipeline >= known.pipeline &&
+                        plan.recompute >= known.recompute && (plan.micro_batches > 1) >= (known.micro_batches > 1);
+      if (kin_[i].passes != kin_[from].passes && !more) continue;
+      const double part = kin_[i].passes == kin_[from].passes ? 1 : kAtLeast;
+      Choice& choice = choices_[i];
+      choice.least_seconds = std::max(choice.least_seconds, least_seconds(choice.job, part * pass_seconds));
+    }
   }
 
   std::vector<Choice>& choices_;
@@ -336,7 +351,7 @@ class ChoiceProjections {
   std::vector<Kinship> kin_;
   std::map<std::uint64_t, std::vector<std::size_t>> same_but_recomputing_;
   std::map<std::uint64_t, std::size_t> owner_;  // of a family: the process that compiles it
-  std::set<std::uint64_t> known_passes_;
+  std::set<std::uint64_t> known_layers_;
   std::vector<std::size_t> fitting_, too_large_;
   std::size_t slots_;
   base::ProcessPool pool_;
