@@ -17,12 +17,12 @@ namespace {
 using isa::between_two;
 using isa::Opcode;
 
-/// Hops of all steps of a halving; one for a step within a chip. 0 where members are no power of two.
+/// Hops of all steps of a halving. 0 where members are no power of two.
 int halving_hops(const LocalRanks& part, const Topology& topology, std::uint32_t cores) {
   if (!std::has_single_bit(part.cores.size())) return 0;
   int hops = 0;
   for (std::size_t apart = 1; apart < part.cores.size(); apart *= 2) {
-    int farthest = 1;
+    int farthest = 0;
     for (std::size_t i = 0; i < part.cores.size(); ++i)
       farthest = std::max(farthest, topology.distance(part.cores[i] / cores, part.cores[i ^ apart] / cores));
     hops += farthest;

@@ -20,9 +20,10 @@ double steps(std::uint32_t parts) {
   return std::has_single_bit(parts) ? static_cast<double>(std::bit_width(parts)) - 1 : parts - 1.0;
 }
 
-/// Whether members of an instance halve and double their data, when a mesh does not move it.
+/// Whether members halve and double their data, when a mesh does not move it. Inside one instance: published times of
+/// two are those of a ring.
 bool halves(double bytes, const Placement& at, const MachineParams& machine) {
-  return std::has_single_bit(at.shape.local) && bytes < machine.cc_halving_below.value;
+  return at.shape.instances == 1 && std::has_single_bit(at.shape.local) && bytes < machine.cc_halving_below.value;
 }
 
 /// Writes the stages of one collective.
@@ -150,7 +151,7 @@ std::string_view algorithm_of(const isa::Instr& instr, const Placement& at, cons
   if (at.shape.local == 1) return "network";
   const bool halving = instr.op != Opcode::kBroadcast && halves(bytes, at, machine);
   if (at.shape.instances == 1) return small ? "mesh" : halving ? "halving" : "ring";
-  return small ? "mesh + network" : halving ? "halving + network" : "ring + network";
+  return small ? "mesh + network" : "ring + network";
 }
 
 std::vector<Stage> stages_of(const isa::Instr& instr, const Placement& placement, const MachineParams& machine) {

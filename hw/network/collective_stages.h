@@ -30,16 +30,16 @@ struct Placement {
   bool crosses = false;     // a set takes several instances
 };
 
-/// The algorithm for `instr` with `bytes` in its larger operand: "mesh", "halving" or "ring", "+ network" over several
-/// instances.
+/// The algorithm for `instr` with `bytes` in its larger operand: "mesh", "halving" or "ring"; "mesh + network" or "ring
+/// + network" over several instances.
 std::string_view algorithm_of(const isa::Instr& instr, const Placement& placement, const MachineParams& machine);
 
 /// Its stages; none when nothing moves. Within an instance: a mesh (every member exchanges with every other at once)
-/// below `collective.mesh_below`; below `collective.halving_below`, among a power of two, recursive halving and
-/// doubling; else a ring both ways round. An all-reduce with fewer elements than ranks is a mesh of one step in which
-/// every rank reduces. Over instances: reduce-scatter inside, exchange between the same cores of all instances (by
-/// halves where their number is a power of two, else in a ring), all-gather inside. Source: AWS Neuron docs,
-/// collectives: ring, mesh, recursive and hierarchical algorithms.
+/// below `collective.mesh_below`; below `collective.halving_below`, among a power of two of ranks in one instance,
+/// recursive halving and doubling; else a ring both ways round. An all-reduce with fewer elements than ranks is a mesh
+/// of one step in which every rank reduces. Over instances: reduce-scatter inside, exchange between the same cores of
+/// all instances (by halves where their number is a power of two, else in a ring), all-gather inside. Source: AWS
+/// Neuron docs, collectives: ring, mesh, recursive and hierarchical algorithms.
 std::vector<Stage> stages_of(const isa::Instr& instr, const Placement& placement, const MachineParams& machine);
 
 /// Seconds until a barrier has reached every rank, beyond `collective.barrier`.

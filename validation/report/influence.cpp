@@ -32,7 +32,7 @@ constexpr std::array kOwners = {
     Owner{"TensorE", {"tensor", "power.utilisation", "power.cold", "power.ramp"}, {}},
     Owner{"VectorE", {"vector"}, {}},
     Owner{"ScalarE", {"scalar"}, {}},
-    Owner{"GpSimdE, SyncE", {"gpsimd", "sync", "engine"}, {}},
+    Owner{"GpSimdE, SyncE", {"gpsimd", "sync", "engine", "chip.exchange"}, {}},
     Owner{"DMA and HBM", {"dma", "hbm"}, {}},
     Owner{"collectives", {"collective", "link", "efa"}, {}},
     Owner{"launch", {"program"}, {"launch"}},
@@ -100,6 +100,12 @@ std::string varied(const base::Parameter& p) {
   return is_switch(p) ? (p.values.front() == "0" ? "1" : "0") : times(larger(p));
 }
 
+/// A time that a machine has none of: no multiple of it differs.
+bool is_nothing(const base::Parameter& p) {
+  const auto quantity = p.list ? std::nullopt : base::try_quantity(p.values.front());
+  return quantity && quantity->dimension == Dimension::kTime && quantity->value == 0;
+}
+
 class Collector {
  public:
   Collector() {
@@ -110,7 +116,7 @@ class Collector {
     for (const std::string& key : file.keys()) {
       const base::Parameter& p = file.parameter(key);
       const auto owner = owner_of(p, false);
-      if (!owner || !seen_.insert(key).second) continue;
+      if (!owner || is_nothing(p) || !seen_.insert(key).second) continue;
       if (const double factor = slower(p); factor != 1)
         out_.mechanisms[*owner].slower.machine.push_back(key + "=" + times(factor));
       add(p, key, *owner, {.machine = {key + "=" + varied(p)}, .stacks = {}});
