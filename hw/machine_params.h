@@ -43,8 +43,8 @@ struct MachineParams {
   Number dma_rings, dma_engines, dma_start, dma_wake, dma_completion, dma_packet, dma_transpose;
   Number dma_generators, dma_generation, dma_indexed_setup, dma_engine_rate, dma_setup, dma_overlap, dma_rate,
       dma_descriptor_overhead;
-  Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_halving_below;
-  Number cc_launch, cc_loop_sync, cc_network_sync;
+  Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_halving_below, cc_peer;
+  Number cc_launch, cc_loop, cc_loop_sync, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;
   Number vcpus, host_memory;

@@ -110,7 +110,7 @@ class Builder {
     Stage& stage = add({.sent = sent, .read = reads * sent, .written = sent});
     if (mesh_) {
       flow(stage, Pattern::kMesh) = bytes_ / local_;
-      stage.latency = across();
+      stage.latency = across() + (local_ - 1) * machine_.cc_peer.value;
     } else if (halving_) {
       flow(stage, Pattern::kHalving) = bytes_;
       stage.latency = at_.halving_hops * machine_.link_hop.value;

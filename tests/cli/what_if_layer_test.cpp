@@ -72,8 +72,8 @@ TEST(WhatIfLayer, CollectivesThatCostNothingBoundTheGain) {
   const hw::SimResult base = layer_on({});
   EXPECT_GT(base.collective_active, 0u);
   const double now = device_seconds({});
-  const double free = device_seconds(
-      {"collective.floor=0 s", "collective.barrier=0 s", "collective.bandwidth=1000x", "link.bandwidth=1000x"});
+  const double free = device_seconds({"collective.floor=0 s", "collective.peer=0 s", "collective.barrier=0 s",
+                                      "collective.bandwidth=1000x", "link.bandwidth=1000x"});
   EXPECT_LE(free, now);
   // At most what the engines waited for collectives can be gained, and whatever they took from the others' memory.
   EXPECT_GE(free, now - hw::seconds(base.collective_active));

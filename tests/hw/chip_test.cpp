@@ -55,7 +55,7 @@ TEST(Collective, AnAllReduceRunsBesideTheCompute) {
   const SimResult beside = run(both);
   ASSERT_EQ(beside.collectives.size(), 1u);
   const double taken = seconds(beside.collectives[0].end - beside.collectives[0].begin);
-  EXPECT_NEAR(taken, 45e-6 + (1 << 22) / 58e9, 1e-9);
+  EXPECT_NEAR(taken, 15e-6 + (1 << 22) / 58e9, 1e-9);
   EXPECT_LT(body(beside), alone + 0.5 * taken);
   EXPECT_EQ(beside.collectives[0].link_bytes, 1u << 22);  // two ranks: half of it twice
 
@@ -70,9 +70,9 @@ TEST(Collective, InstructionsMayWaitForOne) {
   const SimResult result = run(program(
       {all_reduce(hbm(1, 256, 0), hbm(1, 256, 4096)), after(dma(sbuf(1, 256), hbm(1, 256), 0), cc_sem(0), 1)}, 2, 2));
   EXPECT_EQ(result.collectives.size(), 2u);
-  EXPECT_GT(body(result), 2 * 45e-6);
+  EXPECT_GT(body(result), 2 * 15e-6);
   const auto& sync = result.engines[static_cast<int>(Engine::kSync)];
-  EXPECT_NEAR(seconds(sync.waiting[static_cast<int>(Hold::kCollective)]), 2 * 45e-6, 1e-6);
+  EXPECT_NEAR(seconds(sync.waiting[static_cast<int>(Hold::kCollective)]), 2 * (15e-6 + 2 * 0.45e-6), 1e-6);
 }
 
 TEST(Collective, TakesBandwidthFromTheCores) {

@@ -134,15 +134,15 @@ TEST(Collective, TheAlgorithmFollowsSizeAndRanks) {
 
 /// Writes of a mesh pass the chips between. A ring of chips forms groups of any equal parts, of bytes that they do not
 /// divide.
-TEST(Collective, ASmallOneTakesAsLongHoweverFarItsRanksAre) {
+TEST(Collective, ASmallOneTakesAsLongHoweverFarItsRanksAreAndLongerTheMoreTheyAre) {
   const Instr small = collective(Opcode::kAllReduce, 5120 * 4, 5120 * 4);
   const auto floor = [&](const char* machine, std::uint32_t ranks) {
     return seconds(plan_collective(small, ranks, hw::load_machine(machine)).floor);
   };
-  const double near = floor("trn1.32xlarge", 4);
-  EXPECT_DOUBLE_EQ(floor("trn1.32xlarge", 32), near);
-  EXPECT_DOUBLE_EQ(floor("inf2.48xlarge", 24), near);
-  EXPECT_GT(near, floor("trn1.32xlarge", 2));
+  const double near = floor("trn1.32xlarge", 4), peer = 2 * hw::load_machine("trn1.32xlarge").cc_peer.value;
+  EXPECT_NEAR(floor("trn1.32xlarge", 32), near + 28 * peer, 1e-12);
+  EXPECT_NEAR(floor("inf2.48xlarge", 24), near + 20 * peer, 1e-12);
+  EXPECT_GT(near, floor("trn1.32xlarge", 2) + 2 * peer);
 }
 
 /// 32 ranks: a step within a chip, which is no hop, then to the chips one and two columns and one and two rows away;
@@ -151,16 +151,17 @@ TEST(Collective, HalvingTakesAStepForEachPowerOfTwo) {
   const auto floor = [](std::uint64_t bytes, std::uint32_t ranks) {
     return seconds(plan_collective(collective(Opcode::kAllReduce, bytes, bytes), ranks, instances(1)).floor);
   };
-  EXPECT_NEAR(floor(1 << 22, 32), 45e-6 + 2 * 6 * 1.5e-6, 1e-12);
-  EXPECT_NEAR(floor(1 << 26, 32), 45e-6 + 2 * 31 * 1.5e-6, 1e-12);  // a ring
-  EXPECT_NEAR(floor(1 << 22, 2), 45e-6, 1e-12);
+  EXPECT_NEAR(floor(1 << 22, 32), 15e-6 + 2 * 6 * 2e-6, 1e-12);
+  EXPECT_NEAR(floor(1 << 26, 32), 15e-6 + 2 * 31 * 2e-6, 1e-12);  // a ring
+  EXPECT_NEAR(floor(1 << 22, 2), 15e-6, 1e-12);
 }
 
 TEST(Collective, ASmallOneInsideAProgramTakesAboutFiftyMicroseconds) {
   // 32 ranks, as a token of Llama has 64 of: 55 to 67 us each by published times of a token, with the work around it,
-  // so less by itself. Two exchanges of a hop each beyond the floor, and the data.
+  // so less by itself. Two exchanges beyond the floor, each a hop and a write to every
+  // other, and the data.
   const auto plan = plan_collective(collective(Opcode::kAllReduce, 65536, 65536), 32, instances(1));
-  EXPECT_NEAR(seconds(plan.floor), 45e-6 + 2 * 1.5e-6, 1e-12);
+  EXPECT_NEAR(seconds(plan.floor), 15e-6 + 2 * (2e-6 + 31 * 0.45e-6), 1e-12);
   EXPECT_LT(seconds(plan.floor + plan.moving), 55e-6);
   EXPECT_GT(plan.standalone, 0u);
 }
@@ -184,8 +185,8 @@ TEST(Collective, GroupsThatShareLinksShareTheirBandwidth) {
 TEST(Collective, ABarrierOfACluster) {
   const Instr barrier = on(Engine::kSync, Opcode::kBarrier);
   EXPECT_NEAR(seconds(plan_collective(barrier, 2, trn1()).floor), 40e-6, 1e-12);
-  EXPECT_NEAR(seconds(plan_collective(barrier, 32, instances(1)).floor), 40e-6 + 8 * 1.5e-6, 1e-12);
-  EXPECT_NEAR(seconds(plan_collective(barrier, 128, instances(4)).floor), 40e-6 + 8 * 1.5e-6 + 2 * 15e-6, 1e-12);
+  EXPECT_NEAR(seconds(plan_collective(barrier, 32, instances(1)).floor), 40e-6 + 8 * 2e-6, 1e-12);
+  EXPECT_NEAR(seconds(plan_collective(barrier, 128, instances(4)).floor), 40e-6 + 8 * 2e-6 + 2 * 15e-6, 1e-12);
 }
 
 struct PublishedRow {

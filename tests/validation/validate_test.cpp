@@ -122,7 +122,7 @@ TEST(Validate, TheSettingsReachThePredictions) {
   const std::vector<std::filesystem::path> files{kTables / "micro.csv"};
   const auto rows = load_rows(files, std::vector<std::string>{"ar2_1024"});
   trnsim::Settings slow;
-  slow.machine.set = {"collective.floor=2x"};
+  slow.machine.set = {"collective.floor=10x"};
   const auto time = [&](const trnsim::Settings& s) {
     return validate(rows, predict_context(s)).report.rows.at(0).predicted;
   };
