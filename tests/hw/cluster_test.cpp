@@ -124,7 +124,7 @@ TEST(Cluster, AMessageIsThereWhenItHasBeenSent) {
   EXPECT_EQ(near.collectives[1].link_bytes, 0u);
   EXPECT_GE(near.collectives[1].end, near.collectives[0].end);
   EXPECT_NEAR(seconds(near.collectives[0].end - near.collectives[0].begin), 15e-6 + (1 << 22) / 58e9, 1e-9);
-  EXPECT_NEAR(seconds(far.collectives[0].end - far.collectives[0].begin), 60e-6 + 32.0 * (1 << 22) / 100e9, 1e-9);
+  EXPECT_NEAR(seconds(far.collectives[0].end - far.collectives[0].begin), 30e-6 + 32.0 * (1 << 22) / 100e9, 1e-9);
   isa::Program deaf = exchange(32, 1);
   std::swap(deaf.blocks[0].instrs.own()[0], deaf.blocks[0].instrs.own()[1]);
   EXPECT_THROW(run(deaf, instances(1)), base::Error);

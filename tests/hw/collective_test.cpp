@@ -208,8 +208,9 @@ TEST(Micro, CollectivesOfManyChips) {
                                 PublishedRow{"ar64_1073741824", Opcode::kAllReduce, 1073741824, 64, 41806}};
   for (const PublishedRow& row : kRows) {
     const std::uint64_t src = row.op == Opcode::kAllGather ? row.bytes / row.ranks : row.bytes;
-    const auto plan = plan_collective(collective(row.op, row.bytes, src), row.ranks, instances(row.ranks > 32 ? 2 : 1));
-    const double got = seconds(plan.floor + plan.moving + plan.standalone) * 1e6;
+    const auto machine = instances(row.ranks > 32 ? 2 : 1);
+    const auto plan = plan_collective(collective(row.op, row.bytes, src), row.ranks, machine);
+    const double got = (seconds(plan.floor + plan.moving + plan.standalone) + machine.cc_loop.value) * 1e6;
     fmt::print("{}: published {} us, planned {:.1f} us, {:+.1f} %, {}\n", row.id, row.microseconds, got,
                (got / row.microseconds - 1) * 100, plan.algorithm);
     EXPECT_NEAR(got, row.microseconds, 0.15 * row.microseconds) << row.id;
