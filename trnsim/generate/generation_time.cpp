@@ -190,7 +190,7 @@ Projection project_generation(const Job& own, const ProjectOptions& options) {
     at = end;
   }
   p.micro_batches = 1;
-  p.stages = {g.tokens.empty() || getenv("DBG_PROMPT") ? g.prompt.stage : g.tokens.back().stage};
+  p.stages = {g.tokens.empty() ? g.prompt.stage : g.tokens.back().stage};
   time_generation(job, p);
   return p;
 }
