@@ -170,6 +170,32 @@ TEST(RelativesFolder, LayersInTurnAreListedForAnyNumber) {
   EXPECT_EQ(attention.window_of(4), 0);
 }
 
+TEST(RelativesFolder, OneLayerInAnyNumberSeesEverything) {
+  const Scratch s;
+  json file = read_json_file(golden("gpt_neo_tiny") / "config.json");
+  file["num_layers"] = 7;
+  file["attention_types"] = json::parse(R"([[["global", "local", "local"], 2], [["global"], 1]])");
+  const ModelPtr model = read_config(s.write("config.json", file.dump()));
+  EXPECT_EQ(json::parse(model->config_json())["attention_types"], file["attention_types"]);
+  for (const std::int64_t layer : {0, 3, 6}) EXPECT_EQ(decoder_arch(model).block.attention.window_of(layer), 0);
+  for (const std::int64_t layer : {1, 2, 4, 5}) EXPECT_EQ(decoder_arch(model).block.attention.window_of(layer), 7);
+  const ModelPtr two = model->with_sizes({.layers = 2});
+  EXPECT_EQ(json::parse(two->config_json())["attention_types"], json::parse(R"([[["global", "local"], 1]])"));
+}
+
+// A vocabulary smaller than the published one has not its ids of begin and end: the last one stands for them.
+TEST(RelativesFolder, ASmallVocabularyEndsWithItsLastToken) {
+  const Scratch s;
+  for (const char* name : {"gpt_tiny", "gpt_neo_tiny", "gpt_bigcode_tiny", "falcon_tiny", "starcoder2_tiny"}) {
+    json file = read_json_file(golden(name) / "config.json");
+    file.erase("bos_token_id"), file.erase("eos_token_id");
+    const ModelPtr model = read_config(s.write("config.json", file.dump()));
+    EXPECT_LT(json::parse(model->config_json())["eos_token_id"], file["vocab_size"]) << name;
+    file["eos_token_id"] = file["vocab_size"];
+    EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.write("config.json", file.dump())); }, {"eos_token_id"}));
+  }
+}
+
 TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   const Scratch s;
   const auto reading = [&](const char* name, const char* key, const json& value) {
@@ -190,7 +216,7 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("stablelm_tiny", "partial_rotary_factor", 0.1), {"partial_rotary_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "num_key_value_heads", 2), {"num_key_value_heads"}));
   EXPECT_TRUE(fails(Fault::kData, reading("falcon_tiny", "alibi", true), {"alibi"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("falcon_40b_tiny", "num_kv_heads", 3), {"num_key_value_heads", "3"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("falcon_40b_tiny", "num_kv_heads", 3), {"num_kv_heads", "3"}));
   EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "use_bias", false), {"use_bias"}));
   EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "rope_scaling", {{"type", "linear"}}), {"rope_scaling"}));
   EXPECT_TRUE(fails(Fault::kData, reading("gpt_bigcode_tiny", "multi_query", false), {"multi_query"}));

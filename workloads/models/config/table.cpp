@@ -1,5 +1,7 @@
 #include "workloads/models/config/table.h"
 
+#include <algorithm>
+
 namespace workloads::config_detail {
 namespace {
 
@@ -57,6 +59,14 @@ void read_value(const Keys& keys, const char* key, const Slot& to, std::span<con
                      keys.optional(key, *plain);
                    }},
              to);
+}
+
+void keep_within(const Slot& ids, std::int64_t vocabulary) {
+  const auto keep = [last = std::max<std::int64_t>(vocabulary - 1, 0)](std::int64_t& id) { id = std::min(id, last); };
+  std::visit(
+      Cases{[&keep](std::int64_t* id) { keep(*id); },
+            [&keep](std::vector<std::int64_t>* list) { std::ranges::for_each(*list, keep); }, [](const auto&) {}},
+      ids);
 }
 
 void check_value(const Rules& rules, const char* key, const View& value, const Range& range, std::int64_t vocabulary) {

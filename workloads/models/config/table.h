@@ -86,6 +86,8 @@ nlohmann::json json_of(const Fixed& value);
 nlohmann::json json_of(const View& value, const Range& range);
 void read_value(const Keys& keys, const char* key, const Slot& to, std::span<const Activation> choices,
                 const Range& range);
+/// Ids of a default that a small vocabulary has not become its last one.
+void keep_within(const Slot& ids, std::int64_t vocabulary);
 void check_value(const Rules& rules, const char* key, const View& value, const Range& range, std::int64_t vocabulary);
 
 }  // namespace config_detail
@@ -94,6 +96,7 @@ void check_value(const Rules& rules, const char* key, const View& value, const R
 /// missing, of another type, or of a value that is not computed here.
 template <class C>
 C read_fields(std::span<const Field<C>> table, const Keys& keys, C config) {
+  using config_detail::Slot;
   for (const Field<C>& field : table) {
     if (field.when && !field.when(config)) continue;
     if (field.otherwise) field.otherwise(config);
@@ -103,8 +106,11 @@ C read_fields(std::span<const Field<C>> table, const Keys& keys, C config) {
     else if (field.only.index() != 0)
       keys.only(field.key, config_detail::json_of(field.only));
     else
-      config_detail::read_value(keys, field.key, config_detail::part_of<config_detail::Slot>(config, field.member),
-                                field.choices, field.range);
+      config_detail::read_value(keys, field.key, config_detail::part_of<Slot>(config, field.member), field.choices,
+                                field.range);
+    if constexpr (requires { config.vocab_size; })
+      if (field.range.kind == Range::Kind::kToken && !keys.has(field.key))
+        config_detail::keep_within(config_detail::part_of<Slot>(config, field.member), config.vocab_size);
   }
   return config;
 }

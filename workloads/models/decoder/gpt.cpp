@@ -28,11 +28,8 @@ constexpr auto kGptFields = std::to_array<Field<P>>({
     {.key = "resid_pdrop", .member = &P::dropout, .range = kProbability},
     {.key = "attn_pdrop", .member = &P::attention_dropout, .range = kProbability},
     {.key = "tie_word_embeddings", .member = &P::tie_word_embeddings},
-    // A small vocabulary that has not the ids of GPT-2's ends with its own.
-    {.key = "bos_token_id", .member = &P::bos_token_id, .range = kToken,
-     .otherwise = [](P& c) { c.bos_token_id = c.vocab_size - 1; }},
-    {.key = "eos_token_id", .member = &P::eos_token_id, .range = kToken,
-     .otherwise = [](P& c) { c.eos_token_id = c.vocab_size - 1; }},
+    {.key = "bos_token_id", .member = &P::bos_token_id, .range = kToken},
+    {.key = "eos_token_id", .member = &P::eos_token_id, .range = kToken},
     {.key = "scale_attn_weights", .only = true},
     {.key = "scale_attn_by_inverse_layer_idx", .only = false, .written = kNever},
     {.key = "add_cross_attention", .only = false, .written = kNever},

@@ -3,6 +3,7 @@
 // modeling_gpt_neo.py.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -25,19 +26,19 @@ std::vector<json> kinds_of(const json& types) {
   return kinds;
 }
 
-/// All layers see everything, or every other one, the first among them.
+/// One layer of each `full_every` sees everything, the first among them.
 void read_attention_types(const Keys& keys, P& c) {
   keys.require("attention_types");
   const std::vector<json> kinds = kinds_of(keys.at("attention_types"));
-  for (const std::int64_t every : {1, 2}) {
-    bool alike = std::ssize(kinds) == c.num_hidden_layers;
-    for (std::int64_t l = 0; alike && l < c.num_hidden_layers; ++l)
-      alike = kinds[static_cast<std::size_t>(l)] == (l % every == 0 ? "global" : "local");
-    if (c.full_every = every; alike) return;
-  }
-  keys.fail(
-      fmt::format("\"attention_types\" is {} of {} layers", keys.at("attention_types").dump(), c.num_hidden_layers),
-      R"(use [[["global", "local"], N]] or [[["global"], N]] that add up to "num_layers")");
+  const auto second = kinds.empty() ? kinds.end() : std::find(kinds.begin() + 1, kinds.end(), "global");
+  c.full_every = second - kinds.begin();
+  bool regular = !kinds.empty() && std::ssize(kinds) == c.num_hidden_layers;
+  for (std::int64_t l = 0; regular && l < c.num_hidden_layers; ++l)
+    regular = kinds[static_cast<std::size_t>(l)] == (l % c.full_every == 0 ? "global" : "local");
+  if (!regular)
+    keys.fail(
+        fmt::format("\"attention_types\" is {} of {} layers", keys.at("attention_types").dump(), c.num_hidden_layers),
+        R"(use [[["global"], N]], or [[["global", "local", ...], N]] with "global" once, that add up to "num_layers")");
 }
 
 json attention_types(const P& c) {
@@ -45,8 +46,13 @@ json attention_types(const P& c) {
   const auto add = [&](json kinds, std::int64_t times) {
     if (times > 0) types.push_back(json::array({std::move(kinds), times}));
   };
-  if (c.full_every == 2) add(json::array({"global", "local"}), c.num_hidden_layers / 2);
-  add(json::array({"global"}), c.full_every == 2 ? c.num_hidden_layers % 2 : c.num_hidden_layers);
+  const auto period = [](std::int64_t layers) {
+    json kinds(static_cast<std::size_t>(layers), "local");
+    kinds[0] = "global";
+    return kinds;
+  };
+  add(period(c.full_every), c.num_hidden_layers / c.full_every);
+  if (const std::int64_t rest = c.num_hidden_layers % c.full_every; rest > 0) add(period(rest), 1);
   return types;
 }
 

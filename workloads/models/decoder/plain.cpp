@@ -62,9 +62,10 @@ ModelInfo info_of(const PlainConfig& c) {
   return info;
 }
 
-/// The key of a size in the files of the family.
+/// The key of a size in the files of the family; null when they have none.
 const char* key_of(const PlainFamily& family, std::int64_t PlainConfig::*size) {
-  return std::ranges::find(family.fields, Member<PlainConfig>{size}, &Field<PlainConfig>::member)->key;
+  const auto field = std::ranges::find(family.fields, Member<PlainConfig>{size}, &Field<PlainConfig>::member);
+  return field == family.fields.end() ? nullptr : field->key;
 }
 
 class PlainModel final : public DecoderModel<PlainConfig> {
@@ -100,7 +101,8 @@ void check(const PlainConfig& c, std::string_view where) {
   check_fields<PlainConfig>(c.family->fields, c, rules);
   const char* const heads = key_of(*c.family, &PlainConfig::num_attention_heads);
   rules.divides(heads, c.num_attention_heads, key_of(*c.family, &PlainConfig::hidden_size), c.hidden_size);
-  rules.divides("num_key_value_heads", c.kv_heads(), heads, c.num_attention_heads);
+  if (const char* shared = key_of(*c.family, &PlainConfig::num_key_value_heads))
+    rules.divides(shared, c.kv_heads(), heads, c.num_attention_heads);
   if (c.rotary_share > 0 && (c.rotary_share > 1 || rotary_columns(c) == 0))
     rules.fail(heads, "leaves a head no pair of elements that turn");
 }
