@@ -23,8 +23,9 @@ constexpr std::array kFields = {
     M::Field{"chip.cores", &M::cores, Dimension::kCount, "NeuronCores per chip"},
     M::Field{"chip.logical", &M::logical, Dimension::kCount,
              "physical cores that the runtime joins to one logical core (LNC): programs see those"},
-    M::Field{"chip.exchange", &M::exchange, Dimension::kTime,
-             "until a core of a logical one sees its partner's part of an operation's result"},
+    M::Field{
+        "chip.exchange", &M::exchange, Dimension::kTime,
+        "until a core of a logical one sees its partner's part of an operation's result; nothing at chip.logical 1"},
     M::Field{"chip.training", &M::training, Dimension::kCount, "1: models are trained on it; 0: inference alone"},
     M::Field{"core.generation", &M::generation, Dimension::kCount, "NeuronCore version: which instructions there are"},
     M::Field{"sbuf.partitions", &M::sbuf_partitions, Dimension::kCount, "partitions of SBUF and of PSUM"},

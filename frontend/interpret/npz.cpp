@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace trnsim::frontend {
 namespace {
@@ -47,8 +48,8 @@ class Bytes {
 };
 
 std::string inflated(const Bytes& zip, std::string_view packed, std::uint64_t size) {
-  constexpr std::uint64_t kMost = std::uint64_t{4} << 30;
-  if (size > kMost) zip.fail("holds an array of more than 4 GiB");
+  constexpr std::uint64_t kMostRatio = 1032;  // deflate: 258 bytes of two bits
+  if (size > kMostRatio * packed.size()) zip.fail("holds an array that does not unpack");
   std::string out(size, '\0');
   z_stream stream{};
   if (inflateInit2(&stream, -15) != Z_OK) zip.fail("cannot be unpacked: zlib does not start");  // no head of its own
@@ -161,7 +162,8 @@ std::vector<Value> inputs_from(const std::filesystem::path& npz, const Module& m
   const std::vector<Type> types = module.entry_function().parameter_types();
   if (members.size() != types.size())
     throw Error{Fault::kUsage, file,
-                fmt::format("has {} arrays, and the program {} parameters", members.size(), types.size()),
+                fmt::format("has {}, and the program {}", base::counted(std::ssize(members), "array"),
+                            base::counted(std::ssize(types), "parameter")),
                 "save one array for each"};
   std::vector<bool> taken(members.size());
   const bool numbered = std::ranges::all_of(members, [&](const Member& m) {

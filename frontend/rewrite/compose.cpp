@@ -210,15 +210,15 @@ void compute(Module& module, Composer& c) {
   if (is_norm(op)) {
     BatchNorm norm{c};
     op == "batch_norm_training" ? norm.training() : op == "batch_norm_grad" ? norm.gradient() : norm.inference();
-  } else if (is_move(module, c.node())) {
-    from_ranks(c, sources_of(module, c.node()));
-  } else {
+  } else if (is_number(c.node())) {
     std::vector<double> numbers(static_cast<std::size_t>(ranks_of(module)));
     const auto partitions = static_cast<std::size_t>(std::max<std::int64_t>(module.partitions, 1));
     for (std::size_t r = 0; r < numbers.size(); ++r)
       numbers[r] = static_cast<double>(op == "replica_id" ? r / partitions : r % partitions);
     const ValueId mine = c.b().op("convert", {of_rank(c, numbers)}, {}, {tensor_type(Element::kU32, {1})});
     c.b().returns({c.b().op("reshape", {mine}, {}, {scalar_type(Element::kU32)})});
+  } else {
+    from_ranks(c, sources_of(module, c.node()));
   }
 }
 

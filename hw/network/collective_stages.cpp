@@ -20,10 +20,14 @@ double steps(std::uint32_t parts) {
   return std::has_single_bit(parts) ? static_cast<double>(std::bit_width(parts)) - 1 : parts - 1.0;
 }
 
-/// Whether members halve and double their data, when a mesh does not move it. Inside one instance: published times of
-/// two are those of a ring.
-bool halves(double bytes, const Placement& at, const MachineParams& machine) {
-  return at.shape.instances == 1 && std::has_single_bit(at.shape.local) && bytes < machine.cc_halving_below.value;
+/// How the members inside an instance pass on the parts of each other's data.
+enum class Inner { kMesh, kHalving, kRing };
+
+/// Halving is for sets inside one instance: published times of two are those of a ring.
+Inner inner_of(double bytes, const Placement& at, const MachineParams& machine) {
+  if (bytes < machine.cc_mesh_below.value) return Inner::kMesh;
+  const bool halves = at.shape.instances == 1 && std::has_single_bit(at.shape.local);
+  return halves && bytes < machine.cc_halving_below.value ? Inner::kHalving : Inner::kRing;
 }
 
 /// Writes the stages of one collective.
@@ -36,8 +40,7 @@ class Builder {
         local_{static_cast<double>(placement.shape.local)},
         instances_{static_cast<double>(placement.shape.instances)},
         ranks_{local_ * instances_},
-        mesh_{bytes_ < machine.cc_mesh_below.value},
-        halving_{halves(bytes_, placement, machine)} {}
+        inner_{inner_of(bytes_, placement, machine)} {}
 
   std::vector<Stage> take() { return std::move(stages_); }
 
@@ -108,10 +111,10 @@ class Builder {
   void local_half(double reads) {
     const double sent = others(local_) * bytes_;
     Stage& stage = add({.sent = sent, .read = reads * sent, .written = sent});
-    if (mesh_) {
+    if (inner_ == Inner::kMesh) {
       flow(stage, Pattern::kMesh) = bytes_ / local_;
       stage.latency = across() + (local_ - 1) * machine_.cc_peer.value;
-    } else if (halving_) {
+    } else if (inner_ == Inner::kHalving) {
       flow(stage, Pattern::kHalving) = bytes_;
       stage.latency = at_.halving_hops * machine_.link_hop.value;
     } else {
@@ -132,7 +135,7 @@ class Builder {
   const Placement& at_;
   const MachineParams& machine_;
   const double bytes_, local_, instances_, ranks_;
-  const bool mesh_, halving_;
+  const Inner inner_;
   std::vector<Stage> stages_;
 };
 
@@ -145,13 +148,17 @@ double collective_bytes(const isa::Instr& instr) {
 std::string_view algorithm_of(const isa::Instr& instr, const Placement& at, const MachineParams& machine) {
   if (instr.op == Opcode::kSend) return "pair";
   if (instr.op == Opcode::kRecv || at.shape.size() == 1) return "none";
-  const double bytes = collective_bytes(instr);
-  const bool small = instr.op == Opcode::kAllToAll || instr.op == Opcode::kBarrier ||
-                     (instr.op != Opcode::kBroadcast && bytes < machine.cc_mesh_below.value);
   if (at.shape.local == 1) return "network";
-  const bool halving = instr.op != Opcode::kBroadcast && halves(bytes, at, machine);
-  if (at.shape.instances == 1) return small ? "mesh" : halving ? "halving" : "ring";
-  return small ? "mesh + network" : "ring + network";
+  const Inner inner = instr.op == Opcode::kAllToAll || instr.op == Opcode::kBarrier ? Inner::kMesh
+                      : instr.op == Opcode::kBroadcast                              ? Inner::kRing
+                                                       : inner_of(collective_bytes(instr), at, machine);
+  const bool one = at.shape.instances == 1;
+  switch (inner) {
+    case Inner::kMesh: return one ? "mesh" : "mesh + network";
+    case Inner::kHalving: return "halving";
+    case Inner::kRing: break;
+  }
+  return one ? "ring" : "ring + network";
 }
 
 std::vector<Stage> stages_of(const isa::Instr& instr, const Placement& placement, const MachineParams& machine) {

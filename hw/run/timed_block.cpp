@@ -109,7 +109,10 @@ class Stationary {
 class BlockTimer {
  public:
   BlockTimer(const isa::Block& block, const MachineParams& machine)
-      : block_{block}, target_{machine.target()}, table_load_{fs_of(machine.scalar_table_load.value)} {
+      : block_{block},
+        target_{machine.target()},
+        table_load_{fs_of(machine.scalar_table_load.value)},
+        joined_{machine.exchange.value > 0} {
     find_shared_ports(machine);
   }
 
@@ -264,6 +267,10 @@ class BlockTimer {
       if (instr.waits[w].sem >= isa::kFirstCcSemaphore) out_.collectives = true;
       stream.waits.push_back(instr.waits[w]);
     }
+    if (joined_) find_far_waits(instr, stream, timed);
+  }
+
+  void find_far_waits(const isa::Instr& instr, Stream& stream, TimedInstr& timed) {
     if (is_compute(instr)) {
       const auto first = stream.waits.end() - instr.wait_count;
       const auto end = std::partition(first, stream.waits.end(),
@@ -308,6 +315,7 @@ class BlockTimer {
   const isa::Block& block_;
   const isa::Target target_;
   const Fs table_load_;
+  const bool joined_;  // a core of two physical ones, which see each other's part of an operation later
   TimedBlock out_;
   ActivationTable table_;
   Stationary stationary_;

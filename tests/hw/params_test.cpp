@@ -171,7 +171,7 @@ TEST(Params, FewConstantsAreFitted) {
     fitted += !file.parameter(key).fitted_on.empty();
     read_off += !file.parameter(key).read_off.empty();
   }
-  EXPECT_EQ(fitted, 8);  // of fewer than 16 in the product
+  EXPECT_EQ(fitted, 8);
   EXPECT_EQ(read_off, 14);
 }
 

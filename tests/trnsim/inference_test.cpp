@@ -85,7 +85,7 @@ TEST(Inference, ALibraryThatNamesALengthTakesItsKernelFromThere) {
             .sizes = {}};
     job.stack = stack;
     job.generation = {.prompt_tokens = 128, .new_tokens = 128, .length = 256};
-    return generation_spec(job).kernel_from;
+    return program_spec(job).kernel_from;
   };
   EXPECT_EQ(of("trn1.32xlarge", {}, "transformers-neuronx"), 0);
   EXPECT_EQ(of("trn1.32xlarge", {}, "nxd-inference"), 4096);

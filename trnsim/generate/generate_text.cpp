@@ -200,7 +200,7 @@ std::vector<GeneratedText> TextJob::write(const Job& job, const GenerateObserver
   const Settings& o = parts_->settings;
   Writer writer{o, parts_->source, parts_->prompts, observer};
   workloads::Generator generator{job.model,
-                                 generation_spec(job),
+                                 program_spec(job),
                                  *parts_->source.weights,
                                  job.machine.target(),
                                  isa::make_numeric_device(),

@@ -110,15 +110,20 @@ workloads::GenerationSpec generation_spec(const Job& job) {
   const PromptAndTokens& g = *job.generation;
   const std::int64_t positions = job.model->sizes().positions;
   const std::int64_t most = job.model->pairs() ? positions : std::min(g.length, positions);
-  const analysis::Stack stack = job.load_stack();
-  const base::Sourced<double>& kernel = job.machine.logical.value > 1 ? stack.kernel_from_joined : stack.kernel_from;
   return {.batch = job.step.plan.micro_batch,
           .prompt = g.bucket > 0 ? g.bucket : workloads::prompt_bucket(g.prompt_tokens, most),
           .length = g.length,
           .tensor_parallel = job.step.plan.tensor,
           .sequence = job.step.plan.sequence,
-          .numerics = job.step.plan.numerics,
-          .kernel_from = static_cast<std::int64_t>(kernel.value)};
+          .numerics = job.step.plan.numerics};
+}
+
+workloads::GenerationSpec program_spec(const Job& job) {
+  workloads::GenerationSpec spec = generation_spec(job);
+  const analysis::Stack stack = job.load_stack();
+  const auto& kernel = job.machine.logical.value > 1 ? stack.kernel_from_joined : stack.kernel_from;
+  spec.kernel_from = static_cast<std::int64_t>(kernel.value);
+  return spec;
 }
 
 Memory least_generation_memory(const Job& own) {
@@ -170,7 +175,7 @@ Projection project_generation(const Job& own, const ProjectOptions& options) {
   Projection p;
   p.memory = least_generation_memory(job);
   if (!p.memory.fits() && !options.any_memory) return p;
-  workloads::GenerationSpec spec = generation_spec(job);
+  workloads::GenerationSpec spec = program_spec(job);
   spec.timed_experts = true;
   const std::int64_t others = job.generation->new_tokens - 1, first = first_place(job);
   const std::int64_t last = first + std::max<std::int64_t>(others, 1) - 1;

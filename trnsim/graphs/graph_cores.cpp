@@ -92,9 +92,9 @@ frontend::LiteralPtr copy_out(const frontend::Type& type, const isa::Region* reg
 
 /// Errors: Fault::kProgram where the numbers of a graph are not the device's.
 frontend::LoweredGraph computable(const frontend::Module& module, std::int64_t ranks, isa::Dtype operand) {
-  frontend::LoweredGraph lowered = operand == isa::Dtype::kFp32
-                                       ? frontend::lower(module, {.computed = true})
-                                       : frontend::lower(module, {.operand = operand, .computed = true});
+  frontend::LowerOptions options{.computed = true};
+  if (operand != isa::Dtype::kFp32) options.operand = operand;
+  frontend::LoweredGraph lowered = frontend::lower(module, options);
   if (!lowered.timed_only.empty())
     throw Error{Fault::kProgram, lowered.timed_only.front(), "is timed, and not computed", "compose it of others"};
   if (lowered.ranks > ranks)

@@ -10,6 +10,7 @@ from trnsim.torch import _amp, _modes
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor
 from trnsim.torch._xla import memory_info
+from trnsim.torch._xla_modules import Nothing, pass_on
 
 PLACE = torch.device("cuda", 0)
 
@@ -33,18 +34,9 @@ class Event:
     wait = query = lambda self, *_: True
 
 
-class Stream:
+class Stream(Nothing):
     """There is one."""
     device, cuda_stream = PLACE, 0
-
-    def __init__(self, *_, **__):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
 
     def synchronize(self):
         engine().mark_step("torch.cuda.synchronize")
@@ -76,14 +68,6 @@ def devices():
 
 def seeded(seed):
     torch.default_generator.manual_seed(int(seed))  # the device's numbers are of this generator
-
-
-def nothing(*_, **__):
-    return None
-
-
-def answer(value):
-    return lambda *_, **__: value
 
 
 def moved(item, device=None, *_, **__):
@@ -119,10 +103,10 @@ USED = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memo
 def install():
     _modes.NAMES += ("cuda",)
     DeviceTensor.place = PLACE
-    DeviceTensor.is_cuda = property(answer(True))
+    DeviceTensor.is_cuda = property(pass_on(True))
     cuda = torch.cuda
     for name, value in ANSWERS.items():
-        setattr(cuda, name, answer(value))
+        setattr(cuda, name, pass_on(value))
     for name in USED:
         setattr(cuda, name, used)
     cuda.mem_get_info, cuda.device_count = free, devices
@@ -134,9 +118,9 @@ def install():
     cuda.manual_seed = cuda.manual_seed_all = seeded
     cuda.get_rng_state = lambda device=None: torch.get_rng_state()
     cuda.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
-    cuda.get_rng_state_all, cuda.set_rng_state_all = lambda: [torch.get_rng_state()], nothing
+    cuda.get_rng_state_all, cuda.set_rng_state_all = lambda: [torch.get_rng_state()], pass_on(None)
     cuda.amp.autocast = _amp.CudaAutocast
     torch.Tensor.cuda = torch.nn.Module.cuda = moved
-    torch.Tensor.pin_memory, torch.Tensor.is_pinned = lambda tensor, *_: tensor, answer(False)
+    torch.Tensor.pin_memory, torch.Tensor.is_pinned = lambda tensor, *_: tensor, pass_on(False)
     torch.Generator = generator(torch.Generator)
     torch.nn.DataParallel.forward = one_module

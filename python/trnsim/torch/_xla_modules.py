@@ -78,7 +78,7 @@ def compiled(f=None, full_graph=False, name=None, num_different_graphs_allowed=N
 
 
 class Nothing:
-    """A context of the profiler, which the simulator's own replaces."""
+    """A context that does nothing: the profiler's, which the simulator's own replaces, or a GPU's."""
 
     def __init__(self, *_, **__):
         pass
