@@ -142,8 +142,10 @@ bool always_written(const Form& form, string_view opcode) {
 }
 
 bool is_passed_over(string_view name) {
-  constexpr std::array<string_view, 6> kNames{"origin",          "statistics",     "execution_thread",
-                                              "result_accuracy", "api_attributes", "sparsity"};
+  constexpr std::array<string_view, 11> kNames{
+      "origin",         "statistics",     "execution_thread",      "result_accuracy",
+      "api_attributes", "sparsity",       "parameter_replication", "cross_program_prefetch_index",
+      "infeed_config",  "outfeed_config", "outfeed_shape"};
   return std::ranges::find(kNames, name) != kNames.end();
 }
 

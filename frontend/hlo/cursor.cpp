@@ -18,12 +18,12 @@ bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; 
 /// A token for an error: no more than its beginning, without signs that a terminal would obey.
 std::string shown(std::string_view text) {
   if (text.empty()) return "the end of the text";
-  std::string out = "`";
+  std::string out = "\"";
   for (const char c : text.substr(0, 30)) {
     if (c == '\n') break;
     out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   }
-  return out + "`";
+  return out + "\"";
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ bool Cursor::accept(std::string_view symbol) {
 
 void Cursor::expect(std::string_view symbol) {
   if (!accept(symbol))
-    fail(fmt::format("has {} where `{}` is expected", shown(text_.substr(pos_)), symbol), "correct the text there");
+    fail(fmt::format("has {} where \"{}\" is expected", shown(text_.substr(pos_)), symbol), "correct the text there");
 }
 
 std::string_view Cursor::peek_word() {
@@ -155,7 +155,7 @@ std::string_view Cursor::balanced(char open, char close) {
     }
   }
   pos_ = std::min(pos_, text_.size());
-  fail(fmt::format("a `{}` is never closed", open), "close it");
+  fail(fmt::format("a \"{}\" is never closed", open), "close it");
 }
 
 std::uint32_t Cursor::line() {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "frontend/graph/grid.h"
 #include "frontend/hlo/attributes.h"
 #include "frontend/hlo/exchange.h"
 #include "frontend/hlo/graph_attributes.h"
@@ -133,6 +134,7 @@ class GraphMaker {
     builder.returns(results);
     for (const auto& [name, value] : source_.frontend) out_.extras[name] = value;
     aliases(entry);
+    settle_grid(out_);
     verify(out_);
     return std::move(out_);
   }

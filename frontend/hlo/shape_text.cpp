@@ -48,7 +48,7 @@ Shape read_array(Cursor& cursor) {
   const std::string_view name = cursor.name("an element type");
   const auto element = element_from_hlo(name);
   if (!element)
-    cursor.fail(fmt::format("`{}` is no element type", name.substr(0, 40)), "use one that docs/frontend.md lists");
+    cursor.fail(fmt::format("\"{}\" is no element type", name.substr(0, 40)), "use one that docs/frontend.md lists");
   shape.element = *element;
   if (cursor.here() != '[' && !is_float(*element) && info(*element).kind == ElementClass::kToken) return shape;
   cursor.expect("[");

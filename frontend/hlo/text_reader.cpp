@@ -239,7 +239,7 @@ class TextReader {
   [[noreturn]] void unknown(std::string_view key, const Instruction& made) {
     std::vector<std::string> names;
     for (const Form& form : all_forms()) names.emplace_back(form.name);
-    cursor_.fail(fmt::format("{} has no attribute `{}`", made.opcode, key), base::suggest_fix(key, names));
+    cursor_.fail(fmt::format("{} has no attribute \"{}\"", made.opcode, key), base::suggest_fix(key, names));
   }
 
   /// Called computations as the proto lists them: a loop's body before its condition.

@@ -16,7 +16,7 @@ constexpr int kDeepestText = 100;  // tuples within tuples
 std::int64_t number_in(Cursor& cursor, const Form& form, std::string_view word) {
   const auto found = std::ranges::find(form.words, word);
   if (found != form.words.end()) return found - form.words.begin();
-  cursor.fail(fmt::format("{} has no value `{}`", form.name, word),
+  cursor.fail(fmt::format("{} has no value \"{}\"", form.name, word),
               fmt::format("choose one of {}", fmt::join(form.words, ", ")));
 }
 
@@ -53,7 +53,7 @@ Rows read_window(Cursor& cursor) {
     constexpr std::array<std::size_t, 6> kPlaces{0, 1, 2, 4, 5, 6};
     const auto found = std::ranges::find(kKeys, key);
     if (found == kKeys.end())
-      cursor.fail(fmt::format("a window has no `{}`", key), fmt::format("use {}", fmt::join(kKeys, ", ")));
+      cursor.fail(fmt::format("a window has no \"{}\"", key), fmt::format("use {}", fmt::join(kKeys, ", ")));
     cursor.expect("=");
     const std::size_t width = key == "pad" ? 2 : 1;
     put(read_by(cursor, width, width), kPlaces[static_cast<std::size_t>(found - kKeys.begin())]);
@@ -83,7 +83,7 @@ Rows read_convolution(Cursor& cursor) {
   cursor.expect(">");
   const std::string_view output = cursor.name("labels");
   const std::size_t bar = text.find('_');
-  if (bar == std::string::npos) cursor.fail("dim_labels have no `_`", "write them as bf01_oi01->bf01");
+  if (bar == std::string::npos) cursor.fail("dim_labels have no \"_\"", "write them as bf01_oi01->bf01");
   return {part(std::string_view{text}.substr(0, bar), 'b', 'f'), part(std::string_view{text}.substr(bar + 1), 'o', 'i'),
           part(output, 'b', 'f')};
 }
@@ -264,7 +264,7 @@ Sharding read_sharding(Cursor& cursor, int depth) {
     } else if (cursor.accept("=")) {
       pass_value(cursor);
     } else {
-      cursor.fail(fmt::format("a sharding has no `{}`", word), "use replicated, maximal, manual or devices=[...]");
+      cursor.fail(fmt::format("a sharding has no \"{}\"", word), "use replicated, maximal, manual or devices=[...]");
     }
     cursor.accept(",");
   }

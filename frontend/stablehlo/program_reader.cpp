@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "frontend/graph/grid.h"
 #include "frontend/ops/operator.h"
 #include "frontend/stablehlo/reader.h"
 
@@ -215,6 +216,7 @@ namespace trnsim::frontend {
 
 Module read_stablehlo(std::string_view text, const std::string& file, std::uint32_t line) {
   Module module = stablehlo::ProgramReader{text, file, line}.read();
+  settle_grid(module);
   verify(module);
   return module;
 }

@@ -87,16 +87,25 @@ TEST(HloFiles, NumbersKeepTheirBits) {
 TEST(HloFiles, ErrorsSayTheLine) {
   EXPECT_EQ(problem_of(in_main("a = f32[] add(b, b)")),
             "f:3: no instruction b comes before this one in its computation");
-  EXPECT_EQ(problem_of(in_main("a = f33[] parameter(0)")), "f:3: `f33` is no element type");
+  EXPECT_EQ(problem_of(in_main("a = f33[] parameter(0)")), "f:3: \"f33\" is no element type");
   EXPECT_EQ(problem_of(in_main("a = f32[2] constant({1, 2, 3})")),
             "f:3: a constant has another number of elements than its shape");
   EXPECT_EQ(problem_of(in_main("a = f32[] parameter(0)\nb = f32[] call(a), to_apply=main")),
             "f:4: no computation main comes before this one");
   EXPECT_EQ(problem_of(in_main("a = f32[2] parameter(0)\nb = f32[2] transpose(a), dimension={0}")),
-            "f:4: transpose has no attribute `dimension`");
+            "f:4: transpose has no attribute \"dimension\"");
   EXPECT_EQ(problem_of("HloModule m\nENTRY main {\na = f32[] parameter(0)"),
             "f:3: has the end of the text where an instruction is expected");
   EXPECT_EQ(problem_of(""), "f:1: has no computation");
+}
+
+// XLA's printer adds them; they change no number and no time.
+TEST(HloFiles, HintsOfOtherCompilersArePassedOver) {
+  const Module plain = read_text(in_main("a = f32[] parameter(0)\nb = f32[] negate(a)"), "f");
+  EXPECT_EQ(read_text(in_main("a = f32[] parameter(0), parameter_replication={false}, origin={{\"a\"}}\n"
+                              "b = f32[] negate(a), statistics={visualizing_index=0}, cross_program_prefetch_index=1"),
+                      "f"),
+            plain);
 }
 
 TEST(HloFiles, ProtoThatNamesWhatComesLaterIsRefused) {

@@ -62,6 +62,19 @@ TEST(ComposedGraphs, RanksHandTheirTensorsOn) {
                  4);
 }
 
+/// A program that does not say how many cores it is for has as many as its collectives name or put together.
+TEST(ComposedGraphs, CoresThatOnlyCollectivesName) {
+  const auto with = [](const char* line) {
+    return module_of("", std::string{"ENTRY main {\nx = f32[2,6] parameter(0)\nROOT y = "} + line + "\n}\n");
+  };
+  expect_numbers(with("f32[8,6] all-gather(x), dimensions={0}, replica_groups=[1,4]<=[4], channel_id=1"), 4);
+  expect_numbers(with("f32[2,18] all-gather(x), dimensions={1}"), 3);
+  expect_numbers(with("f32[4,6] all-gather(x), dimensions={0}, replica_groups={{0,2},{1,3}}, channel_id=3, "
+                      "use_global_device_ids=true"),
+                 4);
+  expect_numbers(with("f32[2,6] collective-permute(x), channel_id=2, source_target_pairs={{0,2},{2,1}}"), 3);
+}
+
 /// With a channel the pairs are of partitions: a program that has none moves nothing, and is refused.
 TEST(ComposedGraphs, PairsAreOfReplicasOrOfPartitions) {
   const std::string moves =
