@@ -90,6 +90,7 @@ struct Module {
   std::deque<Function> functions;
   FunctionId entry = kNoFunction;
   std::int64_t replicas = 1, partitions = 1;
+  bool undivided = false;  // its shardings are still for a partitioner to apply: tensors are whole
   std::vector<Alias> aliases;
   std::vector<Metadata> metadata = {Metadata{}};
   std::map<std::string, std::string> extras = {};  // attributes of the module that nothing here reads, as written

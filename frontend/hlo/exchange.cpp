@@ -5,8 +5,11 @@
 namespace trnsim::frontend::hlo {
 
 const Shape& result_of(const Instruction& instruction) {
-  const bool two = instruction.opcode == "all-gather-start" || instruction.opcode == "collective-permute-start";
-  return two && instruction.shape.elements.size() > 1 ? instruction.shape.elements[1] : instruction.shape;
+  const std::vector<Shape>& parts = instruction.shape.elements;
+  const bool wrapped =
+      instruction.opcode.ends_with("-start") && parts.size() > 1 && parts[0].element == Element::kTuple;
+  const bool beside = instruction.opcode == "all-gather-start" || instruction.opcode == "collective-permute-start";
+  return (wrapped || beside) && parts.size() > 1 ? parts[1] : instruction.shape;
 }
 
 std::vector<ValueId> exchanged_parts(Builder& builder, std::vector<ValueId> operands, const Instruction& instruction) {

@@ -8,8 +8,8 @@
 
 namespace trnsim::frontend::hlo {
 
-/// The shape of an instruction's result. Collectives that begin may have their operand beside it, and what they wait
-/// by; the end takes the result.
+/// The shape of an instruction's result. Operations that begin may have their operands beside it, and what they wait
+/// by: an all-gather and a permutation one, any other a tuple of them; the end takes the result.
 const Shape& result_of(const Instruction& instruction);
 
 /// An all-to-all of tuples, whose operand i goes to rank i of the group and whose result i is from there, as that of

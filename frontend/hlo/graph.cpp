@@ -67,10 +67,10 @@ Tree tree_of(const Shape& shape, const std::vector<ValueId>& values) {
 
 /// Opcodes whose result is their operand: they move, order, or mark values.
 bool is_identity(const Instruction& one) {
-  constexpr std::array<string_view, 8> kNames{
-      "copy",           "copy-start",      "copy-done",       "domain",
-      "add-dependency", "all-reduce-done", "all-gather-done", "collective-permute-done"};
+  constexpr std::array<string_view, 4> kNames{"copy", "copy-start", "domain", "add-dependency"};
   if (std::ranges::find(kNames, one.opcode) != kNames.end()) return true;
+  const bool ends = one.opcode.ends_with("-done") || one.opcode.ends_with("-update");
+  if (ends && one.opcode != "send-done" && one.opcode != "recv-done") return true;  // the operation of its operand
   const string_view target = text_of(one, "custom_call_target");
   return one.opcode == "custom-call" && one.operands.size() == 1 &&
          (target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
@@ -219,10 +219,12 @@ class GraphMaker {
     if (opcode == "get-tuple-element") return element(place, one);
     if (is_identity(one)) {
       if (one.operands.empty()) fail(one, "has no operand", "give it one");
+      if (text_of(one, "custom_call_target") == "Sharding") out_.undivided = true;  // a partitioner leaves none
       return values[one.operands[0]];
     }
-    if (opcode == "opt-barrier") return barrier(place, one);
-    if (opcode == "call" || opcode == "fusion") return called(place, one);
+    if (opcode == "opt-barrier") return of_operands(place, one, "optimization_barrier");
+    const string_view begun = begun_opcode(opcode);
+    if (begun == "call" || begun == "fusion" || begun == "async") return called(place, one);
     if (opcode == "while") return loop(place, one);
     if (opcode == "conditional") return branches(place, one);
     return operation(place, one);
@@ -266,16 +268,13 @@ class GraphMaker {
 
   Tree loop(const Place& place, const Instruction& one) {
     callee(one, 0, 2);
-    frontend::Node node = begun(one, "while");
-    for (const std::uint32_t operand : one.operands) flatten(place.values[operand], node.operands);
-    node.regions = {region(one.called[1], place.depth), region(one.called[0], place.depth)};
-    return added(place.builder, std::move(node), one);
+    return of_operands(place, one, "while", {region(one.called[1], place.depth), region(one.called[0], place.depth)});
   }
 
-  /// Behind it a program computes again what it does not keep.
-  Tree barrier(const Place& place, const Instruction& one) {
-    frontend::Node node = begun(one, "optimization_barrier");
+  Tree of_operands(const Place& place, const Instruction& one, string_view op, std::vector<Region> regions = {}) {
+    frontend::Node node = begun(one, op);
     for (const std::uint32_t operand : one.operands) flatten(place.values[operand], node.operands);
+    node.regions = std::move(regions);
     return added(place.builder, std::move(node), one);
   }
 

@@ -51,6 +51,7 @@ void ProgramReader::read_generic_function(const std::string& name) {
 void ProgramReader::read_generic_top() {
   const Cursor::Deeper deeper{in_};
   const std::string op = in_.quoted();
+  if (op == "sdy.mesh") return in_.skip_line();
   const bool module = op == "builtin.module";
   if (!module && op != "func.func") in_.fail(fmt::format("\"{}\" is no function and no module", op));
   in_.expect("(");

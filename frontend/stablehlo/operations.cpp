@@ -72,6 +72,27 @@ bool ProgramReader::read_return(std::string_view op, bool generic) {
   return true;
 }
 
+/// An operation of Shardy, which leaves its operand as it is; a partitioner would act on it.
+void ProgramReader::read_sharding(std::string_view op, bool generic, const Draft& draft) {
+  constexpr std::array<std::string_view, 4> kMarks = {"sdy.sharding_constraint", "sdy.reshard",
+                                                      "sdy.propagation_barrier", "sdy.sharding_group"};
+  if (std::ranges::find(kMarks, op) == kMarks.end())
+    throw base::Error{base::Fault::kProgram, in_.where(), fmt::format("{} divides tensors among cores", op),
+                      "give the program that XLA's partitioner leaves, such as JAX's lowered.compile().as_text()"};
+  module_.undivided = true;
+  if (generic) in_.expect("(");
+  const ValueId value = read_value();
+  if (generic) in_.expect(")");
+  while (!in_.accept(":")) {
+    if (in_.is_end()) in_.fail("an operation has no type");
+    in_.peek() == '<' || in_.peek() == '{' ? static_cast<void>(in_.bracketed()) : in_.skip(1);
+  }
+  std::vector<Type> types = read_types(in_, aliases_);
+  if (in_.accept("->")) types = read_types(in_, aliases_);
+  read_location();
+  for (const auto& [name, count] : draft.names) scopes_.define(name, value, 1, in_);
+}
+
 bool ProgramReader::read_operation() {
   Draft draft;
   if (in_.peek() == '%') {
@@ -88,6 +109,10 @@ bool ProgramReader::read_operation() {
   const std::string_view op = generic ? std::string_view{quoted} : in_.word();
   if (op.empty()) in_.fail("expected an operation at " + in_.here());
   if (read_return(op, generic)) return true;
+  if (op.starts_with("sdy.")) {
+    read_sharding(op, generic, draft);
+    return false;
+  }
   draft.node.op = &operator_of(op);
   if (generic)
     read_generic(draft);
@@ -138,6 +163,7 @@ void ProgramReader::resolve_callee(Draft& draft) {
 void ProgramReader::finish(Draft draft) {
   Node& node = draft.node;
   resolve_callee(draft);
+  if (node.attributes.text("call_target_name") == "Sharding") module_.undivided = true;  // a partitioner leaves none
   node.metadata = read_location();
   for (std::size_t i = 0; i < draft.operand_types.size() && i < node.operands.size(); ++i)
     if (!(draft.operand_types[i] == scopes_.type(node.operands[i])))

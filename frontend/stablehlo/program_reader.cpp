@@ -8,6 +8,15 @@
 #include "frontend/stablehlo/reader.h"
 
 namespace trnsim::frontend::stablehlo {
+namespace {
+
+/// Whether a value has a sharding, of GSPMD or of Shardy, that gives cores different parts.
+bool divides(const Attributes& attributes) {
+  return attributes.text("mhlo.sharding").find("devices=[") != std::string::npos ||
+         attributes.text("sdy.sharding").find("{\"") != std::string::npos;
+}
+
+}  // namespace
 
 ProgramReader::ProgramReader(std::string_view text, const std::string& file, std::uint32_t line)
     : in_{text, file, line}, scopes_{module_} {
@@ -54,6 +63,8 @@ void ProgramReader::read_top(std::string_view close) {
       read_module();
     } else if (in_.accept("func.func") || in_.accept("func")) {
       read_function();
+    } else if (in_.accept("sdy.mesh")) {
+      in_.skip_line();  // names of axes, for shardings
     } else if (in_.peek() == '"') {
       read_generic_top();
     } else {
@@ -99,6 +110,7 @@ std::vector<Parameter> ProgramReader::read_function_parameters(Function& f) {
     in_.expect(":");
     out.push_back({name, read_type(in_, aliases_)});
     f.parameter_attributes.push_back(read_named_attributes());
+    module_.undivided |= divides(f.parameter_attributes.back());
     const std::int64_t output = f.parameter_attributes.back().integer("tf.aliasing_output", -1);
     if (output >= 0 && f.name == "main")
       module_.aliases.push_back({{output}, static_cast<std::int64_t>(out.size()) - 1, {}, false});

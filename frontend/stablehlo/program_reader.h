@@ -71,6 +71,7 @@ class ProgramReader {
   bool read_operation();
   bool read_return(std::string_view op, bool generic);
   void read_generic(Draft& draft);
+  void read_sharding(std::string_view op, bool generic, const Draft& draft);
   void finish(Draft draft);
   void resolve_callee(Draft& draft);
   std::uint32_t read_location();

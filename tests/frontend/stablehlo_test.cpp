@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/error.h"
 #include "frontend/ops/operator.h"
 #include "tests/frontend/program.h"
 
@@ -169,6 +170,37 @@ TEST(StableHlo, HardProgramsEndInAnError) {
   EXPECT_THAT(complaint_of("func.func @main(%p: tensor<i1>) {\n" + deep), HasSubstr("brackets are open"));
   EXPECT_THAT(complaint_of("func.func @main() -> " + std::string(100000, '(')), HasSubstr("test.mlir:1: "));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{1});
+}
+
+// Shardings leave numbers as they are, of GSPMD and of Shardy; work of a partitioner alone is refused.
+TEST(StableHlo, ShardingsAreForAPartitioner) {
+  constexpr const char* kHead =
+      "module @m attributes {mhlo.num_partitions = 2 : i32} {\n"
+      "  sdy.mesh @mesh = <[\"x\"=2]>\n"
+      "  func.func public @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> "
+      "tensor<8x2xf32> {\n";
+  constexpr const char* kTail = "    return %r : tensor<8x2xf32>\n  }\n}\n";
+  const auto with = [&](const std::string& line) { return read_stablehlo(kHead + line + kTail, "m.mlir"); };
+  EXPECT_FALSE(with("    %r = stablehlo.negate %a : tensor<8x2xf32>\n").undivided);
+  for (const char* line :
+       {"    %r = sdy.sharding_constraint %a <@mesh, [{\"x\"}, {}]> : tensor<8x2xf32>\n",
+        "    %r = \"sdy.reshard\"(%a) <{sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}> : (tensor<8x2xf32>) -> "
+        "tensor<8x2xf32>\n",
+        "    %r = sdy.propagation_barrier %a allowed_direction=NONE : tensor<8x2xf32>\n"}) {
+    const Module module = with(line);
+    EXPECT_TRUE(module.undivided) << line;
+    EXPECT_TRUE(module.entry_function().nodes.empty()) << line;
+    EXPECT_EQ(module.partitions, 2);
+  }
+  EXPECT_TRUE(with("    %r = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = \"{devices=[2,1]<=[2]}\"} : "
+                   "(tensor<8x2xf32>) -> tensor<8x2xf32>\n")
+                  .undivided);
+  try {
+    with("    %r = sdy.all_gather [{}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<8x2xf32>\n");
+    FAIL() << "a partitioner's work is refused";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("m.mlir:4: sdy.all_gather divides tensors among cores"));
+  }
 }
 
 std::string nested_loops(int depth) {

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "frontend/hlo/graph.h"
 #include "frontend/hlo/text.h"
+#include "tests/workloads/support.h"
+#include "trnsim/graphs/graph_model.h"
 #include "trnsim/graphs/graph_run.h"
 
 namespace trnsim {
@@ -75,6 +77,21 @@ TEST(ComposedGraphs, CoresThatOnlyCollectivesName) {
   expect_numbers(with("f32[2,6] collective-permute(x), channel_id=2, source_target_pairs={{0,2},{2,1}}"), 3);
 }
 
+/// A program that no partitioner has divided is computed as it is, and says so.
+TEST(ComposedGraphs, ShardingsThatAreNotApplied) {
+  const std::string body =
+      "ENTRY main {\nx = f32[4,6] parameter(0)\nROOT y = f32[4,6] custom-call(x), custom_call_target=\"Sharding\", "
+      "sharding={devices=[2,1]<=[2]}\n}\n";
+  expect_numbers(module_of(", num_partitions=2", body), 2);
+  const workloads_test::Scratch scratch;
+  const auto text = [&](const std::string& head) {
+    const auto file = scratch.write("p.hlo", "HloModule m" + head + "\n" + body);
+    return graph_workload(file).text;
+  };
+  EXPECT_THAT(text(", num_partitions=2"), HasSubstr("each of 2 cores computes whole tensors"));
+  EXPECT_THAT(text(""), testing::Not(HasSubstr("whole")));
+}
+
 /// With a channel the pairs are of partitions: a program that has none moves nothing, and is refused.
 TEST(ComposedGraphs, PairsAreOfReplicasOrOfPartitions) {
   const std::string moves =
@@ -130,6 +147,25 @@ TEST(ComposedGraphs, CollectivesThatBeginAndEnd) {
     expect_numbers(module_of(", replica_count=4",
                              std::string{kSum} + "ENTRY main {\nx = f32[4,6] parameter(0)\n" + lines + "\n}\n"),
                    4);
+}
+
+/// Any operation and any computation may begin in one place, and end in another.
+TEST(ComposedGraphs, ComputationsThatBeginAndEnd) {
+  constexpr const char* kParts =
+      "sum {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)\n}\n"
+      "both {\na = f32[4,6] parameter(0)\nb = f32[4,6] parameter(1)\nROOT c = f32[4,6] multiply(a, b)\n}\n";
+  for (const char* lines :
+       {"s = ((f32[4,6], f32[4,6]), f32[4,6], u32[]) async-start(x, x), calls=both\nu = ((f32[4,6], f32[4,6]), "
+        "f32[4,6], "
+        "u32[]) async-update(s)\nROOT d = f32[4,6] async-done(u)",
+        "s = ((f32[4,6], f32[4,6]), f32[4,6], u32[]) fusion-start(x, x), kind=kLoop, calls=both\nROOT d = f32[4,6] "
+        "fusion-done(s)",
+        "s = ((f32[4,6]), f32[2,6], s32[]) reduce-scatter-start(x), replica_groups={{0,1}}, dimensions={0}, "
+        "to_apply=sum\nROOT d = f32[2,6] reduce-scatter-done(s)",
+        "s = ((f32[4,6]), f32[2,3], u32[]) slice-start(x), slice={[1:3], [0:3]}\nROOT d = f32[2,3] slice-done(s)"})
+    expect_numbers(module_of(", replica_count=2",
+                             std::string{kParts} + "ENTRY main {\nx = f32[4,6] parameter(0)\n" + lines + "\n}\n"),
+                   2);
 }
 
 TEST(ComposedGraphs, NumbersOfReplicasAndOfPartitions) {

@@ -136,6 +136,12 @@ workloads::Workload graph_workload(const fs::path& path) {
   out.name = path.filename().string();
   out.text = fmt::format("{} of {}", base::counted(static_cast<std::int64_t>(model->lowered().operations), "operation"),
                          model->module().name);
+  if (model->module().undivided && model->ranks() > 1)
+    out.text += fmt::format("; no partitioner has applied its shardings: each of {} cores computes whole tensors",
+                            model->ranks());
+  if (const auto& timed = model->lowered().timed_only; !timed.empty())
+    out.text += fmt::format("; timed, not computed: {}{}", timed.front(),
+                            timed.size() > 1 ? fmt::format(", and {} more such", timed.size() - 1) : "");
   out.model = path.string();
   out.file = path.string();
   out.options = {{"mode", "timed"},
