@@ -63,11 +63,13 @@ struct LossColumn {
   LossPart part = kMost;
   double sign = 1;
   std::vector<ValueId> counts{};  // truths of rows that multiply it
+  std::optional<ValueId> labels{};
 };
 
 /// Where the graph has it.
 struct LossUse {
-  ValueId x = 0, labels = 0;
+  ValueId x = 0;
+  std::optional<ValueId> labels{};  // those beside which x is read: others are of another loss of the same form
   std::vector<LossColumn> columns{};
   std::optional<ValueId> gradient{};
   std::vector<ValueId> weights{};  // numbers of rows, or of all, that multiply it,
@@ -106,6 +108,7 @@ class LossSearch {
     LossUse out{.x = x};
     const Numbers at = logits();
     for (const ValueId v : followers(x, exponentials)) take(out, v, at);
+    std::erase_if(out.columns, [&](const LossColumn& c) { return c.labels && c.labels != out.labels; });
     const bool any = out.gradient || std::ranges::any_of(out.columns, [](const LossColumn& c) {
                        return c.part == kChosen || c.part == kLoss;
                      });
@@ -142,20 +145,21 @@ class LossSearch {
     Samples samples{module_, function_, producers_, use.x, at, {.by_rows = true, .width = kWidth, .losses = true}};
     const Numbers* numbers = samples.of(v);
     if (!numbers || !samples.others().empty() || !samples.rows().empty() || samples.labels().size() > 1) return;
-    if (samples.labels().size() == 1 && use.labels != 0 && use.labels != samples.labels()[0]) return;
+    const std::optional<ValueId> labels =
+        samples.labels().empty() ? std::nullopt : std::optional{samples.labels().front()};
+    if (labels && use.labels && use.labels != labels) return;
     const Loss expected = loss_of(at, samples);
     const double same = 4 * samples.tolerance();
-    const bool labelled = !samples.labels().empty();
     if (samples.is_column(v) && only_counts(samples))
       for (std::size_t part = 0; part < kParts; ++part)
         for (const double sign : {1.0, -1.0})
-          if ((part < kChosen || labelled) &&
+          if ((part < kChosen || labels) &&
               difference(*numbers, weighted(times(expected.parts[part], sign), samples), kLossFloor) < same) {
-            use.columns.push_back({v, static_cast<LossPart>(part), sign, samples.columns()});
-            if (labelled) use.labels = samples.labels()[0];
+            use.columns.push_back({v, static_cast<LossPart>(part), sign, samples.columns(), labels});
+            if (part == kChosen || part == kLoss) use.labels = labels;
             return;
           }
-    if (samples.is_whole(v) && labelled) gradient(use, v, samples, *numbers, expected.gradient);
+    if (samples.is_whole(v) && labels) gradient(use, v, samples, *numbers, expected.gradient);
   }
 
   /// Whether all given numbers of rows are truths.
@@ -204,7 +208,7 @@ class LossMaker {
     column_.dims.back() = 1;
     Type labels = column_;
     labels.element = Element::kI32;
-    labels_ = formed(function, use.labels, labels, made);
+    labels_ = formed(function, *use.labels, labels, made);
     most_ = call("row_max", {use.x}, {column_}, {});
     Type pair = column_;
     pair.dims.back() = 2;

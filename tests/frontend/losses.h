@@ -83,4 +83,31 @@ inline const std::vector<std::string> kNoLosses = {
         kShifted + spread("zz", "z") + of_logits("p", "divide(e, zz)") + "ROOT " + of_logits("dx", "subtract(p, hot)"),
 };
 
+/// Two losses of one form in a program, as where gradients of two batches are accumulated: the count of one's labels
+/// stands beside the other's logits. The first parameter is the labels of the first.
+inline std::string two_losses() {
+  std::string out = "zero = f32[] constant(0)\nlow = f32[] constant(-inf)\none0 = f32[] constant(1)\n" +
+                    of_logits("zeros", "broadcast(zero), dimensions={}") +
+                    of_logits("ones", "broadcast(one0), dimensions={}") +
+                    "place = s32[6,9,40] iota(), iota_dimension=2\n";
+  const std::string each =
+      "labels@ = s32[6,9] parameter(A)\nx@ = f32[6,9,40] parameter(B)\n"
+      "named@ = s32[6,9,40] broadcast(labels@), dimensions={0,1}\n"
+      "same@ = pred[6,9,40] compare(named@, place), direction=EQ\n" +
+      of_logits("c@", "select(same@, ones, zeros)") + along("count@", "c@", "sum") + along("m@", "x@", "most") +
+      spread("mm@", "m@") + of_logits("s@", "subtract(x@, mm@)") + of_logits("e@", "exponential(s@)") +
+      along("z@", "e@", "sum") + spread("zz@", "z@") + of_logits("ll@", "log(zz@)") +
+      of_logits("lp@", "subtract(s@, ll@)") + of_logits("a@", "select(same@, lp@, zeros)") + along("n@", "a@", "sum") +
+      of_rows("loss@", "negate(n@)") + of_logits("hot@", "select(same@, ones, zeros)") +
+      of_logits("p@", "exponential(lp@)") + of_logits("dx@", "subtract(p@, hot@)");
+  for (const int which : {0, 1})
+    for (const char letter : each)
+      out += letter == '@'                    ? std::to_string(which)
+             : letter == 'A' || letter == 'B' ? std::to_string(2 * which + letter - 'A')
+                                              : std::string{letter};
+  return out +
+         "ROOT out = (f32[6,9], f32[6,9,40], f32[6,9], f32[6,9], f32[6,9,40], f32[6,9]) "
+         "tuple(loss0, dx0, count0, loss1, dx1, count1)";
+}
+
 }  // namespace trnsim::frontend

@@ -11,6 +11,7 @@
 #include "frontend/hlo/text.h"
 #include "frontend/lower/lower.h"
 #include "frontend/ops/operator.h"
+#include "frontend/rewrite/patterns.h"
 #include "runtime/graph/op.h"
 #include "tests/frontend/attention.h"
 #include "tests/frontend/losses.h"
@@ -87,6 +88,20 @@ TEST(Rewrite, LossesInEverySpelling) {
     })) << spelling;
     EXPECT_EQ(targets(rewritten(loss_spelled(spelling), {.losses = false})), std::vector<std::string>{});
   }
+}
+
+TEST(Rewrite, EachOfTwoLossesHasItsOwnLabels) {
+  const Module made = rewritten(loss_spelled(two_losses()), {});
+  const Function& function = made.entry_function();
+  const Producers producers{function};
+  std::vector<std::pair<ValueId, ValueId>> read;  // parameters: logits and labels
+  for (const Node& node : function.nodes)
+    if (node.op->name == "custom_call" && node.attributes.text("call_target_name") == "trnsim.loss_sums") {
+      ValueId labels = node.operands[1];
+      while (const Node* maker = producers.of(labels)) labels = maker->operands[0];
+      read.emplace_back(node.operands[0], labels);
+    }
+  EXPECT_EQ(read, (std::vector<std::pair<ValueId, ValueId>>{{1, 0}, {3, 2}}));
 }
 
 TEST(Rewrite, WhatIsNoLossStays) {
