@@ -45,29 +45,14 @@ def script_line():
 
 class Graph:
     """The nodes below some values, in order; leaves are values that are there already."""
-    count = itertools.count()
+    count = itertools.count(1)
 
     def __init__(self, wanted):
-        self.nodes, self.leaves, self.inputs, places = [], [], [], {}
+        self.nodes, self.leaves, self.inputs, self.places = [], [], [], {}
         self.order(wanted)
-        key = []
-        for node in self.nodes:
-            inputs = []
-            for value in node.inputs:
-                before = value.node
-                if before is not None:
-                    inputs.append((before.place, value.index))
-                    continue
-                place = places.get(id(value))
-                if place is None:
-                    place = places[id(value)] = len(self.leaves)
-                    self.leaves.append(value)
-                inputs.append(place)
-            inputs = tuple(inputs)
-            self.inputs.append(inputs)
-            key.append((node.call.id, inputs))
         self.outs = [(v.node.place, v.index) for v in wanted]
-        self.key = (tuple(key), tuple(self.outs))
+        calls = [node.call.id for node in self.nodes]
+        self.key = (tuple(calls), tuple(self.inputs), tuple(self.outs))
         self.donated = {}  # a leaf's place: the result that takes its memory
         self.constants = None  # of a traced model: the places of its weights
 
@@ -87,21 +72,40 @@ class Graph:
         self.key += (self.constants,)
 
     def order(self, wanted):
-        """Nodes below the wanted values, each behind those that it reads."""
-        nodes, graph, stack = self.nodes, next(Graph.count), [v.node for v in reversed(wanted)]
+        """Nodes below the wanted values, each behind those that it reads. A node that is met again has all of them."""
+        graph, stack = next(Graph.count), [v.node for v in reversed(wanted)]
+        met = -graph
         while stack:
             node = stack[-1]
             if node.graph != graph:
-                above = len(stack)
-                for value in node.inputs:
-                    before = value.node
-                    if before is not None and before.graph != graph:
-                        stack.append(before)
-                if len(stack) > above:
-                    continue
-                node.graph, node.place = graph, len(nodes)
-                nodes.append(node)
+                if node.graph != met:
+                    above = len(stack)
+                    for value in node.inputs:
+                        before = value.node
+                        if before is not None and before.graph != graph:
+                            stack.append(before)
+                    if len(stack) > above:
+                        node.graph = met
+                        continue
+                self.enter(node, graph)
             stack.pop()
+
+    def enter(self, node, graph):
+        """A node whose inputs are there: by number, those of leaves, or pairs of a node's and of its result's."""
+        inputs, places = [], self.places
+        for value in node.inputs:
+            before = value.node
+            if before is not None:
+                inputs.append((before.place, value.index))
+                continue
+            place = places.get(value)
+            if place is None:
+                place = places[value] = len(self.leaves)
+                self.leaves.append(value)
+            inputs.append(place)
+        node.graph, node.place = graph, len(self.nodes)
+        self.nodes.append(node)
+        self.inputs.append(tuple(inputs))
 
     @property
     def collective(self):

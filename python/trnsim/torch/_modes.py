@@ -106,6 +106,9 @@ def compiled_alike(plain, wrapped):
         table[id(wrapped)] = table[id(plain)]
 
 
+stacked_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
+
+
 class Operators(TorchDispatchMode):
     """Records operators that make tensors on the device, and those whose arguments are there."""
 
@@ -125,21 +128,21 @@ class Operators(TorchDispatchMode):
 class Direct:
     """Operators() as PyTorch 1.13's C++ side calls it, without a stack of modes around each call. A mode of the script
     above it on the stack is still the first to be asked."""
-    active = True  # as PyTorch has it: not while an operator of ours is being recorded
 
     def __init__(self, mode, stacked):
         self.mode, self.stacked = mode, stacked
-        self.depth = torch._C._len_torch_dispatch_stack
+        self.active = True  # as PyTorch has it: not while an operator of ours is being recorded
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        Direct.active = False
+        self.active = False
         try:
-            if DeviceTensor in types and not kwargs and self.depth() == 1:
-                return dispatch(func, args, {})
-            asked = self.stacked if self.depth() > 1 else self.mode
-            return asked.__torch_dispatch__(func, types, args, kwargs)
+            if stacked_modes() > 1:
+                return self.stacked.__torch_dispatch__(func, types, args, kwargs)
+            if DeviceTensor in types:
+                return dispatch(func, args, kwargs or {})
+            return self.mode.__torch_dispatch__(func, types, args, kwargs)
         finally:
-            Direct.active = True
+            self.active = True
 
 
 class Recording:
@@ -149,11 +152,11 @@ class Recording:
         self.direct = direct
 
     def __enter__(self):
-        self.before, Direct.active = Direct.active, True
+        self.before, self.direct.active = self.direct.active, True
         torch._C._set_torch_dispatch_mode(self.direct)
 
     def __exit__(self, *error):
-        Direct.active = self.before
+        self.direct.active = self.before
         torch._C._set_torch_dispatch_mode(self.direct if self.before else None)
 
 

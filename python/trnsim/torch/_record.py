@@ -6,9 +6,9 @@ import torch
 from trnsim.torch import _infer, _lower, _special
 from trnsim.torch._engine import engine
 from trnsim.torch._environment import settled
-from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
+from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor, wrapped
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Value, element_of
-from trnsim.torch._views import current, step_into, write
+from trnsim.torch._views import current, step_into, steps_of, write
 
 aten = torch.ops.aten
 CALLS, FUNCTIONAL = [], {}
@@ -16,6 +16,7 @@ CALLS, FUNCTIONAL = [], {}
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
           "addcdiv_", "lerp_"}
 CONSTANTS, INTEGERS = (0, 1), {int}
+PLACES = {"device", "pin_memory", "layout", "memory_format"}  # arguments that name where a tensor is
 FLOAT_SCALAR = {False: Meta((), (), torch.float32), True: Meta((), (), torch.float64)}
 INT_SCALAR = Meta((), (), torch.int64)
 
@@ -26,8 +27,10 @@ class Known:
     __slots__ = ("handle", "scaled", "calls", "writing")
 
     def __init__(self, func):
-        self.handle, self.scaled, self.calls = classify(func), name_of(func) in SCALED, {}
-        self.writing = Writing(func) if self.handle is writing else None
+        self.scaled, self.calls, self.writing, self.handle = name_of(func) in SCALED, {}, None, classify(func)
+        if self.handle is writing:
+            self.writing = Writing(func)
+            self.handle = writing_first if self.writing.first else writing
 
 
 def known(func):
@@ -43,47 +46,50 @@ def name_of(func):
     return func._schema.name.split("::")[1]
 
 
-class Arguments:
-    """Tensors among the arguments, in order, and a key of everything else."""
-    __slots__ = ("values", "key", "scaled", "wide")
-
-    def __init__(self, args, kwargs, scaled):
-        self.values, self.scaled, self.wide = [], scaled, False
-        parts = []
-        for item in args:
-            kind = type(item)
-            if kind is DeviceTensor:
-                meta = item._meta
-                self.values.append(current(item) if item._chain else item._base_storage.value)
-                if meta.dtype is torch.float64:
-                    self.wide = True
-                parts.append(meta.key)
-            else:
-                parts.append(self.part(item, kind))
+def read(args, kwargs, scaled):
+    """Tensors among the arguments, in order, and a key of everything else: a tensor is its meta's number in it, and all
+    else its type and its value."""
+    values, key = [], []
+    for item in args:
+        if type(item) is DeviceTensor:
+            key.append(item._meta.key)
+            values.append(current(item) if item._chain else item._base_storage.value)
+        else:
+            read_one(item, values, key, scaled)
+    if kwargs:
         for name, item in kwargs.items():
-            if name not in ("device", "pin_memory", "layout", "memory_format"):
-                parts.append((name, self.part(item, type(item))))
-        self.key = tuple(parts)
+            if name not in PLACES:
+                key.append(name)
+                read_one(item, values, key, scaled)
+    return values, tuple(key)
 
-    def part(self, item, kind):
-        if kind is DeviceTensor:
-            self.values.append(current(item))
-            self.wide |= item._meta.dtype is torch.float64
-            return item._meta.key
-        if kind is list or kind is tuple:
-            if set(map(type, item)) == INTEGERS and not self.scaled:
-                return kind, int, tuple(item)
-            return (kind,) + tuple([self.part(x, type(x)) for x in item])
-        if isinstance(item, torch.Tensor):
-            self.values.append(current(host_argument(item)))
-            return self.values[-1].meta.key
-        if kind is float or kind is int:
-            if self.scaled and item not in CONSTANTS:
-                meta = FLOAT_SCALAR[self.wide] if kind is float else INT_SCALAR
-                self.values.append(Value(meta, host=item))
-                return kind, "parameter", self.wide
-            return kind, item if item == item else "nan"
-        return kind, item if kind is not slice else repr(item)
+
+def read_one(item, values, key, scaled):
+    kind = type(item)
+    if kind is DeviceTensor:
+        key.append(item._meta.key)
+        values.append(current(item))
+        return
+    if kind is int or kind is float:
+        if scaled and item not in CONSTANTS:
+            wide = any([value.meta.dtype is torch.float64 for value in values])
+            values.append(Value(FLOAT_SCALAR[wide] if kind is float else INT_SCALAR, host=item))
+            item = "wide" if wide else "parameter"
+        elif kind is float and not (item and item == item):  # 0.0 and -0.0 are equal, NaN and itself are not
+            item = repr(item)
+    elif kind is list or kind is tuple:
+        key += (kind, len(item))
+        if not scaled and set(map(type, item)) == INTEGERS:
+            key += item
+        else:
+            for inner in item:
+                read_one(inner, values, key, scaled)
+        return
+    elif isinstance(item, torch.Tensor):
+        values.append(current(host_argument(item)))
+        key.append(values[-1].meta.key)
+        return
+    key += (kind, repr(item) if kind is slice else item)
 
 
 def host_argument(tensor):
@@ -106,12 +112,11 @@ def template_of(item, counter, scaled):
     return item
 
 
-def new_call(func, args, kwargs, found):
+def new_call(func, args, kwargs, values, scaled):
     counter = [0]
-    names = {k: v for k, v in kwargs.items() if k not in ("device", "pin_memory", "layout", "memory_format")}
-    scaled = found.scaled
+    names = {k: v for k, v in kwargs.items() if k not in PLACES}
     call = Call(func, template_of(list(args), counter, scaled),
-                {k: template_of(v, counter, scaled) for k, v in names.items()}, [v.meta for v in found.values])
+                {k: template_of(v, counter, scaled) for k, v in names.items()}, [v.meta for v in values])
     settled()
     if not _lower.known(func):
         call.kind = "host"
@@ -125,13 +130,16 @@ def new_call(func, args, kwargs, found):
 
 def call_of(func, args, kwargs):
     """The call, and the values of its tensors."""
-    operator = known(func)
-    found = Arguments(args, kwargs, operator.scaled)
-    call = operator.calls.get(found.key)
+    try:
+        operator = func.trnsim_known
+    except AttributeError:
+        operator = known(func)
+    values, key = read(args, kwargs, operator.scaled)
+    call = operator.calls.get(key)
     if call is None:
-        call = operator.calls[found.key] = new_call(func, args, kwargs, found)
+        call = operator.calls[key] = new_call(func, args, kwargs, values, operator.scaled)
         CALLS.append(call)
-    return call, found.values
+    return call, values
 
 
 SAME = {aten.detach.default, aten.alias.default}
@@ -145,7 +153,7 @@ def record(func, args, kwargs):
         single = isinstance(out, DeviceTensor)
         return _special.Answered(single), [current(t) for t in ([out] if single else out)]
     node = Node(call, values)
-    return call, [node.value(i) for i in range(len(call.outs))]
+    return call, [Value(meta, node, i) for i, meta in enumerate(call.outs)]
 
 
 def functional(func, args, kwargs):
@@ -154,8 +162,8 @@ def functional(func, args, kwargs):
         return _special.host(func, args, kwargs)
     node = Node(call, values)
     if call.single:
-        return new_tensor(node.value(0))
-    return tuple([None if meta is None else new_tensor(node.value(i)) for i, meta in enumerate(call.outs)])
+        return new_tensor(Value(call.outs[0], node, 0))
+    return tuple([None if meta is None else new_tensor(Value(meta, node, i)) for i, meta in enumerate(call.outs)])
 
 
 def tensor_list(func, args, kwargs):
@@ -165,7 +173,7 @@ def tensor_list(func, args, kwargs):
 def memory_of(tensor):
     """All of a tensor's memory, with its dimensions in the order of their elements."""
     storage = tensor._base_storage
-    whole = DeviceTensor(storage, (), storage.meta)
+    whole = wrapped(storage, (), storage.meta)
     order = sorted(range(len(storage.meta.shape)), key=lambda d: -storage.meta.stride[d])
     step = 1
     for d in reversed(order):
@@ -175,20 +183,29 @@ def memory_of(tensor):
     return whole if order == sorted(order) else whole.permute(order)
 
 
+def same(func, args, kwargs):
+    """Another tensor of the same memory."""
+    base = args[0]
+    if not isinstance(base, DeviceTensor):
+        return func(*args, **kwargs)
+    return wrapped(base._base_storage, base._chain, base._meta)
+
+
+def strided(func, args, kwargs):
+    base = args[0]
+    if not isinstance(base, DeviceTensor):
+        return func(*args, **kwargs)
+    offset = base._meta.offset if len(args) < 4 or args[3] is None else args[3]
+    return view(func, (memory_of(base), *args[1:3], offset), kwargs)
+
+
 def view(func, args, kwargs):
     base = args[0]
     if not isinstance(base, DeviceTensor):
         return func(*args, **kwargs)
-    if func in SAME:
-        return DeviceTensor(base._base_storage, base._chain, base._meta)
-    if func is aten.as_strided.default:
-        offset = base._meta.offset if len(args) < 4 or args[3] is None else args[3]
-        base = memory_of(base)
-        args = (base, *args[1:3], offset)
     call, _ = call_of(func, args, kwargs)
-    if call.single:
-        return step_into(base, call, 0)
-    return [step_into(base, call, i) for i in range(len(call.outs))]
+    steps = steps_of(call)
+    return step_into(base, steps[0]) if call.single else [step_into(base, step) for step in steps]
 
 
 def without_write(func):
@@ -226,6 +243,9 @@ class Writing:
                         if a.alias_info is not None and a.alias_info.is_write]
         self.names = {a.name for a in self.plain._schema.arguments} if self.plain else set()
         self.count = len(self.names)
+        # in place of its first argument: no name, no second result
+        self.first = self.plain is not None and [i for i, _ in self.targets] == [0] and not (
+            func._schema.arguments[0].kwarg_only or len(func._schema.returns) != 1)
         # out= has the result's shape, as PyTorch has it
         self.resizes = all(func._schema.arguments[i].kwarg_only for i, _ in self.targets)
 
@@ -244,6 +264,18 @@ def writing(func, args, kwargs):
         else:
             assign(target, value)
     return targets[0] if len(targets) == 1 else tuple(targets)
+
+
+def writing_first(func, args, kwargs):
+    """writing(), of an operator that writes to its first argument alone."""
+    plan, target = func.trnsim_known.writing, args[0]
+    if kwargs:
+        kwargs = {k: v for k, v in kwargs.items() if k in plan.names}
+    call, values = call_of(plan.plain, args[:plan.count], kwargs)
+    if call.kind != "device" and _lower.left_to_host(call):
+        return writing(func, args, kwargs)
+    assign(target, Value(call.outs[0], Node(call, values), 0))
+    return target
 
 
 def written_by_host(func, args, kwargs, targets):
@@ -266,6 +298,11 @@ def written_by_host(func, args, kwargs, targets):
 
 def assign(target, value):
     """`target` has `value` from here on, in its own type."""
+    if value.meta.key == target._meta.key and not target._chain:
+        storage = target._base_storage
+        storage.value = value
+        storage.version += 1
+        return
     if value.meta.shape != target._meta.shape:
         if value.meta.numel != 1 and len(value.meta.shape) > len(target._meta.shape):
             raise RuntimeError(f"output with shape {list(target._meta.shape)} doesn't match the broadcast shape "
@@ -299,7 +336,7 @@ def classify(func):
     if any(alias.is_write for alias in aliases):
         return writing
     if aliases and any(r.alias_info is not None for r in func._schema.returns):
-        return view
+        return same if func in SAME else strided if func is aten.as_strided.default else view
     return tensor_list if str(func._schema.returns[0].type) == "List[Tensor]" else functional
 
 

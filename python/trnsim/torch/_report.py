@@ -12,17 +12,17 @@ ALONE = "first at this line"
 def named_calls():
     from trnsim.torch._collectives import CALLS as COLLECTIVES
     from trnsim.torch._record import CALLS
-    from trnsim.torch._views import MADE
-    return {call.id: call for table in (CALLS, MADE.values(), COLLECTIVES.values()) for call in table}
+    from trnsim.torch._views import BACK, MADE
+    return {call.id: call for table in (CALLS, MADE.values(), BACK.values(), COLLECTIVES.values()) for call in table}
 
 
 def difference(old, new, names):
-    """The change from one graph's key to another's, in a few words."""
+    """The change from one graph's key to another's, in a few words; their first parts are the calls."""
     before, after = old[0], new[0]
     for a, b in zip(before, after):
-        if a[0] == b[0]:
+        if a == b:
             continue
-        first, second = names.get(a[0]), names.get(b[0])
+        first, second = names.get(a), names.get(b)
         if first is None or second is None or str(first.func) != str(second.func):
             break
         shapes = [[list(m.shape) for m in call.ins] for call in (first, second)]
@@ -34,7 +34,7 @@ def difference(old, new, names):
         return f"constant: {first.func} with {constants(second)} and not {constants(first)}"
     if len(before) != len(after):
         return f"operators: {len(after)} and not {len(before)}"
-    return "operators: others" if [a[0] for a in before] != [b[0] for b in after] else "operators: what is read of them"
+    return "operators: others" if before != after else "operators: what is read of them"
 
 
 def constants(call):

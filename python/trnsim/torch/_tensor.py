@@ -39,14 +39,8 @@ def indices(index):
 
 
 class DeviceTensor(torch.Tensor):
-    """`_chain`: calls of views from the storage's value to this tensor; empty: the whole."""
-
-    @staticmethod
-    def __new__(cls, storage, chain, meta, requires_grad=False):
-        tensor = torch.Tensor._make_wrapper_subclass(cls, meta.shape, strides=meta.stride, storage_offset=meta.offset,
-                                                     dtype=meta.dtype, device="meta", requires_grad=requires_grad)
-        tensor._base_storage, tensor._chain, tensor._meta, tensor._seen = storage, chain, meta, None
-        return tensor
+    """`_chain`: calls of views from the storage's value to this tensor; empty: the whole. Made by wrapped()."""
+    __slots__ = ("_base_storage", "_chain", "_meta", "_seen")
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
@@ -133,10 +127,19 @@ class DeviceTensor(torch.Tensor):
         return copy
 
 
+MAKE = torch.Tensor._make_wrapper_subclass
+
+
+def wrapped(storage, chain, meta):
+    tensor = MAKE(DeviceTensor, meta.shape, **meta.form)
+    tensor._base_storage, tensor._chain, tensor._meta, tensor._seen = storage, chain, meta, None
+    return tensor
+
+
 def new_tensor(value, meta=None):
     """A tensor with a storage of its own."""
     meta = meta or value.meta
-    return DeviceTensor(Storage(value, meta), (), meta)
+    return wrapped(Storage(value, meta), (), meta)
 
 
 def from_host(tensor, meta=None):

@@ -11,7 +11,27 @@ ELEMENTS = {torch.float64: "f64", torch.float32: "f32", torch.bfloat16: "bf16", 
 DTYPES = {element: dtype for dtype, element in ELEMENTS.items()}
 
 
-LIVE = weakref.WeakSet()  # storages of tensors that the script holds
+class Held:
+    """References to objects as long as others hold them: none that goes is told, those that are left are sought."""
+
+    def __init__(self):
+        self.references, self.most = [], 4096
+
+    def add(self, item):
+        references = self.references
+        references.append(weakref.ref(item))
+        if len(references) > self.most:
+            self.most = 2 * len(list(self)) + 4096
+
+    def __iter__(self):
+        """Those that are still there, in the order of their making."""
+        there = [(reference, item) for reference in self.references if (item := reference()) is not None]
+        self.references = [reference for reference, _ in there]
+        return iter([item for _, item in there])
+
+
+LIVE = Held()  # storages of tensors that the script holds
+ALLOCATED = torch.device("meta")  # as PyTorch's C++ side is told
 KEYS = {}  # numbers of all metas: those of equal ones are the same
 HOOKS = {}  # functions of modules that come later, by name
 
@@ -27,8 +47,9 @@ def element_of(dtype):
 
 
 class Meta:
-    """Shape, strides and type of a tensor, and where it begins in its memory: autograd writes slices by these."""
-    __slots__ = ("shape", "stride", "dtype", "offset", "key", "numel")
+    """Shape, strides and type of a tensor, and where it begins in its memory: autograd writes slices by these. `form`:
+    the same as PyTorch's maker of wrappers takes it."""
+    __slots__ = ("shape", "stride", "dtype", "offset", "key", "numel", "form")
 
     def __init__(self, shape, stride, dtype, offset=0):
         self.shape, self.stride, self.dtype, self.offset = tuple(shape), tuple(stride), dtype, offset
@@ -36,6 +57,7 @@ class Meta:
         self.numel = 1
         for size in self.shape:
             self.numel *= size
+        self.form = {"strides": self.stride, "storage_offset": offset, "dtype": dtype, "device": ALLOCATED}
 
     def tensor(self):
         if not self.offset:
@@ -74,8 +96,8 @@ class Node:
     __slots__ = ("call", "inputs", "sequence", "graph", "place")
     count = itertools.count()
 
-    def __init__(self, call, inputs):
-        self.call, self.inputs, self.sequence, self.graph = call, inputs, next(Node.count), None
+    def __init__(self, call, inputs, number=count.__next__):
+        self.call, self.inputs, self.sequence, self.graph = call, inputs, number(), None
 
     def value(self, index):
         """A result. The node does not keep it: both go when nothing reads them, without a search for circles."""
@@ -92,13 +114,13 @@ class Slot:
 
 class Call:
     """`args` and `kwargs` have Slots where tensors are; `outs` are Metas, `single` says that there is one result and no
-    tuple around it."""
-    __slots__ = ("func", "args", "kwargs", "ins", "outs", "single", "id", "kind")
+    tuple around it; `steps` are those of a view."""
+    __slots__ = ("func", "args", "kwargs", "ins", "outs", "single", "id", "kind", "steps")
     count = itertools.count()
 
     def __init__(self, func, args, kwargs, ins):
         self.func, self.args, self.kwargs, self.ins = func, args, kwargs, ins
-        self.outs, self.single, self.id, self.kind = [], True, next(Call.count), None
+        self.outs, self.single, self.id, self.kind, self.steps = [], True, next(Call.count), None, None
 
     @property
     def name(self):

@@ -1,8 +1,8 @@
 """Views: how a view's value comes from its storage, and how a write to a view changes the storage."""
 import torch
 
-from trnsim.torch._tensor import DeviceTensor
-from trnsim.torch._values import HOOKS, Call, Node, Slot, Unsupported, contiguous
+from trnsim.torch._tensor import wrapped
+from trnsim.torch._values import HOOKS, Call, Node, Slot, Unsupported, Value, contiguous
 
 aten = torch.ops.aten
 
@@ -15,13 +15,19 @@ class Step:
         self.call, self.index = call, index
 
 
-def step_into(base, call, index):
-    meta = call.outs[index]
-    return DeviceTensor(base._base_storage, base._chain + (Step(call, index),), meta)
+def steps_of(call):
+    """The views that a call makes, kept at it."""
+    if call.steps is None:
+        call.steps = [Step(call, index) for index in range(len(call.outs))]
+    return call.steps
+
+
+def step_into(base, step):
+    return wrapped(base._base_storage, (*base._chain, step), step.call.outs[step.index])
 
 
 def apply(step, value):
-    return Node(step.call, [value]).value(step.index)
+    return Value(step.call.outs[step.index], Node(step.call, [value]), step.index)
 
 
 def current(tensor):
