@@ -71,9 +71,9 @@ struct LossUse {
   ValueId x = 0;
   std::optional<ValueId> labels{};  // those beside which x is read: others are of another loss of the same form
   std::vector<LossColumn> columns{};
-  std::optional<ValueId> gradient{};
-  std::vector<ValueId> weights{};  // numbers of rows, or of all, that multiply it,
-  double scale = 1;                // and a constant
+  std::optional<ValueId> gradient{};  // the last one of those that are: it is the result
+  std::vector<ValueId> weights{};     // numbers of rows, or of all, that multiply it,
+  double scale = 1;                   // and a constant
 };
 
 class LossSearch {
@@ -141,8 +141,13 @@ class LossSearch {
     return out;
   }
 
+  Samples sampled(ValueId x, const Numbers& at, int draw) const {
+    const SampleForm form{.by_rows = true, .width = kWidth, .losses = true, .draw = draw};
+    return {module_, function_, producers_, x, at, form};
+  }
+
   void take(LossUse& use, ValueId v, const Numbers& at) const {
-    Samples samples{module_, function_, producers_, use.x, at, {.by_rows = true, .width = kWidth, .losses = true}};
+    Samples samples = sampled(use.x, at, 0);
     const Numbers* numbers = samples.of(v);
     if (!numbers || !samples.others().empty() || !samples.rows().empty() || samples.labels().size() > 1) return;
     const std::optional<ValueId> labels =
@@ -159,7 +164,14 @@ class LossSearch {
             if (part == kChosen || part == kLoss) use.labels = labels;
             return;
           }
-    if (samples.is_whole(v) && labels) gradient(use, v, samples, *numbers, expected.gradient);
+    if (!samples.is_whole(v) || !labels) return;
+    const auto scale = scale_of(samples, *numbers, expected.gradient);
+    if (!scale) return;
+    // a number that is divided by, and not multiplied, has been taken into the constant: another one gives another
+    Samples again = sampled(use.x, at, 1);
+    const auto same_scale = scale_of(again, *again.of(v), expected.gradient);
+    if (!same_scale || std::abs(*same_scale / *scale - 1) >= same) return;
+    use.gradient = v, use.weights = samples.columns(), use.labels = labels, use.scale = *scale;
   }
 
   /// Whether all given numbers of rows are truths.
@@ -173,15 +185,15 @@ class LossSearch {
     return numbers;
   }
 
-  /// Whether a value is the gradient, times numbers of rows and a constant: the last one is the result.
-  void gradient(LossUse& use, ValueId v, const Samples& samples, const Numbers& numbers, Numbers expected) const {
-    expected = weighted(std::move(expected), samples);
+  /// The constant, where numbers are the gradient, times numbers of rows and a constant.
+  static std::optional<double> scale_of(const Samples& samples, const Numbers& numbers, const Numbers& gradient) {
+    const Numbers expected = weighted(gradient, samples);
     const auto largest = std::ranges::max_element(expected, {}, [](double one) { return std::abs(one); });
     const double scale = numbers[static_cast<std::size_t>(largest - expected.begin())] / *largest;
-    if (!std::isfinite(scale) || scale == 0) return;
+    if (!std::isfinite(scale) || scale == 0) return {};
     const double whole = std::round(scale), used = std::abs(scale - whole) < 1e-2 && whole != 0 ? whole : scale;
-    if (difference(times(numbers, 1 / used), expected, kLossFloor) >= 4 * samples.tolerance()) return;
-    use.gradient = v, use.weights = samples.columns(), use.labels = samples.labels()[0], use.scale = used;
+    if (difference(times(numbers, 1 / used), expected, kLossFloor) >= 4 * samples.tolerance()) return {};
+    return used;
   }
 
   static Numbers times(Numbers numbers, double factor) {

@@ -280,7 +280,8 @@ std::optional<Samples::Numbers> Samples::leaf(ValueId value) {
 Samples::Numbers Samples::drawn(bool same_rows) const {
   Numbers out(count_);
   const double seed =
-      0.7548776662466927 * static_cast<double>(1 + others_.size() + 3 * rows_.size() + 7 * columns_.size());
+      0.7548776662466927 * static_cast<double>(1 + others_.size() + 3 * rows_.size() + 7 * columns_.size()) +
+      0.3819660112501051 * form_.draw;
   for (std::size_t i = 0; i < count_; ++i) {
     const auto place = static_cast<double>(same_rows ? i % static_cast<std::size_t>(cols_) : i);
     const double sum = seed + 0.5698402909980532 * place, part = sum - std::floor(sum);

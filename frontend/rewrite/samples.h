@@ -22,6 +22,7 @@ struct SampleForm {
   bool by_rows = false;    // the variable's numbers are whole rows of it; else functions of each element alone
   std::int64_t width = 0;  // of a row in the samples, where no number says its length; 0: the variable's own
   bool losses = false;     // the largest of a row, its element at a label, and numbers of rows that are given
+  int draw = 0;            // other draws give values that are not looked behind other numbers
 };
 
 class Samples {

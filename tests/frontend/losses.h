@@ -68,6 +68,15 @@ inline const std::vector<std::string> kLossSpellings = {
         "ROOT out = (f32[6,9], f32[6,9,40], f32[6,9]) tuple(loss, dx, count)",
 };
 
+/// Logits that a number of the program divides: so does it what the gradient is of the undivided ones.
+inline const std::string kDividedLogits =
+    kLogits + kHot + "t0 = f32[] parameter(2)\n" + of_logits("t", "broadcast(t0), dimensions={}") +
+    of_logits("q", "divide(x, t)") + along("m", "q", "most") + spread("mm", "m") + of_logits("s", "subtract(q, mm)") +
+    of_logits("e", "exponential(s)") + along("z", "e", "sum") + of_rows("l", "log(z)") + spread("ll", "l") +
+    of_logits("lp", "subtract(s, ll)") + of_logits("a", "multiply(lp, hot)") + along("n", "a", "sum") +
+    of_rows("loss", "negate(n)") + spread("zz", "z") + of_logits("p", "divide(e, zz)") +
+    of_logits("d", "subtract(p, hot)") + of_logits("dx", "divide(d, t)") + kBoth;
+
 /// Half of the probabilities; another comparison; labels along another dimension.
 inline const std::vector<std::string> kNoLosses = {
     kLogits + kHot + kShifted + "h0 = f32[] constant(0.5)\n" + of_logits("h", "broadcast(h0), dimensions={}") +

@@ -104,6 +104,14 @@ TEST(Rewrite, EachOfTwoLossesHasItsOwnLabels) {
   EXPECT_EQ(read, (std::vector<std::pair<ValueId, ValueId>>{{1, 0}, {3, 2}}));
 }
 
+TEST(Rewrite, ANumberThatDividesTheGradientOfALossStays) {
+  const Module made = rewritten(loss_spelled(kDividedLogits), {});
+  EXPECT_EQ(targets(made), (std::vector<std::string>{"trnsim.row_max", "trnsim.loss_sums", "trnsim.split_loss"}));
+  const Node* root = Producers{made.entry_function()}.of(made.entry_function().results[1]);
+  ASSERT_NE(root, nullptr);
+  EXPECT_EQ(root->op->name, "divide");
+}
+
 TEST(Rewrite, WhatIsNoLossStays) {
   for (const std::string& spelling : kNoLosses)
     EXPECT_EQ(targets(rewritten(loss_spelled(spelling), {})), std::vector<std::string>{}) << spelling;

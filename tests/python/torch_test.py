@@ -113,6 +113,25 @@ for device in ("cpu", "xla"):
         cpu, xla = re.findall("sum.*", done.stdout)
         self.assertEqual(cpu, xla)
 
+    def test_losses_of_two_batches_and_of_divided_logits_in_one_graph(self):
+        self.path.write_text(HEAD + """
+for device in ("cpu", "xla"):
+    torch.manual_seed(0)
+    last, whole = nn.Linear(8, 3).to(device), torch.tensor(0.0).to(device)
+    batches = [(torch.randn(4, 8).to(device), torch.tensor(y).to(device)) for y in ([1, 2, 1, 1], [1, 1, 1, 1])]
+    for x, y in batches:
+        loss = F.cross_entropy(last(x) / 0.07, y) / 2
+        loss.backward()
+        whole += loss.detach()
+    print("loss", whole.item(), *["loss %r" % x for x in last.weight.grad.cpu().flatten().tolist()])
+""")
+        done = run(self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cpu, xla = (losses(line) for line in done.stdout.splitlines())
+        self.assertEqual(len(cpu), 25)
+        for a, b in zip(cpu, xla):
+            self.assertLess(abs(a - b), 1e-4 * max(abs(x) for x in cpu[1:]))
+
     def test_types_that_are_not_there_name_the_line(self):
         self.path.write_text(HEAD + 'x = torch.ones(4, 4).to("xla")\n\nprint(torch.fft.fft(x))\n')
         done = run(self.path)
