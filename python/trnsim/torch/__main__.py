@@ -69,7 +69,7 @@ def run_script(path, args):
     module = types.ModuleType("__main__")
     module.__file__, module.__builtins__ = path, __builtins__
     sys.modules["__main__"] = module
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:  # its first lines may name an encoding
         exec(compile(file.read(), path, "exec"), module.__dict__)
 
 
@@ -78,8 +78,11 @@ def own_trace():
     kind, error, trace = sys.exc_info()
     frames = traceback.extract_tb(trace)
     own = os.path.dirname(os.path.abspath(__file__)) + os.sep
-    shown = [f for f in frames if not f.filename.startswith((own, "<"))] or frames
-    print("Traceback (most recent call last):", file=sys.stderr)
+    shown = [f for f in frames if not f.filename.startswith((own, "<"))]
+    if not shown and not isinstance(error, SyntaxError):  # which names the line itself
+        shown = frames
+    if shown:
+        print("Traceback (most recent call last):", file=sys.stderr)
     sys.stderr.write("".join(traceback.format_list(shown) + traceback.format_exception_only(kind, error)))
 
 

@@ -163,6 +163,9 @@ class Engine:
     def upload(self, tensor):
         settled()
         element_of(tensor.dtype)
+        if tensor.layout is not torch.strided:
+            raise Unsupported(f"tensors of the layout {tensor.layout} are not on the device: use dense ones, "
+                              "and layers with sparse=False")
         return self.backend.upload(tensor)
 
     def download(self, tensor):

@@ -82,6 +82,17 @@ class DeviceTensor(torch.Tensor):
     def tolist(self):
         return self.cpu().tolist()
 
+    def type(self, dtype=None, **more):
+        """The name of PyTorch's old tensor classes, or the tensor as one of them: those of the CPU are there."""
+        if dtype is None:
+            return torch.empty(0, dtype=self.dtype).type().replace("torch.", f"torch.{self.place.type}.")
+        name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
+        if not name.endswith("Tensor"):
+            return super().type(dtype, **more)
+        old = getattr(torch, name.split(".")[-1])(0).dtype
+        name = name if isinstance(dtype, str) else f"{dtype.__module__}.{name}"
+        return self.to(old) if name.startswith(f"torch.{self.place.type}.") else self.cpu().to(old)
+
     def new_tensor(self, data, *, dtype=None, device=None, **more):
         return torch.tensor(data, dtype=dtype or self.dtype, device=DEVICE if device is None else device, **more)
 
