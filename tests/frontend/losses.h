@@ -93,7 +93,7 @@ inline const std::vector<std::string> kNoLosses = {
 };
 
 /// Two losses of one form in a program, as where gradients of two batches are accumulated: the count of one's labels
-/// stands beside the other's logits. The first parameter is the labels of the first.
+/// comes with the other's logits. The first parameter is the labels of the first.
 inline std::string two_losses() {
   std::string out = "zero = f32[] constant(0)\nlow = f32[] constant(-inf)\none0 = f32[] constant(1)\n" +
                     of_logits("zeros", "broadcast(zero), dimensions={}") +

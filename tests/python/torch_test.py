@@ -138,6 +138,29 @@ for device in ("cpu", "xla"):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"script.py:4: aten._fft_r2c.default: torch.complex64 is not on the device")
 
+    def refused(self, *lines):
+        self.path.write_text("\n".join(lines) + "\n")
+        done = run(self.path)
+        self.assertEqual(done.returncode, 1)
+        return done.stderr
+
+    def test_what_is_not_there_is_one_error(self):
+        told = self.refused("try:", "    import neuronx_distributed", "except ImportError:", "    pass",
+                            "from torch_xla.distributed.fsdp import XlaFullyShardedDataParallel")
+        self.assertRegex(told, r"^error: \S*script.py:5: the module torch_xla.distributed.fsdp is not there\n  fix: ")
+        told = self.refused("import torch", "e = torch.nn.Embedding(5, 2, sparse=True).to('xla')",
+                            "e(torch.tensor([1]).to('xla')).sum().backward()")
+        self.assertRegex(told, r"^error: \S*script.py:3: \S+: tensors of the layout torch.sparse_coo are not on the")
+        told = self.refused("import torch", "torch.view_as_complex(torch.ones(3, 2, device='xla'))")
+        self.assertRegex(told, r"^error: \S*script.py:2: aten.view_as_complex.default is not there")
+        self.assertRegex(self.refused("x = 1", "if x", "    pass"), r"^  File \S*script.py\", line 2\n[^@]*SyntaxError")
+
+    def test_names_of_types_are_the_devices(self):
+        self.path.write_text("import torch\nx = torch.ones(2, device='xla')\n"
+                             "print(x.type(), x.long().type(), x.type(torch.IntTensor), x.type('torch.xla.IntTensor'))\n")
+        self.assertEqual(run(self.path).stdout, "torch.xla.FloatTensor torch.xla.LongTensor "
+                         "tensor([1, 1], dtype=torch.int32) tensor([1, 1], dtype=torch.int32, device='xla:0')\n")
+
     def test_two_cores_average_their_gradients(self):
         example = SOURCE / "examples" / "torch" / "train.py"
         two = run(example, "--steps", "3", settings=("--cores", "2"))

@@ -73,17 +73,30 @@ def run_script(path, args):
         exec(compile(file.read(), path, "exec"), module.__dict__)
 
 
-def own_trace():
-    """The traceback of the script's own lines."""
-    kind, error, trace = sys.exc_info()
-    frames = traceback.extract_tb(trace)
-    own = os.path.dirname(os.path.abspath(__file__)) + os.sep
-    shown = [f for f in frames if not f.filename.startswith((own, "<"))]
-    if not shown and not isinstance(error, SyntaxError):  # which names the line itself
-        shown = frames
-    if shown:
-        print("Traceback (most recent call last):", file=sys.stderr)
-    sys.stderr.write("".join(traceback.format_list(shown) + traceback.format_exception_only(kind, error)))
+# Modules of the machine's software that are not here, and the way out.
+PLANS = ("write the model in plain PyTorch, with torch_xla's collectives; for sharded plans of known models there are "
+         "`trnsim run` and `trnsim plan`")
+ABSENT = {
+    "torch_xla": "of torch_xla there is all that trains on one or several cores by collectives; GSPMD is not there",
+    "torch_xla.distributed.fsdp": "DistributedDataParallel and ZeroRedundancyOptimizer are there",
+    "torch_neuronx": "of torch_neuronx there is trace()", "torch_neuron": "torch_neuronx.trace() is there",
+    "neuronx_distributed": PLANS, "neuronx_distributed_training": PLANS, "neuronx_distributed_inference": PLANS,
+    "optimum": "write the training's loop in PyTorch", "transformers_neuronx": "`trnsim generate` writes text",
+    "neuronxcc": "kernels run by `trnsim nki`", "nki": "kernels run by `trnsim nki`",
+    "libneuronxla": "leave it out: nothing here needs it",
+}
+
+
+def not_there(error):
+    """What to say of a module that the machine's software has and this has not; None: of another one."""
+    from trnsim.torch import _engine
+    name = error.name or ""
+    found = [known for known in ABSENT if f"{name}.".startswith(known + ".")]
+    if not found:
+        return None
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((_engine.OWN, "<"))]
+    line = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    return fail(f"{line}the module {name} is not there", ABSENT[max(found, key=len)], 1)
 
 
 def ended(run):
@@ -106,8 +119,13 @@ def ended(run):
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except Exception:  # noqa: whatever the script raises ends it
-        own_trace()
+    except ModuleNotFoundError as error:
+        code = not_there(error)
+        if code is None:
+            sys.stderr.write(_engine.script_trace(error))
+        return code or 1
+    except Exception as error:  # noqa: whatever the script raises ends it
+        sys.stderr.write(_engine.script_trace(error))
         return 1
 
 

@@ -5,6 +5,7 @@ import itertools
 import os
 import sys
 import time
+import traceback
 
 import torch
 
@@ -41,6 +42,16 @@ def script_line():
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+def script_trace(error):
+    """The traceback of the script's own lines; of an error of its syntax the line alone, which it names itself."""
+    frames = traceback.extract_tb(error.__traceback__)
+    shown = [f for f in frames if not f.filename.startswith((OWN, "<"))]
+    if not shown and not isinstance(error, SyntaxError):
+        shown = frames
+    head = ["Traceback (most recent call last):\n"] if shown else []
+    return "".join(head + traceback.format_list(shown) + traceback.format_exception_only(type(error), error))
 
 
 class Graph:

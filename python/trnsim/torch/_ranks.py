@@ -3,9 +3,9 @@ all cores together, when each of them has brought its inputs; so are objects tha
 import ctypes
 import multiprocessing
 import os
+import re
 import signal
 import sys
-import traceback
 from multiprocessing.connection import wait
 
 from trnsim.torch import _engine
@@ -109,7 +109,7 @@ def child(rank, pipes, job):
     except KeyboardInterrupt:
         os._exit(130)
     except BaseException as error:  # noqa: told by the parent as one error
-        told = str(error) if isinstance(error, _engine.Refused) else traceback.format_exc()
+        told = str(error) if isinstance(error, _engine.Refused) else _engine.script_trace(error)
         pipe.send(("error", told, None))
         os._exit(1)
     ended(engine, rank, status, pipe)
@@ -218,10 +218,9 @@ class Ranks:
 def wanted(kind, key):
     """The graph or the function that a core waits in."""
     if kind == "exchange":
-        return f"{key}()"
-    names = [name for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
-             if f"stablehlo.{name}" in key]
-    return f"a graph with {' and '.join(names)} ({key.count(chr(10))} lines)"
+        return key if key.endswith(")") else f"{key}()"
+    found = re.findall(r"stablehlo\.(all_reduce|all_gather|reduce_scatter|all_to_all)\b[\s\S]*?: \((.*?)\) ->", key)
+    return f"a graph with {', '.join(f'{name} of {types}' for name, types in found)} ({key.count(chr(10))} lines)"
 
 
 def spawn(fn, args, ranks):

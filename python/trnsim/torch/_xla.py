@@ -166,11 +166,11 @@ def load(path):
 def rendezvous(tag, payload=b"", replicas=()):
     if replicas and sorted(replicas) != list(range(engine().ranks)):
         raise RuntimeError(f"rendezvous of the cores {list(replicas)} alone is not there: all cores meet")
-    return engine().backend.exchange(str(tag), payload)
+    return engine().backend.exchange(f"rendezvous({str(tag)!r})", payload)
 
 
 def mesh_reduce(tag, data, reduce_fn):
-    return reduce_fn([to_host(x) for x in engine().backend.exchange(str(tag), to_host(data))])
+    return reduce_fn([to_host(x) for x in engine().backend.exchange(f"mesh_reduce({str(tag)!r})", to_host(data))])
 
 
 def is_master_ordinal(local=True):
