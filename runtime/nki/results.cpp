@@ -1,6 +1,8 @@
 // Where results go: `tensor[...] = instruction(...)` writes to the tensor at once, sums of matmuls stay in PSUM.
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "isa/operands.h"
 #include "runtime/nki/trace.h"
@@ -134,8 +136,21 @@ bool Trace::redirect(const View& dst, const View& src, bool adds) {
 
 void Trace::assign(const View& dst, const View& src, bool unnamed) {
   if (dst.same_place(src) || dst.empty()) return;
-  if (unnamed && redirect(dst, src, false)) return;
+  if (unnamed && (redirect(dst, src, false) || copy_written(dst, src))) return;
   copy(dst, src);
+}
+
+bool Trace::copy_written(const View& dst, const View& src) {
+  const Storage& from = *src.storage;
+  if (!from.temporary || from.read || dst.indirect || src.elements() != from.parts * from.cols) return false;
+  std::vector<std::pair<View, View>> moves;
+  for (const Storage::Producer& p : from.producers) {
+    const auto to = placed(dst, whole_of(src), p.part);
+    if (!to) return false;
+    if (moves.empty() || !moves.back().second.same_place(p.part)) moves.emplace_back(*to, p.part);
+  }
+  for (const auto& [to, part] : moves) copy(to, part);
+  return true;
 }
 
 bool Trace::accumulate(const View& dst, const View& src, bool unnamed) {

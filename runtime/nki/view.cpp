@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "base/error.h"
 #include "runtime/nki/view.h"
@@ -212,34 +214,50 @@ View cut(const View& view, int axis, std::int64_t low, std::int64_t size) {
   return out;
 }
 
+namespace {
+
+/// The axis of an inequality that depends on one index; none when it depends on no index.
+std::optional<int> axis_of(const Affine& inequality) {
+  std::optional<int> axis;
+  for (int d = 0; d < inequality.rank; ++d) {
+    if (inequality.coef[d] == 0 || inequality.size[d] <= 1) continue;
+    if (axis)
+      refuse("the mask is no rectangle: one inequality has two indices", "use affine_select or nl.where instead");
+    axis = d;
+  }
+  return axis;
+}
+
+}  // namespace
+
 View masked(const View& view, const Mask& mask) {
-  View out = view;
+  std::array<std::int64_t, kMostAxes> low{},
+      high{};  // what is left of each axis; all inequalities count from its begin
+  for (std::size_t d = 0; d < static_cast<std::size_t>(view.rank); ++d) high[d] = view.axes[d].size;
   for (const Affine& inequality : mask) {
     if (inequality.rank > 0 && inequality.least() >= 0) continue;
-    int axis = -1;
-    for (int d = 0; d < inequality.rank; ++d)
-      if (inequality.coef[d] != 0 && inequality.size[d] > 1) {
-        if (axis >= 0)
-          refuse("the mask is no rectangle: one inequality has two indices", "use affine_select or nl.where instead");
-        axis = d;
-      }
-    if (axis < 0) {
-      if (inequality.least() < 0) out = cut(out, 0, 0, 0);
+    const std::optional<int> axis = axis_of(inequality);
+    if (!axis) {
+      if (inequality.least() < 0) high[0] = 0;
       continue;
     }
-    const std::int64_t coef = inequality.coef[axis], c = inequality.constant;
-    const int at = inequality.rank == out.rank || axis == 0 ? axis : axis + out.rank - inequality.rank;
-    if (at < 0 || at >= out.rank) refuse("the mask has another number of axes than the tile", "use the tile's indices");
-    const std::int64_t size = out.axes[static_cast<std::size_t>(at)].size;
-    if (size == 1 && inequality.size[axis] > 1) continue;  // it is broadcast along this axis
-    // coef * i + c >= 0
+    const int at = inequality.rank == view.rank || *axis == 0 ? *axis : *axis + view.rank - inequality.rank;
+    if (at < 0 || at >= view.rank)
+      refuse("the mask has another number of axes than the tile", "use the tile's indices");
+    const auto d = static_cast<std::size_t>(at);
+    if (view.axes[d].size == 1 && inequality.size[*axis] > 1) continue;         // it is broadcast along this axis
+    const std::int64_t coef = inequality.coef[*axis], c = inequality.constant;  // coef * i + c >= 0
     const auto floor_div = [](std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
-    std::int64_t low = 0, high = size;
     if (coef > 0)
-      low = std::max<std::int64_t>(0, -floor_div(c, coef));
+      low[d] = std::max(low[d], -floor_div(c, coef));
     else
-      high = std::min(size, floor_div(c, -coef) + 1);
-    out = cut(out, at, std::min(low, size), std::max<std::int64_t>(0, high - low));
+      high[d] = std::min(high[d], floor_div(c, -coef) + 1);
+  }
+  View out = view;
+  for (int d = 0; d < view.rank; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const std::int64_t begin = std::min(low[i], view.axes[i].size), end = std::max(begin, high[i]);
+    if (begin > 0 || end < view.axes[i].size) out = cut(out, d, begin, end - begin);
   }
   return out;
 }

@@ -142,6 +142,10 @@ CASES = [
     nisa.tensor_copy(c, a.ap([[512, 128], [2, 512]]))  # HERE"""),
     ("an instruction of a later chip", NEWER, "NeuronCore-v4", """
     nisa.exponential(c, a)  # HERE"""),
+    ("a function of a later chip", NEWER, "NeuronCore-v4", """
+    nl.store(out, nl.abs_max(a, b))  # HERE"""),
+    ("a mask of rows or of the contraction", OLDER, "both are as long", """
+    nl.store(out[p, f], nl.matmul(nl.load(x[0:128, 0:128]), nl.load(y), mask=p < 100))  # HERE"""),
     ("a number format of a later chip", NEWER, "NeuronCore-v4", """
     t = nl.ndarray((128, 4), dtype=nl.float8_e8m0fnu)  # HERE"""),
     ("a fraction in whole numbers", NEWER, "whole number", """

@@ -184,7 +184,91 @@ class Product:
         return out
 
 
-STEPS = (Unary, WithNumber, Centred, Part, Window, Gather, Product)
+class Band:
+    """Columns between two bounds, of the first rows of a tile, are doubled: one mask of three comparisons."""
+
+    def __init__(self, rng, columns):
+        self.low, self.high = sorted(int(n) for n in rng.integers(0, columns + 1, 2))
+        self.rows, self.columns = int(rng.integers(1, 129)), columns
+
+    def numpy(self, x):
+        rows, columns = np.arange(x.shape[0])[:, None] % 128, np.arange(self.columns)
+        return np.where((rows < self.rows) & (columns >= self.low) & (columns < self.high), x + x, x)
+
+    def older(self, t):
+        p, f, out = ol.arange(t.shape[0])[:, None], ol.arange(self.columns)[None, :], ol.copy(t)
+        out[p, f] = ol.add(t[p, f], t[p, f], mask=(p < self.rows) & (f >= self.low) & (f < self.high))
+        return out
+
+    def newer(self, t):
+        out, rows = made(t), min(self.rows, t.shape[0])
+        nisa.tensor_copy(dst=out, src=t)
+        if self.low < self.high:
+            part = t[0:rows, self.low:self.high]
+            nisa.tensor_tensor(dst=out[0:rows, self.low:self.high], data1=part, data2=part, op=nl.add)
+        return out
+
+
+class Scan:
+    """Each element is half the one before it and its own: carried over pieces of a row."""
+
+    def __init__(self, rng, columns):
+        self.columns, self.piece = columns, int(rng.integers(1, columns + 1))
+
+    def numpy(self, x):
+        out = np.zeros_like(x)
+        for i in range(self.columns):
+            out[:, i] = x[:, i] + (np.float32(0.5) * out[:, i - 1] if i else 0)
+        return out
+
+    def pieces(self):
+        return [(i, min(self.piece, self.columns - i)) for i in range(0, self.columns, self.piece)]
+
+    def older(self, t):
+        half, carried = ol.full((t.shape[0], self.columns), 0.5, dtype=t.dtype), ol.zeros((t.shape[0], 1), dtype=t.dtype)
+        out = ol.ndarray((t.shape[0], self.columns), dtype=t.dtype)
+        for i, n in self.pieces():
+            out[:, i:i + n] = oisa.tensor_tensor_scan(half[:, 0:n], t[:, i:i + n], initial=carried, op0=np.multiply,
+                                                      op1=np.add)
+            carried[...] = out[:, i + n - 1:i + n]
+        return out
+
+    def newer(self, t):
+        half, carried, out = made(t), made(t, shape=(t.shape[0], 1)), made(t)
+        nisa.memset(dst=half, value=0.5)
+        nisa.memset(dst=carried, value=0.0)
+        for i, n in self.pieces():
+            nisa.tensor_tensor_scan(dst=out[:, i:i + n], data0=half[:, 0:n], data1=t[:, i:i + n], initial=carried,
+                                    op0=nl.multiply, op1=nl.add)
+            nisa.tensor_copy(dst=carried, src=out[:, i + n - 1:i + n])
+        return out
+
+
+class Folded:
+    """A row as a matrix, transposed in place, and the greatest of its rows beside each of them."""
+
+    def __init__(self, rng, columns):
+        self.wide = int(rng.choice([n for n in range(1, columns + 1) if columns % n == 0]))
+        self.high, self.columns = columns // self.wide, columns
+
+    def numpy(self, x):
+        turned = x.reshape(-1, self.high, self.wide).swapaxes(1, 2)
+        return (turned - turned.max(axis=2, keepdims=True)).reshape(x.shape)
+
+    def older(self, t):
+        p, w, h = ol.mgrid[0:t.shape[0], 0:self.wide, 0:self.high]
+        turned = ol.copy(t[p, self.wide * h + w])
+        return ol.subtract(turned, ol.max(turned, axis=[2], keepdims=True)).reshape((t.shape[0], self.columns))
+
+    def newer(self, t):
+        turned = t.reshape_dim(1, (self.high, self.wide)).permute((0, 2, 1))
+        most, out = made(t, shape=(t.shape[0], self.wide)), made(t, shape=(t.shape[0], self.wide, self.high))
+        nisa.tensor_reduce(dst=most, op=nl.maximum, data=turned, axis=2)
+        nisa.tensor_tensor(dst=out, data1=turned, data2=most.expand_dim(2).broadcast(2, self.high), op=nl.subtract)
+        return out.flatten_dims(1, 2)
+
+
+STEPS = (Unary, WithNumber, Centred, Part, Window, Gather, Product, Band, Scan, Folded)
 
 
 def drawn(rng):

@@ -163,6 +163,56 @@ close("masked rows", masked_rows(TALL), np.exp(TALL), 2e-5)
 
 
 @nki.jit
+def masked_products(x, y):
+    """Products whose masks name rows of the result, the contraction, and columns between two bounds."""
+    (rows, depth), wide = x.shape, y.shape[1]
+    out = nl.zeros((3, rows, wide), dtype=x.dtype, buffer=nl.shared_hbm)
+    p, f, k = nl.arange(rows)[:, None], nl.arange(wide)[None, :], nl.arange(depth)[:, None]
+    some, columns = p < rows - 7, (f >= 5) & (f < wide - 9)
+    nl.store(out[0, p, f], nl.matmul(nl.load(x), nl.load(y), mask=some), mask=some)
+    nl.store(out[1, p, f], nl.matmul(nl.load(x), nl.load(y), mask=(k >= 32) & (k < 50)))
+    nl.store(out[2, p, f], nl.matmul(nl.load(x), nl.load(y), mask=columns), mask=columns)
+    return out
+
+
+def masked_reference(x, y):
+    whole, columns = x @ y, np.arange(y.shape[1])
+    return np.stack([np.where(np.arange(x.shape[0])[:, None] < x.shape[0] - 7, whole, 0), x[:, 32:50] @ y[32:50],
+                     np.where((columns >= 5) & (columns < y.shape[1] - 9), whole, 0)])
+
+
+LEFT, RIGHT = rng.random((100, 64)).astype(np.float32), rng.random((64, 90)).astype(np.float32)
+close("masked products", masked_products(LEFT, RIGHT), masked_reference(LEFT, RIGHT), 1e-5)
+
+
+@nki.jit
+def summed_loop(x):
+    """A sum over a loop, named by the loop; an assignment whose mask leaves nothing, and one that cannot be at once."""
+    out = nl.ndarray((2, 128, x.shape[2]), dtype=x.dtype, buffer=nl.shared_hbm)
+    total = nl.zeros((128, x.shape[2]), dtype=x.dtype)
+    p, f = nl.arange(128)[:, None], nl.arange(x.shape[2])[None, :]
+    for i in nl.affine_range(x.shape[0]):
+        total = nl.loop_reduce(nl.load(x[i]), op=np.add, loop_indices=[i])
+    nl.store(out[0], total)
+    shifted = nl.copy(total)
+    shifted[p, f] = nl.exp(total[p, f], mask=f < 0)
+    shifted[p, f] = nl.add(shifted[p, f.shape[1] - 1 - f], 1.0, mask=(f >= 2) & (f < 6))
+    nl.store(out[1], shifted)
+    return out
+
+
+def summed_reference(x):
+    total = x.sum(0)
+    shifted = total.copy()
+    shifted[:, 2:6] = total[:, ::-1][:, 2:6] + 1
+    return np.stack([total, shifted])
+
+
+close("sums of a loop, and parts that a mask leaves", summed_loop(TALL[:256].reshape(2, 128, -1)),
+      summed_reference(TALL[:256].reshape(2, 128, -1)), 1e-6)
+
+
+@nki.jit
 def blocks(x):
     out = nl.ndarray((4, 128, 32), x.dtype, buffer=nl.shared_hbm)
     tiles = nl.ndarray((4, nl.par_dim(128), 32), x.dtype, buffer=nl.sbuf)

@@ -368,8 +368,6 @@ for name, reference in {"exp": np.exp, "tanh": np.tanh, "negative": np.negative,
     check(name, lambda o, x, f=getattr(nl, name): nl.store(o, f(nl.load(x))), reference, X, most=1e-5)
 for name in ("add", "subtract", "multiply", "maximum", "minimum"):
     check(name, lambda o, x, y, f=getattr(nl, name): nl.store(o, f(nl.load(x), nl.load(y))), getattr(np, name), X, Y)
-check("abs_max", lambda o, x, y: nl.store(o, nl.abs_max(nl.load(x), nl.load(y))),
-      lambda x, y: np.maximum(abs(x), abs(y)), X, Y)
 check("softmax", lambda o, x: nl.store(o, nl.softmax(nl.load(x))),
       lambda x: np.exp(x - x.max(1, keepdims=True)) / np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True), X,
       most=1e-5)

@@ -321,7 +321,14 @@ def reduction(name, data, axis, result, keepdims=False, negate=None):
             where = where._cut(d if keepdims else place, source.start - data.start if d == 0 else 0, source.shape[d])
     if axes != list(range(axes[0], data.ndim)):
         source = source._permuted(kept_axes + axes)
-    put("tensor_reduce", VECTOR, where, inner(source, len(kept_axes)), alu0=ALU[name], negate=negate)
+    if source.cols == where.cols:  # of one element each: no axis is left that an instruction could reduce
+        source = source._reshape(list(where.shape))
+        if negate:
+            put("tensor_scalar", VECTOR, where, source, -1.0, alu0=ALU["mul"])
+        else:
+            put("tensor_copy", VECTOR, where, source)
+    else:
+        put("tensor_reduce", VECTOR, where, inner(source, len(kept_axes)), alu0=ALU[name], negate=negate)
     return out
 
 

@@ -1,4 +1,5 @@
 """nki.isa: TensorE."""
+from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import FP32, code, is_integer
 from trnsim.nki._emit import put, tile
@@ -61,23 +62,28 @@ def in_sbuf_for_tensor(x):
 
 
 def _matmul_mask(mask, out, stationary, moving):
-    """A mask of partitions is of both operands; one of a free axis of that which is as long, the moving one first."""
-    if mask is None:
-        return out, stationary, moving
+    """An index of a mask names the axis that is as long: a first one the contraction, or else the rows of the result;
+    another one columns of the moving operand, or else of the stationary one. All count from the operands' begin."""
+    rows, contracted, columns = [], _core.Mask(), _core.Mask()
     for rule in mask.inequalities():
-        one = rule >= 0
-        axes = [d for d, c in enumerate(rule.coefficients) if c and rule.shape[d] > 1]
-        if not axes:
-            out, moving = out._masked(one), moving._masked(one)
-        elif axes[0] == 0:
-            stationary, moving = stationary._masked(one), moving._masked(one)
-        elif rule.shape[axes[0]] != stationary.cols or \
-                rule.shape[axes[0]] == moving.shape[min(axes[0], moving.ndim - 1)]:
-            out, moving = out._masked(one), moving._masked(one)
+        axis = next((d for d, c in enumerate(rule.coefficients) if c and rule.shape[d] > 1), None)
+        size = None if axis is None else rule.shape[axis]
+        if axis == 0 and size == moving.partitions:
+            contracted &= rule >= 0
+        elif size == stationary.cols and (axis == 0 or size != moving.shape[min(axis, moving.ndim - 1)]):
+            rows.append((rule.coefficients[axis], rule.constant))
+        elif axis == 0:
+            raise error(f"a mask of {size} partitions: {moving.partitions} are contracted, the result has "
+                        f"{stationary.cols} rows", "mask the operands: nl.matmul(x[i < n], y)")
         else:
-            kept = stationary._masked(one)
-            low = 0 if rule.coefficients[axes[0]] < 0 else stationary.cols - kept.cols
-            out, stationary = out._cut(0, low, kept.cols), kept
+            columns &= rule >= 0
+    out, moving = out._masked(columns), moving._masked(contracted & columns)
+    stationary = stationary._masked(contracted)
+    if rows:
+        low = max([0] + [-(constant // step) for step, constant in rows if step > 0])
+        high = min([stationary.cols] + [constant // -step + 1 for step, constant in rows if step < 0])
+        out, stationary = (t._cut(axis, min(low, stationary.cols), max(0, high - low))
+                           for t, axis in ((out, 0), (stationary._reshape([stationary.partitions, stationary.cols]), 1)))
     return out, stationary, moving
 
 

@@ -1,6 +1,7 @@
 """nki.language: reductions, and what is made of several instructions."""
 import builtins
 import linecache
+import os
 import re
 import sys
 
@@ -17,6 +18,8 @@ from trnsim.nki._language.elementwise import exp, reciprocal, square
 from trnsim.nki._language.indices import num_programs
 from trnsim.nki._language.moves import copy, store
 from trnsim.nki._state import HBM, PSUM, current, error
+
+_OWN = os.path.dirname(e.__file__)
 
 
 def sum(x, axis, *, dtype=None, mask=None, keepdims=False):
@@ -110,6 +113,8 @@ def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
     indices = loop_indices if isinstance(loop_indices, (list, tuple)) else [loop_indices]
     out = _LoopReduce(x, op, indices, dtype, mask)
     frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_OWN):  # the call's own check of its arguments
+        frame = frame.f_back
     text = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     name = re.match(r"\s*(\w+)\s*=[^=]", text)
     if not name:
@@ -132,7 +137,19 @@ def transpose(x, *, dtype=None, mask=None):
 
 def matmul(x, y, *, transpose_x=False, mask=None):
     """x @ y, or x.T @ y, in PSUM."""
-    return nc_matmul(x if transpose_x else transpose(x), y, mask=mask)
+    mask = e.mask_of(mask)
+    if transpose_x:
+        return nc_matmul(x, y, mask=mask)
+    if x.partitions == x.cols and builtins.any(map(_cuts_first, mask.inequalities() if mask is not None else ())):
+        raise error("the mask may mean rows of the result or the contraction: both are as long",
+                    "mask the operands: nl.matmul(x[i < n], y)")
+    return nc_matmul(transpose(x), y, mask=mask)
+
+
+def _cuts_first(rule):
+    """Whether an inequality leaves out some places of the first axis."""
+    size, step = (rule.shape[0], rule.coefficients[0]) if rule.shape else (1, 0)
+    return step != 0 and size > 1 and rule.constant + builtins.min(0, step * (size - 1)) < 0
 
 
 def device_print(*_, **__):

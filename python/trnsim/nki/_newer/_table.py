@@ -2,8 +2,8 @@
 
 TEXT = """
 nl.abs(x, dtype=None)
-nl.abs_max(x, y, dtype=None)
-nl.abs_min(x, y, dtype=None)
+nl.abs_max(x, y, dtype=None) | v4
+nl.abs_min(x, y, dtype=None) | v4
 nl.add(x, y, dtype=None)
 nl.affine_range(start, stop=None, step=1)
 nl.all(x, axis, dtype=None)

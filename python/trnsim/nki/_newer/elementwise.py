@@ -48,19 +48,11 @@ OPERATIONS = {name: make(name) for names, make in ((TWO, _two), (ONE, _one), (RE
 
 
 def abs_max(x, y, dtype=None):
-    """The greater of both sizes."""
-    return _of_sizes("maximum", x, y, dtype)
+    raise error("nl.abs_max is of NeuronCore-v4 and later", "use nl.maximum of nl.abs, whose result has no sign")
 
 
 def abs_min(x, y, dtype=None):
-    """The lesser of both sizes."""
-    return _of_sizes("minimum", x, y, dtype)
-
-
-def _of_sizes(name, x, y, dtype):
-    kind = dtype or _dtypes.dtype_of(elementwise_type("add", x, y))
-    x, y = (elementwise.abs(v, dtype=np.float32) if is_tile(v) else abs(v) for v in (x, y))
-    return getattr(elementwise, name)(x, y, dtype=kind)
+    raise error("nl.abs_min is of NeuronCore-v4 and later", "use nl.minimum of nl.abs, whose result has no sign")
 
 
 def gelu_apprx_sigmoid_dx(x, dtype=None):
