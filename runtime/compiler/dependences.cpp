@@ -20,15 +20,41 @@ bool sets_generator(const Instr& i) { return i.op == isa::Opcode::kSetRngSeed ||
 struct Access {
   std::int64_t low = 0, high = 0;
   std::uint32_t instr = 0, next = kNone;
+  std::uint32_t followed = kNone;  // of a read: the last write that follows it
 
   bool meets(const Access& o) const { return low < o.high && o.low < high; }
   bool covers(const Access& o) const { return low <= o.low && o.high <= high; }
 };
 
-/// The instructions that touched a buffer: the first of each list. A write that covers an earlier access represents it:
-/// later instructions follow both.
+/// Accesses to a buffer: the first of a list. Once they are many, those inside of one stretch of bytes have a list of
+/// their own: what meets an access is in the stretches that it reaches.
+struct AccessLog {
+  std::uint32_t wide = kNone, count = 0;
+  int shift = 0;                      // a stretch has 2^shift bytes
+  std::vector<std::uint32_t> narrow;  // by stretch
+
+  static constexpr std::uint32_t kMany = 64, kStretches = 256;
+
+  std::size_t stretch(std::int64_t byte) const {
+    return std::min(static_cast<std::size_t>(byte) >> shift, narrow.size() - 1);
+  }
+  std::uint32_t& list_of(const Access& a) {
+    if (narrow.empty() || stretch(a.low) != stretch(a.high - 1)) return wide;
+    return narrow[stretch(a.low)];
+  }
+  /// visit(list) for each that may have an access that meets `a`.
+  void lists(const Access& a, const auto& visit) {
+    visit(wide);
+    if (narrow.empty()) return;
+    for (std::size_t s = stretch(a.low); s <= stretch(a.high - 1); ++s) visit(narrow[s]);
+  }
+};
+
+/// The instructions that touched a buffer. A write that covers an earlier access represents it: later instructions
+/// follow both.
 struct BufferLog {
-  std::uint32_t writes = kNone, reads = kNone;
+  AccessLog writes, reads;
+  std::uint32_t followed = kNone;  // the last write that follows a read
 };
 
 struct InstrRect : HbmRect {
@@ -114,22 +140,38 @@ class Finder {
   void follow(const HbmRect& rect, const RectLog<InstrRect>& list) {
     list.each(rect, [&](const InstrRect& other) { found_.push_back(other.instr); });
   }
-  void follow(const Access& access, std::uint32_t list) {
-    for (; list != kNone; list = accesses_[list].next)
-      if (access.meets(accesses_[list])) found_.push_back(accesses_[list].instr);
+  void each(AccessLog& log, const Access& access, const auto& visit) {
+    log.lists(access, [&](std::uint32_t list) {
+      for (; list != kNone; list = accesses_[list].next)
+        if (access.meets(accesses_[list])) visit(accesses_[list]);
+    });
   }
   void follow_writes(const Operand& o) {
-    o.in_hbm ? follow(o.rect, hbm_[o.reg].writes) : follow(o.access, buffers_[o.reg].writes);
+    if (o.in_hbm) return follow(o.rect, hbm_[o.reg].writes);
+    each(buffers_[o.reg].writes, o.access, [&](const Access& write) { found_.push_back(write.instr); });
   }
   void follow_reads(const Operand& o) {
-    o.in_hbm ? follow(o.rect, hbm_[o.reg].reads) : follow(o.access, buffers_[o.reg].reads);
+    if (o.in_hbm) return follow(o.rect, hbm_[o.reg].reads);
+    BufferLog& log = buffers_[o.reg];
+    each(log.reads, o.access, [&](Access& read) {
+      found_.push_back(read.instr);
+      read.followed = log.followed = o.access.instr;
+    });
   }
 
+  /// A read that covers an earlier one, and follows a write that follows that one, represents it.
   void note_read(const Operand& o) {
-    if (!o.in_hbm)
-      put(buffers_[o.reg].reads, o.access);
-    else if (o.reg < is_written_.size() && is_written_[o.reg])
-      hbm_[o.reg].reads.add({o.rect, o.access.instr});
+    if (o.in_hbm) {
+      if (o.reg < is_written_.size() && is_written_[o.reg]) hbm_[o.reg].reads.add({o.rect, o.access.instr});
+      return;
+    }
+    BufferLog& log = buffers_[o.reg];
+    const auto follows = [&](std::uint32_t write) { return std::ranges::find(found_, write) != found_.end(); };
+    if (log.followed != kNone && follows(log.followed)) {
+      drop(log.reads, o.access, [&](const Access& a) { return o.access.covers(a) && follows(a.followed); });
+      log.followed = kNone;
+    }
+    put(log.reads, o);
   }
 
   void note_write(const Operand& o) {
@@ -138,12 +180,16 @@ class Finder {
       return;
     }
     BufferLog& log = buffers_[o.reg];
-    drop_covered(log.writes, o.access);
-    drop_covered(log.reads, o.access);
-    put(log.writes, o.access);
+    const auto covered = [&](const Access& earlier) { return o.access.covers(earlier); };
+    drop(log.writes, o.access, covered);
+    drop(log.reads, o.access, covered);
+    put(log.writes, o);
   }
 
-  void put(std::uint32_t& list, Access access) {
+  void put(AccessLog& log, const Operand& o) {
+    if (++log.count > AccessLog::kMany && log.narrow.empty()) part(log, block_.buffers[o.reg - 1].bytes);
+    Access access = o.access;
+    std::uint32_t& list = log.list_of(access);
     access.next = list;
     if (unused_ == kNone) {
       list = static_cast<std::uint32_t>(accesses_.size());
@@ -154,16 +200,30 @@ class Finder {
     }
   }
 
-  void drop_covered(std::uint32_t& list, const Access& by) {
-    for (std::uint32_t* link = &list; *link != kNone;) {
-      Access& access = accesses_[*link];
-      if (!by.covers(access)) {
-        link = &access.next;
-        continue;
-      }
-      const std::uint32_t dropped = std::exchange(*link, access.next);
-      access.next = std::exchange(unused_, dropped);
+  /// A long list by stretches of the buffer's bytes.
+  void part(AccessLog& log, std::int64_t bytes) {
+    while ((bytes >> log.shift) >= AccessLog::kStretches) ++log.shift;
+    log.narrow.assign(static_cast<std::size_t>(bytes >> log.shift) + 1, kNone);
+    for (std::uint32_t at = std::exchange(log.wide, kNone); at != kNone;) {
+      std::uint32_t& list = log.list_of(accesses_[at]);
+      const std::uint32_t next = std::exchange(accesses_[at].next, list);
+      list = std::exchange(at, next);
     }
+  }
+
+  void drop(AccessLog& log, const Access& met, const auto& represented) {
+    log.lists(met, [&](std::uint32_t& list) {
+      for (std::uint32_t* link = &list; *link != kNone;) {
+        Access& access = accesses_[*link];
+        if (!represented(access)) {
+          link = &access.next;
+          continue;
+        }
+        const std::uint32_t dropped = std::exchange(*link, access.next);
+        access.next = std::exchange(unused_, dropped);
+        --log.count;
+      }
+    });
   }
 
   const VirtualBlock& block_;

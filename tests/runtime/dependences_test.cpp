@@ -73,6 +73,67 @@ TEST(Dependences, ALanesStateIsReadBehindItsDraws) {
   EXPECT_THAT(before[2], ElementsAre(1));
 }
 
+/// Bytes [low, low + size) of a tile.
+isa::Tile piece(std::uint32_t low, std::uint32_t size) {
+  isa::Tile tile{.space = isa::Space::kSbuf, .dtype = isa::Dtype::kUint8, .partitions = 128, .reg = 1};
+  tile.offset = low, tile.free[0].size = size;
+  return tile;
+}
+
+/// Which instructions come before which, directly or by others.
+std::vector<std::vector<bool>> closure(const std::vector<std::vector<std::uint32_t>>& before) {
+  std::vector<std::vector<bool>> out(before.size(), std::vector<bool>(before.size()));
+  for (std::size_t i = 0; i < before.size(); ++i)
+    for (const std::uint32_t p : before[i]) {
+      out[i][p] = true;
+      for (std::size_t q = 0; q < p; ++q) out[i][q] = out[i][q] || out[p][q];
+    }
+  return out;
+}
+
+// Accesses that others represent are left out, and long lists are parted: what comes before what must stay.
+TEST(Dependences, OrderAllThatShareBytes) {
+  constexpr std::uint32_t kBytes = 4096, kInstrs = 250;
+  std::mt19937 random{7};
+  for (const std::uint32_t widest : {4u, 40u, kBytes}) {
+    const auto drawn = [&] {
+      const std::uint32_t size = random() % 4 ? 1 + random() % 4 : 1 + random() % widest;
+      return piece(random() % (kBytes - size + 1), size);
+    };
+    std::vector<Instr> instrs;
+    for (std::uint32_t i = 0; i < kInstrs; ++i) {
+      Instr instr{.op = Opcode::kTensorCopy, .engine = isa::Engine::kVector, .a = drawn()};
+      instr.dst = random() % 3 ? buffer(2 + i % 2) : drawn();
+      instrs.push_back(instr);
+    }
+    std::vector<std::vector<std::uint32_t>> naive(kInstrs), found(kInstrs);
+    const auto meet = [](const isa::Tile& x, const isa::Tile& y) {
+      const runtime::ByteRange a = runtime::ByteRange::of(x), b = runtime::ByteRange::of(y);
+      return x.reg == y.reg && x.offset + a.low < y.offset + b.high && y.offset + b.low < x.offset + a.high;
+    };
+    for (std::uint32_t i = 0; i < kInstrs; ++i)
+      for (std::uint32_t p = 0; p < i; ++p)
+        if (meet(instrs[i].a, instrs[p].dst) || meet(instrs[i].dst, instrs[p].dst) || meet(instrs[i].dst, instrs[p].a))
+          naive[i].push_back(p);
+    runtime::VirtualBlock block = block_of(instrs);
+    for (runtime::Buffer& b : block.buffers) b.bytes = kBytes;
+    const auto lists = runtime::dependences(block);
+    for (std::uint32_t i = 0; i < kInstrs; ++i) found[i].assign(lists[i].begin(), lists[i].end());
+    EXPECT_EQ(closure(found), closure(naive)) << widest;
+  }
+}
+
+// A loop that reads a whole tile and writes a part of it depends on its last iteration, not on all of them.
+TEST(Dependences, GrowWithTheLoop) {
+  std::vector<Instr> instrs;
+  constexpr std::size_t kTimes = 1000;
+  for (std::size_t i = 0; i < kTimes; ++i) {
+    instrs.push_back({.op = Opcode::kTensorCopy, .dst = buffer(2), .a = piece(0, 64)});
+    instrs.push_back({.op = Opcode::kTensorCopy, .dst = piece(8, 4), .a = buffer(2)});
+  }
+  EXPECT_LE(runtime::dependences(block_of(instrs)).items.size(), 5 * kTimes);
+}
+
 // The log against a list, for walks through a tensor and for rectangles in no order.
 TEST(RectLog, FindsWhatAListFinds) {
   struct Numbered : runtime::HbmRect {
