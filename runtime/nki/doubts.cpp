@@ -124,6 +124,20 @@ class Doubter {
 std::vector<Doubt> doubts(const VirtualBlock& block, const std::vector<LoopTrace>& loops) {
   return Doubter{block}.run(loops);
 }
+
+std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> written) {
+  std::vector<Doubt> out;
+  const auto in_hbm = [&](const Tile* t) { return t->space == Space::kHbm && t->reg < written.size(); };
+  for (const Instr& i : block.instrs) {
+    for (const Tile* t : isa::reads(i)) {
+      const Doubt doubt{i.label, "a tensor in HBM is read that nothing was written to"};
+      if (in_hbm(t) && !written[t->reg] && std::ranges::find(out, doubt) == out.end()) out.push_back(doubt);
+    }
+    for (const Tile* t : isa::writes(i))
+      if (in_hbm(t)) written[t->reg] = true;
+  }
+  return out;
+}
 namespace {
 
 bool share_bytes(const isa::Tile& x, const isa::Tile& y) {

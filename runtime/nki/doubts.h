@@ -22,4 +22,7 @@ struct Doubt {
 /// once for each kind.
 std::vector<Doubt> doubts(const VirtualBlock& block, const std::vector<LoopTrace>& loops);
 
+/// Reads of tensors in HBM to which nothing was written before; `written`: per register, whether the caller gave it.
+std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> written);
+
 }  // namespace runtime::nki

@@ -108,6 +108,30 @@ CASES = [
         nl.store(out[p, f], t)"""),
     ("an assertion of the kernel", OLDER, "AssertionError", """
     assert x.shape[0] == 64, "rows"  # HERE"""),
+    ("a function of NumPy of a tile", OLDER, "NumPy computes on the host", """
+    nl.store(out[p, f], np.exp(nl.load(x)))  # HERE"""),
+    ("a loop of a fraction", OLDER, "no whole number", """
+    for i in nl.affine_range(x.shape[0] / 3):  # HERE
+        nl.store(out[p, f], nl.load(x))"""),
+    ("an axis that there is not", OLDER, "axis 7", """
+    t = nl.expand_dims(nl.load(x), 7)  # HERE"""),
+    ("a shuffle of a partition that there is not", OLDER, "partition 40", """
+    t = nl.load(x)
+    nisa.nc_stream_shuffle(src=t, dst=t, shuffle_mask=[40] * 32)  # HERE"""),
+    ("an operation without its operand", NEWER, "no operand1", """
+    nisa.tensor_scalar(c, a, nl.add, 1.0, op1=nl.multiply)  # HERE"""),
+    ("two operands in PSUM", NEWER, "both in PSUM", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(t, a[:, 0:128], b)
+    nisa.tensor_tensor(c, t, t, nl.add)  # HERE"""),
+    ("a number that the type does not have", NEWER, "300 is no number of uint8", """
+    t = nl.ndarray((128, 4), dtype=nl.uint8)
+    nisa.memset(t, 300)  # HERE"""),
+    ("bytes that would be converted", NEWER, "moves bytes", """
+    t = nl.ndarray((128, 512), dtype=nl.bfloat16)
+    nisa.dma_copy(t, x, dge_mode=nisa.dge_mode.hwdge)  # HERE"""),
+    ("a tensor in HBM that nothing was written to", OLDER, "warning: in HBM is read", """
+    nl.store(out[p, f], nl.load(out[p, f]))  # HERE"""),
     ("a tile on the chip as a result", NEWER, "on the chip", """
     nisa.tensor_tensor(c, a, b, nl.add)
     return c"""),

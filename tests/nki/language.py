@@ -147,6 +147,21 @@ check("gather_flattened", nl.gather_flattened, lambda x, i: np.take_along_axis(x
 check("bf16", nl.add, lambda x, y: (x.astype(np.float32) + y.astype(np.float32)), X.astype(nl.bfloat16), Y.astype(nl.bfloat16), most=1e-2)
 
 
+@nki.jit
+def numbers_of_numpy(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    p, f = nl.arange(128)[:, None], np.int64(2) * nl.arange(x.shape[1] // 2)[None, :]
+    t = nl.load(x)
+    t[p, f] = np.float32(3) - np.sqrt(4) * nl.copy(t[p, f]) / np.float64(2)
+    nl.store(out, abs(np.array(2.0) * t))
+    return out
+
+
+EVENED = X.copy()
+EVENED[:, ::2] = 3 - X[:, ::2]
+close("numbers of NumPy on the left", numbers_of_numpy(X), np.abs(2 * EVENED), 1e-6)
+
+
 # ---- indexing
 @nki.jit
 def masked_rows(x):

@@ -47,15 +47,18 @@ std::optional<std::filesystem::path> nki_module() {
 
 namespace {
 
-runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const hw::MachineParams& machine,
-                                   const runtime::nki::NkiPasses& passes) {
+runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const std::vector<NkiTensor>& tensors,
+                                   const hw::MachineParams& machine, const runtime::nki::NkiPasses& passes) {
   runtime::VirtualBlock block = trace.finish();
+  std::vector<bool> given;
+  for (const NkiTensor& t : tensors) given.push_back(t.input);
+  const std::vector<runtime::nki::Doubt> empty = runtime::nki::unwritten_reads(block, std::move(given));
   if (trace.newer())
     runtime::nki::require_loaded(block, machine.target().geometry.sbuf_partition_bytes - kCompilerSbuf);
   runtime::nki::Arranged out =
       runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
                             trace.loops(), trace.open());
-  out.doubts.insert(out.doubts.end(), trace.doubts().begin(), trace.doubts().end());
+  for (const auto& more : {empty, trace.doubts()}) out.doubts.insert(out.doubts.end(), more.begin(), more.end());
   return out;
 }
 
@@ -63,7 +66,9 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const hw::Machine
 
 NkiKernel::NkiKernel(runtime::nki::Trace& trace, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
                      const runtime::nki::NkiPasses& passes)
-    : machine_{machine}, arranged_{arranged_of(trace, machine, passes)}, program_{program_of(arranged_, tensors)} {}
+    : machine_{machine},
+      arranged_{arranged_of(trace, tensors, machine, passes)},
+      program_{program_of(arranged_, tensors)} {}
 
 NkiKernel::NkiKernel(runtime::VirtualBlock&& so_far, const std::vector<NkiTensor>& tensors,
                      const hw::MachineParams& machine)

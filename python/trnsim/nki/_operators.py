@@ -1,6 +1,8 @@
 """Python's operators on tensors of a kernel."""
 import sys
 
+import numpy as np
+
 from trnsim import _core
 from trnsim.nki import _dtypes, language
 from trnsim.nki._emit import NAMES, binary
@@ -55,16 +57,18 @@ def _binary(name):
     return forward, backward
 
 
-for _op, _name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
-                   "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift",
-                   "rshift": "right_shift", "mod": "mod"}.items():
+_ARITHMETIC = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+               "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift",
+               "rshift": "right_shift", "mod": "mod"}
+_COMPARED = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
+             "ne": "not_equal"}
+for _op, _name in _ARITHMETIC.items():
     _f, _b = _binary(_name)
     setattr(View, f"__{_op}__", _f)
     setattr(View, f"__r{_op}__", _b)
     if _op != "add":
         setattr(View, f"__i{_op}__", lambda self, value, _n=_name: _in_place(_n, self, value))
-for _op, _name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
-                   "ne": "not_equal"}.items():
+for _op, _name in _COMPARED.items():
     setattr(View, f"__{_op}__", _binary(_name)[0])
 View.__setitem__ = _setitem
 View.__iadd__ = _iadd
@@ -92,6 +96,27 @@ View.broadcast_to = lambda self, *shape: language.broadcast_to(
     self, shape=shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
 
 
+def _ufunc(self, ufunc, method, *inputs, **more):
+    """NumPy's operators on a number and a tile are the tile's; its functions know no tiles."""
+    name = {"true_divide": "divide", "remainder": "mod"}.get(ufunc.__name__, ufunc.__name__)
+    if method == "__call__" and not more and name in (*_ARITHMETIC.values(), *_COMPARED.values()):
+        left, right = (i if isinstance(i, View) else np.asarray(i) for i in inputs)
+        if isinstance(left, View) and (isinstance(right, View) or right.ndim == 0):
+            return _binary(name)[0](left, right if isinstance(right, View) else right.item())
+        if not isinstance(left, View) and left.ndim == 0:
+            return _binary(name)[1](right, left.item())
+        raise error("an array of NumPy and a tile are computed together", "give the kernel the array, and load it")
+    raise error(f"np.{ufunc.__name__} is given a tile: NumPy computes on the host", f"use nl.{name}, if it is there")
+
+
+def _array(self, *_, **__):
+    raise error("a tile becomes an array: its numbers are known at run time only", "return it from the kernel")
+
+
+View.__array_ufunc__, View.__array__ = _ufunc, _array
+View.__abs__ = language.abs
+
+
 def _astype(self, dtype):
     return language.copy(self, dtype=dtype)
 
@@ -105,7 +130,10 @@ def _assert_shape(self, shape):
 def _expand_dims(self, axis):
     axes = [axis] if isinstance(axis, int) else list(axis)
     out = list(self.shape)
-    for a in sorted(a if a >= 0 else a + len(out) + 1 for a in axes):
+    wrong = next((a for a in axes if not -len(out) - len(axes) <= a < len(out) + len(axes)), None)
+    if wrong is not None:
+        raise error(f"axis {wrong} of a tensor that then has {len(out) + len(axes)}", "name an axis that it has then")
+    for a in sorted(a if a >= 0 else a + len(out) + len(axes) for a in axes):
         out.insert(a, 1)
     return self._reshape(out)
 
@@ -122,6 +150,7 @@ for _op in ("__bool__", "__int__", "__index__"):
 for _op in ("__truediv__", "__rfloordiv__", "__rmod__", "__rtruediv__"):
     setattr(_Affine, _op, lambda self, other: (_ for _ in ()).throw(
         error("an index divides a number, or is divided into fractions", "use //, % and whole numbers")))
+_Affine.__array_ufunc__ = None  # a number of NumPy on the left leaves the operation to the index
 _Affine.p = property(lambda self: self)
 _Affine.ndim = property(lambda self: len(self.shape))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 10000))

@@ -169,6 +169,9 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
     order = [int(i) for i in shuffle_mask]
     if len(order) != 32:
         raise error(f"the shuffle mask has {len(order)} places", "give 32")
+    if any(not 0 <= i < 32 and i != 255 for i in order):
+        raise error(f"the shuffle mask names partition {next(i for i in order if not 0 <= i < 32 and i != 255)}",
+                    "give 0 to 31, or 255 for a partition that stays as it is")
     table = load(shared_constant(np.array([order], dtype=np.uint8)))
     put("stream_shuffle", e.VECTOR, dst, src, table, mask=mask)
 

@@ -14,6 +14,8 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=modes.engin
     if not is_tile(data1) or not is_tile(data2):
         raise error("tensor_tensor takes two tiles", "use tensor_scalar for numbers")
     data1, data2 = tile(data1), tile(data2)
+    if data1.space == PSUM and data2.space == PSUM:
+        raise error("data1 and data2 are both in PSUM", "copy one of them to SBUF")
     if not _core.same_sizes(data1, data2) and data1.cols != data2.cols and 1 in (data1.cols, data2.cols):
         shape = _core.common(data1, data2)  # it reads each element again
         data1 = e.spread(data1, shape, in_psum=data2.space != PSUM)
@@ -26,8 +28,17 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=modes.engin
     return e.combined(name, data1, data2, Result(dtype, mask, into=e.destination(), engine=modes.engine_code(engine)))
 
 
-def _two_ops(op0, op1):
+_OF_ONE = ("none", "not", "logical_not", "absolute", "inverse_sqrt")  # operations without an operand of their own
+
+
+def _two_ops(op0, op1, operand0=0, operand1=0):
+    """The names and codes of two operations. Errors: one that lacks its operand, an operand without an operation."""
     names = alu_name(op0), alu_name(op1) if op1 is not None else "none"
+    for i, (name, operand) in enumerate(zip(names, (operand0, operand1))):
+        if operand is None and name not in _OF_ONE:
+            raise error(f"op{i} is {name}, and there is no operand{i}", f"give operand{i}")
+    if op1 is None and is_tile(operand1):
+        raise error("there is an operand1, and no op1", "give op1, or leave operand1 out")
     return names, (ALU[names[0]], ALU[names[1]])
 
 
@@ -35,7 +46,7 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
                   mask=None, engine=modes.engine.unknown):
     """(data op0 operand0) op1 operand1; operands are numbers or one for each partition."""
     data = tile(data)
-    names, (alu0, alu1) = _two_ops(op0, op1)
+    names, (alu0, alu1) = _two_ops(op0, op1, operand0, operand1)
     out = e.result(data.shape, code(dtype, data.code))
     which = modes.engine_code(engine)
     if "pow" in names or ("inverse_sqrt" in names and which != e.SCALAR):

@@ -56,17 +56,20 @@ def ds(start, size):
         _core.Affine.arange(0, int(size), 1) + start
 
 
-def _numbers(args):
+def numbers_of(args):
+    """The bounds of a loop."""
     for a in args:
         if isinstance(a, _core.View):
             raise error("a loop runs as often as a tile says, which is known at run time only",
                         "use a shape, or a number")
+        if isinstance(a, (float, np.floating)) and not float(a).is_integer():
+            raise error(f"a loop runs to {a}, no whole number", "use //, or math.ceil")
     return [int(a) for a in args]
 
 
 def affine_range(*args):
     """A loop whose iterations do not need each other: the compiler may join them."""
-    return _joinable(range(*_numbers(args)))
+    return _joinable(range(*numbers_of(args)))
 
 
 def _joinable(numbers):
@@ -99,11 +102,11 @@ def _counted(numbers, each):
 
 
 def sequential_range(*args, directives=None):
-    return _counted(range(*_numbers(args)), False)
+    return _counted(range(*numbers_of(args)), False)
 
 
 def static_range(*args):
-    return _counted(range(*_numbers(args)), True)
+    return _counted(range(*numbers_of(args)), True)
 
 
 def _launched(axis):

@@ -1,4 +1,6 @@
 """nki.isa of the newer dialect: TensorE, DMA and copies."""
+import numpy as np
+
 from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
@@ -28,6 +30,9 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
         raise error(f"the source of a copy is {type(src).__name__}", "give a tensor; fill tiles with nisa.memset")
     if src.space == PSUM or dst.space == PSUM:
         raise error("DMA does not reach PSUM in this dialect", "copy it to SBUF with nisa.tensor_copy")
+    if dge_mode is dge.hwdge and src.dtype != dst.dtype:
+        raise error(f"hardware descriptor generation moves bytes: {src.dtype} does not become {dst.dtype}",
+                    "give both the same type (.view), or use dge_mode.swdge")
     if src.size != dst.size and not (src.by_values or dst.by_values):
         raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both as many elements")
     value = known_value(src) if dst.size == 1 and not src.by_values else None
@@ -128,6 +133,8 @@ def memset(dst, value, engine=engines.unknown, name=None):
     if is_integer(to.code) and isinstance(value, float) and not value.is_integer():
         raise error(f"{value} is no whole number, dst is {to.dtype}", "give a number of dst's type")
     which = engine_code(engine)
+    if is_integer(to.code) and not np.iinfo(to.dtype).min <= value <= np.iinfo(to.dtype).max:
+        raise error(f"{value} is no number of {to.dtype}", "give one that dst can hold")
     if e.whole(value) and is_integer(to.code):
         put("memset", which, to, ints=[e.signed(value), 0, 0, 0])
     else:

@@ -190,7 +190,7 @@ def _range(start, stop, step):
     for bound in (start, stop, step):
         if isinstance(bound, VirtualRegister) or e.is_tile(bound):
             raise error("the bound of a loop is a value of the run", "use nl.fori_loop, or a number")
-    return range(int(start)) if stop is None else range(int(start), int(stop), int(step))
+    return range(*indices.numbers_of([start] if stop is None else [start, stop, step]))
 
 
 def affine_range(start, stop=None, step=1):
