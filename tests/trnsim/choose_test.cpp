@@ -25,10 +25,12 @@ struct Question {
 std::vector<Question> questions() {
   const ChoiceSpace two{.instance_types = {"trn1.2xlarge", "trn2.3xlarge"}, .batches = {8}, .micro_batches = {1, 4}};
   const ChoiceSpace one{.instance_types = {"trn1.2xlarge"}, .batches = {4, 16}, .micro_batches = {1, 2}};
+  const ChoiceSpace many{.instance_types = {"trn1.32xlarge"}, .batches = {32}, .micro_batches = {1, 2, 8}};
   std::vector<Question> out;
   for (const ChoiceSpace& space : {two, one})
     for (const char* model : {"llama-small", "gpt-small", "bert-small", "mixtral-small", "llama-small"})
       out.push_back({model, out.size() % 2 == 0 ? 500.0 : 4000.0, space});
+  for (const char* model : {"llama-small", "gpt-small"}) out.push_back({model, 20000, many});
   return out;
 }
 

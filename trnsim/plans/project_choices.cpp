@@ -100,12 +100,14 @@ double least_of(const Choice& choice) { return dollars_of(choice, choice.least_s
 /// Some micro-batches tell the time of all of them to less than this.
 constexpr double kNear = 1.01;
 
-/// Recomputation, stages that hand on activations and gradients that are added up make passes longer; their blocks are
-/// others, though, which a compiler may order better by chance.
+/// Recomputation, stages that hand on activations, gradients that are added up, fewer tokens for each core and more
+/// cores that share a layer make the passes of a sequence take more of the cores' time; their blocks are others,
+/// though, which a compiler may order better by chance.
 constexpr double kAtLeast = 0.95;
 
 /// The place of a choice among those that it is compared with: numbers of such with something in common.
 struct Kinship {
+  std::uint64_t core = 0;    // choices of one kind of core
   std::uint64_t family = 0;  // choices of one kind of core and one size of blocks: one process compiles them once
   std::uint64_t passes = 0;  // choices whose passes through the model are the same work
   std::uint64_t layers = 0;  // those that also differ in recomputation, stages and in whether gradients are added up
@@ -123,7 +125,8 @@ std::uint64_t number_of(const T&... parts) {
 Kinship kinship_of(const Choice& choice) {
   const runtime::Plan& plan = choice.job.step.plan;
   const std::string core = text_of(choice.job.machine.target());
-  Kinship out{.family = number_of(core, plan.micro_batch, plan.tensor),
+  Kinship out{.core = number_of(core),
+              .family = number_of(core, plan.micro_batch, plan.tensor),
               .passes = number_of(core, plan.micro_batch, plan.tensor, plan.sequence, plan.recompute,
                                   plan.micro_batches > 1, plan.data > 1, plan.pipeline > 1),
               .layers = number_of(core, plan.micro_batch, plan.tensor, plan.sequence, plan.data > 1)};
@@ -334,14 +337,23 @@ class ChoiceProjections {
     const runtime::Plan& known = choices_[from].job.step.plan;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       if (state_[i] != State::kOpen && state_[i] != State::kRefused) continue;
+      const bool same = kin_[i].passes == kin_[from].passes;
       const runtime::Plan& plan = choices_[i].job.step.plan;
-      const bool more = kin_[i].layers == kin_[from].layers && plan.pipeline >= known.pipeline &&
-                        plan.recompute >= known.recompute && (plan.micro_batches > 1) >= (known.micro_batches > 1);
-      if (kin_[i].passes != kin_[from].passes && !more) continue;
-      const double part = kin_[i].passes == kin_[from].passes ? 1 : kAtLeast;
+      if (!same && (kin_[i].core != kin_[from].core || !does_more(plan, known))) continue;
+      const double work =
+          static_cast<double>(plan.micro_batch * known.tensor) / static_cast<double>(known.micro_batch * plan.tensor);
       Choice& choice = choices_[i];
-      choice.least_seconds = std::max(choice.least_seconds, least_seconds(choice.job, part * pass_seconds));
+      choice.least_seconds =
+          std::max(choice.least_seconds, least_seconds(choice.job, (same ? 1 : kAtLeast) * work * pass_seconds));
     }
+  }
+
+  /// Whether the passes of a sequence take cores at least as long as those of the other plan: as kAtLeast says.
+  static bool does_more(const runtime::Plan& plan, const runtime::Plan& other) {
+    return plan.tensor >= other.tensor && plan.micro_batch * other.tensor <= other.micro_batch * plan.tensor &&
+           plan.pipeline >= other.pipeline && plan.recompute >= other.recompute &&
+           (plan.micro_batches > 1) >= (other.micro_batches > 1) &&
+           (other.tensor == 1 || plan.sequence == other.sequence);
   }
 
   std::vector<Choice>& choices_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -116,34 +117,76 @@ void require_groups(const Job& job) {
   }
 }
 
+namespace {
+
+/// The stages of a job, compiled one by one.
+class StageCompiler {
+ public:
+  StageCompiler(const Job& job, SharedBlocks& shared, const CompileStages& options)
+      : job_{job},
+        shared_{shared},
+        limit_{options.give_up_at},
+        micro_batches_{micro_batches_of(job, options.micro_batches)} {}
+
+  CompiledStages run() {
+    CompiledStages out{.stages = {}, .memory = {}, .micro_batches = micro_batches_};
+    const std::int64_t stages = job_.step.plan.pipeline;
+    // Blocks take long, and the last stage, with its logits, often is the one that is too large.
+    for (std::int64_t s = stages; limit_ > 0 && stages > 1 && s-- > 0;) {
+      out.memory = least_memory(s);
+      if (out.memory.total > limit_) return out;
+    }
+    out.memory = {};
+    for (std::int64_t s = 0; s < stages; ++s) {
+      const auto too_large = [&](const runtime::MemoryPlan& least) { return whole(least, s).total > limit_; };
+      runtime::Compiled compiled = limit_ > 0 ? compile(s, too_large) : compile(s, {});
+      keep_larger(out.memory, whole(compiled.memory, s));
+      out.stages.push_back(
+          {.program = std::make_shared<const runtime::Compiled>(std::move(compiled)), .record = nullptr});
+      if (limit_ > 0 && out.memory.total > limit_) break;
+    }
+    return out;
+  }
+
+ private:
+  static void keep_larger(Memory& most, Memory memory) {
+    if (memory.total > most.total) most = std::move(memory);
+  }
+
+  /// From the graph alone.
+  Memory least_memory(std::int64_t stage) const {
+    return whole(compile(stage, [](const runtime::MemoryPlan&) { return true; }).memory, stage);
+  }
+
+  runtime::Compiled compile(std::int64_t stage, std::function<bool(const runtime::MemoryPlan&)> give_up) const {
+    workloads::Step step = workloads::of_stage(job_.step, stage);
+    step.plan.micro_batches = micro_batches_;
+    runtime::CompileOptions options = workloads::compile_options(step, "train", job_.passes, job_.programs.get());
+    options.blocks = &shared_.compiled, options.give_up = std::move(give_up);
+    return runtime::compile(job_.model->step(step).graph, job_.machine.target(), options);
+  }
+
+  Memory whole(const runtime::MemoryPlan& plan, std::int64_t stage) const {
+    Memory memory = memory_of(plan, job_.machine);
+    memory.add("messages", inbox_bytes(job_, stage, micro_batches_));
+    add_software(job_, stage, memory);
+    return memory;
+  }
+
+  const Job& job_;
+  SharedBlocks& shared_;
+  const std::uint64_t limit_;  // bytes that a stage may have; 0: any
+  const std::int64_t micro_batches_;
+};
+
+}  // namespace
+
 CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const CompileStages& options) {
   require_groups(job);
   const runtime::Plan& plan = job.step.plan;
   workloads::pipeline_turns(plan.pipeline, 0, plan.chunks,
                             plan.micro_batches);  // refuses a pipeline without a schedule
-  CompiledStages out{.stages = {}, .memory = {}, .micro_batches = micro_batches_of(job, options.micro_batches)};
-  for (std::int64_t s = 0; s < plan.pipeline; ++s) {
-    workloads::Step step = workloads::of_stage(job.step, s);
-    step.plan.micro_batches = out.micro_batches;
-    runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes, job.programs.get());
-    compile.blocks = &shared.compiled;
-    const auto whole = [&](const runtime::MemoryPlan& plan) {
-      Memory memory = memory_of(plan, job.machine);
-      memory.add("messages", inbox_bytes(job, s, out.micro_batches));
-      add_software(job, s, memory);
-      return memory;
-    };
-    if (options.give_up_at > 0)
-      compile.give_up = [&](const runtime::MemoryPlan& least) { return whole(least).total > options.give_up_at; };
-    Stage stage{.program = std::make_shared<const runtime::Compiled>(
-                    runtime::compile(job.model->step(step).graph, job.machine.target(), compile)),
-                .record = nullptr};
-    Memory memory = whole(stage.compiled().memory);
-    if (memory.total > out.memory.total) out.memory = std::move(memory);
-    out.stages.push_back(std::move(stage));
-    if (options.give_up_at > 0 && out.memory.total > options.give_up_at) break;
-  }
-  return out;
+  return StageCompiler{job, shared, options}.run();
 }
 
 runtime::Graph stage_graph(const Job& job, std::int64_t stage) {

@@ -41,7 +41,7 @@ struct CompileStages {
   /// Micro-batches of the step that are compiled when there are more, or as many as show the time of the others; 0:
   /// all.
   std::int64_t micro_batches = 0;
-  std::uint64_t give_up_at = 0;  // bytes: stages behind the first that is seen to need more are left out
+  std::uint64_t give_up_at = 0;  // bytes: when a stage is seen to need more, it and those behind it are left out
 };
 
 /// Errors: Fault::kUsage, Fault::kProgram for a plan that model or machine do not allow.
