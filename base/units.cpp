@@ -293,6 +293,34 @@ double parse_as(std::string_view text, Dimension expected, std::string_view wher
   throw Error{Fault::kUsage, where, fmt::format("\"{}\" is {} but must be {}", text, got, want), fix};
 }
 
+double parse_duration(std::string_view text, std::string_view where) {
+  const auto refuse = [&] {
+    return Error{Fault::kUsage, where, fmt::format("'{}' is not a time", text),
+                 "write 8:30, 2:14:09, 510 s, 90m or 6h"};
+  };
+  if (text.find(':') == std::string_view::npos) {
+    const std::optional<Number> number = split_number(text);
+    if (!number) throw refuse();
+    const double unit = number->rest == "m" ? 60 : number->rest == "d" ? 86400 : 0;
+    if (unit > 0) return unit * parse_as(text.substr(0, text.find(number->rest)), kRatio, where);
+    const std::optional<Quantity> quantity = try_quantity(text);
+    if (!quantity || quantity->dimension != kTime) throw refuse();
+    return quantity->value;
+  }
+  double seconds = 0;
+  int parts = 0;
+  for (std::size_t begin = 0; begin <= text.size(); ++parts) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    double part = -1;
+    const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, part);
+    const bool whole = error == std::errc{} && rest == text.data() + end && part >= 0 && (parts == 0 || part < 60);
+    if (!whole || parts > 2) throw refuse();
+    seconds = seconds * 60 + part;
+    begin = end + 1;
+  }
+  return seconds;
+}
+
 std::string exact_text(const Quantity& quantity) {
   const Unit* unit = printed_unit(quantity.dimension);
   const double magnitude = std::abs(quantity.value);

@@ -55,6 +55,10 @@ std::optional<Quantity> try_quantity(std::string_view text);
 /// Returns the value in the base unit. Errors: Fault::kUsage naming the unit expected.
 double parse_as(std::string_view text, Dimension expected, std::string_view where = "quantity");
 
+/// Seconds of a job's time: "8:30", "2:14:09", or a number and its unit ("510 s", "90m", "6h", "2d"; "m" is minutes).
+/// Errors: Fault::kUsage at `where`.
+double parse_duration(std::string_view text, std::string_view where);
+
 /// The shortest text that parse_quantity reads back to the same value, with a readable prefix: "2.8 GHz", "16 GiB".
 std::string exact_text(const Quantity& quantity);
 

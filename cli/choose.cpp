@@ -45,8 +45,9 @@ std::string flags_of_change(const trnsim::Change& change) {
 }
 
 std::string place_of(const Choice& choice) {
-  return fmt::format("{} x {}, {}: {}", choice.job.instances(), choice.job.machine.name,
-                     base::counted(choice.job.cores(), "core"), describe(choice.job));
+  return fmt::format("{} x {}, {}, {} sequences a step: {}", choice.job.instances(), choice.job.machine.name,
+                     base::counted(choice.job.cores(), "core"), choice.job.step.plan.sequences_per_step(),
+                     describe(choice.job));
 }
 
 std::string price_of(const Choice& choice) {
@@ -89,10 +90,10 @@ std::string launch_line(const Choice& choice, const std::string& model) {
   return out + fmt::format(" --max_length {}", job.step.kind.length);
 }
 
-void print_choice(const ChooseOptions& options, const char* name, const Choice& choice) {
+void print_choice(const ChooseOptions& options, const char* name, const Choice& choice, const std::string& model) {
   print(paragraph(fmt::format("{}: {} on {}", name, price_of(choice), place_of(choice))));
   print(paragraph("  see: " + command_of(options, choice)));
-  print(paragraph("  launch: " + launch_line(choice, options.name)));
+  print(paragraph("  launch: " + launch_line(choice, model)));
 }
 
 /// The best of another instance type, by `better`.
@@ -175,7 +176,7 @@ void choose(const ChooseOptions& options) {
                             .tables = options.tables});
   }
   const base::Format form = base::parse_format(options.settings.output.format);
-  const double within = options.within.empty() ? 0 : parse_duration(options.within, "--within");
+  const double within = options.within.empty() ? 0 : base::parse_duration(options.within, "--within");
   const trnsim::JobSource source =
       trnsim::job_source(options.name, options.settings, options.samples,
                          [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
@@ -185,9 +186,9 @@ void choose(const ChooseOptions& options) {
   if (!cheapest || !fastest) refuse(options, choices);
   const bool people = form == base::Format::kTable;
   if (people) {
-    print_choice(options, "cheapest", choices[*cheapest]);
+    print_choice(options, "cheapest", choices[*cheapest], source.model);
     if (options.tables.wanted())
-      print_choice(options, "fastest", choices[*fastest]);
+      print_choice(options, "fastest", choices[*fastest], source.model);
     else  // its commands are those of the cheapest with other flags, which the tables have
       print(paragraph(fmt::format("fastest: {} on {}", price_of(choices[*fastest]), place_of(choices[*fastest]))));
     print_reasons(choices, choices[*cheapest], choices[*fastest]);

@@ -36,7 +36,7 @@ struct CostOptions {
 /// A job of which only the time is known, and perhaps its work.
 analysis::JobToPrice job_of_runtime(const CostOptions& options) {
   analysis::JobToPrice job;
-  job.seconds = parse_duration(options.runtime, "--runtime");
+  job.seconds = base::parse_duration(options.runtime, "--runtime");
   job.instance_type = options.settings.machine.instance_type;
   if (!options.instances.empty()) job.instances = options.instances.front();
   return job;

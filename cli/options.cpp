@@ -118,25 +118,6 @@ void finish_settings(const CLI::App& app, std::string_view verb, Settings& setti
   }
 }
 
-double parse_duration(const std::string& text, const char* flag) {
-  const bool number = !text.empty() && text.front() >= '0' && text.front() <= '9';
-  if (number && text.find(':') == std::string::npos) return base::parse_as(text, base::Dimension::kTime, flag);
-  double seconds = 0;
-  int parts = 0;
-  for (std::size_t begin = 0; begin <= text.size(); ++parts) {
-    const std::size_t end = std::min(text.find(':', begin), text.size());
-    double part = -1;
-    const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, part);
-    const bool whole = error == std::errc{} && rest == text.data() + end && part >= 0 && (parts == 0 || part < 60);
-    if (!whole || parts > 2) {
-      throw Error{Fault::kUsage, flag, fmt::format("'{}' is not a time", text), "write 8:30, 2:14:09 or \"510 s\""};
-    }
-    seconds = seconds * 60 + part;
-    begin = end + 1;
-  }
-  return seconds;
-}
-
 std::string flags_of(std::string_view names) {
   std::string out = "--";
   for (const char c : names) out += c == ',' ? ",--" : std::string{c};

@@ -34,9 +34,6 @@ std::vector<std::string>& typed_command();
 /// The settings of `verb` that the user gave and that change the job, as flags and values.
 std::vector<std::string> typed_job_flags(std::string_view verb, const trnsim::Settings& settings);
 
-/// "8:30", "2:14:09", or a time with its unit ("510 s", "8h") in seconds. Errors: Fault::kUsage at the flag.
-double parse_duration(const std::string& text, const char* flag);
-
 /// "model_id,model_name_or_path" as "--model_id,--model_name_or_path".
 std::string flags_of(std::string_view names);
 /// "use a smaller `max_length`" as "use a smaller --max_length"; other words, such as `trnsim run`, stay as they

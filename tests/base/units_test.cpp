@@ -127,6 +127,18 @@ TEST(Units, ReadableRoundsToTheRequestedDigits) {
   EXPECT_EQ(readable(std::numeric_limits<double>::quiet_NaN(), kTime), "nan s");
 }
 
+TEST(Units, TimesOfJobsAreReadAsPeopleWriteThem) {
+  const auto seconds = [](const char* text) { return parse_duration(text, "--within"); };
+  EXPECT_EQ(seconds("8:30"), 510);
+  EXPECT_EQ(seconds("2:14:09"), 8049);
+  EXPECT_EQ(seconds("510 s"), 510);
+  EXPECT_EQ(seconds("1.5h"), 5400);
+  EXPECT_EQ(seconds("90m"), seconds("90 min"));
+  EXPECT_EQ(seconds("2d"), 48 * 3600);
+  for (const char* text : {"", "abc", "5", "5 GHz", "1:75", "1:2:3:4", ":30", "m", "3 weeks"})
+    EXPECT_THROW(seconds(text), Error) << text;
+}
+
 TEST(Units, EveryExampleHasItsOwnDimension) {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     const auto dimension = static_cast<Dimension>(d);

@@ -221,7 +221,7 @@ void set_host(Job& job, const Settings& s) {
   job.price_per_hour = analysis::price_per_hour(job.machine.name, {.purchase = job.purchase, .set = s.machine.set});
   if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)
     throw Error{Fault::kUsage, "`price`", fmt::format("{} has no {} price", job.machine.name, s.machine.price),
-                "add it to analysis/cost/prices/aws.toml, or choose another `instance_type`"};
+                "use `price` on_demand or another `instance_type`, or add it to analysis/cost/prices/aws.toml"};
 }
 
 /// Errors: Fault::kUsage for a prompt and new tokens that the model has no positions for, and for a plan that

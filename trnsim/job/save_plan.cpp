@@ -11,17 +11,18 @@ using base::Error;
 using base::Fault;
 
 SavePlan save_plan(const OutputSettings& s) {
-  const auto read = [](const std::string& text, base::Dimension dimension, const char* name) {
-    const double value = base::parse_as(text, dimension, name);
+  constexpr const char *kDisk = "`save_bandwidth`", *kEvery = "`interrupted_every`";
+  const auto positive = [](double value, const std::string& text, const char* name) {
     if (value > 0) return value;
     throw Error{Fault::kUsage, name, fmt::format("'{}' is not above 0", text), "give a larger one, or leave it out"};
   };
   return {.every = s.save_steps,
-          .disk_rate = read(s.save_bandwidth, base::Dimension::kBandwidth, "`save_bandwidth`"),
+          .disk_rate =
+              positive(base::parse_as(s.save_bandwidth, base::Dimension::kBandwidth, kDisk), s.save_bandwidth, kDisk),
           .in_background = s.async_save,
-          .interrupted_every = s.interrupted_every.empty()
-                                   ? 0
-                                   : read(s.interrupted_every, base::Dimension::kTime, "`interrupted_every`")};
+          .interrupted_every = s.interrupted_every.empty() ? 0
+                                                           : positive(base::parse_duration(s.interrupted_every, kEvery),
+                                                                      s.interrupted_every, kEvery)};
 }
 
 }  // namespace trnsim

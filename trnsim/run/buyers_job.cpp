@@ -194,10 +194,11 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
   if (is_model(name)) {
     require_amount(name, given, samples);
     const Settings settings = estimate_settings(given);
-    return {.name = name, .settings = settings, .job_of = jobs_of_model(name, settings, samples, note)};
+    return {.name = name, .settings = settings, .job_of = jobs_of_model(name, settings, samples, note), .model = name};
   }
   const workloads::Workload workload = known_workload(name, "");
   JobSource out{.name = workload.name, .settings = given};
+  out.model = given.data.model_id.empty() ? workload.model : given.data.model_id;
   out.settings.machine.mode = "timed", out.settings.given.insert("mode");
   out.job_of = [workload](const Settings& s) { return projected_job(workload, s); };
   return out;

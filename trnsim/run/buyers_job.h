@@ -28,6 +28,7 @@ struct JobSource {
   std::string name;
   Settings settings;
   JobOf job_of{};
+  std::string model{};  // its name or folder
 };
 /// As buyers_job(), but of a run's folder, which has its job already.
 JobSource job_source(const std::string& name, const Settings& given, double samples,
