@@ -45,37 +45,56 @@ bool exec_script_verb(int argc, const char* const* argv) {
 void add_nki(CLI::App& app) {
   app.add_option("script")->description("a Python script with NKI kernels, and its own arguments");
   app.add_flag("--time")->description("time every kernel that the script calls");
-  app.add_option("--trace")->description("write a time line of those kernels for ui.perfetto.dev");
-  app.add_option("--report")->description("write an HTML page of those kernels: engines, lines, roofline");
+  app.add_option("--trace")->type_name("FILE")->description("write a time line of those kernels for ui.perfetto.dev");
+  app.add_option("--report")
+      ->type_name("FILE")
+      ->description("write an HTML page of those kernels: engines, lines, roofline");
   app.add_flag("--list")->description("what of NKI is there, what is not and why");
   app.add_flag("--as_written")->description("the kernel's own order: nothing is moved or reused");
   app.add_option("--passes")
+      ->type_name("SWITCHES")
       ->description("passes of the compiler: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,-transpose");
   app.add_flag("--no_numbers")->description("do not compute results: only time");
-  app.add_option("--check")->description("which dialects scripts satisfy, which line breaks which")->expected(1, -1);
-  app.add_option("--rank")->description("time, binding engine, rightness of scripts and folders")->expected(1, -1);
-  app.add_option("--processes")->description("with --rank, tune: candidates at a time");
+  app.add_option("--check")
+      ->type_name("SCRIPT")
+      ->description("which dialects scripts satisfy, which line breaks which")
+      ->expected(1, -1);
+  app.add_option("--rank")
+      ->type_name("SCRIPT")
+      ->description("time, binding engine, rightness of scripts and folders")
+      ->expected(1, -1);
+  app.add_option("--processes")->type_name("N")->description("with --rank, tune: candidates at a time");
   app.add_flag("--no_cache")->description("with --rank, tune: ask again");
-  app.add_option("--param")->description("with tune: NAME=VALUES of a keyword argument");
-  app.add_option("--compare")->description("time the kernels of several scripts and rank them")->expected(1, -1);
-  app.add_option("--lines")->description("lines of the kernel that --time shows");
-  app.add_option("--function")->description("with --compare: the kernel, when a script has several");
+  app.add_option("--param")->type_name("NAME=VALUES")->description("with tune: NAME=VALUES of a keyword argument");
+  app.add_option("--compare")
+      ->type_name("SCRIPT")
+      ->description("time the kernels of several scripts and rank them")
+      ->expected(1, -1);
+  app.add_option("--lines")->type_name("N")->description("lines of the kernel that --time shows");
+  app.add_option("--function")->type_name("NAME")->description("with --compare: the kernel, when a script has several");
   app.add_option("--inputs")
+      ->type_name("INPUTS")
       ->description("a script with inputs(); with --compare also shapes, \"128x512:fp32,512x64:bf16\"");
-  app.add_option("--instance_type")->description("the machine");
-  app.add_option("--set")->description("another number of the machine");
-  app.add_option("--format")->description("text or json");
+  app.add_option("--instance_type")->type_name("NAME")->description("the machine");
+  app.add_option("--set")->type_name("KEY=VALUE")->description("another number of the machine");
+  app.add_option("--format")->type_name("text|json")->description("text or json");
 }
 
 void add_torch(CLI::App& app) {
   app.add_option("script")->description("a PyTorch training script, and its own arguments");
-  app.add_option("--cores")->description("processes that spawn() starts, a core each (NEURON_RT_NUM_CORES, else 2)");
+  app.add_option("--cores")->type_name("N")->description(
+      "processes that spawn() starts, a core each (NEURON_RT_NUM_CORES, else 2)");
   app.add_option("--nproc_per_node")
+      ->type_name("N")
       ->description("start the script itself so many times, a core each, with torchrun's environment");
-  app.add_option("--output_dir")->description("of the results (default runs/, the script's name and the time)");
-  app.add_option("--steps")->description("print what so many of its steps cost, too");
-  app.add_option("--instance_type")->description("the machine (default: the smallest trn1 with the cores)");
-  app.add_option("--set")->description("another number of the machine");
+  app.add_option("--output_dir")
+      ->type_name("FOLDER")
+      ->description("of the results (default runs/, the script's name and the time)");
+  app.add_option("--steps")->type_name("N")->description("print what so many of its steps cost, too");
+  app.add_option("--instance_type")
+      ->type_name("NAME")
+      ->description("the machine (default: the smallest trn1 with the cores)");
+  app.add_option("--set")->type_name("KEY=VALUE")->description("another number of the machine");
   app.add_flag("--timed")->description("time alone: no value is computed, and a script that reads one is told where");
   app.add_flag("--numeric")->description("values alone: no time is asked for");
   app.add_flag("--cuda")->description("the script's \"cuda\" is the simulated device, and is available");

@@ -179,6 +179,20 @@ TEST_F(AnswersAgree, AChoiceIsWhatEstimateSaysOfIt) {
   EXPECT_EQ(run("choose llama-small").code, 2);
 }
 
+/// `run` answers for the largest batch with all passes, which a point of a sweep does not have.
+TEST_F(AnswersAgree, AWorkloadOfTwoBatchesIsNotSwept) {
+  const Ran ran = run("sweep --workload bert_training_compiler --set hbm.bandwidth=1x --output_dir " + at("points"));
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("compares two batches"));
+}
+
+TEST_F(AnswersAgree, ALaunchNamesTheModelOfAWorkload) {
+  const Ran ran = run("choose bert_tweets --instance_types trn1.2xlarge --micro_batch_sizes 8");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("--model_name_or_path bert-base-cased"));
+  EXPECT_THAT(ran.out, HasSubstr("64 sequences a step"));
+}
+
 TEST_F(AnswersAgree, CostOfAModelNeedsAnAmountOfData) {
   const Json rows = json_of("cost llama-small --samples 1000 --max_length 128 --nproc_per_node 8");
   const Json estimated = json_of("estimate llama-small --sequences 1000 --max_length 128 --nproc_per_node 8");

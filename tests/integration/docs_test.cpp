@@ -71,7 +71,6 @@ const std::map<std::string, std::string> kPrepared = {
     {"kernel.py", "cp '" TRNSIM_SOURCE_DIR "/examples/nki/vector_add.py' kernel.py"},
     {"examples/", "ln -s '" TRNSIM_SOURCE_DIR "/examples' examples"},
     {"mine.csv", "cp validation/tables/training.csv mine.csv"},
-    {"what_if.toml", kSweepOfViews + "what_if.toml"},
     {"sweep.toml", kSweepOfViews + "sweep.toml"},
 };
 

@@ -181,6 +181,11 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
 
 analysis::SweepModel job_model(const std::string& workload, const std::string& machine) {
   const auto jobs = std::make_shared<const workloads::Workload>(workload_of(workload));
+  if (jobs->speed_up)  // run() answers for the largest batch with all passes, which a point's own batch would
+                       // contradict
+    throw base::Error{base::Fault::kUsage, workload,
+                      "compares two batches, without the compiler's passes and with them; a point of a sweep has one",
+                      "use `trnsim run` or `trnsim ablate`, or sweep a copy of its file without [compiler]"};
   return {.hash =
               [jobs, machine, splits = load_model_config(jobs->model)->splits()](const SweepPoint& point) {
                 require_effect(*jobs, splits, point);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/table.h"
+#include "base/text.h"
 #include "validation/report/report.h"
 
 namespace validation {
@@ -64,7 +65,8 @@ std::string one_line(std::string text) {
 /// Empty for a row that one release published: a prediction cannot be inside of one figure.
 Cell in_range(const Comparison& row) {
   if (!row.predicted || row.low >= row.high) return {};
-  return fmt::format("{} of {}", row.in_range ? "inside" : *row.predicted < row.low ? "below" : "above", row.releases);
+  const std::string place = row.in_range ? "inside" : *row.predicted < row.low ? "below" : "above";
+  return row.releases > 1 ? fmt::format("{} {}", place, base::counted(row.releases, "release")) : place;
 }
 
 base::Table rows_table(const ValidationReport& report, bool verbose) {
