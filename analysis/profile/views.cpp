@@ -169,20 +169,37 @@ std::vector<Difference> compare_jobs(const Figures& before, const Figures& after
   return list;
 }
 
+namespace {
+
+std::string compared_text(double value, std::string_view unit) {
+  if (unit == "share") return fmt::format("{:.1f} %", 100 * value);
+  if (unit == "1/s") return std::abs(value) < 1e4 ? fmt::format("{:.4g} /s", value) : fmt::format("{:.0f} /s", value);
+  return readable(value, unit);
+}
+
+std::string percent_text(double percent) {
+  constexpr double kMany = 900;  // from here on a factor is easier to read
+  const double times = 1 + percent / 100;
+  if (percent < kMany) return fmt::format("{:+.1f} %", percent);
+  return times < 1000 ? fmt::format("{:.3g} times", times) : fmt::format("{:.0f} times", times);
+}
+
+}  // namespace
+
 base::Table difference_table(const std::vector<Difference>& differences, std::size_t ops) {
   base::Table table{{{"part", ""},
                      {"name", ""},
                      {"before", "", Align::kRight},
                      {"after", "", Align::kRight},
                      {"change", "", Align::kRight},
-                     {"change_percent", "change", Align::kRight}}};
+                     {"change_percent", "relative", Align::kRight}}};
   std::size_t shown = 0;
   for (const Difference& d : differences) {
     if (d.part == "op" && ops > 0 && (d.change() == 0 || ++shown > ops)) continue;
     const double percent = d.percent();
-    table.add_row({d.part, d.name, Cell{d.before, readable(d.before, d.unit)}, Cell{d.after, readable(d.after, d.unit)},
-                   Cell{d.change(), readable(d.change(), d.unit)},
-                   std::isfinite(percent) ? Cell{percent, fmt::format("{:+.1f} %", percent)} : Cell{}});
+    const auto cell = [&](double value) { return Cell{value, compared_text(value, d.unit)}; };
+    table.add_row({d.part, d.name, cell(d.before), cell(d.after), cell(d.change()),
+                   std::isfinite(percent) ? Cell{percent, percent_text(percent)} : Cell{}});
   }
   return table;
 }

@@ -189,13 +189,16 @@ std::string share_bar(std::string_view label, const std::vector<std::pair<std::s
   std::string out = fmt::format(R"(<figure><figcaption>{}</figcaption><div class="parts" role="img" aria-label="{}">)",
                                 escape(label), escape(label));
   std::vector<std::string> names;
-  for (const auto& [name, value] : parts) {
+  std::vector<std::size_t> colours;  // of a part by its place: one that is 0 does not change the others'
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto& [name, value] = parts[i];
     if (value <= 0) continue;
     const double share = value / whole * 100;
-    out += fmt::format(R"(<span class="b{}" style="width:{:.3f}%"></span>)", names.size() % kColours, share);
+    out += fmt::format(R"(<span class="b{}" style="width:{:.3f}%"></span>)", i % kColours, share);
     names.push_back(fmt::format("{}: {} ({:.1f} %)", name, readable(value, unit), share));
+    colours.push_back(i);
   }
-  return out + "</div>" + legend(names) + "</figure>\n";
+  return out + "</div>" + legend(names, colours) + "</figure>\n";
 }
 
 }  // namespace analysis

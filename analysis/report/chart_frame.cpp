@@ -70,6 +70,7 @@ std::string figure(std::string_view label, const std::function<Picture(const Fra
 
 std::string tick_text(double value, const Axis& axis) {
   if (value == 0) return "0";
+  if (axis.unit == "$") return fmt::format("${:.4g}", value);  // round numbers: $0.2, not $0.2000
   if (!axis.unit.empty()) return readable(value, axis.unit);
   return value >= 1e4 && value < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
@@ -79,7 +80,7 @@ std::string x_ticks(const Frame& frame, const Scale& x, const Axis& axis, double
   for (const double v : x.ticks()) {
     const bool last = x(v) > frame.end() - 16;  // its letters would leave the picture
     out += fmt::format(R"(<text class="tick{}" x="{:.1f}" y="{}">{}</text>)", last ? "" : " mid",
-                       last ? frame.end() + 8 : x(v), bottom + 16, escape(tick_text(v, axis)));
+                       last ? frame.end() + 8 : x(v), bottom + 18, escape(tick_text(v, axis)));
   }
   return out + fmt::format(R"(<text class="tick mid" x="{}" y="{}">{}</text>)", (frame.left + frame.end()) / 2,
                            bottom + 36, escape(axis.title));
@@ -98,10 +99,11 @@ std::string axes(const Frame& frame, const Scale& x, const Scale& y, const Axis&
                            (frame.top + frame.floor()) / 2, escape(y_axis.title));
 }
 
-std::string legend(const std::vector<std::string>& names) {
+std::string legend(const std::vector<std::string>& names, const std::vector<std::size_t>& colours) {
   std::string out = "<ul class=\"legend\">";
   for (std::size_t i = 0; i < names.size(); ++i)
-    out += fmt::format(R"(<li><span class="key b{}"></span>{}</li>)", i % kColours, escape(names[i]));
+    out += fmt::format(R"(<li><span class="key b{}"></span>{}</li>)", (colours.empty() ? i : colours[i]) % kColours,
+                       escape(names[i]));
   return out + "</ul>";
 }
 

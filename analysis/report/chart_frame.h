@@ -67,7 +67,7 @@ std::string tick_text(double value, const Axis& axis);
 std::string axes(const Frame& frame, const Scale& x, const Scale& y, const Axis& x_axis, const Axis& y_axis);
 /// Ticks and title of an axis whose line is at `bottom`.
 std::string x_ticks(const Frame& frame, const Scale& x, const Axis& axis, double bottom);
-std::string legend(const std::vector<std::string>& names);
+std::string legend(const std::vector<std::string>& names, const std::vector<std::size_t>& colours = {});
 std::string nothing(std::string_view label);
 /// Points that are not finite break the line.
 std::string path_of(const Series& series, const Scale& x, const Scale& y);

@@ -26,13 +26,17 @@ std::string kernel_cards(const KernelReport& kernel) {
   return out + "</dl>\n";
 }
 
-/// The share of each part of the time that an engine, or any DMA ring, was busy. By events: a kernel is one call.
+/// The share of each part of the time that an engine, or any DMA ring, was busy, and the launch in front. By events: a
+/// kernel is one call.
 BusyMap map_of(const hw::SimResult& r) {
   BusyMap map;
   for (int e = 0; e < isa::kEngineCount; ++e) map.rows.emplace_back(isa::name_of(static_cast<isa::Engine>(e)));
   map.rows.emplace_back("dma");
+  map.rows.emplace_back("launch");
   map.values.assign(map.rows.size(), std::vector<double>(kParts, 0));
   const double part = static_cast<double>(r.total) / kParts;
+  for (std::size_t i = 0; i < kParts; ++i)
+    map.values.back()[i] = std::clamp(static_cast<double>(r.lead_in) / part - static_cast<double>(i), 0.0, 1.0);
   for (const hw::TraceEvent& event : r.events) {
     const bool engine = event.track == hw::TraceEvent::Track::kEngine;
     const auto begin = static_cast<double>(event.begin), end = static_cast<double>(event.end);
@@ -71,6 +75,8 @@ std::string kernel_engines(const KernelReport& kernel) {
                    cell(share(static_cast<double>(t.busy), static_cast<double>(r.total))), cell(waiting),
                    cell(share(static_cast<double>(t.idle), static_cast<double>(r.total))), reasons});
   }
+  const double dma = share(static_cast<double>(r.dma.active), static_cast<double>(r.total));
+  table.add_row({"dma", base::Cell{dma, fmt::format("{:.1f}", dma)}, {}, {}, ""});
   return out + table_html("engines: shares of the kernel's time", table);
 }
 

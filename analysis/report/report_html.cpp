@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cctype>
 
 #include "analysis/report/chart.h"
@@ -157,6 +158,39 @@ std::string run_html(const ReportRun& run, std::size_t index) {
   return fmt::format("{}</nav>\n<h1>{}</h1>\n{}", navigation, escape(run.name), body);
 }
 
+/// The first lines of the runs, next to each other.
+std::string side_by_side_html(std::span<const ReportRun> runs) {
+  using Line = std::string AnswerFigures::*;
+  constexpr std::array<std::pair<const char*, Line>, 5> kLines = {{{"time", &AnswerFigures::time},
+                                                                   {"dollars", &AnswerFigures::dollars},
+                                                                   {"memory", &AnswerFigures::memory},
+                                                                   {"bound by", &AnswerFigures::bound_by},
+                                                                   {"range", &AnswerFigures::sure}}};
+  std::string names;
+  std::vector<base::Column> columns{{"answer", ""}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    columns.push_back({fmt::format("run_{}", i), runs[i].name});
+    names += (i == 0 ? "" : i + 1 == runs.size() ? " and " : ", ") + runs[i].name;
+  }
+  base::Table table{columns};
+  const auto add = [&](const std::string& name, const auto& text) {
+    std::vector<base::Cell> cells{name};
+    bool any = false;
+    for (const ReportRun& run : runs) {
+      const std::string one = text(run);
+      any = any || !one.empty();
+      cells.emplace_back(one);
+    }
+    if (any) table.add_row(std::move(cells));
+  };
+  add("plan", setting_text);
+  for (const auto& [name, line] : kLines)
+    add(name,
+        [line](const ReportRun& run) { return run.figures.answer ? (*run.figures.answer).*line : std::string{}; });
+  return fmt::format("<h1>{}</h1>\n", escape(names)) +
+         section("side-by-side", "Side by side", table_html("the answer of each run", table));
+}
+
 }  // namespace
 
 std::string question(std::string_view text) {
@@ -178,7 +212,7 @@ std::string sentence_html(std::string_view text) {
 }
 
 std::string report_html(std::span<const ReportRun> runs) {
-  std::string body;
+  std::string body = runs.size() > 1 ? side_by_side_html(runs) : "";
   for (std::size_t i = 1; i < runs.size(); ++i) {
     const std::string title = fmt::format("{} against {}", runs[i].name, runs[0].name);
     body += section(fmt::format("against-{}", i), title,

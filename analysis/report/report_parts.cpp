@@ -51,7 +51,7 @@ std::string heading(const base::Column& column) {
 
 std::string table_html(std::string_view caption, const base::Table& table, const Links& links) {
   std::string out = fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>"
+      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{}\"><table><caption>"
       "{}</caption><thead><tr>",
       escape(caption), escape(caption));
   const auto& columns = table.columns();

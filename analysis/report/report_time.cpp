@@ -44,8 +44,17 @@ std::string job_html(const ReportRun& run) {
   Parts parts;
   for (const TimeItem& part : run.figures.time.parts) parts.emplace_back(part.name, part.seconds);
   std::string out = "<h3>The job</h3>\n" + share_bar("time of the job by part", gathered(parts), "s");
-  Parts phases;
-  for (const Group& g : time_by(By::kPhase, run.record.result, run.record.program)) phases.emplace_back(g.key, g.busy);
+  Parts phases;  // in the order of their colours on the time line
+  for (const auto phase :
+       {isa::Phase::kForward, isa::Phase::kBackward, isa::Phase::kOptimizer, isa::Phase::kCommunication})
+    phases.emplace_back(isa::name_of(phase), 0);
+  for (const Group& g : time_by(By::kPhase, run.record.result, run.record.program)) {
+    const auto known = std::ranges::find(phases, g.key, &Parts::value_type::first);
+    if (known != phases.end())
+      known->second = g.busy;
+    else
+      phases.emplace_back(g.key, g.busy);
+  }
   return out + "<h3>One device step</h3>\n" + share_bar("time of a device step by phase", phases, "s");
 }
 

@@ -109,13 +109,13 @@ std::string pareto_html(const SweepRun& run) {
   const std::size_t named = std::min(marks.size(), kNamedPoints);
   marks.insert(marks.end(), others.begin(), others.end());
   if (marks.empty()) return "<p class=\"none\">No point has a time and a price.</p>\n";
-  base::Table table{{{"point", ""}, {"time", "", Align::kRight}, {"dollars", "", Align::kRight}}};
+  base::Table table{{{"time", "", Align::kRight}, {"dollars", "", Align::kRight}, {"point", ""}}};
   std::vector<std::pair<double, double>> line;
   for (const std::size_t i : front) {
     const Metrics& m = run.results[i].metrics;
     const double seconds = m.at(time), dollars = m.at("dollars");
-    table.add_row({name_of(run.results[i].point), Cell{seconds, readable(seconds, "s")},
-                   Cell{dollars, fmt::format("${:.3g}", dollars)}});
+    table.add_row({Cell{seconds, readable(seconds, "s")}, Cell{dollars, fmt::format("${:.3g}", dollars)},
+                   name_of(run.results[i].point)});
     if (seconds > 0 && dollars > 0) line.emplace_back(seconds, dollars);
   }
   return scatter_chart("time against dollars of each point, with the Pareto front", marks, line, {"time", "s", true},
@@ -125,7 +125,7 @@ std::string pareto_html(const SweepRun& run) {
 
 std::string sensitivity_html(const SweepRun& run) {
   const auto list = sensitivities(run, metric_of(run, "time"));
-  if (list.empty()) return "<p class=\"none\">No point leaves everything as it is: use the design one_at_a_time.</p>\n";
+  if (list.empty()) return "";  // of designs that change several at a time
   base::Table table{{{"parameter", ""},
                      {"least", "shortest", Align::kRight},
                      {"at_least", "at", Align::kRight},
@@ -162,6 +162,9 @@ std::string binding_map_html(const SweepRun& run, const std::vector<std::string>
   std::erase_if(keys, [](const auto& key) { return key.second.size() < 2 || key.second.size() > kMapValues; });
   std::ranges::stable_sort(keys, std::greater{}, [](const auto& key) { return key.second.size(); });
   if (keys.size() < 2) return "";
+  const auto longest = [](const auto& key) { return std::ranges::max(key.second, {}, &std::string::size).size(); };
+  constexpr std::size_t kRowName = 11;  // letters beside the map; more have room below it
+  if (longest(keys[1]) > kRowName && longest(keys[0]) <= kRowName) std::swap(keys[0], keys[1]);
   const auto& [x, columns] = keys[0];
   const auto& [y, rows] = keys[1];
   std::vector<std::vector<int>> cells(rows.size(), std::vector<int>(columns.size(), -1));
@@ -216,7 +219,10 @@ base::Table table_of(const SweepRun& run, const std::vector<std::string>& metric
   for (const std::string& key : keys) named.push_back({key, ""});
   columns.insert(columns.begin() + behind, named.begin(), named.end());
   columns.push_back({"binds", ""});
-  columns.push_back({"error", ""});
+  const bool errors = text == digits || std::ranges::any_of(run.results, [](const SweepResult& r) {
+                        return !r.done || !r.error.empty();
+                      });
+  if (errors) columns.push_back({"error", ""});
   base::Table table{std::move(columns)};
   for (const SweepResult& result : run.results) {
     std::vector<Cell> cells, point;
@@ -227,21 +233,24 @@ base::Table table_of(const SweepRun& run, const std::vector<std::string>& metric
     for (const std::string& key : keys) point.emplace_back(value_of(result.point, key));
     cells.insert(cells.begin() + behind, point.begin(), point.end());
     cells.emplace_back(binding(result));
-    cells.emplace_back(result.done ? result.error : "not computed");
+    if (errors) cells.emplace_back(result.done ? result.error : "not computed");
     table.add_row(std::move(cells));
   }
   return table;
 }
 
-/// The metrics that a reader looks for first, then all others.
-constexpr std::array<std::string_view, 8> kFirst = {
-    "train_runtime",     "generate_runtime", "total_time", "dollars", "train_samples_per_second",
-    "tokens_per_second", "step_seconds",     "hbm_bytes"};
+/// The metrics of the page, which a reader looks for first; a hundred columns are no page.
+constexpr std::array<std::string_view, 11> kFirst = {"train_runtime", "generate_runtime",         "total_time",
+                                                     "dollars",       "train_samples_per_second", "tokens_per_second",
+                                                     "step_seconds",  "device_step_seconds",      "host_step_seconds",
+                                                     "hbm_bytes",     "device_mfu_percent"};
 
 /// Every point with time and dollars in front: on a narrow screen a reader sees them before the rest.
 base::Table page_table(const SweepRun& run) {
   std::vector<std::string> metrics = metric_names(run);
   const auto place = [](const std::string& name) { return std::ranges::find(kFirst, name); };
+  if (std::ranges::any_of(metrics, [&](const std::string& name) { return place(name) != kFirst.end(); }))
+    std::erase_if(metrics, [&](const std::string& name) { return place(name) == kFirst.end(); });
   std::ranges::stable_sort(metrics, {}, place);
   const auto* const dollars = std::ranges::find(kFirst, "dollars");
   const auto leading = std::ranges::count_if(metrics, [&](const std::string& m) { return place(m) <= dollars; });
@@ -346,11 +355,12 @@ std::vector<std::size_t> pareto_front(const SweepRun& run, const std::string& fi
 
 std::string sweep_html(const SweepRun& run, std::string_view title) {
   const auto section = [](std::string_view name, const std::string& body) {
-    return fmt::format("<section><h2>{}</h2>\n{}</section>\n", name, body);
+    return body.empty() ? "" : fmt::format("<section><h2>{}</h2>\n{}</section>\n", name, body);
   };
-  const std::string body = section("Time against dollars", pareto_html(run)) +
-                           section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
-                           section("All points", table_html("every point", page_table(run)));
+  const std::string body =
+      section("Time against dollars", pareto_html(run)) + section("Sensitivity", sensitivity_html(run)) +
+      section("What binds", binding_html(run)) +
+      section("All points", table_html("every point; results.csv has all of its figures", page_table(run)));
   return page_html(fmt::format("trnsim sweep: {}", title), fmt::format("<h1>{}</h1>\n{}", escape(title), body));
 }
 

@@ -168,6 +168,8 @@ TEST(Report, LinksLeadSomewhere) {
 TEST(Report, SeveralRunsAreHeldAgainstTheFirst) {
   const std::vector<ReportRun> runs{loaded(run_folder("a")), loaded(run_folder("b"))};
   const std::string page = report_html(runs), md = report_markdown(runs);
+  EXPECT_THAT(page, HasSubstr("<h1>a and b</h1>"));
+  EXPECT_THAT(page, HasSubstr("Side by side"));
   EXPECT_THAT(page, HasSubstr("b against a"));
   EXPECT_THAT(page, HasSubstr("id=\"r1-summary\""));
   EXPECT_THAT(md, HasSubstr("## b against a"));

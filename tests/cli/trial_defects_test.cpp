@@ -361,6 +361,11 @@ TEST_F(TrialDefects, D24ACompilationIsOneDocument) {
   EXPECT_TRUE(told["memory"].is_array());
 }
 
+TEST_F(TrialDefects, D24EveryPartOfTheTimeIsExplained) {
+  const std::string words = cli_test::slurp(TRNSIM_SOURCE_DIR "/docs/glossary.md");
+  for (const char* part : {"tracing", "hashing", "launches"}) EXPECT_THAT(words, HasSubstr(part));
+}
+
 TEST_F(TrialDefects, D24EveryFigureIsInTheCsv) {
   const Ran told = run("run bert_tweets --mode timed --suggestions 0 --format csv --output_dir " + at("a"));
   for (const char* figure : {"step_seconds", "hbm_bytes", "dollars", "train_samples_per_second"})

@@ -1,6 +1,7 @@
 document.querySelectorAll(".timeline").forEach(function (figure) {
   var data = JSON.parse(figure.querySelector("script").textContent), canvas = figure.querySelector("canvas");
   var output = figure.querySelector("output"), said = output.textContent, from = 0, to = data.total, grabbed = null;
+  var phases = ["forward", "backward", "optimizer", "communication"];  // their colours, as in the bar of phases
   var engines = ["tensor", "vector", "scalar", "gpsimd", "sync", "dma"];
   var lanes = ["phase", "layer"].concat(engines, ["collectives"]), left = 76, high = 24, colours = {};
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
@@ -22,7 +23,7 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
   function calls(pen) {
     data.calls.forEach(function (c) {
       if (c[0] > to || c[0] + c[1] < from) return;
-      box(pen, 0, c[0], c[1], colours["c" + c[4] % 8], 1, data.names[c[4]]);
+      box(pen, 0, c[0], c[1], colours["c" + phases.indexOf(data.names[c[4]])] || colours.c4, 1, data.names[c[4]]);
       if (c[3] >= 0) box(pen, 1, c[0], c[1], colours.c3, c[3] % 2 ? 1 : 0.65, String(c[3]));
       for (var e = 0; e < 6; ++e) if (c[5 + e]) box(pen, 2 + e, c[0], c[1], colours.c0, c[5 + e] / 100);
     });
@@ -39,10 +40,12 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
     calls(pen);
     pen.fillStyle = colours.soft; pen.textAlign = "right";
     lanes.forEach(function (name, i) { pen.fillText(name, left - 8, i * high + 16); });
-    var ticks = width > 600 ? 6 : 2;
-    for (var i = 0; i <= ticks; ++i) {
-      pen.textAlign = i === ticks ? "right" : i ? "center" : "left";
-      pen.fillText(time(from + (to - from) * i / ticks), left + (width - left) * i / ticks, height - 8);
+    var rough = (to - from) / (width > 600 ? 7 : 3), power = Math.pow(10, Math.floor(Math.log10(rough)));
+    var step = power * (rough < 2 * power ? 2 : rough < 5 * power ? 5 : 10);  // round times, as the other charts have
+    for (var tick = Math.ceil(from / step); tick * step <= to; ++tick) {
+      var x = place(tick * step);
+      pen.textAlign = x < left + 24 ? "left" : x > width - 24 ? "right" : "center";
+      pen.fillText(time(tick * step), x, height - 8);
     }
   }
   function show(begin, end) {
