@@ -73,16 +73,16 @@ std::string reasons_of(const std::vector<Served>& all, const Served& cheapest, c
 }
 
 base::Table table_of(const std::vector<Served>& all, const std::vector<std::size_t>& shown) {
-  base::Table table{{{"dollars_per_million_requests", "$ a million", base::Align::kRight},
-                     {"dollars_per_million_tokens", "$ a million tokens", base::Align::kRight},
+  base::Table table{{{"dollars_per_million_requests", "$/M req", base::Align::kRight},
+                     {"dollars_per_million_tokens", "$/M tok", base::Align::kRight},
                      {"latency_seconds", "latency", base::Align::kRight},
-                     {"time_to_first_token_seconds", "first token", base::Align::kRight},
+                     {"time_to_first_token_seconds", "first", base::Align::kRight},
                      {"requests_per_second", "requests/s", base::Align::kRight},
                      {"instance_type", "instance"},
                      {"copies", "", base::Align::kRight},
-                     {"cores", "cores of each", base::Align::kRight},
+                     {"cores", "cores", base::Align::kRight},
                      {"batch_size", "batch", base::Align::kRight},
-                     {"hbm_bytes", "HBM of a core", base::Align::kRight}}};
+                     {"hbm_bytes", "HBM", base::Align::kRight}}};
   for (const std::size_t i : shown) {
     const Served& one = all[i];
     table.add_row({money_cell(one.dollars), money_cell(one.token_dollars), time_cell(one.latency),

@@ -58,9 +58,10 @@ void estimate(const EstimateOptions& options) {
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
   const base::Table table = figure_table(figures_of(job, p));
   if (form == base::Format::kCsv) return print(table.render(form, columns()));
-  print(paragraph(fmt::format("{} on {}", options.model, setting_of(job))) + "\n");
   const trnsim::Answer told = answer(job, p, changes, typed);
-  print(answer_text(told) + changes_text(told));
+  const std::string above =
+      paragraph(fmt::format("{} on {}", options.model, setting_of(job))) + "\n" + answer_text(told);
+  print(above + changes_text(told, above, options.tables));
   if (!options.tables.wanted())
     return print_next(
         fmt::format("trnsim plan {} for other plans, trnsim choose {} for other instances, or --tables for "

@@ -38,6 +38,11 @@ int columns() {
   return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+int rows() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 bool on_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 void print_next(const std::string& text) {

@@ -17,6 +17,9 @@ void print(std::string_view text);
 /// Columns of the terminal that shows stdout, or $COLUMNS where it is exported; 0: unknown.
 int columns();
 
+/// Rows of the terminal that shows stdout; 0: unknown.
+int rows();
+
 /// Whether a person sees stdout at once: a terminal, whose rows are few.
 bool on_terminal();
 /// Whether an answer's tables are printed: always unless a terminal shows the output, and there by --tables.

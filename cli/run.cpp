@@ -110,16 +110,15 @@ class StepView {
 };
 
 /// The answer, as soon as the job is projected; the changes that would help are searched behind it.
-void print_answer(const RunResult& run) {
-  const Projection& p = *run.projection;
-  print(paragraph(fmt::format("{}: {}", run.workload, flags_in(run.text))) + paragraph(setting_of(*run.job)) + "\n");
-  print(answer_text(answer(*run.job, p, {}, run.typed)));
-  flush();
+std::string answer_of(const RunResult& run) {
+  return paragraph(fmt::format("{}: {}", run.workload, flags_in(run.text))) + paragraph(setting_of(*run.job)) + "\n" +
+         answer_text(answer(*run.job, *run.projection, {}, run.typed));
 }
 
 /// The changes that would help.
-void print_changes(const RunResult& run) {
-  if (run.changes) print(changes_text(answer(*run.job, *run.projection, run.changes, run.typed)));
+void print_changes(const RunResult& run, const Tables& tables) {
+  if (run.changes)
+    print(changes_text(answer(*run.job, *run.projection, run.changes, run.typed), answer_of(run), tables));
   flush();
 }
 
@@ -176,10 +175,10 @@ trnsim::RunObserver observer_of(base::Format form, Tables tables, std::unique_pt
   trnsim::RunObserver observer;
   observer.note = [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); };
   observer.projected = [readable](const RunResult& run) {
-    if (readable && run.projection) print_answer(run);
+    if (readable && run.projection) print(answer_of(run)), flush();
   };
   observer.advised = [readable, form, tables](const RunResult& run) {
-    if (readable && run.projection) print_changes(run);
+    if (readable && run.projection) print_changes(run, tables);
     if (readable && run.projection && tables.wanted()) print_tables(run, form);
     if (readable && run.trained && run.trained->cores() > 1) {
       print(fmt::format("training for real: {}\n", setting_of(*run.trained)));

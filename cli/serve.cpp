@@ -37,13 +37,12 @@ std::int64_t size_in(std::string_view text, const std::string& all) {
 
 base::Table table_of(const std::vector<Served>& served, bool writes) {
   std::vector<base::Column> columns{{"batch_size", "batch"}, {"latency_seconds", "latency"}};
-  if (writes) columns.push_back({"time_to_first_token_seconds", "first token"});
-  for (const base::Column& more :
-       std::initializer_list<base::Column>{{"requests_per_second", "requests/s"},
-                                           {"tokens_per_second", "tokens/s"},
-                                           {"dollars_per_million_requests", "$ a million"},
-                                           {"dollars_per_million_tokens", "$ a million tokens"},
-                                           {"hbm_bytes", "HBM of a core"}})
+  if (writes) columns.push_back({"time_to_first_token_seconds", "first"});
+  for (const base::Column& more : std::initializer_list<base::Column>{{"requests_per_second", "requests/s"},
+                                                                      {"tokens_per_second", "tokens/s"},
+                                                                      {"dollars_per_million_requests", "$/M req"},
+                                                                      {"dollars_per_million_tokens", "$/M tok"},
+                                                                      {"hbm_bytes", "HBM"}})
     columns.push_back(more);
   base::Table table{columns};
   for (const Served& one : served) {
@@ -51,7 +50,7 @@ base::Table table_of(const std::vector<Served>& served, bool writes) {
     if (one.fits())
       cells.push_back(time_cell(one.latency));
     else
-      cells.emplace_back("does not fit");
+      cells.emplace_back("too large");
     if (writes) cells.push_back(one.fits() ? time_cell(one.first_token) : Cell{});
     cells.push_back(one.fits() ? Cell{one.requests, short_number(one.requests)} : Cell{});
     cells.push_back(one.fits() ? Cell{one.tokens, short_number(one.tokens)} : Cell{});

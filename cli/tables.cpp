@@ -113,14 +113,30 @@ std::string answer_text(const trnsim::Answer& answer) {
   return answer.interrupted.empty() ? out : out + labelled("cut off", answer.interrupted);
 }
 
-std::string changes_text(const trnsim::Answer& answer) {
+namespace {
+
+/// A change, with the whole command where it replaces what was typed.
+std::string change_text(const trnsim::Suggestion& change, bool first) {
   constexpr std::string_view kInFull = "in full: ";
+  std::string out = labelled(first ? "try" : "", flags_in(change.text));
+  if (change.replaces)
+    out += fmt::format("{:{}}{}{}\n", "", kNames, kInFull, over_lines(change.command, kNames + kInFull.size()));
+  return out;
+}
+
+}  // namespace
+
+std::string changes_text(const trnsim::Answer& answer, const std::string& above, const Tables& tables) {
+  constexpr std::ptrdiff_t kBelow = 3;  // rows of the lines that follow, and of the shell's prompt
+  const bool all = tables.wanted() || rows() == 0;
   std::string out;
   for (std::size_t i = 0; i < answer.changes.size(); ++i) {
-    const trnsim::Suggestion& change = answer.changes[i];
-    out += labelled(i == 0 ? "try" : "", flags_in(change.text));
-    if (change.replaces)
-      out += fmt::format("{:{}}{}{}\n", "", kNames, kInFull, over_lines(change.command, kNames + kInFull.size()));
+    const std::string next = change_text(answer.changes[i], i == 0);
+    const std::size_t left = answer.changes.size() - i;
+    const std::ptrdiff_t used = std::ranges::count(above + out + next, '\n') + kBelow + (left > 1 ? 1 : 0);
+    if (!all && used > rows())  // the last line names --tables, too
+      return i == 0 ? "" : out + labelled("", fmt::format("{} more with --tables", left));
+    out += next;
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/table.h"
+#include "cli/output.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
@@ -40,8 +41,8 @@ base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<Pas
 std::string paragraph(const std::string& text);
 /// The answer as labelled lines, with flags; without the changes that would help.
 std::string answer_text(const trnsim::Answer& answer);
-/// These changes, likewise.
-std::string changes_text(const trnsim::Answer& answer);
+/// These changes, likewise; on a terminal as many as it shows whole, with `above` over them, or all with tables.
+std::string changes_text(const trnsim::Answer& answer, const std::string& above, const Tables& tables);
 /// Every figure, with the published one of the same job beside it.
 base::Table figures_with_published(const trnsim::RunResult& run, const analysis::Figures& figures);
 /// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".

@@ -116,6 +116,9 @@ constexpr std::array kFigures = {
         "expected time of the job where it is interrupted, with the best checkpoints"),
     held<kTime, &TimeFigures::interrupted_save_steps>("job", "interrupted_save_steps", "1",
                                                       "steps between these checkpoints"),
+    held<kTime, &TimeFigures::interrupted_as_saved_runtime>(
+        "job", "interrupted_as_saved_runtime", "s",
+        "the same time with as many steps between checkpoints as the job has"),
     held<kTime, &TimeFigures::evaluation_seconds>("job", "eval_runtime", "s", "one evaluation"),
     held<kCompilation, &CompileFigures::start_seconds>("job", "start_seconds", "s",
                                                        "until cached graphs are loaded; in the job's time"),

@@ -65,7 +65,8 @@ struct TimeFigures {
   Maybe train_runtime, end_to_end_seconds, evaluation_seconds;
   /// Besides start_seconds and the steps: the rest of train_runtime.
   Maybe evaluations_seconds, read_backs_seconds, checkpoints_seconds;
-  Maybe interrupted_runtime, interrupted_save_steps;  // expected, of a job that is interrupted
+  Maybe interrupted_runtime, interrupted_save_steps,
+      interrupted_as_saved_runtime;  // expected, of a job that is interrupted
   Maybe generate_runtime, time_to_first_token_seconds, time_per_output_token_p50_seconds;  // in train_runtime's place
   std::string stack;
   bool overlapped = false;

@@ -20,8 +20,9 @@ double expected_seconds(const Interruptions& interruptions, double work, double 
 /// A job whose instances are taken away now and then, with the best interval between checkpoints. Expected figures.
 struct InterruptedTime {
   double seconds = 0;
-  double save_steps = 0;            // from checkpoint to checkpoint
-  std::optional<double> dollars{};  // on spot
+  double save_steps = 0;             // from checkpoint to checkpoint
+  std::optional<double> dollars{};   // on spot
+  std::optional<double> as_saved{};  // seconds with the job's own interval, if it has one
 };
 
 /// The interval from `least` to `work` with the least expected time.

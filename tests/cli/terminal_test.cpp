@@ -68,6 +68,12 @@ TEST_F(Terminal, TheOtherAnswersFit) {
   expect_fits("estimate bert-base-uncased --suggestions 2");
   expect_fits("estimate llama-small --nproc_per_node 8 --suggestions 2");
   expect_fits("estimate bert-base-uncased --task inference --instance_type trn1.2xlarge");
+  expect_fits("estimate llama-small --task inference --instance_type trn1.2xlarge --batch_size 1..64");
+  expect_fits(
+      "estimate llama-small --lora_r 4 --sequences 9000 --max_length 64 --gradient_accumulation_steps 4 "
+      "--save_steps 20 --interrupted_every 2h --tensor_parallel_size 2 --suggestions 4");
+  expect_fits("run bert_emotion --mode timed --save_steps 50 --interrupted_every 30m --suggestions 4 --output_dir " +
+              at("b"));
   expect_fits("plan llama-small --nnodes 1 --global_batch_size 64 --max_length 128");
   expect_fits("cost bert_tweets");
   expect_fits("generate llama-small --max_new_tokens 4 --prompt_length 16");

@@ -120,6 +120,11 @@ TEST(Checkpoints, AnInterruptedJobHasAnExpectedTime) {
   EXPECT_GT(p.time.interrupted->seconds, p.time.total);
   EXPECT_LT(p.time.interrupted->seconds, 1.2 * p.time.total);
   EXPECT_NEAR(*p.time.interrupted->dollars, p.time.interrupted->seconds / 3600 * 0.23, 1e-9);  // spot
+  EXPECT_FALSE(p.time.interrupted->as_saved);
+  s.output.save_steps = static_cast<std::int64_t>(p.time.interrupted->save_steps) / 8;
+  const Projection often = project(jobs_of_model("llama-small", s, 3e6)(s));
+  EXPECT_GT(*often.time.interrupted->as_saved, often.time.interrupted->seconds);
+  EXPECT_NEAR(often.time.interrupted->seconds, p.time.interrupted->seconds, 1e-3 * p.time.interrupted->seconds);
   s.output.interrupted_every = "100h";
   EXPECT_LT(project(jobs_of_model("llama-small", s, 3e6)(s)).time.interrupted->seconds, p.time.interrupted->seconds);
   s.output.interrupted_every = "5 GHz";

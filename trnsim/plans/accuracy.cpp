@@ -50,6 +50,12 @@ std::string key_of(std::string regime) {
   return regime;
 }
 
+/// "a_or_b", a key of jobs of one size, as "a or b".
+std::string rows_of(std::string key) {
+  for (std::size_t at = 0; (at = key.find("_or_", at)) != std::string::npos;) key.replace(at, 4, " or ");
+  return key;
+}
+
 }  // namespace
 
 Likely likely(const Job& job) {
@@ -68,7 +74,7 @@ Likely likely(const Job& job) {
     if (double chip = 0; text >> chip) row.chip = chip;
     if (regime != key) continue;
     out.like |= own.is_like(row);
-    if (own == row && out.published.empty()) out.published = name.substr(name.find('.') + 1);
+    if (own == row && out.published.empty()) out.published = rows_of(name.substr(name.find('.') + 1));
   }
   if (!out.like) out.error *= 2;
   return out;

@@ -29,16 +29,26 @@ std::string exact(double seconds) {
   return fmt::format("{}:{:04.1f}", static_cast<int>(tenths / 600), std::fmod(tenths, 600) / 10);
 }
 
+/// As a table of figures has it: "$6.452", "$0.183", "$0.00447".
+std::string money(double dollars) {
+  return dollars < 0.1 ? fmt::format("${:.3g}", dollars) : fmt::format("${:.3f}", dollars);
+}
+
 std::string dollars_text(const Projection& p, const Change& change) {
   if (!change.dollars) return "no price";
   if (p.generation) return fmt::format("${:.3g} for a million tokens", *change.dollars * 1e6 / change.amount);
   if (is_one_step(p)) return fmt::format("${:.3g} for a thousand samples", *change.dollars * 1e3 / change.amount);
-  return fmt::format("${:.3f}", *change.dollars);
+  return money(*change.dollars);
+}
+
+/// A time whose tenths do not matter, from a minute on without them: "6.21 s", "4:36".
+std::string whole(double seconds) {
+  return seconds < 60 ? fmt::format("{:.3g} s", seconds) : base::clock_text(seconds);
 }
 
 std::string duration_text(const Projection& p, double seconds) {
   if (p.generation) return exact(seconds);
-  return is_one_step(p) ? exact(seconds) + " a step" : base::clock_text(seconds);
+  return is_one_step(p) ? exact(seconds) + " a step" : whole(seconds);
 }
 
 /// The unit of a time that exact() writes with colons.
@@ -90,8 +100,8 @@ std::string cost_text(const Job& job, const Projection& p) {
         "programs compiles them, {} more",
         *p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / p.samples_per_second(), job.instances(),
         job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
-  return fmt::format("${:.3f}: {} x {} at ${:.2f} an hour; a first run without cached programs compiles them, {} more",
-                     *p.dollars, job.instances(), job.machine.name, *p.price_per_hour,
+  return fmt::format("{}: {} x {} at ${:.2f} an hour; a first run without cached programs compiles them, {} more",
+                     money(*p.dollars), job.instances(), job.machine.name, *p.price_per_hour,
                      base::clock_text(p.time.compile));
 }
 
@@ -108,24 +118,32 @@ analysis::Binding binding(const Projection& p) {
 
 std::string bound_text(const Projection& p) {
   const analysis::Binding most = binding(p);
-  const double both = std::max(0.0, p.time.host_step + p.time.device_step - p.time.step);
+  constexpr double kNone = 1e-6;  // of a step: sums of doubles differ by less, without an overlap
+  const double both = p.time.host_step + p.time.device_step - p.time.step;
   const bool host = most.name == "host";
   return fmt::format(
       "{}: without its work a step would be up to {:.0f} % shorter. Of {} the host works {}, the device {}"
       "{}; MFU of the job {:.1f} %, of the device's time {:.1f} %",
       host ? "the host" : "the device's " + most.name, 100 * most.share, exact(p.time.step), exact(p.time.host_step),
-      exact(p.time.device_step), both > 0 ? fmt::format(", {} of it at the same time", exact(both)) : "",
-      100 * p.job_mfu, 100 * p.mfu);
+      exact(p.time.device_step),
+      both > kNone * p.time.step ? fmt::format(", {} of it at the same time", exact(both)) : "", 100 * p.job_mfu,
+      100 * p.mfu);
 }
 
 std::string interrupted_text(const Job& job, const Projection& p) {
   if (!p.time.interrupted) return "";
+  const analysis::InterruptedTime& cut = *p.time.interrupted;
+  const auto steps = [](double n) { return base::counted(static_cast<std::int64_t>(n), "step"); };
+  const std::string own =
+      cut.as_saved
+          ? fmt::format("; every {}, as asked, {}", steps(std::min(static_cast<double>(job.sizes.save.every), p.steps)),
+                        exact(*cut.as_saved))
+          : "";
   return fmt::format(
-      "every {} on average: {} and {} are to be expected, with a checkpoint every {} ({} each); the wait for "
-      "another instance is not in it",
-      exact(job.sizes.save.interrupted_every), exact(p.time.interrupted->seconds),
-      p.time.interrupted->dollars ? fmt::format("${:.3f} on spot", *p.time.interrupted->dollars) : "no spot price",
-      base::counted(static_cast<std::int64_t>(p.time.interrupted->save_steps), "step"), exact(p.time.checkpoint));
+      "every {} on average: at best {} and {}, by a checkpoint every {} ({} each){}; waits for instances are not in it",
+      exact(job.sizes.save.interrupted_every), exact(cut.seconds),
+      cut.dollars ? money(*cut.dollars) + " on spot" : "no spot price", steps(cut.save_steps), exact(p.time.checkpoint),
+      own);
 }
 
 std::string faster_text(const Change& change) {
@@ -140,12 +158,12 @@ std::string faster_text(const Change& change) {
 
 std::string confidence_text(const Job& job, const Projection& p) {
   const Likely range = likely(job);
-  const auto time = is_one_step(p) ? exact : base::clock_text;
+  const auto time = is_one_step(p) ? exact : whole;
   std::string out = fmt::format(
       "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction (docs/accuracy.md)",
       time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
       range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
-  if (!range.published.empty()) return out + fmt::format("; {} was published with its size and cores", range.published);
+  if (!range.published.empty()) return out + fmt::format("; the row {} there has its size and cores", range.published);
   return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
 }
 

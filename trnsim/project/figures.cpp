@@ -47,6 +47,7 @@ analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
           .checkpoints_seconds = of_training(job, p.time.part("checkpoints")),
           .interrupted_runtime = p.time.interrupted ? Maybe{p.time.interrupted->seconds} : Maybe{},
           .interrupted_save_steps = p.time.interrupted ? Maybe{p.time.interrupted->save_steps} : Maybe{},
+          .interrupted_as_saved_runtime = p.time.interrupted ? p.time.interrupted->as_saved : Maybe{},
           .generate_runtime = g ? Maybe{p.time.total} : Maybe{},
           .time_to_first_token_seconds = g ? Maybe{g->first_token} : Maybe{},
           .time_per_output_token_p50_seconds = g && !g->tokens.empty() ? Maybe{g->per_token} : Maybe{},

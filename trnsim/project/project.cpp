@@ -139,7 +139,9 @@ std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Proje
   const double work = p.time.total - p.time.part("checkpoints") - p.time.part("start");
   const double steps = std::clamp(std::round(best_interval(at, work, p.time.step) / p.time.step), 1.0, p.steps);
   analysis::InterruptedTime out{.save_steps = steps};
-  out.seconds = p.time.part("start") + expected_seconds(at, work, steps * work / p.steps);
+  const auto every = [&](double n) { return p.time.part("start") + expected_seconds(at, work, n * work / p.steps); };
+  out.seconds = every(steps);
+  if (const auto own = static_cast<double>(job.sizes.save.every); own > 0) out.as_saved = every(std::min(own, p.steps));
   const auto price =
       job.purchase == analysis::Purchase::kOnDemand
           ? analysis::price_per_hour(job.machine.name, {.purchase = analysis::Purchase::kSpot, .set = {}})
