@@ -172,8 +172,7 @@ Table figures_with_published(const trnsim::RunResult& run, const analysis::Figur
   Table table{{{"figure", ""}, {"predicted", ""}, {"unit", ""}, {"published", ""}, {"error", ""}, {"source", ""}}};
   for (const char* section : {"job", "cost", "memory"})
     for (const auto& [figure, value] : figures_of_section(figures, section)) {
-      const auto found =
-          std::ranges::find_if(run.published, [&](const auto& p) { return &figure_of(p.name) == figure; });
+      const auto found = std::ranges::find(run.published, figure, [](const auto& p) { return &figure_of(p.name); });
       const bool has = found != run.published.end();
       table.add_row({figure->name, value, figure->unit, has ? Cell{found->value} : Cell{},
                      has ? Cell{100 * found->error(value)} : Cell{}, has ? Cell{found->source} : Cell{}});

@@ -25,11 +25,15 @@ struct Key {
   std::string_view key;
   Member Struct::*member;
 };
+template <class Struct, class Member>
+Key(const char*, Member Struct::*) -> Key<Struct, Member>;  // clang 14 deduces none of an aggregate
 /// The member that holds, by name, all numbers of the object that no other member does.
 template <class Struct, class Value>
 struct Rest {
   Named<Value> Struct::*member;
 };
+template <class Struct, class Value>
+Rest(Named<Value> Struct::*) -> Rest<Struct, Value>;
 
 /// Specialised beside a struct: `static constexpr auto kList = std::tuple(Key{"key", &Struct::member}, ...)`.
 template <class Struct>

@@ -53,13 +53,13 @@ class WordReader {
 
   template <class T>
   void one(T& x) {
-    if constexpr (base::Plainly<T>) return std::apply([&](auto&... member) { (one(member), ...); }, base::fields(x));
-    const std::string_view word = next();
-    if constexpr (std::is_floating_point_v<T>) {
-      parse(word, x);
+    if constexpr (base::Plainly<T>) {
+      std::apply([&](auto&... member) { (one(member), ...); }, base::fields(x));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      parse(next(), x);
     } else {
       std::int64_t number = 0;
-      parse(word, number);
+      parse(next(), number);
       if constexpr (std::is_enum_v<T>)
         if (number < 0 || number > 127) no_words(where_);
       x = static_cast<T>(number);

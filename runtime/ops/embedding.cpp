@@ -205,8 +205,9 @@ std::vector<Shape> take_infer(const Contract& c) {
 }
 
 Tensors take_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const auto [stride, first, type] = attrs.as<StrideAttrs>();
-  return {generate(in[0].rows / stride, in[0].cols, [&](auto r, auto c) { return in[0].at(first + r * stride, c); })};
+  const auto& a = attrs.as<StrideAttrs>();
+  return {
+      generate(in[0].rows / a.stride, in[0].cols, [&](auto r, auto c) { return in[0].at(a.first + r * a.stride, c); })};
 }
 
 void take_backward(Backward& b, const Node& node) {
@@ -225,9 +226,9 @@ std::vector<Shape> put_infer(const Contract& c) {
 }
 
 Tensors put_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const auto [stride, first, type] = attrs.as<StrideAttrs>();
-  return {generate(in[0].rows * stride, in[0].cols,
-                   [&](auto r, auto c) { return r % stride == first ? in[0].at(r / stride, c) : 0.0F; })};
+  const auto& a = attrs.as<StrideAttrs>();
+  return {generate(in[0].rows * a.stride, in[0].cols,
+                   [&](auto r, auto c) { return r % a.stride == a.first ? in[0].at(r / a.stride, c) : 0.0F; })};
 }
 
 void put_lower(Emitter& e, const Node& node) {

@@ -39,7 +39,8 @@ template <auto first, auto... rest>
 inline constexpr auto at = [] {  // NOLINT(readability-identifier-naming): read as a function
   using Options = decltype(owner_of(first));
   using T = std::remove_reference_t<decltype(follow<first, rest...>(std::declval<Options&>()))>;
-  return MemberOf<Options, T>{follow<first, rest...>, follow<first, rest...>};
+  return MemberOf<Options, T>{[](Options& o) -> T& { return follow<first, rest...>(o); },
+                              [](const Options& o) -> const T& { return follow<first, rest...>(o); }};
 }();
 
 /// Whether an option belongs to the job, whose time and price it may change, or only to a run of it.

@@ -23,8 +23,8 @@ Consolidated consolidate(const std::filesystem::path& folder, const std::filesys
 }
 
 Consolidated merge_adapters(const std::filesystem::path& folder, const std::filesystem::path& out, bool overwrite) {
-  auto [model, weights] = workloads::load_model(folder, 0);
-  if (!model->lora())
+  workloads::LoadedModel loaded = workloads::load_model(folder, 0);
+  if (!loaded.config->lora())
     throw base::Error{base::Fault::kUsage, "`merge`", fmt::format("{} has no adapters", folder.string()),
                       "leave it out, or give a checkpoint or a model of a run with `lora_r`"};
   Consolidated done;
@@ -33,8 +33,8 @@ Consolidated merge_adapters(const std::filesystem::path& folder, const std::file
     done.step = index.step, done.tensor = index.plan.tensor_parallel_size;
     done.pipeline = index.plan.pipeline_parallel_size;
   }
-  weights = workloads::merged(model, std::move(weights));
-  model = model->with_lora(std::nullopt);
+  const workloads::Weights weights = workloads::merged(loaded.config, std::move(loaded.weights));
+  const workloads::ModelPtr model = loaded.config->with_lora(std::nullopt);
   workloads::write_model_folder(out, overwrite, [&](const std::filesystem::path& to) {
     workloads::write_config(model, to);
     workloads::save_weights(to, model, weights);
