@@ -46,6 +46,7 @@ void sync_folder(const fs::path& path) {
 
 constexpr std::string_view kTemporary = ".tmp";
 constexpr std::size_t kReadPart = std::size_t{1} << 20;
+constexpr std::size_t kMostUnknown = std::size_t{1} << 29;  // of a pipe or a device, which may never end
 
 /// Removes temporary files of `path` whose writers are gone: a writer locks its own.
 void remove_left(const fs::path& path) {
@@ -116,6 +117,9 @@ std::string read_file(const fs::path& path) {
     content.resize(had + part);
     in.read(content.data() + had, static_cast<std::streamsize>(part));
     content.resize(had + static_cast<std::size_t>(in.gcount()));
+    if (content.size() > kMostUnknown && (error || known == 0))
+      throw Error{Fault::kData, path.string(), "is a pipe or a device that has not ended after 512 MiB",
+                  "write it to a file first"};
   }
   if (in.bad()) throw Error{Fault::kData, path.string(), "cannot be read to its end", "check the disk"};
   return content;

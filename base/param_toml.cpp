@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace base {
 namespace {
@@ -174,12 +177,22 @@ bool has_short_keys(std::string_view toml) {
   return true;
 }
 
+bool is_toml(std::string_view text) {
+  try {
+    std::ignore = toml::parse(text);
+    return true;
+  } catch (const toml::parse_error&) {
+    return false;
+  }
+}
+
 toml::table parsed(std::string_view toml, std::string_view name) {
   if (!has_short_keys(toml))
     throw Error{Fault::kUsage, name, "has a key of more than 100 parts", "give a file that matches its name"};
   try {
     return toml::parse(toml, name);
   } catch (const toml::parse_error& error) {
+    if (is_toml(toml)) throw std::bad_alloc{};  // its streams take an end of memory for a mistake in a number
     throw Error{Fault::kUsage, fmt::format("{}:{}", name, error.source().begin.line), error.description(),
                 "mend the TOML there"};
   }
@@ -195,6 +208,7 @@ ParsedToml parse_param_toml(std::string_view toml, std::string_view name) {
 
 nlohmann::json parse_toml(std::string_view toml, std::string_view name) {
   std::ostringstream text;
+  throw_when_bad(text);
   text << toml::json_formatter{parsed(toml, name)};
   return nlohmann::json::parse(text.str());
 }

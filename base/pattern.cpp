@@ -21,14 +21,16 @@ PCRE2_SPTR8 units(std::string_view text) { return reinterpret_cast<PCRE2_SPTR8>(
 
 }  // namespace
 
-Pattern::Pattern(std::string_view expression) : expression_{expression} {
+Pattern::Pattern(std::string_view expression, std::string_view where)
+    : expression_{expression},
+      where_{fmt::format("{}{}regular expression \"{}\"", where, where.empty() ? "" : ": ", expression)} {
   int error = 0;
   PCRE2_SIZE at = 0;
   pcre2_code_8* code =
       pcre2_compile_8(units(expression_), expression_.size(), PCRE2_UTF | PCRE2_UCP, &error, &at, nullptr);
   if (code == nullptr)
-    throw Error{Fault::kData, fmt::format("regular expression \"{}\"", expression_),
-                fmt::format("byte {}: {}", at, message_of(error)), "write it as PCRE2 reads it (man pcre2pattern)"};
+    throw Error{Fault::kData, where_, fmt::format("byte {}: {}", at, message_of(error)),
+                "write it as PCRE2 reads it (man pcre2pattern)"};
   code_ = {code, [](pcre2_code_8* c) { pcre2_code_free_8(c); }};
   pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE);  // where there is no such compiler, matching is slower and the same
 }
@@ -44,7 +46,7 @@ std::optional<std::string_view> Pattern::search(std::string_view text, std::size
   if (result == PCRE2_ERROR_JIT_STACKLIMIT) result = match(PCRE2_NO_JIT);  // the interpreter's stack is the heap
   if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (result < 0)
-    throw Error{Fault::kData, fmt::format("regular expression \"{}\"", expression_), message_of(result),
+    throw Error{Fault::kData, where_, message_of(result),
                 "shorten the text, or write the expression without nested repetitions"};
   const PCRE2_SIZE* ends = pcre2_get_ovector_pointer_8(found.get());
   return text.substr(ends[0], ends[1] - ends[0]);

@@ -12,8 +12,8 @@ namespace base {
 /// A compiled expression. Copies share it; threads may search with it at once.
 class Pattern {
  public:
-  /// Errors: Fault::kData, with the place in the expression, when it is invalid.
-  explicit Pattern(std::string_view expression);
+  /// `where` names its file in errors. Errors: Fault::kData, with the place in the expression, when it is invalid.
+  explicit Pattern(std::string_view expression, std::string_view where = {});
 
   /// The first match that begins at `from` or behind it; a view into `text`. `text` must be valid UTF-8.
   /// Errors: Fault::kData when the expression backtracks beyond PCRE2's limit.
@@ -22,7 +22,7 @@ class Pattern {
   const std::string& expression() const { return expression_; }
 
  private:
-  std::string expression_;
+  std::string expression_, where_;
   std::shared_ptr<const void> code_;  // pcre2_code: its header stays out of ours
 };
 

@@ -51,6 +51,8 @@ bool is_shallow_json(std::string_view json) {
       in_string = c != '"';
     } else if (c == '"') {
       in_string = true;
+    } else if (c == '\0') {
+      return false;
     } else if (c == '[' || c == '{') {
       if (++depth > kDeepest) return false;
     } else if (c == ']' || c == '}') {
@@ -61,9 +63,13 @@ bool is_shallow_json(std::string_view json) {
 }
 
 void require_shallow_json(std::string_view json, std::string_view where) {
-  if (!is_shallow_json(json))
-    throw Error{Fault::kData, where, "is JSON with more than 200 levels", "give a file that matches its name"};
+  if (is_shallow_json(json)) return;
+  throw Error{Fault::kData, where,
+              json.find('\0') == std::string_view::npos ? "is JSON with more than 200 levels" : "has a zero byte",
+              "give a file that matches its name"};
 }
+
+void throw_when_bad(std::ios& stream) { stream.exceptions(stream.exceptions() | std::ios::badbit); }
 
 bool LineReader::next(std::string& line) {
   if (!std::getline(in_, line)) return false;

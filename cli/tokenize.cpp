@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/numbers.h"
 #include "base/table.h"
 #include "cli/output.h"
@@ -47,6 +49,8 @@ void tokenize(const TokenizeOptions& options) {
   for (int number = 1; std::getline(std::cin, line); ++number) {
     show(*tokenizer, line, fmt::format("stdin:{}", number), max_length, options.format);
   }
+  if (std::ferror(stdin) != 0)
+    throw base::Error{base::Fault::kData, "stdin", "cannot be read to its end", "check the disk"};
 }
 
 }  // namespace

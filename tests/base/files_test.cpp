@@ -70,6 +70,7 @@ TEST_F(Files, FilesWithoutASizeAreReadToTheEnd) {
 TEST_F(Files, ReadingAMissingFileNamesThePath) {
   EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_ / "none"); }), HasSubstr("none: No such file"));
   EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_); }), HasSubstr("is a folder"));
+  EXPECT_THAT(error_of(Fault::kData, [&] { read_file("/dev/zero"); }), HasSubstr("has not ended after 512 MiB"));
 }
 
 TEST_F(Files, ANewFileHasTheUsualPermissions) {

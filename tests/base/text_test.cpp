@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-
+#include <new>
 #include <sstream>
+#include <streambuf>
+
+#include "base/error.h"
 
 namespace base {
 namespace {
@@ -39,6 +41,7 @@ TEST(Text, JsonIsShallowUpToTwoHundredLevels) {
   EXPECT_FALSE(is_shallow_json(deep + "{"));
   EXPECT_TRUE(is_shallow_json(deep + "]]]" + text + "[{["));
   EXPECT_TRUE(is_shallow_json("\"\\"));
+  EXPECT_FALSE(is_shallow_json(std::string_view{"{}\0x", 4}));
   EXPECT_THROW(require_shallow_json(deep + "[", "x"), Error);
 }
 
@@ -54,6 +57,27 @@ TEST(Text, LinesAreCountedAndFreedOfMarkAndCarriageReturn) {
   EXPECT_EQ(line, "two");
   EXPECT_EQ(lines.number(), 3u);
   EXPECT_FALSE(lines.next(line));
+}
+
+struct EndsEarly : std::streambuf {
+  bool first = true;
+  char text[9] = "a line\nb";
+  int_type underflow() override {
+    if (!first) throw std::bad_alloc{};  // as a file that cannot be read further, and as memory that ends
+    first = false;
+    setg(text, text, text + 8);
+    return text[0];
+  }
+};
+
+TEST(Text, AStreamThatFailsIsNotTheEndOfItsLines) {
+  EndsEarly buffer;
+  std::istream in{&buffer};
+  LineReader lines{in};
+  std::string line;
+  EXPECT_TRUE(lines.next(line));
+  EXPECT_EQ(line, "a line");
+  EXPECT_THROW(lines.next(line), std::bad_alloc);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(BpeSplit, WhiteSpaceIsUnicodes) {
 }
 
 TEST(BpeSplit, InvalidExpressionsAreRefused) {
-  EXPECT_TRUE(tests::fails(base::Fault::kData, [] { split_pattern("[a"); }, {"[a"}));
+  EXPECT_TRUE(tests::fails(base::Fault::kData, [] { split_pattern("[a", "t.json"); }, {"t.json", "[a"}));
 }
 
 }  // namespace

@@ -155,6 +155,12 @@ TEST(Dataset, EmptyAndMissingFilesAreErrors) {
   EXPECT_TRUE(fails(Fault::kUsage, [&] { read_dataset(s.write("d.parquet", "x")); }, {"d.parquet", ".csv"}));
 }
 
+TEST(Dataset, AFileThatCannotBeReadToItsEndIsNoShorterOne) {
+  const Scratch s;
+  std::filesystem::create_symlink("/proc/self/mem", s / "data.csv");  // reading its first byte is EIO
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_dataset(s / "data.csv"); }, {"data.csv", "to its end"}));
+}
+
 TEST(Dataset, WrongLabelColumnIsNoticed) {
   const Scratch s;
   std::string rows = "text,label\n";

@@ -1,9 +1,11 @@
 #include "workloads/checkpoints/safetensors.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <cstring>
+#include <ctime>
 
 #include "base/files.h"
 #include "tests/workloads/support.h"
@@ -69,6 +71,18 @@ TEST(Safetensors, DamagedFilesAreOneClearError) {
   }
   EXPECT_TRUE(fails(Fault::kData, [&] { SafetensorsFile{scratch / "none"}; }, {"none"}));
   EXPECT_TRUE(fails(Fault::kData, [&] { SafetensorsFile{scratch.path()}; }, {"not a regular file"}));
+}
+
+// Quadratic, the header alone would take a quarter of a minute.
+TEST(Safetensors, ManyTensorsTakeTimeInProportion) {
+  const Scratch scratch;
+  std::string header = "{";
+  for (int i = 0; i < 50'000; ++i)
+    header += fmt::format(R"({}"n{}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})", i > 0 ? "," : "", i);
+  base::write_file(scratch / "many.safetensors", file_of(header + "}", 0));
+  const std::clock_t begin = std::clock();
+  EXPECT_EQ(Checkpoint::open(scratch / "many.safetensors").names().size(), 50'000U);
+  EXPECT_LT(std::clock() - begin, 8 * CLOCKS_PER_SEC);
 }
 
 TEST(Safetensors, WrittenFilesReadBack) {

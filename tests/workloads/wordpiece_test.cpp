@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 
@@ -47,6 +49,26 @@ TEST(WordPiece, LongestMatchFirst) {
   EXPECT_EQ(t.tokens(t.tokenize("wanted q", "text")), (std::vector<std::string>{"want", "##ed", "q"}));
   EXPECT_EQ(t.tokens(t.tokenize("wantq", "text")),
             (std::vector<std::string>{"[UNK]"}));  // no "##q": unknown as a whole
+}
+
+// 40,000 whole tokens beside 40,000 in the text: a look at each of them at each place would be a minute.
+TEST(WordPiece, ManyWholeTokensTakeNoLonger) {
+  WordPieceModel model;
+  model.vocabulary = read_vocabulary(fixture("wordpiece/vocab.txt"));
+  std::string text;
+  for (int i = 0; i < 40'000; ++i) {
+    model.vocabulary.push_back("<" + std::to_string(i) + ">");
+    model.extra_whole_tokens.push_back(model.vocabulary.back());
+    text += "[SEP]";
+  }
+  model.vocabulary.emplace_back();
+  model.extra_whole_tokens.emplace_back();  // never found
+  const std::clock_t begin = std::clock();
+  const WordPiece t{std::move(model), "vocab.txt"};
+  const Ids ids = t.tokenize(text + "<39999>a", "text");
+  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
+  ASSERT_EQ(ids.size(), 40'002U);
+  EXPECT_EQ(t.token(ids[40'000]), "<39999>");
 }
 
 TEST(WordPiece, PairsHaveTheirTokenTypes) {

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/param_file.h"
+#include "base/text.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
@@ -68,6 +69,7 @@ Likely likely(const Job& job) {
   const Size own = size_of(job);
   for (const std::string& name : file.keys("job")) {
     std::istringstream text{file.read_string(name).value};
+    base::throw_when_bad(text);
     std::string regime;
     Size row;
     text >> regime >> row.layers >> row.hidden >> row.cores >> row.length >> row.micro_batch >> row.micro_batches;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "base/text.h"
 #include "validation/rows/rows.h"
 
 namespace validation {
@@ -60,6 +61,7 @@ const ByteUnit* byte_unit(std::string_view token) {
 Shape parse_shape(std::string_view text) {
   Shape shape;
   std::istringstream stream{std::string{text}};
+  base::throw_when_bad(stream);
   std::string token, name;
   double value = 0;
   bool after_number = false;  // a unit follows its number

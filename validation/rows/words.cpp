@@ -31,6 +31,7 @@ std::string Words::unknown(std::string_view keys) const {
 Words parse_words(std::string_view cell) {
   Words words;
   std::istringstream stream{std::string{cell}};
+  base::throw_when_bad(stream);
   for (std::string word; stream >> word;) {
     const bool names_a_file = word.starts_with("script=") || word.starts_with("function=");
     if (!names_a_file) word = base::lower(word);

@@ -28,8 +28,9 @@ nlohmann::json parse_json(const std::string& text, const std::string& where) {
   } catch (const nlohmann::json::parse_error& error) {
     throw base::Error{base::Fault::kData, fmt::format("{}:{}", where, line_and_column(text, error.byte)),
                       "is not valid JSON", "mend the file there; python3 -m json.tool FILE shows what is wrong"};
-  } catch (const nlohmann::json::exception& error) {  // a number that no double holds
-    throw base::Error{base::Fault::kData, where, error.what(), "mend the file there"};
+  } catch (const nlohmann::json::exception& error) {  // "[json.exception.out_of_range.406] number overflow parsing ..."
+    const std::string_view text{error.what()};
+    throw base::Error{base::Fault::kData, where, text.substr(text.find("] ") + 2), "mend the file there"};
   }
 }
 

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -62,17 +62,31 @@ Mapping map_file(const std::filesystem::path& path) {
   return {static_cast<const std::byte*>(data), size};
 }
 
-/// Parses the header; nlohmann::json would silently keep the last of two equal names, so the keys are watched.
+/// nlohmann::json would silently keep the last of two equal names, so the keys are watched. (Its parser with a callback
+/// looks through the whole object at the end of each tensor.)
+class NamesOnce : public nlohmann::detail::json_sax_dom_parser<json> {
+ public:
+  NamesOnce(json& out, const std::filesystem::path& path) : json_sax_dom_parser{out}, path_{path} {}
+  bool start_object(std::size_t size) { return ++depth_, json_sax_dom_parser::start_object(size); }
+  bool end_object() { return --depth_, json_sax_dom_parser::end_object(); }
+  bool key(std::string& name) {
+    if (depth_ == 1 && !names_.insert(name).second)
+      refuse(path_, fmt::format("the header has two tensors named \"{}\"", name));
+    return json_sax_dom_parser::key(name);
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  std::unordered_set<std::string> names_;
+  int depth_ = 0;
+};
+
 json parse_header(std::string_view text, const std::filesystem::path& path) {
-  std::set<std::string> names;
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth == 1 && event == json::parse_event_t::key && !names.insert(parsed.get<std::string>()).second)
-      refuse(path, fmt::format("the header has two tensors named \"{}\"", parsed.get<std::string>()));
-    return true;
-  };
   base::require_shallow_json(text, path.string());
   try {
-    json header = json::parse(text, watch);
+    json header;
+    NamesOnce names{header, path};
+    json::sax_parse(text, &names);
     if (header.is_object()) return header;
   } catch (const json::parse_error& error) {
     refuse(path, fmt::format("the header is not JSON (byte {} of it)", error.byte));

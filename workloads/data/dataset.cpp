@@ -86,12 +86,17 @@ class DatasetReader {
       throw Error{Fault::kData, dataset_.source, "cannot be read", "check the path and its permissions"};
     const RowSource source{in, dataset_.source, options_};
     const RowSink sink = [this](RawRow&& row) { return take(std::move(row)); };
-    switch (require_format(dataset_.source, options_)) {
-      case TextFormat::kCsv: return read_csv_rows(source, sink);
-      case TextFormat::kTsv: return read_tsv_rows(source, sink);
-      case TextFormat::kJsonLines: return read_json_lines_rows(source, sink);
-      case TextFormat::kSemicolon: return read_semicolon_rows(source, sink);
-      case TextFormat::kConll: return read_conll_rows(source, sink);
+    const TextFormat format = require_format(dataset_.source, options_);
+    try {
+      switch (format) {
+        case TextFormat::kCsv: return read_csv_rows(source, sink);
+        case TextFormat::kTsv: return read_tsv_rows(source, sink);
+        case TextFormat::kJsonLines: return read_json_lines_rows(source, sink);
+        case TextFormat::kSemicolon: return read_semicolon_rows(source, sink);
+        case TextFormat::kConll: return read_conll_rows(source, sink);
+      }
+    } catch (const std::ios_base::failure&) {
+      throw Error{Fault::kData, dataset_.source, "cannot be read to its end", "check the disk"};
     }
   }
 

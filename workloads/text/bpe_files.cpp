@@ -131,7 +131,7 @@ class BpeReader {
     if (!regex.is_string()) refuse("pre_tokenizer splits by {}; supported: a Regex", part.at("pattern").dump());
     if (part.value("behavior", json()) != "Isolated" || flag(part, "invert", false, path_))
       refuse("pre_tokenizer Split is not \"Isolated\"");
-    style_.splits.push_back(split_pattern(regex.get_ref<const std::string&>()));
+    style_.splits.push_back(split_pattern(regex.get_ref<const std::string&>(), path_.string()));
   }
 
   void read_metaspace(const json& part) {
@@ -192,8 +192,8 @@ class BpeReader {
   void guess_roles() {
     const auto first_of = [this](std::initializer_list<std::string_view> names) -> std::optional<std::int32_t> {
       for (const std::string_view name : names)
-        for (const WholeToken& token : parts_.whole)
-          if (token.text == name) return token.id;
+        for (const auto& [id, token] : parts_.whole)
+          if (token.text == name) return id;
       return std::nullopt;
     };
     parts_.bos = first_of({"<s>", "<|begin_of_text|>", "<|endoftext|>"});

@@ -25,7 +25,7 @@ void append_pieces(const base::Pattern& pattern, std::string_view text, std::vec
 
 /// Oniguruma's \s is Unicode's White_Space; PCRE2's has U+180E as well, which has not been white space since
 /// Unicode 6.3.
-base::Pattern split_pattern(std::string_view regex) {
+base::Pattern split_pattern(std::string_view regex, std::string_view where) {
   std::string text;
   for (std::size_t i = 0; i < regex.size(); ++i) {
     const std::string_view two = regex.substr(i, 2);
@@ -35,7 +35,7 @@ base::Pattern split_pattern(std::string_view regex) {
       text += two[0] == '\\' ? two : two.substr(0, 1);
     if (two[0] == '\\') ++i;
   }
-  return base::Pattern{text};
+  return base::Pattern{text, where};
 }
 
 std::vector<std::string_view> split_by(const std::vector<base::Pattern>& patterns, std::string_view text) {

@@ -13,8 +13,9 @@ namespace workloads {
 inline constexpr std::string_view kGpt2Split =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// An expression of tokenizer.json, which is written for Oniguruma. Errors: Fault::kData when it is invalid.
-base::Pattern split_pattern(std::string_view regex);
+/// An expression of tokenizer.json, which is written for Oniguruma; `where` names the file. Errors: Fault::kData when
+/// it is invalid.
+base::Pattern split_pattern(std::string_view regex, std::string_view where = {});
 
 /// Matches and the text between them, in order, which they cover; each next pattern cuts the pieces of
 /// the one before. The views point into `text`, which must be valid UTF-8.

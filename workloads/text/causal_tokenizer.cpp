@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
 
 std::optional<std::int32_t> find_token(const CausalParts& parts, const std::string& text) {
-  for (const WholeToken& token : parts.whole)
-    if (token.text == text) return token.id;
+  for (const auto& [id, token] : parts.whole)
+    if (token.text == text) return id;
   const auto at = std::ranges::find(parts.vocabulary, text);
   if (at == parts.vocabulary.end()) return std::nullopt;
   return static_cast<std::int32_t>(at - parts.vocabulary.begin());
@@ -39,19 +39,7 @@ void read_role(const json& config, const char* key, const fs::path& path, const 
 }  // namespace
 
 CausalTokenizer::CausalTokenizer(CausalParts parts) : parts_{std::move(parts)} {
-  std::ranges::stable_sort(parts_.whole, std::greater{}, [](const WholeToken& token) { return token.text.size(); });
-  for (std::size_t i = 0; i < parts_.whole.size(); ++i) {
-    base::ensure(!parts_.whole[i].text.empty(), "tokenizer", "a whole token without text");
-    starts_whole_[static_cast<unsigned char>(parts_.whole[i].text[0])] = true;
-    whole_by_id_.emplace(parts_.whole[i].id, i);
-  }
-}
-
-const WholeToken* CausalTokenizer::whole_token_at(std::string_view text, std::size_t at) const {
-  if (!starts_whole_[static_cast<unsigned char>(text[at])]) return nullptr;
-  for (const WholeToken& token : parts_.whole)
-    if (text.substr(at).starts_with(token.text)) return &token;
-  return nullptr;
+  for (const auto& [id, token] : parts_.whole) whole_.add(token.text, id);
 }
 
 std::vector<std::int32_t> CausalTokenizer::tokenize(std::string_view text, std::string_view where) const {
@@ -63,16 +51,17 @@ std::vector<std::int32_t> CausalTokenizer::tokenize(std::string_view text, std::
     if (end > start) tokenize_plain(text.substr(start, end - start), start == 0, ids);
   };
   for (std::size_t at = 0; at < text.size();) {
-    const WholeToken* token = whole_token_at(text, at);
-    if (!token) {
+    const auto found = whole_.at(text, at);
+    if (!found) {
       ++at;
       continue;
     }
-    const std::size_t last = token->lstrip ? text.substr(0, at).find_last_not_of(kBlanks) + 1 : at;
+    const WholeToken& token = parts_.whole.at(found->id);
+    const std::size_t last = token.lstrip ? text.substr(0, at).find_last_not_of(kBlanks) + 1 : at;
     plain_until(std::max(last, start));
-    ids.push_back(token->id);
-    at += token->text.size();
-    if (token->rstrip) at = std::min(text.find_first_not_of(kBlanks, at), text.size());
+    ids.push_back(found->id);
+    at += found->size;
+    if (token.rstrip) at = std::min(text.find_first_not_of(kBlanks, at), text.size());
     start = at;
   }
   plain_until(text.size());
@@ -107,12 +96,12 @@ std::string CausalTokenizer::decode(std::span<const std::int32_t> ids, bool skip
   };
   for (const std::int32_t id : ids) {
     token(id);  // is there such an id?
-    const auto whole = whole_by_id_.find(id);
-    if (whole == whole_by_id_.end()) {
+    const auto whole = parts_.whole.find(id);
+    if (whole == parts_.whole.end()) {
       run.push_back(id);
       continue;
     }
-    const WholeToken& found = parts_.whole[whole->second];
+    const WholeToken& found = whole->second;
     if (skip_special_tokens && found.special) continue;
     flush();
     text += found.text;
@@ -164,13 +153,8 @@ void add_whole_token(const AddedToken& token, const fs::path& path, CausalParts&
   if (token.id >= parts.vocabulary.size() || parts.vocabulary[token.id] != token.content)
     refuse_tokenizer(path, fmt::format("added token \"{}\" has id {}, which is another token's or leaves a hole",
                                        token.content, token.id));
-  const auto id = static_cast<std::int32_t>(token.id);
-  const auto at = std::ranges::find(parts.whole, id, &WholeToken::id);
-  const WholeToken whole{token.content, id, token.special, token.lstrip, token.rstrip};
-  if (at != parts.whole.end())
-    *at = whole;
-  else if (!token.content.empty())
-    parts.whole.push_back(whole);
+  if (!token.content.empty())
+    parts.whole[static_cast<std::int32_t>(token.id)] = {token.content, token.special, token.lstrip, token.rstrip};
 }
 
 }  // namespace workloads

@@ -1,20 +1,19 @@
 // Shared by the tokenizers of decoder models: tokens that are never split, and special tokens around a text.
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "workloads/text/tokenizer.h"
+#include "workloads/text/whole_tokens.h"
 
 namespace workloads {
 
 /// A token that is found in raw text and never split.
 struct WholeToken {
   std::string text;
-  std::int32_t id = 0;
   bool special = true;  // left out by decode() when asked
   bool lstrip = false;  // takes the white space before it away
   bool rstrip = false;  // and after it
@@ -22,9 +21,9 @@ struct WholeToken {
 
 /// Everything but how plain text is cut.
 struct CausalParts {
-  std::vector<std::string> vocabulary{};  // by id
-  std::vector<WholeToken> whole{};
-  std::vector<std::int32_t> before{};  // around every text, also around the second of a pair
+  std::vector<std::string> vocabulary{};       // by id
+  std::map<std::int32_t, WholeToken> whole{};  // by id
+  std::vector<std::int32_t> before{};          // around every text, also around the second of a pair
   std::vector<std::int32_t> after{};
   std::optional<std::int32_t> bos{}, eos{};
   std::int32_t pad = 0;
@@ -56,12 +55,8 @@ class CausalTokenizer : public Tokenizer {
   virtual std::string decode_plain(std::span<const std::int32_t> ids, bool first) const = 0;
 
  private:
-  /// The longest whole token that starts at `at`.
-  const WholeToken* whole_token_at(std::string_view text, std::size_t at) const;
-
   CausalParts parts_;
-  std::array<bool, 256> starts_whole_{};  // by first byte
-  std::map<std::int32_t, std::size_t> whole_by_id_;
+  WholeTokens whole_;
 };
 
 struct AddedToken;

@@ -53,8 +53,7 @@ std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& source, std::strin
     refuse_tokenizer(source, fmt::format("is not a SentencePiece model ({})", status.ToString()));
   for (int id = 0; id < processor->GetPieceSize(); ++id) {
     parts.vocabulary.push_back(processor->IdToPiece(id));
-    if (processor->IsControl(id) || processor->IsUnknown(id))
-      parts.whole.push_back({parts.vocabulary.back(), static_cast<std::int32_t>(id)});
+    if (processor->IsControl(id) || processor->IsUnknown(id)) parts.whole[id] = {parts.vocabulary.back()};
   }
   parts.bos = role(processor->bos_id());
   parts.eos = role(processor->eos_id());

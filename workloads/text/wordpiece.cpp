@@ -47,9 +47,9 @@ WordPiece::WordPiece(WordPieceModel model, std::string_view source) : model_{std
   mask_ = require(model_.special.mask, source);
   whole_tokens_ = {model_.special.pad, model_.special.unknown, model_.special.classify, model_.special.separator,
                    model_.special.mask};
+  for (const std::string& token : whole_tokens_) whole_.add(token, require(token, source));
   for (const std::string& token : model_.extra_whole_tokens) {
-    require(token, source);
-    if (std::ranges::find(whole_tokens_, token) == whole_tokens_.end()) whole_tokens_.push_back(token);
+    if (whole_.add(token, require(token, source))) whole_tokens_.push_back(token);
   }
 }
 
@@ -85,26 +85,19 @@ const std::string& WordPiece::token(std::int32_t id) const {
 std::vector<std::int32_t> WordPiece::tokenize(std::string_view text, std::string_view where) const {
   require_utf8(text, where);
   std::vector<std::int32_t> ids;
-  std::size_t at = 0;
-  while (const auto found = find_whole_token(text, at)) {
-    const auto [start, token] = *found;
-    tokenize_plain(text.substr(at, start - at), ids);
-    ids.push_back(ids_.find(token)->second);
-    at = start + token.size();
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto found = whole_.at(text, at);
+    if (!found) {
+      ++at;
+      continue;
+    }
+    tokenize_plain(text.substr(done, at - done), ids);
+    ids.push_back(found->id);
+    done = at += found->size;
   }
-  tokenize_plain(text.substr(at), ids);
+  tokenize_plain(text.substr(done), ids);
   return ids;
-}
-
-std::optional<std::pair<std::size_t, std::string_view>> WordPiece::find_whole_token(std::string_view text,
-                                                                                    std::size_t from) const {
-  std::optional<std::pair<std::size_t, std::string_view>> best;
-  for (const std::string& token : whole_tokens_) {
-    const std::size_t at = text.find(token, from);
-    if (at == std::string_view::npos) continue;
-    if (!best || at < best->first || (at == best->first && token.size() > best->second.size())) best = {at, token};
-  }
-  return best;
 }
 
 void WordPiece::tokenize_plain(std::string_view text, std::vector<std::int32_t>& ids) const {

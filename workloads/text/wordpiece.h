@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "workloads/text/bert_text.h"
 #include "workloads/text/tokenizer.h"
+#include "workloads/text/whole_tokens.h"
 
 namespace workloads {
 
@@ -60,9 +60,6 @@ class WordPiece final : public Tokenizer {
   void index_vocabulary(std::string_view source);
   void tokenize_plain(std::string_view text, std::vector<std::int32_t>& ids) const;
   void tokenize_word(std::string_view word, std::vector<std::int32_t>& ids) const;
-  /// The first whole token in `text` at or after `from`, the longest of those that start there.
-  std::optional<std::pair<std::size_t, std::string_view>> find_whole_token(std::string_view text,
-                                                                           std::size_t from) const;
   bool is_special(std::int32_t id) const;
 
   WordPieceModel model_;
@@ -70,6 +67,7 @@ class WordPiece final : public Tokenizer {
   Ids continuations_;  // tokens that continue a word, without their "##"
   std::size_t longest_piece_ = 0;
   std::vector<std::string> whole_tokens_;
+  WholeTokens whole_;  // the same, by their text
   std::int32_t pad_, unknown_, classify_, separator_, mask_;
 };
 
