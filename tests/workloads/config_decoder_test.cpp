@@ -92,6 +92,10 @@ TEST(ConfigDecoder, BadKeysOfLlamaAreNamed) {
   EXPECT_TRUE(fails(Fault::kData, bad("attention_bias", true), {"attention_bias"}));
   EXPECT_TRUE(fails(Fault::kData, bad("hidden_act", "gelu"), {"hidden_act", "silu"}));
   EXPECT_TRUE(fails(Fault::kData, bad("head_dim", 63), {"head_dim"}));
+  EXPECT_TRUE(fails(Fault::kData, bad("head_dim", 1'000'000), {"head_dim", "1..4096"}));
+  EXPECT_TRUE(fails(Fault::kData, bad("num_attention_heads", 1'000'000), {"num_attention_heads", "1..4096"}));
+  EXPECT_TRUE(fails(Fault::kData, bad("intermediate_size", 16'000'000), {"intermediate_size", "1..262144"}));
+  EXPECT_TRUE(fails(Fault::kData, bad("vocab_size", 16'000'000), {"vocab_size", "1..1048576"}));
   EXPECT_TRUE(fails(Fault::kData, bad("num_key_value_heads", 5), {"num_key_value_heads", "divide"}));
   EXPECT_TRUE(fails(Fault::kData, bad("eos_token_id", json::array({1, "x"})), {"eos_token_id", "whole number"}));
   EXPECT_TRUE(fails(Fault::kData, bad("bos_token_id", 128256), {"bos_token_id", "0..128255"}));

@@ -61,11 +61,11 @@ constexpr Field<B> kTorchType{.key = "torch_dtype", .always = "float32"};
 
 // clang-format off
 constexpr auto kBertFields = std::to_array<Field<B>>({
-    {.key = "vocab_size", .member = &B::vocab_size, .required = true},
-    {.key = "hidden_size", .member = &B::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &B::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "hidden_size", .member = &B::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &B::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_attention_heads", .member = &B::num_attention_heads, .required = true},
-    {.key = "intermediate_size", .member = &B::intermediate_size, .required = true},
+    {.key = "num_attention_heads", .member = &B::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "intermediate_size", .member = &B::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &B::max_position_embeddings, .required = true,
      .check = check_positions},
     {.key = "type_vocab_size", .member = &B::type_vocab_size},
@@ -90,11 +90,11 @@ constexpr auto kBertFields = std::to_array<Field<B>>({
 });
 
 constexpr auto kDistilBertFields = std::to_array<Field<B>>({
-    {.key = "vocab_size", .member = &B::vocab_size, .required = true},
-    {.key = "dim", .member = &B::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &B::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "dim", .member = &B::hidden_size, .required = true, .range = kWidth},
     {.key = "n_layers", .member = &B::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "n_heads", .member = &B::num_attention_heads, .required = true},
-    {.key = "hidden_dim", .member = &B::intermediate_size, .required = true},
+    {.key = "n_heads", .member = &B::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "hidden_dim", .member = &B::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &B::max_position_embeddings, .required = true},
     {.key = "pad_token_id", .member = &B::pad_token_id, .range = kToken},
     {.key = "activation", .member = &B::hidden_act, .choices = kGelus},

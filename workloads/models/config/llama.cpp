@@ -121,7 +121,7 @@ void read_original_positions(const Keys& keys, LlamaConfig& c) {
 // ---- the other keys
 
 void check_head(const Rules& rules, const LlamaConfig& c) {
-  rules.positive("head_dim", c.head_dim);
+  rules.positive("head_dim", c.head_dim, kHeadCounts.most);
   rules.divides("head_dim", 2, "head_dim", c.head_dim);  // the rotary embedding turns pairs
 }
 
@@ -217,13 +217,13 @@ bool has_long_rope(const L& c) { return c.rope_scaling && is_long(*c.rope_scalin
 
 // clang-format off
 constexpr auto kLlamaFields = std::to_array<Field<L>>({
-    {.key = "vocab_size", .member = &L::vocab_size, .required = true},
-    {.key = "hidden_size", .member = &L::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &L::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "hidden_size", .member = &L::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &L::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_attention_heads", .member = &L::num_attention_heads, .required = true},
-    {.key = "intermediate_size", .member = &L::intermediate_size, .required = true},
+    {.key = "num_attention_heads", .member = &L::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &L::max_position_embeddings, .required = true},
-    {.key = "num_key_value_heads", .member = &L::num_key_value_heads,
+    {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts,
      .otherwise = [](L& c) { c.num_key_value_heads = c.num_attention_heads; }},
     {.key = "head_dim", .member = &L::head_dim,
      .otherwise = [](L& c) { c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0; },
@@ -266,7 +266,8 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
      .check = check_experts},
     {.key = "num_experts", .member = &L::num_experts, .required = true, .when = has_num_experts,
      .check = check_experts},
-    {.key = "moe_intermediate_size", .member = &L::intermediate_size, .required = true, .when = is_qwen3_moe},
+    {.key = "moe_intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth,
+     .when = is_qwen3_moe},
     {.key = "num_experts_per_tok", .member = &L::num_experts_per_tok, .required = true, .when = has_experts,
      .check = check_chosen},
     {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_experts,

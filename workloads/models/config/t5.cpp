@@ -23,12 +23,12 @@ bool is_mt5(const T& c) { return c.kind == T5Kind::kMt5; }
 
 // clang-format off
 constexpr auto kT5Fields = std::to_array<Field<T>>({
-    {.key = "vocab_size", .member = &T::vocab_size, .required = true},
-    {.key = "d_model", .member = &T::d_model, .required = true},
+    {.key = "vocab_size", .member = &T::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "d_model", .member = &T::d_model, .required = true, .range = kWidth},
     {.key = "d_kv", .member = &T::d_kv, .required = true, .range = {.most = 128}},
-    {.key = "d_ff", .member = &T::d_ff, .required = true},
+    {.key = "d_ff", .member = &T::d_ff, .required = true, .range = kWidth},
     {.key = "num_layers", .member = &T::num_layers, .required = true, .range = kLayers},
-    {.key = "num_heads", .member = &T::num_heads, .required = true},
+    {.key = "num_heads", .member = &T::num_heads, .required = true, .range = kHeadCounts},
     {.key = "num_decoder_layers", .member = &T::num_decoder_layers, .range = kLayers,
      .otherwise = [](T& c) { c.num_decoder_layers = c.num_layers; }},
     {.key = "relative_attention_num_buckets", .member = &T::relative_attention_num_buckets, .range = {.most = 1024}},

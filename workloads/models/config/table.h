@@ -24,6 +24,9 @@ inline constexpr Range kPositive{}, kPositiveOrNone{.kind = Range::Kind::kPositi
 /// A layer more takes time of every answer. The deepest transformer that was published has 1,000 (Wang et al.,
 /// arXiv:2203.00555, "DeepNet").
 inline constexpr Range kLayers{.most = 1024};
+/// So do heads, wide layers and words. Published models have up to 232 heads (Falcon-180B, arXiv:2311.16867), layers of
+/// 81,920 (Megatron-Turing NLG 530B, arXiv:2201.11990) and 901,629 words (XLM-V, arXiv:2301.10472).
+inline constexpr Range kHeadCounts{.most = 4096}, kWidth{.most = 1 << 18}, kVocabulary{.most = 1 << 20};
 
 /// A value that a table states: the only one that is computed here, or the one that is always written.
 struct Listed {

@@ -19,10 +19,10 @@ void read_heads(const Keys& keys, V& c) {
 
 // clang-format off
 constexpr auto kVitFields = std::to_array<Field<V>>({
-    {.key = "hidden_size", .member = &V::hidden_size, .required = true},
+    {.key = "hidden_size", .member = &V::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &V::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_attention_heads", .member = &V::num_attention_heads, .required = true},
-    {.key = "intermediate_size", .member = &V::intermediate_size, .required = true},
+    {.key = "num_attention_heads", .member = &V::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "intermediate_size", .member = &V::intermediate_size, .required = true, .range = kWidth},
     {.key = "image_size", .member = &V::image_size, .range = {.most = 1 << 14}},
     {.key = "patch_size", .member = &V::patch_size},
     {.key = "num_channels", .member = &V::num_channels, .range = {.most = 64}},

@@ -22,15 +22,15 @@ void read_multi_query(const Keys& keys, P& c) {
 
 // clang-format off
 constexpr auto kFalconFields = std::to_array<Field<P>>({
-    {.key = "vocab_size", .member = &P::vocab_size, .required = true},
-    {.key = "hidden_size", .member = &P::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "hidden_size", .member = &P::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &P::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true},
-    {.key = "num_kv_heads", .member = &P::num_key_value_heads, .when = is_later,
+    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "num_kv_heads", .member = &P::num_key_value_heads, .range = kHeadCounts, .when = is_later,
      .otherwise = [](P& c) { c.num_key_value_heads = c.num_attention_heads; }},
     {.key = "multi_query", .when = is_first, .read = read_multi_query,
      .write = [](const P& c) { return nlohmann::json(c.num_key_value_heads == 1); }},
-    {.key = "ffn_hidden_size", .member = &P::intermediate_size,
+    {.key = "ffn_hidden_size", .member = &P::intermediate_size, .range = kWidth,
      .otherwise = [](P& c) { c.intermediate_size = 4 * c.hidden_size; }},
     {.key = "max_position_embeddings", .member = &P::max_position_embeddings},
     {.key = "activation", .member = &P::hidden_act, .choices = kGelus},

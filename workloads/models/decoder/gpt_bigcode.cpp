@@ -11,12 +11,12 @@ using P = PlainConfig;
 
 // clang-format off
 constexpr auto kBigCodeFields = std::to_array<Field<P>>({
-    {.key = "vocab_size", .member = &P::vocab_size, .required = true},
-    {.key = "n_embd", .member = &P::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "n_embd", .member = &P::hidden_size, .required = true, .range = kWidth},
     {.key = "n_layer", .member = &P::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "n_head", .member = &P::num_attention_heads, .required = true},
+    {.key = "n_head", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
     {.key = "n_positions", .member = &P::max_position_embeddings, .required = true},
-    {.key = "n_inner", .member = &P::intermediate_size,
+    {.key = "n_inner", .member = &P::intermediate_size, .range = kWidth,
      .otherwise = [](P& c) { c.intermediate_size = 4 * c.hidden_size; }},
     {.key = "activation_function", .member = &P::hidden_act, .choices = kGelus},
     {.key = "layer_norm_epsilon", .member = &P::layer_norm_eps},

@@ -58,12 +58,12 @@ json attention_types(const P& c) {
 
 // clang-format off
 constexpr auto kNeoFields = std::to_array<Field<P>>({
-    {.key = "vocab_size", .member = &P::vocab_size, .required = true},
-    {.key = "hidden_size", .member = &P::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "hidden_size", .member = &P::hidden_size, .required = true, .range = kWidth},
     {.key = "num_layers", .member = &P::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_heads", .member = &P::num_attention_heads, .required = true},
+    {.key = "num_heads", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
     {.key = "max_position_embeddings", .member = &P::max_position_embeddings, .required = true},
-    {.key = "intermediate_size", .member = &P::intermediate_size,
+    {.key = "intermediate_size", .member = &P::intermediate_size, .range = kWidth,
      .otherwise = [](P& c) { c.intermediate_size = 4 * c.hidden_size; }},
     {.key = "window_size", .member = &P::sliding_window},
     {.key = "attention_types", .read = read_attention_types, .write = attention_types},

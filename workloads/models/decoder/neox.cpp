@@ -11,11 +11,11 @@ using P = PlainConfig;
 
 // clang-format off
 constexpr auto kNeoxFields = std::to_array<Field<P>>({
-    {.key = "vocab_size", .member = &P::vocab_size, .required = true},
-    {.key = "hidden_size", .member = &P::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "hidden_size", .member = &P::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &P::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true},
-    {.key = "intermediate_size", .member = &P::intermediate_size, .required = true},
+    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "intermediate_size", .member = &P::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &P::max_position_embeddings, .required = true},
     {.key = "hidden_act", .member = &P::hidden_act, .choices = kGelus},
     {.key = "rotary_pct", .member = &P::rotary_share},

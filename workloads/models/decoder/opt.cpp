@@ -11,11 +11,11 @@ using P = PlainConfig;
 
 // clang-format off
 constexpr auto kOptFields = std::to_array<Field<P>>({
-    {.key = "vocab_size", .member = &P::vocab_size, .required = true},
-    {.key = "hidden_size", .member = &P::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "hidden_size", .member = &P::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &P::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true},
-    {.key = "ffn_dim", .member = &P::intermediate_size, .required = true},
+    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "ffn_dim", .member = &P::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &P::max_position_embeddings, .required = true},
     {.key = "activation_function", .member = &P::hidden_act, .choices = kReluOnly},
     {.key = "init_std", .member = &P::initializer_range},

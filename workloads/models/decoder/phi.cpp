@@ -14,11 +14,11 @@ void read_kv_heads(const Keys& keys, PlainConfig& c) { keys.only("num_key_value_
 
 // clang-format off
 constexpr auto kPhiFields = std::to_array<Field<P>>({
-    {.key = "vocab_size", .member = &P::vocab_size, .required = true},
-    {.key = "hidden_size", .member = &P::hidden_size, .required = true},
+    {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "hidden_size", .member = &P::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &P::num_hidden_layers, .required = true, .range = kLayers},
-    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true},
-    {.key = "intermediate_size", .member = &P::intermediate_size, .required = true},
+    {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "intermediate_size", .member = &P::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &P::max_position_embeddings, .required = true},
     {.key = "num_key_value_heads", .read = read_kv_heads},
     {.key = "hidden_act", .member = &P::hidden_act, .choices = kGelus},
