@@ -41,6 +41,19 @@ class GenerationVerbs : public testing::Test {
   const std::filesystem::path folder_ = recorded::folder() / "generation";
 };
 
+TEST_F(GenerationVerbs, RequestsTakeNothingOfATraining) {
+  const std::string llama = "estimate llama-small --task inference ",
+                    bert = "estimate bert-base-uncased --task inference ";
+  for (const std::string flag : {"--lora_r 4", "--gradient_accumulation_steps 2", "--recompute full", "--packing"})
+    for (const std::string& job : {llama, bert, "cost " + at("write.toml") + " "}) {
+      const Ran ran = run(job + flag);
+      EXPECT_EQ(ran.code, 2) << job << flag;
+      EXPECT_THAT(ran.err, HasSubstr("is of a training")) << job << flag;
+    }
+  EXPECT_THAT(run(llama + "--passes=-fusion").err, HasSubstr("a generation is compiled with all of them"));
+  EXPECT_NE(run(bert + "--format json --passes=-fusion").out, run(bert + "--format json").out);
+}
+
 TEST_F(GenerationVerbs, SweepVariesItsCoresAndItsBatch) {
   const Ran ran = run("sweep --workload " + at("write.toml") +
                       " --set tensor_parallel_size=1,2 --set batch_size=1,4 --format json --output_dir " + at("sweep"));

@@ -231,6 +231,8 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   if (s.plan.pipeline_parallel_size > 1 || s.machine.nnodes > 1)
     throw Error{Fault::kUsage, s.machine.nnodes > 1 ? "`nnodes`" : "`pipeline_parallel_size`",
                 "a generation is tensor parallel on one instance alone", "leave it out"};
+  if (!s.machine.passes.empty())
+    throw Error{Fault::kUsage, "`passes`", "a generation is compiled with all of them", "leave it out"};
   const std::int64_t positions = model->sizes().positions, prompt = s.generation.prompt_length;
   const std::int64_t wanted = (model->pairs() ? 0 : prompt) + s.generation.max_new_tokens;  // a T5 writes apart
   if (wanted > positions)
@@ -261,7 +263,10 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
   if (!model->splits()) refuse_shared_model(s, model->family());
   if (s.machine.nnodes > 1)
     throw Error{Fault::kUsage, "`nnodes`", "each instance answers requests of its own", "leave it out"};
-  Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set), .model = model, .step = {}, .sizes = {}};
+  Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set),
+          .model = with_rewrites_of(model, s.machine.passes),
+          .step = {},
+          .sizes = {}};
   const std::int64_t length = length_of(s, model);
   job.generation = {.prompt_tokens = length, .new_tokens = 0, .length = length};
   job.sizes.samples = requests;
@@ -273,11 +278,13 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
               .optimizer = {}};
   job.stack = "bare";
   set_host(job, s);
+  job.passes = passes_of(job, s, length);
   return job;
 }
 
 /// A generation of text, or the inference that the setting `task` asks of this model.
 Job requests_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
+  refuse_training(s);
   if (s.data.task == kInference) batch_of_requests(s);
   if (s.generation.max_new_tokens > 0) return generation_job(s, model);
   if (!writes_text(*model)) return inference_job(s, model, requests);

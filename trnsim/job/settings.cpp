@@ -55,6 +55,16 @@ std::optional<std::int64_t> batch_of_requests(const Settings& settings) {
   return settings.generation.batch_size;
 }
 
+void refuse_training(const Settings& settings) {
+  for (const std::string name :
+       {"per_device_train_batch_size", "gradient_accumulation_steps", "buckets", "packing", "lora_r", "lora_alpha",
+        "lora_dropout", "lora_target_modules", "zero_1", "recompute", "optimizer_use_master_weights",
+        "virtual_pipeline_size", "disable_sequence_parallel", "capacity_factor"})
+    if (settings.given.contains(name))
+      throw Error{Fault::kUsage, "`" + name + "`", "is of a training, and requests are answered by a trained model",
+                  name.ends_with("batch_size") ? "use `batch_size`" : "leave it out"};
+}
+
 bool writes_text(const workloads::Model& model) {
   return model.pairs() || (model.decoder() && model.task() == workloads::Task::kNextToken);
 }

@@ -53,6 +53,8 @@ inline constexpr std::string_view kInference = "inference";
 bool is_requests(const Settings& settings);
 /// The batch of `task` inference, if one is given. Errors: Fault::kUsage for one of no requests.
 std::optional<std::int64_t> batch_of_requests(const Settings& settings);
+/// Errors: Fault::kUsage for a setting that was given and is of a training alone.
+void refuse_training(const Settings& settings);
 /// Whether the model answers with a text of its own, token by token.
 bool writes_text(const workloads::Model& model);
 
