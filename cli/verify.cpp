@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -112,14 +113,32 @@ void verify(const VerifyOptions& options) {
           "see the table above; --tolerance_* sets other bounds"};
 }
 
+constexpr std::array<std::string_view, 3> kOfPrograms = {"--reference", "--cores", "--format"};
+
+/// A flag that nothing reads is a mistake: a program states its own numbers, and a trajectory is trained on cores.
+void refuse_other_flags(const CLI::App& app, bool programs) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || !name.starts_with("--") || option->get_group() == "Messages") continue;
+    const bool listed = std::ranges::count(kOfPrograms, name) > 0;
+    if (programs ? !listed : listed && name != "--format")
+      throw base::Error{base::Fault::kUsage, name,
+                        programs ? "has no effect on programs that check themselves" : "has no effect on a trajectory",
+                        "leave it out"};
+  }
+}
+
 /// Programs, or one folder.
-void verify_targets(VerifyOptions& options) {
+void verify_targets(const CLI::App& app, VerifyOptions& options) {
   const auto programs = static_cast<std::size_t>(std::ranges::count_if(options.targets, is_program));
-  if (programs == options.targets.size())
+  if (programs == options.targets.size()) {
+    refuse_other_flags(app, true);
     return verify_programs({options.targets, options.settings.output.format, options.reference, options.cores});
+  }
   if (options.targets.size() != 1)
     throw base::Error{base::Fault::kUsage, "trnsim verify", "names several folders, or folders and programs",
                       "name one folder, or files that end in .mlir"};
+  refuse_other_flags(app, false);
   options.folder = options.targets.front();
   verify(options);
 }
@@ -139,7 +158,7 @@ void add_verify(CLI::App& app) {
   add_settings(app, "verify", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "verify", options->settings);
-    verify_targets(*options);
+    verify_targets(app, *options);
   });
 }
 

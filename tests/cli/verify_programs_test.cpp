@@ -16,6 +16,8 @@ using testing::HasSubstr;
 
 std::string program(const std::string& body) { return "func.func @main() {\n" + body + "  return\n}\n"; }
 
+const std::string kGpt = TRNSIM_TEST_DIR "/golden/gpt_tiny";
+
 class VerifyPrograms : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& text) const {
@@ -62,11 +64,24 @@ TEST_F(VerifyPrograms, SeveralProgramsOfAFile) {
   EXPECT_EQ(json["programs"][2]["verdict"], "wrong");
 }
 
+TEST_F(VerifyPrograms, PassesOfATrajectoryChangeNoNumber) {
+  EXPECT_EQ(run("verify " + kGpt + " --passes=-fusion,-cse,+flash_attention").code, 0);
+  EXPECT_THAT(run("verify " + kGpt + " --passes=-fusoin").err, HasSubstr("names no pass"));
+  EXPECT_THAT(run("verify " + kGpt + " --passes=-norms").err, HasSubstr("switches rewrites of graphs"));
+}
+
 TEST_F(VerifyPrograms, WrongCalls) {
   EXPECT_EQ(run("verify no/such/file.mlir").code, 2);
   const Ran mixed = run("verify a.mlir folder");
   EXPECT_EQ(mixed.code, 2);
   EXPECT_THAT(mixed.err, HasSubstr("names several folders, or folders and programs"));
+  const std::string right = file("right.mlir", right_);
+  for (const char* flag : {"--tensor_parallel_size 2", "--numerics bf16", "--passes=-cse", "--tolerance_loss 1"}) {
+    const Ran unread = run("verify " + right + " " + flag);
+    EXPECT_EQ(unread.code, 2) << flag;
+    EXPECT_THAT(unread.err, HasSubstr("has no effect on programs that check themselves"));
+  }
+  EXPECT_THAT(run("verify " + kGpt + " --cores").err, HasSubstr("--cores: has no effect on a trajectory"));
   EXPECT_EQ(run("list machines --frontend").code, 2);
   EXPECT_THAT(run("list ops --frontend --format csv").out, HasSubstr("\ndot_general,dot,product,"));
 }

@@ -227,7 +227,7 @@ const std::array kRows = {
     Setting{"nnodes,num_nodes", in<&Machine::nnodes>, kJob, kMachine, kJobs, "instances", "", "", 1, 1 << 20},
     Setting{"stack", in<&Machine::stack>, kJob, kMachine, "run compile check ablate estimate plan generate cost",
          "host software; default: the workload's", {}, {}, kNoLimit, kNoLimitAbove, stacks},
-    Setting{"passes", in<&Machine::passes>, kJob, kMachine, kJobs,
+    Setting{"passes", in<&Machine::passes>, kJob, kMachine, kPrograms,
          "passes to switch: -fusion,+cse; of a graph its rewrites, too"},
     Setting{"set", in<&Machine::set>, kJob, kMachine, kSimulates, "KEY=VALUE of a machine parameter; repeatable"},
     Setting{"price", in<&Machine::price>, kJob, kMachine, "run estimate plan",

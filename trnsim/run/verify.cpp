@@ -1,14 +1,30 @@
 #include "trnsim/run/verify.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "hw/params.h"
 #include "hw/sim_device.h"
+#include "runtime/graph/passes.h"
+#include "trnsim/graphs/rewrite_switches.h"
 #include "trnsim/job.h"
 
 namespace trnsim {
+namespace {
 
 using base::Error;
 using base::Fault;
+
+runtime::Passes passes_of(const std::string& text) {
+  const PassSwitches switches = pass_switches(text);
+  if (!switches.rewrites.empty())
+    throw Error{Fault::kUsage, "`passes`",
+                fmt::format("'{}' switches rewrites of graphs, and a trajectory has a model", switches.rewrites),
+                "leave it out"};
+  return runtime::parse_passes(switches.passes, rewrite_names());
+}
+
+}  // namespace
 
 workloads::VerifyReport verify(const std::filesystem::path& folder, const Settings& settings,
                                const std::function<void(std::int64_t step)>& step_done) {
@@ -28,6 +44,7 @@ workloads::VerifyReport verify(const std::filesystem::path& folder, const Settin
   options.cache = s.machine.programs.get();
   options.host_threads = static_cast<int>(s.machine.host_threads);
   options.seed = static_cast<std::uint64_t>(s.training.seed);
+  options.passes = passes_of(s.machine.passes);
   if (s.machine.mode == "full")
     options.make_device = [&machine] { return hw::make_sim_device(machine, {.check_races = true}); };
   options.progress = [&step_done](std::int64_t step, std::int64_t) {
