@@ -43,14 +43,18 @@ def first_weights():
         return torch.randn(*shape) * CONFIG["initializer_range"]
 
     w = {"wte.weight": normal(CONFIG["vocab_size"], H), "wpe.weight": normal(CONFIG["n_positions"], H)}
+    ffn = CONFIG.get("n_inner") or 4 * H
     for i in range(LAYERS):
         for name, n_in, n_out in (("attn.c_attn", H, 3 * H), ("attn.c_proj", H, H),
-                                  ("mlp.c_fc", H, 4 * H), ("mlp.c_proj", 4 * H, H)):
+                                  ("mlp.c_fc", H, ffn), ("mlp.c_proj", ffn, H)):
             w[f"h.{i}.{name}.weight"], w[f"h.{i}.{name}.bias"] = normal(n_in, n_out), normal(n_out)
         for name in ("ln_1", "ln_2"):
             w[f"h.{i}.{name}.weight"], w[f"h.{i}.{name}.bias"] = 1 + normal(H), normal(H)
     w["ln_f.weight"], w["ln_f.bias"] = 1 + normal(H), normal(H)
-    return {"transformer." + name: tensor.requires_grad_() for name, tensor in w.items()}
+    w = {"transformer." + name: tensor for name, tensor in w.items()}
+    if not CONFIG["tie_word_embeddings"]:
+        w["lm_head.weight"] = normal(CONFIG["vocab_size"], H)
+    return {name: tensor.requires_grad_() for name, tensor in w.items()}
 
 
 def forward(w, ids):
@@ -64,7 +68,9 @@ def forward(w, ids):
         return torch.nn.functional.layer_norm(x, (H,), get(name + ".weight"), get(name + ".bias"),
                                               CONFIG["layer_norm_epsilon"])
 
-    def gelu_new(x):
+    def act(x):
+        if CONFIG["activation_function"] == "gelu":
+            return torch.nn.functional.gelu(x)
         return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
 
     batch, length = ids.shape
@@ -76,8 +82,8 @@ def forward(w, ids):
         scores = (q @ k.transpose(2, 3) / math.sqrt(H // HEADS)).masked_fill(future, float("-inf"))
         context = (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, H)
         x = x + conv1d(context, f"h.{i}.attn.c_proj")
-        x = x + conv1d(gelu_new(conv1d(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc")), f"h.{i}.mlp.c_proj")
-    return norm(x, "ln_f") @ get("wte.weight").T
+        x = x + conv1d(act(conv1d(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc")), f"h.{i}.mlp.c_proj")
+    return norm(x, "ln_f") @ w.get("lm_head.weight", get("wte.weight")).T
 
 
 def batches():

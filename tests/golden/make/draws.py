@@ -6,32 +6,36 @@ import random
 import decoder
 import encoder
 import gpt
+import odd_keys
 import plain
 import t5
+from draw_plans import MIXTURES, a_plan
 
 DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long", "phi3_partial", "mixtral_capacity",
                                                                     "gemma_wide")]
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
 KINDS = {"decoder": 8, "plain": 3, "gpt": 2, "encoder": 5, "vit": 2, "t5": 2}
-CORES = 8
-MIXTURES = ("mixtral", "qwen3_moe", "olmoe")
 JOINT = ("olmo2", "olmoe")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
-FORMATS = ["bf16", "bf16+sr", "fp32+bf16-matmul", "bf16+fp32-optimizer", "fp32+fp16-matmul", "tf32"]
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
+def upto(draw, low, high):
+    """A size; now and then one that takes several tiles of a core."""
+    return draw.randint(low, high * (6 if draw.random() < 0.06 else 1))
+
+
 def a_decoder(family, draw):
-    seq = draw.choice([draw.randint(4, 80), 8 * draw.randint(1, 10)])  # ranks share a sequence that they divide
+    seq = draw.choice([upto(draw, 4, 80), 8 * upto(draw, 1, 10)])  # ranks share a sequence that they divide
     heads = draw.randint(1, 8)
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
     if family in ("olmo2", "stablelm"):
         shared = heads
-    vocab = draw.choice([draw.randint(20, 400), 8 * draw.randint(3, 50)])
-    changes = {"vocab_size": vocab, "hidden_size": draw.randint(4, 140), "num_hidden_layers": draw.randint(1, 4),
-               "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": 2 * draw.randint(1, 20),
-               "intermediate_size": draw.randint(3, 200), "max_position_embeddings": seq + draw.randint(0, 9),
+    vocab = draw.choice([upto(draw, 20, 400), 8 * draw.randint(3, 50)])
+    changes = {"vocab_size": vocab, "hidden_size": upto(draw, 4, 140), "num_hidden_layers": draw.randint(1, 4),
+               "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": 2 * upto(draw, 1, 20),
+               "intermediate_size": upto(draw, 3, 200), "max_position_embeddings": seq + draw.randint(0, 9),
                "rms_norm_eps": draw.choice([1e-5, 1e-6]), "rope_theta": draw.choice([1e3, 1e4, 5e5]),
                "tie_word_embeddings": draw.random() < 0.5}
     if family in ("mistral", "phi3", "gemma2", "gemma3"):
@@ -52,11 +56,11 @@ def a_decoder(family, draw):
 
 
 def a_plain(family, draw):
-    seq, heads, vocab = 8 * draw.randint(1, 12), draw.randint(1, 6), draw.randint(20, 400)
+    seq, heads, vocab = 8 * upto(draw, 1, 12), draw.randint(1, 6), upto(draw, 20, 400)
     hidden = heads * 4 * draw.randint(1, 12)
     changes = {"vocab_size": vocab, "hidden_size": hidden, "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "max_position_embeddings": seq + draw.randint(0, 9)}
-    changes["ffn_dim" if family.startswith("opt") else "intermediate_size"] = draw.randint(3, 200)
+    changes["ffn_dim" if family.startswith("opt") else "intermediate_size"] = upto(draw, 3, 200)
     if family.startswith("opt"):
         changes["word_embed_proj_dim"] = hidden if family == "opt" else draw.randint(2, 60)
     shared = heads
@@ -77,7 +81,7 @@ def a_plain(family, draw):
 
 
 def a_gpt(_, draw):
-    seq, heads = 8 * draw.randint(1, 12), draw.randint(1, 6)
+    seq, heads = 8 * upto(draw, 1, 12), draw.randint(1, 6)
     changes = {"n_embd": heads * draw.randint(1, 24), "n_head": heads, "n_layer": draw.randint(1, 4),
                "n_positions": seq + draw.randint(0, 9)}
     return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq}, heads
@@ -93,8 +97,8 @@ def a_vit(_, draw):
 
 def an_encoder(family, draw):
     base = family.split("_")[0]
-    seq, heads, vocab, labels = draw.randint(8, 90), draw.randint(1, 8), draw.randint(20, 400), draw.randint(2, 9)
-    hidden, layers, ffn = heads * draw.randint(1, 24), draw.randint(1, 3), draw.randint(3, 200)
+    seq, heads, vocab, labels = upto(draw, 8, 90), draw.randint(1, 8), upto(draw, 20, 400), upto(draw, 2, 9)
+    hidden, layers, ffn = heads * draw.randint(1, 24), draw.randint(1, 3), upto(draw, 3, 200)
     names = {str(i): f"LABEL_{i}" for i in range(labels)}
     changes = {"vocab_size": vocab, "max_position_embeddings": seq + draw.randint(2, 9), "id2label": names,
                "label2id": {name: int(i) for i, name in names.items()}}
@@ -113,9 +117,9 @@ def an_encoder(family, draw):
 
 
 def a_t5(_, draw):
-    read, vocab, heads = draw.randint(6, 80), draw.randint(20, 400), draw.randint(1, 8)
-    changes = {"vocab_size": vocab, "d_model": draw.randint(4, 160), "d_kv": draw.randint(1, 40),
-               "d_ff": draw.randint(3, 300), "num_layers": draw.randint(1, 3), "num_decoder_layers": draw.randint(1, 3),
+    read, vocab, heads = upto(draw, 6, 80), upto(draw, 20, 400), draw.randint(1, 8)
+    changes = {"vocab_size": vocab, "d_model": upto(draw, 4, 160), "d_kv": draw.randint(1, 40),
+               "d_ff": upto(draw, 3, 300), "num_layers": draw.randint(1, 3), "num_decoder_layers": draw.randint(1, 3),
                "num_heads": heads, "n_positions": read, "relative_attention_num_buckets": 4 * draw.randint(2, 8),
                "relative_attention_max_distance": draw.randint(40, 128)}
     sizes = {"BATCH": draw.randint(1, 4), "READ": read, "WRITTEN": math.ceil(read / 2) + draw.randint(1, 4),
@@ -128,61 +132,29 @@ FAMILIES = {"decoder": DECODERS, "plain": list(plain.FAMILIES), "gpt": ["gpt2"],
             "vit": ["vit", "deit_teacher"], "t5": list(t5.FAMILIES)}
 
 
-def a_recipe(kind, draw):
+def a_recipe(draw):
     """Every option of the optimizer. eps keeps a gradient that is nothing but rounding from moving its weight."""
     name = draw.choices(["AdamW", "LAMB", "SGD"], [3, 2, 1])[0]
     schedule = draw.choice(["linear", "cosine", "constant"])
     return {"optimizer": name, "rate": draw.choice([3e-4, 1e-3, 3e-3]) * (10 if name == "SGD" else 1),
-            "betas": draw.choice([(0.9, 0.999), (0.8, 0.95), (0.9, 0.95)]), "eps": draw.choice([1e-6, 1e-5]),
-            "momentum": draw.choice([0, 0.5, 0.9]), "decay": draw.choice([0, 0.01, 0.1]),
-            "decay_all": draw.random() < 0.4, "schedule": schedule, "warmup": draw.choice([0, 0, 1, 3]),
-            "max_grad_norm": draw.choice([0, 0.05, 0.5, 1.0]),
-            "smoothing": draw.choice([0, 0.1]) if kind in ("decoder", "encoder", "vit") else 0}
+            "betas": draw.choice([(0.9, 0.999), (0.8, 0.95), (0.9, 0.95), (0.0, 0.5)]),
+            "eps": draw.choice([1e-6, 1e-5, 1e-3]), "momentum": draw.choice([0, 0.5, 0.9, 0.99]),
+            "decay": draw.choice([0, 0.01, 0.1, 1.0]), "decay_all": draw.random() < 0.4, "schedule": schedule,
+            "warmup": draw.choice([0, 0, 1, 3, 5, 6, 9]), "max_grad_norm": draw.choice([0, 1e-3, 0.05, 0.5, 1.0, 1e6]),
+            "smoothing": draw.choice([0, 0.1, 0.7])}
 
 
-def data_parallel(family, sizes, flags, draw):
-    """Cores of data parallelism, and micro-batches."""
-    tensor = flags.get("--tensor_parallel_size", 1) * flags.get("--pipeline_parallel_size", 1)
-    # The router's loss is of the tokens that a rank sees at once: of parts of a batch it is another. So is the mean over
-    # the tokens that count, where they are not as many in each part.
-    rows = 1 if family in MIXTURES else sizes["BATCH"]
-    data = draw.choice([n for n in (1, 2, 4) if rows % n == 0 and n * tensor <= CORES])
-    left = rows // data
-    return data, draw.choice([n for n in range(1, left + 1) if left % n == 0])
+def targets_of(family):
+    """Layers that may have adapters: those with a tensor of their own, outside of experts."""
+    if family in MIXTURES:
+        return TARGETS[:4]
+    return ["o_proj", "down_proj"] if family == "phi3" else TARGETS
 
 
-def a_plan(kind, family, shape, draw):
-    """Flags, some of which the model may refuse. `shape`: (changes, sizes, heads that ranks share)."""
-    changes, sizes, shared = shape
-    flags, lengths = {}, [sizes[name] for name in ("SEQ", "READ", "WRITTEN") if name in sizes]
-    if kind not in ("encoder", "vit"):
-        tensor = draw.choice([n for n in (1, 2, 4, 8) if all(size % n == 0 for size in (shared, *lengths))])
-        layers = changes.get("num_hidden_layers", changes.get("n_layer", 2))
-        stages = draw.choice([n for n in (1, 2, 4) if layers % n == 0 and n * tensor <= CORES])
-        flags = {"--tensor_parallel_size": tensor, "--pipeline_parallel_size": stages}
-        if stages > 1 and layers % (2 * stages) == 0 and draw.random() < 0.5:
-            flags["--virtual_pipeline_size"] = 2
-        if kind == "decoder" and draw.random() < 0.3:
-            flags["--recompute"] = draw.choice(["selective", "full"])
-        if tensor > 1 and family not in MIXTURES and draw.random() < 0.2:
-            flags["--disable_sequence_parallel"] = "true"
-    data, again = data_parallel(family, sizes, flags, draw)
-    flags["--gradient_accumulation_steps"] = again
-    if data > 1 and kind not in ("encoder", "vit") and draw.random() < 0.5:
-        flags["--zero_1"] = "true"
-    cores = data * flags.get("--tensor_parallel_size", 1) * flags.get("--pipeline_parallel_size", 1)
-    if cores > 1:
-        flags |= {"--nproc_per_node": cores, "--instance_type": "trn1.32xlarge"}
-    if draw.random() < 0.2:
-        flags["--numerics"] = draw.choice(FORMATS)
-        if flags["--numerics"].startswith("bf16") and draw.random() < 0.3:
-            flags["--optimizer_use_master_weights"] = "true"
-    return {flag: value for flag, value in flags.items() if value != 1}
-
-
-def an_adapter(draw):
-    return {"r": draw.randint(1, 6), "lora_alpha": draw.randint(1, 12),
-            "target_modules": sorted(draw.sample(TARGETS, draw.randint(1, len(TARGETS))))}
+def an_adapter(family, draw):
+    targets = targets_of(family)
+    return {"r": draw.randint(1, 12), "lora_alpha": draw.randint(1, 12),
+            "target_modules": sorted(draw.sample(targets, draw.randint(1, len(targets))))}
 
 
 def a_case(seed, number):
@@ -190,12 +162,13 @@ def a_case(seed, number):
     kind = draw.choices(list(KINDS), list(KINDS.values()))[0]
     family = draw.choice(FAMILIES[kind])
     shape = SHAPES[kind](family, draw)
+    shape[0].update(odd_keys.drawn(family, shape[0], draw))
     adapter = None
-    if kind == "decoder" and family not in (*MIXTURES, "phi3") and draw.random() < 0.2:
-        adapter = an_adapter(draw)
+    if kind == "decoder" and draw.random() < 0.2:
+        adapter = an_adapter(family, draw)
     elif family in CLASSIFIERS and draw.random() < 0.2:
         family += "_classifier"
-    recipe = a_recipe(kind, draw)
+    recipe = a_recipe(draw)
     if family.endswith("_classifier"):
         shape[0]["vocab_size"] = shape[1]["VOCAB"] = max(shape[1]["VOCAB"], 24)
     flags = a_plan(kind, family, shape, draw)

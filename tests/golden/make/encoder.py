@@ -115,8 +115,8 @@ def forward(w, batch, family, task, c):
     prefix, layers, parts, pooled, top = naming(family, task)
     width = c.get("embedding_size", H)
 
-    def act(x):
-        return torch.nn.functional.gelu(x, approximate="tanh" if family == "albert" else "none")
+    def act(x, name=c.get("hidden_act", c.get("activation"))):
+        return torch.nn.functional.gelu(x, approximate="none" if name == "gelu" else "tanh")
 
     def linear(x, name):
         return x @ w[name + ".weight"].T + w[name + ".bias"]
@@ -146,7 +146,9 @@ def forward(w, batch, family, task, c):
         x = norm(x + linear(act(linear(x, part["up"])), part["down"]), part["norm2"])
     if task == "mlm":
         dense, last, bias = MASKED[family]
-        return norm(act(linear(x, dense)), last) @ w[embeddings + "word_embeddings.weight"].T + w[bias]
+        # RobertaLMHead and ElectraGeneratorPredictions have GELU whatever the file says.
+        x = act(linear(x, dense), "gelu") if family in ("roberta", "electra") else act(linear(x, dense))
+        return norm(x, last) @ w[embeddings + "word_embeddings.weight"].T + w[bias]
     if task == "tokens":
         return linear(x, top)
     first = linear(x[:, 0], pooled)

@@ -121,10 +121,18 @@ def shapes(c):
     if c.get("do_layer_norm_before", True):
         out[n["norm"] + ".weight"] = out[n["norm"] + ".bias"] = (h,)
     if not c["tie_word_embeddings"]:
-        out[n["head"] + ".weight"] = (c["vocab_size"], h)
+        out[head_name(c) + ".weight"] = (c["vocab_size"], width)
     if c["model_type"] == "phi":
-        out[n["head"] + ".bias"] = (c["vocab_size"],)
+        out[head_name(c) + ".bias"] = (c["vocab_size"],)
     return out
+
+
+def head_name(c):
+    """The table of the head, by default of those whose published files are tied."""
+    n = names_of(c)
+    if c["tie_word_embeddings"]:
+        return n["tokens"]
+    return "lm_head" if n["head"] == n["tokens"] else n["head"]
 
 
 QKV = ("q_proj", "k_proj", "v_proj")
@@ -163,12 +171,13 @@ def linear(x, name, w):
     return y + w[name + ".bias"] if name + ".bias" in w else y
 
 
-def norm(x, name, w):
-    return torch.nn.functional.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], 1e-5)
+def norm(x, name, w, c):
+    eps = c.get("layer_norm_eps", c.get("layer_norm_epsilon", c.get("norm_epsilon", 1e-5)))
+    return torch.nn.functional.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], eps)
 
 
 def mlp(y, p, w, c):
-    n, act = names_of(c), c.get("hidden_act", c.get("activation_function", "gelu"))
+    n, act = names_of(c), c.get("hidden_act", c.get("activation_function", c.get("activation", "gelu")))
     y = linear(y, p + n["up"], w)
     y = y.relu() if act == "relu" else torch.nn.functional.gelu(y, approximate="none" if act == "gelu" else "tanh")
     return linear(y, p + n["down"], w)
@@ -194,20 +203,21 @@ def forward(w, ids, c):
     for i in range(c["num_hidden_layers"]):
         p, hidden = f"{n['layers']}.{i}.", hidden_keys(c, i, length)
         if not first:
-            x = norm(x + attention(x, p, w, c, hidden), p + n["norm1"], w)
-            x = norm(x + mlp(x, p, w, c), p + n["norm2"], w)
+            x = norm(x + attention(x, p, w, c, hidden), p + n["norm1"], w, c)
+            x = norm(x + mlp(x, p, w, c), p + n["norm2"], w, c)
             continue
-        a = attention(norm(x, p + n["norm1"], w), p, w, c, hidden)
+        a = attention(norm(x, p + n["norm1"], w, c), p, w, c, hidden)
         if side_by_side:
-            x = x + a + mlp(norm(x, p + n["norm2"], w), p, w, c)
+            x = x + a + mlp(norm(x, p + n["norm2"], w, c), p, w, c)
         else:
             x = x + a
-            x = x + mlp(norm(x, p + n["norm2"], w), p, w, c)
-    x = norm(x, n["norm"], w) if first else x
+            x = x + mlp(norm(x, p + n["norm2"], w, c), p, w, c)
+    x = norm(x, n["norm"], w, c) if first else x
     if "model.decoder.project_out.weight" in w:
         x = x @ w["model.decoder.project_out.weight"].T
-    logits = x @ w[n["head"] + ".weight"].T
-    return logits + w[n["head"] + ".bias"] if n["head"] + ".bias" in w else logits
+    head = head_name(c)
+    logits = x @ w[head + ".weight"].T
+    return logits + w[head + ".bias"] if head + ".bias" in w else logits
 
 
 def make(family, folder, seed=1, changes=None, sizes=None, **drawn):

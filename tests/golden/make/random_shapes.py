@@ -9,12 +9,14 @@ draw, to go on with a seed."""
 import copy
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import common
+import draw_plans
 import draws
 
 FORMAT, TRAININGS = "--numerics", 24
@@ -23,7 +25,7 @@ FORMAT, TRAININGS = "--numerics", 24
 def command_of(trnsim, folder, flags):
     words = []
     for flag, value in flags.items():
-        words += [flag] if value == "true" else [flag, str(value)]
+        words.append(flag if value == "true" else f"{flag}={value}")
     return [trnsim, "verify", str(folder), "--format", "json", *words]
 
 
@@ -42,10 +44,11 @@ def excused(case, folder, checks):
     return all(line["passes"] or line["error"] <= own[what] for what, line in checks.items())
 
 
-def outcome(trnsim, case, folder):
+def outcome(trnsim, case, folder, written=False):
     """"agrees", "rounding", "refused: why" or "DISAGREES: why"; the errors; the command."""
-    shutil.rmtree(folder, ignore_errors=True)
-    draws.write(case, folder)
+    if not written:
+        shutil.rmtree(folder, ignore_errors=True)
+        draws.write(case, folder)
     command = command_of(trnsim, folder, case["flags"])
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     checks = checks_of(ran.stdout)
@@ -53,6 +56,8 @@ def outcome(trnsim, case, folder):
     why = (ran.stderr.splitlines() or [""])[0]
     if ran.returncode == 0 and checks:
         return "agrees", errors, command
+    if ran.returncode == 3 and "--set" in case["flags"]:  # too small a memory
+        return f"refused: usage error: --set: {why}", errors, command
     if ran.returncode == 2 and ran.stderr.startswith("usage error"):
         return f"refused: {why}", errors, command
     if ran.returncode == 1 and checks and excused(case, folder, checks):
@@ -70,12 +75,8 @@ def smaller(case):
     """Cases that are simpler in one thing."""
     for flag in case["flags"]:
         if flag not in ("--nproc_per_node", "--instance_type"):
-            out = copy.deepcopy(case)
-            del out["flags"][flag]
-            cores = out["flags"].get("--tensor_parallel_size", 1) * out["flags"].get("--pipeline_parallel_size", 1)
-            if "--nproc_per_node" in out["flags"]:
-                out["flags"]["--nproc_per_node"] = cores
-            yield out
+            yield {**copy.deepcopy(case), "flags": draw_plans.without(case["flags"], flag)}
+    yield on_one_core(case)
     for key, value in common.PLAIN.items():
         if key not in ("fp32", "bf16", "eps") and key in case["recipe"] and case["recipe"][key] != value:
             out = copy.deepcopy(case)
@@ -118,45 +119,59 @@ def shown(case):
     return f"{changes} {case['sizes']} {recipe} {case['adapter'] or ''}"
 
 
+def accepted(trnsim, case, folder):
+    """The case without the flags that its model refuses, one after the other; their names; its outcome."""
+    refused, written = [], False
+    while True:
+        result, errors, command = outcome(trnsim, case, folder, written)
+        written = True
+        if not result.startswith("refused"):
+            return case, refused, (result, errors, command)
+        named = re.match(r"refused: usage error: (--\w+)", result)
+        if named and named[1] in case["flags"] and named[1] not in ("--nproc_per_node", "--instance_type"):
+            refused.append(result.removeprefix("refused: usage error: "))
+            case = {**case, "flags": draw_plans.without(case["flags"], named[1])}
+        elif case["flags"] != on_one_core(case)["flags"]:
+            refused.append(result.removeprefix("refused: usage error: "))
+            case = on_one_core(case)
+        else:
+            return case, refused, ("DISAGREES: refused on one core too: " + result, errors, command)
+
+
 def tried(trnsim, number, case, folder):
-    """The outcome, on one core where the plan is refused; a line is printed."""
-    name = f"{number} {case['family']}"
+    """The outcome, without what the model refuses; a line is printed."""
     words = " ".join(command_of("", "", case["flags"])[5:])
-    result, errors, command = outcome(trnsim, case, folder)
-    if result.startswith("refused"):
-        print(f"{name} {words}: {result}; on one core", flush=True)
-        case = on_one_core(case)
-        result, errors, command = outcome(trnsim, case, folder)
-        result = "DISAGREES: refused on one core too" if result.startswith("refused") else result + " (plan refused)"
-    print(f"{name} {words}: {case['recipe']['optimizer']}{' LoRA' if case['adapter'] else ''}: {errors}: {result}",
-          flush=True)
+    case, refused, (result, errors, command) = accepted(trnsim, case, folder)
+    print(f"{number} {case['family']} {words}: {case['recipe']['optimizer']}{' LoRA' if case['adapter'] else ''}: "
+          f"{errors}: {result}{', without ' + ', '.join(refused) if refused else ''}", flush=True)
     if result.startswith("DISAGREES"):
-        print(f"  {shown(case)}", flush=True)
+        print(f"  {shown(case)}\n  {' '.join(command)}", flush=True)
     if result.startswith("DISAGREES: check failed"):
         case = shrunk(trnsim, case, folder)
         result, errors, command = outcome(trnsim, case, folder)
         print(f"  shrunk to {shown(case)}: {errors}: {result}\n  {' '.join(command)}", flush=True)
-    return result
+    return result, bool(refused)
 
 
 def main():
     trnsim, count = sys.argv[1], int(sys.argv[2])
     given = [int(n) for n in sys.argv[3:5]]
     seed, start = given + [1, 0][len(given):]
-    results, kept = [], []
+    results, kept, refused = [], [], 0
     root = pathlib.Path(tempfile.mkdtemp(prefix="trnsim_random_"))
     for number in range(start, start + count):
         case = draws.a_case(seed, number)
         folder = root / f"{number}_{case['family']}"
-        results.append(tried(trnsim, number, case, folder))
+        result, changed = tried(trnsim, number, case, folder)
+        results.append(result)
+        refused += changed
         if results[-1].startswith("DISAGREES"):
             kept.append(folder)
         else:
             shutil.rmtree(folder)
     agree, rounding = (sum(r.startswith(word) for r in results) for word in ("agrees", "rounding"))
-    refused = sum(r.endswith("(plan refused)") for r in results)
     print(f"{count} random trainings, seed {seed}: {agree} agree, {rounding} as far as PyTorch's own, {len(kept)} "
-          f"disagree; {refused} plans refused, on one core instead")
+          f"disagree; of {refused} plans a part was refused, and left out")
     if kept:
         print("kept: " + ", ".join(map(str, kept)))
         sys.exit(1)

@@ -98,7 +98,8 @@ def forward(w, pixels):
         context = (scores.softmax(-1) @ v).transpose(1, 2).reshape(len(y), tokens(), H)
         x = linear(context, layer + "attention.output.dense") + x
         y = linear(norm(x, layer + "layernorm_after"), layer + "intermediate.dense")
-        x = linear(functional.gelu(y), layer + "output.dense") + x  # GELU by erf
+        y = functional.gelu(y, approximate="none" if CONFIG["hidden_act"] == "gelu" else "tanh")
+        x = linear(y, layer + "output.dense") + x
     x = norm(x, MODEL + ".layernorm")
     return sum(linear(x[:, i], name) for i, name in enumerate(CLASSIFIERS)) / len(CLASSIFIERS)
 

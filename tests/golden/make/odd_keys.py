@@ -1,0 +1,50 @@
+"""Keys of a config.json that change the model and that published files have otherwise, by family."""
+GELUS = ["gelu", "gelu_new", "gelu_pytorch_tanh"]
+EPS = [1e-12, 1e-6, 1e-4]
+FLAG = [True, False]
+CAPS = [None, 3.0, 50.0]
+ROPES = [{"rope_type": "linear", "factor": 3.0}, {"type": "linear", "factor": 1.5},
+         {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 3.0,
+          "original_max_position_embeddings": 20}]
+ROUTER = {"router_aux_loss_coef": [0.0, 0.3], "output_router_logits": FLAG, "capacity_factor": [0.5, 1.0, 1.3]}
+BERT = {"hidden_act": GELUS, "layer_norm_eps": EPS}
+# Values of each key; a family of the golden trajectories has one of them.
+KEYS = {
+    "llama": {"rope_scaling": ROPES}, "qwen2": {"rope_scaling": ROPES}, "qwen3": {"rope_scaling": ROPES},
+    "mistral": {"sliding_window": [None], "rope_scaling": ROPES},
+    "gemma2": {"attn_logit_softcapping": CAPS, "final_logit_softcapping": CAPS},
+    "gemma3": {"sliding_window_pattern": [1, 2, 3], "rope_local_base_freq": [100.0, 1e5],
+               "query_pre_attn_scalar": [3, 40]},
+    "granite": {"embedding_multiplier": [0.5, 12.0], "residual_multiplier": [0.2, 1.0],
+                "attention_multiplier": [0.01, 1.0], "logits_scaling": [0.5, 8.0]},
+    "smollm3": {"no_rope_layer_interval": [1, 2, 3], "rope_scaling": ROPES},
+    "stablelm": {"use_qkv_bias": FLAG, "partial_rotary_factor": [0.5, 1.0], "layer_norm_eps": EPS},
+    "mixtral": ROUTER, "qwen3_moe": {**ROUTER, "norm_topk_prob": FLAG}, "olmoe": {**ROUTER, "norm_topk_prob": FLAG},
+    "gpt_neox": {"hidden_act": GELUS, "rotary_pct": [0.5, 1.0], "layer_norm_eps": EPS, "tie_word_embeddings": FLAG,
+                 "rotary_emb_base": [100.0, 1e6]},
+    "opt": {"tie_word_embeddings": FLAG}, "opt_350m": {"tie_word_embeddings": FLAG},
+    "phi": {"hidden_act": GELUS, "partial_rotary_factor": [0.5, 1.0], "layer_norm_eps": EPS},
+    "starcoder2": {"hidden_act": GELUS, "sliding_window": [None], "norm_epsilon": EPS, "tie_word_embeddings": FLAG},
+    "gpt_neo": {"activation_function": GELUS, "layer_norm_epsilon": EPS, "tie_word_embeddings": FLAG},
+    "gpt_bigcode": {"activation_function": GELUS, "layer_norm_epsilon": EPS, "tie_word_embeddings": FLAG},
+    "falcon": {"activation": GELUS, "layer_norm_epsilon": EPS, "multi_query": FLAG, "tie_word_embeddings": FLAG,
+               "rope_theta": [100.0, 1e6]},
+    "gpt2": {"activation_function": GELUS, "layer_norm_epsilon": EPS, "tie_word_embeddings": FLAG,
+             "n_inner": [None, 5, 150]},
+    "vit": BERT, "deit_teacher": BERT, "bert": BERT, "roberta": BERT, "xlm-roberta": BERT, "electra": BERT,
+    "albert": BERT, "distilbert": {"activation": GELUS},
+    "t5": {"feed_forward_proj": ["relu", "gated-gelu"], "tie_word_embeddings": FLAG, "layer_norm_epsilon": EPS,
+           "decoder_start_token_id": [0, 2]},
+}
+KEYS |= {"gpt_neox_serial": KEYS["gpt_neox"], "t5_v1_1": KEYS["t5"],
+         "falcon_40b": {key: KEYS["falcon"][key] for key in ("activation", "layer_norm_epsilon", "rope_theta")}}
+
+
+def drawn(family, changes, draw):
+    """Some of them; not where a size of the model says otherwise already."""
+    keys = KEYS.get(family, KEYS.get(family.split("_")[0], {}))
+    out = {key: draw.choice(values) for key, values in keys.items() if draw.random() < 0.35}
+    if "rope_scaling" in out and "original_max_position_embeddings" in out["rope_scaling"]:
+        out["rope_scaling"] = {**out["rope_scaling"], "original_max_position_embeddings":
+                               max(4, changes["max_position_embeddings"] // 2)}
+    return out
