@@ -96,7 +96,28 @@ void found_attention_gradient(Lowerer& l) {
       runtime::kAttentionGrad,
       {by_tokens(l, 0), by_tokens(l, 1), by_tokens(l, 2), l.matrix(l.in(3)), by_tokens(l, 4), by_tokens(l, 5)},
       rewritten_attention(l, 4));
-  for (std::size_t i = 0; i < l.node().results; ++i) l.set_result(out[i], i);
+  for (std::size_t i = 0; i < l.node().results; ++i) {
+    View made = dense_view(out[i], l.type_out(i).dims, l.graph().value(out[i]).dtype);  // scores: as TensorE takes them
+    if (made.dtype != l.dtype_out(i))
+      made = l.element({.form = runtime::ElementForm::kFunction}, {made}, made.dims, l.dtype_out(i));
+    l.set(std::move(made), i);
+  }
+}
+
+/// made by frontend/rewrite/updates.cpp: a parameter, its gradient, its moments and factors -> the parameter and the
+/// moments, in the memory that they have if nothing else reads that later.
+void found_update(Lowerer& l) {
+  auto attrs = hlo::attrs_from(l.node().attributes.text("backend_config"), l.where()).as<runtime::UpdateAttrs>();
+  const auto [rows, cols] = matrix_form(l.type_out().dims);
+  std::vector<runtime::ValueId> in;
+  std::uint32_t result = 0;
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
+    const bool is_factor = i > l.node().results;
+    if (i != 1 && !is_factor) attrs.in_place |= l.may_write(i) ? 1U << result : 0U, ++result;
+    in.push_back(is_factor ? l.matrix(l.in(i), 1, 1) : l.matrix(l.in(i), rows, cols));
+  }
+  const auto out = l.add_all(runtime::kUpdate, in, attrs);
+  for (std::size_t i = 0; i < out.size(); ++i) l.set_result(out[i], i);
 }
 
 /// Rounds over rows, each of which takes the eight largest that are left: VectorE has no other order of elements.
@@ -167,6 +188,7 @@ struct CustomRow {
 constexpr std::array kTargets = {CustomRow{"te_fused_attn_forward_ffi", attention},
                                  CustomRow{"te_fused_attn_backward_ffi", attention_gradient},
                                  CustomRow{"rewrite.attention", found_attention},
+                                 CustomRow{"rewrite.update", found_update},
                                  CustomRow{"rewrite.attention_grad", found_attention_gradient},
                                  CustomRow{"TopK", top_k},
                                  CustomRow{"AwsNeuronTopK", top_k}};

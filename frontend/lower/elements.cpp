@@ -123,6 +123,10 @@ void pair(Lowerer& l, Alu alu) {
     return l.set(number_view(held(runtime::computed(alu, a.number, b.number), element), dims, dtype));
   const bool wraps = is_integer(element) && (alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul);
   if (wraps) return l.set(integer_pair(l, alu, a, b));
+  const double none = alu == Alu::kMul || alu == Alu::kDiv ? 1 : 0;  // the number that changes nothing
+  const bool takes_none = none == 1 || alu == Alu::kAdd || alu == Alu::kSub;
+  if (takes_none && b.is_number() && b.number == none && a.dtype == dtype) return l.set(a);
+  if (takes_none && commutes && a.is_number() && a.number == none && b.dtype == dtype) return l.set(b);
   if (b.is_number()) {
     const bool halves =
         alu == Alu::kDiv && is_float(element);  // a product with the reciprocal is exact for powers of 2
@@ -298,15 +302,12 @@ View chosen_bits(Lowerer& l, const std::vector<View>& in, const Dims& dims, Dtyp
 }  // namespace
 
 View Lowerer::element(const ElementAttrs& given, const std::vector<View>& in, const Dims& dims, Dtype dtype) {
-  if (const auto order = order_of_memory(in)) {  // dimensions change places, elements do not
+  if (const auto order = order_of_memory(*this, in)) {  // dimensions change places, elements do not
     std::vector<View> turned;
     for (const View& view : in) turned.push_back(transposed(view, *order));
-    Dims back(order->size()), sizes;
-    for (std::size_t d = 0; d < order->size(); ++d) {
-      back[static_cast<std::size_t>((*order)[d])] = static_cast<std::int64_t>(d);
-      sizes.push_back(dims[static_cast<std::size_t>((*order)[d])]);
-    }
-    return transposed(element(given, turned, sizes, dtype), back);
+    Dims sizes;
+    for (const std::int64_t d : *order) sizes.push_back(dims[static_cast<std::size_t>(d)]);
+    return turned_back(element(given, turned, sizes, dtype), *order);
   }
   if (std::ranges::all_of(in, &View::is_number)) {
     const auto at = [&](std::size_t i) { return i < in.size() ? in[i].number : 0.0; };

@@ -144,7 +144,8 @@ void Lowerer::only_timed(std::string_view why) {
 
 bool Lowerer::may_write(std::size_t i) const {
   const View& view = in(i);
-  if (view.is_number() || !owned_.contains(view.base) || !is_dense(view) || view.first != 0) return false;
+  if (view.is_number() || !is_dense(view) || view.first != 0) return false;
+  if (!owned_.contains(view.base) && !donated_.contains(view.base)) return false;
   const runtime::ValueId root = out_.graph.root(view.base), own = node_->operands[i];
   if (std::ranges::count(node_->operands, own) != 1 || std::ranges::find(pinned_, root) != pinned_.end()) return false;
   for (const Frame* frame = frame_; frame; frame = frame->caller)

@@ -72,6 +72,8 @@ class Lowerer {
   void own(runtime::ValueId value) { owned_.insert(value); }
   /// Writes `part` into the elements of `whole` that `place` views: the whole with them, under its new name.
   View written(View whole, const View& place, const View& part);
+  /// Whether operand i's memory may be written: it is the program's own or donated, and nothing reads it later.
+  bool may_write(std::size_t i) const;
   /// Operand i if its memory may be written: it is the program's own, and nothing reads it later under any name.
   /// Else a copy.
   View to_write(std::size_t i);
@@ -111,7 +113,6 @@ class Lowerer {
   bool without_elements();
   void lower_node(const Node& node, std::size_t number);
   void require_sizes() const;
-  bool may_write(std::size_t i) const;
   /// Whether a call writes the memory of its first operand.
   bool writes_first(const runtime::Op& op, const std::vector<runtime::ValueId>& in, const runtime::Attrs& attrs) const;
   bool other_names(const std::vector<runtime::ValueId>& in, bool writes) const;
@@ -127,7 +128,7 @@ class Lowerer {
   double work_ = 0;
   std::int64_t calls_ = 0;
   std::vector<runtime::ValueId> parameters_;
-  std::set<runtime::ValueId> owned_;
+  std::set<runtime::ValueId> owned_, donated_;
   std::vector<runtime::ValueId> pinned_;
   /// Names of memory in the present call, by its root, and whether it was written by them.
   std::map<runtime::ValueId, std::map<runtime::ValueId, bool>> uses_;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "frontend/lower/lowerer.h"
+#include "frontend/lower/reading.h"
 #include "runtime/ops/ops.h"
 
 namespace trnsim::frontend {
@@ -90,6 +91,13 @@ bool are_joined(Lowerer& l, const std::vector<View>& parts, std::size_t split, s
 
 std::optional<View> joined_in_rows(Lowerer& l, const std::vector<View>& parts, std::size_t d) {
   if (std::ranges::all_of(parts, &View::is_number)) return std::nullopt;  // none says how many rows there are
+  if (const auto order = order_of_memory(l, parts)) {
+    std::vector<View> turned;
+    for (const View& view : parts) turned.push_back(transposed(view, *order));
+    const auto place = std::ranges::find(*order, static_cast<std::int64_t>(d)) - order->begin();
+    const auto joined = joined_in_rows(l, turned, static_cast<std::size_t>(place));
+    if (joined) return turned_back(*joined, *order);
+  }
   Dims dims = parts[0].dims;
   dims[d] = 0;
   std::int64_t piece = isa::size_of(parts[0].dtype) * part_of(parts[0], d + 1, dims.size()).count();

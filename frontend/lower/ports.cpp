@@ -59,6 +59,7 @@ void Lowerer::parameters(const Function& entry, std::vector<View>& out) {
     const auto v = graph().tensor(name, rows, cols, dtype, kind);
     if (own.size() == 3 && own[2] == "1") graph().freeze(v);
     if (constants.contains(p) && !donated) graph().hold_constant(v);
+    if (donated) donated_.insert(v);
     parameters_.push_back(v);
     out_.inputs.push_back({.name = name, .type = type});
     out.push_back(dense_view(v, type.dims, dtype));
@@ -100,11 +101,26 @@ bool reads_end_with(const runtime::Graph& graph, runtime::ValueId v, runtime::No
       readers, [&](runtime::NodeId n) { return graph.node(n).scope == scope ? before.contains(n) : n < by; });
 }
 
+/// Whether a node's result can be made in the memory of `into`: nothing reads that in the node's call or later.
+bool is_free_for(const runtime::Graph& graph, runtime::ValueId from, runtime::ValueId into) {
+  const runtime::Value &made = graph.value(from), &place = graph.value(into);
+  if (made.producer == runtime::kNoNode || made.alias != runtime::kNoValue) return false;
+  const runtime::Node& by = graph.node(made.producer);
+  const bool simple = by.op->collective == runtime::Collective::kNone && !by.op->looks_on;
+  if (!simple || made.kind != runtime::Kind::kActivation || made.dtype != place.dtype || made.bytes() != place.bytes())
+    return false;
+  std::set<runtime::NodeId> readers;
+  readers_of(graph, into, readers);
+  return std::ranges::all_of(readers,
+                             [&](runtime::NodeId n) { return n < made.producer && graph.node(n).scope != by.scope; });
+}
+
 }  // namespace
 
 /// Where it is computed, if all have read its place and its call takes further operations: a collective's has itself
 /// alone. Else at the end of the program.
 void Lowerer::assign(runtime::ValueId from, runtime::ValueId into) {
+  if (is_free_for(graph(), from, into)) return graph().live_in(from, into);
   const runtime::NodeId by = graph().value(from).producer;
   const std::uint32_t now = graph().current_scope();
   const bool joins = by != runtime::kNoNode && graph().node(by).op->collective == runtime::Collective::kNone;

@@ -62,6 +62,12 @@ Reading reading_at(Lowerer& l, const std::vector<View>& in, const Dims& dims, st
     out.columns_alone = out.columns_alone && (spread == Spread::kOne || spread == Spread::kColumn);
   }
   for (std::size_t d = 0; d < dims.size(); ++d) (d < split ? out.rows : out.cols) *= dims[d];
+  // Few rows leave partitions idle: an engine with 48 of them takes as long as a way through HBM.
+  constexpr std::int64_t kAsFastAsMemory = 48;
+  const bool formless =
+      std::ranges::none_of(out.spreads, [](Spread s) { return s == Spread::kRow || s == Spread::kColumn; });
+  if (!formless && out.rows < kAsFastAsMemory && out.cols >= kMany)
+    out.passes += out.rows * out.cols * (kAsFastAsMemory / out.rows - 1);
   return out;
 }
 
@@ -83,17 +89,30 @@ bool is_spread(const View& view) {
   return false;
 }
 
+/// Whether elements follow each other in these dimensions, or are picked from the rows of their memory.
+bool is_read_as(Lowerer& l, const View& view) {
+  if (is_dense(view)) return view.first == 0;
+  const std::int64_t rows = l.graph().value(view.base).rows;
+  std::int64_t above = 1;
+  for (const std::int64_t size : view.dims)
+    if ((above *= size) >= rows) break;
+  return above == rows && l.taken_columns(view, rows);
+}
+
 /// Elements that are copied where dimensions are in this order.
-std::int64_t moved_in(const std::vector<View>& in, const Dims& order) {
+std::int64_t moved_in(Lowerer& l, const std::vector<View>& in, const Dims& order) {
   std::int64_t out = 0;
   for (const View& view : in)
-    if (!view.is_number() && !is_spread(view) && !is_dense(transposed(view, order))) out += view.count();
+    if (!view.is_number() && !is_spread(view)) {
+      const View turned = transposed(view, order);
+      if (!is_dense(turned) && !is_read_as(l, turned)) out += view.count();
+    }
   return out;
 }
 
 }  // namespace
 
-std::optional<Dims> order_of_memory(const std::vector<View>& in) {
+std::optional<Dims> order_of_memory(Lowerer& l, const std::vector<View>& in) {
   const auto by_place = [](const View& view) {
     Dims out(view.dims.size());
     std::iota(out.begin(), out.end(), 0);
@@ -102,15 +121,22 @@ std::optional<Dims> order_of_memory(const std::vector<View>& in) {
   std::optional<Dims> best;
   std::int64_t least = -1;
   for (const View& view : in) {
-    if (view.is_number() || view.dims.size() < 2 || view.first != 0) continue;
+    if (view.is_number() || view.dims.size() < 2) continue;
     const Dims own = by_place(view);
     Dims order = own;
     std::ranges::stable_sort(order, std::greater{}, [&](auto d) { return view.strides[static_cast<std::size_t>(d)]; });
-    if (order == own || order.back() != own.back() || !is_dense(transposed(view, order))) continue;
-    if (least < 0) least = moved_in(in, own);
-    if (const std::int64_t moved = moved_in(in, order); moved < least) best = order, least = moved;
+    if (order == own || order.back() != own.back() || !is_read_as(l, transposed(view, order))) continue;
+    if (least < 0) least = moved_in(l, in, own);
+    if (const std::int64_t moved = moved_in(l, in, order); moved < least) best = order, least = moved;
   }
   return best;
+}
+
+View turned_back(const View& view, const Dims& order) {
+  Dims back(order.size());
+  for (std::size_t d = 0; d < order.size(); ++d)
+    back[static_cast<std::size_t>(order[d])] = static_cast<std::int64_t>(d);
+  return transposed(view, back);
 }
 
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {

@@ -22,7 +22,9 @@ struct Reading {
 
 /// The order of dimensions in which the operands' elements follow each other, where another order than their own lets
 /// less be copied and leaves the last dimension, whose elements DMA moves as one run.
-std::optional<Dims> order_of_memory(const std::vector<View>& in);
+std::optional<Dims> order_of_memory(Lowerer& l, const std::vector<View>& in);
+/// A view in dimensions of that order, in their own again.
+View turned_back(const View& view, const Dims& order);
 /// The matrix for which least passes through HBM: of equals, one that an operand is already, then rows of the last
 /// dimension.
 Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims);

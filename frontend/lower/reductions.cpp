@@ -78,7 +78,7 @@ View reduced(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoi
 /// The same where other dimensions come first in memory: the result has their order.
 std::optional<View> reduced_in_memory(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoid, Alu alu) {
   if (view.is_number()) return {};
-  const auto turned = order_of_memory({view});
+  const auto turned = order_of_memory(l, {view});
   if (!turned) return {};
   Dims places, kept, sizes;  // of `dims` in that order; of the others
   for (std::size_t d = 0; d < turned->size(); ++d) {

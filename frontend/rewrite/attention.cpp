@@ -46,6 +46,36 @@ bool keeps(const Node& node) {
   return node.op->name == "convert" || node.op->name == "copy" || node.op->name == "reshape";
 }
 
+/// A value that counts from, from + 1, ... along a dimension; -1: none.
+struct Counted {
+  std::int64_t along = -1, from = 0;
+};
+
+/// The whole number that all elements of a constant are.
+std::optional<std::int64_t> whole_number(const Function& function, const Producers& producers, ValueId value) {
+  const Node* node = producers.of(value);
+  while (node && (node->op->name == "broadcast_in_dim" || keeps(*node))) node = producers.of(node->operands[0]);
+  if (!node || node->op->name != "constant" || !is_integer(function.type(node->result()).element)) return {};
+  const LiteralPtr literal = node->attributes.literal("value");
+  if (!literal || (!literal->splat && literal->count() != 1)) return {};
+  return wrap_to(literal->type.element, static_cast<std::int64_t>(literal->bits(0)));
+}
+
+Counted counted(const Function& function, const Producers& producers, ValueId value) {
+  std::int64_t from = 0;
+  for (const Node* node = producers.of(value); node; node = producers.of(value)) {
+    const bool adds = node->op->name == "add", subtracts = node->op->name == "subtract";
+    if (!adds && !subtracts) break;
+    auto number = whole_number(function, producers, node->operands[1]);
+    const bool first = !number && adds;
+    if (first) number = whole_number(function, producers, node->operands[0]);
+    if (!number) return {};
+    from += subtracts ? -*number : *number;
+    value = node->operands[first ? 1 : 0];
+  }
+  return {.along = counts_along([&](ValueId v) { return producers.of(v); }, value), .from = from};
+}
+
 }  // namespace
 
 AttentionSearch::AttentionSearch(const Module& module, const Function& function)
@@ -56,6 +86,11 @@ AttentionSearch::AttentionSearch(const Module& module, const Function& function)
       for (const ValueId v : region.captures) readers_[v].push_back(nullptr);
   }
   for (const ValueId v : function.results) readers_[v].push_back(nullptr);
+}
+
+bool AttentionSearch::is_sum(const Node& node) const {
+  return node.op->name == "reduce" && node.operands.size() == 2 && is_region_of(module_, node, "add") &&
+         number_of(function_, producers_, node.operands[1]) == 0.0;
 }
 
 std::optional<AttentionUse> AttentionSearch::at(const Node& product) const {
@@ -100,38 +135,15 @@ bool AttentionSearch::reaches_product(ValueId value) const {
     const Node* node = producers_.of(value);
     if (!node || is_product(node)) return node != nullptr;
     const std::string_view op = node->op->name;
-    if (keeps(*node))
+    if (keeps(*node) || op == "tanh")
       value = node->operands[0];
     else if (op == "multiply" || op == "divide")
-      value = node->operands[factor_of(node->operands[0]) ? 1 : 0];
+      value = node->operands[factor_of(function_, producers_, node->operands[0]) ? 1 : 0];
     else
       return false;
   }
   return false;
 }
-
-/// A number for all elements: a constant, or a value without dimensions.
-std::optional<AttentionFactor> AttentionSearch::factor_of(ValueId value) const {
-  if (const auto number = number_of(function_, producers_, value)) return AttentionFactor{.number = *number};
-  const Node* node = producers_.of(value);
-  while (node && keeps(*node)) node = producers_.of(node->operands[0]);
-  if (!node || node->op->name != "broadcast_in_dim" || !function_.type(node->operands[0]).dims.empty()) return {};
-  return AttentionFactor{.value = node->operands[0]};
-}
-
-namespace {
-
-bool scale_by(AttentionUse& use, const AttentionFactor& factor, bool divides) {
-  if (!factor.value) {
-    use.scale = divides ? use.scale / factor.number : use.scale * factor.number;
-    return true;
-  }
-  if (use.factor) return false;
-  use.factor = factor.value, use.divides = divides;
-  return true;
-}
-
-}  // namespace
 
 /// From scores to their product: scales, a mask that is added, keys that are hidden.
 bool AttentionSearch::scores_behind(AttentionUse& use, ValueId value) const {
@@ -145,19 +157,23 @@ bool AttentionSearch::scores_behind(AttentionUse& use, ValueId value) const {
       if (function_.type(node->operands[0]).dims.back() != function_.type(value).dims.back()) return false;
       value = node->operands[0];
     } else if (op == "multiply" || op == "divide") {
-      const auto second = factor_of(node->operands[1]),
-                 first = op == "divide" ? std::nullopt : factor_of(node->operands[0]);
+      const auto factor = [&](std::size_t side) { return factor_of(function_, producers_, node->operands[side]); };
+      const auto second = factor(1), first = op == "divide" ? std::nullopt : factor(0);
       if (!second && !first) return false;
-      if (!scale_by(use, second ? *second : *first, op == "divide")) return false;
+      if (!use.scaling.take(second ? *second : *first, op == "divide")) return false;
       value = node->operands[second ? 0 : 1];
+    } else if (op == "tanh") {
+      if (use.soft_cap != 0 || use.scaling.value || use.scaling.number <= 0) return false;
+      use.soft_cap = use.scaling.number;
+      value = node->operands[0];
     } else if (op == "add") {
       const std::size_t path = reaches_product(node->operands[0]) ? 0 : 1;
-      if (use.mask || use.causal || use.scale != 1 || use.factor) return false;
+      if (use.mask || use.causal || use.soft_cap != 0 || use.scaling != Scaling{}) return false;
       if (!reaches_product(node->operands[path])) return false;
       masked(use, node->operands[1 - path]);
       value = node->operands[path];
     } else if (op == "select") {
-      if (use.mask || use.causal || use.scale != 1 || use.factor) return false;
+      if (use.mask || use.causal || use.soft_cap != 0 || use.scaling != Scaling{}) return false;
       const auto hidden = selected(use, *node);
       if (!hidden) return false;
       value = *hidden;
@@ -218,18 +234,23 @@ bool AttentionSearch::is_causal(ValueId truth, bool later) const {
   if (!node || node->op->name != "compare" || rank - cut < 2) return false;
   const std::int64_t own = function_.type(node->result()).rank();
   const Dims& dims = function_.type(node->result()).dims;
-  const auto maker = [&](ValueId v) { return producers_.of(v); };
-  const std::int64_t first = counts_along(maker, node->operands[0]), second = counts_along(maker, node->operands[1]);
+  const Counted first = counted(function_, producers_, node->operands[0]),
+                second = counted(function_, producers_, node->operands[1]);
   if (dims[static_cast<std::size_t>(own - 1)] != dims[static_cast<std::size_t>(own - 2)]) return false;
-  const std::string way = node->attributes.text("comparison_direction");
-  if (first == own - 2 && second == own - 1) return way == (later ? "LT" : "GE");
-  return first == own - 1 && second == own - 2 && way == (later ? "GT" : "LE");
+  std::string way = node->attributes.text("comparison_direction");
+  std::int64_t apart = second.from - first.from;  // query - key is compared with it
+  if (first.along == own - 1 && second.along == own - 2)
+    way = way.front() == 'L' ? "G" + way.substr(1) : way.front() == 'G' ? "L" + way.substr(1) : way, apart = -apart;
+  else if (first.along != own - 2 || second.along != own - 1)
+    return false;
+  return later ? (way == "LT" && apart == 0) || (way == "LE" && apart == -1)
+               : (way == "GE" && apart == 0) || (way == "GT" && apart == -1);
 }
 
 /// The axes of queries and keys: the last dimension of the scores are keys.
 bool AttentionSearch::operands(AttentionUse& use) const {
   const DotDims dims = dot_dims(use.product->attributes);
-  const auto side = [&](std::size_t i) { return placed(function_, producers_, use.product->operands[i]); };
+  const auto side = [&](std::size_t i) { return placed(function_, producers_, use.product->operands[i], true); };
   const auto kept = [&](std::size_t i, const Ints& batch, const Ints& summed) {
     Ints out;
     for (std::int64_t d = 0; d < function_.type(use.product->operands[i]).rank(); ++d)
@@ -242,12 +263,15 @@ bool AttentionSearch::operands(AttentionUse& use) const {
   use.q = {.root = q.root,
            .batch = q.joined(dims.lhs_batch),
            .tokens = q.joined({rows.back()}),
-           .size = q.joined(dims.lhs_contracting)};
+           .size = q.joined(dims.lhs_contracting),
+           .scaling = q.scaling};
   if (rows.size() == 2) use.q.group = q.joined({rows.front()});
   use.k = {.root = k.root,
            .batch = k.joined(dims.rhs_batch),
            .tokens = k.joined(keys),
-           .size = k.joined(dims.rhs_contracting)};
+           .size = k.joined(dims.rhs_contracting),
+           .scaling = k.scaling};
+  if (k.scaling.value || (q.scaling.value && use.scaling.value)) return false;
   use.queries = size_of_axes(use.q.tokens), use.keys = size_of_axes(use.k.tokens);
   use.head = size_of_axes(use.q.size);
   return use.head <= kWidest && use.keys == function_.type(use.scores).dims.back();

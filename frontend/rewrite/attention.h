@@ -14,14 +14,9 @@ namespace trnsim::frontend::rewrite {
 struct HeadOperand {
   ValueId root = 0;
   DimAxes batch{}, group{}, tokens{}, size{};  // group: heads that share keys, as a dimension of their own
+  Scaling scaling{};                           // in front of the product
 
   bool same(const HeadOperand& other) const;
-};
-
-/// A number, or a value without dimensions.
-struct AttentionFactor {
-  double number = 1;
-  std::optional<ValueId> value{};
 };
 
 /// The products of a gradient, each with the side of its operand that has the scores' form.
@@ -32,18 +27,17 @@ struct AttentionGradientUse {
   };
   Product dq{}, dk{}, dv{};
   HeadOperand dy{};
-  double scale = 1;  // of the scores' gradient,
-  std::optional<ValueId> factor{};
-  bool divides = false;
+  Scaling scaling{};                // of the scores' gradient
+  std::optional<ValueId> scores{};  // it, where a bias has it as its gradient, too
 };
 
 struct AttentionUse {
   const Node *product = nullptr, *context = nullptr;  // of queries and keys, of probabilities and values
   std::size_t p_side = 0;                             // of `context`
   ValueId p = 0, scores = 0;                          // probabilities, and what they are the softmax of
-  double scale = 1;
-  std::optional<ValueId> factor{};  // times or through a number that data says
-  bool divides = false, causal = false;
+  Scaling scaling{};                                  // behind the product
+  double soft_cap = 0;                                // scores become soft_cap * tanh(scores / soft_cap)
+  bool causal = false;
   std::optional<ValueId> mask{};   // added to scores, or with `hidden`
   std::optional<double> hidden{};  // truths: this is the score of keys that are not seen,
   bool hides = false;              // or that are
@@ -61,13 +55,14 @@ class AttentionSearch {
   /// is.
   std::optional<AttentionUse> at(const Node& product) const;
   const std::vector<const Node*>& readers(ValueId value) const { return readers_[value]; }
+  /// Whether a node adds elements up, and nothing to them.
+  bool is_sum(const Node& node) const;
 
  private:
   using Products = std::vector<AttentionGradientUse::Product>;
 
   bool softmax_behind(AttentionUse& use, ValueId operand) const;
   bool reaches_product(ValueId value) const;
-  std::optional<AttentionFactor> factor_of(ValueId value) const;
   bool scores_behind(AttentionUse& use, ValueId value) const;
   void masked(AttentionUse& use, ValueId mask) const;
   std::optional<ValueId> selected(AttentionUse& use, const Node& node) const;
@@ -77,8 +72,8 @@ class AttentionSearch {
   std::set<ValueId> between(ValueId last, const std::set<ValueId>& first) const;
   bool alone(const AttentionUse& use) const;
 
-  HeadOperand summed_operand(const Node& node, std::size_t side) const;
-  HeadOperand kept_operand(const Node& node, std::size_t side) const;
+  HeadOperand summed_operand(const Node& node, std::size_t side, bool scaled = false) const;
+  HeadOperand kept_operand(const Node& node, std::size_t side, bool scaled = false) const;
   Products products_of(ValueId value, std::set<ValueId>& others) const;
   bool gradient(AttentionUse& use, const Products& of_p, const std::set<ValueId>& others) const;
   std::optional<ValueId> scores_gradient(const AttentionUse& use, AttentionGradientUse& out, const Node& dp,

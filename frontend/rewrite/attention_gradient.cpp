@@ -50,27 +50,31 @@ bool changes_form(const Node& node) {
 }  // namespace
 
 bool HeadOperand::same(const HeadOperand& other) const {
-  return root == other.root && same_axes(batch, other.batch) && same_axes(group, other.group) &&
-         same_axes(tokens, other.tokens) && same_axes(size, other.size);
+  return root == other.root && scaling == other.scaling && same_axes(batch, other.batch) &&
+         same_axes(group, other.group) && same_axes(tokens, other.tokens) && same_axes(size, other.size);
 }
 
 /// An operand whose tokens a product sums up.
-HeadOperand AttentionSearch::summed_operand(const Node& node, std::size_t side) const {
-  HeadOperand out = kept_operand(node, side);
+HeadOperand AttentionSearch::summed_operand(const Node& node, std::size_t side, bool scaled) const {
+  HeadOperand out = kept_operand(node, side, scaled);
   std::swap(out.tokens, out.size);
   return out;
 }
 
 /// An operand whose tokens stay, and whose heads' elements a product sums up.
-HeadOperand AttentionSearch::kept_operand(const Node& node, std::size_t side) const {
+HeadOperand AttentionSearch::kept_operand(const Node& node, std::size_t side, bool scaled) const {
   const DotDims dims = dot_dims(node.attributes);
   const Ints& batch = side == 0 ? dims.lhs_batch : dims.rhs_batch;
   const Ints& summed = side == 0 ? dims.lhs_contracting : dims.rhs_contracting;
-  const Placed at = placed(function_, producers_, node.operands[side]);
+  const Placed at = placed(function_, producers_, node.operands[side], scaled);
   Ints kept;
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(at.dims.size()); ++d)
     if (std::ranges::find(batch, d) == batch.end() && std::ranges::find(summed, d) == summed.end()) kept.push_back(d);
-  return {.root = at.root, .batch = at.joined(batch), .tokens = at.joined(kept), .size = at.joined(summed)};
+  return {.root = at.root,
+          .batch = at.joined(batch),
+          .tokens = at.joined(kept),
+          .size = at.joined(summed),
+          .scaling = at.scaling};
 }
 
 /// Products that read a value, in whatever form; `others`: values that are computed of it otherwise.
@@ -119,7 +123,7 @@ std::optional<ValueId> AttentionSearch::scores_gradient(const AttentionUse& use,
     for (double& one : scaled) one *= scale;
     if (!std::isfinite(scale) || scale == 0) continue;
     if (difference(*found, scaled, kGradientFloor * std::abs(scale)) >= 4 * samples.tolerance()) continue;
-    last = v, out.scale = scale;
+    last = v, out.scaling.number = scale;
   }
   if (!last) return {};
   inside = between(*last, {dp.result(), use.p});
@@ -136,16 +140,15 @@ std::optional<ValueId> AttentionSearch::scaled_gradient(AttentionGradientUse& ou
   const bool divides = node.op->name == "divide";
   if (!divides && node.op->name != "multiply") return value;
   const std::size_t side = node.operands[0] == value ? 1 : 0;
-  const auto factor = factor_of(node.operands[side]);
-  if (!factor || !factor->value || (divides && side == 0)) return value;
-  out.factor = factor->value, out.divides = divides;
+  const auto factor = factor_of(function_, producers_, node.operands[side]);
+  if (!factor || !factor->value || (divides && side == 0) || !out.scaling.take(*factor, divides)) return value;
   inside.insert(node.result());
   return node.result();
 }
 
 /// Whether all that reads the probabilities besides the context is a gradient: three products that an operation makes.
 bool AttentionSearch::gradient(AttentionUse& use, const Products& of_p, const std::set<ValueId>& others) const {
-  if (of_p.size() != 2 || !use.q.group.empty()) return false;
+  if (of_p.size() != 2 || !use.q.group.empty() || use.soft_cap != 0) return false;
   AttentionGradientUse out;
   out.dv = of_p[of_p[0].node == use.context ? 1 : 0];
   const HeadOperand p = summed_operand(*out.dv.node, out.dv.side);
@@ -161,9 +164,10 @@ bool AttentionSearch::gradient(AttentionUse& use, const Products& of_p, const st
   if (!ds) return false;
   std::set<ValueId> beside;
   const Products of_ds = products_of(*ds, beside);
-  if (of_ds.size() != 2 || !beside.empty()) return false;
+  if (of_ds.size() != 2 || (!beside.empty() && (out.scaling != Scaling{} || use.scaling.value))) return false;
+  if (!beside.empty()) out.scores = *ds;
   for (const AttentionGradientUse::Product& one : of_ds) {
-    const HeadOperand with = summed_operand(*one.node, 1 - one.side);
+    const HeadOperand with = summed_operand(*one.node, 1 - one.side, true);
     if (with.same(use.k)) out.dq = one;
     if (with.same(use.q)) out.dk = one;
   }

@@ -157,7 +157,7 @@ class Readers {
 
 std::size_t functions(Module& module, Function& function) {
   std::size_t count = 0;
-  std::vector<Node> before;  // slopes that come before their products
+  std::vector<Node> before;  // slopes, each of which comes in front of its product
   const Producers producers{function};
   Readers readers{function, producers};
   for (std::size_t n = function.nodes.size(); n-- > 0;) {
@@ -182,7 +182,7 @@ std::size_t functions(Module& module, Function& function) {
     readers.drop(node);
     node = std::move(made);
   }
-  function.nodes.insert(function.nodes.begin(), before.begin(), before.end());
+  function.nodes.insert(function.nodes.end(), before.begin(), before.end());
   if (!before.empty()) put_in_order(function);
   return count;
 }

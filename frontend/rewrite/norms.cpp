@@ -9,7 +9,8 @@
 #include "frontend/hlo/attrs_text.h"
 #include "frontend/lower/lower.h"
 #include "frontend/ops/operator.h"
-#include "frontend/rewrite/norm_numbers.h"
+#include "frontend/rewrite/factors.h"
+#include "frontend/rewrite/norm_gradient.h"
 #include "frontend/rewrite/samples.h"
 #include "runtime/graph/attributes.h"
 
@@ -18,36 +19,21 @@ namespace {
 
 using Numbers = Samples::Numbers;
 
-constexpr std::size_t kMostBehind = 32, kMostReaders = 40, kMostBehindRow = 500, kMostBehindGradient = 32;
+constexpr std::size_t kMostBehind = 32, kMostReaders = 64, kMostBehindRow = 500;
 constexpr std::int64_t kMostColumns = 1 << 16;
-constexpr double kSmall = 1e-2;  // of normal numbers: below it differences count as they are
-
-/// The gradient of a norm for x, of another gradient.
-struct NormGradient {
-  ValueId dx = 0, dy = 0;
-  std::optional<ValueId> gain{};
-};
-
-/// Where the graph has it.
-struct Use {
-  ValueId x = 0;
-  Norm norm{};
-  ValueId y = 0;
-  std::optional<ValueId> gain{}, shift{};
-  std::vector<ValueId> normal{}, deviation{};  // kept for a gradient
-  std::optional<NormGradient> gradient{};
-};
+constexpr double kSmall = NormGradients::kSmall;
 
 class Search {
  public:
-  Search(const Module& module, const Function& function) : module_{module}, function_{function}, producers_{function} {
+  Search(const Module& module, const Function& function)
+      : function_{function}, producers_{function}, gradients_{module, function, producers_} {
     readers_.resize(function.values.size());
     for (std::size_t n = 0; n < function.nodes.size(); ++n)
       for (const ValueId v : function.nodes[n].operands) readers_[v].push_back(n);
   }
 
   /// The norm whose deviation the node computes.
-  std::optional<Use> at(const Node& node) const {
+  std::optional<NormUse> at(const Node& node) const {
     const ValueId value = node.result();
     const std::string_view op = node.op->name;
     if ((op != "rsqrt" && op != "sqrt" && op != "power") || !is_float(function_.type(value).element)) return {};
@@ -57,32 +43,44 @@ class Search {
       const Dims& dims = function_.type(x).dims;
       if (!is_float(function_.type(x).element) || dims.size() < 2 || dims.back() < 2 || dims.back() > kMostColumns)
         continue;
-      if (others_behind(function_, producers_, value, x, true, 1) > 0) continue;
+      if (others_behind(function_, producers_, value, x, true, 2) > (data_in(from) ? 1 : 0)) continue;
       if (auto found = use_of(x, value, from)) return found;
     }
     return {};
   }
 
  private:
-  std::optional<Use> use_of(ValueId x, ValueId deviation, const std::vector<ValueId>& from) const {
+  std::optional<NormUse> use_of(ValueId x, ValueId deviation, const std::vector<ValueId>& from) const {
     const std::int64_t cols = function_.type(x).dims.back();
     const Numbers at = rows_of(cols);
-    Samples samples{module_, function_, producers_, x, at, {.by_rows = true}};
+    const auto data = data_in(from);
+    Samples samples = gradients_.samples_of(x, at, data);
     const Numbers* numbers = samples.of(deviation);
     if (!numbers || !samples.is_column(deviation) || !samples.others().empty() || !samples.rows().empty()) return {};
     Numbers reciprocal = *numbers;
     if (producers_.of(deviation)->op->name == "sqrt")
       for (double& one : reciprocal) one = 1 / one;
+    NormUse best{.x = x};
+    double least = samples.tolerance();
     for (const ValueId v : from) {
-      const auto eps = number_of(function_, producers_, v);
+      const auto eps = v == data ? std::optional{NormGradients::kEpsAtSamples} : number_of(function_, producers_, v);
       if (!eps || *eps < 0 || *eps > 0.1) continue;
       for (const bool centred : {true, false}) {
         Norm norm = norm_of(at, cols, centred, *eps);
-        if (difference(reciprocal, norm.deviation, 0) < samples.tolerance())
-          return made_of({.x = x, .norm = std::move(norm)}, deviation, at);
+        const double off = difference(reciprocal, norm.deviation, 0);
+        if (off >= least) continue;
+        least = off, best.norm = std::move(norm);
+        best.eps = v == data ? data : std::nullopt;
       }
     }
-    return {};
+    return least < samples.tolerance() ? made_of(std::move(best), deviation, at) : std::nullopt;
+  }
+
+  /// The one value of these that is so.
+  std::optional<ValueId> data_in(const std::vector<ValueId>& from) const {
+    const auto is = [&](ValueId v) { return gradients_.is_data(v); };
+    const auto found = std::ranges::find_if(from, is);
+    return std::ranges::count_if(from, is) == 1 ? std::optional{*found} : std::nullopt;
   }
 
   /// Values that are made of the deviation, at once or in steps.
@@ -91,20 +89,21 @@ class Search {
     for (std::size_t i = 0; i < out.size() && out.size() < kMostReaders; ++i)
       for (const std::size_t n : readers_[out[i]]) {
         const Node& node = function_.nodes[n];
-        if (node.results == 1 && std::ranges::find(out, node.result()) == out.end()) out.push_back(node.result());
+        if (node.results == 1 && is_followed(node, true) && std::ranges::find(out, node.result()) == out.end())
+          out.push_back(node.result());
       }
     std::ranges::sort(out);
     return out;
   }
 
-  std::optional<Use> made_of(Use found, ValueId deviation, const Numbers& at) const {
+  std::optional<NormUse> made_of(NormUse found, ValueId deviation, const Numbers& at) const {
     bool any = false;
     std::vector<ValueId> mixed;  // with another value: a gradient's
     for (const ValueId v : followers(deviation)) {
-      constexpr std::size_t kMostRows = 2;  // a gain and a shift
+      const std::size_t kMostRows = found.eps ? 3 : 2;  // a gain and a shift
       if (others_behind(function_, producers_, v, found.x, true, kMostRows + 1) > kMostRows) mixed.push_back(v);
       if (!mixed.empty() && mixed.back() == v) continue;
-      Samples samples{module_, function_, producers_, found.x, at, {.by_rows = true}};
+      Samples samples = gradients_.samples_of(found.x, at, found.eps);
       const Numbers* numbers = samples.of(v);
       if (numbers && !samples.others().empty()) mixed.push_back(v);
       if (!numbers || !samples.others().empty()) continue;
@@ -116,7 +115,7 @@ class Search {
       else if (samples.is_whole(v) && gained(found, v, deviation, samples, *numbers))
         any = true;
     }
-    if (any || !found.normal.empty()) found.gradient = gradient_of(found, mixed, at);
+    if (any || !found.normal.empty()) found.gradient = gradients_.of(found, mixed, at);
     if (!any && !found.normal.empty() && (found.gradient || fuses_alone(found))) {
       found.y = found.normal.back(), any = true;
       found.normal.pop_back();
@@ -124,54 +123,10 @@ class Search {
     return any ? std::optional{found} : std::nullopt;
   }
 
-  /// The last value that is the gradient for x, of a value that x does not make.
-  std::optional<NormGradient> gradient_of(const Use& found, const std::vector<ValueId>& all, const Numbers& at) const {
-    for (std::size_t i = all.size(); i-- > 0;) {
-      if (!has_rows_of(all[i], found.x)) continue;
-      Samples samples{module_, function_, producers_, found.x, at, {.by_rows = true}};
-      if (!samples.of(all[i]) || samples.others().empty()) continue;
-      std::vector<ValueId> from = origins(function_, producers_, all[i], kMostBehindGradient, true);
-      std::ranges::sort(from);  // the furthest first: a gain is behind it
-      for (const ValueId dy : from)
-        if (has_rows_of(dy, found.x) && makes_all(dy, samples.others(), found.x))
-          if (auto gradient = gradient_by(found, all[i], dy, at)) return gradient;
-    }
-    return {};
-  }
-
-  bool has_rows_of(ValueId value, ValueId x) const {
-    return is_float(function_.type(value).element) && function_.type(value).dims == function_.type(x).dims;
-  }
-
-  /// Whether a value is computed of all these, and not of x.
-  bool makes_all(ValueId value, const std::vector<ValueId>& of, ValueId x) const {
-    const std::vector<ValueId> from = origins(function_, producers_, value, kMostBehindGradient, true);
-    const auto has = [&](ValueId v) { return std::ranges::find(from, v) != from.end(); };
-    return value != x && !has(x) && std::ranges::all_of(of, has);
-  }
-
-  std::optional<NormGradient> gradient_by(const Use& found, ValueId value, ValueId dy, const Numbers& at) const {
-    Samples samples{module_, function_, producers_, found.x, at, {.by_rows = true}};
-    Numbers given = rows_of(function_.type(found.x).dims.back());
-    for (std::size_t i = 0; i < given.size(); ++i)
-      given[i] = fraction(0.7548776662466927 * static_cast<double>(i + 1)) - 0.4;
-    samples.know(dy, given);
-    const Numbers* numbers = samples.of(value);
-    if (!numbers || !samples.others().empty() || samples.rows().size() > 1) return {};
-    NormGradient out{.dx = value, .dy = dy};
-    if (samples.rows().size() == 1) {
-      out.gain = samples.rows()[0];
-      for (std::size_t i = 0; i < given.size(); ++i) given[i] *= samples.row(0)[i];
-    }
-    const Numbers expected = norm_gradient(found.norm, given, function_.type(found.x).dims.back());
-    if (difference(*numbers, expected, kSmall) >= 4 * samples.tolerance()) return {};
-    return out;
-  }
-
   /// Whether a norm without a gain is worth one. In types of 16 bits the layer
   /// norm's product and sum with rows of ones and zeros cost more than its own
   /// steps: 160 of 145 us for [4096, 768] on Trn1; in fp32 165 of 346 us.
-  bool fuses_alone(const Use& found) const {
+  bool fuses_alone(const NormUse& found) const {
     return !found.norm.centred || info(function_.type(found.normal.back()).element).bits >= 32;
   }
 
@@ -192,7 +147,7 @@ class Search {
 
   /// Whether a value is the norm times a row, and with another row added; the
   /// last one is the result.
-  bool gained(Use& found, ValueId v, ValueId deviation, Samples& samples, const Numbers& numbers) const {
+  bool gained(NormUse& found, ValueId v, ValueId deviation, Samples& samples, const Numbers& numbers) const {
     const std::vector<ValueId> rows = samples.rows();
     if (rows.empty() || rows.size() > 2 || (rows.size() == 2 && !found.norm.centred)) return false;
     for (std::size_t gain = 0; gain < rows.size(); ++gain) {
@@ -211,9 +166,9 @@ class Search {
     return false;
   }
 
-  const Module& module_;
   const Function& function_;
   const Producers producers_;
+  const NormGradients gradients_;
   std::vector<std::vector<std::size_t>> readers_;
 };
 
@@ -225,8 +180,26 @@ ValueId row(Function& function, std::int64_t cols, double number, std::vector<No
   return made.back().result();
 }
 
+/// The number of data that a value has for all elements.
+ValueId number_behind(const Function& function, ValueId value) {
+  const Producers producers{function};
+  return producers.of(value)->operands[0];
+}
+
+/// The factor of a row's sum, in the place of -1 / columns.
+ValueId made_factor(Function& function, const NormGradient& gradient, std::int64_t cols, std::vector<Node>& made) {
+  Factors factors;
+  FactorId all = factors.number(-gradient.factor / static_cast<double>(cols));
+  for (const auto& [value, power] : gradient.powers)
+    for (int i = 0; i < std::abs(power); ++i) {
+      const FactorId one = factors.value(number_behind(function, value));
+      all = power > 0 ? factors.product(all, one) : factors.quotient(all, one);
+    }
+  return factors.made(all, function, made);
+}
+
 /// The operation in the place of the values that it makes.
-void put(Function& function, const Use& use, const Node& place, std::vector<Node>& made,
+void put(Function& function, const NormUse& use, const Node& place, std::vector<Node>& made,
          std::map<ValueId, ValueId>& replaced) {
   const Type type = function.type(use.y);
   const std::int64_t cols = type.dims.back();
@@ -234,6 +207,8 @@ void put(Function& function, const Use& use, const Node& place, std::vector<Node
   column.dims.back() = 1;
   std::vector<ValueId> operands{use.x, use.gain ? *use.gain : row(function, cols, 1, made)};
   if (use.norm.centred) operands.push_back(use.shift ? *use.shift : row(function, cols, 0, made));
+  if (use.eps)
+    operands.push_back(formed(function, number_behind(function, *use.eps), scalar_type(Element::kF32), made));
   Node norm =
       custom_call(function, use.norm.centred ? "trnsim.layernorm" : "trnsim.rmsnorm", operands, {type, type, column});
   norm.line = place.line, norm.metadata = place.metadata;
@@ -249,18 +224,24 @@ void put(Function& function, const Use& use, const Node& place, std::vector<Node
   const Type to = function.type(gradient.dx);
   std::vector<ValueId> in{gradient.dy, gradient.gain ? *gradient.gain : row(function, cols, 1, made), normal,
                           deviation};
+  if (!gradient.powers.empty() || gradient.factor != 1) in.push_back(made_factor(function, gradient, cols, made));
   Node back = custom_call(function, use.norm.centred ? "trnsim.layernorm_grad" : "trnsim.rmsnorm_grad", in, {to});
   back.line = place.line, back.metadata = place.metadata;
   back.attributes.set("backend_config",
                       hlo::words_of(runtime::Attrs{runtime::ResultAttrs{.dtype = device_type(to.element, "norm")}}));
-  replaced[gradient.dx] = back.result();
+  ValueId dx = back.result();
   made.push_back(std::move(back));
+  if (gradient.rest) {
+    made.push_back(plain_node(function, "add", {*gradient.rest, dx}, to));
+    dx = made.back().result();
+  }
+  replaced[gradient.dx] = dx;
 }
 
 }  // namespace
 
 std::size_t norms(Module& module, Function& function) {
-  std::vector<Use> all;
+  std::vector<NormUse> all;
   std::vector<const Node*> places;
   const bool any = std::ranges::any_of(function.nodes, [](const Node& node) { return node.op->name == "reduce"; });
   if (!any) return 0;

@@ -7,22 +7,17 @@
 
 namespace trnsim::frontend::rewrite {
 
-namespace {
-
-/// Whether Samples looks behind a node.
 bool is_followed(const Node& node, bool by_rows) {
   const std::string_view op = node.op->name;
   if (is_analytic(op) || op == "convert") return true;
   return by_rows && (op == "reduce" || op == "broadcast_in_dim" || op == "reshape" || op == "copy");
 }
 
-}  // namespace
-
 std::vector<ValueId> origins(const Function& function, const Producers& producers, ValueId value, std::size_t most,
-                             bool by_rows) {
+                             bool by_rows, std::optional<ValueId> until) {
   std::vector<ValueId> out{value};
   for (std::size_t i = 0; i < out.size() && out.size() < most; ++i) {
-    const Node* node = producers.of(out[i]);
+    const Node* node = out[i] == until ? nullptr : producers.of(out[i]);
     if (!node || !is_followed(*node, by_rows) || number_of(function, producers, out[i])) continue;
     for (const ValueId operand : node->operands)
       if (std::ranges::find(out, operand) == out.end()) out.push_back(operand);
@@ -176,7 +171,7 @@ void replace_reads(Function& function, const std::map<ValueId, ValueId>& by) {
 }
 
 void replace_by(Function& function, const std::vector<Node>& made, const std::map<ValueId, ValueId>& by) {
-  function.nodes.insert(function.nodes.begin(), made.begin(), made.end());
+  function.nodes.insert(function.nodes.end(), made.begin(), made.end());
   replace_reads(function, by);
   put_in_order(function);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,16 @@ std::size_t attention(Module& module, Function& function);
 std::size_t functions(Module& module, Function& function);
 std::size_t losses(Module& module, Function& function);
 std::size_t norms(Module& module, Function& function);
+std::size_t paddings(Module& module, Function& function);
 std::size_t scattered_sums(Module& module, Function& function);
+std::size_t updates(Module& module, Function& function);
 
+/// Whether a node computes functions of reals, with `by_rows` also sums of rows and changes of form.
+bool is_followed(const Node& node, bool by_rows);
 /// `value` and those that it is computed from by functions of reals, with `by_rows` also by sums of rows and changes of
-/// form, not more than `most`, the latest first.
+/// form, not more than `most`, the latest first; not those that `until` is computed from.
 std::vector<ValueId> origins(const Function& function, const Producers& producers, ValueId value, std::size_t most,
-                             bool by_rows);
+                             bool by_rows, std::optional<ValueId> until = {});
 /// Whether `variable` is among origins().
 bool depends_on(const Function& function, const Producers& producers, ValueId value, ValueId variable, bool by_rows,
                 std::size_t most);
@@ -47,7 +52,7 @@ bool is_removable(const Node& node);
 void remove_unread(Function& function);
 /// Readers of a value of the left read that of the right.
 void replace_reads(Function& function, const std::map<ValueId, ValueId>& by);
-/// As replace_reads(), where nodes `made` compute the values of the right: each comes where it can be computed.
+/// As replace_reads(), where nodes `made` compute the values of the right: each comes in front of its first reader.
 void replace_by(Function& function, const std::vector<Node>& made, const std::map<ValueId, ValueId>& by);
 
 }  // namespace trnsim::frontend::rewrite

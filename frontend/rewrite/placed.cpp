@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "frontend/ops/operator.h"
+#include "frontend/rewrite/samples.h"
 
 namespace trnsim::frontend::rewrite {
 
@@ -50,7 +51,7 @@ std::optional<Placed> placed_by(const Function& function, const Node& node, cons
   const std::string_view op = node.op->name;
   const Dims& to = function.type(node.result()).dims;
   if (op == "copy") return of;
-  Placed out{.root = of.root};
+  Placed out{.root = of.root, .scaling = of.scaling};
   if (op == "reshape") {
     auto dims = regrouped(of.dims, to);
     if (!dims) return std::nullopt;
@@ -70,11 +71,50 @@ std::optional<Placed> placed_by(const Function& function, const Node& node, cons
   return out;
 }
 
-Placed placed(const Function& function, const Producers& producers, ValueId value) {
-  if (const Node* node = producers.of(value); node && node->operands.size() == 1 && node->results == 1)
+std::optional<Factor> factor_of(const Function& function, const Producers& producers, ValueId value) {
+  if (const auto number = number_of(function, producers, value)) return Factor{.number = *number};
+  const Node* node = producers.of(value);
+  while (node && (node->op->name == "convert" || node->op->name == "copy" || node->op->name == "reshape"))
+    node = producers.of(node->operands[0]);
+  if (!node || node->op->name != "broadcast_in_dim" || !function.type(node->operands[0]).dims.empty()) return {};
+  return Factor{.value = node->operands[0]};
+}
+
+bool Scaling::take(const Factor& factor, bool through) {
+  if (factor.value && value) return false;
+  if (factor.value)
+    value = factor.value, divides = through;
+  else
+    number = through ? number / factor.number : number * factor.number;
+  return true;
+}
+
+namespace {
+
+/// A product of a value with a number, looked through.
+std::optional<Placed> placed_behind(const Function& function, const Producers& producers, const Node& node) {
+  const bool divides = node.op->name == "divide";
+  if (!divides && node.op->name != "multiply") return {};
+  for (const std::size_t i : {1U, 0U}) {
+    const auto factor = factor_of(function, producers, node.operands[i]);
+    if (!factor || (divides && i == 0)) continue;
+    Placed out = placed(function, producers, node.operands[1 - i], true);
+    return out.scaling.take(*factor, divides) ? std::optional{out} : std::nullopt;
+  }
+  return {};
+}
+
+}  // namespace
+
+Placed placed(const Function& function, const Producers& producers, ValueId value, bool scaled) {
+  const Node* node = producers.of(value);
+  if (node && node->operands.size() == 1 && node->results == 1)
     if (const std::string_view op = node->op->name;
         op == "copy" || op == "reshape" || op == "transpose" || op == "broadcast_in_dim")
-      if (auto found = placed_by(function, *node, placed(function, producers, node->operands[0]))) return *found;
+      if (auto found = placed_by(function, *node, placed(function, producers, node->operands[0], scaled)))
+        return *found;
+  if (node && scaled)
+    if (auto found = placed_behind(function, producers, *node)) return *found;
   Placed out{.root = value};
   const Dims& dims = function.type(value).dims;
   const Dims strides = dense_strides(dims);

@@ -12,15 +12,36 @@ namespace trnsim::frontend::rewrite {
 /// A dimension of a value as axes of the memory of another one, the outermost first. A stride of 0 repeats.
 using DimAxes = std::vector<Axis>;
 
+/// A number, or a value without dimensions.
+struct Factor {
+  double number = 1;
+  std::optional<ValueId> value{};
+};
+/// The number that a value has for all elements: a constant, or a value without dimensions.
+std::optional<Factor> factor_of(const Function& function, const Producers& producers, ValueId value);
+
+/// Numbers that all elements of a value are multiplied by.
+struct Scaling {
+  double number = 1;
+  std::optional<ValueId> value{};  // and by this one of data,
+  bool divides = false;            // or through it
+
+  bool operator==(const Scaling&) const = default;
+  /// Whether it has room for another factor.
+  bool take(const Factor& factor, bool through);
+};
+
 /// A value's elements in `root`, which is no change of form of yet another value.
 struct Placed {
   ValueId root = 0;
   std::vector<DimAxes> dims{};
+  Scaling scaling{};
 
   DimAxes joined(const Ints& which) const;  // these dimensions' axes, one behind the other
 };
 
-Placed placed(const Function& function, const Producers& producers, ValueId value);
+/// `scaled`: products with numbers are looked through, too.
+Placed placed(const Function& function, const Producers& producers, ValueId value, bool scaled = false);
 /// The same of the result of a node that changes the form of `of`; none: it does something else.
 std::optional<Placed> placed_by(const Function& function, const Node& node, const Placed& of);
 

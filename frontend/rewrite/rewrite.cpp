@@ -14,15 +14,20 @@ namespace {
 
 constexpr std::array kRewrites = {
     Rewrite{
+        "paddings", &Rewrites::paddings,
+        "a padded value that a truth, padded alike, picks beside the padding's number: PyTorch's gradient of a slice",
+        "pad", rewrite::paddings},
+    Rewrite{
         "attention", &Rewrites::attention,
-        "softmax by rows between two products, with a scale, a mask that is added or selected, heads in any order of "
-        "dimensions, keys that heads share, and its gradient; not where something else reads what is in between",
+        "softmax by rows between two products, with a scale in front of the product or behind it, scores that are "
+        "capped by tanh, a mask that is added or selected, heads in any order of dimensions, keys that heads share, "
+        "and its gradient, uncapped; not where something else reads what is in between",
         "attention, attention_grad", rewrite::attention},
     Rewrite{
         "norms", &Rewrites::norms,
         "layer norm and RMS norm of rows, with a gain or without, in any spelling (variance as the mean of squares "
-        "around the mean or of squares less its square; rsqrt, a power or a quotient), with what a gradient keeps, and "
-        "their gradients for what they normalise",
+        "around the mean or of squares less its square; rsqrt, a power or a quotient; eps a constant or data), with "
+        "what a gradient keeps, and their gradients for what they normalise, with what a residual adds to them",
         "layernorm, rmsnorm, layernorm_grad, rmsnorm_grad", rewrite::norms},
     Rewrite{
         "losses", &Rewrites::losses,
@@ -37,6 +42,12 @@ constexpr std::array kRewrites = {
     Rewrite{"scattered_sums", &Rewrites::scattered_sums,
             "an all-reduce that adds, of which each rank takes the part that its number says and nothing else is read",
             "reduce_scatter", rewrite::scattered_sums},
+    Rewrite{
+        "updates", &Rewrites::updates,
+        "a parameter's update by its gradient and their moments: AdamW and Adam in any spelling (bias corrections as "
+        "factors or of the moments, decay of the parameter or of the gradient, lerp), RMSprop and Adagrad, gradient "
+        "descent with momentum; factors are constants or data",
+        "update", rewrite::updates},
 };
 
 }  // namespace

@@ -16,7 +16,9 @@ struct Rewrites {
   bool functions = true;
   bool losses = true;
   bool norms = true;
+  bool paddings = true;
   bool scattered_sums = true;
+  bool updates = true;
 };
 
 /// One pattern. A new one: its file in this folder, a switch, a row in rewrite.cpp, its test.

@@ -21,7 +21,6 @@
 #include "runtime/graph/pictures.h"
 
 namespace runtime {
-
 using OptionalType = std::optional<Dtype>;
 
 /// For ops without settings.
@@ -174,6 +173,13 @@ struct OptimizerAttrs {
   bool operator==(const OptimizerAttrs&) const = default;
 };
 
+/// For updates whose factors are data (runtime/ops/update.cpp). Bit i of `in_place`: result i stays in its memory.
+struct UpdateAttrs {
+  bool moment = false, adaptive = false, decays = false, ahead = false;
+  std::uint32_t in_place = 0;
+  bool operator==(const UpdateAttrs&) const = default;
+};
+
 struct ClipAttrs {
   double max_norm = 0;  // 0: no limit
   double scale = 1;     // of the clipped gradients: 1 / loss scale
@@ -276,8 +282,7 @@ struct MoveAttrs {
   bool operator==(const MoveAttrs&) const = default;
 };
 
-/// Elements of each row at `first` + the sum of index * stride, for all indices below `sizes`, the last index the
-/// fastest.
+/// Elements of each row at `first` + the sum of index * stride, for indices below `sizes`, the last one the fastest.
 struct ColumnsAttrs {
   std::vector<std::int64_t> sizes, strides;
   std::int64_t first = 0;
@@ -345,8 +350,7 @@ using AnyAttrs =
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
                  ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
                  BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs, RunsAttrs,
-                 ConvolutionAttrs, WindowAttrs, ColumnsAttrs, JoinAttrs>;
-
+                 ConvolutionAttrs, WindowAttrs, ColumnsAttrs, JoinAttrs, UpdateAttrs>;
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;
 template <class T, class... Alternatives>
@@ -387,8 +391,7 @@ class Attrs {
   AnyAttrs held_;
 };
 
-/// Their content in an archive (base/archive.h). For Attrs alone: the structs that convert to them are archived as they
-/// are.
+/// Their content in an archive (base/archive.h). For Attrs alone: structs that convert to them are archived themselves.
 template <class Archive, std::same_as<Attrs> T>
 void each_field(Archive& archive, const T& x) {
   archive(x.held());

@@ -91,6 +91,11 @@ class Graph {
 
   /// Makes `value` readable by the host after a run, under `name`.
   void output(ValueId value, std::string name);
+  /// Puts `value`, which a node makes, into the memory of `into`, which nothing reads from that node's call on.
+  void live_in(ValueId value, ValueId into) {
+    values_[value].alias = into;
+    values_[value].kind = values_[into].kind;
+  }
   /// Makes `value` the gradient of a parameter: it stays in HBM.
   void set_kind(ValueId value, Kind kind) { values_[value].kind = kind; }
   /// Makes `value` a weight without a gradient.

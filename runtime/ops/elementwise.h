@@ -23,6 +23,12 @@ Tensors map(std::span<const Tensor> in, const F& f) {
                    [&](auto r, auto c) { return f(in[0].at(r, c), in.size() > 1 ? in[1].broadcast(r, c) : 0.0F); })};
 }
 
+/// The eps of a norm: its setting, or operand i where it is data.
+inline Scalar eps_of(RowTiler& r, const Node& node, std::size_t i) {
+  if (node.in.size() > i) return r.in(node, i);
+  return static_cast<float>(node.attrs.as<NormAttrs>().eps);
+}
+
 /// An operand [P, 1] as wide as the others.
 inline Tile fit(const Tile& tile, std::int64_t cols) { return tile.cols() == cols ? tile : widen(tile, cols); }
 

@@ -6,17 +6,19 @@ namespace runtime {
 namespace {
 
 /// Normalizes each row: y = xhat * gamma + beta, xhat = (x - mean) * rstd, rstd = 1 / sqrt(var + eps).
-/// Shapes: x [R, C], gamma and beta [1, C] -> y [R, C]; keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient.
+/// Shapes: x [R, C], gamma and beta [1, C], and eps [1, 1] where it is data -> y [R, C]; keeps xhat [R, C] and rstd
+/// [R, 1] (fp32) for the gradient.
 /// Source: Ba et al., arXiv:1607.06450, eq. 4; on the device: NKI bn_stats, bn_aggr, then rsqrt.
 std::vector<Shape> layernorm_infer(const Contract& c) {
   const Value& x = c.in(0);
   c.need(1, 1, x.cols, "gamma");
   c.need(2, 1, x.cols, "beta");
+  if (c.inputs() > 3) c.need(3, 1, 1, "eps");
   return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
 }
 
 Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const double eps = attrs.as<NormAttrs>().eps;
+  const double eps = in.size() > 3 ? in[3].at(0, 0) : attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
   Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
   for (std::int64_t r = 0; r < x.rows; ++r) {
@@ -62,7 +64,7 @@ void layernorm_lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = r.in(node, 2);
   const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
   const Tile moments = statistics(r, x);
-  r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, static_cast<float>(node.attrs.as<NormAttrs>().eps));
+  r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, eps_of(r, node, 3));
   r.e().tensor_scalar(xhat, x, Alu::kSub, columns(moments, 0, 1), Alu::kMul, rstd);
   r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
   r.e().tensor_tensor(y, y, Alu::kAdd, beta);

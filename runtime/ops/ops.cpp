@@ -17,9 +17,9 @@ std::span<const Op* const> all_ops() {
       &kStageSend,    &kStageReceive, &kHeadSum,       &kRoute,           &kRouteGrad,     &kToSlots,
       &kGates,        &kGatedSum,     &kFromSlots,     &kGateGrad,        &kSplitBlocks,   &kJoinBlocks,
       &kRankExchange, &kBalance,      &kDiagonals,     &kDiagonalsGrad,   &kCacheAppend,   &kLambNorms,
-      &kLambApply,    &kMomentum,     &kElement,       &kRowReduce,       &kView,          &kMove,
-      &kPlace,        &kRamp,         &kEmpty,         &kBatchMatmul,     &kTakeRuns,      &kPutRuns,
-      &kConvolution,  &kWindow,       &kTakeColumns,   &kJoinColumns};
+      &kLambApply,    &kMomentum,     &kUpdate,        &kElement,         &kRowReduce,     &kView,
+      &kMove,         &kPlace,        &kRamp,          &kEmpty,           &kBatchMatmul,   &kTakeRuns,
+      &kPutRuns,      &kConvolution,  &kWindow,        &kTakeColumns,     &kJoinColumns};
   return kOps;
 }
 

@@ -14,8 +14,8 @@ extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHe
     kPositions, kTakeRows, kColSum;
 // with loops of their own
 extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb,
-    kLambNorms, kLambApply, kSgd, kMomentum, kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate, kDiagonals,
-    kDiagonalsGrad;
+    kLambNorms, kLambApply, kSgd, kMomentum, kUpdate, kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate,
+    kDiagonals, kDiagonalsGrad;
 // generation: few rows, and keys and values that stay
 extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, kCacheFill, kCacheAppend,
     kCachedAttention;

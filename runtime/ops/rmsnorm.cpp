@@ -6,7 +6,8 @@ namespace runtime {
 namespace {
 
 /// Scales each row to a root mean square of 1: y = xhat * gamma, xhat = x * rstd, rstd = 1 / sqrt(mean(x^2) + eps).
-/// Shapes: x [R, H * C], gamma [1, C] -> y [R, H * C]; keeps xhat [R, H * C] and rstd [R, H] (fp32) for the gradient.
+/// Shapes: x [R, H * C], gamma [1, C], and eps [1, 1] where it is data -> y [R, H * C]; keeps xhat [R, H * C] and rstd
+/// [R, H] (fp32) for the gradient.
 /// H > 1: heads side by side, each by itself, with one gamma (Qwen3's queries and keys).
 /// Source: Zhang and Sennrich, arXiv:1910.07467, eq. 4. Lowering: ScalarE squares and sums, rsqrt, two products; one
 /// instruction for both where xhat is not read.
@@ -14,11 +15,12 @@ std::vector<Shape> rms_infer(const Contract& c) {
   const Value& x = c.in(0);
   const std::int64_t heads = std::max<std::int64_t>(1, x.cols / c.in(1).cols);
   c.need(1, 1, x.cols / heads, "gamma");
+  if (c.inputs() > 2) c.need(2, 1, 1, "eps");
   return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, heads, Dtype::kFp32}};
 }
 
 Tensors rms_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const double eps = attrs.as<NormAttrs>().eps;
+  const double eps = in.size() > 2 ? in[2].at(0, 0) : attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
   const std::int64_t size = in[1].cols, heads = x.cols / size;
   Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, heads);
@@ -53,11 +55,11 @@ void rms_lower(RowTiler& r, const Node& node) {
   const Tile sum = r.scratch(Dtype::kFp32, 1);
   const std::int64_t size = gamma.cols();
   const bool kept = r.is_read(node.out[1]);  // a gradient follows
+  const Scalar eps = eps_of(r, node, 2);
   for (std::int64_t h = 0; h * size < all.cols(); ++h) {
     const Tile x = columns(all, h * size, size), y = columns(all_y, h * size, size), rstd = columns(all_rstd, h, 1);
     r.e().activation(y, Fn::kSquare, x, 1.0F, 0.0F, &sum);  // the squares themselves are of no use: y comes later
-    r.e().activation(rstd, Fn::kRsqrt, sum, static_cast<float>(1.0 / static_cast<double>(size)),
-                     static_cast<float>(node.attrs.as<NormAttrs>().eps));
+    r.e().activation(rstd, Fn::kRsqrt, sum, static_cast<float>(1.0 / static_cast<double>(size)), eps);
     if (!kept) {
       r.e().scalar_tensor_tensor(y, x, Alu::kMul, rstd, Alu::kMul, gamma);
       continue;
@@ -69,13 +71,15 @@ void rms_lower(RowTiler& r, const Node& node) {
 }
 
 /// dx = rstd * (g - xhat * mean(g * xhat)), g = dy * gamma, of each head.
-/// Shapes: dy [R, H * C], gamma [1, C], xhat [R, H * C], rstd [R, H] -> dx [R, H * C].
+/// Shapes: dy [R, H * C], gamma [1, C], xhat [R, H * C], rstd [R, H] -> dx [R, H * C]. A fifth operand [1, 1] is data
+/// in the place of -1 / C, by which the mean's sum is multiplied.
 std::vector<Shape> rms_grad_infer(const Contract& c) {
   const Value& dy = c.in(0);
   const std::int64_t heads = c.in(3).cols;
   c.need(1, 1, dy.cols / heads, "gamma");
   c.need(2, dy.rows, dy.cols, "xhat");
   c.need(3, dy.rows, heads, "rstd");
+  if (c.inputs() > 4) c.need(4, 1, 1, "factor");
   return {{dy.rows, dy.cols, c.result_type()}};
 }
 
@@ -88,7 +92,7 @@ Tensors rms_grad_forward(const Attrs&, std::span<const Tensor> in) {
       const auto g = [&](std::int64_t c) { return static_cast<double>(dy.at(r, c)) * gamma.at(0, c - h * size); };
       double gx = 0;
       for (std::int64_t c = h * size; c < (h + 1) * size; ++c) gx += g(c) * xhat.at(r, c);
-      const double mean = gx / static_cast<double>(size);
+      const double mean = in.size() > 4 ? -gx * in[4].at(0, 0) : gx / static_cast<double>(size);
       for (std::int64_t c = h * size; c < (h + 1) * size; ++c)
         dx.at(r, c) = static_cast<float>(rstd.at(r, h) * (g(c) - xhat.at(r, c) * mean));
     }
@@ -103,13 +107,15 @@ void rms_grad_lower(RowTiler& r, const Node& node) {
   const Tile g = r.scratch(type, cols), gx = r.scratch(type, cols), waste = r.scratch(type, cols);
   const Tile sum = r.scratch(Dtype::kFp32, 1), mean = r.scratch(Dtype::kFp32, 1);
   const Tile part = r.scratch(Dtype::kFp32, cols);
+  const Scalar factor =
+      node.in.size() > 4 ? Scalar{r.in(node, 4)} : static_cast<float>(-1.0 / static_cast<double>(cols));
   for (std::int64_t h = 0; h * cols < all_dy.cols(); ++h) {
     const auto head = [&](const Tile& tile) { return columns(tile, h * cols, cols); };
     const Tile xhat = head(all_xhat);
     r.e().tensor_tensor(g, head(all_dy), Alu::kMul, gamma);
     r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
     r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum);
-    r.e().tensor_scalar(mean, sum, Alu::kMul, static_cast<float>(-1.0 / static_cast<double>(cols)));
+    r.e().tensor_scalar(mean, sum, Alu::kMul, factor);
     r.e().scalar_tensor_tensor(part, xhat, Alu::kMul, mean, Alu::kAdd, g);
     r.e().tensor_scalar(head(all_dx), part, Alu::kMul, columns(rstd, h, 1));
   }

@@ -79,6 +79,26 @@ inline const std::vector<std::string> kAttentionSpellings = {
         "y0 = f32[] constant(0)\ny = f32[2,3,9,9] broadcast(y0), dimensions={}\n"
         "b = f32[2,3,9,9] select(seen, y, h)\ns = f32[2,3,9,9] add(b, r)\n" +
         kSoftmax + kApartContext,
+    // the same by places that are one apart
+    apart(kOwnKeys) + kLater +
+        "one0 = s32[] constant(1)\none = s32[9,9] broadcast(one0), dimensions={}\ni1 = s32[9,9] add(i, one)\n"
+        "later0 = pred[9,9] compare(j, i1), direction=GE\nlater = pred[2,3,9,9] broadcast(later0), dimensions={2,3}\n"
+        "s = f32[2,3,9,9] select(later, h, r)\n" +
+        kSoftmax + kApartContext,
+    // the scale in front of the product, of queries by data and of keys
+    "q9 = f32[2,9,3,8] parameter(0)\nn0 = f32[] parameter(3)\nn = f32[2,9,3,8] broadcast(n0), dimensions={}\n"
+    "q = f32[2,9,3,8] divide(q9, n)\nk9 = f32[2,9,3,8] parameter(1)\nf0 = f32[] constant(0.5)\n"
+    "f = f32[2,9,3,8] broadcast(f0), dimensions={}\nk = f32[2,9,3,8] multiply(f, k9)\n"
+    "v = f32[2,9,3,8] parameter(2)\n"
+    "s = f32[2,3,9,9] dot(q, k), lhs_batch_dims={0,2}, rhs_batch_dims={0,2}, lhs_contracting_dims={3}, "
+    "rhs_contracting_dims={3}\n" +
+        kSoftmax + kApartContext,
+    // scores that are capped
+    apart(kOwnKeys) +
+        "n0 = f32[] constant(0.02)\nn = f32[2,3,9,9] broadcast(n0), dimensions={}\nt = f32[2,3,9,9] multiply(n, r)\n"
+        "th = f32[2,3,9,9] tanh(t)\nf0 = f32[] constant(30)\nf = f32[2,3,9,9] broadcast(f0), dimensions={}\n"
+        "s = f32[2,3,9,9] multiply(th, f)\n" +
+        kSoftmax + kApartContext,
     // keys that a sequence has not
     apart(kOwnKeys) +
         "x0 = s32[2,9] parameter(3)\nx1 = s32[2,9] iota(), iota_dimension=1\nx = s32[2,9] add(x0, x1)\n"
@@ -107,6 +127,41 @@ inline const std::string kJoinedGradient =
     "dk2 = f32[2,9,3,8] transpose(dk1), dimensions={0,3,1,2}\n"
     "ROOT o = (f32[2,9,3,8], f32[6,9,8], f32[2,9,3,8], f32[6,9,8]) tuple(c2, dq, dk2, dv)";
 inline const std::string kAttentionWithGradient = kJoinedHeads + kMasked + kSoftmax + kJoinedContext + kJoinedGradient;
+
+/// Four heads in the place of three.
+inline std::string of_four(std::string text) {
+  for (std::size_t at = text.find("[2,3,"); at != std::string::npos; at = text.find("[2,3,")) text[at + 3] = '4';
+  return text;
+}
+/// Two heads share each key and value, which are repeated, and their gradients are sums; queries have their heads in
+/// front of their tokens, as rotary positions leave them.
+inline const std::string kSharedWithGradient =
+    "q0 = f32[2,4,9,8] parameter(0)\nk0 = f32[2,9,16] parameter(1)\nv0 = f32[2,9,16] parameter(2)\n"
+    "k1 = f32[2,9,2,8] reshape(k0)\nv1 = f32[2,9,2,8] reshape(v0)\n"
+    "k2 = f32[2,2,9,8] transpose(k1), dimensions={0,2,1,3}\nv2 = f32[2,2,9,8] transpose(v1), dimensions={0,2,1,3}\n"
+    "k3 = f32[2,2,2,9,8] broadcast(k2), dimensions={0,1,3,4}\nv3 = f32[2,2,2,9,8] broadcast(v2), "
+    "dimensions={0,1,3,4}\nk4 = f32[8,9,8] reshape(k3)\nv = f32[8,9,8] reshape(v3)\n"
+    "k = f32[8,8,9] transpose(k4), dimensions={0,2,1}\nq = f32[8,9,8] reshape(q0)\n"
+    "dots = f32[8,9,9] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+    "rhs_contracting_dims={1}\nr = f32[2,4,9,9] reshape(dots)\n" +
+    of_four(kScaled + kSoftmax) +
+    "pj = f32[8,9,9] reshape(p)\nc = f32[8,9,8] dot(pj, v), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_contracting_dims={1}\nc1 = f32[2,4,9,8] reshape(c)\n"
+    "g0 = f32[2,4,9,8] parameter(3)\ng = f32[8,9,8] reshape(g0)\n"
+    "dv = f32[8,9,8] dot(pj, g), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, "
+    "rhs_contracting_dims={1}\ndv1 = f32[2,2,2,9,8] reshape(dv)\n"
+    "dv2 = f32[2,2,9,8] reduce(dv1, zero), dimensions={2}, to_apply=sum\n"
+    "dp0 = f32[8,9,9] dot(g, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+    "rhs_contracting_dims={2}\ndp = f32[2,4,9,9] reshape(dp0)\n"
+    "u = f32[2,4,9,9] multiply(dp, p)\nu1 = f32[2,4,9] reduce(u, zero), dimensions={3}, to_apply=sum\n"
+    "u2 = f32[2,4,9,9] broadcast(u1), dimensions={0,1,2}\nu3 = f32[2,4,9,9] multiply(p, u2)\n"
+    "ds0 = f32[2,4,9,9] subtract(u, u3)\nds1 = f32[2,4,9,9] multiply(ds0, n)\nds = f32[8,9,9] reshape(ds1)\n"
+    "dq = f32[8,9,8] dot(ds, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+    "rhs_contracting_dims={2}\n"
+    "dk = f32[8,8,9] dot(q, ds), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, "
+    "rhs_contracting_dims={1}\ndk1 = f32[8,9,8] transpose(dk), dimensions={0,2,1}\n"
+    "dk2 = f32[2,2,2,9,8] reshape(dk1)\ndk3 = f32[2,2,9,8] reduce(dk2, zero), dimensions={2}, to_apply=sum\n"
+    "ROOT o = (f32[2,4,9,8], f32[8,9,8], f32[2,2,9,8], f32[2,2,9,8]) tuple(c1, dq, dk3, dv2)";
 
 /// Scores, or probabilities, that something else reads; columns that add up to one; half of the probabilities; a mask
 /// that differs between sequences and queries.

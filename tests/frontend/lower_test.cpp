@@ -112,6 +112,19 @@ TEST(Lower, ElementWiseOperationsFollowTheOrderOfMemory) {
   EXPECT_EQ(moved, (std::vector<std::int64_t>{2 * 16 * 16}));  // the result
 }
 
+/// Halves of heads in front of their tokens, turned as rotary positions turn them: they are columns of the tokens'
+/// rows.
+TEST(Lower, HalvesOfHeadsArePickedFromRows) {
+  const LoweredGraph lowered =
+      lower(module_of("x = f32[2,32,256] parameter(0)\nr = f32[2,32,4,64] reshape(x)\n"
+                      "t = f32[2,4,32,64] transpose(r), dimensions={0,2,1,3}\n"
+                      "a = f32[2,4,32,32] slice(t), slice={[0:2],[0:4],[0:32],[0:32]}\n"
+                      "b = f32[2,4,32,32] slice(t), slice={[0:2],[0:4],[0:32],[32:64]}\nn = f32[2,4,32,32] negate(b)\n"
+                      "c = f32[2,4,32,64] concatenate(n, a), dimensions={3}\ny = f32[2,4,32,64] add(c, t)\n"
+                      "ROOT o = f32[2,32,4,64] transpose(y), dimensions={0,2,1,3}"));
+  EXPECT_TRUE(moved_in(lowered).empty());
+}
+
 TEST(Lower, ConstantsThatTensorEAloneReadsAreMarked) {
   Module module = module_of(
       "x = f32[4,8] parameter(0)\nw = f32[8,16] parameter(1)\nROOT y = f32[4,16] dot(x, w), "

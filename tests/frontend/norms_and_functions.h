@@ -96,6 +96,8 @@ inline const std::string kMean = rows("s", "x") + column("m", "divide(s, n)") + 
 inline const std::string kCentred = kMean + whole("c", "subtract(x, mm)") + whole("q", "multiply(c, c)") +
                                     rows("v0", "q") + column("v", "divide(v0, n)") + column("w", "add(v, e)");
 
+inline const std::string kEpsOfData =
+    "ed1 = f32[] parameter(3)\ned0 = f32[] logistic(ed1)\ned = f32[4,10] broadcast(ed0), dimensions={}\n";
 inline const std::vector<Spelling> kNormSpellings = {
     {kRows + kCentred + column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(c, rr)") +
          whole("k", "multiply(h, gg)") + "ROOT " + whole("y", "add(k, bb)"),
@@ -114,6 +116,14 @@ inline const std::vector<Spelling> kNormSpellings = {
     {kRows + whole("q", "multiply(x, x)") + rows("v0", "q") + column("v", "divide(v0, n)") + column("w", "add(v, e)") +
          column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(x, rr)") + "ROOT " +
          whole("y", "multiply(gg, h)"),
+     "trnsim.rmsnorm"},
+    // eps is data
+    {kRows + kEpsOfData + kCentred + column("we", "add(v, ed)") + column("r", "rsqrt(we)") + over("rr", "r", "0,1") +
+         whole("h", "multiply(c, rr)") + whole("k", "multiply(h, gg)") + "ROOT " + whole("y", "add(k, bb)"),
+     "trnsim.layernorm"},
+    {kRows + kEpsOfData + whole("q", "multiply(x, x)") + rows("v0", "q") + column("v", "divide(v0, n)") +
+         column("w", "add(ed, v)") + column("r", "sqrt(w)") + over("rr", "r", "0,1") + "ROOT " +
+         whole("y", "divide(x, rr)"),
      "trnsim.rmsnorm"},
     // without a gain, by a power
     {kRows + whole("q", "multiply(x, x)") + rows("v0", "q") + column("v", "divide(v0, n)") + column("w", "add(v, e)") +
@@ -141,6 +151,17 @@ inline const std::vector<std::pair<std::string, std::vector<std::string>>> kNorm
     {kRmsForward + "d2 = f32[4,10,64] parameter(4)\n" + whole("ds", "add(d, d2)") + whole("gd", "multiply(gg, ds)") +
          whole("xg", "multiply(gd, x)") + kRmsSum + whole("gr", "multiply(rr, gd)") + whole("xm", "negate(xt)") +
          whole("dx", "add(xm, gr)") + kNormAndGradient,
+     {"trnsim.rmsnorm", "trnsim.rmsnorm_grad"}},
+    // a residual's gradient is added, and an exponent and the count of columns are data
+    {kRmsForward +
+         "d2 = f32[4,10,64] parameter(4)\nf1 = f32[] parameter(5)\nf0 = f32[] logistic(f1)\nf = f32[4,10] "
+         "broadcast(f0), "
+         "dimensions={}\nf2 = f32[] parameter(6)\nf3 = f32[4,10,64] broadcast(f2), dimensions={}\n" +
+         whole("gd", "multiply(gg, d)") + whole("xg", "multiply(gd, x)") + rows("t", "xg") +
+         column("r2", "multiply(r, r)") + column("r3", "multiply(r2, r)") + column("tr", "multiply(t, r3)") +
+         column("tn", "divide(tr, f)") + over("tt", "tn", "0,1") + whole("x2", "multiply(x, f3)") +
+         whole("xt", "multiply(x2, tt)") + whole("gr", "multiply(rr, gd)") + whole("a1", "add(d2, gr)") +
+         whole("dx", "add(a1, xt)") + kNormAndGradient,
      {"trnsim.rmsnorm", "trnsim.rmsnorm_grad"}},
     {kNormed + kCentred + column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(c, rr)") +
          whole("k", "multiply(h, gg)") + whole("y", "add(k, bb)") + whole("gd", "multiply(d, gg)") + rows("s1", "gd") +

@@ -16,6 +16,7 @@
 #include "tests/frontend/attention.h"
 #include "tests/frontend/losses.h"
 #include "tests/frontend/norms_and_functions.h"
+#include "tests/frontend/updates.h"
 
 namespace trnsim::frontend {
 namespace {
@@ -131,8 +132,48 @@ TEST(Rewrite, AttentionInEverySpelling) {
     })) << spelling;
     EXPECT_EQ(targets(rewritten(module, {.attention = false})), std::vector<std::string>{}) << spelling;
   }
-  EXPECT_EQ(targets(rewritten(attention_spelled(kAttentionWithGradient), {})),
-            (std::vector<std::string>{"rewrite.attention", "rewrite.attention_grad"}));
+  for (const std::string& spelling : {kAttentionWithGradient, kSharedWithGradient})
+    EXPECT_EQ(targets(rewritten(attention_spelled(spelling), {})),
+              (std::vector<std::string>{"rewrite.attention", "rewrite.attention_grad"}));
+}
+
+TEST(Rewrite, UpdatesInEverySpelling) {
+  for (const std::string& spelling : kUpdateSpellings) {
+    EXPECT_EQ(made(spelling), std::vector<std::string>{"rewrite.update"}) << spelling;
+    EXPECT_EQ(made(spelling, {.updates = false}), std::vector<std::string>{}) << spelling;
+  }
+  for (const std::string& spelling : kMomentumSpellings) {
+    const Module module =
+        hlo::graph_of(hlo::read_text(kMomentumHead + "ENTRY main {\n" + spelling + "\n}\n", "m"), "m");
+    EXPECT_EQ(targets(rewritten(module, {})), std::vector<std::string>{"rewrite.update"}) << spelling;
+    EXPECT_EQ(targets(rewritten(module, {.updates = false})), std::vector<std::string>{}) << spelling;
+  }
+}
+
+/// A slice's gradient; `low` is the truth's padding in front of it.
+std::vector<std::string> padded(int low, const std::string& otherwise, const Rewrites& which = {}) {
+  const std::string text =
+      "x = f32[4,6] parameter(0)\nzero = f32[] constant(0)\ny = f32[4,9] pad(x, zero), padding=0_0x1_2\n"
+      "yes0 = pred[] constant(true)\nyes = pred[4,6] broadcast(yes0), dimensions={}\nno = pred[] constant(false)\n"
+      "t = pred[4,9] pad(yes, no), padding=0_0x" +
+      std::to_string(low) + "_" + std::to_string(3 - low) + "\nn0 = f32[] constant(" + otherwise +
+      ")\nn = f32[4,9] broadcast(n0), dimensions={}\nROOT o = f32[4,9] select(t, y, n)";
+  std::vector<std::string> out;
+  const Module module = rewritten(module_spelled(text), which);
+  for (const Node& node : module.entry_function().nodes)
+    if (node.op->name != "constant") out.emplace_back(node.op->name);
+  return out;
+}
+
+TEST(Rewrite, APaddedValueIsNotPickedAgain) {
+  EXPECT_EQ(padded(1, "0"), std::vector<std::string>{"pad"});
+  EXPECT_NE(padded(1, "0", {.paddings = false}), std::vector<std::string>{"pad"});
+  EXPECT_NE(padded(2, "0"), std::vector<std::string>{"pad"});  // another place
+  EXPECT_NE(padded(1, "1"), std::vector<std::string>{"pad"});  // another number
+}
+
+TEST(Rewrite, WhatIsNoUpdateStays) {
+  for (const std::string& spelling : kNoUpdates) EXPECT_EQ(made(spelling), std::vector<std::string>{}) << spelling;
 }
 
 TEST(Rewrite, WhatIsNoAttentionStays) {

@@ -229,4 +229,39 @@ TEST(AllReduce, RefusesABucketOfTwoTypes) {
                     {"all_reduce", "one type"}));
 }
 
+/// w, g, m, v if they are there, and as many factors as the settings take, between 0.1 and 0.9.
+Inputs update_inputs(const runtime::UpdateAttrs& a, std::int64_t rows, std::int64_t cols, Dtype type) {
+  Inputs in{{random_normal(rows, cols, 1), type}, {random_normal(rows, cols, 2), type}};
+  if (a.moment) in.push_back({random_normal(rows, cols, 3), type});
+  Tensor v = random_normal(rows, cols, 4);
+  for (float& x : v.data) x = x * x + 0.1F;
+  if (a.adaptive) in.push_back({v, type});
+  const int factors = 2 + (a.moment ? 2 : 0) + (a.adaptive ? 4 : 0) + (a.decays ? 1 : 0) + (a.ahead ? 1 : 0);
+  for (int i = 0; i < factors; ++i) in.push_back(filled(0.1 + 0.8 * i / factors));
+  return in;
+}
+
+// A dozen steps in fp32, each within an ulp of numbers around 1, square root and reciprocal within 4; in bf16 also the
+// rounding of the results.
+TEST(Update, IsAnyOptimizerOfItsForm) {
+  for (const bool moment : {false, true})
+    for (const bool adaptive : {false, true})
+      for (const bool decays : {false, true})
+        for (const std::uint32_t in_place : {0U, 7U})
+          for (const auto& [rows, cols] : {std::pair{1, 6}, {192, 320}, {7, 1131}}) {
+            const runtime::UpdateAttrs attrs{.moment = moment,
+                                             .adaptive = adaptive,
+                                             .decays = decays,
+                                             .ahead = moment && !adaptive,
+                                             .in_place = in_place};
+            const Tolerance within{.ulps = 16, .floor = 1};
+            const std::size_t results = 1 + (moment ? 1 : 0) + (adaptive ? 1 : 0);
+            expect_reference(runtime::kUpdate, update_inputs(attrs, rows, cols, Dtype::kFp32), attrs,
+                             std::vector<Tolerance>(results, within));
+          }
+  const runtime::UpdateAttrs attrs{.moment = true, .adaptive = true, .in_place = 7};
+  const Tolerance half{.ulps = 1, .floor = 1, .dtype = Dtype::kBf16};
+  expect_reference(runtime::kUpdate, update_inputs(attrs, 130, 320, Dtype::kBf16), attrs, {half, half, half}, "bf16");
+}
+
 }  // namespace

@@ -33,7 +33,10 @@ TEST(AttentionGraph, HasTheReferencesNumbersInEverySpelling) {
   for (const std::string& lines : frontend::kNoAttention) expect_attention_numbers(lines);
 }
 
-TEST(AttentionGraph, HasTheReferencesGradients) { expect_attention_numbers(frontend::kAttentionWithGradient); }
+TEST(AttentionGraph, HasTheReferencesGradients) {
+  expect_attention_numbers(frontend::kAttentionWithGradient);
+  expect_attention_numbers(frontend::kSharedWithGradient);
+}
 
 TEST(AttentionGraph, CountsTheProgramsProducts) {
   for (const std::string& lines : {frontend::kAttentionSpellings[2], frontend::kAttentionWithGradient}) {

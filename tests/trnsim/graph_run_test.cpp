@@ -10,6 +10,7 @@
 #include "runtime/ops/ops.h"
 #include "tests/frontend/losses.h"
 #include "tests/frontend/norms_and_functions.h"
+#include "tests/frontend/updates.h"
 #include "trnsim/graphs/graph_program.h"
 
 namespace trnsim {
@@ -77,6 +78,28 @@ TEST(GraphRun, LossesAreTheReferenceRewrittenOrNot) {
     expect_numbers(module, spelling);
     expect_numbers(module, "without rewrites: " + spelling, {.rewrites = {.losses = false}});
   }
+}
+
+TEST(GraphRun, UpdatesAreTheReferenceRewrittenOrNot) {
+  const auto expect_both = [](const std::string& head, const std::string& lines) {
+    const std::string text = head + "ENTRY main {\n" + lines + "\n}\n";
+    const frontend::Module module = frontend::hlo::graph_of(frontend::hlo::read_text(text, "m"), "m");
+    expect_numbers(module, lines);
+    expect_numbers(module, "without rewrites: " + lines, {.rewrites = {.updates = false}});
+  };
+  for (const std::string& lines : frontend::kUpdateSpellings) expect_both("HloModule m\n", lines);
+  for (const std::string& lines : frontend::kMomentumSpellings) expect_both(frontend::kMomentumHead, lines);
+}
+
+TEST(GraphRun, HalvesOfHeadsArePickedAndJoined) {
+  expect_numbers(
+      "x = f32[2,32,256] parameter(0)\nr = f32[2,32,4,64] reshape(x)\n"
+      "t = f32[2,4,32,64] transpose(r), dimensions={0,2,1,3}\n"
+      "a = f32[2,4,32,32] slice(t), slice={[0:2],[0:4],[0:32],[0:32]}\n"
+      "b = f32[2,4,32,32] slice(t), slice={[0:2],[0:4],[0:32],[32:64]}\nn = f32[2,4,32,32] negate(b)\n"
+      "c = f32[2,4,32,64] concatenate(n, a), dimensions={3}\nzero = f32[] constant(0)\n"
+      "p = f32[2,4,32,64] pad(n, zero), padding=0_0x0_0x0_0x32_0\ny = f32[2,4,32,64] add(c, t)\n"
+      "z = f32[2,4,32,64] multiply(p, y)\nROOT o = f32[2,32,4,64] transpose(z), dimensions={0,2,1,3}");
 }
 
 /// Logits of 1,024 tokens and their loss, as the families have them.

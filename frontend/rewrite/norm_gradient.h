@@ -1,0 +1,66 @@
+// The gradient of a norm in a graph, and the norm that it is of.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "frontend/rewrite/norm_numbers.h"
+
+namespace trnsim::frontend::rewrite {
+
+/// The gradient of a norm for x, of another gradient.
+struct NormGradient {
+  ValueId dx = 0, dy = 0;
+  std::optional<ValueId> gain{};
+  std::optional<ValueId> rest{};  // that the value adds to it: a residual's gradient
+  /// An RMS norm's mean is multiplied by these numbers that data says, each by a power. Frameworks pass an exponent of
+  /// 2 and a count of columns as data, too.
+  std::vector<std::pair<ValueId, int>> powers{};
+  double factor = 1;
+};
+
+/// Where the graph has it.
+struct NormUse {
+  ValueId x = 0;
+  Norm norm{};
+  std::optional<ValueId> eps{};  // that data says, for all elements
+  ValueId y = 0;
+  std::optional<ValueId> gain{}, shift{};
+  std::vector<ValueId> normal{}, deviation{};  // kept for a gradient
+  std::optional<NormGradient> gradient{};
+};
+
+/// Finds gradients of norms for the values that they normalise.
+class NormGradients {
+ public:
+  NormGradients(const Module& module, const Function& function, const Producers& producers)
+      : module_{module}, function_{function}, producers_{producers} {}
+
+  /// Whether a value is a number of data for all elements.
+  bool is_data(ValueId value) const;
+  /// Samples of x at these numbers, where eps is data with a number for it.
+  Samples samples_of(ValueId x, const Samples::Numbers& at, const std::optional<ValueId>& eps) const;
+  /// The last value of these that is the gradient for x, of a value that x does not make.
+  std::optional<NormGradient> of(const NormUse& found, const std::vector<ValueId>& all,
+                                 const Samples::Numbers& at) const;
+
+  static constexpr double kEpsAtSamples = 3e-6;  // in the place of one that data says
+  static constexpr double kSmall = 1e-2;         // of normal numbers: below it differences count as they are
+
+ private:
+  std::vector<ValueId> data_behind(const NormUse& found, ValueId value) const;
+  Samples samples_with(const NormUse& found, const Samples::Numbers& at, const std::vector<ValueId>& data,
+                       const std::vector<double>& numbers) const;
+  bool has_rows_of(ValueId value, ValueId x) const;
+  std::optional<std::vector<ValueId>> not_made_by(ValueId value, const std::vector<ValueId>& all, ValueId x) const;
+  bool gradient_by(const NormUse& found, NormGradient& out, const Samples::Numbers& at) const;
+  std::optional<double> mean_factor(const NormUse& found, NormGradient& out, const Samples::Numbers& at,
+                                    const std::vector<ValueId>& data, const std::vector<double>& numbers) const;
+
+  const Module& module_;
+  const Function& function_;
+  const Producers& producers_;
+};
+
+}  // namespace trnsim::frontend::rewrite
