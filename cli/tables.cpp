@@ -133,9 +133,14 @@ std::string changes_text(const trnsim::Answer& answer, const std::string& above,
   for (std::size_t i = 0; i < answer.changes.size(); ++i) {
     const std::string next = change_text(answer.changes[i], i == 0);
     const std::size_t left = answer.changes.size() - i;
-    const std::ptrdiff_t used = std::ranges::count(above + out + next, '\n') + kBelow + (left > 1 ? 1 : 0);
-    if (!all && used > rows())  // the last line names --tables, too
-      return i == 0 ? "" : out + labelled("", fmt::format("{} more with --tables", left));
+    const auto fits = [&](const std::string& more, std::ptrdiff_t behind) {
+      return all || std::ranges::count(above + out + more, '\n') + behind + kBelow <= rows();
+    };
+    if (!fits(next, left > 1 ? 1 : 0)) {
+      const std::string rest =
+          labelled(i == 0 ? "try" : "", fmt::format("{} with --tables", base::counted(left, "change")));
+      return fits(rest, 0) ? out + rest : out;
+    }
     out += next;
   }
   return out;
