@@ -59,7 +59,7 @@ class Graph:
     count = itertools.count(1)
 
     def __init__(self, wanted):
-        self.nodes, self.leaves, self.inputs, self.places = [], [], [], {}
+        self.nodes, self.leaves, self.inputs = [], [], []
         self.order(wanted)
         self.outs = [(v.node.place, v.index) for v in wanted]
         calls = [node.call.id for node in self.nodes]
@@ -69,12 +69,15 @@ class Graph:
 
     def donate(self, pairs, wanted):
         """`pairs`: (leaf, result) of values where the one takes the other's place in a tensor of the script."""
-        places, results = {id(v): i for i, v in enumerate(self.leaves)}, {id(v): i for i, v in enumerate(wanted)}
+        places, results = {v: i for i, v in enumerate(self.leaves)}, {v: i for i, v in enumerate(wanted)}
+        taken = set()
         for leaf, result in pairs:
-            place, index = places.get(id(leaf)), results.get(id(result))
-            same = leaf.meta.shape == result.meta.shape and leaf.meta.dtype is result.meta.dtype
-            if same and place is not None and index is not None and index not in self.donated.values():
-                self.donated.setdefault(place, index)
+            place, index = places.get(leaf), results.get(result)
+            if place is None or index is None or place in self.donated or index in taken:
+                continue
+            if leaf.meta.shape == result.meta.shape and leaf.meta.dtype is result.meta.dtype:
+                self.donated[place] = index
+                taken.add(index)
         self.key += (tuple(sorted(self.donated.items())),)
 
     def hold_constant(self, weights):
@@ -84,39 +87,37 @@ class Graph:
 
     def order(self, wanted):
         """Nodes below the wanted values, each behind those that it reads. A node that is met again has all of them."""
-        graph, stack = next(Graph.count), [v.node for v in reversed(wanted)]
-        met = -graph
+        graph, stack, places = next(Graph.count), [v.node for v in reversed(wanted)], {}
+        met, nodes, rows, leaves = -graph, self.nodes, self.inputs, self.leaves
         while stack:
             node = stack[-1]
-            if node.graph != graph:
-                if node.graph != met:
-                    above = len(stack)
-                    for value in node.inputs:
-                        before = value.node
-                        if before is not None and before.graph != graph:
-                            stack.append(before)
-                    if len(stack) > above:
-                        node.graph = met
-                        continue
-                self.enter(node, graph)
-            stack.pop()
-
-    def enter(self, node, graph):
-        """A node whose inputs are there: by number, those of leaves, or pairs of a node's and of its result's."""
-        inputs, places = [], self.places
-        for value in node.inputs:
-            before = value.node
-            if before is not None:
-                inputs.append((before.place, value.index))
+            if node.graph == graph:
+                stack.pop()
                 continue
-            place = places.get(value)
-            if place is None:
-                place = places[value] = len(self.leaves)
-                self.leaves.append(value)
-            inputs.append(place)
-        node.graph, node.place = graph, len(self.nodes)
-        self.nodes.append(node)
-        self.inputs.append(tuple(inputs))
+            if node.graph != met:
+                above = len(stack)
+                for value in node.inputs:
+                    before = value.node
+                    if before is not None and before.graph != graph:
+                        stack.append(before)
+                if len(stack) > above:
+                    node.graph = met
+                    continue
+            row = []  # by number: leaves, or pairs of a node and of its result
+            for value in node.inputs:
+                before = value.node
+                if before is not None:
+                    row.append((before.place, value.index))
+                elif value in places:
+                    row.append(places[value])
+                else:
+                    places[value] = len(leaves)
+                    row.append(len(leaves))
+                    leaves.append(value)
+            node.graph, node.place = graph, len(nodes)
+            nodes.append(node)
+            rows.append(tuple(row))
+            stack.pop()
 
     @property
     def collective(self):

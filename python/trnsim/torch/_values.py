@@ -57,7 +57,11 @@ class Meta:
         self.numel = 1
         for size in self.shape:
             self.numel *= size
-        self.form = {"strides": self.stride, "storage_offset": offset, "dtype": dtype, "device": ALLOCATED}
+        self.form = {"dtype": dtype, "device": ALLOCATED}
+        if self.stride != strides_of(self.shape):
+            self.form["strides"] = self.stride
+        if offset:
+            self.form["storage_offset"] = offset
 
     def tensor(self):
         if not self.offset:
@@ -70,12 +74,17 @@ def meta_of(tensor):
     return Meta(tensor.shape, tensor.stride(), tensor.dtype, tensor.storage_offset())
 
 
-def contiguous(shape, dtype):
+def strides_of(shape):
+    """Strides of elements that follow each other without gaps."""
     stride, step = [], 1
     for size in reversed(shape):
         stride.append(step)
         step *= max(size, 1)
-    return Meta(shape, reversed(stride), dtype)
+    return tuple(reversed(stride))
+
+
+def contiguous(shape, dtype):
+    return Meta(shape, strides_of(shape), dtype)
 
 
 class Value:
