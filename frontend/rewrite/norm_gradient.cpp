@@ -29,14 +29,6 @@ Samples NormGradients::samples_of(ValueId x, const Numbers& at, const std::optio
   return out;
 }
 
-/// Numbers of data for all elements that a gradient is made of.
-std::vector<ValueId> NormGradients::data_behind(const NormUse& found, ValueId value) const {
-  std::vector<ValueId> out;
-  for (const ValueId v : origins(function_, producers_, value, kMostBehindGradient, true, found.x))
-    if (v != found.eps && is_data(v)) out.push_back(v);
-  return out;
-}
-
 Samples NormGradients::samples_with(const NormUse& found, const Numbers& at, const std::vector<ValueId>& data,
                                     const std::vector<double>& numbers) const {
   Samples out = samples_of(found.x, at, found.eps);
@@ -44,45 +36,63 @@ Samples NormGradients::samples_with(const NormUse& found, const Numbers& at, con
   return out;
 }
 
-/// The last value that is the gradient for x, of a value that x does not make.
 std::optional<NormGradient> NormGradients::of(const NormUse& found, const std::vector<ValueId>& all,
                                               const Numbers& at) const {
   for (std::size_t i = all.size(); i-- > 0;) {
     if (!has_rows_of(all[i], found.x)) continue;
-    const std::vector<ValueId> data = data_behind(found, all[i]);
-    Samples samples = samples_with(found, at, data, std::vector<double>(data.size(), 1));
-    if (!samples.of(all[i]) || samples.others().empty()) continue;
     std::vector<ValueId> from = origins(function_, producers_, all[i], kMostBehindGradient, true, found.x);
     std::ranges::sort(from);  // the furthest first: a gain is behind it
     for (const ValueId dy : from) {
-      if (!has_rows_of(dy, found.x)) continue;
-      const auto others = not_made_by(dy, samples.others(), found.x);
-      if (!others || others->size() > 1) continue;
+      if (dy == found.x || !has_rows_of(dy, found.x)) continue;
       NormGradient gradient{.dx = all[i], .dy = dy};
-      if (!others->empty()) gradient.rest = others->front();
-      if (gradient_by(found, gradient, at)) return gradient;
+      gradient.rest = rest_of(gradient, found.x);
+      const auto data = data_of(gradient, found);
+      if (data && gradient_by(found, gradient, at, *data)) return gradient;
     }
   }
   return {};
+}
+
+/// A summand of the value that dy does not make.
+std::optional<ValueId> NormGradients::rest_of(const NormGradient& gradient, ValueId x) const {
+  constexpr std::size_t kMostSummands = 8;
+  std::vector<ValueId> summands{gradient.dx};
+  for (std::size_t i = 0; i < summands.size() && summands.size() < kMostSummands; ++i) {
+    const Node* node = producers_.of(summands[i]);
+    const std::vector<ValueId> from = origins(function_, producers_, summands[i], kMostBehindGradient, true, x);
+    if (std::ranges::find(from, gradient.dy) == from.end()) return summands[i];
+    if (node && node->op->name == "add" && summands[i] != gradient.dy)
+      summands.insert(summands.end(), node->operands.begin(), node->operands.end());
+  }
+  return {};
+}
+
+/// The numbers of data that the value is computed of besides x, dy, the rest, constants and rows; none: it is computed
+/// of something else, too.
+std::optional<std::vector<ValueId>> NormGradients::data_of(const NormGradient& gradient, const NormUse& found) const {
+  std::vector<ValueId> all{gradient.dx}, out;
+  bool has_x = false, has_dy = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const ValueId v = all[i];
+    has_x = has_x || v == found.x, has_dy = has_dy || v == gradient.dy;
+    if (v == found.x || v == gradient.dy || v == gradient.rest || v == found.eps) continue;
+    if (is_data(v)) out.push_back(v);
+    if (is_data(v) || number_of(function_, producers_, v)) continue;
+    const Node* node = producers_.of(v);
+    if (function_.type(v).rank() <= 1 && !(node && node->op->name == "reduce")) continue;
+    if (!node || !is_followed(*node, true) || all.size() > kMostBehindGradient) return {};
+    for (const ValueId operand : node->operands)
+      if (std::ranges::find(all, operand) == all.end()) all.push_back(operand);
+  }
+  return has_x && has_dy ? std::optional{out} : std::nullopt;
 }
 
 bool NormGradients::has_rows_of(ValueId value, ValueId x) const {
   return is_float(function_.type(value).element) && function_.type(value).dims == function_.type(x).dims;
 }
 
-/// Those of these that a value is not computed of; none: it is computed of x.
-std::optional<std::vector<ValueId>> NormGradients::not_made_by(ValueId value, const std::vector<ValueId>& all,
-                                                               ValueId x) const {
-  const std::vector<ValueId> from = origins(function_, producers_, value, kMostBehindGradient, true, x);
-  const auto has = [&](ValueId v) { return std::ranges::find(from, v) != from.end(); };
-  if (value == x || has(x)) return {};
-  std::vector<ValueId> out;
-  std::ranges::copy_if(all, std::back_inserter(out), [&](ValueId v) { return !has(v); });
-  return out.size() < all.size() ? std::optional{out} : std::nullopt;
-}
-
-bool NormGradients::gradient_by(const NormUse& found, NormGradient& out, const Numbers& at) const {
-  const std::vector<ValueId> data = data_behind(found, out.dx);
+bool NormGradients::gradient_by(const NormUse& found, NormGradient& out, const Numbers& at,
+                                const std::vector<ValueId>& data) const {
   if (!data.empty() && found.norm.centred) return false;
   std::vector<double> numbers;
   for (std::size_t i = 0; i < data.size(); ++i) numbers.push_back(0.7 + 0.3 * static_cast<double>(i));

@@ -49,12 +49,13 @@ class NormGradients {
   static constexpr double kSmall = 1e-2;         // of normal numbers: below it differences count as they are
 
  private:
-  std::vector<ValueId> data_behind(const NormUse& found, ValueId value) const;
   Samples samples_with(const NormUse& found, const Samples::Numbers& at, const std::vector<ValueId>& data,
                        const std::vector<double>& numbers) const;
   bool has_rows_of(ValueId value, ValueId x) const;
-  std::optional<std::vector<ValueId>> not_made_by(ValueId value, const std::vector<ValueId>& all, ValueId x) const;
-  bool gradient_by(const NormUse& found, NormGradient& out, const Samples::Numbers& at) const;
+  std::optional<ValueId> rest_of(const NormGradient& gradient, ValueId x) const;
+  std::optional<std::vector<ValueId>> data_of(const NormGradient& gradient, const NormUse& found) const;
+  bool gradient_by(const NormUse& found, NormGradient& out, const Samples::Numbers& at,
+                   const std::vector<ValueId>& data) const;
   std::optional<double> mean_factor(const NormUse& found, NormGradient& out, const Samples::Numbers& at,
                                     const std::vector<ValueId>& data, const std::vector<double>& numbers) const;
 
