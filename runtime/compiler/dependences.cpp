@@ -27,7 +27,7 @@ struct Access {
 };
 
 /// Accesses to a buffer: the first of a list. Once they are many, those inside of one stretch of bytes have a list of
-/// their own: what meets an access is in the stretches that it reaches.
+/// their own: those that meet an access are in the stretches that it reaches.
 struct AccessLog {
   std::uint32_t wide = kNone, count = 0;
   int shift = 0;                      // a stretch has 2^shift bytes

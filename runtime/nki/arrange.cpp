@@ -84,10 +84,12 @@ NkiPasses switched(NkiPasses passes, std::string_view text) {
   for (const NkiPass& pass : kNkiPasses) names.emplace_back(pass.name);
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view item = text.substr(0, comma), name = item.empty() ? item : item.substr(1);
+    const std::string_view item = text.substr(0, comma);
+    const bool sign = item.starts_with('+') || item.starts_with('-');
+    const std::string_view name = item.substr(sign);
     text.remove_prefix(std::min(comma + 1, text.size()));
     const auto found = std::ranges::find(kNkiPasses, name, &NkiPass::name);
-    if (found == kNkiPasses.end() || (item[0] != '+' && item[0] != '-'))
+    if (found == kNkiPasses.end() || !sign)
       throw base::Error{
           base::Fault::kUsage, "`passes`", fmt::format("'{}' switches no pass", item),
           found == kNkiPasses.end() ? base::suggest_fix(name, names) : fmt::format("write +{} or -{}", name, name)};

@@ -115,7 +115,7 @@ class Trace {
   isa::Instr on_ring(const isa::Instr& instr);
   View shuffled(const View& view, std::int64_t partitions);
   bool redirect(const View& dst, const View& src, bool adds);
-  bool copy_written(const View& dst, const View& src);  // where instructions wrote `src`; what a mask left out stays
+  bool copy_written(const View& dst, const View& src);  // where instructions wrote `src`; masked places stay
   bool may_write(const isa::Instr& instr, const Tile& dst) const;
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
   std::vector<isa::Instr> with_fills() const;

@@ -231,8 +231,8 @@ std::optional<int> axis_of(const Affine& inequality) {
 }  // namespace
 
 View masked(const View& view, const Mask& mask) {
-  std::array<std::int64_t, kMostAxes> low{},
-      high{};  // what is left of each axis; all inequalities count from its begin
+  // The places of each axis that are left: all inequalities count from its begin.
+  std::array<std::int64_t, kMostAxes> low{}, high{};
   for (std::size_t d = 0; d < static_cast<std::size_t>(view.rank); ++d) high[d] = view.axes[d].size;
   for (const Affine& inequality : mask) {
     if (inequality.rank > 0 && inequality.least() >= 0) continue;

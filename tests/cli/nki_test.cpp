@@ -156,6 +156,27 @@ TEST_F(Nki, ARankingComparesResultsWithTheFirstOnes) {
   }
 }
 
+TEST_F(Nki, ARankingRefusesCandidatesThatEndThemselves) {
+  const fs::path folder = fs::temp_directory_path() / ("nki_ends_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  std::ofstream{folder / "a.py"}
+      << "import numpy as np\nimport neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n@nki.jit\ndef k(x):\n"
+      << kOut << "    print('words')\n    nl.store(out, nl.load(x))\n    return out\n"
+      << "def inputs():\n    return [np.ones((128, 8), np.float32)]\n";
+  std::ofstream{folder / "b.py"} << "import sys\nsys.exit(3)\n";
+  std::ofstream{folder / "c.py"} << "import os\nos._exit(4)\n";
+  const Ran ran = run("nki --rank " + folder.string() + " --format json --no_cache --processes 2");
+  const Ran missing = run("nki --rank " + (folder / "a.py").string() + " " + (folder / "z.py").string());
+  fs::remove_all(folder);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  std::istringstream lines{ran.out};
+  int refused = 0;
+  for (std::string line; std::getline(lines, line);) refused += nlohmann::json::parse(line).contains("error");
+  EXPECT_EQ(refused, 2) << ran.out;
+  EXPECT_EQ(missing.code, 2) << missing.out;
+  EXPECT_THAT(missing.err, HasSubstr("z.py: there is no such script"));
+}
+
 TEST_F(Nki, EveryInstructionEqualsItsDocumentation) {
   const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/instructions.py");
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;

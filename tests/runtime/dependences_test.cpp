@@ -91,7 +91,7 @@ std::vector<std::vector<bool>> closure(const std::vector<std::vector<std::uint32
   return out;
 }
 
-// Accesses that others represent are left out, and long lists are parted: what comes before what must stay.
+// Accesses that others represent are left out, and long lists are parted: the order must stay.
 TEST(Dependences, OrderAllThatShareBytes) {
   constexpr std::uint32_t kBytes = 4096, kInstrs = 250;
   std::mt19937 random{7};

@@ -18,7 +18,7 @@ def _parser():
     out.add_argument("script", nargs="?", help="the script; what follows it are its own arguments")
     out.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     out.add_argument("--time", action="store_true", help="time every kernel that the script calls")
-    out.add_argument("--lines", type=int, default=8, metavar="N",
+    out.add_argument("--lines", type=_count, default=8, metavar="N",
                      help="lines of the kernel that --time shows (default 8)")
     out.add_argument("--trace", metavar="FILE", help="write a time line of those kernels for ui.perfetto.dev")
     out.add_argument("--report", metavar="FILE", help="write an HTML page of those kernels: engines, lines, roofline")
@@ -43,11 +43,21 @@ def _tuner():
     return out
 
 
+def _count(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+_count.__name__ = "int"  # as argparse names it to who gives no number
+
+
 def _common(out):
     """The options that runs, ranks and tuning share."""
     out.add_argument("--inputs", metavar="INPUTS",
                      help='a script with inputs() and perhaps reference(); --compare also: "128x512:fp32,512x64:bf16"')
-    out.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N",
+    out.add_argument("--processes", type=_count, default=os.cpu_count() or 1, metavar="N",
                      help="--rank, tune: candidates at a time (default: as many as there are cores)")
     out.add_argument("--no_cache", action="store_true", help="--rank, tune: ask again what was answered before")
     out.add_argument("--as_written", action="store_true", help="the kernel's own order: nothing is moved or reused")
@@ -145,6 +155,8 @@ def _tune(options):
         name, sign, values = item.partition("=")
         if not sign or not name.isidentifier() or not values:
             raise trnsim.Error("--param", f"{item} is no name with values", "write it as NAME=1,2,4")
+        if name in parameters:
+            raise trnsim.Error("--param", f"{name} is given twice", f"write {name}=VALUES once, with all its values")
         parameters[name] = [_value(v) for v in values.split(",")]
     rows = _rank.tune(options.script, parameters, options.inputs, **_rank_settings(options))
     code = _ranked(rows, options)

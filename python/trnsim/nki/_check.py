@@ -18,6 +18,8 @@ def check(script):
             tree = ast.parse(file.read())
         except SyntaxError as problem:
             raise Error(f"{script}:{problem.lineno}", f"SyntaxError: {problem.msg}", "mend the script") from None
+        except ValueError as problem:  # bytes that are no text
+            raise Error(script, f"it is no script: {problem}", "name a Python file") from None
     names, roots = _imports(tree)
     breaches = {dialect: [] for dialect in DIALECTS}
     for line, root in roots:

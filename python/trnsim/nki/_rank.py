@@ -1,11 +1,13 @@
 """Many kernels in the order of their times: which is fastest, which is right, what each waits for, which is refused."""
 import concurrent.futures
+import contextlib
 import glob
 import itertools
 import json
 import multiprocessing
 import os
 import runpy
+import sys
 import tempfile
 
 import numpy as np
@@ -20,9 +22,11 @@ def rank(candidates, inputs=None, *, numbers=True, processes=1, cache=True):
     """Rows of dicts, the fastest first, refusals last. `candidates`: scripts, folders with scripts, or kernels.
     `inputs`: a script with inputs(), and perhaps reference(*inputs); or a list of arrays; else each script's own
     inputs(), or the first call of a kernel in it. The machine and the passes are those of the command."""
-    tasks = [_task(c, inputs, numbers) for c in _named(candidates)]
-    if not tasks:
+    named = _named(candidates)
+    if not named:
         raise Error("rank", "there is no candidate", "name scripts, or folders with scripts")
+    _check_scripts([*named, inputs])
+    tasks = [_task(c, inputs, numbers) for c in named]
     return ordered(_evaluated(tasks, numbers, processes, cache))
 
 
@@ -36,6 +40,7 @@ def ordered(rows):
 
 def tune(kernel, parameters, inputs=None, *, numbers=True, processes=1, cache=True):
     """As rank, of one kernel under every combination of its keyword arguments. `parameters`: {name: values}."""
+    _check_scripts([kernel, inputs])
     names = list(parameters)
     tasks = []
     for values in itertools.product(*parameters.values()):
@@ -59,6 +64,13 @@ def _named(candidates):
         else:
             out.append(candidate)
     return out
+
+
+def _check_scripts(given):
+    """Errors: of a script that is named and not there. What is wrong in a candidate is a refusal of it alone."""
+    for script in given:
+        if isinstance(script, (str, os.PathLike)) and not os.path.isfile(script):
+            raise Error(os.fspath(script), "there is no such script", "name a Python file")
 
 
 def _task(candidate, inputs, numbers):
@@ -86,10 +98,31 @@ def _evaluated(tasks, numbers, processes, cache):
         if processes > 1 and len(shared) == len(rest) > 1:
             context = multiprocessing.get_context("spawn")
             with concurrent.futures.ProcessPoolExecutor(min(processes, len(rest)), mp_context=context) as pool:
-                rows[begin:] = list(pool.map(evaluate, rest, [cache] * len(rest)))
+                futures = [pool.submit(evaluate, task, cache) for task in rest]
+                rows[begin:] = [_row_of(f) or _alone(t, cache, context) for t, f in zip(rest, futures)]
         else:
             rows[begin:] = [evaluate(t, cache) for t in rest]
     return rows
+
+
+def _head(task, label):
+    return {"candidate": label} | ({"parameters": task["parameters"]} if task["parameters"] else {})
+
+
+def _row_of(future):
+    """The row; None where some candidate has ended the process that should have made it."""
+    try:
+        return future.result()
+    except concurrent.futures.process.BrokenProcessPool:
+        return None
+
+
+def _alone(task, cache, context):
+    """The row of a candidate in a process of its own."""
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        row = _row_of(pool.submit(evaluate, task, cache))
+    refused = {"where": task["candidate"], "error": "it ended its process", "fix": "mend the script", "cached": False}
+    return row or _head(task, task["candidate"]) | refused
 
 
 def _arrays(inputs):
@@ -100,7 +133,7 @@ def evaluate(task, cache=True):
     """The row of one candidate: its figures, or why there are none."""
     name = task["candidate"]
     label = getattr(name, "__name__", None) if callable(name) else name
-    row = {"candidate": label} | ({"parameters": task["parameters"]} if task["parameters"] else {})
+    row = _head(task, label)
     key = None if callable(name) or _arrays(task["inputs"]) or not cache or task.get("keep") else _cache.key_of(task)
     found = _cache.find(key) if key else None
     if found is not None:
@@ -109,10 +142,11 @@ def evaluate(task, cache=True):
     before = (settings.machine, settings.changes, settings.passes)
     settings.machine, settings.changes, settings.passes = task["machine"], task["changes"], task["passes"]
     try:
-        made = _measured(task)
+        with contextlib.redirect_stdout(sys.stderr):  # the script's own words are no part of the table
+            made = _measured(task)
     except Error as error:
         made = {"error": error.what, "where": error.where, "fix": error.fix}
-    except Exception:  # noqa: BLE001
+    except (Exception, SystemExit):  # noqa: BLE001
         error = _scripts.python_error(name if isinstance(name, str) else "kernel")
         made = {"error": error.what, "where": error.where, "fix": error.fix}
     finally:
@@ -173,10 +207,7 @@ def _question(task):
     if _arrays(inputs):
         return kernel, list(inputs), None
     if inputs is not None:
-        given = runpy.run_path(os.fspath(inputs), run_name="inputs")
-        if "inputs" not in given:
-            raise Error(os.fspath(inputs), "it has no function inputs()", "define inputs(), which returns the arrays")
-        return kernel, list(given["inputs"]()), given.get("reference")
+        return kernel, *_given(os.fspath(inputs))
     if "inputs" in module:
         return kernel, list(module["inputs"]()), module.get("reference")
     if kernel.called is None:
@@ -184,10 +215,19 @@ def _question(task):
     return kernel, kernel.called, None
 
 
+def _given(script):
+    """The arrays of a script of inputs, and its reference, or None. Errors: at its own lines."""
+    try:
+        names = runpy.run_path(script, run_name="inputs")
+        if "inputs" not in names:
+            raise Error(script, "it has no function inputs()", "define inputs(), which returns the arrays")
+        return list(names["inputs"]()), names.get("reference")
+    except Exception as problem:
+        raise problem if isinstance(problem, Error) else _scripts.python_error(script) from None
+
+
 def _scripted(script, own):
     """The names of a script and its kernel. `own`: when the script has no inputs(), its first call says them."""
-    if not os.path.isfile(script):
-        raise Error(script, "there is no such script", "name a Python file")
     module = runpy.run_path(script, run_name="kernel")
     kernels = {id(v.func): v for v in module.values() if isinstance(v, _jit.Kernel)}
     if own and "inputs" not in module:

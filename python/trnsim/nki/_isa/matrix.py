@@ -82,8 +82,9 @@ def _matmul_mask(mask, out, stationary, moving):
     if rows:
         low = max([0] + [-(constant // step) for step, constant in rows if step > 0])
         high = min([stationary.cols] + [constant // -step + 1 for step, constant in rows if step < 0])
-        out, stationary = (t._cut(axis, min(low, stationary.cols), max(0, high - low))
-                           for t, axis in ((out, 0), (stationary._reshape([stationary.partitions, stationary.cols]), 1)))
+        low, size = min(low, stationary.cols), max(0, high - low)
+        out = out._cut(0, low, size)
+        stationary = stationary._reshape([stationary.partitions, stationary.cols])._cut(1, low, size)
     return out, stationary, moving
 
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 from trnsim.nki import _dtypes
-from trnsim.nki._emit import elementwise_type, is_tile, spread, tile
+from trnsim.nki._emit import spread, tile
 from trnsim.nki._language import composed, elementwise, moves
 from trnsim.nki._state import error
 
