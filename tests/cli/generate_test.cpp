@@ -178,7 +178,7 @@ TEST_F(GenerateTime, RowsOfPublishedTablesArePredicted) {
   EXPECT_THAT(rows[1]["assumptions"].dump(), HasSubstr("prompts of 512 tokens"));
   EXPECT_GT(rows[1]["predicted"], 0);
   EXPECT_THAT(rows[2]["skip_reason"].get<std::string>(), HasSubstr("int8"));
-  EXPECT_THAT(rows[3]["skip_reason"].get<std::string>(), HasSubstr("HBM per core"));
+  EXPECT_THAT(rows[3]["skip_reason"].get<std::string>(), HasSubstr("of HBM and has 16 GiB"));
 }
 
 }  // namespace

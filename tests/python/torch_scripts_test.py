@@ -119,8 +119,9 @@ class Unchanged(unittest.TestCase):
     def test_words_rnn(self):
         self.words("--model", "RNN_TANH", "--nlayers", "1", "--lr", "1")
 
+    # AdamW moves each weight by the rate: with 1 the loss grows to 36, and the last bits of fp32 to 1e-4 of it.
     def test_words_transformer(self):
-        self.words("--model", "Transformer", "--nlayers", "1", "--lr", "1", "--use-optimizer")
+        self.words("--model", "Transformer", "--nlayers", "1", "--lr", "0.01", "--use-optimizer")
 
     def test_adder(self):
         self.same(str(SCRIPTS / "minGPT/adder/adder.py"), "--trainer.max_iters=20", "--trainer.batch_size=8",

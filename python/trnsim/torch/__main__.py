@@ -88,7 +88,7 @@ ABSENT = {
 
 
 def not_there(error):
-    """What to say of a module that the machine's software has and this has not; None: of another one."""
+    """The error for a module that the machine's software has and this has not; None: of another one."""
     from trnsim.torch import _engine
     name = error.name or ""
     found = [known for known in ABSENT if f"{name}.".startswith(known + ".")]
