@@ -1,5 +1,5 @@
 """Losses, norms, softmax and attention of values that are scaled, shifted and divided before and behind: gradients as
-on the CPU. Rewrites of graphs find these functions by samples; a number must not be taken for another one's constant."""
+on the CPU. Rewrites of graphs find these functions by samples; a number must not be taken for another's constant."""
 import itertools
 import math
 import subprocess
