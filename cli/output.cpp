@@ -28,20 +28,23 @@ void require(bool done) {
   throw refused(errno);
 }
 
+/// The size of the terminal that shows stdout; zeros: there is none, or it does not say.
+winsize terminal_size() {
+  winsize size{};
+  if (!on_terminal() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return size;
+}
+
 }  // namespace
 
 void print(std::string_view text) { require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size()); }
 
 int columns() {
   if (const char* told = std::getenv("COLUMNS")) return std::max(0, std::atoi(told));
-  winsize size{};
-  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return terminal_size().ws_col;
 }
 
-int rows() {
-  winsize size{};
-  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-}
+int rows() { return terminal_size().ws_row; }
 
 bool on_terminal() { return isatty(STDOUT_FILENO) == 1; }
 

@@ -6,6 +6,7 @@
 
 #include "isa/dtype.h"
 #include "isa/tile.h"
+#include "runtime/compiler/emitter.h"
 #include "runtime/graph/op.h"
 #include "runtime/ops/optimizer_inputs.h"
 
@@ -29,6 +30,23 @@ void for_tiles(const Flat& flat, isa::Dtype dtype, const F& f) {
   const std::int64_t cols = tile_cols(dtype);
   for (std::int64_t c = 0; c < flat.cols; c += cols) f(c, std::min(cols, flat.cols - c));
 }
+
+/// Tiles of the tensors that an op walks together: those of its first operand's shape.
+class FlatTiles {
+ protected:
+  FlatTiles(Emitter& e, const Node& node) : e_{e}, node_{node}, flat_{e.value(node.in[0]).elements()} {}
+
+  Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return e_.hbm_flat(v, c, flat_.parts, cols, flat_.cols); }
+  /// Operand i, loaded.
+  Tile get(std::size_t i, std::int64_t c, std::int64_t cols) {
+    return e_.loaded(e_.value(node_.in[i]).dtype, at(node_.in[i], c, cols));
+  }
+  Tile fp32(std::int64_t cols) { return e_.sbuf(isa::Dtype::kFp32, flat_.parts, cols); }
+
+  Emitter& e_;
+  const Node& node_;
+  const Flat flat_;
+};
 
 /// w, g, m, v [R, C]; inputs [1, kOptimizerInputs]; clip [1, 1] -> w, m, v in place.
 inline std::vector<Shape> moments_infer(const Contract& c) {

@@ -46,25 +46,16 @@ Tensors lamb_forward(const Attrs& attrs, std::span<const Tensor> in) {
 }
 
 /// The tiles of a tensor, and the direction in which it moves.
-class LambTiles {
+class LambTiles : protected FlatTiles {
  public:
   /// `inputs`: which operand has the factors.
   LambTiles(Emitter& e, const Node& node, std::size_t inputs)
-      : e_{e},
-        node_{node},
-        a_{node.attrs.as<OptimizerAttrs>()},
-        flat_{e.value(node.in[0]).elements()},
-        type_{e.value(node.in[0]).dtype} {
+      : FlatTiles{e, node}, a_{node.attrs.as<OptimizerAttrs>()}, type_{e.value(node.in[0]).dtype} {
     inputs_ = e.loaded(Dtype::kFp32, e.hbm_row(node.in[inputs], 0, flat_.parts, 0, kOptimizerInputs));
   }
 
  protected:
   Tile input(OptimizerInput which) const { return columns(inputs_, which, 1); }
-  Tile fp32(std::int64_t cols) { return e_.sbuf(Dtype::kFp32, flat_.parts, cols); }
-  Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return e_.hbm_flat(v, c, flat_.parts, cols, flat_.cols); }
-  Tile get(std::size_t i, std::int64_t c, std::int64_t cols) {
-    return e_.loaded(e_.value(node_.in[i]).dtype, at(node_.in[i], c, cols));
-  }
 
   /// lr * u.
   Tile direction(const Tile& w, const Tile& m, const Tile& v) {
@@ -89,10 +80,7 @@ class LambTiles {
     return factor;
   }
 
-  Emitter& e_;
-  const Node& node_;
   const OptimizerAttrs& a_;
-  const Flat flat_;
   const Dtype type_;
 
  private:

@@ -29,10 +29,9 @@ Tensors adamw_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return out;
 }
 
-class AdamW {
+class AdamW : FlatTiles {
  public:
-  AdamW(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, a_{node.attrs.as<OptimizerAttrs>()}, flat_{e.value(node.in[0]).elements()} {
+  AdamW(Emitter& e, const Node& node) : FlatTiles{e, node}, a_{node.attrs.as<OptimizerAttrs>()} {
     const std::int64_t parts = flat_.parts;
     const Tile inputs = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kOptimizerInputs));
     const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[5], 0, parts, 0, 1));
@@ -52,15 +51,11 @@ class AdamW {
   Tile grad_m() const { return columns(factors_, 0, 1); }
   Tile grad_v() const { return columns(factors_, 1, 1); }
   Tile rate() const { return columns(factors_, 2, 1); }
-  Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return e_.hbm_flat(v, c, flat_.parts, cols, flat_.cols); }
-  Tile get(std::size_t i, std::int64_t c, std::int64_t cols) {
-    return e_.loaded(e_.value(node_.in[i]).dtype, at(node_.in[i], c, cols));
-  }
 
   void tile(std::int64_t c, std::int64_t cols) {
     const Tile w = get(0, c, cols), g = get(1, c, cols), m = get(2, c, cols), v = get(3, c, cols);
     // The less a tile takes, the more tiles are under way: results overwrite their operands.
-    const Tile step = e_.sbuf(Dtype::kFp32, flat_.parts, cols), root = e_.sbuf(Dtype::kFp32, flat_.parts, cols);
+    const Tile step = fp32(cols), root = fp32(cols);
     const auto b1 = static_cast<float>(a_.beta1), b2 = static_cast<float>(a_.beta2);
     e_.tensor_scalar(step, g, Alu::kMul, grad_m());
     e_.scalar_tensor_tensor(m, m, Alu::kMul, b1, Alu::kAdd, step);
@@ -80,10 +75,7 @@ class AdamW {
     e_.store(at(node_.out[2], c, cols), v);
   }
 
-  Emitter& e_;
-  const Node& node_;
   const OptimizerAttrs& a_;
-  const Flat flat_;
   Tile factors_{}, root_{}, decay_{};
 };
 

@@ -72,10 +72,9 @@ Tensors update_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return out;
 }
 
-class Update {
+class Update : FlatTiles {
  public:
-  Update(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, a_{node.attrs.as<UpdateAttrs>()}, at_{a_}, flat_{e.value(node.in[0]).elements()} {
+  Update(Emitter& e, const Node& node) : FlatTiles{e, node}, a_{node.attrs.as<UpdateAttrs>()}, at_{a_} {
     const auto there = factors_of(a_);
     const Tile row = e.sbuf(Dtype::kFp32, 1, kFactors);
     std::size_t next = at_.first;
@@ -93,23 +92,18 @@ class Update {
 
  private:
   Tile factor(Factor i) const { return columns(factors_, static_cast<std::int64_t>(i), 1); }
-  Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return e_.hbm_flat(v, c, flat_.parts, cols, flat_.cols); }
-  Tile get(std::size_t i, std::int64_t c, std::int64_t cols) {
-    return e_.loaded(e_.value(node_.in[i]).dtype, at(node_.in[i], c, cols));
-  }
-  Tile scratch(std::int64_t cols) { return e_.sbuf(Dtype::kFp32, flat_.parts, cols); }
 
   /// The moments are written where they were read.
   void tile(std::int64_t c, std::int64_t cols) {
     const Tile w = get(0, c, cols);
     Tile g = get(1, c, cols);
     if (a_.decays) {
-      const Tile both = scratch(cols);
+      const Tile both = fp32(cols);
       e_.scalar_tensor_tensor(both, w, Alu::kMul, factor(kDecays), Alu::kAdd, g);
       g = both;
     }
     const Tile m = a_.moment ? moment(at_.m, g, c, cols) : g;
-    const Tile step = scratch(cols);
+    const Tile step = fp32(cols);
     if (a_.adaptive)
       e_.scalar_tensor_tensor(step, m, Alu::kMul, factor(kWStep), Alu::kMul, inverse_root(g, c, cols));
     else
@@ -120,7 +114,7 @@ class Update {
   }
 
   Tile moment(std::size_t i, const Tile& g, std::int64_t c, std::int64_t cols) {
-    const Tile m = get(i, c, cols), part = scratch(cols);
+    const Tile m = get(i, c, cols), part = fp32(cols);
     e_.tensor_scalar_anywhere(part, g, Alu::kMul, factor(kMNew));
     e_.scalar_tensor_tensor(m, m, Alu::kMul, factor(kMKept), Alu::kAdd, part);
     e_.store(at(node_.out[1], c, cols), m);
@@ -128,7 +122,7 @@ class Update {
   }
 
   Tile inverse_root(const Tile& g, std::int64_t c, std::int64_t cols) {
-    const Tile v = get(at_.v, c, cols), root = scratch(cols);
+    const Tile v = get(at_.v, c, cols), root = fp32(cols);
     e_.scalar_tensor_tensor(root, g, Alu::kMul, factor(kVNew), Alu::kMul, g);
     e_.scalar_tensor_tensor(v, v, Alu::kMul, factor(kVKept), Alu::kAdd, root);
     e_.store(at(node_.out.back(), c, cols), v);
@@ -138,11 +132,8 @@ class Update {
     return root;
   }
 
-  Emitter& e_;
-  const Node& node_;
   const UpdateAttrs& a_;
   const Places at_;
-  const Flat flat_;
   Tile factors_{};
 };
 
