@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/bundled_file.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "base/suggest.h"
 
 namespace analysis {
@@ -76,7 +76,7 @@ std::vector<PricedInstance> load_prices(base::ParamFile file) {
 }
 
 std::vector<PricedInstance> load_prices(std::string_view path) {
-  return load_prices(base::ParamFile::load(path.empty() ? base::data_path("analysis/cost/prices/aws.toml") : path));
+  return load_prices(path.empty() ? base::bundled_file("analysis/cost/prices/aws.toml") : base::ParamFile::load(path));
 }
 
 Purchase parse_purchase(std::string_view name, std::string_view where) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/host/stack_file.h"
+#include "base/bundled_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
@@ -78,7 +79,7 @@ base::ParamFile stack_file(std::string_view name) {
     throw base::Error{base::Fault::kUsage, "`stack`", fmt::format("unknown stack '{}'", name),
                       base::suggest_fix(name, names)};
   }
-  return base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name)));
+  return base::bundled_file(fmt::format("{}/{}.toml", kFolder, name));
 }
 
 Stack load_stack(std::string_view name, std::span<const StackChange> changes) {

@@ -152,7 +152,7 @@ Written write_block(const Graph& graph, const std::vector<NodeId>& nodes, const 
       node.op->lower_whole(emitter, node);
     }
   }
-  return {.block = emitter.finish(), .groups = groups.size(), .shape = emitter.shape(), .loops = emitter.loops()};
+  return {.block = emitter.finish(), .groups = groups.size(), .stages = emitter.stages(), .loops = emitter.loops()};
 }
 
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
@@ -160,7 +160,9 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   Written made = write_block(graph, nodes, target, form.passes.fusion, form.part);
   BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - made.groups};
   VirtualBlock written = std::move(made.block);
-  out.dropped = drop_unread(graph, written, nodes);
+  // A stage may load the stores of another one.
+  const bool is_stage = form.part.stage != LoopPart::kAllStages && made.stages.size() > 1;
+  if (!is_stage) out.dropped = drop_unread(graph, written, nodes);
   if (graph.numerics().rounding == isa::Rounding::kStochastic) name_streams(written);
   Lowered lowered =
       lower(std::move(written), target, {.reorder = form.passes.reorder, .rotate = form.passes.double_buffering});

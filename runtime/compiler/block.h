@@ -38,7 +38,7 @@ struct BuiltBlock {
 struct Written {
   VirtualBlock block;
   std::size_t groups = 0;  // of nodes that are fused
-  LoopShape shape{};       // of the loops around the last one of them,
+  LoopStages stages;       // of the loops around the last one of them,
   int loops = 0;           // and how many groups have some
 };
 Written write_block(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Target& target, bool fusion,

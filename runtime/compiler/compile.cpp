@@ -177,7 +177,8 @@ class Compiler {
     if (v == kSpillArea) return spill_base_;
     const std::uint32_t place = use.block->registers[reg];
     const auto step = [&](const std::vector<std::int64_t>& steps) { return steps.empty() ? 0 : steps[place]; };
-    const std::int64_t bytes = outer * step(use.pieces.outer_step) + inner * step(use.pieces.inner_step);
+    const std::int64_t bytes =
+        step(use.pieces.begin) + outer * step(use.pieces.outer_step) + inner * step(use.pieces.inner_step);
     return result_.memory.address.at(graph_.root(v)) + graph_.begin(v) + static_cast<std::uint64_t>(bytes);
   }
 

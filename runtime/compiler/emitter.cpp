@@ -320,13 +320,20 @@ void Emitter::emit(const Instr& instr) {
   block_.instrs.back().label = label_;
 }
 
-LoopPart Emitter::part_of(const LoopShape& shape) {
+std::vector<LoopPart> Emitter::parts_of(LoopStages stages) {
   ++loops_;
-  shape_ = shape;
-  return {.outer = part_.outer,
-          .outer_count = part_.outer_end(shape) - part_.outer,
-          .inner = part_.inner,
-          .inner_count = part_.inner_end(shape) - part_.inner};
+  stages_ = std::move(stages);
+  std::vector<LoopPart> out;
+  for (std::int64_t i = 0; i < std::ssize(stages_); ++i) {
+    if (part_.stage != LoopPart::kAllStages && part_.stage != i) continue;
+    const LoopShape& shape = stages_[static_cast<std::size_t>(i)];
+    out.push_back({.outer = part_.outer,
+                   .outer_count = part_.outer_end(shape) - part_.outer,
+                   .inner = part_.inner,
+                   .inner_count = part_.inner_end(shape) - part_.inner,
+                   .stage = i});
+  }
+  return out;
 }
 
 VirtualBlock Emitter::finish() { return std::move(block_); }

@@ -136,9 +136,11 @@ class Emitter {
 
   // --- loops
   /// The part of an operation's outermost loops that is to be written: all, unless only() named one.
-  LoopPart part_of(const LoopShape& shape);
+  LoopPart part_of(const LoopShape& shape) { return parts_of({shape}).front(); }
+  /// As above, of each stage that is to be written.
+  std::vector<LoopPart> parts_of(LoopStages stages);
   void only(const LoopPart& part) { part_ = part; }
-  const LoopShape& shape() const { return shape_; }
+  const LoopStages& stages() const { return stages_; }
   int loops() const { return loops_; }  // that asked
 
  private:
@@ -157,7 +159,7 @@ class Emitter {
   EngineBooks books_;
   std::uint32_t label_ = 0;
   LoopPart part_{};
-  LoopShape shape_{};
+  LoopStages stages_;
   int loops_ = 0;
 };
 

@@ -12,10 +12,16 @@ struct LoopShape {
   std::int64_t outer = 1, inner = 1;
 };
 
-/// Iterations [outer, outer + outer_count) of the one, [inner, inner + inner_count) of the other loop; a count of 0:
-/// all from there on.
+/// Such loops one after the other: an iteration may need those of the stages before its own.
+using LoopStages = std::vector<LoopShape>;
+
+/// Iterations [outer, outer + outer_count) of the one, [inner, inner + inner_count) of the other loop of a stage; a
+/// count of 0: all from there on.
 struct LoopPart {
+  static constexpr std::int64_t kAllStages = -1;
+
   std::int64_t outer = 0, outer_count = 0, inner = 0, inner_count = 0;
+  std::int64_t stage = kAllStages;
 
   std::int64_t outer_end(const LoopShape& all) const { return outer_count == 0 ? all.outer : outer + outer_count; }
   std::int64_t inner_end(const LoopShape& all) const { return inner_count == 0 ? all.inner : inner + inner_count; }
@@ -25,7 +31,8 @@ struct LoopPart {
 struct Pieces {
   LoopPart part{};                                     // that the block has
   std::int64_t outer = 1, inner = 1;                   // calls, the inner ones next to each other
-  std::vector<std::int64_t> outer_step, inner_step{};  // bytes from call to call, by value of the call's signature
+  // Bytes by value of the call's signature: from the block's part to the first call, and from call to call.
+  std::vector<std::int64_t> begin{}, outer_step{}, inner_step{};
 };
 
 /// Nodes of a call that run by themselves because they are long, or that are left between such.

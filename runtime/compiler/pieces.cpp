@@ -64,11 +64,11 @@ class Parts {
 
   VirtualBlock at(const LoopPart& part) {
     Written written = write_block(graph_, nodes_, target_, passes_.fusion, part);
-    loops = written.loops, shape = written.shape;
+    loops = written.loops, stages = std::move(written.stages);
     return std::move(written.block);
   }
 
-  LoopShape shape{};
+  LoopStages stages;
   int loops = 0;
 
  private:
@@ -89,15 +89,16 @@ std::vector<std::int64_t> by_value(const Graph& graph, const VirtualBlock& block
   return out;
 }
 
-/// A loop in parts of `outer` x `inner` iterations; the last ones of the inner loop, and then of the outer one, may
+/// A stage in parts of `outer` x `inner` iterations; the last ones of the inner loop, and then of the outer one, may
 /// be fewer.
 class Cut {
  public:
-  Cut(Parts& parts, std::int64_t outer, std::int64_t inner) : parts_{parts}, outer_{outer}, inner_{inner} {}
+  Cut(Parts& parts, std::int64_t stage, std::int64_t outer, std::int64_t inner)
+      : parts_{parts}, stage_{stage}, outer_{outer}, inner_{inner} {}
 
   /// None: its parts are not equal.
   std::vector<Pieces> run(const Graph& graph, const Signature& signature) {
-    const LoopShape all = parts_.shape;
+    const LoopShape all = parts_.stages[static_cast<std::size_t>(stage_)];
     const VirtualBlock first = parts_.at(part(0, 0));
     std::int64_t rounds = all.outer / outer_, turns = all.inner / inner_;
     if (rounds * turns < 2) return {};
@@ -115,17 +116,19 @@ class Cut {
                              .outer_step = outer_step,
                              .inner_step = by_value(graph, first, signature, by_turn)}};
     if (const std::int64_t rest = turns * inner_; rest < all.inner)
-      out.push_back({.part = {.outer = 0, .outer_count = outer_, .inner = rest, .inner_count = all.inner - rest},
-                     .outer = rounds,
-                     .outer_step = outer_step});
+      out.push_back(
+          {.part = {.outer = 0, .outer_count = outer_, .inner = rest, .inner_count = all.inner - rest, .stage = stage_},
+           .outer = rounds,
+           .outer_step = outer_step});
     if (const std::int64_t rest = rounds * outer_; rest < all.outer)
-      out.push_back({.part = {.outer = rest, .outer_count = all.outer - rest}, .outer_step = {}});
+      out.push_back({.part = {.outer = rest, .outer_count = all.outer - rest, .stage = stage_}});
     return out;
   }
 
  private:
   LoopPart part(std::int64_t round, std::int64_t turn) const {
-    return {.outer = round * outer_, .outer_count = outer_, .inner = turn * inner_, .inner_count = inner_};
+    return {
+        .outer = round * outer_, .outer_count = outer_, .inner = turn * inner_, .inner_count = inner_, .stage = stage_};
   }
 
   /// Whether a part is as far from the first one as the steps say.
@@ -142,7 +145,55 @@ class Cut {
   }
 
   Parts& parts_;
-  std::int64_t outer_, inner_;
+  std::int64_t stage_, outer_, inner_;
+};
+
+double size_of(const VirtualBlock& block) { return static_cast<double>(block.instrs.size()); }
+
+LoopPart first_of(std::int64_t stage) {
+  return {.outer = 0, .outer_count = 1, .inner = 0, .inner_count = 1, .stage = stage};
+}
+
+/// The iterations of several stages, each a call: those that differ in nothing but places are calls of one block.
+class StagePieces {
+ public:
+  StagePieces(Parts& parts, const Graph& graph, const Signature& signature)
+      : parts_{parts}, graph_{graph}, signature_{signature} {}
+
+  std::vector<Pieces> run() {
+    std::vector<Pieces> out;
+    for (std::int64_t stage = 0; stage < std::ssize(parts_.stages); ++stage)
+      for (Pieces& one : of_stage(stage))
+        if (share(one)) out.push_back(std::move(one));
+    return out;
+  }
+
+ private:
+  std::vector<Pieces> of_stage(std::int64_t stage) {
+    std::vector<Pieces> found = Cut{parts_, stage, 1, 1}.run(graph_, signature_);
+    if (!found.empty()) return found;
+    const LoopShape& all = parts_.stages[static_cast<std::size_t>(stage)];
+    return {{.part = all.outer * all.inner == 1 ? first_of(stage) : LoopPart{.stage = stage}}};
+  }
+
+  /// Names the block of an earlier part that has the same instructions. Returns whether there are any.
+  bool share(Pieces& one) {
+    VirtualBlock block = parts_.at(one.part);
+    if (block.instrs.empty()) return false;
+    for (const auto& [part, written] : kinds_) {
+      const auto distance = Difference::between(written, block);
+      if (!distance) continue;
+      one.part = part, one.begin = by_value(graph_, written, signature_, distance);
+      return true;
+    }
+    kinds_.emplace_back(one.part, std::move(block));
+    return true;
+  }
+
+  Parts& parts_;
+  const Graph& graph_;
+  const Signature& signature_;
+  std::vector<std::pair<LoopPart, VirtualBlock>> kinds_;
 };
 
 }  // namespace
@@ -157,17 +208,18 @@ std::vector<Pieces> LongCalls::pieces_of(const std::vector<NodeId>& nodes) const
   }
   if (random || tiles * 8 < longest_) return {};
   Parts parts{graph_, nodes, target_, passes_};
-  const double one =
-      static_cast<double>(parts.at({.outer = 0, .outer_count = 1, .inner = 0, .inner_count = 1}).instrs.size());
-  const auto outer = static_cast<double>(parts.shape.outer), inner = static_cast<double>(parts.shape.inner);
-  if (parts.loops != 1 || one * outer * inner < longest_) return {};
+  const double one = size_of(parts.at(first_of(0)));
+  if (parts.loops != 1) return {};
   const Signature signature = signature_of(graph_, nodes);
+  if (parts.stages.size() > 1) return StagePieces{parts, graph_, signature}.run();
+  const auto outer = static_cast<double>(parts.stages[0].outer), inner = static_cast<double>(parts.stages[0].inner);
+  if (one * outer * inner < longest_) return {};
   const auto several = [](double all, double most) {
     return static_cast<std::int64_t>(std::clamp(all, 1.0, std::max(most, 1.0)));
   };
   if (one * inner > 2 * part_)
-    if (auto found = Cut{parts, 1, several(part_ / one, inner)}.run(graph_, signature); !found.empty()) return found;
-  return Cut{parts, several(part_ / (one * inner), outer), parts.shape.inner}.run(graph_, signature);
+    if (auto found = Cut{parts, 0, 1, several(part_ / one, inner)}.run(graph_, signature); !found.empty()) return found;
+  return Cut{parts, 0, several(part_ / (one * inner), outer), parts.stages[0].inner}.run(graph_, signature);
 }
 
 std::vector<CallPart> LongCalls::parts_of(const std::vector<NodeId>& nodes) const {

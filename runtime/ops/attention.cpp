@@ -310,7 +310,9 @@ bool attention_tiled(Graph& graph, NodeId n, const isa::Geometry& geometry) {
   const auto& a = graph.node(n).attrs.as<AttentionAttrs>();
   if (!rows_are_long(h, a, geometry)) return false;
   if (!a.flash) attention_flash(graph, n);
-  graph.node(n).attrs.as<AttentionAttrs>().tile_keys = kTileKeys;
+  auto& attrs = graph.node(n).attrs.as<AttentionAttrs>();
+  attrs.tile_keys = kTileKeys;
+  if (segment_of(h, attrs) > 0) graph.append_result(n, {h.batch * h.seq, h.heads * (h.size + 2), Dtype::kFp32});
   return true;
 }
 

@@ -103,6 +103,9 @@ void drop_scores(Emitter& e, const Heads& h, const Node& node, std::int64_t plac
 }
 /// Whether SBUF does not hold whole rows of keys, so that they are taken in blocks.
 bool rows_are_long(const Heads& h, const AttentionAttrs& a, const isa::Geometry& geometry);
+/// Where keys are taken in blocks, rows of a segment of a sequence, a multiple of tile_keys: pairs of segments, of
+/// queries and of keys, are worked on by themselves, with their sums in HBM in between. 0: sequences are whole.
+std::int64_t segment_of(const Heads& h, const AttentionAttrs& a);
 /// The lowerings of attention and its gradient with attrs.tile_keys. Source: Dao et al., arXiv:2205.14135, algorithms 1
 /// and 4.
 void lower_tiled_attention(Emitter& e, const Node& node);

@@ -346,9 +346,12 @@ bool attention_grad_tiled(Graph& graph, NodeId n, const isa::Geometry& geometry)
   const auto& a = graph.node(n).attrs.as<AttentionAttrs>();
   if (!rows_are_long(h, a, geometry)) return false;
   if (!a.flash) attention_grad_flash(graph, n);
-  graph.node(n).attrs.as<AttentionAttrs>().tile_keys = kTileKeys;
-  const Value q = graph.value(graph.node(n).in[0]);
-  graph.append_result(n, {q.rows, q.cols, Dtype::kFp32});
+  auto& attrs = graph.node(n).attrs.as<AttentionAttrs>();
+  attrs.tile_keys = kTileKeys;
+  for (std::size_t i = 0; i < (segment_of(h, attrs) > 0 ? 3 : 1); ++i) {
+    const Value like = graph.value(graph.node(n).in[i]);
+    graph.append_result(n, {like.rows, like.cols, Dtype::kFp32});
+  }
   return true;
 }
 

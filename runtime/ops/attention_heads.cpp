@@ -68,6 +68,16 @@ bool rows_are_long(const Heads& h, const AttentionAttrs& a, const isa::Geometry&
   return !a.biased && a.tile_keys == 0 && whole_row_bytes(h) > room;
 }
 
+std::int64_t segment_of(const Heads& h, const AttentionAttrs& a) {
+  // 128 queries of a head and a block of keys take some 50 instructions, and some 100 in the gradient. A pair of
+  // segments has as many as a part of a long operation should have (LongCalls).
+  constexpr double kPart = 25'000, kEach = 75;
+  if (!a.causal || a.p > 0) return 0;  // dropout's bits depend on the place in the whole
+  const auto pairs = static_cast<double>(a.tile_keys / kPartitions * h.heads);  // in a square of a block of keys
+  const std::int64_t blocks = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(kPart / (kEach * pairs))));
+  return blocks * a.tile_keys < h.seq ? blocks * a.tile_keys : 0;
+}
+
 std::int64_t Heads::group() const {
   const std::int64_t ratio = heads / kv_heads;
   const std::int64_t budget = 12 * 1024 / (std::max(tiles(), key_tiles()) * size * isa::size_of(type));

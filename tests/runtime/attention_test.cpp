@@ -60,12 +60,6 @@ class AttentionTest : public testing::TestWithParam<std::tuple<AttentionCase, bo
   Tolerance logarithm() const { return {.ulps = fp32() ? 256.0 : 1 << 19, .floor = 1, .dtype = Dtype::kFp32}; }
 };
 
-double largest(const Tensor& t) {
-  double most = 0;
-  for (const float x : t.data) most = std::max<double>(most, std::abs(x));
-  return most;
-}
-
 TEST_P(AttentionTest, ContextAndProbabilities) {
   const Tensors want = kAttention.forward(attrs(), values(inputs()));
   expect_reference(kAttention, inputs(), attrs(),

@@ -115,6 +115,12 @@ inline testing::AssertionResult same(const Tensor& got, const Tensor& want) {
   return close(got, want, {.ulps = 0, .floor = 0});
 }
 
+inline double largest(const Tensor& t) {
+  double most = 0;
+  for (const float x : t.data) most = std::max<double>(most, std::abs(x));
+  return most;
+}
+
 /// An operand: its values and its type in HBM.
 struct Input {
   Input(Tensor t, Dtype d = Dtype::kFp32) : value{rounded(std::move(t), d)}, dtype{d} {}

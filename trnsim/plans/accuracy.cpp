@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/files.h"
+#include "base/bundled_file.h"
 #include "base/param_file.h"
 #include "base/text.h"
 #include "workloads/models/model.h"
@@ -60,7 +60,7 @@ std::string rows_of(std::string key) {
 }  // namespace
 
 Likely likely(const Job& job) {
-  base::ParamFile file = base::ParamFile::load(base::data_path("trnsim/plans/accuracy.toml"));
+  base::ParamFile file = base::bundled_file("trnsim/plans/accuracy.toml");
   Likely out{.regime = regime_of(job), .published = ""};
   const std::string key = key_of(out.regime);
   out.error = file.read(key + ".error", base::Dimension::kRatio).value;
