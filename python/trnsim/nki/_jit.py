@@ -245,6 +245,8 @@ class Kernel:
         functools.update_wrapper(self, self.func)
         self.func_name = self.func.__name__
 
+    __iter__ = None  # its items are its launches, without end
+
     def __getitem__(self, grid):
         return type(self)(self.func, _grid(grid), target=self.target, simulated=self.simulated)
 

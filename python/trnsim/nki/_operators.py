@@ -150,6 +150,7 @@ for _op in ("__bool__", "__int__", "__index__"):
 for _op in ("__truediv__", "__rfloordiv__", "__rmod__", "__rtruediv__"):
     setattr(_Affine, _op, lambda self, other: (_ for _ in ()).throw(
         error("an index divides a number, or is divided into fractions", "use //, % and whole numbers")))
+_Affine.__iter__ = None  # Python would ask for its items without end
 _Affine.__array_ufunc__ = None  # a number of NumPy on the left leaves the operation to the index
 _Affine.p = property(lambda self: self)
 _Affine.ndim = property(lambda self: len(self.shape))

@@ -43,10 +43,6 @@ void check(const GenerationSpec& spec, const ModelPtr& model) {
     throw Error{Fault::kUsage, "`batch_size`",
                 fmt::format("{} of up to {}", base::counted(spec.batch, "text"), base::counted(spec.length, "token")),
                 fmt::format("use a smaller one, or fewer `max_new_tokens`: {} tokens at most", kMostTokens)};
-  if (spec.batch * spec.prompt > kMostTokens || spec.length > kMostTokens)
-    throw Error{Fault::kUsage, "`prompt`",
-                fmt::format("{} of {}", base::counted(spec.batch, "prompt"), base::counted(spec.prompt, "token")),
-                fmt::format("use a smaller `batch_size` or shorter prompts: {} tokens at most", kMostTokens)};
 }
 
 ShardPlan generation_plan(std::int64_t tensor_parallel) {

@@ -35,6 +35,8 @@ class Grid(tuple):
 
 
 class _Mgrid:
+    __iter__ = None  # it has no end
+
     def __getitem__(self, key):
         key = key if isinstance(key, tuple) else (key,)
         zero = None
