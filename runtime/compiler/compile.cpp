@@ -203,7 +203,8 @@ class Compiler {
     // Between tensor-parallel ranks only operations requested ahead overlap: later ones may use the
     // memory that they read. The queue is in order: a wait for one is a wait for all before it.
     call.await[kActivationQueue] = awaited_;
-    for (const Use& use : uses) add_calls(use, call, part.of);
+    std::uint32_t number = 0;
+    for (const Use& use : uses) add_calls(use, call, part.of, number);
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);
       if (node.op->collective == Collective::kNone) continue;
@@ -215,8 +216,11 @@ class Compiler {
     }
   }
 
-  /// The use's calls, which differ from `call` by their addresses.
-  void add_calls(const Use& use, isa::Call call, std::size_t of) {
+  /// The use's calls, which differ from `call` by their addresses and, where results are rounded at random, by their
+  /// streams. `number`: of the next one of the call.
+  void add_calls(const Use& use, isa::Call call, std::size_t of, std::uint32_t& number) {
+    constexpr std::uint32_t kApart = 0x9E3779B1;  // odd: streams of different parts, and of other calls, stay apart
+    const std::uint32_t rng = call.rng;
     const isa::Block& block = result_.program.blocks[use.block->index];
     if (block.instrs.empty()) return;
     call.block = use.block->index;
@@ -224,6 +228,7 @@ class Compiler {
       for (std::int64_t i = 0; i < use.pieces.inner; ++i) {
         call.bases.clear();
         for (std::size_t r = 0; r < use.block->registers.size(); ++r) call.bases.push_back(address_of(use, r, o, i));
+        call.rng = rng ^ (kApart * number++);
         result_.program.calls.push_back(call);
       }
     if (of != module_) module_ = of, module_instructions_ = 0;

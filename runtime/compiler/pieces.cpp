@@ -200,13 +200,13 @@ class StagePieces {
 
 std::vector<Pieces> LongCalls::pieces_of(const std::vector<NodeId>& nodes) const {
   double tiles = 0;
-  bool random = graph_.numerics().rounding == isa::Rounding::kStochastic;
+  bool whole = false;
   for (const NodeId n : nodes) {
     const Node& node = graph_.node(n);
     tiles += tiles_of(graph_, node);
-    random |= node.attrs.p() > 0 || node.op->collective != Collective::kNone;
+    whole |= node.attrs.p() > 0 || node.op->collective != Collective::kNone;
   }
-  if (random || tiles * 8 < longest_) return {};
+  if (whole || tiles * 8 < longest_) return {};
   Parts parts{graph_, nodes, target_, passes_};
   const double one = size_of(parts.at(first_of(0)));
   if (parts.loops != 1) return {};

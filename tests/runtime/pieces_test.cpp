@@ -17,8 +17,9 @@ struct Outcome {
 };
 
 /// `long_group` as CompileOptions has it.
-Outcome outcome(const Op& op, const Inputs& inputs, const Attrs& attrs, double long_group) {
-  Graph graph{runtime::numerics("bf16")};
+Outcome outcome(const Op& op, const Inputs& inputs, const Attrs& attrs, double long_group,
+                std::string_view numerics = "bf16") {
+  Graph graph{runtime::numerics(numerics)};
   std::vector<ValueId> in;
   for (const Input& i : inputs)
     in.push_back(graph.tensor(fmt::format("in{}", in.size()), i.value.rows, i.value.cols, i.dtype, Kind::kInput));
@@ -89,6 +90,22 @@ TEST(Pieces, SumsOverRowsStayWhole) {
                 cut = outcome(runtime::kColSum, inputs, {}, kShort);
   EXPECT_EQ(cut.calls, 1U);
   EXPECT_TRUE(same(cut.results[0], whole.results[0]));
+}
+
+/// A number between two of the type, in every element: calls of one block round others of them up.
+TEST(Pieces, RoundingAtRandomDrawsAgainInEachPart) {
+  const Tensor between = runtime::generate(4096, 4096, [](auto, auto) { return 1 + 1.0 / 256; });
+  const Outcome made =
+      outcome(runtime::kActivate, {{between}}, runtime::ActivationAttrs{.fn = isa::Fn::kCopy, .dtype = Dtype::kBf16},
+              kShort, "bf16+sr");
+  EXPECT_GE(made.calls, 3U);
+  const Tensor& y = made.results[0];
+  std::int64_t up = 0, equal = 0;
+  for (std::int64_t r = 0; r < 2048; ++r)
+    for (std::int64_t c = 0; c < 4096; ++c) up += y.at(r, c) > 1, equal += y.at(r, c) == y.at(r + 2048, c);
+  const auto all = static_cast<double>(2048 * 4096), sigma = std::sqrt(all) / 2;
+  EXPECT_NEAR(static_cast<double>(up), all / 2, 6 * sigma);
+  EXPECT_NEAR(static_cast<double>(equal), all / 2, 6 * sigma);
 }
 
 TEST(Pieces, RandomNumbersDependOnThePlaceInTheWhole) {
