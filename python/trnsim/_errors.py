@@ -2,7 +2,11 @@
 import argparse
 
 
-class Error(Exception):
+class NkiValidationError(Exception):
+    """What scripts catch that know no other name of a refused call: nki.isa.NkiValidationError."""
+
+
+class Error(NkiValidationError):
     """A mistake or a failure: `where` (a file and line, a setting, a tensor), `what` (one sentence), `fix` (one
     imperative sentence). `exit_code` is that of the command line."""
 

@@ -209,7 +209,7 @@ View cut(const View& view, int axis, std::int64_t low, std::int64_t size) {
     c.index.constant += c.index.coef[axis] * low;
     c.index.size[axis] = size;
   }
-  if (out.indirect && out.indirect->rows && axis == 0)
+  if (out.indirect && out.indirect->rows && axis == 0 && out.indirect->index->elements() > 1)
     out.indirect->index = std::make_shared<View>(cut(*out.indirect->index, 0, low, size));
   return out;
 }

@@ -1,5 +1,6 @@
 """Kernels as libraries of the newer dialect write them, against NumPy: classes and enumerations, allocators, lists of
 tiles, programs that meet, loops whose length the run knows, calls of SDK 2.27, and what copies through patterns do."""
+import copy
 import enum
 import sys
 import typing
@@ -251,6 +252,60 @@ def turned(x):
 D = f32(32, 64)
 check("a copy through a pattern", lambda: turned(D)[0], 3 * D.reshape(32, 8, 8).transpose(0, 2, 1))
 check("a pattern counts from its own tensor", lambda: turned(D)[1], D[:, 10:14])
+
+# ---- views whose place the run knows
+@nki.jit
+def picked(w, which):
+    """Rows of one of several matrices: views of a view, made before its number is there."""
+    row = nl.ndarray((1, 1), dtype=nl.int32)
+    matrix = w.select(0, row)
+    nisa.dma_copy(row, which)
+    rows, columns = w.shape[1:]
+    out = nl.ndarray((rows, columns), dtype=w.dtype, buffer=nl.shared_hbm)
+    last = nl.ndarray((rows - 128, columns - 2), dtype=w.dtype, buffer=nl.shared_hbm)
+    folded = nl.ndarray((128, 2, columns), dtype=w.dtype)
+    nisa.dma_copy(out, matrix)
+    part = nl.ndarray(last.shape, dtype=w.dtype)
+    nisa.dma_copy(part, matrix[128:, 2:])
+    nisa.dma_copy(last, part)
+    nisa.dma_copy(folded, matrix[:256].reshape((2, 128, columns)).permute((1, 0, 2)))
+    return out, last, given(folded), out[3, 1::2]
+
+
+@nki.jit
+def put_into(w, which, new):
+    row = nl.ndarray((1, 1), dtype=nl.int32)
+    nisa.dma_copy(row, which)
+    nisa.dma_copy(w.select(1, row)[:, 3:7], loaded(new))
+    out = nl.ndarray(w.shape, dtype=w.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(out, w)
+    return out
+
+
+W, WHICH = f32(3, 256, 64), np.array([[2]], np.int32)
+for number, wanted in enumerate((W[2], W[2, 128:, 2:], W[2].reshape(2, 128, 64).transpose(1, 0, 2), W[2, 3, 1::2])):
+    check(f"a matrix that the run picks {number}", lambda n=number: picked(W, WHICH)[n], wanted)
+Z = W.copy()
+Z[:, 2, 3:7] = 1
+check("a part of a row that the run picks", lambda: put_into(W.copy(), WHICH, np.ones((3, 4), np.float32)), Z)
+
+
+# ---- names that are no instructions
+@nki.jit
+def named(x):
+    a = loaded(x)
+    assert isinstance(a.buffer, nl.MemoryRegion) and a.buffer == nl.MemoryRegion.sbuf and isinstance(a.dtype, nl.DType)
+    assert not (x == None) and x != None and a != None  # noqa: E711
+    held = copy.deepcopy({"a": a})
+    assert held["a"] is a
+    try:
+        nisa.tensor_copy(a, a, engine=nisa.engine.dma)
+    except nisa.NkiValidationError:
+        return given(a)
+    raise AssertionError("DMA copied a tile")
+
+
+check("documented names", lambda: named(D), D)
 
 print(f"{COUNT[0]} checks")
 if FAILED:

@@ -189,8 +189,8 @@ def _compiled(func, grid, args, kwargs, simulated, together):
 
 
 def _memory(kernel, view):
-    dtype = _dtypes.dtype_of(view.code)
-    return np.frombuffer(kernel.memory(view.reg), dtype).reshape(view.shape)
+    flat = np.frombuffer(kernel.memory(view.reg), _dtypes.dtype_of(view.code))[view.offset:]
+    return np.lib.stride_tricks.as_strided(flat, view.shape, [step * flat.itemsize for step, _ in view._steps()])
 
 
 def _put(kernel, reg, array):

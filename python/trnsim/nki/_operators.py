@@ -70,6 +70,16 @@ for _op, _name in _ARITHMETIC.items():
         setattr(View, f"__i{_op}__", lambda self, value, _n=_name: _in_place(_n, self, value))
 for _op, _name in _COMPARED.items():
     setattr(View, f"__{_op}__", _binary(_name)[0])
+
+
+def _or_none(compare, answer):
+    """A tensor is not None, whichever way that is asked."""
+    return lambda self, other: answer if other is None else compare(self, other)
+
+
+View.__eq__, View.__ne__ = _or_none(View.__eq__, False), _or_none(View.__ne__, True)
+View.__copy__ = lambda self: self  # a copy of what holds tensors holds the same tensors
+View.__deepcopy__ = lambda self, _: self
 View.__setitem__ = _setitem
 View.__iadd__ = _iadd
 View.__hash__ = object.__hash__

@@ -129,7 +129,7 @@ def ap(self, pattern, offset=None, scalar_offset=None, vector_offset=None, indir
         if indirect_dim != 0 or self.space != HBM:
             raise error("vector_offset is of axis 0 of a tensor in HBM", "use scalar_offset, or nisa.local_gather")
         view = base._patterned([(unit, pairs[0][1])] + pairs[1:], first, True)
-        return view._with_index(e.tile(vector_offset), unit, (base.storage_size - first) // unit)
+        return view._with_index(e.tile(vector_offset), unit, _places(view, unit))
     view = base._patterned(pairs, first, True)
     if self.space == HBM:
         return moved_by(view, scalar_offset, unit)
@@ -137,23 +137,36 @@ def ap(self, pattern, offset=None, scalar_offset=None, vector_offset=None, indir
 
 
 def moved_by(view, scalar, unit):
-    """Rows of a tensor in HBM from a dynamic one on: each partition's own index is computed."""
-    step, rows = view._steps()[0]
-    if isinstance(scalar, VirtualRegister) and scalar.known:
-        return view._moved(scalar.value * unit)
-    each = math.gcd(unit, step) if rows > 1 else unit
-    index = offset_tile(scalar)
-    if rows > 1:
-        wide = e.temp([rows, 1], _dtypes.INT32)
-        e.current().copy(wide, e.spread(index, [rows, 1]))
-        if unit != each:
-            index = e.temp([rows, 1], _dtypes.INT32)
-            e.put("tensor_scalar", e.VECTOR, index, wide, None, alu0=e.ALU["mul"], ints=[unit // each, 0, 0, 0])
-            wide = index
-        places, index = e.temp([rows, 1], _dtypes.INT32), e.temp([rows, 1], _dtypes.INT32)
-        e.put("iota", e.GPSIMD, places, imm=(0.0, float(step // each), 0.0, 0.0))
-        e.put("tensor_tensor", e.GPSIMD, index, wide, places, alu0=e.ALU["add"])
-    return view._with_index(index, each, (view.storage_size - view.offset) // each)
+    """A tensor in HBM that a number of the run moves: who reads the view reads the number, and not who makes it."""
+    if isinstance(scalar, VirtualRegister):
+        if scalar.known:
+            return view._moved(scalar.value * unit)
+        scalar = offset_tile(scalar)
+    if scalar.size != 1:
+        raise error("a dynamic offset is one number", "give a tensor of the shape (1, 1)")
+    return view._with_index(scalar._reshape([1, 1]), unit, _places(view, unit))
+
+
+def _places(view, unit):
+    """How many places, `unit` elements apart, one row of the view can begin at without leaving its tensor."""
+    length = 1 + sum(step * (size - 1) for step, size in view._steps()[1:])
+    return max(0, (view.storage_size - view.offset - length) // unit + 1)
+
+
+def by_rows(view):
+    """The same with an index for each row: that of the first, and how far the row is from it."""
+    (step, rows), unit = view._steps()[0], view.index_step
+    each = math.gcd(unit, step)
+    wide = e.temp([rows, 1], _dtypes.INT32)
+    e.current().copy(wide, e.spread(offset_tile(view.index), [rows, 1]))
+    if unit != each:
+        index = e.temp([rows, 1], _dtypes.INT32)
+        e.put("tensor_scalar", e.VECTOR, index, wide, None, alu0=e.ALU["mul"], ints=[unit // each, 0, 0, 0])
+        wide = index
+    places, index = e.temp([rows, 1], _dtypes.INT32), e.temp([rows, 1], _dtypes.INT32)
+    e.put("iota", e.GPSIMD, places, imm=(0.0, float(step // each), 0.0, 0.0))
+    e.put("tensor_tensor", e.GPSIMD, index, wide, places, alu0=e.ALU["add"])
+    return view._with_index(index, each, _places(view, each))
 
 
 def indirect(self, index, num_elem=None):

@@ -4,11 +4,11 @@ import enum
 import numpy as np
 
 from trnsim.nki import _emit as e
-from trnsim.nki._state import state
+from trnsim.nki._state import error, state
 
 
 class engine(enum.Enum):
-    tensor, vector, scalar, gpsimd, sync, unknown = 0, 1, 2, 3, 4, -1
+    tensor, vector, scalar, gpsimd, sync, unknown, dma = 0, 1, 2, 3, 4, -1, -2
 
 
 tensor_engine, vector_engine, scalar_engine = engine.tensor, engine.vector, engine.scalar
@@ -47,6 +47,8 @@ def fp32_min():
 
 def engine_code(which):
     """The machine's number of an engine; ANY: the compiler chooses."""
+    if which is engine.dma:
+        raise error("DMA computes nothing", "name an engine that the instruction runs on, or leave it out")
     return which._value_ if isinstance(which, engine) else e.ANY
 
 

@@ -92,3 +92,4 @@ class Buffer:
 
 sbuf, psum = Buffer("sbuf", SBUF), Buffer("psum", PSUM)
 hbm, private_hbm, shared_hbm = Buffer("hbm", HBM), Buffer("private_hbm", HBM), Buffer("shared_hbm", HBM, True)
+Buffer.sbuf, Buffer.psum, Buffer.private_hbm, Buffer.shared_hbm = sbuf, psum, private_hbm, shared_hbm

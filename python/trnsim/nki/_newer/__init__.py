@@ -3,7 +3,7 @@ import numpy as _np
 
 from trnsim.nki import typing  # noqa: F401
 from trnsim.nki._jit import baremetal, benchmark, profile  # noqa: F401
-from trnsim.nki._newer import collectives, compiler, isa, language, tensor  # noqa: F401
+from trnsim.nki._newer import collectives, compiler, experimental, isa, language, tensor  # noqa: F401
 from trnsim.nki._newer.kernels import Kernel, jit, simulate  # noqa: F401
 
 dtype = _np.dtype  # of annotations

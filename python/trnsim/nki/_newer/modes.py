@@ -1,6 +1,7 @@
 """nki.isa of the newer dialect: engines, commands, modes."""
 import enum
 
+from trnsim._errors import NkiValidationError  # noqa: F401
 from trnsim.nki._isa.modes import dge_mode, engine, nc_version, oob_mode, reduce_cmd  # noqa: F401
 
 
@@ -10,7 +11,3 @@ class matmul_perf_mode(enum.Enum):
 
 class dma_engine(enum.Enum):
     dma, gpsimd_dma = 1, 2
-
-
-class NkiValidationError(Exception):
-    """The documentation's name for a breach of a hardware limit; here such breaches are trnsim.Error."""

@@ -48,11 +48,16 @@ def _transfer(dst, src, accumulate=False, skip=False):
     """dst = src, pieces of at most 128 rows between tensors in HBM; their shapes may differ."""
     if list(dst.shape) != list(src.shape) and not (src.by_values or dst.by_values):
         dst, src = _alike(dst, src)
-    if dst.space == HBM and src.space == HBM and not dst.by_values and not src.by_values:
+    if dst.space == HBM and src.space == HBM and list(dst.shape) == list(src.shape):
+        indexed = dst.by_values or src.by_values
         rows = dst.shape[0] if dst.ndim else 1
         for r in range(0, rows, 128):
             n = min(128, rows - r)
-            put("dma_copy", e.GPSIMD, dst._cut(0, r, n), src._cut(0, r, n), accumulate=accumulate)
+            to, source = dst._cut(0, r, n), src._cut(0, r, n)
+            if indexed:
+                moves.transfer(to, source, None, accumulate, skip)
+            else:
+                put("dma_copy", e.GPSIMD, to, source, accumulate=accumulate)
         return
     moves.transfer(dst, src, None, accumulate, skip)
 
@@ -108,11 +113,22 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
     if tuple(dst.shape) != tuple(src.shape[a] for a in order):
         raise error(f"dst has the shape {tuple(dst.shape)}, the result has {tuple(src.shape[a] for a in order)}",
                     "give a destination of that shape")
-    if src.by_values:
+    if src.by_values and src.space == HBM and src.index.size == 1:
+        _transpose_moved(dst, src, oob_mode is oob.skip)
+    elif src.by_values:
         gathered_transpose(dst, src, oob_mode is oob.skip)
     else:
         isa_moves.transpose_planes(dst, src)
     return DONE
+
+
+def _transpose_moved(dst, src, skip):
+    """dst = src transposed, where a number of the run says where src begins."""
+    for first in range(0, src.shape[0], 128):
+        count = min(128, src.shape[0] - first)
+        rows = e.temp([count, *src.shape[1:]], src.code)
+        moves.transfer(rows, src._cut(0, first, count), skip=skip)
+        isa_moves.transpose_planes(dst._cut(dst.ndim - 1, first, count), rows)
 
 
 def tensor_copy(dst, src, engine=engines.unknown, name=None):
