@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -45,7 +45,7 @@ void sync_folder(const fs::path& path) {
 }
 
 constexpr std::string_view kTemporary = ".tmp";
-constexpr std::size_t kReadPart = std::size_t{1} << 20;
+constexpr std::size_t kReadPart = std::size_t{1} << 16;  // a pipe holds as much
 constexpr std::size_t kMostUnknown = std::size_t{1} << 29;  // of a pipe or a device, which may never end
 
 /// Removes temporary files of `path` whose writers are gone: a writer locks its own.
@@ -65,6 +65,53 @@ void remove_left(const fs::path& path) {
 [[noreturn]] void cannot(std::string_view doing, const fs::path& path, int error) {
   throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot {}: {}", doing, reason(error)), fix_for(error)};
 }
+
+/// A file to read, opened without waiting: a pipe that nothing writes to would hold its reader for ever.
+class OpenFile {
+ public:
+  explicit OpenFile(const fs::path& path) : path_{path}, fd_{opened(path, O_RDONLY | O_NONBLOCK)} {
+    if (fd_ < 0) throw Error{Fault::kData, path.string(), reason(errno), "check the path and its permissions"};
+    fstat(fd_, &status_);
+    awaits_writer_ = S_ISFIFO(status_.st_mode);
+    if (!S_ISDIR(status_.st_mode)) return;
+    close(fd_);
+    throw Error{Fault::kData, path.string(), "is a folder", "name a file in it"};
+  }
+  ~OpenFile() { close(fd_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  /// 0 of a pipe, a device, and a file of /proc.
+  std::size_t size() const { return S_ISREG(status_.st_mode) ? static_cast<std::size_t>(status_.st_size) : 0; }
+
+  /// The next bytes; 0 at the end.
+  std::size_t read(std::span<char> to) {
+    for (;;) {
+      const ssize_t got = ::read(fd_, to.data(), to.size());
+      if (got > 0) awaits_writer_ = false;
+      if (got > 0 || (got == 0 && !awaits_writer_)) return static_cast<std::size_t>(got);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno != EAGAIN)
+        throw Error{Fault::kData, path_.string(), "cannot be read to its end", "check the disk"};
+      wait(got == 0);
+    }
+  }
+
+ private:
+  /// Until there is something to read, or the last writer is gone. `first`: no writer is there so far.
+  void wait(bool first) {
+    constexpr int kPatienceMs = 1000;
+    pollfd one{.fd = fd_, .events = POLLIN, .revents = 0};
+    const int ready = poll(&one, 1, first ? kPatienceMs : -1);
+    if (ready == 0) throw Error{Fault::kData, path_.string(), "is a pipe that no process writes to", "name a file"};
+    if (ready > 0) awaits_writer_ = false;
+  }
+
+  fs::path path_;
+  int fd_;
+  struct stat status_ {};
+  bool awaits_writer_ = false;
+};
 
 void clear(const fs::path& path) {
   std::error_code error;
@@ -103,26 +150,19 @@ int opened(const fs::path& path, int flags) {
 }
 
 std::string read_file(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    throw Error{Fault::kData, path.string(), "is a folder", "name a file in it"};
-  }
-  std::ifstream in{path, std::ios::binary};
-  if (!in) throw Error{Fault::kData, path.string(), reason(errno), "check the path and its permissions"};
-  const std::uintmax_t known = fs::file_size(path, error);  // a pipe has none, /proc says 0
+  OpenFile file{path};
   std::string content;
   // One byte more than a file has shows its end; a file that grows while it is read is read in parts.
-  for (std::size_t part = error ? kReadPart : known + 1; in; part = kReadPart) {
-    const std::size_t had = content.size();
+  for (;;) {
+    const std::size_t had = content.size(), part = file.size() > had ? file.size() - had + 1 : kReadPart;
     content.resize(had + part);
-    in.read(content.data() + had, static_cast<std::streamsize>(part));
-    content.resize(had + static_cast<std::size_t>(in.gcount()));
-    if (content.size() > kMostUnknown && (error || known == 0))
+    const std::size_t got = file.read(std::span{content}.subspan(had));
+    content.resize(had + got);
+    if (got == 0) return content;
+    if (content.size() > kMostUnknown && file.size() == 0)
       throw Error{Fault::kData, path.string(), "is a pipe or a device that has not ended after 512 MiB",
                   "write it to a file first"};
   }
-  if (in.bad()) throw Error{Fault::kData, path.string(), "cannot be read to its end", "check the disk"};
-  return content;
 }
 
 AtomicFile::AtomicFile(const fs::path& path) : path_{path} {

@@ -16,7 +16,8 @@ namespace base {
 int opened(const std::filesystem::path& path, int flags);
 int synced(int fd);
 
-/// The bytes of a file. Errors: Fault::kData when it is missing, a folder, or cannot be read.
+/// The bytes of a file. Errors: Fault::kData when it is missing, a folder, a pipe that no process writes to, or cannot
+/// be read.
 std::string read_file(const std::filesystem::path& path);
 
 /// Writes to a temporary file beside `path`, and puts it in place by commit() only: readers see the old file or the new

@@ -180,7 +180,9 @@ void choose(const ChooseOptions& options) {
   const trnsim::JobSource source =
       trnsim::job_source(options.name, options.settings, options.samples,
                          [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
-  std::vector<Choice> choices = choices_of(source.settings, source.job_of, options.space);
+  trnsim::ChoiceSpace space = options.space;
+  if (space.batches.empty()) space.batches = {source.batch};
+  std::vector<Choice> choices = choices_of(source.settings, source.job_of, space);
   project_choices(choices, processes_of(options.settings), progress_of("choose", "choice"));
   const auto cheapest = cheapest_of(choices, within), fastest = fastest_of(choices, options.under);
   if (!cheapest || !fastest) refuse(options, choices);
@@ -220,10 +222,10 @@ void add_choose(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--global_batch_size", options->space.batches, "sequences of an optimizer step to try, with commas")
+  app.add_option("--global_batch_size", options->space.batches,
+                 "sequences of an optimizer step to try, with commas [the workload's; 64 of a model]")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->check(CLI::PositiveNumber);
   app.add_option("--micro_batch_sizes", options->space.micro_batches, "sequences of a micro-batch to try, with commas")
       ->delimiter(',')
       ->check(CLI::PositiveNumber)

@@ -36,7 +36,6 @@ void require_training(const EstimateOptions& options) {
   const bool batches = options.requests.batch_sizes != Requests{}.batch_sizes;
   const char* flag = batches                            ? "--batch_size"
                      : !options.requests.within.empty() ? "--within"
-                     : given("prompt_length")           ? "--prompt_length"
                      : given("max_new_tokens")          ? "--max_new_tokens"
                                                         : nullptr;
   if (flag)
@@ -45,8 +44,12 @@ void require_training(const EstimateOptions& options) {
 }
 
 void estimate(const EstimateOptions& options) {
-  if (options.settings.data.task == trnsim::kInference)
+  if (options.settings.data.task == trnsim::kInference) {
+    if (options.sequences > 0)
+      throw base::Error{base::Fault::kUsage, "--sequences", "is of a training, and the answers are those of any number",
+                        "leave it out, or use trnsim cost with --samples"};
     return estimate_requests(options.model, options.settings, options.requests);
+  }
   require_training(options);
   const base::Format form = base::parse_format(options.settings.output.format);
   trnsim::Estimate e =

@@ -41,14 +41,13 @@ bool takes(const Setting& setting, std::string_view verb) {
   return fmt::format(" {} ", setting.verbs).find(fmt::format(" {} ", verb)) != std::string::npos;
 }
 
-/// A flag that nothing reads is a mistake.
+/// A flag that nothing reads is a mistake. Variables and files of settings may be there for other jobs.
 void refuse_unread(const CLI::App& app, std::string_view verb, const Settings& settings) {
   if (!settings.data.dataset_path.empty()) return;
-  for (const char* name : {"validation_file", "test_file", "text_column", "label_column"}) {
-    if (takes(*trnsim::find_setting(name), verb) && app.get_option(fmt::format("--{}", name))->count() > 0)
-      throw Error{Fault::kUsage, fmt::format("--{}", name), "has no effect without --dataset_path",
-                  "add --dataset_path, or leave it out"};
-  }
+  Settings typed;
+  for (const Setting& s : trnsim::settings_table())
+    if (takes(s, verb) && app.get_option(fmt::format("--{}", s.name()))->count() > 0) typed.given.emplace(s.name());
+  trnsim::refuse_unread(typed, trnsim::Needs::kFiles, "dataset_path");
 }
 
 }  // namespace
@@ -73,7 +72,7 @@ std::vector<std::string> typed_job_flags(std::string_view verb, const Settings& 
   std::vector<std::string> out;
   for (const Setting& s : trnsim::settings_table()) {
     const std::string name{s.name()};
-    if (s.effect != trnsim::Effect::kJob || !takes(s, verb) || !settings.given.contains(name)) continue;
+    if (!s.effect.job || !takes(s, verb) || !settings.given.contains(name)) continue;
     if (!values.contains(name)) continue;
     const auto& value = values.at(name);
     for (const auto& one : value.is_array() ? value : nlohmann::ordered_json::array({value})) {

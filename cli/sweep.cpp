@@ -187,7 +187,8 @@ void add_sweep(CLI::App& app) {
   app.add_option("--samples", options->samples, "points of a random design");
   app.add_option("--seed", options->seed, "of a random design");
   app.add_option("--processes", options->processes,
-                 "points at the same time [as many as cores; 1 under mpirun, srun and --shard]");
+                 "points at the same time [as many as cores; 1 under mpirun, srun and --shard]")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--slurm", options->slurm, "print a script for sbatch that computes the points in this many shards")
       ->check(CLI::PositiveNumber);
   app.add_option("--shard", options->shard, "I/N: compute points beside N - 1 other processes, write no results");

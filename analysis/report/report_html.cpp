@@ -185,8 +185,9 @@ std::string side_by_side_html(std::span<const ReportRun> runs) {
   };
   add("plan", setting_text);
   for (const auto& [name, line] : kLines)
-    add(name,
-        [line](const ReportRun& run) { return run.figures.answer ? (*run.figures.answer).*line : std::string{}; });
+    add(name, [line = line](const ReportRun& run) {
+      return run.figures.answer ? (*run.figures.answer).*line : std::string{};
+    });
   return fmt::format("<h1>{}</h1>\n", escape(names)) +
          section("side-by-side", "Side by side", table_html("the answer of each run", table));
 }

@@ -27,6 +27,13 @@ void set_all(Lowerer& l, std::vector<View> values) {
   for (std::size_t i = 0; i < values.size(); ++i) l.set(std::move(values[i]), i);
 }
 
+/// Whether a trip left every number of the state as it was. Other values are data, on which no condition depends here.
+bool same_numbers(const std::vector<View>& before, const std::vector<View>& after) {
+  return std::ranges::equal(before, after, [](const View& a, const View& b) {
+    return a.is_number() == b.is_number() && (!a.is_number() || a.number == b.number);
+  });
+}
+
 /// Each trip is lowered by itself: its counter is a number, so that slices by it are places, and its calls are the same
 /// blocks as the trips' before, with other addresses.
 void loop(Lowerer& l) {
@@ -45,8 +52,12 @@ void loop(Lowerer& l) {
                            l.options().most_operations),
                "let each trip do more");
     l.cut();
-    state = l.called(l.module().functions[body.function], with_captures(l, std::move(state), body));
-    state.resize(count);
+    std::vector<View> after = l.called(l.module().functions[body.function], with_captures(l, state, body));
+    after.resize(count);
+    if (same_numbers(state, after))
+      throw EndlessLoop{base::Fault::kProgram, l.where(), "while: never ends: a trip leaves its condition as it was",
+                        "let each trip change the counter that the condition reads"};
+    state = std::move(after);
   }
   l.unpin(l.pinned() - pinned);
   l.cut();

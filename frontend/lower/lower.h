@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "frontend/graph/graph.h"
 #include "frontend/rewrite/rewrite.h"
 #include "runtime/graph/graph.h"
@@ -48,7 +49,12 @@ struct LoweredGraph {
   std::vector<std::string> timed_only{};
 };
 
-/// Errors: base::Fault::kProgram at a node that has no lowering, with its name and line.
+/// A loop whose condition is true for ever: no machine ends it, however many trips it allows.
+struct EndlessLoop : base::Error {
+  using Error::Error;
+};
+
+/// Errors: base::Fault::kProgram at a node that has no lowering, with its name and line; EndlessLoop.
 LoweredGraph lower(const Module& module, const LowerOptions& options = {});
 
 /// The type of elements on the device. Errors: base::Fault::kProgram at `where`, with the vendor's code, for those that

@@ -1,6 +1,7 @@
 #include "python/api/answers.h"
 
 #include <array>
+#include <limits>
 #include <thread>
 
 #include "analysis/cost/job_cost.h"
@@ -162,7 +163,8 @@ Json sweep(const Json& arguments, const Listener& hear) {
   spec.workload = text_in(arguments, "job");
   spec.machine = text_in(arguments, "machine");
   spec.design = analysis::parse_design(arguments.value("design", "cartesian"));
-  spec.samples = arguments.value("samples", std::size_t{0}), spec.seed = arguments.value("seed", std::uint64_t{0});
+  spec.samples = static_cast<std::size_t>(whole_in(arguments, "samples", 1'000'000));
+  spec.seed = static_cast<std::uint64_t>(whole_in(arguments, "seed", std::numeric_limits<std::int64_t>::max()));
   for (const auto& [key, values] : arguments.at("axes").items())
     spec.axes.push_back({key, values.get<std::vector<std::string>>()});
   std::filesystem::path database = ":memory:";

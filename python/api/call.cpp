@@ -15,6 +15,7 @@
 #include "base/interrupt.h"
 #include "base/process_pool.h"
 #include "python/api/answers.h"
+#include "python/api/gil.h"
 
 namespace py = pybind11;
 
@@ -147,7 +148,7 @@ std::string call(const std::string& question, const std::string& arguments, cons
     last = pending->answered();  // once more: its last events
     std::string lines;
     {
-      py::gil_scoped_release release;
+      const WithoutGil free;
       lines = pending->wait();
     }
     try {
@@ -163,7 +164,7 @@ std::string call(const std::string& question, const std::string& arguments, cons
 }
 
 std::string ask(const std::string& question, const std::string& arguments) {
-  py::gil_scoped_release release;
+  const WithoutGil free;
   return answer_text(question, arguments, {});
 }
 

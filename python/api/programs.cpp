@@ -18,6 +18,7 @@
 #include "frontend/interpret/interpreter.h"
 #include "frontend/stablehlo/reader.h"
 #include "hw/params.h"
+#include "python/api/gil.h"
 #include "runtime/graph/numerics.h"
 #include "trnsim/graphs/graph_cores.h"
 #include "trnsim/graphs/graph_model.h"
@@ -68,7 +69,7 @@ class Program {
   Program(const std::string& text, const std::string& file, const std::string& instance_type, std::int64_t ranks,
           const std::string& numerics)
       : module_{std::make_unique<frontend::Module>(frontend::read_stablehlo(text, file))} {
-    const py::gil_scoped_release release;
+    const WithoutGil free;
     module_->replicas = ranks;
     try {
       const hw::MachineParams machine = trnsim::load_machine(instance_type, {}, 1);
@@ -82,7 +83,7 @@ class Program {
 
   /// The results of each core.
   std::vector<Row> run(trnsim::GraphCores& cores, const std::vector<Row>& rows) {
-    const py::gil_scoped_release release;
+    const WithoutGil free;
     if (!device_) return interpreted(rows);
     std::vector<trnsim::Literals> inputs;
     for (const Row& row : rows) {
@@ -130,11 +131,11 @@ class DeviceProgram {
                  hw::load_machine(instance_type)} {}
 
   Row run(const Row& arguments) {
-    const py::gil_scoped_release release;
+    const WithoutGil free;
     return buffers_of(program_.run(values_of(arguments)));
   }
   std::vector<Row> run_together(const std::vector<Row>& rows) {
-    const py::gil_scoped_release release;
+    const WithoutGil free;
     std::vector<std::vector<Value>> inputs;
     for (const Row& row : rows) inputs.push_back(values_of(row));
     std::vector<Row> out;
@@ -142,7 +143,7 @@ class DeviceProgram {
     return out;
   }
   double seconds() {
-    const py::gil_scoped_release release;
+    const WithoutGil free;
     return program_.seconds();
   }
   const trnsim::GraphProgram& program() const { return program_; }

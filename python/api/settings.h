@@ -1,6 +1,8 @@
 // Keyword arguments as settings, and observers that forward events.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -48,9 +50,18 @@ inline trnsim::Settings settings_of(const Json& arguments) {
   return settings;
 }
 
+/// A number without a fraction, 0 where it is left out.
+inline std::int64_t whole_in(const Json& arguments, const char* name, std::int64_t most) {
+  const Json value = arguments.value(name, Json(0));
+  if (!value.is_number_integer() || value < 0 || value > most)
+    throw base::Error{base::Fault::kUsage, fmt::format("`{}`", name),
+                      fmt::format("{} is no whole number of 0 to {}", value.dump(), most), "give one, or leave it out"};
+  return value.get<std::int64_t>();
+}
+
 /// Processes that work at the same time: `processes`, or as many as this host has cores.
 inline int processes_in(const Json& arguments) {
-  const int given = arguments.value("processes", 0);
+  const auto given = static_cast<int>(whole_in(arguments, "processes", 4096));
   return given > 0 ? given : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

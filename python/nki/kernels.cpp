@@ -9,6 +9,7 @@
 #include "analysis/report/kernel_report.h"
 #include "base/files.h"
 #include "isa/names.h"
+#include "python/api/gil.h"
 #include "python/nki/bind.h"
 #include "trnsim/nki/nki.h"
 
@@ -38,7 +39,7 @@ py::dict engine_of(const hw::EngineTime& time) {
 py::dict time_of(const NkiKernel& kernel, bool trace) {
   trnsim::NkiTime time;
   {
-    py::gil_scoped_release release;
+    const WithoutGil free;
     time = kernel.time(trace);
   }
   const hw::SimResult& r = time.result;
@@ -93,7 +94,7 @@ std::string html_of(
 py::list events_of(const NkiKernel& kernel) {
   trnsim::NkiTime time;
   {
-    py::gil_scoped_release release;
+    const WithoutGil free;
     time = kernel.time(true);
   }
   py::list out;
@@ -115,7 +116,7 @@ std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& 
   for (const auto& [name, bytes, input] : tensors) all.push_back({name, bytes, input});
   const bool as_written = passes == "none";
   const runtime::nki::NkiPasses chosen = as_written ? runtime::nki::kAsWritten : runtime::nki::switched({}, passes);
-  py::gil_scoped_release release;
+  const WithoutGil free;
   return std::make_shared<NkiKernel>(*trace, std::move(all), machine.params, chosen);
 }
 
@@ -146,7 +147,7 @@ void bind_compiled(py::module_& m) {
            })
       .def("compute",
            [](NkiKernel& kernel, int threads) {
-             py::gil_scoped_release release;
+             const WithoutGil free;
              kernel.compute(threads);
            })
       .def("time", &time_of)

@@ -28,6 +28,12 @@ def _text(value):
         raise TypeError(f"a setting is a text, a number or a path, not {type(value).__name__}") from None
 
 
+def _put(settings, name, value):
+    if _SHORT.get(name, name) in settings:
+        raise TypeError(f"{_SHORT.get(name, name)} is given twice, under two names")
+    settings[_SHORT.get(name, name)] = value
+
+
 def _arguments(settings, machine, **more):
     """`machine`: the name of an instance type, or {parameter: value} of the one that the job has, or both as
     a pair."""
@@ -38,12 +44,12 @@ def _arguments(settings, machine, **more):
         if name == "set":
             out["set"] += [value] if isinstance(value, str) else _to_list(value)
         else:
-            out["settings"][_SHORT.get(name, name)] = _text(value)
+            _put(out["settings"], name, _text(value))
     for part in machine if isinstance(machine, tuple) else (machine,):
         if isinstance(part, dict):
             out["set"] += [f"{key}={_text(value)}" for key, value in part.items()]
         elif part is not None:
-            out["settings"]["instance_type"] = _text(part)
+            _put(out["settings"], "instance_type", _text(part))
     return out
 
 
@@ -148,8 +154,9 @@ def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=Non
     has none)."""
     if not isinstance(axes, dict):
         raise TypeError(f"axes: a dict of a parameter's or setting's name to its values, not {type(axes).__name__}")
-    all_axes = {_SHORT.get(key, key): _list(values if isinstance(values, (_to_list, tuple, str)) else _to_list(values))
-                for key, values in axes.items()}
+    all_axes = {}
+    for key, values in axes.items():
+        _put(all_axes, key, _list(values if isinstance(values, (_to_list, tuple, str)) else _to_list(values)))
     arguments = {"job": _text(job), "axes": all_axes, "machine": machine, "design": design, "samples": samples,
                  "seed": seed, "processes": processes, "output_dir": output_dir and _text(output_dir)}
     return Table(_call("sweep", {k: v for k, v in arguments.items() if v is not None}, _counting(progress)))

@@ -16,17 +16,22 @@ def _bf16_bits(array):
     return numpy.where(numpy.isnan(array), numpy.uint16(0x7fc0), rounded)
 
 
-def _buffer(array, element, dims, name):
+def _buffer(given, element, dims, name):
     import numpy  # an optional package
-    array = numpy.asarray(array)
+    array = numpy.asarray(given)
     if list(array.shape) != list(dims):
         raise _refusal(name, f"has the shape {list(array.shape)}, and the program takes {list(dims)}")
-    if element == "bf16":
-        data = _bf16_bits(array.astype("float32"))
-    elif element in _TYPES:
-        data = array.astype(_TYPES[element])
-    else:
+    if element != "bf16" and element not in _TYPES:
         raise _refusal(name, f"is {element}, which NumPy does not have")
+    if array.dtype.kind not in "biuf" or numpy.ma.is_masked(given):
+        raise _refusal(name, f"is {array.dtype}{', masked in part' if numpy.ma.is_masked(given) else ''}, and the "
+                             f"program takes {element}")
+    with numpy.errstate(invalid="ignore"):  # told below
+        data = array.astype(_TYPES.get(element, "float32"))
+    if data.dtype.kind != "f" and not (data == array).all():  # floats are rounded, other numbers are there or not
+        raise _refusal(name, f"holds numbers that {element} does not have")
+    if element == "bf16":
+        data = _bf16_bits(data)
     return _core.Buffer(element, list(dims), numpy.ascontiguousarray(data).tobytes())
 
 
@@ -50,9 +55,12 @@ class Graph:
     device's time of one run. bf16 is float32 on the outside."""
 
     def __init__(self, program, *, machine="trn1.2xlarge", numerics="fp32"):
+        for name, value in {"program": program, "machine": machine, "numerics": numerics}.items():
+            if not isinstance(value, (str, os.PathLike)):
+                raise TypeError(f"{name}: a text or a path, not {type(value).__name__}")
         path = isinstance(program, os.PathLike) or "\n" not in program
         text, file = ("", os.fspath(program)) if path else (program, "program.mlir")
-        self._program = _core.DeviceProgram(text, file, machine, numerics)
+        self._program = _core.DeviceProgram(text, file, os.fspath(machine), str(numerics))
         self.inputs, self.outputs = self._program.inputs, self._program.outputs
 
     def __call__(self, *arrays):

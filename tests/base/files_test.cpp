@@ -67,6 +67,14 @@ TEST_F(Files, FilesWithoutASizeAreReadToTheEnd) {
   EXPECT_THAT(read_file("/proc/self/status"), HasSubstr("VmPeak"));  // its size is 0
 }
 
+TEST_F(Files, APipeThatNothingWritesToIsNoFile) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_ / "pipe"); }),
+              HasSubstr("pipe: is a pipe that no process writes to"));
+  std::jthread writer{[&] { std::ofstream{folder_ / "pipe"}; }};  // one that ends at once
+  EXPECT_EQ(read_file(folder_ / "pipe"), "");
+}
+
 TEST_F(Files, ReadingAMissingFileNamesThePath) {
   EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_ / "none"); }), HasSubstr("none: No such file"));
   EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_); }), HasSubstr("is a folder"));

@@ -1,5 +1,6 @@
 // Input that `trnsim run` refuses, before it writes anything: exit 2 for mistakes, 3 for jobs that do not fit.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -54,6 +55,15 @@ TEST_F(Refused, AnUnknownActivation) {
 TEST_F(Refused, AConfigThatIsNoJson) {
   edit("bert/config.json", "\"hidden_size\": 128,", "\"hidden_size\": ,");
   expect_refused(train("out"), "config.json");
+}
+
+TEST_F(Refused, APipeInPlaceOfAFile) {
+  for (const char* name : {"data.csv", "vocab.txt", "bert/model.safetensors", "bert/config.json"}) {
+    std::filesystem::rename(folder_ / name, folder_ / "kept");
+    ASSERT_EQ(mkfifo(at(name).c_str(), 0600), 0);
+    expect_refused(train("out"), name == std::string{"bert/model.safetensors"} ? "not a regular file" : "is a pipe");
+    std::filesystem::rename(folder_ / "kept", folder_ / name);
+  }
 }
 
 TEST_F(Refused, AnEmptyDataSet) {

@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -101,6 +103,38 @@ class WrongCalls(unittest.TestCase):
                 with self.subTest(f"{setting}={value}"):
                     self.assertTrue(self.refused("project", job="llama-small", **SMALL, **{setting: value}))
 
+    def test_whole_numbers_of_a_sweep_are_whole(self):
+        for name, values in {"processes": (-3, 10 ** 9, 1.5, True), "samples": (-1, 10 ** 30), "seed": (-1, 0.5)}.items():
+            for value in values:
+                with self.subTest(f"{name}={value}"):
+                    self.assertTrue(self.refused("sweep", **CALLS["sweep"], **{name: value}))
+
+    def test_a_setting_under_two_names_is_given_twice(self):
+        for twice in ({"batch": 2, "per_device_train_batch_size": 4}, {"length": 8, "max_length": 8},
+                      {"machine": "trn1.2xlarge", "instance_type": "trn2.3xlarge"}):
+            with self.subTest(str(twice)):
+                self.assertRaisesRegex(TypeError, "twice", trnsim.project, "llama-small", **twice)
+        axes = {"batch": [1], "per_device_train_batch_size": [2]}
+        self.assertRaisesRegex(TypeError, "twice", trnsim.sweep, "vit_mnist", axes)
+
+    def test_a_program_refuses_numbers_that_its_inputs_do_not_have(self):
+        import numpy
+        text = "func.func @main(%a: tensor<2x{0}>) -> tensor<2x{0}> {{\n  return %a : tensor<2x{0}>\n}}\n"
+        wrong = {"f32": ([1j, 2], ["1", "2"], [object()] * 2, numpy.zeros(2, "M8[s]"), numpy.zeros(2, [("x", "f4")]),
+                         numpy.ma.masked_array([1., 2.], [True, False])),
+                 "i32": ([1.5, 2], [2 ** 40, 0], [float("nan"), 0], ["1", "2"]), "ui8": ([-1, 0], [256, 0]),
+                 "i1": ([2, 0], [0.5, 1])}
+        for element, arrays in wrong.items():
+            for array in arrays:
+                with self.subTest(f"{element} of {array}"):
+                    self.assertRaises(trnsim.Error, trnsim.run_graph, text.format(element), array)
+        for element, array in {"f32": [1, 2], "i32": [1., 2.], "ui8": [255, 0], "i1": [1, 0], "bf16": [1.5, 2]}.items():
+            (got,), _ = trnsim.run_graph(text.format(element), array)
+            self.assertEqual(got.tolist(), numpy.asarray(array).tolist(), element)
+        for place in ("program", "machine", "numerics"):
+            wrong = {"program": text.format("f32"), place: None}
+            self.assertRaisesRegex(TypeError, place, lambda: trnsim.Graph(wrong.pop("program"), **wrong))
+
     def test_tables_and_answers_refuse_what_they_are_not_made_of(self):
         self.assertRaises(TypeError, trnsim.Table, 5)
         self.assertRaises(KeyError, lambda: trnsim.Table([{"a": 1}])["b"])
@@ -149,6 +183,15 @@ class Handles(unittest.TestCase):
         with multiprocessing.get_context("fork").Pool(2) as pool:
             got = [pool.apply_async(_seconds) for _ in range(2)]
             self.assertEqual([one.get(60) for one in got], [want, want])
+
+    def test_the_interpreter_ends_while_a_daemon_thread_asks(self):
+        script = ("import threading, time, trnsim\n"
+                  "ask = lambda: trnsim.train('bert_emotion', steps=500, max_train_samples=64, eval_strategy='no')\n"
+                  "threading.Thread(target=ask, daemon=True).start()\ntime.sleep(1)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            ended = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, timeout=60,
+                                   env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual((ended.returncode, ended.stderr), (0, b""))
 
     def test_an_interrupt_in_a_callback_ends_the_training_after_its_checkpoint(self):
         def interrupt(record):

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -45,6 +46,35 @@ TEST(Check, ProgramsWithKnownOutcomes) {
     ++count;
   }
   EXPECT_GE(count, 35U);
+}
+
+CheckResult check_of_loop(const std::string& condition, const std::string& next) {
+  const fs::path file = fs::path{testing::TempDir()} / ("loop_" + std::to_string(getpid()) + ".mlir");
+  base::write_file(file,
+                   "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {\n"
+                   "  %z = stablehlo.constant dense<0> : tensor<i32>\n"
+                   "  %o = stablehlo.constant dense<1> : tensor<i32>\n"
+                   "  %n = stablehlo.constant dense<10> : tensor<i32>\n"
+                   "  %r:2 = stablehlo.while(%i = %z, %v = %x) : tensor<i32>, tensor<8xf32>\n    cond {\n" +
+                       condition +
+                       "      stablehlo.return %c : tensor<i1>\n    } do {\n"
+                       "      %j = stablehlo.add %i, %o : tensor<i32>\n"
+                       "      %k = stablehlo.multiply %i, %n : tensor<i32>\n"
+                       "      %w = stablehlo.negate %v : tensor<8xf32>\n      stablehlo.return " +
+                       next + ", %w : tensor<i32>, tensor<8xf32>\n    }\n  return %r#1 : tensor<8xf32>\n}\n");
+  CheckResult out = check_file(file, on("trn1.2xlarge"));
+  fs::remove(file);
+  return out;
+}
+
+TEST(Check, ALoopThatNeverEndsFails) {
+  const std::string less = "      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+                    always = "      %c = stablehlo.constant dense<true> : tensor<i1>\n";
+  EXPECT_NE(check_of_loop(less, "%j").worst(), Concern::kFails);
+  for (const CheckResult& one : {check_of_loop(less, "%i"), check_of_loop(less, "%k"), check_of_loop(always, "%i")}) {
+    ASSERT_EQ(one.worst(), Concern::kFails);
+    EXPECT_THAT(one.findings.back().text, testing::HasSubstr("never ends"));
+  }
 }
 
 TEST(Check, EveryFindingThatFailsSaysWhatHelps) {

@@ -16,6 +16,7 @@
 #include "runtime/graph/numerics.h"
 #include "trnsim/job/listing.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/project/estimate.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/projection.h"
 #include "workloads/jobs/workload.h"
@@ -133,15 +134,56 @@ TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
   for (const Setting& setting : settings_table()) {
     const bool changes = changes_job("bert_emotion", setting) || changes_job("llama2_7b_dolly", setting) ||
                          changes_job("t5_small_summarize", setting);
-    EXPECT_TRUE(!changes || setting.effect == Effect::kJob) << setting.name();
+    EXPECT_TRUE(!changes || setting.effect.job) << setting.name();
     // Adapters need a rank too, experts a mixture of them, samples and lengths data, a cast fp32 weights.
     const std::set<std::string_view> need_more{
         "lora_alpha", "lora_dropout",      "capacity_factor",  "virtual_pipeline_size",
         "packing",    "max_train_samples", "max_eval_samples", "bf16",
         "auto_cast",  "auto_cast_type",    "batch_size",       "prompt_length"};
     const bool tried = !values_of(setting).empty() && !need_more.contains(setting.name());
-    EXPECT_TRUE(changes || !tried || setting.effect == Effect::kRun) << setting.name();
+    EXPECT_TRUE(changes || !tried || !setting.effect.job) << setting.name();
   }
+}
+
+/// The job of a model by itself; none: refused, with the setting at fault.
+std::optional<std::uint64_t> estimated(const char* model, const Settings& settings) {
+  try {
+    const Settings given = estimate_settings(settings);
+    return hash_of(jobs_of_model(model, given, 0, {})(given));
+  } catch (const base::Error&) {
+    return {};
+  }
+}
+
+// A model without data, trained or asked: what is given changes the job, or is refused.
+TEST(Job, WhatNothingReadsIsRefused) {
+  // Of fp32 weights, of texts, of shared layers, and of caches that are as long as needed at least.
+  const std::set<std::string_view> of_others{"auto_cast", "auto_cast_type", "packing", "disable_sequence_parallel",
+                                             "max_length"};
+  for (const char* model : {"bert-base-uncased", "llama-small"})
+    for (const char* task : {"", "inference"}) {
+      Settings none;
+      none.data.task = task;
+      const auto before = estimated(model, none);
+      ASSERT_TRUE(before);
+      for (const Setting& setting : settings_table()) {
+        if (!setting.effect.job || setting.verbs.find("estimate") == setting.verbs.npos ||
+            of_others.contains(setting.name()))
+          continue;
+        bool read = values_of(setting).empty();
+        for (const std::string& value : values_of(setting)) {
+          Settings given = none;
+          try {
+            set_option<Settings>(given, setting, value);
+          } catch (const base::Error&) {
+            continue;  // no value of it
+          }
+          given.given.emplace(setting.name());
+          read = read || estimated(model, given) != before;
+        }
+        EXPECT_TRUE(read) << model << " " << task << ": " << setting.name();
+      }
+    }
 }
 
 TEST(Job, AnEvaluationBeforeTheFirstStepIsOneMore) {

@@ -267,6 +267,7 @@ TEST(Recipes, UnsupportedSettingsAreRefusedByName) {
   EXPECT_TRUE(fails(Fault::kData, reading("dtype", "bfloat16"), {"dtype", "bfloat16"}));
   EXPECT_TRUE(fails(Fault::kData, reading("amsgrad", true), {"amsgrad"}));
   EXPECT_TRUE(fails(Fault::kData, reading("loss_per_step_bf16", {1.0}), {"loss_per_step_bf16"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("loss_per_step", json::array()), {"loss_per_step", "no step"}));
   const Recipe recipe = read_recipe(golden("qwen2_recipe_tiny") / "expected.json");
   EXPECT_EQ(recipe.schedule, "cosine");
   EXPECT_EQ(recipe.warmup, 2);

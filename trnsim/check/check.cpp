@@ -90,6 +90,9 @@ void check_lowered(const frontend::Module& module, const hw::MachineParams& mach
   std::optional<frontend::LoweredGraph> lowered;
   try {
     lowered.emplace(frontend::lower(module));
+  } catch (const frontend::EndlessLoop& error) {
+    out.push_back({"compiler", Concern::kFails, "", std::string{error.reason()}, std::string{error.fix()}});
+    return;
   } catch (const Error& error) {
     if (error.fault() != Fault::kProgram) throw;
     const std::string code = code_in(error.problem());

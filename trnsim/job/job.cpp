@@ -231,6 +231,9 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   if (s.plan.pipeline_parallel_size > 1 || s.machine.nnodes > 1)
     throw Error{Fault::kUsage, s.machine.nnodes > 1 ? "`nnodes`" : "`pipeline_parallel_size`",
                 "a generation is tensor parallel on one instance alone", "leave it out"};
+  if (s.given.contains("nproc_per_node") && s.machine.nproc_per_node != s.plan.tensor_parallel_size)
+    throw Error{Fault::kUsage, "`nproc_per_node`", "a copy of the model takes as many cores as `tensor_parallel_size`",
+                "leave it out, or give `tensor_parallel_size`"};
   if (!s.machine.passes.empty())
     throw Error{Fault::kUsage, "`passes`", "a generation is compiled with all of them", "leave it out"};
   const std::int64_t positions = model->sizes().positions, prompt = s.generation.prompt_length;
@@ -267,6 +270,8 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
           .model = with_rewrites_of(model, s.machine.passes),
           .step = {},
           .sizes = {}};
+  if (s.given.contains("prompt_length"))
+    throw Error{Fault::kUsage, "`prompt_length`", "is of a model that writes", "use `max_length`"};
   const std::int64_t length = length_of(s, model);
   job.generation = {.prompt_tokens = length, .new_tokens = 0, .length = length};
   job.sizes.samples = requests;
@@ -300,6 +305,7 @@ workloads::Head step_head(const workloads::Model& model) {
 }
 
 Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
+  refuse_requests(s);
   if (!model->splits()) refuse_shared_model(s, model->family());
   if (s.training.max_steps == 0)
     throw Error{Fault::kUsage, "`max_steps`", "is 0: a job has at least one step", "give 1 or more, or leave it out"};

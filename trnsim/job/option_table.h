@@ -43,8 +43,15 @@ inline constexpr auto at = [] {  // NOLINT(readability-identifier-naming): read 
                               [](const Options& o) -> const T& { return follow<first, rest...>(o); }};
 }();
 
-/// Whether an option belongs to the job, whose time and price it may change, or only to a run of it.
-enum class Effect : std::uint8_t { kJob, kRun };
+/// The part of a job without which nothing reads an option.
+enum class Needs : std::uint8_t { kNothing, kData, kFiles, kSteps };
+
+/// Whether an option belongs to the job, whose time and price it may change, or only to a run of it; whether it is of
+/// trainings alone; and what it needs: data whose amount is known, files of the user's, or more than one step.
+struct Effect {
+  bool job = false, training = false;
+  Needs needs = Needs::kNothing;
+};
 
 /// The default of an option is the initial value of its member.
 template <class Options>
@@ -54,7 +61,7 @@ struct OptionRow {
                    MemberOf<Options, bool>, MemberOf<Options, std::vector<std::string>>>;
   std::string_view names;  // "model_id,model_name_or_path": the first one names the option, the others are accepted
   Member member;
-  Effect effect = Effect::kRun;
+  Effect effect;
   std::string_view group;
   std::string_view verbs;  // that take it, with blanks between them; empty: none, it is for files alone
   std::string_view help;

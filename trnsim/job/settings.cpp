@@ -56,13 +56,26 @@ std::optional<std::int64_t> batch_of_requests(const Settings& settings) {
 }
 
 void refuse_training(const Settings& settings) {
-  for (const std::string name :
-       {"per_device_train_batch_size", "gradient_accumulation_steps", "buckets", "packing", "lora_r", "lora_alpha",
-        "lora_dropout", "lora_target_modules", "zero_1", "recompute", "optimizer_use_master_weights",
-        "virtual_pipeline_size", "disable_sequence_parallel", "capacity_factor"})
-    if (settings.given.contains(name))
-      throw Error{Fault::kUsage, "`" + name + "`", "is of a training, and requests are answered by a trained model",
-                  name.ends_with("batch_size") ? "use `batch_size`" : "leave it out"};
+  for (const Setting& s : settings_table())
+    if (s.effect.training && settings.given.contains(std::string{s.name()}))
+      throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
+                  "is of a training, and requests are answered by a trained model",
+                  s.name() == "per_device_train_batch_size" ? "use `batch_size`" : "leave it out"};
+}
+
+void refuse_requests(const Settings& settings) {
+  for (const Setting& s : settings_table())
+    if ((s.group == kTextGroup || s.group == kSamplingGroup) && s.name() != "max_new_tokens" &&
+        settings.given.contains(std::string{s.name()}))
+      throw Error{Fault::kUsage, fmt::format("`{}`", s.name()), "is of requests, and this model is trained",
+                  "leave it out, or add `task` inference, or `max_new_tokens` where the model writes"};
+}
+
+void refuse_unread(const Settings& settings, Needs needs, std::string_view missing) {
+  for (const Setting& s : settings_table())
+    if (s.effect.needs == needs && settings.given.contains(std::string{s.name()}))
+      throw Error{Fault::kUsage, fmt::format("`{}`", s.name()), fmt::format("has no effect without `{}`", missing),
+                  fmt::format("add `{}`, or leave it out", missing)};
 }
 
 bool writes_text(const workloads::Model& model) {
@@ -205,6 +218,9 @@ Settings settings_from(const nlohmann::ordered_json& json) {
     if (name == "packing" && settings.data.packing) continue;  // also in files of encoders, which do not support it
     settings.given.insert(name);
   }
+  if (is_requests(settings))
+    for (const Setting& s : settings_table())
+      if (s.effect.training) settings.given.erase(std::string{s.name()});
   return settings;
 }
 

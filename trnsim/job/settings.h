@@ -55,6 +55,10 @@ bool is_requests(const Settings& settings);
 std::optional<std::int64_t> batch_of_requests(const Settings& settings);
 /// Errors: Fault::kUsage for a setting that was given and is of a training alone.
 void refuse_training(const Settings& settings);
+/// The same for a setting of requests alone.
+void refuse_requests(const Settings& settings);
+/// Errors: Fault::kUsage for a setting that was given and needs what is missing; `missing`: the setting that brings it.
+void refuse_unread(const Settings& settings, Needs needs, std::string_view missing);
 /// Whether the model answers with a text of its own, token by token.
 bool writes_text(const workloads::Model& model);
 
@@ -90,7 +94,7 @@ void apply_workload(Settings& settings, const workloads::Workload& workload, Wor
 
 /// The settings as names and values; those of a generation when they are not the defaults.
 nlohmann::ordered_json to_json(const Settings& settings);
-/// Those of a run as it resolved them; all count as given.
+/// Those of a run as it resolved them; all that it read count as given.
 Settings settings_from(const nlohmann::ordered_json& json);
 
 }  // namespace trnsim

@@ -17,7 +17,7 @@ namespace trnsim {
 struct ChoiceSpace {
   std::vector<std::string> instance_types{};  // empty: every machine that has a price
   std::vector<std::int64_t> nnodes{1};
-  std::vector<std::int64_t> batches{64};  // sequences of an optimizer step, over all cores
+  std::vector<std::int64_t> batches{};  // sequences of an optimizer step, over all cores
   std::vector<std::int64_t> micro_batches{1, 2, 4, 8, 16};
 };
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trnsim/job/data_size.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
@@ -24,7 +25,10 @@ JobOf jobs_of_model(const std::string& name, const Settings& settings, double se
                     const std::function<void(const std::string&)>& note) {
   workloads::ModelPtr model = load_model_config(name);
   DataSize data;
-  if (!settings.data.dataset_path.empty()) {
+  if (settings.data.dataset_path.empty()) {
+    refuse_unread(settings, Needs::kData, "dataset_path");
+    if (sequences <= 0) refuse_unread(settings, Needs::kSteps, "sequences");
+  } else {
     Settings own = settings;  // the tokenizer may be beside the model
     if (own.data.vocab.empty() && std::filesystem::exists(name)) own.data.model_id = name;
     data = data_size(own, model, nullptr, {.workload = nullptr, .note = note});

@@ -44,7 +44,7 @@ void place_workload(BuyersJob& out, const workloads::Workload& workload) {
 
 BuyersJob of_run(const std::filesystem::path& folder, const Settings& given) {
   for (const std::string& name : given.given)
-    if (find_setting(name, "a setting").effect == Effect::kJob)
+    if (find_setting(name, "a setting").effect.job)
       throw Error{Fault::kUsage, fmt::format("`{}`", name), "a run has its settings already",
                   "leave it out, or name the workload instead of its run"};
   BuyersJob out{.price = analysis::job_of_run(folder), .name = folder.string(), .text = "", .settings = {}};
@@ -201,6 +201,7 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
   out.model = given.data.model_id.empty() ? workload.model : given.data.model_id;
   out.settings.machine.mode = "timed", out.settings.given.insert("mode");
   out.job_of = [workload](const Settings& s) { return projected_job(workload, s); };
+  out.batch = out.job_of(out.settings).step.plan.sequences_per_step();
   return out;
 }
 

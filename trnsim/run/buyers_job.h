@@ -28,7 +28,8 @@ struct JobSource {
   std::string name;
   Settings settings;
   JobOf job_of{};
-  std::string model{};  // its name or folder
+  std::string model{};      // its name or folder
+  std::int64_t batch = 64;  // sequences of an optimizer step, over all cores: a workload's own
 };
 /// As buyers_job(), but of a run's folder, which has its job already.
 JobSource job_source(const std::string& name, const Settings& given, double samples,

@@ -49,13 +49,7 @@ bool writes(const Settings& s) { return computes(s) && s.generation.max_new_toke
 
 /// Errors: Fault::kUsage for a generation in a mode that it does not have.
 void require_mode(const workloads::Workload& workload, const Settings& s) {
-  if (!is_requests(s)) {
-    for (const char* name : {"prompt", "batch_size", "prompt_length", "temperature", "top_k", "top_p", "ignore_eos"})
-      if (s.given.contains(name))
-        throw Error{Fault::kUsage, fmt::format("`{}`", name), fmt::format("{} is trained, not written", workload.name),
-                    "leave it out, or add `max_new_tokens`"};
-    return;
-  }
+  if (!is_requests(s)) return refuse_requests(s);
   if (s.machine.mode == "full")
     throw Error{Fault::kUsage, "`mode` full", "a generation is timed or computed, not both in one",
                 "use numeric, timed, or leave it out"};
@@ -91,7 +85,7 @@ std::string changes_of(const workloads::Workload& workload, const Settings& give
   std::string out;
   for (const Setting& s : settings_table()) {
     const std::string name{s.name()};
-    if (s.effect != Effect::kJob || !given.given.contains(name) || !values.contains(name)) continue;
+    if (!s.effect.job || !given.given.contains(name) || !values.contains(name)) continue;
     const auto& value = values.at(name);
     const std::string text = plain_text(value);
     const auto own = workload.options.find(name);

@@ -42,7 +42,7 @@ struct Mapping {
 };
 
 Mapping map_file(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (file < 0 || ::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
     const std::string reason = file < 0 ? std::strerror(errno) : "not a regular file";

@@ -9,8 +9,10 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "workloads/data/dataset_rows.h"
 #include "workloads/text/utf8.h"
@@ -81,9 +83,13 @@ class DatasetReader {
   static std::string describe(const RowProblem& problem) { return problem.where + ": " + problem.what; }
 
   void read_rows() {
-    std::ifstream in{dataset_.source, std::ios::binary};
-    if (!in || fs::is_directory(dataset_.source))
+    std::error_code error;
+    const bool plain = fs::is_regular_file(dataset_.source, error);  // others are not read row by row
+    std::ifstream file{plain ? dataset_.source : "", std::ios::binary};
+    std::istringstream whole{plain ? "" : base::read_file(dataset_.source)};
+    if (plain && !file)
       throw Error{Fault::kData, dataset_.source, "cannot be read", "check the path and its permissions"};
+    std::istream& in = plain ? static_cast<std::istream&>(file) : whole;
     const RowSource source{in, dataset_.source, options_};
     const RowSink sink = [this](RawRow&& row) { return take(std::move(row)); };
     const TextFormat format = require_format(dataset_.source, options_);

@@ -83,6 +83,7 @@ class RecipeReader {
     const json& list = at(key);
     if (!list.is_array() || !std::ranges::all_of(list, [](const json& x) { return x.is_number(); }))
       fail(key, "is no list of numbers");
+    if (list.empty()) fail(key, "has no step");
     return list.get<std::vector<double>>();
   }
 
