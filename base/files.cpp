@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/file.h>
+#include <sys/poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ void sync_folder(const fs::path& path) {
 }
 
 constexpr std::string_view kTemporary = ".tmp";
-constexpr std::size_t kReadPart = std::size_t{1} << 16;  // a pipe holds as much
+constexpr std::size_t kReadPart = std::size_t{1} << 16;     // a pipe holds as much
 constexpr std::size_t kMostUnknown = std::size_t{1} << 29;  // of a pipe or a device, which may never end
 
 /// Removes temporary files of `path` whose writers are gone: a writer locks its own.

@@ -105,7 +105,7 @@ Form Forms::root(ValueId value) {
 Form Forms::inverse(const Form& of) {
   const FactorId one = factors_.number(1);
   if (of.is_factor()) return only({.kind = Kind::kOne}, factors_.quotient(one, of.terms[0].factor));
-  return only({.kind = Kind::kQuotient, .below = of.terms}, one);
+  return only({.kind = Kind::kQuotient, .below = {of.terms.begin(), of.terms.end()}}, one);
 }
 
 Form Forms::product(const Node& node) {
@@ -130,7 +130,8 @@ Form Forms::quotient(const Node& node) {
   const Form above = of(node.operands[0]), below = of(node.operands[1]);
   if (below.is_factor()) return scaled(above, factors_.quotient(factors_.number(1), below.terms[0].factor));
   if (above.is_factor()) return scaled(inverse(below), above.terms[0].factor);
-  return only({.kind = Kind::kQuotient, .value = node.operands[0], .below = below.terms}, factors_.number(1));
+  return only({.kind = Kind::kQuotient, .value = node.operands[0], .below = {below.terms.begin(), below.terms.end()}},
+              factors_.number(1));
 }
 
 Form Forms::power(const Node& node) {

@@ -1,6 +1,7 @@
 // Values as sums of others times numbers for all elements, however a program spells them.
 #pragma once
 
+#include <list>
 #include <optional>
 #include <set>
 #include <vector>
@@ -23,7 +24,7 @@ struct Atom {
   };
   Kind kind = Kind::kOne;
   std::optional<ValueId> value{};
-  std::vector<struct Term> below = {};
+  std::list<struct Term> below = {};  // a vector of an incomplete type has no initializer in clang
 
   bool operator==(const Atom& other) const;
 };

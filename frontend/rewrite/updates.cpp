@@ -130,7 +130,7 @@ class UpdateSearch {
 
   /// root * sqrt(v) + eps.
   bool divided(UpdateUse& use, const Atom& atom) const {
-    const Form below{atom.below};
+    const Form below{{atom.below.begin(), atom.below.end()}};
     const Term *root = below.of(Kind::kRoot), *eps = below.of(Kind::kOne);
     if (!root || below.terms.size() != (eps ? 2U : 1U)) return false;
     const Form inner = forms({use.v->result}).of(*root->atom.value);

@@ -1,8 +1,6 @@
 // Keyword arguments as settings, and observers that forward events.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -54,8 +52,9 @@ inline trnsim::Settings settings_of(const Json& arguments) {
 inline std::int64_t whole_in(const Json& arguments, const char* name, std::int64_t most) {
   const Json value = arguments.value(name, Json(0));
   if (!value.is_number_integer() || value < 0 || value > most)
-    throw base::Error{base::Fault::kUsage, fmt::format("`{}`", name),
-                      fmt::format("{} is no whole number of 0 to {}", value.dump(), most), "give one, or leave it out"};
+    throw base::Error{base::Fault::kUsage, std::string{"`"} + name + "`",
+                      value.dump() + " is no whole number of 0 to " + std::to_string(most),
+                      "give one, or leave it out"};
   return value.get<std::int64_t>();
 }
 

@@ -195,6 +195,34 @@ class Arrays(unittest.TestCase):
                 self.assertRaises((TypeError, trnsim.Error), lambda: kernel(lambda tile: None)[grid](ONES))
 
 
+class Sequences(unittest.TestCase):
+    def test_only_things_with_an_end_are_iterated(self):
+        @nki.jit
+        def k(a):
+            for endless in (nl.arange(128), nl.arange(128)[:, None] + nl.arange(64)[None, :], nl.mgrid):
+                with self.assertRaises(TypeError):
+                    list(endless)
+                with self.assertRaises((TypeError, trnsim.Error)):
+                    nl.ndarray(endless, dtype=nl.float32, buffer=nl.sbuf)
+            out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+            nl.store(out, nl.load(a))
+            return out
+        self.assertTrue((k(ONES) == ONES).all())
+        self.assertRaises(TypeError, list, k)
+
+
+class Functions(unittest.TestCase):
+    def test_one_whose_call_runs_nothing_is_no_kernel(self):
+        def generator(a):
+            yield a
+
+        async def coroutine(a):
+            return a
+
+        for function in (generator, coroutine):
+            self.assertRaisesRegex(TypeError, "runs nothing", nki.jit, function)
+
+
 class Handles(unittest.TestCase):
     def kept(self):
         tiles = []

@@ -104,7 +104,8 @@ class WrongCalls(unittest.TestCase):
                     self.assertTrue(self.refused("project", job="llama-small", **SMALL, **{setting: value}))
 
     def test_whole_numbers_of_a_sweep_are_whole(self):
-        for name, values in {"processes": (-3, 10 ** 9, 1.5, True), "samples": (-1, 10 ** 30), "seed": (-1, 0.5)}.items():
+        for name, values in {"processes": (-3, 10 ** 9, 1.5, True), "samples": (-1, 10 ** 30),
+                             "seed": (-1, 0.5)}.items():
             for value in values:
                 with self.subTest(f"{name}={value}"):
                     self.assertTrue(self.refused("sweep", **CALLS["sweep"], **{name: value}))

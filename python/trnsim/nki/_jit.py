@@ -235,6 +235,9 @@ def outputs(compiled):
     return one(compiled.results)
 
 
+_LATER = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+
+
 class Kernel:
     """A function that nki.jit decorates."""
 
@@ -244,6 +247,10 @@ class Kernel:
         self.called = None          # the arrays of its first call, where rank asks for them
         functools.update_wrapper(self, self.func)
         self.func_name = self.func.__name__
+        if any(kind(self.func) for kind in _LATER):
+            raise TypeError(f"{self.func_name} is a generator or a coroutine, whose call runs nothing: return results")
+
+    __iter__ = None  # its items are its launches, without end
 
     __iter__ = None  # its items are its launches, without end
 
