@@ -98,4 +98,27 @@ TEST(AttentionSegments, OfEachSequenceOfABatchWithAShortWindow) {
   expect_attention_adds_up({.batch = 2, .kv_heads = 1, .window = 200});
 }
 
+/// The instructions of a program do not grow with its text, only their calls do.
+TEST(AttentionSegments, LongerTextsHaveMoreCallsOfTheSameBlocks) {
+  constexpr std::int64_t kSegment = 4096, kWide = 4 * 128;
+  const auto compiled = [](std::int64_t segments) {
+    const std::int64_t rows = segments * kSegment;
+    Graph graph{runtime::numerics("bf16")};
+    std::vector<ValueId> in;
+    for (const char* name : {"q", "k", "v"}) in.push_back(graph.tensor(name, rows, kWide, Dtype::kBf16, Kind::kInput));
+    graph.enter({.name = "test"});
+    graph.output(
+        graph.add(kAttention, "heads", in,
+                  AttentionAttrs{.batch = 1, .seq = rows, .heads = 4, .kv_heads = 4, .causal = true, .flash = true})[0],
+        "out");
+    return runtime::compile(std::move(graph), trn1_target(), {.name = "test"}).program;
+  };
+  const isa::Program four = compiled(4), twelve = compiled(12);
+  ASSERT_EQ(four.blocks.size(), 3U);  // a segment with itself, with an earlier one, and its end
+  ASSERT_EQ(twelve.blocks.size(), 3U);
+  for (std::size_t b = 0; b < 3; ++b) EXPECT_EQ(twelve.blocks[b].instrs.size(), four.blocks[b].instrs.size());
+  EXPECT_EQ(four.calls.size(), 4 * 5 / 2 + 4U);
+  EXPECT_EQ(twelve.calls.size(), 12 * 13 / 2 + 12U);
+}
+
 }  // namespace
