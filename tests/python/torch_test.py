@@ -85,6 +85,18 @@ class Scripts(unittest.TestCase):
         report = self.same("Adam(p, 0.01)", ROWS)
         self.assertRegex(report, r"graphs +2 compiled")
 
+    def test_equal_numbers_are_one_parameter(self):
+        self.path.write_text("import torch, torch_xla.core.xla_model as xm\n"
+                             "x = torch.arange(4.0).to('xla')\n"
+                             "for a, b in ((2.5, 2.5), (7.0, 7.0), (7.0, 2.5)):\n"
+                             "    y = (x * a + b) / 5.0\n    xm.mark_step()\n"
+                             "    assert torch.equal(y.cpu(), (torch.arange(4.0) * a + b) / 5.0)\n")
+        done = run(self.path, settings=("--output_dir", self.folder.name + "/out"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"graphs +2 compiled")  # with other equal numbers it is the same
+        graphs = [(pathlib.Path(self.folder.name) / "out" / f"graph{i}.mlir").read_text() for i in (0, 1)]
+        self.assertEqual([len(re.findall(r"%arg\d+:", graph)) for graph in graphs], [3, 4])
+
     def test_momentum(self):
         self.same("SGD(p, 0.1, momentum=0.9, nesterov=True, weight_decay=0.1)", ROWS)
 

@@ -19,6 +19,7 @@ CONSTANTS, INTEGERS = (0, 1), {int}
 PLACES = {"device", "pin_memory", "layout", "memory_format"}  # arguments that name where a tensor is
 FLOAT_SCALAR = {False: Meta((), (), torch.float32), True: Meta((), (), torch.float64)}
 INT_SCALAR = Meta((), (), torch.int64)
+NUMBERS, MOST_NUMBERS = {}, 4096  # by type and number: equal ones are one parameter, as in torch_xla's cache of data
 
 
 class Known:
@@ -73,7 +74,7 @@ def read_one(item, values, key, scaled):
     if kind is int or kind is float:
         if scaled and item not in CONSTANTS:
             wide = any([value.meta.dtype is torch.float64 for value in values])
-            values.append(Value(FLOAT_SCALAR[wide] if kind is float else INT_SCALAR, host=item))
+            values.append(number(FLOAT_SCALAR[wide] if kind is float else INT_SCALAR, item))
             item = "wide" if wide else "parameter"
         elif kind is float and not (item and item == item):  # 0.0 and -0.0 are equal, NaN and itself are not
             item = repr(item)
@@ -90,6 +91,15 @@ def read_one(item, values, key, scaled):
         key.append(values[-1].meta.key)
         return
     key += (kind, repr(item) if kind is slice else item)
+
+
+def number(meta, item):
+    found = NUMBERS.get((meta.dtype, item))
+    if found is None:
+        if len(NUMBERS) >= MOST_NUMBERS:
+            NUMBERS.clear()
+        found = NUMBERS[meta.dtype, item] = Value(meta, host=item)
+    return found
 
 
 def host_argument(tensor):
