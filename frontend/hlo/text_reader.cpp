@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "frontend/graph/size.h"
 #include "frontend/hlo/literal.h"
 #include "frontend/hlo/text.h"
 #include "frontend/hlo/values_text.h"
@@ -260,6 +261,9 @@ class TextReader {
 
 }  // namespace
 
-Module read_text(std::string_view text, std::string_view file) { return TextReader{text, file}.read(); }
+Module read_text(std::string_view text, std::string_view file) {
+  require_readable(text, file);
+  return TextReader{text, file}.read();
+}
 
 }  // namespace trnsim::frontend::hlo

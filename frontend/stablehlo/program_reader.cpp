@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "frontend/graph/grid.h"
+#include "frontend/graph/size.h"
 #include "frontend/ops/operator.h"
 #include "frontend/stablehlo/reader.h"
 
@@ -227,6 +228,7 @@ void ProgramReader::read_values(Draft& draft, std::string_view close) {
 namespace trnsim::frontend {
 
 Module read_stablehlo(std::string_view text, const std::string& file, std::uint32_t line) {
+  require_readable(text, file, line);
   Module module = stablehlo::ProgramReader{text, file, line}.read();
   settle_grid(module);
   verify(module);
