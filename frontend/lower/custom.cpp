@@ -82,7 +82,7 @@ runtime::AttentionAttrs rewritten_attention(Lowerer& l, double products) {
   return out;
 }
 
-/// made by frontend/rewrite/attention.cpp: q, k, v and a mask -> context, probabilities.
+/// made by frontend/rewrite/attention.cpp: q, k, v, masks and a scale -> context, probabilities.
 void found_attention(Lowerer& l) {
   std::vector<runtime::ValueId> in{by_tokens(l, 0), by_tokens(l, 1), by_tokens(l, 2)};
   for (std::size_t i = 3; i < l.node().operands.size(); ++i) in.push_back(l.matrix(l.in(i)));
@@ -90,12 +90,12 @@ void found_attention(Lowerer& l) {
   for (std::size_t i = 0; i < 2; ++i) l.set_result(out[i], i);
 }
 
-/// The same: q, k, v, probabilities, the context's gradient, the context -> dq, dk, dv.
+/// The same: q, k, v, probabilities, the context's gradient, the context, and a scale -> dq, dk, dv.
 void found_attention_gradient(Lowerer& l) {
-  const auto out = l.add_all(
-      runtime::kAttentionGrad,
-      {by_tokens(l, 0), by_tokens(l, 1), by_tokens(l, 2), l.matrix(l.in(3)), by_tokens(l, 4), by_tokens(l, 5)},
-      rewritten_attention(l, 4));
+  std::vector<runtime::ValueId> in{by_tokens(l, 0),   by_tokens(l, 1), by_tokens(l, 2),
+                                   l.matrix(l.in(3)), by_tokens(l, 4), by_tokens(l, 5)};
+  for (std::size_t i = in.size(); i < l.node().operands.size(); ++i) in.push_back(l.matrix(l.in(i)));
+  const auto out = l.add_all(runtime::kAttentionGrad, in, rewritten_attention(l, 4));
   for (std::size_t i = 0; i < l.node().results; ++i) {
     View made = dense_view(out[i], l.type_out(i).dims, l.graph().value(out[i]).dtype);  // scores: as TensorE takes them
     if (made.dtype != l.dtype_out(i))

@@ -142,10 +142,20 @@ void Lowerer::only_timed(std::string_view why) {
     out_.timed_only.push_back(fmt::format("{}: {}: {}", where(), node_->op->name, why));
 }
 
+/// Whether the view is all that a product or a function of elements has made: no other value has its memory.
+bool Lowerer::is_own_result(const View& view) const {
+  const runtime::Value& value = out_.graph.value(view.base);
+  if (value.producer == runtime::kNoNode || value.alias != runtime::kNoValue || value.elements() != view.count())
+    return false;
+  const runtime::Op* by = out_.graph.node(value.producer).op;
+  return by == &runtime::kMatmul || by == &runtime::kMatmulTn || by == &runtime::kBatchMatmul ||
+         by == &runtime::kElement;
+}
+
 bool Lowerer::may_write(std::size_t i) const {
   const View& view = in(i);
   if (view.is_number() || !is_dense(view) || view.first != 0) return false;
-  if (!owned_.contains(view.base) && !donated_.contains(view.base)) return false;
+  if (!owned_.contains(view.base) && !donated_.contains(view.base) && !is_own_result(view)) return false;
   const runtime::ValueId root = out_.graph.root(view.base), own = node_->operands[i];
   if (std::ranges::count(node_->operands, own) != 1 || std::ranges::find(pinned_, root) != pinned_.end()) return false;
   for (const Frame* frame = frame_; frame; frame = frame->caller)
@@ -220,6 +230,15 @@ runtime::ValueId Lowerer::add(const runtime::Op& op, std::vector<runtime::ValueI
   return add_all(op, std::move(in), std::move(attrs)).front();
 }
 
+/// The name under which an operation is counted: a custom call under that of its target.
+std::string Lowerer::label() const {
+  if (!node_) return "output";
+  if (own_ && !module_.metadata_of(*node_).op_type.empty()) return module_.metadata_of(*node_).op_type;
+  if (node_->op->name != "custom_call") return std::string{node_->op->name};
+  const std::string target = node_->attributes.text("call_target_name");
+  return target.substr(target.rfind('.') + 1);
+}
+
 std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vector<runtime::ValueId> in,
                                                runtime::Attrs attrs) {
   double tiles = 1;  // of the operands that are taken row by row
@@ -230,9 +249,7 @@ std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vecto
   if (alone || (!op.looks_on && other_names(in, writes))) cut();
   begin_work(tiles, joins(op, in));
   if (!op.looks_on) note_uses(in, writes);
-  std::string label{node_ ? node_->op->name : "output"};
-  if (own_ && node_ && !module_.metadata_of(*node_).op_type.empty()) label = module_.metadata_of(*node_).op_type;
-  std::vector<runtime::ValueId> out = graph().add(op, std::move(label), std::move(in), std::move(attrs));
+  std::vector<runtime::ValueId> out = graph().add(op, label(), std::move(in), std::move(attrs));
   if (!op.looks_on)
     for (const runtime::ValueId v : out) uses_[graph().root(v)][graph().base(v)] = true;
   const runtime::Node& made = graph().node(graph().node_count() - 1);

@@ -107,6 +107,8 @@ class Lowerer {
   void begin_work(double tiles, bool joins);
   bool joins(const runtime::Op& op, const std::vector<runtime::ValueId>& in) const;
   void begin_own_scope();
+  std::string label() const;
+  bool is_own_result(const View& view) const;
   void parameters(const Function& entry, std::vector<View>& out);
   void results(const std::vector<View>& values);
   void assign(runtime::ValueId from, runtime::ValueId into);

@@ -101,6 +101,12 @@ bool reads_end_with(const runtime::Graph& graph, runtime::ValueId v, runtime::No
       readers, [&](runtime::NodeId n) { return graph.node(n).scope == scope ? before.contains(n) : n < by; });
 }
 
+/// The value whose memory is all of `v`'s: its own, or that of the first node of those that write it in place.
+runtime::ValueId whole_memory(const runtime::Graph& graph, runtime::ValueId v) {
+  const runtime::ValueId root = graph.root(v);
+  return graph.begin(v) == 0 && graph.value(root).bytes() == graph.value(v).bytes() ? root : v;
+}
+
 /// Whether a node's result can be made in the memory of `into`: nothing reads that in the node's call or later.
 bool is_free_for(const runtime::Graph& graph, runtime::ValueId from, runtime::ValueId into) {
   const runtime::Value &made = graph.value(from), &place = graph.value(into);
@@ -120,7 +126,10 @@ bool is_free_for(const runtime::Graph& graph, runtime::ValueId from, runtime::Va
 /// Where it is computed, if all have read its place and its call takes further operations: a collective's has itself
 /// alone. Else at the end of the program.
 void Lowerer::assign(runtime::ValueId from, runtime::ValueId into) {
-  if (is_free_for(graph(), from, into)) return graph().live_in(from, into);
+  if (const runtime::ValueId memory = whole_memory(graph(), from); is_free_for(graph(), memory, into)) {
+    graph().live_in(memory, into);
+    return graph().set_kind(from, graph().value(into).kind);
+  }
   const runtime::NodeId by = graph().value(from).producer;
   const std::uint32_t now = graph().current_scope();
   const bool joins = by != runtime::kNoNode && graph().node(by).op->collective == runtime::Collective::kNone;
@@ -139,8 +148,9 @@ void Lowerer::results(const std::vector<View>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const View& view = values[i];
     if (entry.type(entry.results[i]).is_token() || view.count() == 0) continue;
-    const auto alias = std::ranges::find_if(
-        module_.aliases, [&](const Alias& a) { return a.output_index == Ints{static_cast<std::int64_t>(i)}; });
+    const auto alias = std::ranges::find_if(module_.aliases, [&](const Alias& a) {
+      return a.output_index == Ints{static_cast<std::int64_t>(i)} || (a.output_index.empty() && values.size() == 1);
+    });
     if (alias != module_.aliases.end()) into[i] = parameters_.at(static_cast<std::size_t>(alias->parameter));
     from[i] = matrix(view);
     const runtime::ValueId root = graph().root(from[i]);

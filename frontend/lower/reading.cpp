@@ -83,6 +83,20 @@ bool is_there(Lowerer& l, const std::vector<View>& in, const Reading& reading) {
   });
 }
 
+/// The form that the present call has just made of all elements, for operands that need none: row tiles stay.
+std::optional<std::pair<std::int64_t, std::int64_t>> made_form(Lowerer& l, const std::vector<View>& in,
+                                                               const Reading& reading, std::int64_t count) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> out;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (reading.spreads[i] != Spread::kWhole) continue;
+    if (!is_dense(in[i]) || in[i].first != 0) return {};
+    const runtime::Value& base = l.graph().value(in[i].base);
+    if (!out && l.is_made_here(in[i].base) && base.elements() == count && base.rows >= kFew)
+      out = {base.rows, base.cols};
+  }
+  return out;
+}
+
 /// Whether an element is seen in several places.
 bool is_spread(const View& view) {
   for (std::size_t d = 0; d < view.dims.size(); ++d)
@@ -156,7 +170,9 @@ Reading reading_of(Lowerer& l, const std::vector<View>& in, const Dims& dims) {
   const bool formless = !has(Spread::kRow) && !has(Spread::kColumn);
   const std::int64_t count = element_count(dims);
   const bool is_row = best.rows == 1 && count >= 2 * kFew;
-  if (formless && (is_row || (count >= kMany && (best.rows < kFew || best.cols < kFew))))
+  if (const auto made = formless ? made_form(l, in, best, count) : std::nullopt)
+    std::tie(best.rows, best.cols) = *made;
+  else if (formless && (is_row || (count >= kMany && (best.rows < kFew || best.cols < kFew))))
     std::tie(best.rows, best.cols) = folded(count);
   return best;
 }

@@ -190,7 +190,7 @@ std::optional<ValueId> AttentionSearch::selected(AttentionUse& use, const Node& 
     const auto number = number_of(function_, producers_, node.operands[hides ? 1 : 2]);
     const ValueId scores = node.operands[hides ? 2 : 1];
     if (!number || *number > kHidden || !reaches_product(scores)) continue;
-    use.causal = is_causal(node.operands[0], hides);
+    use.causal = is_causal(node.operands[0], hides), use.chosen = node.operands[0];
     if (!use.causal) use.mask = node.operands[0], use.hidden = *number, use.hides = hides;
     return scores;
   }

@@ -28,6 +28,7 @@ struct AttentionGradientUse {
   Product dq{}, dk{}, dv{};
   HeadOperand dy{};
   Scaling scaling{};                // of the scores' gradient
+  bool cleared = false;             // it is 0 where a number that is not infinite hides scores
   std::optional<ValueId> scores{};  // it, where a bias has it as its gradient, too
 };
 
@@ -38,9 +39,10 @@ struct AttentionUse {
   Scaling scaling{};                                  // behind the product
   double soft_cap = 0;                                // scores become soft_cap * tanh(scores / soft_cap)
   bool causal = false;
-  std::optional<ValueId> mask{};   // added to scores, or with `hidden`
-  std::optional<double> hidden{};  // truths: this is the score of keys that are not seen,
-  bool hides = false;              // or that are
+  std::optional<ValueId> mask{};    // added to scores, or with `hidden`
+  std::optional<double> hidden{};   // truths: this is the score of keys that are not seen,
+  bool hides = false;               // or that are
+  std::optional<ValueId> chosen{};  // truths that select the scores, and hide the others
   HeadOperand q{}, k{}, v{};
   std::int64_t queries = 0, keys = 0, head = 0;
   std::set<ValueId> chain{};  // from the product to the scores
@@ -78,7 +80,8 @@ class AttentionSearch {
   bool gradient(AttentionUse& use, const Products& of_p, const std::set<ValueId>& others) const;
   std::optional<ValueId> scores_gradient(const AttentionUse& use, AttentionGradientUse& out, const Node& dp,
                                          std::set<ValueId>& inside) const;
-  std::optional<ValueId> scaled_gradient(AttentionGradientUse& out, ValueId value, std::set<ValueId>& inside) const;
+  std::optional<ValueId> seen_gradient(const AttentionUse& use, ValueId value) const;
+  std::optional<ValueId> scaled_gradient(AttentionGradientUse& out, ValueId value) const;
 
   const Module& module_;
   const Function& function_;

@@ -94,7 +94,7 @@ AttentionSearch::Products AttentionSearch::products_of(ValueId value, std::set<V
   return out;
 }
 
-/// From the gradient of the probabilities to that of the scores.
+/// From the gradient of the probabilities to that of the scores, the last that products read.
 std::optional<ValueId> AttentionSearch::scores_gradient(const AttentionUse& use, AttentionGradientUse& out,
                                                         const Node& dp, std::set<ValueId>& inside) const {
   const Dims& dims = function_.type(use.p).dims;
@@ -128,21 +128,42 @@ std::optional<ValueId> AttentionSearch::scores_gradient(const AttentionUse& use,
   if (!last) return {};
   inside = between(*last, {dp.result(), use.p});
   inside.erase(use.p);
-  return scaled_gradient(out, *last, inside);
+  for (bool any = true; any;) {
+    const auto seen = seen_gradient(use, *last), next = seen ? seen : scaled_gradient(out, *last);
+    out.cleared = out.cleared || (seen && !use.causal && !(use.hidden && std::isinf(*use.hidden)));
+    if (any = next.has_value(); any) last = next, inside.insert(*next);
+  }
+  return last;
 }
 
-/// The same behind a factor that data says.
-std::optional<ValueId> AttentionSearch::scaled_gradient(AttentionGradientUse& out, ValueId value,
-                                                        std::set<ValueId>& inside) const {
+/// The same where scores that the softmax does not see have none. It is 0 there already, but in a row that sees
+/// nothing: causal rows see themselves, and where an infinity hides, such a row has no numbers at all.
+std::optional<ValueId> AttentionSearch::seen_gradient(const AttentionUse& use, ValueId value) const {
   const std::vector<const Node*>& all = readers_[value];
-  if (all.size() != 1 || !all.front()) return value;
+  if (!use.chosen || all.size() != 1 || !all.front() || all.front()->op->name != "select") return {};
+  const Node& node = *all.front();
+  const Placed truth = placed(function_, producers_, node.operands[0]),
+               chosen = placed(function_, producers_, *use.chosen);
+  if (truth.root != chosen.root || truth.dims.size() != chosen.dims.size()) return {};
+  for (std::size_t d = 0; d < truth.dims.size(); ++d)
+    if (!same_axes(truth.dims[d], chosen.dims[d])) return {};
+  for (const std::size_t side : {1U, 2U})
+    if (node.operands[side] == value && number_of(function_, producers_, node.operands[3 - side]) == 0.0 &&
+        (side == 2) == use.hides)
+      return node.result();
+  return {};
+}
+
+/// The same behind a factor.
+std::optional<ValueId> AttentionSearch::scaled_gradient(AttentionGradientUse& out, ValueId value) const {
+  const std::vector<const Node*>& all = readers_[value];
+  if (all.size() != 1 || !all.front()) return {};
   const Node& node = *all.front();
   const bool divides = node.op->name == "divide";
-  if (!divides && node.op->name != "multiply") return value;
+  if (!divides && node.op->name != "multiply") return {};
   const std::size_t side = node.operands[0] == value ? 1 : 0;
   const auto factor = factor_of(function_, producers_, node.operands[side]);
-  if (!factor || !factor->value || (divides && side == 0) || !out.scaling.take(*factor, divides)) return value;
-  inside.insert(node.result());
+  if (!factor || (divides && side == 0) || !out.scaling.take(*factor, divides)) return {};
   return node.result();
 }
 

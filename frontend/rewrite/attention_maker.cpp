@@ -7,6 +7,8 @@
 #include "frontend/lower/lower.h"
 #include "frontend/ops/operator.h"
 #include "frontend/rewrite/attention.h"
+#include "frontend/rewrite/attention_masks.h"
+#include "frontend/rewrite/factors.h"
 #include "runtime/graph/attributes.h"
 
 namespace trnsim::frontend::rewrite {
@@ -25,121 +27,6 @@ bool repeats(const DimAxes& axes) {
 DimAxes part(const DimAxes& axes, std::size_t first, std::size_t last) {
   return {axes.begin() + static_cast<std::ptrdiff_t>(first), axes.begin() + static_cast<std::ptrdiff_t>(last)};
 }
-
-/// Adds nodes to others.
-class NodeMaker {
- public:
-  NodeMaker(Function& function, std::vector<Node>& made) : function_{function}, made_{made} {}
-
-  ValueId op(std::string_view name, std::vector<ValueId> in, const Type& type) {
-    made_.push_back(plain_node(function_, name, std::move(in), type));
-    return made_.back().result();
-  }
-
-  ValueId spread(ValueId value, const Dims& dims, const Ints& places) {
-    const ValueId out = op("broadcast_in_dim", {value}, tensor_type(function_.type(value).element, dims));
-    made_.back().attributes.set("broadcast_dimensions", places);
-    return out;
-  }
-
- protected:
-  Function& function_;
-  std::vector<Node>& made_;
-};
-
-/// The masks of scores as operands of attention.
-class MaskMaker : NodeMaker {
- public:
-  MaskMaker(Function& function, std::vector<Node>& made, const AttentionUse& use, std::int64_t batch,
-            std::int64_t heads)
-      : NodeMaker{function, made}, use_{use}, batch_{batch}, heads_{heads} {}
-
-  bool biased() const { return bias_.has_value(); }
-
-  /// A mask as a number for each key of a sequence, or as one for each score of a head in all sequences.
-  bool add_mask(std::vector<ValueId>& in) {
-    const Producers producers{function_};
-    if (!take_mask(producers, *use_.mask)) return false;
-    for (const std::optional<ValueId>& one : {of_keys_, bias_})
-      if (one) in.push_back(use_.hidden ? numbers_of(*one) : *one);
-    return true;
-  }
-
- private:
-  /// A mask, or both summands of one that is a sum: one of each sequence's keys and one of heads, queries and keys.
-  bool take_mask(const Producers& producers, ValueId value) {
-    const Placed mask = placed(function_, producers, value);
-    Ints all(mask.dims.size());
-    for (std::size_t d = 0; d < all.size(); ++d) all[d] = static_cast<std::int64_t>(d);
-    const auto parts = parts_of(mask.joined(all));
-    if (!parts) return false;
-    const auto varies = [&](std::size_t i) {
-      return std::ranges::any_of((*parts)[i], [](const Axis& a) { return a.stride != 0; });
-    };
-    const bool of_keys = !varies(1) && !varies(2);
-    if (varies(0) && !of_keys) {
-      const Node* sum = mask.root == value ? producers.of(value) : nullptr;
-      if (!sum || sum->op->name != "add" || use_.hidden) return false;
-      return take_mask(producers, sum->operands[0]) && take_mask(producers, sum->operands[1]);
-    }
-    std::optional<ValueId>& place = of_keys ? of_keys_ : bias_;
-    if (place || (!of_keys && use_.soft_cap != 0)) return false;
-    place = of_keys
-                ? spread_out(mask.root, {(*parts)[0], (*parts)[3]}, {batch_, use_.keys})
-                : spread_out(mask.root, {(*parts)[1], (*parts)[2], (*parts)[3]}, {heads_ * use_.queries, use_.keys});
-    return place.has_value();
-  }
-
-  /// Axes of scores as those of sequences, heads, queries and keys.
-  std::optional<std::array<DimAxes, 4>> parts_of(const DimAxes& flat) const {
-    const std::array<std::int64_t, 4> sizes{batch_, heads_, use_.queries, use_.keys};
-    Ints cuts;
-    std::int64_t count = 1, done = 1;
-    for (const std::int64_t size : sizes) cuts.push_back(count *= size);
-    const auto axes = cut_axes(flat, cuts);
-    if (!axes || size_of_axes(*axes) != count) return std::nullopt;
-    std::array<DimAxes, 4> out;
-    for (const Axis& axis : *axes) {
-      std::size_t at = 0;
-      while (done >= cuts[at]) ++at;
-      out[at].push_back(axis);
-      done *= axis.size;
-    }
-    return out;
-  }
-
-  /// Truths as numbers that are added to scores: so much less that nothing else counts.
-  ValueId numbers_of(ValueId truths) {
-    const Type type = tensor_type(function_.type(use_.p).element, function_.type(truths).dims);
-    const auto number = [&](double value) {
-      made_.push_back(plain_node(function_, "constant", {}, type));
-      made_.back().attributes.set("value", literal_of(type, {value}));
-      return made_.back().result();
-    };
-    const ValueId seen = number(0), hidden = number(*use_.hidden);
-    return op("select", {truths, use_.hides ? hidden : seen, use_.hides ? seen : hidden}, type);
-  }
-
-  /// All of `root` in these axes, of which those without a stride repeat it.
-  std::optional<ValueId> spread_out(ValueId root, const std::vector<DimAxes>& dims, const Dims& to) {
-    std::vector<DimAxes> own;
-    Dims whole;
-    Ints places;
-    for (const DimAxes& dim : dims)
-      for (const Axis& axis : dim) {
-        if (axis.size > 1 && axis.stride != 0)
-          own.push_back({axis}), places.push_back(static_cast<std::int64_t>(whole.size()));
-        whole.push_back(axis.size);
-      }
-    const auto value = arranged(function_, root, own, made_);
-    if (!value) return std::nullopt;
-    return formed(function_, spread(*value, whole, places), tensor_type(function_.type(root).element, to), made_);
-  }
-
-  const AttentionUse& use_;
-  const std::int64_t batch_, heads_;
-  std::optional<ValueId> of_keys_{}, bias_{};
-};
 
 constexpr std::int64_t kSummed = -1;  // the stride of an axis that readers sum over
 
@@ -171,15 +58,18 @@ class AttentionMaker : NodeMaker {
 
   /// Whether it is made: not where an operand is no whole memory, or a mask differs as no operation has it.
   bool run() {
-    if (!divide_heads()) return false;
+    if (scale() == 0 || !divide_heads()) return false;
     const auto q = by_heads(use_.q), k = by_heads(use_.k), v = by_heads(use_.v);
     if (!q || !k || !v) return false;
-    std::vector<ValueId> in{scaled(scaled(*q, use_.scaling), use_.q.scaling), *k, *v};
+    scales_ = takes_scale();
+    if (is_cleared() && !scales_) return false;
+    std::vector<ValueId> in{scales_ ? *q : scaled(scaled(*q, use_.scaling), use_.q.scaling), *k, *v};
     if (use_.mask) {
       MaskMaker masks{function_, made_, use_, batch_, heads_};
       if (!masks.add_mask(in)) return false;
       biased_ = masks.biased();
     }
+    if (scales_) in.push_back(made_scale());
     forward(in);
     return !use_.gradient || backward(in);
   }
@@ -243,11 +133,57 @@ class AttentionMaker : NodeMaker {
     return op(by.divides != inversely ? "divide" : "multiply", {value, spread(number, type.dims, {})}, type);
   }
 
+  /// Whether a scale that is data is an operand: where the gradient has the same, and rows of scores are whole.
+  bool takes_scale() const {
+    constexpr std::int64_t kMostTokens = 2048;
+    const bool given = use_.scaling.value.has_value() || is_cleared();
+    const bool known = !use_.gradient || (same_scale() && use_.soft_cap == 0);
+    return given && !use_.q.scaling.value && known && std::max(use_.keys, use_.queries) <= kMostTokens;
+  }
+
+  bool same_scale() const {
+    const Scaling& behind = use_.gradient->scaling;
+    return behind.value == use_.scaling.value && behind.divides == use_.scaling.divides;
+  }
+
+  bool is_cleared() const { return use_.gradient && use_.gradient->cleared; }
+
+  ValueId made_scale() {
+    Factors factors;
+    FactorId all = factors.number(scale());
+    if (const auto value = use_.scaling.value) {
+      const FactorId data = factors.value(*value);
+      all = use_.scaling.divides ? factors.quotient(all, data) : factors.product(all, data);
+    }
+    return formed(function_, factors.made(all, function_, made_), tensor_type(Element::kF32, {1, 1}), made_);
+  }
+
+  /// The scale of each sequence's gradient: 0 where `mask` [sequences, keys] hides all keys, whose queries have equal
+  /// probabilities, and scores without a gradient.
+  ValueId seen_scale(ValueId mask, ValueId scale) {
+    const Element element = function_.type(mask).element;
+    const Type all = function_.type(mask), one = tensor_type(element, {batch_, 1});
+    const auto number = [&](const Type& type, double value) {
+      made_.push_back(plain_node(function_, "constant", {}, type));
+      made_.back().attributes.set("value", literal_of(type, {value}));
+      return made_.back().result();
+    };
+    const ValueId hidden = op("divide", {mask, number(all, *use_.hidden)}, all);
+    const ValueId seen = op("subtract", {number(all, 1), hidden}, all);
+    const ValueId count = op("dot_general", {seen, number(tensor_type(element, {use_.keys, 1}), 1)}, one);
+    made_.back().attributes.set("lhs_contracting_dimensions", Ints{1});
+    made_.back().attributes.set("rhs_contracting_dimensions", Ints{0});
+    const Type scales = tensor_type(Element::kF32, {batch_, 1});
+    const ValueId any = formed(function_, op("minimum", {count, number(one, 1)}, one), scales, made_);
+    const ValueId flat = formed(function_, scale, scalar_type(Element::kF32), made_);
+    return op("multiply", {any, spread(flat, scales.dims, {})}, scales);
+  }
+
   Dims form(std::int64_t tokens, std::int64_t heads) const { return {batch_, tokens, heads, use_.head}; }
 
   runtime::AttentionAttrs attrs(const Type& result) const {
     const Element softmax = function_.type(use_.p).element, own = function_.type(use_.q.root).element;
-    runtime::AttentionAttrs out{.scale = scale(),
+    runtime::AttentionAttrs out{.scale = scales_ ? 0 : scale(),
                                 .batch = batch_,
                                 .seq = use_.queries,
                                 .heads = heads_,
@@ -281,8 +217,9 @@ class AttentionMaker : NodeMaker {
     if (!cut || cut->size() != use_.q.batch.size()) return false;
     dy.batch = *cut;
     const auto given = by_heads(dy);
-    if (!given || (g.scores && !biased_)) return false;
-    const std::vector<ValueId> operands{in[0], in[1], in[2], probabilities_, *given, context_};
+    if (!given || (g.scores && !biased_) || (g.cleared && biased_)) return false;
+    std::vector<ValueId> operands{in[0], in[1], in[2], probabilities_, *given, context_};
+    if (scales_) operands.push_back(g.cleared ? seen_scale(in[3], in.back()) : in.back());
     const Type q = tensor_type(function_.type(g.dq.node->result()).element, form(use_.queries, heads_));
     const Type k = tensor_type(function_.type(g.dk.node->result()).element, form(use_.keys, kv_heads_));
     std::vector<Type> results{q, k, k};
@@ -297,9 +234,10 @@ class AttentionMaker : NodeMaker {
     made_.push_back(std::move(node));
     if (g.scores) replaced_[*g.scores] = formed(function_, first + 3, function_.type(*g.scores), made_);
     const double rest = g.scaling.number / scale();
-    const ValueId dq = times(scaled(out[0], g.scaling), rest * use_.k.scaling.number);
+    const ValueId dq = times(scales_ ? out[0] : scaled(out[0], g.scaling), rest * use_.k.scaling.number);
     // Keys met queries that were scaled already; behind the product they were not yet.
-    const ValueId dk = times(scaled(scaled(out[1], g.scaling), use_.scaling, true), rest * use_.q.scaling.number);
+    const ValueId met = same_scale() ? out[1] : scaled(scaled(out[1], g.scaling), use_.scaling, true);
+    const ValueId dk = times(met, rest * use_.q.scaling.number);
     read_as(*g.dq.node, g.dq.side == 0, dq, 0);
     return read_as(*g.dk.node, g.dk.side == 0, dk, shared_) && read_as(*g.dv.node, g.dv.side == 0, out[2], shared_);
   }
@@ -358,7 +296,7 @@ class AttentionMaker : NodeMaker {
   std::size_t sequences_ = 0;  // axes of the batch that are sequences
   std::size_t shared_ = 0;     // the last axes of heads that share keys, as the graph repeats them
   std::int64_t batch_ = 1, heads_ = 1, kv_heads_ = 1;
-  bool biased_ = false;
+  bool biased_ = false, scales_ = false;
   ValueId context_ = 0, probabilities_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // The gradient of a norm in a graph, and the norm that it is of.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,15 +10,21 @@
 
 namespace trnsim::frontend::rewrite {
 
+/// A number times powers of numbers that data says. Frameworks pass exponents of 2 and counts of columns as data.
+struct DataFactor {
+  double number = 1;
+  std::vector<std::pair<ValueId, int>> powers{};  // of values without dimensions
+
+  bool operator==(const DataFactor&) const = default;
+};
+
 /// The gradient of a norm for x, of another gradient.
 struct NormGradient {
   ValueId dx = 0, dy = 0;
   std::optional<ValueId> gain{};
   std::optional<ValueId> rest{};  // that the value adds to it: a residual's gradient
-  /// An RMS norm's mean is multiplied by these numbers that data says, each by a power. Frameworks pass an exponent of
-  /// 2 and a count of columns as data, too.
-  std::vector<std::pair<ValueId, int>> powers{};
-  double factor = 1;
+  /// By which the means of the gradient and of it times the normal values are multiplied.
+  std::array<DataFactor, 2> factors{};
 };
 
 /// Where the graph has it.
@@ -49,15 +56,22 @@ class NormGradients {
   static constexpr double kSmall = 1e-2;         // of normal numbers: below it differences count as they are
 
  private:
-  Samples samples_with(const NormUse& found, const Samples::Numbers& at, const std::vector<ValueId>& data,
+  /// A number of data, and the values that have it for all elements.
+  struct Datum {
+    ValueId scalar = 0;
+    std::vector<ValueId> spread{};
+  };
+  using Data = std::vector<Datum>;
+  using Means = std::array<double, 2>;
+
+  Samples samples_with(const NormUse& found, const Samples::Numbers& at, const Data& data,
                        const std::vector<double>& numbers) const;
   bool has_rows_of(ValueId value, ValueId x) const;
   std::optional<ValueId> rest_of(const NormGradient& gradient, ValueId x) const;
-  std::optional<std::vector<ValueId>> data_of(const NormGradient& gradient, const NormUse& found) const;
-  bool gradient_by(const NormUse& found, NormGradient& out, const Samples::Numbers& at,
-                   const std::vector<ValueId>& data) const;
-  std::optional<double> mean_factor(const NormUse& found, NormGradient& out, const Samples::Numbers& at,
-                                    const std::vector<ValueId>& data, const std::vector<double>& numbers) const;
+  std::optional<Data> data_of(const NormGradient& gradient, const NormUse& found) const;
+  bool gradient_by(const NormUse& found, NormGradient& out, const Samples::Numbers& at, const Data& data) const;
+  std::optional<Means> mean_factors(const NormUse& found, NormGradient& out, const Samples::Numbers& at,
+                                    const Data& data, const std::vector<double>& numbers) const;
 
   const Module& module_;
   const Function& function_;

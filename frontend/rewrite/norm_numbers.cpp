@@ -35,18 +35,17 @@ Norm norm_of(const Numbers& x, std::int64_t cols, bool centred, double eps) {
   return out;
 }
 
-/// deviation * (g - normal * mean(g * normal)), and if it is centred less
-/// deviation * mean(g).
-Numbers norm_gradient(const Norm& norm, const Numbers& g, std::int64_t cols) {
-  Numbers out(g.size());
+std::pair<Numbers, Numbers> norm_gradient_means(const Norm& norm, const Numbers& g, std::int64_t cols) {
+  Numbers of_g(g.size()), of_product(g.size());
   const auto n = static_cast<std::size_t>(cols);
   for (std::size_t row = 0; row < g.size(); row += n) {
     double mean = 0, along = 0;
     for (std::size_t c = row; c < row + n; ++c) mean += g[c], along += g[c] * norm.normal[c];
     mean = norm.centred ? mean / static_cast<double>(n) : 0, along /= static_cast<double>(n);
-    for (std::size_t c = row; c < row + n; ++c) out[c] = norm.deviation[c] * (g[c] - mean - norm.normal[c] * along);
+    for (std::size_t c = row; c < row + n; ++c)
+      of_g[c] = norm.deviation[c] * mean, of_product[c] = norm.deviation[c] * norm.normal[c] * along;
   }
-  return out;
+  return {std::move(of_g), std::move(of_product)};
 }
 
 }  // namespace trnsim::frontend::rewrite

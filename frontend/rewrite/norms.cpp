@@ -187,19 +187,37 @@ ValueId number_behind(const Function& function, ValueId value) {
 }
 
 /// The factor of a row's sum, in the place of -1 / columns.
-ValueId made_factor(Function& function, const NormGradient& gradient, std::int64_t cols, std::vector<Node>& made) {
-  Factors factors;
-  FactorId all = factors.number(-gradient.factor / static_cast<double>(cols));
-  for (const auto& [value, power] : gradient.powers)
+ValueId made_factor(Function& function, Factors& factors, const DataFactor& factor, std::int64_t cols,
+                    std::vector<Node>& made) {
+  FactorId all = factors.number(-factor.number / static_cast<double>(cols));
+  for (const auto& [value, power] : factor.powers)
     for (int i = 0; i < std::abs(power); ++i) {
-      const FactorId one = factors.value(number_behind(function, value));
+      const FactorId one = factors.value(value);
       all = power > 0 ? factors.product(all, one) : factors.quotient(all, one);
     }
   return factors.made(all, function, made);
 }
 
+/// The factors of both sums, one where they are the same; none: those of a norm.
+std::optional<ValueId> made_factors(Function& function, Factors& factors, const NormUse& use, std::vector<Node>& made) {
+  constexpr double kSame = 1e-6;
+  const auto& [of_g, of_product] = use.gradient->factors;
+  const std::int64_t cols = function.type(use.x).dims.back();
+  const auto usual = [](const DataFactor& f) { return f.powers.empty() && std::abs(f.number - 1) < kSame; };
+  if (usual(of_product) && (!use.norm.centred || usual(of_g))) return {};
+  const ValueId second = made_factor(function, factors, of_product, cols, made);
+  const bool same = of_g.powers == of_product.powers && std::abs(of_g.number / of_product.number - 1) < kSame;
+  if (!use.norm.centred || same) return second;
+  const Type one = tensor_type(Element::kF32, {1, 1});
+  const ValueId first = made_factor(function, factors, of_g, cols, made);
+  std::vector<ValueId> both{formed(function, first, one, made), formed(function, second, one, made)};
+  made.push_back(plain_node(function, "concatenate", std::move(both), tensor_type(Element::kF32, {1, 2})));
+  made.back().attributes.set("dimension", std::int64_t{1});
+  return made.back().result();
+}
+
 /// The operation in the place of the values that it makes.
-void put(Function& function, const NormUse& use, const Node& place, std::vector<Node>& made,
+void put(Function& function, Factors& factors, const NormUse& use, const Node& place, std::vector<Node>& made,
          std::map<ValueId, ValueId>& replaced) {
   const Type type = function.type(use.y);
   const std::int64_t cols = type.dims.back();
@@ -224,7 +242,7 @@ void put(Function& function, const NormUse& use, const Node& place, std::vector<
   const Type to = function.type(gradient.dx);
   std::vector<ValueId> in{gradient.dy, gradient.gain ? *gradient.gain : row(function, cols, 1, made), normal,
                           deviation};
-  if (!gradient.powers.empty() || gradient.factor != 1) in.push_back(made_factor(function, gradient, cols, made));
+  if (const auto own = made_factors(function, factors, use, made)) in.push_back(*own);
   Node back = custom_call(function, use.norm.centred ? "trnsim.layernorm_grad" : "trnsim.rmsnorm_grad", in, {to});
   back.line = place.line, back.metadata = place.metadata;
   back.attributes.set("backend_config",
@@ -251,7 +269,8 @@ std::size_t norms(Module& module, Function& function) {
   if (all.empty()) return 0;
   std::vector<Node> made;
   std::map<ValueId, ValueId> replaced;
-  for (std::size_t i = 0; i < all.size(); ++i) put(function, all[i], *places[i], made, replaced);
+  Factors factors;  // those of several norms are made once
+  for (std::size_t i = 0; i < all.size(); ++i) put(function, factors, all[i], *places[i], made, replaced);
   replace_by(function, made, replaced);
   return all.size();
 }

@@ -17,6 +17,8 @@ std::size_t functions(Module& module, Function& function);
 std::size_t losses(Module& module, Function& function);
 std::size_t norms(Module& module, Function& function);
 std::size_t paddings(Module& module, Function& function);
+std::size_t row_orders(Module& module, Function& function);
+std::size_t row_sums(Module& module, Function& function);
 std::size_t scattered_sums(Module& module, Function& function);
 std::size_t updates(Module& module, Function& function);
 

@@ -17,6 +17,10 @@ constexpr std::array kRewrites = {
         "paddings", &Rewrites::paddings,
         "a padded value that a truth, padded alike, picks beside the padding's number: PyTorch's gradient of a slice",
         "pad", rewrite::paddings},
+    Rewrite{"row_orders", &Rewrites::row_orders,
+            "transposes that are changes of form, and products, columns and functions of rows that are turned (tokens "
+            "outside, sequences inside), where fewer elements are copied if the rows stay as memory has them",
+            "the same, of rows in the order of memory", rewrite::row_orders},
     Rewrite{
         "attention", &Rewrites::attention,
         "softmax by rows between two products, with a scale in front of the product or behind it, scores that are "
@@ -39,6 +43,10 @@ constexpr std::array kRewrites = {
             "gelu by erf, tanh or a sigmoid, silu, sigmoid, and the derivatives of gelu, silu and tanh, alone or times "
             "a gradient",
             "one function of ScalarE", rewrite::functions},
+    Rewrite{
+        "row_sums", &Rewrites::row_sums,
+        "sums of rows by index, from zeros on, that are added to something: the gradient of a table that is a head too",
+        "sums by index on top of it", rewrite::row_sums},
     Rewrite{"scattered_sums", &Rewrites::scattered_sums,
             "an all-reduce that adds, of which each rank takes the part that its number says and nothing else is read",
             "reduce_scatter", rewrite::scattered_sums},

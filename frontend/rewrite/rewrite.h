@@ -17,6 +17,8 @@ struct Rewrites {
   bool losses = true;
   bool norms = true;
   bool paddings = true;
+  bool row_orders = true;
+  bool row_sums = true;
   bool scattered_sums = true;
   bool updates = true;
 };

@@ -100,6 +100,8 @@ class Emitter {
   bool keeps(ValueId id, std::int64_t most_bytes = kKeptBytes) const;
   /// As above, for all rows of a tensor with few, each folded over equally many partitions.
   void keep_folded(ValueId id, const Tile& tile) { folded_[id] = tile; }
+  /// A tile that ops of the block make once, of these values; empty until one of them does.
+  Tile& made_of(const std::vector<ValueId>& values) { return made_of_[values]; }
   const Tile* kept_folded(ValueId id) const {
     const auto found = folded_.find(id);
     return found == folded_.end() ? nullptr : &found->second;
@@ -155,6 +157,7 @@ class Emitter {
   std::unordered_map<ValueId, std::uint32_t> registers_;
   Constants<Tile> constants_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;
+  std::map<std::vector<ValueId>, Tile> made_of_;
   std::map<ValueId, Tile> folded_;
   EngineBooks books_;
   std::uint32_t label_ = 0;

@@ -99,7 +99,7 @@ struct LossAttrs {
 };
 
 struct AttentionAttrs {
-  double scale = 1;  // of q k^T
+  double scale = 1;  // of q k^T; 0: the last operand [1, 1] is data in its place, not with flash
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;
   bool causal = false;      // a query sees no later keys
   std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all

@@ -77,7 +77,8 @@ std::size_t join_bias_gradients(Graph& graph) {
     if (!sum.op || !sum.op->row_sums) continue;
     for (const NodeId m : graph.users(sum.in[0])) {
       Node& product = graph.node(m);
-      const bool fits = product.op->absorb_row_sums && product.scope == sum.scope &&
+      const bool in_time = std::ranges::all_of(graph.users(sum.out[0]), [&](NodeId reader) { return reader > m; });
+      const bool fits = in_time && product.op && product.op->absorb_row_sums && product.scope == sum.scope &&
                         graph.value(product.out[0]).dtype == graph.value(sum.out[0]).dtype;
       if (!fits || !product.op->absorb_row_sums(product, sum.in[0])) continue;
       graph.adopt(m, sum.out[0]);

@@ -1,5 +1,7 @@
 #include "runtime/ops/attention.h"
 
+#include <optional>
+
 #include "runtime/graph/autodiff.h"
 
 namespace runtime {
@@ -8,16 +10,16 @@ namespace {
 /// softmax(alpha * q k^T + mask + bias) v for each head, with dropout p on the probabilities.
 /// Shapes: q [B*S, H*d], k and v [B*K, KV*d] (KV divides H: grouped queries; K is S with attrs.causal), mask [B, K]
 /// added to the scores of each key (left out: nothing is added), with attrs.biased a bias [H*S, K] of each head's
-/// scores in every sequence -> context [B*S, H*d], and for the gradient: probabilities [B*H*S, K] before dropout in
-/// attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash (never with a bias) the logarithm of
-/// each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
-/// attrs.window if that is not 0; attrs.soft_cap: scores s are soft_cap * tanh(s / soft_cap) before masks are added;
-/// tiles of keys that no query sees are left out with attrs.flash only: frameworks add a mask instead. Source: Vaswani
-/// et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.kUnfused: product, mask and its
-/// constant, selection, maximum, difference, exponentials, sum and division are operations of their own, and so are the
-/// broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py mask() and hlo.py
-/// softmax()); when the scores of a sequence's heads are larger than SBUF, each writes its result to HBM, where those
-/// that need it read it: 20 ways for a score.
+/// scores in every sequence, or [S, K] of any head's -> context [B*S, H*d], and for the gradient: probabilities [B*H*S,
+/// K] before dropout in attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash (never with a
+/// bias) the logarithm of each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only
+/// when j <= i, and i - j < attrs.window if that is not 0; attrs.soft_cap: scores s are soft_cap * tanh(s / soft_cap)
+/// before masks are added; tiles of keys that no query sees are left out with attrs.flash only: frameworks add a mask
+/// instead. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.kUnfused:
+/// product, mask and its constant, selection, maximum, difference, exponentials, sum and division are operations of
+/// their own, and so are the broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py
+/// mask() and hlo.py softmax()); when the scores of a sequence's heads are larger than SBUF, each writes its result to
+/// HBM, where those that need it read it: 20 ways for a score. attrs.scale 0: alpha is the last operand [1, 1].
 std::vector<Shape> attention_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
@@ -30,9 +32,12 @@ std::vector<Shape> attention_infer(const Contract& c) {
   c.need(0, a.batch * a.seq, q.cols, "q");
   c.need(1, a.batch * keys, kv, "k");
   c.need(2, a.batch * keys, kv, "v");
-  const std::size_t masked = c.inputs() - (a.biased ? 1 : 0);
+  const std::size_t given = operands_of(c.node), masked = given - (a.biased ? 1 : 0);
+  if (scale_is_data(a) && (a.flash || c.inputs() < 4))
+    c.fail("its scale is 0, and no operand says it", "set the scale");
+  if (scale_is_data(a)) c.need(given, 1, 1, "scale");
   if (masked > 3) c.need(3, a.batch, keys, "mask");
-  if (a.biased) c.need(masked, a.heads * a.seq, keys, "bias");
+  if (a.biased) c.need(masked, c.in(masked).rows == a.seq ? a.seq : a.heads * a.seq, keys, "bias");
   if (a.tile_keys > 0 && (!a.flash || a.tile_keys % kChunk != 0))
     c.fail("tiles of keys need flash, and whole chunks", "set flash, and tile_keys to a multiple of 512");
   const std::int64_t rows = a.batch * a.heads * a.seq;
@@ -44,12 +49,14 @@ std::vector<Shape> attention_infer(const Contract& c) {
 double added(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b, std::int64_t h, std::int64_t i,
              std::int64_t j) {
   const double mask = in.size() > (a.biased ? 4 : 3) ? in[3].at(b, j) : 0;
-  return mask + (a.biased ? in.back().at(h * a.seq + i, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
+  return mask + (a.biased ? in.back().at((h * a.seq + i) % in.back().rows, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
 }
 
 Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2];
+  const double scale = scale_is_data(a) ? in.back().at(0, 0) : a.scale;
+  if (scale_is_data(a)) in = in.first(in.size() - 1);
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, keys = k.rows / a.batch;
   Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.flash ? 1 : keys);
   for (std::int64_t b = 0; b < a.batch; ++b)
@@ -60,7 +67,7 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
         for (std::int64_t j = 0; j < keys; ++j) {
           double& s = x[static_cast<std::size_t>(j)];
           s = dot(q.row(b * a.seq + i) + h * d, k.row(b * keys + j) + h / ratio * d, d);
-          s = soft_capped(a.scale * s, a.soft_cap) + added(a, in, b, h, i, j);
+          s = soft_capped(scale * s, a.soft_cap) + added(a, in, b, h, i, j);
           most = std::max(most, s);
         }
         for (double& s : x) sum += s = std::exp(s - most);
@@ -98,13 +105,14 @@ class Attention {
         a_{node.attrs.as<AttentionAttrs>()},
         h_{e.graph(), node},
         keep_{kept(e.graph(), node.out[1])},
+        scale_{scale_of(e, node)},
         spills_{a_.tile_keys == AttentionAttrs::kUnfused && score_bytes() > sbuf_bytes()} {}
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
     const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.heads / group});
     for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b) {
-      if (node_.in.size() > (a_.biased ? 4 : 3))
+      if (operands_of(node_) > (a_.biased ? 4 : 3))
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t turn = part.inner; turn < part.inner + part.inner_count; ++turn) {
         const std::int64_t first = turn * group;
@@ -119,7 +127,7 @@ class Attention {
         for (std::int64_t i = 0; i < group; ++i) {
           const std::int64_t kv_col = i / ratio * h_.size;
           if (i % ratio == 0) keys = transpose_rows(e_, h_, k, kv_col);
-          const HeadPanels queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(a_.scale));
+          const HeadPanels queries = transpose_rows(e_, h_, q, i * h_.size, scale_);
           for (std::int64_t t = 0; t < h_.tiles(); ++t)
             one({b, first + i, t}, queries, {keys, v, kv_col},
                 columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
@@ -159,7 +167,7 @@ class Attention {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
     Tile bias{};
-    if (a_.biased) bias = e_.loaded(h_.score, e_.hbm(node_.in.back(), head * h_.seq + t * kPartitions, parts));
+    if (a_.biased) bias = bias_of(head, t);
     const Tile p = passed(softmax(scores(t, parts, seen, queries, kv.keys, bias), parts, seen));
     Tile kept = p;
     if (a_.p > 0) {
@@ -175,6 +183,20 @@ class Attention {
     for (std::size_t k = 0; k < panels.size(); ++k)
       e_.matmul(sum, panels[k], columns(partitions(kv.values[k], panels[k].partitions), kv.col, h_.size), k > 0);
     e_.copy(context, sum);
+  }
+
+  /// The bias of 128 queries. One that all heads share stays in SBUF if it needs an eighth of that at most.
+  Tile bias_of(std::int64_t head, std::int64_t t) {
+    const ValueId v = node_.in[operands_of(node_) - 1];
+    const std::int64_t rows = e_.value(v).rows, row = (head * h_.seq + t * kPartitions) % rows;
+    const std::int64_t all = h_.tiles() * h_.keys * isa::size_of(h_.score);
+    const bool stays = rows == h_.seq && 8 * all <= e_.target().geometry.sbuf_partition_bytes;
+    const auto load = [&] { return e_.loaded(h_.score, e_.hbm(v, row, h_.tile_rows(t))); };
+    if (!stays) return load();
+    biases_.resize(static_cast<std::size_t>(h_.tiles()));
+    std::optional<Tile>& kept = biases_[static_cast<std::size_t>(t)];
+    if (!kept) kept = load();
+    return *kept;
   }
 
   /// `x` as the next operation reads it: `x` itself, or its copy from HBM.
@@ -286,9 +308,12 @@ class Attention {
   const Node& node_;
   const AttentionAttrs& a_;
   const Heads h_;
-  const bool keep_, spills_;
+  const bool keep_;
+  const Scalar scale_;
+  const bool spills_;
   std::int64_t row_ = 0;  // of the probabilities: the first of 128 queries of a head
   Tile mask_{};
+  std::vector<std::optional<Tile>> biases_{};  // of tiles of queries, which heads share
 };
 
 void attention_lower(Emitter& e, const Node& node) {
@@ -297,8 +322,9 @@ void attention_lower(Emitter& e, const Node& node) {
 
 /// One number per row is kept in place of the probabilities. Not with a bias, whose gradient is that of all scores.
 bool attention_flash(Graph& graph, NodeId n) {
-  if (graph.node(n).attrs.as<AttentionAttrs>().biased) return false;
-  graph.node(n).attrs.as<AttentionAttrs>().flash = true;
+  auto& a = graph.node(n).attrs.as<AttentionAttrs>();
+  if (a.biased || scale_is_data(a)) return false;
+  a.flash = true;
   const ValueId kept = graph.node(n).out[1];
   graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
   return true;

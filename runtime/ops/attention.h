@@ -73,7 +73,15 @@ RowTiles load_some_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, S
 using HeadPanels = std::vector<Tile>;
 inline constexpr std::int64_t kWidestHead = 2 * kPartitions;
 /// [size, rows] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
-HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
+HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, Scalar scale = 1.0F);
+inline bool scale_is_data(const AttentionAttrs& a) { return a.scale == 0; }
+/// Operands but for a scale that is data, and the scale: of `parts` partitions where it is data.
+inline std::size_t operands_of(const Node& node) {
+  return node.in.size() - (scale_is_data(node.attrs.as<AttentionAttrs>()) ? 1 : 0);
+}
+/// The scale of sequence `b`, where each has its own.
+Scalar scale_of(Emitter& e, const Node& node, std::int64_t b = 0);
+Scalar on_partitions(const Scalar& scale, std::int64_t parts);
 /// sum = transposed `weights` times `moving`, columns [c, c + sum.cols()), both with a head's elements on the
 /// partitions.
 void contract_heads(Emitter& e, const Tile& sum, const HeadPanels& weights, const HeadPanels& moving, std::int64_t c);

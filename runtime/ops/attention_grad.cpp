@@ -11,11 +11,11 @@ namespace {
 /// The gradients of attention for q, k and v, and of the scores. With p the probabilities, m the dropout and o the
 /// context: dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
 /// Shapes: q [B*S, H*d], k and v [B*K, KV*d], p [B*H*S, K], do and o [B*S, H*d] -> dq, dk, dv as q, k, v, and with
-/// attrs.biased ds [B*H*S, K]; with attrs.tile_keys a place where dq adds up, as q, fp32.
-/// With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a mask [B, K] may follow, p is
-/// computed again, and the sum is that of do o over d. With attrs.soft_cap the scores are computed again, too: ds is
-/// also times 1 - tanh^2 of them. Source: Dao et al., arXiv:2205.14135, appendix B.2. Lowering: keys' gradients add up
-/// in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
+/// attrs.biased ds [B*H*S, K]; attrs.scale 0: alpha is the last operand [1, 1] or [B, 1]; with attrs.tile_keys a place
+/// where dq adds up, as q, fp32. With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a
+/// mask [B, K] may follow, p is computed again, and the sum is that of do o over d. With attrs.soft_cap the scores are
+/// computed again, too: ds is also times 1 - tanh^2 of them. Source: Dao et al., arXiv:2205.14135, appendix B.2.
+/// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
 std::vector<Shape> attention_grad_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value &q = c.in(0), &k = c.in(1);
@@ -23,10 +23,22 @@ std::vector<Shape> attention_grad_infer(const Contract& c) {
   c.need(3, rows, a.flash ? 1 : keys, a.flash ? "logarithms of sums" : "probabilities");
   c.need(4, q.rows, q.cols, "gradient of the context");
   c.need(5, q.rows, q.cols, "context");
+  const std::size_t scale = operands_of(c.node);
+  if (scale_is_data(a)) c.need(scale, c.in(scale).rows == a.batch ? a.batch : 1, 1, "scale");
+  if (scale_is_data(a) && (a.flash || a.soft_cap > 0))
+    c.fail("scores that are computed again have a known scale", "set scale");
   std::vector<Shape> out{{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
   if (a.biased) out.push_back({rows, keys, operand_type(c.graph, c.node)});
   if (a.tile_keys > 0) out.push_back({q.rows, q.cols, Dtype::kFp32});
   return out;
+}
+
+double scale_at(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b) {
+  return scale_is_data(a) ? in.back().at(b % in.back().rows, 0) : a.scale;
+}
+
+double mask_at(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b, std::int64_t j) {
+  return in.size() > (scale_is_data(a) ? 7 : 6) ? in[6].at(b, j) : 0;
 }
 
 /// Without dropout: the reference has none.
@@ -40,17 +52,17 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
       for (std::int64_t i = 0; i < a.seq; ++i) {
         const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
         std::vector<double> dp(static_cast<std::size_t>(keys)), weights(dp.size()), slopes(dp.size());
+        const double scale = scale_at(a, in, b);
         const float *qs = q.row(qi) + h * d, *dys = dy.row(qi) + h * d;
         const std::int64_t first = b * keys, column = h / ratio * d;
         double mean = 0;
         for (std::int64_t j = 0; j < keys; ++j) {
           double& x = dp[static_cast<std::size_t>(j)];
           x = dot(dys, v.row(first + j) + column, d);
-          const double raw = a.scale * dot(qs, k.row(first + j) + column, d);
+          const double raw = scale * dot(qs, k.row(first + j) + column, d);
           const double t = a.soft_cap > 0 ? std::tanh(raw / a.soft_cap) : 0;
           slopes[static_cast<std::size_t>(j)] = 1 - t * t;
-          const double s =
-              soft_capped(raw, a.soft_cap) + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
+          const double s = soft_capped(raw, a.soft_cap) + mask_at(a, in, b, j) + (a.hides(i, j) ? -1e30 : 0);
           double& weight = weights[static_cast<std::size_t>(j)];
           weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
           mean += x * weight;
@@ -58,7 +70,7 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
         for (std::int64_t j = 0; j < keys; ++j) {
           const double weight = weights[static_cast<std::size_t>(j)];
           const double slope = weight * (dp[static_cast<std::size_t>(j)] - mean) * slopes[static_cast<std::size_t>(j)],
-                       ds = a.scale * slope;
+                       ds = scale * slope;
           if (a.biased) scores.at(row, j) = static_cast<float>(slope);
           add_scaled(dv.row(first + j) + column, weight, dys, d);
           add_scaled(dq.row(qi) + h * d, ds, k.row(first + j) + column, d);
@@ -89,7 +101,8 @@ class AttentionGrad {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
     const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.heads / group});
     for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b) {
-      if (node_.in.size() > 6)
+      scale_ = scale_of(e_, node_, b);
+      if (operands_of(node_) > 6)
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t first = part.inner * group; first < (part.inner + part.inner_count) * group; first += group) {
         load(b, first, group, group / ratio);
@@ -114,7 +127,7 @@ class AttentionGrad {
       sums_.emplace(e_, h_, kv_group);
       return;
     }
-    for (std::int64_t t = 0; t < most_tiles(); ++t) {
+    for (std::int64_t t = 0; t < std::max(h_.tiles(), h_.key_tiles()); ++t) {
       if (t < h_.tiles()) dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
       if (t >= h_.key_tiles()) continue;
       dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
@@ -122,10 +135,8 @@ class AttentionGrad {
     }
   }
 
-  std::int64_t most_tiles() const { return std::max(h_.tiles(), h_.key_tiles()); }
-
   void store(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
-    for (std::int64_t t = 0; t < most_tiles(); ++t) {
+    for (std::int64_t t = 0; t < std::max(h_.tiles(), h_.key_tiles()); ++t) {
       const std::int64_t own = b * h_.seq + t * kPartitions, row = b * h_.keys + t * kPartitions;
       const auto i = static_cast<std::size_t>(t);
       if (t < h_.tiles() && !long_)
@@ -134,7 +145,7 @@ class AttentionGrad {
       if (long_) {
         dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
         dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.size));
-        sums_->take(t, dk_.back(), dv_.back(), static_cast<float>(a_.scale));
+        sums_->take(t, dk_.back(), dv_.back(), on_partitions(scale_, h_.key_rows(t)));
       }
       e_.store(e_.hbm(node_.out[1], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dk_[i]);
       e_.store(e_.hbm(node_.out[2], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dv_[i]);
@@ -290,7 +301,7 @@ class AttentionGrad {
     const Tile sum = e_.psum(ds.partitions, h_.size);
     for (std::size_t k = 0; k < panels.size(); ++k)
       e_.matmul(sum, panels[k], columns(partitions(k_[k], panels[k].partitions), kv_col, h_.size), k > 0);
-    e_.copy(dq, sum, static_cast<float>(a_.scale));
+    e_.copy(dq, sum, on_partitions(scale_, dq.partitions));
   }
 
   /// The keys of tile t, from all queries that see them.
@@ -305,7 +316,7 @@ class AttentionGrad {
     }
     const Tile to_v = columns(dv_[static_cast<std::size_t>(t)], kv_col, h_.size);
     const Tile to_k = columns(dk_[static_cast<std::size_t>(t)], kv_col, h_.size);
-    const auto alpha = static_cast<float>(a_.scale);
+    const Scalar alpha = on_partitions(scale_, rows);
     if (!add) {
       e_.copy(to_v, dv);
       e_.copy(to_k, dk, alpha);
@@ -319,6 +330,7 @@ class AttentionGrad {
   const Node& node_;
   const AttentionAttrs& a_;
   const Heads h_;
+  Scalar scale_{};
   bool long_ = false;
   std::int64_t kv_first_ = 0;
   RowTiles q_, k_, v_, dy_, o_, dq_, dk_, dv_, p_, ds_;
@@ -333,8 +345,9 @@ void attention_grad_lower(Emitter& e, const Node& node) {
 
 /// The mask of the forward pass is read again, if it has one.
 bool attention_grad_flash(Graph& graph, NodeId n) {
-  if (graph.node(n).attrs.as<AttentionAttrs>().biased) return false;
-  graph.node(n).attrs.as<AttentionAttrs>().flash = true;
+  auto& a = graph.node(n).attrs.as<AttentionAttrs>();
+  if (a.biased || scale_is_data(a)) return false;
+  a.flash = true;
   const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
   if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
   return false;

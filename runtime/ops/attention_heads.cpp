@@ -65,7 +65,7 @@ std::int64_t whole_row_bytes(const Heads& h) {
 bool rows_are_long(const Heads& h, const AttentionAttrs& a, const isa::Geometry& geometry) {
   // Frameworks keep probabilities, so rows of them may spill half as much again before they are given up.
   const std::int64_t room = geometry.sbuf_partition_bytes * (a.flash ? 2 : 3) / 2;
-  return !a.biased && a.tile_keys == 0 && whole_row_bytes(h) > room;
+  return !a.biased && !scale_is_data(a) && a.tile_keys == 0 && whole_row_bytes(h) > room;
 }
 
 std::int64_t segment_of(const Heads& h, const AttentionAttrs& a) {
@@ -104,7 +104,19 @@ RowTiles load_some_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, S
   return out;
 }
 
-HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale) {
+Scalar scale_of(Emitter& e, const Node& node, std::int64_t b) {
+  const auto& a = node.attrs.as<AttentionAttrs>();
+  if (!scale_is_data(a)) return static_cast<float>(a.scale);
+  const ValueId v = node.in.back();
+  return e.loaded(Dtype::kFp32, e.hbm_row(v, b % e.value(v).rows, kPartitions, 0, 1));
+}
+
+Scalar on_partitions(const Scalar& scale, std::int64_t parts) {
+  const Tile* tile = std::get_if<Tile>(&scale);
+  return tile ? Scalar{partitions(*tile, parts)} : scale;
+}
+
+HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, Scalar scale) {
   HeadPanels out;
   const std::int64_t length = std::ssize(rows) * kPartitions - kPartitions + rows.back().partitions;
   for (std::int64_t part = 0; part < h.size; part += kPartitions) {
@@ -117,7 +129,7 @@ HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std:
         const Tile& tile = rows[static_cast<std::size_t>((first + c) / kPartitions)];
         e.transpose(columns(bank, c, tile.partitions), columns(tile, col + part, depth));
       }
-      e.copy(columns(out.back(), first, width), bank, scale);
+      e.copy(columns(out.back(), first, width), bank, on_partitions(scale, depth));
     }
   }
   return out;

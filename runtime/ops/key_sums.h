@@ -41,7 +41,7 @@ class KeySums {
   }
 
   /// The sums of key tile t, those of keys times `scale`.
-  void take(std::int64_t t, const Tile& dk, const Tile& dv, float scale) {
+  void take(std::int64_t t, const Tile& dk, const Tile& dv, const Scalar& scale) {
     const std::int64_t rows = h_.key_rows(t);
     e_.copy(dk, columns(partitions(sum_k_, rows), t * width_, width_), scale);
     e_.copy(dv, columns(partitions(sum_v_, rows), t * width_, width_));

@@ -71,19 +71,23 @@ void layernorm_lower(RowTiler& r, const Node& node) {
 }
 
 /// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)), g = dy * gamma.
-/// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C].
+/// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C]. A fifth operand [1, 1] is data in the place
+/// of -1 / C, by which both means' sums are multiplied, or [1, 2] with one number for each.
 std::vector<Shape> layernorm_grad_infer(const Contract& c) {
   const Value& dy = c.in(0);
   c.need(1, 1, dy.cols, "gamma");
   c.need(2, dy.rows, dy.cols, "xhat");
   c.need(3, dy.rows, 1, "rstd");
+  if (c.inputs() > 4) c.need(4, 1, c.in(4).cols == 2 ? 2 : 1, "factor");
   return {{dy.rows, dy.cols, c.result_type()}};
 }
 
 Tensors layernorm_grad_forward(const Attrs&, std::span<const Tensor> in) {
   const Tensor &dy = in[0], &gamma = in[1], &xhat = in[2], &rstd = in[3];
   Tensor dx(dy.rows, dy.cols);
-  const auto n = static_cast<double>(dy.cols);
+  const double usual = -1 / static_cast<double>(dy.cols);
+  const double of_g = in.size() > 4 ? in[4].at(0, 0) : usual;
+  const double of_gx = in.size() > 4 ? in[4].at(0, in[4].cols - 1) : usual;
   for (std::int64_t r = 0; r < dy.rows; ++r) {
     double g = 0, gx = 0;
     for (std::int64_t c = 0; c < dy.cols; ++c) {
@@ -91,7 +95,8 @@ Tensors layernorm_grad_forward(const Attrs&, std::span<const Tensor> in) {
       gx += static_cast<double>(dy.at(r, c)) * gamma.at(0, c) * xhat.at(r, c);
     }
     for (std::int64_t c = 0; c < dy.cols; ++c)
-      dx.at(r, c) = static_cast<float>(rstd.at(r, 0) * (dy.at(r, c) * gamma.at(0, c) - g / n - xhat.at(r, c) * gx / n));
+      dx.at(r, c) =
+          static_cast<float>(rstd.at(r, 0) * (dy.at(r, c) * gamma.at(0, c) + g * of_g + xhat.at(r, c) * gx * of_gx));
   }
   return {dx};
 }
@@ -108,7 +113,10 @@ void layernorm_grad_lower(RowTiler& r, const Node& node) {
   r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
   r.e().activation(waste, Fn::kCopy, g, 1.0F, 0.0F, &sum_g);
   r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum_gx);
-  r.e().tensor_scalar(means, sums, Alu::kMul, inverse);
+  if (node.in.size() > 4 && r.cols_of(node.in[4]) == 2)
+    r.e().tensor_tensor(means, sums, Alu::kMul, r.in(node, 4));
+  else
+    r.e().tensor_scalar(means, sums, Alu::kMul, node.in.size() > 4 ? Scalar{r.in(node, 4)} : Scalar{inverse});
   const Tile part = r.scratch(Dtype::kFp32, cols);
   r.e().scalar_tensor_tensor(part, xhat, Alu::kMul, columns(means, 1, 1), Alu::kAdd, g);
   r.e().tensor_scalar(dx, part, Alu::kAdd, columns(means, 0, 1), Alu::kMul, rstd);

@@ -9,14 +9,15 @@ namespace {
 
 bool sums_rows(const Node& node) { return node.attrs.as<MatmulTnAttrs>().row_sums; }
 
-/// y = alpha * a^T b, and with attrs.row_sums also the sums of b over its rows: the gradients of a weight and of its
-/// bias in one pass over b. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N]).
-/// Lowering: both operands have the contracted rows on the partitions; PSUM adds up over all rows.
+/// y = alpha * a^T b, and with attrs.row_sums also the sums of b over its rows, or of a where it is given again behind
+/// b: the gradients of a weight and of its bias in one pass. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N], or
+/// [1, M]). Lowering: both operands have the contracted rows on the partitions; PSUM adds up over all rows.
 std::vector<Shape> matmul_tn_infer(const Contract& c) {
   const Value &a = c.in(0), &b = c.in(1);
   c.need(1, a.rows, b.cols, "b");
+  if (c.inputs() > 2) c.need(2, a.rows, a.cols, "a again");
   std::vector<Shape> out{{a.cols, b.cols, c.result_type()}};
-  if (sums_rows(c.node)) out.push_back({1, b.cols, c.result_type()});
+  if (sums_rows(c.node)) out.push_back({1, c.in(c.inputs() - 1).cols, c.result_type()});
   return out;
 }
 
@@ -26,12 +27,12 @@ Tensors matmul_tn_forward(const Attrs& settings, std::span<const Tensor> in) {
   Tensors out{generate(a.cols, b.cols, [&](auto r, auto c) {
     return attrs.alpha * dot(a.row(0) + r, b.row(0) + c, a.rows, a.cols, b.cols);
   })};
-  if (attrs.row_sums) out.push_back(kColSum.forward(ResultAttrs{}, in.subspan(1, 1)).front());
+  if (attrs.row_sums) out.push_back(kColSum.forward(ResultAttrs{}, in.last(1)).front());
   return out;
 }
 
 double sums_flops(const Graph& g, const Node& n) {
-  return sums_rows(n) ? 2.0 * static_cast<double>(g.value(n.in[1]).elements()) : 0;
+  return sums_rows(n) ? 2.0 * static_cast<double>(g.value(n.in.back()).elements()) : 0;
 }
 
 double matmul_tn_flops(const Graph& g, const Node& n) {
@@ -41,7 +42,8 @@ double matmul_tn_flops(const Graph& g, const Node& n) {
 
 bool absorb_row_sums(Node& node, ValueId of) {
   auto& a = node.attrs.as<MatmulTnAttrs>();
-  if (node.in[1] != of || a.row_sums) return false;
+  if (a.row_sums) return false;
+  if (node.in[1] != of) node.in.push_back(of);  // it is a: another operand it has not
   a.row_sums = true;
   return true;
 }
@@ -73,7 +75,7 @@ struct Blocking {
 };
 
 /// PSUM banks beyond those for output tiles: eviction of one block overlaps the sums of the next. Only the first block
-/// of a column needs banks for the sums over rows; it may take all of the rest.
+/// of a column needs banks for the sums over rows, those of a one; it may take all of the rest.
 Blocking choose(const isa::Geometry& geometry, std::int64_t rows, std::int64_t m, std::int64_t n, int bytes,
                 bool sums) {
   const Budgets budgets{geometry};
@@ -104,6 +106,7 @@ class WeightGradient {
         m_{e.value(node.in[0]).cols},
         n_{e.value(node.in[1]).cols},
         sums_{sums_rows(node)},
+        of_a_{node.in.size() > 2},
         blocking_{choose(e.target().geometry, rows_, m_, n_, isa::size_of(type_), sums_)},
         a_{e, node.in[0], type_, blocking_.a_resident},
         b_{e, node.in[1], type_, blocking_.b_resident} {}
@@ -127,9 +130,11 @@ class WeightGradient {
         const Tile moving = columns(b, n, std::min(kChunk, right - n));
         for (std::int64_t m = 0; m < down; m += kPartitions)
           add(banks, {m, n}, columns(a, m, std::min(kPartitions, down - m)), moving, r > 0);
-        if (sums_ && m0 == 0) add(banks, {-1, n}, partitions(e_.ones(type_, 1), count), moving, r > 0);
+        if (sums_ && !of_a_ && m0 == 0) add(banks, {-1, n}, partitions(e_.ones(type_, 1), count), moving, r > 0);
       }
+      if (sums_ && of_a_ && n0 == 0) add_sums(a, count, r > 0);
     }
+    if (sums_ && of_a_ && n0 == 0) evict_sums(m0, down);
     for (const auto& [place, bank] : banks) evict(bank, place.first, m0, n0 + place.second);
   }
 
@@ -138,6 +143,26 @@ class WeightGradient {
     Tile& bank = banks[place];
     if (!accumulate) bank = e_.psum(stationary.cols(), moving.cols());
     e_.matmul(bank, stationary, moving, accumulate);
+  }
+
+  /// Sums of a, each on the partition of its column of a: a bank has those of all columns of the block.
+  void add_sums(const Tile& a, std::int64_t count, bool accumulate) {
+    if (!accumulate) a_sums_ = e_.psum(std::min(kPartitions, a.cols()), ceil_div(a.cols(), kPartitions));
+    for (std::int64_t m = 0; m < a.cols(); m += kPartitions) {
+      const Tile stationary = columns(a, m, std::min(kPartitions, a.cols() - m));
+      e_.matmul(columns(partitions(a_sums_, stationary.cols()), m / kPartitions, 1), stationary,
+                partitions(e_.ones(type_, 1), count), accumulate);
+    }
+  }
+
+  void evict_sums(std::int64_t m0, std::int64_t down) {
+    const ValueId v = node_.out[1];
+    for (std::int64_t m = 0; m < down; m += kPartitions) {
+      const std::int64_t parts = std::min(kPartitions, down - m);
+      const Tile out = e_.sbuf(e_.value(v).dtype, parts, 1);
+      e_.copy(out, columns(partitions(a_sums_, parts), m / kPartitions, 1));
+      e_.store(e_.hbm_flat(v, m0 + m, parts, 1, 1), out);
+    }
   }
 
   void evict(const Tile& bank, std::int64_t m, std::int64_t m0, std::int64_t n) {
@@ -151,9 +176,10 @@ class WeightGradient {
   const Node& node_;
   const Dtype type_;
   const std::int64_t rows_, m_, n_;
-  const bool sums_;
+  const bool sums_, of_a_;
   const Blocking blocking_;
   Operand a_, b_;
+  Tile a_sums_{};
 };
 
 void matmul_tn_lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run(); }
@@ -161,14 +187,14 @@ void matmul_tn_lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run
 }  // namespace
 
 const Op kMatmulTn{.name = "matmul_tn",
-                   .text = "alpha * a^T b, and the sums of b over its rows",
+                   .text = "alpha * a^T b, and the sums of a or b over its rows",
                    .attrs = MatmulTnAttrs{},
                    .infer = matmul_tn_infer,
                    .forward = matmul_tn_forward,
                    .lower_whole = matmul_tn_lower,
                    .matmul_flops = matmul_tn_flops,
                    .extra_flops = sums_flops,
-                   .tensor_operands = {0, 1},
+                   .tensor_operands = {0, 1, 2},
                    .absorb_row_sums = absorb_row_sums};
 
 }  // namespace runtime

@@ -76,14 +76,12 @@ class Update : FlatTiles {
  public:
   Update(Emitter& e, const Node& node) : FlatTiles{e, node}, a_{node.attrs.as<UpdateAttrs>()}, at_{a_} {
     const auto there = factors_of(a_);
-    const Tile row = e.sbuf(Dtype::kFp32, 1, kFactors);
+    std::vector<ValueId> values;
     std::size_t next = at_.first;
-    for (std::size_t i = 0; i < kFactors; ++i)
-      if (there[i])
-        e.load(columns(row, static_cast<std::int64_t>(i), 1), e.hbm(node.in[next++], 0, 1));
-      else
-        e.fill(columns(row, static_cast<std::int64_t>(i), 1), 0);
-    factors_ = e.spread(row, flat_.parts);
+    for (const bool one : there) values.push_back(one ? node.in[next++] : kNoValue);
+    Tile& shared = e.made_of(values);
+    if (!shared) shared = rows_of(values);
+    factors_ = partitions(shared, flat_.parts);
   }
 
   void run() {
@@ -91,6 +89,17 @@ class Update : FlatTiles {
   }
 
  private:
+  /// Factors as columns of all partitions, for all updates of the block that have them.
+  Tile rows_of(const std::vector<ValueId>& values) {
+    const Tile row = e_.sbuf(Dtype::kFp32, 1, kFactors);
+    for (std::size_t i = 0; i < kFactors; ++i)
+      if (const Tile to = columns(row, static_cast<std::int64_t>(i), 1); values[i] == kNoValue)
+        e_.fill(to, 0);
+      else
+        e_.load(to, e_.hbm(values[i], 0, 1));
+    return e_.spread(row, kPartitions);
+  }
+
   Tile factor(Factor i) const { return columns(factors_, static_cast<std::int64_t>(i), 1); }
 
   /// The moments are written where they were read.

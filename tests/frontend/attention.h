@@ -99,6 +99,13 @@ inline const std::vector<std::string> kAttentionSpellings = {
         "th = f32[2,3,9,9] tanh(t)\nf0 = f32[] constant(30)\nf = f32[2,3,9,9] broadcast(f0), dimensions={}\n"
         "s = f32[2,3,9,9] multiply(th, f)\n" +
         kSoftmax + kApartContext,
+    // the same, repeated for heads before truths become numbers, as PyTorch's own layer does
+    kJoinedHeads +
+        "w0 = pred[2,9] parameter(3)\nw1 = pred[2,3,9] broadcast(w0), dimensions={0,2}\nw = pred[6,9] reshape(w1)\n"
+        "h0 = f32[] constant(-inf)\nh = f32[6,9] broadcast(h0), dimensions={}\ny0 = f32[] constant(0)\n"
+        "y = f32[6,9] broadcast(y0), dimensions={}\nb0 = f32[6,9] select(w, h, y)\n"
+        "b6 = f32[6,9,9] broadcast(b0), dimensions={0,2}\nb = f32[2,3,9,9] reshape(b6)\ns = f32[2,3,9,9] add(r, b)\n" +
+        kSoftmax + kJoinedContext + "ROOT o = f32[2,9,24] reshape(c2)",
     // keys that a sequence has not
     apart(kOwnKeys) +
         "x0 = s32[2,9] parameter(3)\nx1 = s32[2,9] iota(), iota_dimension=1\nx = s32[2,9] add(x0, x1)\n"
@@ -127,6 +134,22 @@ inline const std::string kJoinedGradient =
     "dk2 = f32[2,9,3,8] transpose(dk1), dimensions={0,3,1,2}\n"
     "ROOT o = (f32[2,9,3,8], f32[6,9,8], f32[2,9,3,8], f32[6,9,8]) tuple(c2, dq, dk2, dv)";
 inline const std::string kAttentionWithGradient = kJoinedHeads + kMasked + kSoftmax + kJoinedContext + kJoinedGradient;
+
+/// Queries that do not see the keys that data says: their scores are this number, and have no gradient.
+inline std::string chosen(const std::string& hidden, const std::string& form = "9,9",
+                          const std::string& places = "2,3") {
+  std::string gradient = kJoinedGradient;
+  const std::string scaled = "ds1 = f32[2,3,9,9] divide(ds0, n)";
+  gradient.replace(gradient.find(scaled), scaled.size(),
+                   "z1 = f32[2,3,9,9] broadcast(zero), dimensions={}\ndz = f32[2,3,9,9] select(t, z1, ds0)\n"
+                   "ds1 = f32[2,3,9,9] divide(dz, n)");
+  return kJoinedHeads +
+         "n0 = f32[] parameter(3)\nn = f32[2,3,9,9] broadcast(n0), dimensions={}\nr1 = f32[2,3,9,9] divide(r, n)\n"
+         "t0 = pred[" +
+         form + "] parameter(4)\nt = pred[2,3,9,9] broadcast(t0), dimensions={" + places + "}\nh0 = f32[] constant(" +
+         hidden + ")\nh = f32[2,3,9,9] broadcast(h0), dimensions={}\ns = f32[2,3,9,9] select(t, h, r1)\n" + kSoftmax +
+         kJoinedContext + gradient;
+}
 
 /// Four heads in the place of three.
 inline std::string of_four(std::string text) {

@@ -35,6 +35,14 @@ std::string refusal(const std::string& lines, const std::string& before = "") {
 constexpr const char* kSumText =
     "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n";
 
+/// They are refused before they are read.
+TEST(Lower, MoreValuesThanAnyCoreIsGiven) {
+  std::string lines = "x = f32[4] parameter(0)\n";
+  for (int i = 0; i < 500'000; ++i) lines += "y = f32[4] negate(x)\n";
+  EXPECT_THAT(refusal(lines), testing::HasSubstr("is one of more than 500000 values"));
+  EXPECT_THAT(refusal(lines), testing::HasSubstr("m:500003"));
+}
+
 TEST(View, ReshapedJoinsAndSplitsWhereStridesAllow) {
   const View view = dense_view(0, {4, 6}, Dtype::kFp32);
   EXPECT_EQ(reshaped(view, {2, 12})->strides, (Dims{12, 1}));
@@ -123,6 +131,20 @@ TEST(Lower, HalvesOfHeadsArePickedFromRows) {
                       "c = f32[2,4,32,64] concatenate(n, a), dimensions={3}\ny = f32[2,4,32,64] add(c, t)\n"
                       "ROOT o = f32[2,32,4,64] transpose(y), dimensions={0,2,1,3}"));
   EXPECT_TRUE(moved_in(lowered).empty());
+}
+
+/// A table of sums that takes a donated parameter's memory is added up there: the gradient of an embedding.
+TEST(Lower, WhatIsWrittenInPlaceIsMadeWhereItStays) {
+  Module module = module_of(
+      "old = f32[300,64] parameter(0)\nids = s32[9,1] parameter(1)\nx = f32[9,64] parameter(2)\n"
+      "zero = f32[] constant(0)\nz = f32[300,64] broadcast(zero), dimensions={}\n"
+      "ROOT y = f32[300,64] scatter(z, ids, x), update_window_dims={1}, inserted_window_dims={0}, "
+      "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum",
+      kSumText);
+  module.aliases = {{.output_index = {}, .parameter = 0, .parameter_index = {}}};
+  EXPECT_THAT(ops_of(lower(module)), testing::Not(testing::Contains("assign")));
+  module.aliases.clear();
+  EXPECT_EQ(lower(module).outputs.at(0).name, "output.0");
 }
 
 TEST(Lower, ConstantsThatTensorEAloneReadsAreMarked) {

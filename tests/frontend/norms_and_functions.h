@@ -141,6 +141,17 @@ inline const std::string kRmsSum = rows("t", "xg") + column("r2", "multiply(r, r
                                    column("tr", "multiply(t, r3)") + column("tn", "divide(tr, n)") +
                                    over("tt", "tn", "0,1") + whole("xt", "multiply(x, tt)");
 inline const std::string kNormAndGradient = "ROOT out = (f32[4,10,64], f32[4,10,64]) tuple(y, dx)";
+inline const std::string kLayerForward = kNormed + kCentred + column("r", "rsqrt(w)") + over("rr", "r", "0,1") +
+                                         whole("h", "multiply(c, rr)") + whole("k", "multiply(h, gg)") +
+                                         whole("y", "add(k, bb)");
+/// Sums of the gradient and of it times the normal values, over rows.
+inline const std::string kLayerSums =
+    whole("gd", "multiply(d, gg)") + rows("s1", "gd") + whole("hg", "multiply(h, gd)") + rows("s2", "hg");
+/// A number of data by name, for all elements and for all rows.
+inline std::string datum(const std::string& name, int parameter) {
+  return name + " = f32[] parameter(" + std::to_string(parameter) + ")\n" + over(name + "w", name, "") +
+         column(name + "c", "broadcast(" + name + "), dimensions={}");
+}
 
 /// Norms with the gradient for x, as differentiation writes it and by the normal values.
 inline const std::vector<std::pair<std::string, std::vector<std::string>>> kNormGradients = {
@@ -163,13 +174,30 @@ inline const std::vector<std::pair<std::string, std::vector<std::string>>> kNorm
          whole("xt", "multiply(x2, tt)") + whole("gr", "multiply(rr, gd)") + whole("a1", "add(d2, gr)") +
          whole("dx", "add(a1, xt)") + kNormAndGradient,
      {"trnsim.rmsnorm", "trnsim.rmsnorm_grad"}},
-    {kNormed + kCentred + column("r", "rsqrt(w)") + over("rr", "r", "0,1") + whole("h", "multiply(c, rr)") +
-         whole("k", "multiply(h, gg)") + whole("y", "add(k, bb)") + whole("gd", "multiply(d, gg)") + rows("s1", "gd") +
-         column("m1", "divide(s1, n)") + over("mm1", "m1", "0,1") + whole("hg", "multiply(h, gd)") + rows("s2", "hg") +
+    {kLayerForward + kLayerSums + column("m1", "divide(s1, n)") + over("mm1", "m1", "0,1") +
          column("m3", "divide(s2, n)") + over("mm3", "m3", "0,1") + whole("hm", "multiply(h, mm3)") +
          whole("a1", "subtract(gd, mm1)") + whole("a2", "subtract(a1, hm)") + whole("dx", "multiply(a2, rr)") +
          kNormAndGradient,
      {"trnsim.layernorm", "trnsim.layernorm_grad"}},
+    // the count of columns is data, in two broadcasts of one number, as PyTorch's decomposition has it
+    {kLayerForward + kLayerSums + datum("f", 4) + whole("a", "multiply(fw, gd)") + over("b1", "s1", "0,1") +
+         over("b2", "s2", "0,1") + whole("c3", "multiply(b2, h)") + whole("a1", "subtract(a, b1)") +
+         whole("a2", "subtract(a1, c3)") + column("rn", "divide(r, fc)") + over("rf", "rn", "0,1") +
+         whole("dx", "multiply(rf, a2)") + kNormAndGradient,
+     {"trnsim.layernorm", "trnsim.layernorm_grad"}},
+    // each mean has a number of its own, one of them times a constant
+    {kLayerForward + kLayerSums + datum("f", 4) + datum("t", 5) + "h2 = f32[] constant(0.5)\n" +
+         column("hc", "broadcast(h2), dimensions={}") + column("m1", "divide(s1, fc)") + over("b1", "m1", "0,1") +
+         column("m2", "multiply(s2, tc)") + column("m4", "multiply(m2, hc)") + over("b2", "m4", "0,1") +
+         whole("c3", "multiply(h, b2)") + whole("a1", "add(c3, b1)") + whole("a2", "subtract(gd, a1)") +
+         whole("dx", "multiply(rr, a2)") + kNormAndGradient,
+     {"trnsim.layernorm", "trnsim.layernorm_grad"}},
+    // the root of a number of data is no power of it
+    {kLayerForward + kLayerSums + datum("f", 4) + column("q1", "sqrt(fc)") + column("m1", "divide(s1, q1)") +
+         over("b1", "m1", "0,1") + column("m2", "divide(s2, q1)") + over("b2", "m2", "0,1") +
+         whole("c3", "multiply(h, b2)") + whole("a1", "add(c3, b1)") + whole("a2", "subtract(gd, a1)") +
+         whole("dx", "multiply(rr, a2)") + kNormAndGradient,
+     {"trnsim.layernorm"}},
     // another sign is no gradient
     {kRmsForward + whole("gd", "multiply(d, gg)") + whole("xg", "multiply(x, gd)") + kRmsSum +
          whole("gr", "multiply(gd, rr)") + whole("dx", "add(gr, xt)") + kNormAndGradient,

@@ -132,9 +132,21 @@ TEST(Rewrite, AttentionInEverySpelling) {
     })) << spelling;
     EXPECT_EQ(targets(rewritten(module, {.attention = false})), std::vector<std::string>{}) << spelling;
   }
-  for (const std::string& spelling : {kAttentionWithGradient, kSharedWithGradient})
+  for (const std::string& spelling : {kAttentionWithGradient, kSharedWithGradient, chosen("-inf")})
     EXPECT_EQ(targets(rewritten(attention_spelled(spelling), {})),
               (std::vector<std::string>{"rewrite.attention", "rewrite.attention_grad"}));
+}
+
+/// A row that sees nothing has equal probabilities, and its scores have no gradient: one number for each sequence says
+/// so, and where queries differ it stays as the program has it.
+TEST(Rewrite, HiddenScoresThatAreNumbersKeepTheirGradient) {
+  EXPECT_EQ(targets(rewritten(attention_spelled(chosen("-1e9")), {})), std::vector<std::string>{});
+  const Module module = rewritten(attention_spelled(chosen("-1e9", "2,9", "0,3")), {});
+  EXPECT_EQ(targets(module), (std::vector<std::string>{"rewrite.attention", "rewrite.attention_grad"}));
+  for (const Node& node : module.entry_function().nodes)
+    if (node.op->name == "custom_call" && node.attributes.text("call_target_name") == "rewrite.attention_grad") {
+      EXPECT_EQ(module.entry_function().type(node.operands.back()).dims, (Dims{2, 1}));
+    }
 }
 
 TEST(Rewrite, UpdatesInEverySpelling) {
@@ -285,6 +297,65 @@ TEST(Rewrite, TheLoweringTakesWhatTheFamiliesHave) {
   EXPECT_EQ(ops(norm, {.norms = false}).count("layernorm"), 0U);
   const Module gelu = module_spelled(kFunctionSpellings.front().first);
   EXPECT_LT(ops(gelu, {}).size(), ops(gelu, {.functions = false}).size());
+}
+
+/// A table's gradient: a product, and sums by index of two readers.
+TEST(Rewrite, SumsByIndexAreAddedUpWhereTheyAreAdded) {
+  const std::string scatter =
+      ", update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+      "to_apply=sum\n";
+  const std::string text =
+      "d = f32[9,300] parameter(0)\nx = f32[9,64] parameter(1)\ni = s32[9,1] parameter(2)\nj = s32[9,1] parameter(3)\n"
+      "zero = f32[] constant(0)\nz = f32[300,64] broadcast(zero), dimensions={}\n"
+      "g = f32[300,64] dot(d, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+      "s = f32[300,64] scatter(z, i, x)" +
+      scatter + "t = f32[300,64] scatter(z, j, x)" + scatter + "a = f32[300,64] add(s, g)\n";
+  const Module module = module_spelled(text + "ROOT b = f32[300,64] add(a, t)");
+  const auto sums = [](const Module& m) {
+    return ops(m, {.row_sums = false}).count("element") - ops(m, {}).count("element");
+  };
+  EXPECT_EQ(sums(module), 1U);  // two sums less; a result that takes over no memory is a copy of it
+  EXPECT_EQ(ops(module, {}).count("put_runs"), 2U);
+  EXPECT_EQ(ops(module, {}).count("move") + ops(module, {}).count("place"), 0U);  // in the product's memory
+  // one that something else reads stays
+  EXPECT_EQ(sums(module_spelled(text + "ROOT o = (f32[300,64], f32[300,64]) tuple(a, s)")), 0U);
+}
+
+/// Rows of 2 sequences of 9 tokens, with tokens outside.
+const std::string kTurnedRows =
+    "x = f32[2,9,24] parameter(0)\nxt = f32[9,2,24] transpose(x), dimensions={1,0,2}\nw = f32[24,48] parameter(1)\n"
+    "b = f32[48] parameter(2)\nv = f32[48,24] parameter(3)\nn0 = f32[] parameter(4)\n";
+
+TEST(Rewrite, TurnedRowsAreComputedAsMemoryHasThem) {
+  const std::string bias = "bb = f32[9,2,48] broadcast(b), dimensions={2}\nz = f32[9,2,48] add(y, bb)\n";
+  const std::string product = "y = f32[9,2,48] dot(xt, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}\n";
+  const std::string back = "ROOT o = f32[2,9,48] transpose(z), dimensions={1,0,2}";
+  const std::vector<std::string> spellings = {
+      kTurnedRows + product + bias + back,
+      // one row behind the other
+      kTurnedRows +
+          "xr = f32[18,24] reshape(xt)\nyr = f32[18,48] dot(xr, w), lhs_contracting_dims={1}, "
+          "rhs_contracting_dims={0}\n"
+          "y = f32[9,2,48] reshape(yr)\n" +
+          bias + back,
+      // columns, a number of data, and another product
+      kTurnedRows + product +
+          "s = f32[9,2,24] slice(y), slice={[0:9], [0:2], [24:48]}\nn = f32[9,2,24] broadcast(n0), dimensions={}\n"
+          "m = f32[9,2,24] divide(s, n)\nz = f32[9,2,48] dot(m, v), lhs_contracting_dims={2}, "
+          "rhs_contracting_dims={1}\n" +
+          back};
+  for (const std::string& spelling : spellings) {
+    EXPECT_EQ(ops(module_spelled(spelling), {}).count("move"), 0U) << spelling;
+    EXPECT_GT(ops(module_spelled(spelling), {.row_orders = false}).count("move"), 0U) << spelling;
+  }
+}
+
+/// The result is wider than what was turned, and is to have tokens outside: there is nothing to win.
+TEST(Rewrite, TurnedRowsThatAreReadTurnedStay) {
+  const std::string text = kTurnedRows +
+                           "ROOT y = f32[9,2,48] dot(xt, w), lhs_contracting_dims={2}, "
+                           "rhs_contracting_dims={0}";
+  EXPECT_EQ(ops(module_spelled(text), {}), ops(module_spelled(text), {.row_orders = false}));
 }
 
 /// Rewrites put values that they make in front of older ones: the order of nodes is not the order of their values.

@@ -46,6 +46,12 @@ TEST_P(ByRows, LayerNormGrad) {
   in.emplace_back(kept[2]);
   const Tolerance within{.ulps = fp32() ? 8 + std::sqrt(static_cast<double>(cols)) : 3, .floor = 1, .dtype = type};
   expect_reference(kLayerNormGrad, in, {}, {within}, numerics());
+  // factors that are data: one for both means, and one each
+  for (const int count : {1, 2}) {
+    Inputs with = in;
+    with.emplace_back(runtime::generate(1, count, [c = cols](auto, auto i) { return -(1.0 + i) / c; }));
+    expect_reference(kLayerNormGrad, with, {}, {within}, numerics());
+  }
 }
 
 TEST_P(ByRows, CrossEntropy) {

@@ -53,8 +53,9 @@ TEST_P(Products, MatmulTn) {
   const auto [rows, m, n, type] = GetParam();
   const Inputs in = in_type(type, {random_normal(rows, m, 1), random_normal(rows, n, 2)});
   expect_reference(kMatmulTn, in, {}, {sum_of(rows, type)}, numerics());
-  expect_reference(kMatmulTn, in, MatmulTnAttrs{.row_sums = true}, {sum_of(rows, type), sum_of(rows, type)},
-                   numerics());
+  for (const Inputs& sums_of_b_or_a : {in, Inputs{in[0], in[1], in[0]}})
+    expect_reference(kMatmulTn, sums_of_b_or_a, MatmulTnAttrs{.row_sums = true},
+                     {sum_of(rows, type), sum_of(rows, type)}, numerics());
 }
 
 TEST_P(Products, ColSum) {
