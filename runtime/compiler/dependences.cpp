@@ -176,7 +176,9 @@ class Finder {
 
   void note_write(const Operand& o) {
     if (o.in_hbm) {
-      hbm_[o.reg].writes.add({o.rect, o.access.instr});
+      HbmLog& log = hbm_[o.reg];
+      log.writes.drop_covered(o.rect), log.reads.drop_covered(o.rect);
+      log.writes.add({o.rect, o.access.instr});
       return;
     }
     BufferLog& log = buffers_[o.reg];
@@ -275,6 +277,12 @@ bool HbmRect::meets(const HbmRect& o) const {
   if (low >= o.high || o.low >= high) return false;
   if (pitch == 0 || pitch != o.pitch) return true;
   return row0 < o.row1 && o.row0 < row1 && col0 < o.col1 && o.col0 < col1;
+}
+
+bool HbmRect::covers(const HbmRect& o) const {
+  if (low > o.low || o.high > high) return false;
+  if (pitch == 0) return true;
+  return pitch == o.pitch && row0 <= o.row0 && o.row1 <= row1 && col0 <= o.col0 && o.col1 <= col1;
 }
 
 Lists dependences(const VirtualBlock& block) { return Finder{block}.run(); }

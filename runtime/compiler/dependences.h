@@ -15,6 +15,8 @@ struct HbmRect {
   std::int64_t low = 0, high = 0;  // all of it as a run
   static HbmRect of(const Tile& tile);
   bool meets(const HbmRect& other) const;
+  /// Whether this one meets whatever meets the other one.
+  bool covers(const HbmRect& other) const;
 };
 
 /// Bytes of a partition (of a row in HBM) that a tile covers, relative to its offset.

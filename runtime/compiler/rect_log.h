@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "runtime/compiler/dependences.h"
@@ -11,7 +12,8 @@
 namespace runtime {
 
 /// A list of `Rect`, which is a HbmRect and more. Neighbours have a common range of bytes, and so have neighbours of
-/// these ranges: instructions walk through a tensor, so that nearly all of a long list is passed over at once.
+/// these ranges: instructions walk through a tensor, so that nearly all of a long list is passed over at once. Places
+/// of dropped ones stay until they are half of the list.
 template <class Rect>
 class RectLog {
  public:
@@ -32,12 +34,27 @@ class RectLog {
 
   /// visit(rect) for each that meets `rect`.
   void each(const HbmRect& rect, const auto& visit) const {
-    if (levels_.empty()) return scan(rect, 0, rects_.size(), visit);
-    descend(rect, levels_.size() - 1, 0, levels_.back().size(), visit);
+    find(rect, [&](std::size_t i) { visit(rects_[i]); });
+  }
+
+  /// Forgets those that `rect` covers.
+  void drop_covered(const HbmRect& rect) {
+    find(rect, [&](std::size_t i) {
+      if (!rect.covers(rects_[i])) return;
+      static_cast<HbmRect&>(rects_[i]) = kNowhere;
+      ++dropped_;
+    });
+    if (dropped_ < kFan || 2 * dropped_ < rects_.size()) return;
+    std::vector<Rect> left = std::exchange(rects_, {});
+    levels_.clear(), dropped_ = 0;
+    for (const Rect& kept : left)
+      if (kept.low < kept.high) add(kept);
   }
 
  private:
   static constexpr std::size_t kFan = 16;
+  static constexpr HbmRect kNowhere{.low = std::numeric_limits<std::int64_t>::max(),
+                                    .high = std::numeric_limits<std::int64_t>::min()};
 
   struct Range {
     std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
@@ -50,9 +67,15 @@ class RectLog {
     return all;
   }
 
+  /// visit(place) for each that meets `rect`.
+  void find(const HbmRect& rect, const auto& visit) const {
+    if (levels_.empty()) return scan(rect, 0, rects_.size(), visit);
+    descend(rect, levels_.size() - 1, 0, levels_.back().size(), visit);
+  }
+
   void scan(const HbmRect& rect, std::size_t begin, std::size_t end, const auto& visit) const {
     for (std::size_t i = begin; i < end; ++i)
-      if (rect.meets(rects_[i])) visit(rects_[i]);
+      if (rect.meets(rects_[i])) visit(i);
   }
 
   void descend(const HbmRect& rect, std::size_t level, std::size_t begin, std::size_t end, const auto& visit) const {
@@ -69,6 +92,7 @@ class RectLog {
 
   std::vector<Rect> rects_;
   std::vector<std::vector<Range>> levels_;  // the ranges of kFan each of the level below
+  std::size_t dropped_ = 0;                 // of rects_
 };
 
 }  // namespace runtime

@@ -240,7 +240,9 @@ class Synchronizer {
     }
     Rect r = o.rect;
     r.number = number, r.lane = static_cast<std::uint8_t>(lane);
-    hbm_[o.tile->reg].writes.add(r);
+    HbmTensor& tensor = hbm_[o.tile->reg];
+    tensor.writes.drop_covered(r), tensor.reads.drop_covered(r);  // to wait for this one is to wait for them
+    tensor.writes.add(r);
   }
 
   /// Turns places in lanes into semaphore counts; waits beyond four go in front.
