@@ -27,7 +27,8 @@ enum class Opcode : std::uint8_t {
   kVectorTranspose,       // dst[i, j] = a[j, i] in 32 x 32 squares
   kTensorTensor,          // dst = a alu0 b
   kTensorScalar,          // dst = (a alu0 s0) alu1 s1; s0: b [P, 1] or imm0; s1: c [P, 1] or imm1; alu1 may be kNone
-  kTensorScalarReduce,    // as kTensorScalar with alu0 only; dst2 [P, 1] = alu1-reduction of dst over the free axes
+  kTensorScalarReduce,    // as kTensorScalar with alu0 only; dst2 [P, 1] = alu1 of dst over the free axes, by the
+                          // registers
   kScalarTensorTensor,    // dst = (a alu0 s0) alu1 c; s0: b [P, 1] or imm0
   kTensorTensorScan,      // dst[i] = (a[i] alu0 dst[i-1]) alu1 b[i], dst[-1] = imm0 or c [P, 1]
   kTensorReduce,          // dst [P, outer...] = alu0-reduction of a over its innermost free axes; `negate`: times -1
@@ -137,6 +138,7 @@ enum class Fn : std::uint8_t {
   kGelu,
   kGeluTanh,
   kGeluSigmoid,
+  kGeluSigmoidGrad,
   kGeluGrad,
   kGeluTanhGrad,
   kSilu,
@@ -157,7 +159,7 @@ enum class Fn : std::uint8_t {
   kSign,
   kAbs,
 };
-inline constexpr std::size_t kFnCount = 26;
+inline constexpr std::size_t kFnCount = 27;
 
 /// Holds the issuing sequencer until semaphore `sem` has been raised `count` times since the block call began.
 /// Semaphore e < 5 is raised when an instruction of engine e with `signal` retires; semaphore kFirstDmaSemaphore + q
@@ -172,14 +174,15 @@ inline constexpr int kMaxWaits = 4;  // more: kWait instructions in front
 
 /// The command of an instruction to its engine's accumulator registers, one fp32 number per partition (lane). ScalarE's
 /// sum (kActivation, kActivationReduce), VectorE's take the maximum (kSelectReduce, kRangeSelect) or alu1
-/// (kTensorScalarCumulative); dst2 is their final content. Source: nki.isa.reduce_cmd, nki.isa.activation.
+/// (kTensorScalarCumulative, kTensorScalarReduce); dst2 is their final content. Source: nki.isa.reduce_cmd,
+/// nki.isa.activation.
 enum class Registers : std::uint8_t {
-  kDefault,      // as kIdle without dst2, as kResetReduce with it; kTensorScalarCumulative: as kResetReduce
+  kDefault,      // as kIdle without dst2, as kResetReduce with it; those with alu1: as kResetReduce
   kIdle,         // left alone
   kReset,        // emptied
   kReduce,       // accumulated onto the content
   kResetReduce,  // emptied, then accumulated
-  kLoadReduce,   // set to imm1 or c, then accumulated: kTensorScalarCumulative
+  kLoadReduce,   // set to imm1 or c, then accumulated: kTensorScalarCumulative, kTensorScalarReduce
 };
 inline constexpr std::size_t kRegistersCount = 6;
 
@@ -200,7 +203,7 @@ struct Instr {
   bool accumulate = false;  // matmul: add to the content of PSUM; DMA: read-modify-write add
   bool reverse0 = false;    // alu0 with its operands exchanged: s0 alu0 a
   bool reverse1 = false;
-  bool negate = false;    // tensor_reduce: the result times -1
+  bool negate = false;    // tensor_reduce, tensor_scalar_reduce: the reduction times -1
   bool skip = false;      // gather, scatter: an index out of range leaves its row unchanged, without error
   bool integers = false;  // `ints` in place of imm0 to imm3: all 32 bits of them
   bool onezero = false;   // matmul: a or b holds ones and zeros only, which saves passes of fp32

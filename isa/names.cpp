@@ -15,10 +15,10 @@ constexpr std::array<Names, kAluCount> kAlus = {
     "ne",   "gt",  "ge",          "lt",         "le",          "and",         "or",       "xor",         "shl",
     "shr",  "not", "logical_and", "logical_or", "logical_xor", "logical_not", "absolute", "inverse_sqrt"};
 constexpr std::array<Names, kFnCount> kFns = {
-    "copy",           "square", "sigmoid",   "relu", "gelu",      "gelu_tanh", "gelu_sigmoid", "gelu_grad",
-    "gelu_tanh_grad", "silu",   "silu_grad", "tanh", "tanh_grad", "softplus",  "mish",         "erf",
-    "erf_grad",       "exp",    "log",       "sin",  "arctan",    "sqrt",      "rsqrt",        "reciprocal",
-    "sign",           "abs"};
+    "copy",       "square",         "sigmoid", "relu",      "gelu", "gelu_tanh", "gelu_sigmoid", "gelu_sigmoid_grad",
+    "gelu_grad",  "gelu_tanh_grad", "silu",    "silu_grad", "tanh", "tanh_grad", "softplus",     "mish",
+    "erf",        "erf_grad",       "exp",     "log",       "sin",  "arctan",    "sqrt",         "rsqrt",
+    "reciprocal", "sign",           "abs"};
 constexpr std::array<Names, kRegistersCount> kRegisters = {"default", "idle",         "reset",
                                                            "reduce",  "reset_reduce", "load_reduce"};
 constexpr std::array<Names, 5> kPhases = {"forward", "backward", "optimizer", "communication", "other"};

@@ -47,7 +47,8 @@ constexpr Operands writes(const Instr& instr) {
 constexpr Registers command_of(const Instr& instr) {
   if (instr.registers != Registers::kDefault) return instr.registers;
   const bool reduces = instr.dst2 && instr.op != Opcode::kMatchReplace8;
-  return reduces || instr.op == Opcode::kTensorScalarCumulative ? Registers::kResetReduce : Registers::kIdle;
+  const bool always = instr.op == Opcode::kTensorScalarCumulative || instr.op == Opcode::kTensorScalarReduce;
+  return reduces || always ? Registers::kResetReduce : Registers::kIdle;
 }
 
 constexpr bool uses(const Instr& instr, Space space) {

@@ -36,7 +36,8 @@ void check_command(const Instr& instr, const Row& row) {
     breach("name a command of isa/instr.h", "register command {} does not exist", static_cast<int>(instr.registers));
   if (instr.registers != Registers::kDefault && !row.form.registers)
     breach("leave it out", "{} has no accumulator registers", row.name);
-  if (instr.registers == Registers::kLoadReduce && instr.op != Opcode::kTensorScalarCumulative)
+  const bool loads = instr.op == Opcode::kTensorScalarCumulative || instr.op == Opcode::kTensorScalarReduce;
+  if (instr.registers == Registers::kLoadReduce && !loads)
     breach("use reset_reduce", "{} cannot load its registers", row.name);
 }
 

@@ -55,6 +55,11 @@ void eight(std::string_view name, const Tile& tile, const Instr& i) {
 
 void fp32_or_int32(std::string_view name, const Tile& tile) { need_type(name, tile, {Dtype::kFp32, Dtype::kInt32}); }
 
+void always_accumulates(const Instr& i, std::string_view name) {
+  if (i.registers == Registers::kIdle || i.registers == Registers::kReset)
+    breach("use reset_reduce, load_reduce or reduce", "{} always accumulates", name);
+}
+
 }  // namespace
 
 void matmul(const Instr& i) {
@@ -118,7 +123,10 @@ void tensor_scalar(const Instr& i) {
 void tensor_scalar_reduce(const Instr& i) {
   need_same_shape("dst", i.dst, "a", i.a);
   need_column_if("b", i.b, i.a.partitions);
+  need_column_if("c", i.c, i.a.partitions);
   need_column_if("dst2", i.dst2, i.a.partitions);
+  if (i.c) need_type("c", i.c, {Dtype::kFp32});
+  always_accumulates(i, "tensor_scalar_reduce");
 }
 
 void cumulative(const Instr& i) {
@@ -131,8 +139,7 @@ void cumulative(const Instr& i) {
     if (tile->dtype == Dtype::kInt32 || tile->dtype == Dtype::kUint32)
       breach("use floats, or 8- or 16-bit integers", "tensor_scalar_cumulative cannot take {}", name_of(tile->dtype));
   one_operand(i);
-  if (i.registers == Registers::kIdle || i.registers == Registers::kReset)
-    breach("use reset_reduce, load_reduce or reduce", "it always accumulates");
+  always_accumulates(i, "tensor_scalar_cumulative");
 }
 
 void scalar_tensor_tensor(const Instr& i) {
@@ -343,7 +350,7 @@ void range_select(const Instr& i) {
     need_shape(name, *bound, i.a.partitions, 1);
     need_type(name, *bound, {Dtype::kFp32});
   }
-  need_shape("dst2", i.dst2, i.a.partitions, 1);
+  need_column_if("dst2", i.dst2, i.a.partitions);
 }
 
 void unsupported(const Instr&) {}  // no engine has it: the form says so

@@ -233,11 +233,12 @@ void with_row_reduction(const Instr& instr, std::uint32_t index, Context& contex
   const View dst2 = instr.dst2 ? view(instr, instr.dst2, "dst2", context) : View{};
   need(instr, !instr.dst2 || (dst2.partitions == dst.partitions && dst2.cols == 1),
        "dst2 is not one number per partition", "give it the shape [P, 1]");
-  const Rounder how = rounder(index, context);
-  Rounder how2 = how;
+  Rounder how = rounder(index, context), how2 = how;
   how2.stream.nonce[1] ^= 0x80000000u;  // its roundings are not those of dst's first column
   const auto end_rows = [&](std::int64_t p, std::int64_t rows, float* results) {
-    for (std::int64_t r = 0; r < rows; ++r) results[r] = accumulate(instr, reduction, p + r, results[r], context);
+    const float sign = instr.negate ? -1.0f : 1.0f;
+    for (std::int64_t r = 0; r < rows; ++r)
+      results[r] = sign * accumulate(instr, reduction, p + r, results[r], context);
     if (instr.dst2) write(dst2, {p, 0, 1, rows}, results, how2);
   };
   if (dst.cols <= kBlock / 2) {  // strips hold whole rows
@@ -283,6 +284,10 @@ void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& cont
   const View dst = view(instr, instr.dst, "dst", context);
   const View a = tile_like(instr, instr.a, "a", dst, context);
   const Operand s0{instr, instr.b, "b", number_of(instr, 0), dst.partitions, context};
+  const Operand start{instr, instr.c, "c", instr.imm1, dst.partitions, context};
+  if (command_of(instr) == Registers::kLoadReduce)
+    for (std::int64_t p = 0; p < dst.partitions; ++p)
+      register_of(instr, p, context) = start.block(p, 0, 1, nullptr).scalar;
   with_row_reduction(instr, index, context, instr.alu1, dst, [&](const Strip& strip, float* out) {
     alignas(64) Block xs, ys;
     combine(instr, {instr.alu0, instr.reverse0}, read(a, strip, xs), s0.block(strip, ys), out, strip.elements());

@@ -18,6 +18,7 @@ inline float accumulate(const Instr& instr, Alu op, std::int64_t p, float result
   float& value = register_of(instr, p, context);
   switch (command_of(instr)) {
     case Registers::kReset: value = identity_of(op); break;
+    case Registers::kLoadReduce:  // the instruction has set it
     case Registers::kReduce: combine(instr, {op, false}, &value, {nullptr, result}, &value, 1); break;
     case Registers::kResetReduce: value = result; break;
     default: break;

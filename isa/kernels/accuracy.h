@@ -26,6 +26,7 @@ inline constexpr std::array<Accuracy, kFnCount> kAccuracy{{
     {Fn::kGelu, 4, 0x1p-3, -kLargest, kLargest},
     {Fn::kGeluTanh, 4, 0x1p-3, -kLargest, kLargest},
     {Fn::kGeluSigmoid, 4, 0x1p-3, -kLargest, kLargest},
+    {Fn::kGeluSigmoidGrad, 5, 0x1p-3, -kLargest, kLargest},
     {Fn::kGeluGrad, 5, 0x1p-3, -kLargest, kLargest},
     {Fn::kGeluTanhGrad, 5, 0x1p-3, -kLargest, kLargest},
     {Fn::kSilu, 4, 0, -80, kLargest},

@@ -163,6 +163,7 @@ void fill_reductions(Kernels& table) {
   fn[at(Fn::kGelu)] = unary_loop<f_gelu>;
   fn[at(Fn::kGeluTanh)] = unary_loop<f_gelu_tanh>;
   fn[at(Fn::kGeluSigmoid)] = unary_loop<f_gelu_sigmoid>;
+  fn[at(Fn::kGeluSigmoidGrad)] = unary_loop<f_gelu_sigmoid_grad>;
   fn[at(Fn::kGeluGrad)] = unary_loop<f_gelu_grad>;
   fn[at(Fn::kGeluTanhGrad)] = unary_loop<f_gelu_tanh_grad>;
   fn[at(Fn::kSilu)] = unary_loop<f_silu>;

@@ -180,6 +180,11 @@ inline float f_gelu_tanh_grad(float x) {
 
 /// x * sigmoid(1.702 x). Source: Hendrycks and Gimpel, arXiv:1606.08415.
 inline float f_gelu_sigmoid(float x) { return x < -61.0f ? -0.0f : x * f_sigmoid(1.702f * x); }
+inline float f_gelu_sigmoid_grad(float x) {
+  const float t = 1.702f * cut(x, 61.0f);
+  const Sigmoid s = sigmoid_and_slope(t);
+  return fma1(t, s.slope, s.value);
+}
 inline float f_silu(float x) { return x < -104.0f ? -0.0f : x * f_sigmoid(x); }
 inline float f_silu_grad(float x) {
   const Sigmoid s = sigmoid_and_slope(x);

@@ -189,8 +189,7 @@ Tile Trace::read_tile(const View& view) {
   view.storage->read = true;
   const Tile tile = on_chip_tile(view);
   if (!view.storage->places.empty() && placed_.overwritten(tile, view.storage.get())) {
-    const Doubt doubt{label_, "a tile is read after another one was written to its place"};
-    if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
+    doubt("a tile is read after another one was written to its place");
   }
   if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return tile;
   BlockState& state = state_of(view);
@@ -200,6 +199,19 @@ Tile Trace::read_tile(const View& view) {
   });
   if (!written) fill_block(view, state);
   return tile;
+}
+
+void Trace::doubt(std::string_view text) {
+  const Doubt doubt{label_, std::string{text}};
+  if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
+}
+
+/// Rows that an index names may be any: only the run knows which.
+void Trace::note_race(const isa::Instr& instr) {
+  if (instr.op == isa::Opcode::kDmaGather || instr.op == isa::Opcode::kDmaScatter || instr.accumulate) return;
+  if (races_.raced(instr.a))
+    doubt("a program reads in HBM what another one of the grid writes: they run in any order, nothing makes it wait");
+  races_.write(instr.dst);
 }
 
 void Trace::note_write(const View& view) {
@@ -274,6 +286,7 @@ void Trace::emit(const Op& op) {
   if (op.dst2) instr.dst2 = write_tile(*op.dst2);
   instr = on_ring(op.any_engine ? on_engine(instr) : instr);
   check(instr);
+  if (shared_) note_race(instr);
   const std::uint32_t index = push(instr);
   if (op.any_engine) open_.push_back(index);
   for (const View* dst : {op.dst, op.dst2})
@@ -307,6 +320,7 @@ void Trace::end_loop() {
 }
 
 void Trace::program(std::size_t number) {
+  shared_ = true, races_.program(number);
   if (number == program_) return;
   for (LoopTrace& loop : open_loops_) loop.starts.clear();
   other_loops_[program_] = std::move(open_loops_);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isa/target.h"
@@ -16,6 +17,7 @@
 #include "runtime/nki/doubts.h"
 #include "runtime/nki/loops.h"
 #include "runtime/nki/placed.h"
+#include "runtime/nki/races.h"
 #include "runtime/nki/view.h"
 
 namespace runtime::nki {
@@ -80,6 +82,11 @@ class Trace {
   /// Another program of the launch grid goes on: its own loops are open. Loops in which programs take turns are not
   /// joined.
   void program(std::size_t number);
+  /// The programs of the launch grid have met.
+  void programs_met() { races_.meet(); }
+
+  /// How many instructions there are.
+  std::size_t made() const { return block_.instrs.size(); }
 
   VirtualBlock finish();
   /// The block as far as it has come, with a last transfer of `part`, on the chip, to `to`, in HBM.
@@ -108,6 +115,8 @@ class Trace {
   Tile read_tile(const View& view);
   Tile write_tile(const View& view);
   void note_write(const View& view);
+  void doubt(std::string_view text);
+  void note_race(const isa::Instr& instr);
   void fill_block(const View& view, BlockState& state);
   std::uint32_t push(const isa::Instr& instr);
   void check(isa::Instr instr) const;
@@ -135,6 +144,8 @@ class Trace {
   bool newer_ = false;
   std::vector<std::uint32_t> open_;
   Placed placed_;
+  bool shared_ = false;  // by several programs
+  Races races_;
   std::vector<Doubt> doubts_;
 };
 

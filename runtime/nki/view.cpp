@@ -117,6 +117,9 @@ class Subscript {
   void slice(const Index& index) {
     const Axis a = axis();
     const std::int64_t size = index.size < 0 ? a.size : index.size;
+    const bool named = next_ == 0 && view_.indirect && view_.indirect->rows && view_.indirect->index->elements() > 1;
+    if (named && (size != a.size || index.step != 1))
+      refuse("the axis that an index of the run names is cut", "cut the index first");
     const std::int64_t last = index.begin + (size - 1) * index.step;
     if (size > 0 && (std::min(index.begin, last) < 0 || std::max(index.begin, last) >= a.size)) {
       Affine places{.constant = index.begin, .rank = 1};

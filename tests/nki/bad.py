@@ -143,6 +143,29 @@ CASES = [
     i = nl.ndarray((128, 1), dtype=nl.uint32, buffer=nl.sbuf)
     nisa.memset(i, 3)
     nisa.dma_transpose(c[0:128, 0:128], x.ap([[512, 128], [1, 128]], vector_offset=i))  # HERE"""),
+    ("descriptors that the chip does not make", NEWER, "NeuronCore-v3", """
+    nisa.dma_copy(c, x, dge_mode=nisa.dge_mode.hwdge)  # HERE"""),
+    ("a gather without descriptors of its own", NEWER, "does not gather", """
+    rows = nl.zeros((128, 1), nl.int32)
+    nisa.dma_copy(c, x.vector_select(0, rows), dge_mode=nisa.dge_mode.none)  # HERE"""),
+    ("a copy that ScalarE lacks", NEWER, "no tensor_copy", """
+    nisa.tensor_copy(c, a, engine=nisa.engine.scalar)  # HERE"""),
+    ("an engine that computes nothing", NEWER, "DMA computes nothing", """
+    nisa.tensor_copy(c, a, engine=nisa.engine.dma)  # HERE"""),
+    ("a maximum of ScalarE's accumulators", NEWER, "add only", """
+    most = nl.ndarray((128, 1), dtype=nl.float32)
+    nisa.activation(c, nl.exp, a, reduce_op=nl.maximum, reduce_res=most)  # HERE"""),
+    ("a tile of the array without its size", NEWER, "together", """
+    sums = nl.ndarray((32, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(sums, a[:32, :32], b[:32], tile_position=(32, 0))  # HERE"""),
+    ("bytes that are no whole numbers", NEWER, "no whole numbers", """
+    odd = nl.ndarray((128, 7), dtype=nl.uint8).view(nl.float32)  # HERE"""),
+    ("an axis that an index names, cut", NEWER, "is cut", """
+    rows = nl.zeros((128, 1), nl.int32)
+    half = x.vector_select(0, rows)[0:64]  # HERE"""),
+    ("a start of the accumulators that is not read", NEWER, "reduce_init is given", """
+    total = nl.zeros((128, 1), nl.float32)
+    nisa.tensor_scalar_reduce(c, a, nl.add, 1.0, nl.add, total, reduce_init=1.0)  # HERE"""),
     ("a collective with other ranks", NEWER, "3 other ranks", """
     group = nki.collectives.ReplicaGroup([[0, 1, 2, 3], [4, 5]])
     nki.collectives.all_reduce([x], [out], group, nl.add)  # HERE"""),

@@ -1,6 +1,7 @@
 """Kernels as libraries of the newer dialect write them, against NumPy: classes and enumerations, allocators, lists of
 tiles, programs that meet, loops whose length the run knows, calls of SDK 2.27, and what copies through patterns do."""
 import copy
+import dataclasses
 import enum
 import sys
 import typing
@@ -221,7 +222,7 @@ def earlier(x):
     a, b, c = loaded(x), nl.ndarray(x.shape, dtype=x.dtype, buffer="sbuf"), loaded(x)
     eye = loaded(nl.shared_constant(ntensor.identity(x.shape[0], nl.float32)))
     nisa.affine_select(b, [[-1, x.shape[1]]], 0, 1, a, 0.0, nl.greater_equal)
-    nisa.dma_copy(c, a, dst_rmw_op=nl.add, unique_indices=True, dge_mode=2)
+    nisa.dma_copy(c, a, dst_rmw_op=nl.add, unique_indices=True, dge_mode=1)
     three, last = a.reshape((x.shape[0], 4, x.shape[1] // 4)), nl.ndarray((x.shape[0], 4), dtype=nl.float32)
     nisa.tensor_reduce(last, nl.add, three, axis=1)
     register = nisa.register_alloc(0)
@@ -288,6 +289,89 @@ for number, wanted in enumerate((W[2], W[2, 128:, 2:], W[2].reshape(2, 128, 64).
 Z = W.copy()
 Z[:, 2, 3:7] = 1
 check("a part of a row that the run picks", lambda: put_into(W.copy(), WHICH, np.ones((3, 4), np.float32)), Z)
+
+
+@nki.jit
+def crossed(x, waits):
+    """Each program reads the half that the other one writes."""
+    out, mine = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm), 64 * nl.program_id(0)
+    nisa.dma_copy(out[mine:mine + 64], loaded(x[mine:mine + 64]))
+    if waits:
+        nisa.core_barrier(out, (0, 1))
+    loaded(out[64 - mine:128 - mine])
+    return out
+
+
+for waits in (True, False):
+    check(f"a race is a warning, {waits}", on_trn2(lambda w=waits: len(crossed[2].compile(B, w).warnings)), not waits)
+
+
+# ---- arguments that containers hold
+class Pair(typing.NamedTuple):
+    left: object
+    right: object = None
+
+
+class Held(nl.NKIObject):
+    def __init__(self, tensor, scale):
+        self.tensor, self.scale = tensor, scale
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    tensors: dict
+    unused: object = None
+
+
+@nki.jit
+def contained(pairs, held, frozen, nothing=(None, 1)):
+    total = nl.zeros(held.tensor.shape, nl.float32)
+    for x in [t for p in pairs for t in p if t is not None] + [held.tensor] + list(frozen.tensors.values()):
+        nisa.scalar_tensor_tensor(total, loaded(x), nl.multiply, held.scale, nl.add, total)
+    return given(total)
+
+
+X = [f32(8, 16) for _ in range(5)]
+check("arrays in containers", lambda: contained([Pair(X[0]), Pair(X[1], X[2])], Held(X[3], 2.0), Frozen({"a": X[4]})),
+      2 * sum(X))
+
+
+# ---- accumulators of VectorE
+@nki.jit
+def accumulated(x, begin):
+    """The sum and the greatest number of all columns, half of them at a time; what is kept is not written out."""
+    a, half = loaded(x), x.shape[1] // 2
+    kept, total, negated, most = (nl.ndarray((x.shape[0], n), dtype=nl.float32) for n in (half, 1, 1, 1))
+    one = dict(op0=nl.multiply, operand0=2.0)
+    nisa.tensor_scalar_reduce(kept, a[:, :half], **one, reduce_op=nl.add)
+    nisa.tensor_scalar_reduce(kept, a[:, half:], **one, reduce_op=nl.add, reduce_res=total,
+                              reduce_cmd=nisa.reduce_cmd.reduce)
+    nisa.tensor_scalar_reduce(kept, a[:, half:], **one, reduce_op=nl.add, reduce_res=negated, reduce_res_negate=True,
+                              reduce_cmd=nisa.reduce_cmd.load_reduce, reduce_init=loaded(begin))
+    nisa.tensor_scalar_reduce(kept, a[:, :half], **one, reduce_op=nl.maximum,
+                              reduce_cmd=nisa.reduce_cmd.load_reduce, reduce_init=1.5)
+    nisa.tensor_scalar_reduce(kept, a[:, half:], **one, reduce_op=nl.maximum, reduce_res=most,
+                              reduce_cmd=nisa.reduce_cmd.reduce)
+    return given(total, negated, most)
+
+
+@nki.jit
+def selected(x, bounds):
+    """The greatest of the numbers between two columns, half of the columns at a time."""
+    a, b, half = loaded(x), loaded(bounds), x.shape[1] // 2
+    kept, most = nl.ndarray((x.shape[0], half), dtype=nl.float32), nl.ndarray((x.shape[0], 1), dtype=nl.float32)
+    for n, command in enumerate((nisa.reduce_cmd.reset_reduce, nisa.reduce_cmd.reduce)):
+        nisa.range_select(kept, a[:, n * half:(n + 1) * half], nl.greater_equal, nl.less, b[:, :1], b[:, 1:],
+                          reduce_cmd=command, reduce_res=most if n else None, range_start=n * half)
+    return given(most)
+
+
+S, BEGIN = f32(16, 64), f32(16, 1)
+for number, wanted in enumerate((2 * S.sum(1, keepdims=True), -(BEGIN + 2 * S[:, 32:].sum(1, keepdims=True)),
+                                 np.maximum(2 * S.max(1, keepdims=True), 1.5))):
+    check(f"accumulators {number}", lambda n=number: accumulated(S, BEGIN)[n], wanted, 1e-5)
+BOUNDS = np.repeat(np.array([[5, 50]], np.float32), 16, 0)
+check("a selection in two parts", on_trn2(lambda: selected(S, BOUNDS)), S[:, 5:50].max(1, keepdims=True))
 
 
 # ---- names that are no instructions

@@ -57,6 +57,8 @@ def put(op, engine, dst, *sources, mask=None, **settings):
     """Adds an instruction. `sources`: a, b, c; `settings`: dst2, and members of isa::Instr by their names; None: not
     given. `engine` ANY: of those that can, the one that is done first."""
     operands = (dst, *sources, None, None, None)[:4] + (settings.pop("dst2", None),)
+    if state.heard is not None:
+        state.heard.append((OP[op], engine, operands, mask, settings))
     if mask is None:
         return current().emit(OP[op], engine, operands, None, settings)
     for part in parts(mask_of(mask)):
@@ -67,6 +69,11 @@ def put(op, engine, dst, *sources, mask=None, **settings):
 def parts(mask):
     """The masks of an instruction's rectangles."""
     return (None,) if mask is None else mask.rectangles()
+
+
+def is_later(generation):
+    """Whether the chip is NeuronCore of that generation, or a later one."""
+    return state.machine().generation >= generation
 
 
 def number(value):
@@ -179,7 +186,7 @@ _LATER = {"logical_and": "logical_and", "logical_or": "logical_or", "logical_xor
           "absolute": "absolute", "rsqrt": "inverse_sqrt"}
 FUNCTIONS = {"copy": "copy", "identity": "copy", "square": "square", "sigmoid": "sigmoid", "relu": "relu",
               "gelu": "gelu", "gelu_dx": "gelu_grad", "gelu_apprx_tanh": "gelu_tanh",
-              "gelu_apprx_sigmoid": "gelu_sigmoid", "silu": "silu",
+              "gelu_apprx_sigmoid": "gelu_sigmoid", "gelu_apprx_sigmoid_dx": "gelu_sigmoid_grad", "silu": "silu",
               "silu_dx": "silu_grad", "tanh": "tanh", "softplus": "softplus", "mish": "mish", "erf": "erf",
               "erf_dx": "erf_grad", "exp": "exp", "log": "log", "sin": "sin", "arctan": "arctan", "sqrt": "sqrt",
               "rsqrt": "rsqrt", "reciprocal": "reciprocal", "sign": "sign", "abs": "abs", "absolute": "abs"}

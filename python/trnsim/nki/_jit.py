@@ -10,6 +10,7 @@ import numpy as np
 
 from trnsim import _core
 from trnsim.nki import _doubts, _dtypes, _programs, _report, _torch
+from trnsim.nki._arguments import Arguments
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki._watch import Watch
 from trnsim.nki.typing import TensorType
@@ -62,40 +63,6 @@ class Compiled:
 
     def _repr_html_(self):
         return _report.notebook(self, self.time(path=True))
-
-
-def _array(value):
-    if isinstance(value, TensorType):
-        return np.zeros(value.shape, _dtypes.dtype_of(_dtypes.code(value.dtype, _dtypes.FP32)))
-    array = _torch.to_numpy(value) if _torch.is_tensor(value) else np.asarray(value)
-    if array.dtype == np.float64:
-        array = array.astype(np.float32)
-    if array.dtype == np.int64:
-        array = array.astype(np.int32)
-    return np.ascontiguousarray(array).view(_dtypes.ours(array.dtype))
-
-
-def _is_array(value):
-    return isinstance(value, (np.ndarray, TensorType)) or (hasattr(value, "__array__") and hasattr(value, "shape")
-                                                           and not isinstance(value, np.generic))
-
-
-class _Arguments:
-    """The arrays of a call become tensors in HBM; all else stays."""
-
-    def __init__(self):
-        self.inputs = []  # (register, array, the caller's)
-
-    def tensor(self, value, name):
-        if isinstance(value, (list, tuple)) and value and all(_is_array(v) for v in value):
-            return type(value)(self.tensor(v, f"{name}[{i}]") for i, v in enumerate(value))
-        if not _is_array(value):
-            return value
-        array = _array(value)
-        view = state.trace.tensor(HBM, _dtypes.code(array.dtype), list(array.shape), name=name)
-        state.tensors.append((view, name, view.code, array.shape))
-        self.inputs.append((view.reg, array, value))
-        return view
 
 
 def _newer(func):
@@ -162,11 +129,11 @@ def _compiled(func, grid, args, kwargs, simulated, together):
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
     state.written, state.known, state.loops, state.placed = set(), {}, [], {}
-    state.doubts = []
+    state.doubts, state.recipes, state.heard = [], {}, None
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)
     try:
-        arguments = _Arguments()
+        arguments = Arguments()
         state.arrays = arguments.inputs
         with Watch(settings.seconds):
             views = [arguments.tensor(a, names[i] if i < len(names) else f"argument{i}") for i, a in enumerate(args)]

@@ -18,7 +18,9 @@ def traced(grid, call, together):
     if together:
         return _Turns([tuple(map(int, p)) for p in programs], call).run()
     results = None
-    for program in programs:
+    for number, program in enumerate(programs):
+        if len(programs) > 1:
+            state.trace.program(number)
         state.program, state.next_shared, state.turns = tuple(int(i) for i in program), 0, None
         results = call()
     return results
@@ -95,6 +97,7 @@ class _Turns:
             if len({p for p, _ in self.waiting.values()}) > 1:
                 raise error("the programs meet in different places", "use the same pipe_id in the same order")
             act({n: g for n, (_, g) in self.waiting.items()})
+            state.trace.programs_met()
             self.waiting.clear()
         with self.changed:
             self._pass_on()

@@ -22,6 +22,8 @@ class _State(threading.local):
     loops = []         # the loops of the older dialect that are open: the index of a static one, or None
     placed = {}        # where tensors that loops declare lie, by where they are declared
     peeked = None      # a tensor in HBM through which numbers of the run are asked for
+    recipes = {}       # calls that were made before
+    heard = None       # the instructions of a call that is made for the first time
     into = None        # where the next instruction writes: `dst` of the newer dialect
 
 

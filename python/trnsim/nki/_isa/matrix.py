@@ -1,7 +1,7 @@
 """nki.isa: TensorE."""
 from trnsim import _core
 from trnsim.nki import _emit as e
-from trnsim.nki._dtypes import FP32, code, is_integer
+from trnsim.nki._dtypes import FP8, FP32, code, is_integer
 from trnsim.nki._emit import put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.moves import copy
@@ -24,6 +24,8 @@ def double_row(stationary, moving, mode, accumulate=False):
         raise error(f"perf_mode {mode} exists from NeuronCore-v3 on", "leave perf_mode out")
     if mode not in ("double_row_gen3", "double_row"):
         raise error(f"perf_mode {mode} is not modelled", "use double_row_gen3, or leave perf_mode out")
+    if stationary.code not in FP8 or moving.code not in FP8:
+        raise error(f"double rows of {stationary.dtype} and {moving.dtype}", "give two float8, or leave perf_mode out")
     if stationary.shape[1] != 2 or moving.shape[1] != 2:
         raise error(f"double rows of {tuple(stationary.shape)} and {tuple(moving.shape)}", "give both [K, 2, columns]")
     out = product((stationary[:, 0, :], moving[:, 0, :]), accumulate=accumulate)

@@ -186,6 +186,6 @@ def range_select(*, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd
     otherwise = modes.fp32_min() if on_false_value is None else float(on_false_value)
     put("range_select", e.VECTOR, out, data, tile(bound0), tile(bound1), alu0=ALU[alu_name(comp_op0)],
         alu1=ALU[alu_name(comp_op1)], imm=(float(range_start), otherwise, 0, 0), mask=mask,
-        dst2=e.temp([data.shape[0], 1], _dtypes.FP32) if reduce_res is None else tile(reduce_res),
+        dst2=None if reduce_res is None else tile(reduce_res),
         registers=modes.REGISTERS[reduce_cmd.name] if given else None)
     return out

@@ -1,4 +1,7 @@
 """nki.isa of the newer dialect: VectorE, ScalarE and GpSimdE."""
+import numpy as np
+
+from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
@@ -8,7 +11,7 @@ from trnsim.nki._newer.emit import DONE, destination, into, later
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import reduce_cmd as commands
 from trnsim.nki._newer.registers import known_value, remember
-from trnsim.nki._state import error
+from trnsim.nki._state import error, state
 
 _MAX = "maximum"
 
@@ -69,12 +72,13 @@ def tensor_partition_reduce(dst, op, data, name=None):
 
 def tensor_scalar_reduce(dst, data, op0, operand0, reduce_op, reduce_res=None, reverse0=False,
                          reduce_cmd=commands.reset_reduce, reduce_init=None, reduce_res_negate=False, name=None):
-    if reduce_cmd is not commands.reset_reduce or reduce_init is not None or reduce_res_negate:
-        later("tensor_scalar_reduce with another reduce_cmd")
-    if reduce_res is None:
-        return into(dst, isa.tensor_scalar, data, op0, operand0, reverse0)
+    if (reduce_cmd is commands.load_reduce) != (reduce_init is not None):
+        raise error(f"reduce_init is {'missing' if reduce_init is None else 'given'} with reduce_cmd.{reduce_cmd.name}",
+                    "give reduce_init with reduce_cmd.load_reduce, and with no other")
+    begin = None if reduce_init is None else e.per_partition(reduce_init, tile(data))
     return into(dst, isa.tensor_scalar_reduce, data=data, op0=op0, operand0=operand0, reduce_op=reduce_op,
-                reduce_res=destination(reduce_res), reverse0=reverse0)
+                reduce_res=None if reduce_res is None else destination(reduce_res), reverse0=reverse0, begin=begin,
+                registers=modes.REGISTERS[reduce_cmd.name], negate=bool(reduce_res_negate))
 
 
 def tensor_scalar_cumulative(dst, src, op0, op1, imm0, imm1=None, reduce_cmd=commands.reset_reduce, name=None):
@@ -84,6 +88,8 @@ def tensor_scalar_cumulative(dst, src, op0, op1, imm0, imm1=None, reduce_cmd=com
 
 def activation(dst, op, data, bias=None, scale=1.0, reduce_op=None, reduce_res=None, reduce_cmd=commands.idle,
                name=None):
+    if reduce_op is not None and alu_name(reduce_op) != "add":
+        raise error("ScalarE's accumulators add only", "give reduce_op=nl.add")
     given = None if reduce_res is None else destination(reduce_res)
     return into(dst, isa.activation, op, data, bias=bias, scale=scale, reduce_op=reduce_op, reduce_res=given,
                 reduce_cmd=reduce_cmd)
@@ -165,8 +171,15 @@ def rand_get_state(dst, engine=engines.gpsimd, name=None):
     return DONE
 
 
+def _greatest(name, op):
+    """The accumulators of a selection keep the greatest number."""
+    if alu_name(op) != "max":
+        raise error(f"{name} reduces to the greatest number only", "use reduce_op=nl.maximum, or nisa.tensor_reduce")
+
+
 def select_reduce(dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd=commands.idle, reduce_op=_MAX,
                   reverse_pred=False, name=None):
+    _greatest("select_reduce", reduce_op)
     isa.select_reduce(dst=destination(dst), predicate=predicate, on_true=on_true, on_false=on_false,
                       reduce_res=None if reduce_res is None else destination(reduce_res), reduce_cmd=reduce_cmd,
                       reverse_pred=reverse_pred)
@@ -175,10 +188,12 @@ def select_reduce(dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd
 
 def range_select(dst, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd=commands.reset_reduce,
                  reduce_res=None, reduce_op=_MAX, range_start=0, on_false_value=None, name=None):
+    _greatest("range_select", reduce_op)
+    if on_false_value is not None and np.float32(on_false_value) != np.float32(modes.fp32_min()):
+        state.doubts.append((_core._line(), f"range_select writes {modes.fp32_min():.8g}, not {on_false_value}"))
     return into(dst, isa.range_select, on_true_tile=on_true_tile, comp_op0=comp_op0, comp_op1=comp_op1, bound0=bound0,
-                bound1=bound1, reduce_cmd=reduce_cmd if reduce_res is not None else modes.reduce_cmd.idle,
-                reduce_res=None if reduce_res is None else destination(reduce_res), range_start=range_start,
-                on_false_value=modes.fp32_min() if on_false_value is None else on_false_value)
+                bound1=bound1, reduce_cmd=reduce_cmd, range_start=range_start,
+                reduce_res=None if reduce_res is None else destination(reduce_res))
 
 
 def iota(dst, pattern, offset=0, channel_multiplier=0, name=None):

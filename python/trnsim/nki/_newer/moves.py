@@ -30,9 +30,7 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
         raise error(f"the source of a copy is {type(src).__name__}", "give a tensor; fill tiles with nisa.memset")
     if src.space == PSUM or dst.space == PSUM:
         raise error("DMA does not reach PSUM in this dialect", "copy it to SBUF with nisa.tensor_copy")
-    if dge_mode is dge.hwdge and src.dtype != dst.dtype:
-        raise error(f"hardware descriptor generation moves bytes: {src.dtype} does not become {dst.dtype}",
-                    "give both the same type (.view), or use dge_mode.swdge")
+    _check_descriptors(dst, src, dge_mode, engine)
     if src.size != dst.size and not (src.by_values or dst.by_values):
         raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both as many elements")
     value = known_value(src) if dst.size == 1 and not src.by_values else None
@@ -42,6 +40,24 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
     elif value is not None:
         remember(dst, value)
     return DONE
+
+
+def _check_descriptors(dst, src, mode, engine):
+    """Who may write the descriptors of a copy. Source: nki.isa.dma_copy and the reference of dge_mode."""
+    rules = (
+        (mode is not dge.hwdge or src.dtype == dst.dtype,
+         f"hardware descriptor generation moves bytes: {src.dtype} does not become {dst.dtype}",
+         "give both the same type (.view), or use dge_mode.swdge"),
+        (mode is not dge.hwdge or e.is_later(3), "hardware descriptor generation exists from NeuronCore-v3 on",
+         "leave dge_mode out"),
+        (mode in (dge.unknown, dge.swdge) or not any(t.by_values and t.index.size > 1 for t in (dst, src)),
+         f"dge_mode.{mode.name} does not gather or scatter", "use dge_mode.swdge, or leave it out"),
+        (mode is not dge.hwdge or engine in (engines.unknown, engines.sync, engines.scalar),
+         f"engine.{engine.name} starts no hardware descriptor generation", "use engine.sync or engine.scalar"),
+    )
+    for holds, what, fix in rules:
+        if not holds:
+            raise error(what, fix)
 
 
 def _transfer(dst, src, accumulate=False, skip=False):
@@ -110,8 +126,11 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
     order = orders.get(src.ndim)
     if order is None or (axes is not None and tuple(axes) != order):
         raise error(f"a DMA transpose of {src.ndim} axes by {axes}", "use (1, 0), (2, 1, 0) or (3, 1, 2, 0)")
-    if tuple(dst.shape) != tuple(src.shape[a] for a in order):
-        raise error(f"dst has the shape {tuple(dst.shape)}, the result has {tuple(src.shape[a] for a in order)}",
+    shape = [src.shape[a] for a in order]
+    if dst.ndim < src.ndim and [n for n in dst.shape if n > 1] == [n for n in shape if n > 1]:
+        dst = dst._reshape(shape)  # up to SDK 2.29 axes of one place may be left out
+    if list(dst.shape) != shape:
+        raise error(f"dst has the shape {tuple(dst.shape)}, the result has {tuple(shape)}",
                     "give a destination of that shape")
     if src.by_values and src.space == HBM and src.index.size == 1:
         _transpose_moved(dst, src, oob_mode is oob.skip)
@@ -132,6 +151,8 @@ def _transpose_moved(dst, src, skip):
 
 
 def tensor_copy(dst, src, engine=engines.unknown, name=None):
+    if engine is engines.scalar and not e.is_later(3):
+        raise error("ScalarE of NeuronCore-v2 has no tensor_copy", "use nisa.activation with op=nl.copy")
     if e.is_tile(src) and src.by_values:
         return into(dst, isa.tensor_copy_dynamic_src, src, engine=engine)
     if e.is_tile(dst) and dst.by_values:
@@ -170,6 +191,8 @@ def nc_matmul(dst, stationary, moving, is_stationary_onezero=False, is_moving_on
     adds = not begins if accumulate is None else bool(accumulate)
     if adds and begins:
         state.doubts.append((_core._line(), "a product is added to PSUM, and none before has overwritten it"))
+    if bool(tile_position) != bool(tile_size):
+        raise error("tile_position and tile_size make a tile of the array together", "give both, or neither")
     if perf_mode is not perf.none:
         return into(to, double_row, stationary, moving, perf_mode.value, adds)
     return into(to, product, (stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
