@@ -18,10 +18,11 @@ from trnsim.nki import _cache, _jit, _report, _scripts
 TOLERANCE = {2: 2e-2, 1: 1e-1}  # of the norm, by the bytes of the first argument's numbers; others 1e-5
 
 
-def rank(candidates, inputs=None, *, numbers=True, processes=1, cache=True):
+def rank(candidates, inputs=None, *, numbers=True, processes=0, cache=True):
     """Rows of dicts, the fastest first, refusals last. `candidates`: scripts, folders with scripts, or kernels.
     `inputs`: a script with inputs(), and perhaps reference(*inputs); or a list of arrays; else each script's own
-    inputs(), or the first call of a kernel in it. The machine and the passes are those of the command."""
+    inputs(), or the first call of a kernel in it. The machine and the passes are those of the command. `processes`: how
+    many scripts run at a time, each in a process that it may end; 0: in this one, one after the other."""
     named = _named(candidates)
     if not named:
         raise Error("rank", "there is no candidate", "name scripts, or folders with scripts")
@@ -38,7 +39,7 @@ def ordered(rows):
     return good + [dict(r, rank=None) for r in rows if r.get("error")]
 
 
-def tune(kernel, parameters, inputs=None, *, numbers=True, processes=1, cache=True):
+def tune(kernel, parameters, inputs=None, *, numbers=True, processes=0, cache=True):
     """As rank, of one kernel under every combination of its keyword arguments. `parameters`: {name: values}."""
     _check_scripts([kernel, inputs])
     names = list(parameters)
@@ -82,11 +83,14 @@ def _task(candidate, inputs, numbers):
 
 def _evaluated(tasks, numbers, processes, cache):
     """A row for each task. The first one that runs is the reference of the others, unless the inputs have one."""
+    scripts = all(not callable(t["candidate"]) and not _arrays(t["inputs"]) for t in tasks)
+    context = multiprocessing.get_context("spawn") if processes and scripts else None
     with tempfile.TemporaryDirectory() as folder:
         rows = [None] * len(tasks)
         begin = 0
         while numbers and begin < len(tasks):  # until one has results
-            rows[begin] = evaluate(tasks[begin] | {"keep": os.path.join(folder, "reference.npz")}, cache)
+            task = tasks[begin] | {"keep": os.path.join(folder, "reference.npz")}
+            rows[begin] = _alone(task, cache, context) if context else evaluate(task, cache)
             begin += 1
             if not rows[begin - 1].get("error"):
                 break
@@ -94,9 +98,7 @@ def _evaluated(tasks, numbers, processes, cache):
             task["reference"] = os.path.join(folder, "reference.npz") if numbers else None
             task["against"] = _cache.text_of(tasks[begin - 1]) if numbers and begin else ""
         rest = tasks[begin:]
-        shared = [t for t in rest if not callable(t["candidate"]) and not _arrays(t["inputs"])]
-        if processes > 1 and len(shared) == len(rest) > 1:
-            context = multiprocessing.get_context("spawn")
+        if context and rest:
             with concurrent.futures.ProcessPoolExecutor(min(processes, len(rest)), mp_context=context) as pool:
                 futures = [pool.submit(evaluate, task, cache) for task in rest]
                 rows[begin:] = [_row_of(f) or _alone(t, cache, context) for t, f in zip(rest, futures)]
