@@ -158,6 +158,11 @@ CASES = [
     ("a tile of the array without its size", NEWER, "together", """
     sums = nl.ndarray((32, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.nc_matmul(sums, a[:32, :32], b[:32], tile_position=(32, 0))  # HERE"""),
+    ("dropout to another type", NEWER, "dropout of", """
+    narrow = nl.ndarray((128, 512), dtype=nl.bfloat16)
+    nisa.dropout(narrow, a, 0.5)  # HERE"""),
+    ("more tensors than DMA adds", NEWER, "17 sources", """
+    nisa.dma_compute(c, [a] * 17, nl.add)  # HERE"""),
     ("bytes that are no whole numbers", NEWER, "no whole numbers", """
     odd = nl.ndarray((128, 7), dtype=nl.uint8).view(nl.float32)  # HERE"""),
     ("an axis that an index names, cut", NEWER, "is cut", """

@@ -126,6 +126,8 @@ def nc_match_replace8(dst, data, vals, imm, dst_idx=None, name=None):
 
 
 def dropout(dst, data, prob, name=None):
+    if destination(dst).code != tile(data).code:
+        raise error(f"dropout of {data.dtype} to {dst.dtype}", "give both the same type")
     return into(dst, isa.dropout, data, prob)
 
 

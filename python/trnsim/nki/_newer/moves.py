@@ -102,12 +102,17 @@ def _across(dst, src):
     return dst, memory._reshape(list(dst.shape))
 
 
+_MOST_SOURCES = 16  # of a dma_compute: its documentation
+
+
 def dma_compute(dst, srcs, reduce_op, scales=None, unique_indices=True, oob_mode=oob.error, name=None):
     """dst = the sum of the sources."""
     if alu_name(reduce_op) != "add" or (scales is not None and any(float(s) != 1 for s in scales)):
         raise error("dma_compute adds tensors, each times 1", "scale with nisa.tensor_scalar first")
     destination(dst, on_chip=False)
     sources = list(srcs)
+    if not 1 <= len(sources) <= _MOST_SOURCES:
+        raise error(f"dma_compute of {len(sources)} sources", f"give 1 to {_MOST_SOURCES}")
     first = next((i for i, s in enumerate(sources) if s.place == dst.place and s.space == dst.space), None)
     if first is None:
         _transfer(dst, sources.pop(0), skip=oob_mode is oob.skip)
