@@ -3,7 +3,7 @@ import argparse
 
 
 class NkiValidationError(Exception):
-    """What scripts catch that know no other name of a refused call: nki.isa.NkiValidationError."""
+    """The name under which kernels catch a refused call: nki.isa.NkiValidationError."""
 
 
 class Error(NkiValidationError):

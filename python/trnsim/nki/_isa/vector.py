@@ -110,15 +110,18 @@ def tensor_reduce(op, data, axis, *, mask=None, dtype=None, negate=False, keepdi
     return e.reduction(alu_name(op), data, axis, Result(dtype, mask, into=e.destination()), keepdims, negate)
 
 
-def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0=False, dtype=None, mask=None,
-                         **accumulates):
-    """data op0 operand0, and its reduction. `accumulates`: of the newer dialect, how the accumulators begin (c, imm,
-    registers) and whether the result is negated."""
+def tensor_scalar_reduce(*, data, op0, operand0, reduce_op, reduce_res, reverse0=False, dtype=None, mask=None):
+    return scalar_reduced(data, (op0, reduce_op), (operand0, None), reduce_res, dtype, reverse0=reverse0, mask=mask)
+
+
+def scalar_reduced(data, ops, operands, reduce_res, dtype=None, **settings):
+    """data op operand and its reduction. `ops`: both operations; `operands`: of the first, and the number from which
+    the accumulators begin."""
     data = tile(data)
     out = e.result(data.shape, code(dtype, data.code))
-    put("tensor_scalar_reduce", e.VECTOR, out, data, e.per_partition(operand0, data), accumulates.pop("begin", None),
-        dst2=None if reduce_res is None else tile(reduce_res), alu0=ALU[alu_name(op0)],
-        alu1=ALU[alu_name(reduce_op)], reverse0=reverse0, mask=mask, **accumulates)
+    put("tensor_scalar_reduce", e.VECTOR, out, data, e.per_partition(operands[0], data), operands[1],
+        dst2=None if reduce_res is None else tile(reduce_res), alu0=ALU[alu_name(ops[0])], alu1=ALU[alu_name(ops[1])],
+        **settings)
     return out
 
 

@@ -7,7 +7,8 @@ from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
 from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
-from trnsim.nki._newer.emit import DONE, destination, into, later
+from trnsim.nki._isa.vector import scalar_reduced
+from trnsim.nki._newer.emit import DONE, destination, into
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import reduce_cmd as commands
 from trnsim.nki._newer.registers import known_value, remember
@@ -76,8 +77,8 @@ def tensor_scalar_reduce(dst, data, op0, operand0, reduce_op, reduce_res=None, r
         raise error(f"reduce_init is {'missing' if reduce_init is None else 'given'} with reduce_cmd.{reduce_cmd.name}",
                     "give reduce_init with reduce_cmd.load_reduce, and with no other")
     begin = None if reduce_init is None else e.per_partition(reduce_init, tile(data))
-    return into(dst, isa.tensor_scalar_reduce, data=data, op0=op0, operand0=operand0, reduce_op=reduce_op,
-                reduce_res=None if reduce_res is None else destination(reduce_res), reverse0=reverse0, begin=begin,
+    return into(dst, scalar_reduced, data, (op0, reduce_op), (operand0, begin),
+                None if reduce_res is None else destination(reduce_res), reverse0=reverse0,
                 registers=modes.REGISTERS[reduce_cmd.name], negate=bool(reduce_res_negate))
 
 

@@ -1,7 +1,7 @@
 """nki.language of the newer dialect."""
 import numpy as _np
 
-from trnsim.nki._language.types import Buffer as MemoryRegion
+from trnsim.nki._language.types import Buffer as MemoryRegion  # noqa: F401
 from trnsim.nki._language.types import (  # noqa: F401
     bfloat16, float8_e4m3, float8_e5m2, hbm, private_hbm, psum, sbuf, shared_hbm, tfloat32)
 from trnsim.nki._newer.types import (  # noqa: F401
