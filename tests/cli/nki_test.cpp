@@ -163,6 +163,7 @@ TEST_F(Nki, ARankingRefusesCandidatesThatEndThemselves) {
       << "import numpy as np\nimport neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n@nki.jit\ndef k(x):\n"
       << kOut << "    print('words')\n    nl.store(out, nl.load(x))\n    return out\n"
       << "def inputs():\n    return [np.ones((128, 8), np.float32)]\n";
+  std::ofstream{folder / "0.py"} << "import os\nos._exit(0)\n";  // the first one, with which others would be compared
   std::ofstream{folder / "b.py"} << "import sys\nsys.exit(3)\n";
   std::ofstream{folder / "c.py"} << "import os\nos._exit(4)\n";
   const Ran ran = run("nki --rank " + folder.string() + " --format json --no_cache --processes 2");
@@ -172,7 +173,7 @@ TEST_F(Nki, ARankingRefusesCandidatesThatEndThemselves) {
   std::istringstream lines{ran.out};
   int refused = 0;
   for (std::string line; std::getline(lines, line);) refused += nlohmann::json::parse(line).contains("error");
-  EXPECT_EQ(refused, 2) << ran.out;
+  EXPECT_EQ(refused, 3) << ran.out;
   EXPECT_EQ(missing.code, 2) << missing.out;
   EXPECT_THAT(missing.err, HasSubstr("z.py: there is no such script"));
 }

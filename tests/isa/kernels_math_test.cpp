@@ -31,6 +31,10 @@ double exact(Fn fn, double x) {
     case Fn::kGelu: return times(x, cdf(x));
     case Fn::kGeluTanh: return times(x, sigmoid(gelu_tanh_argument(x)));
     case Fn::kGeluSigmoid: return times(x, sigmoid(1.702 * x));
+    case Fn::kGeluSigmoidGrad: {
+      const double s = sigmoid(1.702 * x);
+      return s + times(1.702 * x, s * sigmoid(-1.702 * x));
+    }
     case Fn::kGeluGrad: return cdf(x) + times(x, density(x));
     case Fn::kGeluTanhGrad: {
       const double s = sigmoid(gelu_tanh_argument(x));

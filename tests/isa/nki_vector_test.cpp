@@ -118,6 +118,22 @@ TEST_F(NkiVector, TensorScalarReduceSubtracts) {
   EXPECT_EQ(get(sum, 0, 0), 20 - 6 - 6 + 8);
 }
 
+TEST_F(NkiVector, TensorScalarReduceAccumulates) {
+  const Tile a = numbers(0, {10, 3, -4}), dst = row(64, 3), sum = row(128, 1);
+  Instr instr{.op = Opcode::kTensorScalarReduce, .alu0 = Alu::kMul, .alu1 = Alu::kAdd, .imm0 = 2, .dst = dst, .a = a};
+  instr.imm1 = 100;
+  const auto with = [&](Registers command, bool written, bool negate = false) {
+    instr.registers = command, instr.negate = negate, instr.dst2 = written ? sum : Tile{};
+    run(instr);
+    return get(sum, 0, 0);
+  };
+  with(Registers::kResetReduce, false);
+  EXPECT_EQ(with(Registers::kReduce, true), 18 + 18) << "the first sum was kept";
+  EXPECT_EQ(with(Registers::kLoadReduce, true, true), -(100 + 18));
+  EXPECT_EQ(with(Registers::kReduce, true), 100 + 18 + 18) << "the sign is of the result alone";
+  EXPECT_EQ(with(Registers::kDefault, true), 18);
+}
+
 TEST_F(NkiVector, AluOperationsOnSpecialNumbers) {
   const Tile a = specials(), b = row(64), dst = row(128);
   fill(b, [](auto, auto i) { return i % 4 == 0 ? 0.0f : i % 4 == 1 ? kNan : -2.0f; });
