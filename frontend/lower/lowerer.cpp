@@ -142,14 +142,13 @@ void Lowerer::only_timed(std::string_view why) {
     out_.timed_only.push_back(fmt::format("{}: {}: {}", where(), node_->op->name, why));
 }
 
-/// Whether the view is all that a product or a function of elements has made: no other value has its memory.
+/// Whether the view is all that a product has made: no other value has its memory.
 bool Lowerer::is_own_result(const View& view) const {
   const runtime::Value& value = out_.graph.value(view.base);
   if (value.producer == runtime::kNoNode || value.alias != runtime::kNoValue || value.elements() != view.count())
     return false;
   const runtime::Op* by = out_.graph.node(value.producer).op;
-  return by == &runtime::kMatmul || by == &runtime::kMatmulTn || by == &runtime::kBatchMatmul ||
-         by == &runtime::kElement;
+  return by->matmul_flops && !by->looks_on;
 }
 
 bool Lowerer::may_write(std::size_t i) const {

@@ -37,7 +37,7 @@ Samples NormGradients::samples_with(const NormUse& found, const Numbers& at, con
   return out;
 }
 
-/// What a residual adds is part of it only where the sum is in between: else readers of the gradient alone keep it.
+/// A residual's gradient is part of it only where the sum is in between: else readers of the gradient alone keep it.
 std::optional<NormGradient> NormGradients::of(const NormUse& found, const std::vector<ValueId>& all,
                                               const Numbers& at) const {
   for (const bool with_rest : {false, true})

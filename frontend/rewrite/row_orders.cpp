@@ -1,6 +1,6 @@
 // Rows that a program turns around products: [tokens, sequences, elements] where memory has sequences outermost, as
-// PyTorch's own attention takes them. What is computed row by row does not depend on the order of rows, so it is
-// computed in that of memory, and the transposes in front of it and behind it meet.
+// PyTorch's own attention takes them. Work that is done row by row does not depend on the order of rows, so it is
+// done in that of memory, and the transposes in front of it and behind it meet.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -275,7 +275,7 @@ class RowOrders {
 
   Function& function_;
   const Producers producers_;
-  std::map<ValueId, Placed> known_;               // what is computed in another order, there
+  std::map<ValueId, Placed> known_;               // values that are computed in another order, there
   std::map<ValueId, std::vector<Node>> own_;      // by these nodes
   std::map<ValueId, std::vector<ValueId>> from_;  // of these operands
   std::map<ValueId, ValueId> first_;              // another one of its group, nearer to the first
@@ -285,7 +285,7 @@ class RowOrders {
 /// writes many, and changes of form behind each other are one. Returns how many transposes there were.
 std::size_t plain_forms(Function& function) {
   std::size_t count = 0;
-  std::map<ValueId, ValueId> behind;  // a change of form: what it changes
+  std::map<ValueId, ValueId> behind;  // changes of form: their operands
   for (Node& node : function.nodes) {
     if (node.op->name == "transpose") {
       const Dims& from = function.type(node.operands[0]).dims;

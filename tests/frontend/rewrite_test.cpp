@@ -350,7 +350,7 @@ TEST(Rewrite, TurnedRowsAreComputedAsMemoryHasThem) {
   }
 }
 
-/// The result is wider than what was turned, and is to have tokens outside: there is nothing to win.
+/// The result is wider than the rows that were turned, and is to have tokens outside: there is nothing to win.
 TEST(Rewrite, TurnedRowsThatAreReadTurnedStay) {
   const std::string text = kTurnedRows +
                            "ROOT y = f32[9,2,48] dot(xt, w), lhs_contracting_dims={2}, "
