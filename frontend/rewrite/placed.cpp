@@ -11,8 +11,10 @@ namespace trnsim::frontend::rewrite {
 std::optional<std::vector<DimAxes>> regrouped(const std::vector<DimAxes>& from, const Dims& to) {
   DimAxes left;
   for (const DimAxes& dim : from)
-    for (const Axis& axis : dim)
+    for (const Axis& axis : dim) {
+      if (axis.size == 0) return std::nullopt;  // without elements there is no order
       if (axis.size != 1) left.push_back(axis);
+    }
   std::vector<DimAxes> out;
   std::size_t next = 0;
   for (const std::int64_t size : to) {

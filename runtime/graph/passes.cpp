@@ -70,6 +70,19 @@ std::size_t eliminate_common_subexpressions(Graph& graph) {
   return removed;
 }
 
+namespace {
+
+/// Whether node `m` may need a result of one of `readers`, which read node `n`: nodes keep an order in which they run.
+bool may_follow(const Graph& graph, NodeId m, NodeId n, const std::vector<NodeId>& readers) {
+  return std::ranges::any_of(readers, [&](NodeId reader) { return reader < m; }) &&
+         std::ranges::any_of(graph.node(m).in, [&](ValueId v) {
+           const NodeId from = graph.value(v).producer;
+           return from != kNoNode && from > n;
+         });
+}
+
+}  // namespace
+
 std::size_t join_bias_gradients(Graph& graph) {
   std::size_t joined = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
@@ -77,7 +90,7 @@ std::size_t join_bias_gradients(Graph& graph) {
     if (!sum.op || !sum.op->row_sums) continue;
     for (const NodeId m : graph.users(sum.in[0])) {
       Node& product = graph.node(m);
-      const bool in_time = std::ranges::all_of(graph.users(sum.out[0]), [&](NodeId reader) { return reader > m; });
+      const bool in_time = !may_follow(graph, m, n, graph.users(sum.out[0]));
       const bool fits = in_time && product.op && product.op->absorb_row_sums && product.scope == sum.scope &&
                         graph.value(product.out[0]).dtype == graph.value(sum.out[0]).dtype;
       if (!fits || !product.op->absorb_row_sums(product, sum.in[0])) continue;

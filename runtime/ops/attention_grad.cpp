@@ -361,10 +361,9 @@ bool attention_grad_tiled(Graph& graph, NodeId n, const isa::Geometry& geometry)
   if (!a.flash) attention_grad_flash(graph, n);
   auto& attrs = graph.node(n).attrs.as<AttentionAttrs>();
   attrs.tile_keys = kTileKeys;
-  for (std::size_t i = 0; i < (segment_of(h, attrs) > 0 ? 3 : 1); ++i) {
-    const Value like = graph.value(graph.node(n).in[i]);
-    graph.append_result(n, {like.rows, like.cols, Dtype::kFp32});
-  }
+  for (std::size_t i = 0; i < (segment_of(h, attrs) > 0 ? 3 : 1); ++i)
+    graph.append_result(n,
+                        {graph.value(graph.node(n).in[i]).rows, graph.value(graph.node(n).in[i]).cols, Dtype::kFp32});
   return true;
 }
 
