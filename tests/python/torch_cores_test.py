@@ -243,6 +243,12 @@ class Cores(unittest.TestCase):
         time.sleep(0.2)
         self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
 
+    def test_an_interrupt_that_only_a_core_sees_is_one_of_all(self):
+        text = HEAD + ("import signal, time\ndef f(rank):\n    if rank: os.kill(os.getpid(), signal.SIGINT)\n"
+                       "    time.sleep(60)\nxmp.spawn(f)\n")
+        done = self.run_it(text, "--cores", "2")
+        self.assertEqual((done.returncode, done.stderr.count("error:")), (130, 1), done.stderr)
+
     @unittest.skipUnless(SCRIPTS.is_dir(), "there are no scripts of others beside the repository")
     def test_aws_train_xmp(self):
         from torch_scripts_test import write_pictures

@@ -12,6 +12,7 @@ from trnsim.torch import _engine
 from trnsim.torch._environment import settled
 
 PR_SET_PDEATHSIG = 1
+INTERRUPTED = 130  # exit code of a core's process that Ctrl-C stops
 
 
 class CoreFailed(RuntimeError):
@@ -107,7 +108,7 @@ def child(rank, pipes, job):
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
     except KeyboardInterrupt:
-        os._exit(130)
+        os._exit(INTERRUPTED)
     except BaseException as error:  # noqa: told by the parent as one error
         told = str(error) if isinstance(error, _engine.Refused) else _engine.script_trace(error)
         pipe.send(("error", told, None))
@@ -172,6 +173,8 @@ class Ranks:
         except (EOFError, ConnectionResetError):
             self.processes[rank].join()
             code = self.processes[rank].exitcode
+            if code in (INTERRUPTED, -signal.SIGINT):  # Python loses an interrupt that comes while a process forks
+                raise KeyboardInterrupt from None
             how = f"was ended by signal {-code}" if code < 0 else f"died with exit code {code}"
             raise CoreFailed(f"{self.name(rank)}: its process {how}") from None
 
