@@ -71,11 +71,11 @@ class Simulated:
         return tensor_of(buffer).to(meta.dtype)
 
     def compile(self, graph, name):
+        text = self.text(graph, name)
+        self.keep(text, name)
         metas = [graph.nodes[place].call.outs[index] for place, index in graph.outs]
         if not any(meta.numel for meta in metas) and not graph.collective:
             return Nothing([self.core.Buffer(element_of(m.dtype), list(m.shape), b"") for m in metas])
-        text = self.text(graph, name)
-        self.keep(text, name)
         program = self.core.Program(text, name + ".mlir", self.instance_type, 1, settled().numerics)
         if program.refused:
             self.refused[name] = program.refused
