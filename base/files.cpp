@@ -154,7 +154,8 @@ std::string read_file(const fs::path& path) {
   std::string content;
   // One byte more than a file has shows its end; a file that grows while it is read is read in parts.
   for (;;) {
-    const std::size_t had = content.size(), part = file.size() > had ? file.size() - had + 1 : kReadPart;
+    const std::size_t had = content.size(),
+                      part = file.size() > 0 && file.size() >= had ? file.size() - had + 1 : kReadPart;
     content.resize(had + part);
     const std::size_t got = file.read(std::span{content}.subspan(had));
     content.resize(had + got);

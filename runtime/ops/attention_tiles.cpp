@@ -34,19 +34,15 @@ class TiledAttention {
   };
 
   void in_segments() {
-    const auto tiles_of = [&](std::int64_t i) {
-      const Span rows = rows_of_segment(h_, segment_, i);
-      return Span{rows.begin / kPartitions, ceil_div(rows.size, kPartitions)};
-    };
     over_segments(
         e_, h_, segment_,
         [&](std::int64_t b, std::int64_t i, std::int64_t j) {
           for (std::int64_t kv = 0; kv < h_.kv_heads; ++kv)
-            for (const Span& tiles : groups(tiles_of(i)))
+            for (const Span& tiles : groups(tiles_of_segment(h_, segment_, i)))
               for (const Rows& one : queries(b, kv, tiles, rows_of_segment(h_, segment_, j), i != j)) save(one, b);
         },
         [&](std::int64_t b, std::int64_t i) {
-          const Span tiles = tiles_of(i);
+          const Span tiles = tiles_of_segment(h_, segment_, i);
           for (std::int64_t head = 0; head < h_.heads; ++head)
             for (std::int64_t t = tiles.begin; t < tiles.begin + tiles.size; ++t) {
               Rows one{.head = head, .tile = t, .query = {}};

@@ -29,9 +29,8 @@ class TiledAttentionGrad {
         e_, h_, segment_,
         [&](std::int64_t b, std::int64_t i, std::int64_t j) {
           b_ = b, adds_ = i != j;
-          const Span rows = rows_of_segment(h_, segment_, i);
           for (kv_ = 0; kv_ < h_.kv_heads; ++kv_)
-            over_keys(rows_of_segment(h_, segment_, j), {rows.begin / kPartitions, ceil_div(rows.size, kPartitions)});
+            over_keys(rows_of_segment(h_, segment_, j), tiles_of_segment(h_, segment_, i));
         },
         [&](std::int64_t b, std::int64_t i) {
           const Span rows = rows_of_segment(h_, segment_, i);

@@ -119,5 +119,10 @@ void over_segments(Emitter& e, const Heads& h, std::int64_t segment, const Pair&
 inline Span rows_of_segment(const Heads& h, std::int64_t segment, std::int64_t i) {
   return {i * segment, std::min(segment, h.seq - i * segment)};
 }
+/// Its tiles of 128 rows.
+inline Span tiles_of_segment(const Heads& h, std::int64_t segment, std::int64_t i) {
+  const Span rows = rows_of_segment(h, segment, i);
+  return {rows.begin / kPartitions, ceil_div(rows.size, kPartitions)};
+}
 
 }  // namespace runtime
