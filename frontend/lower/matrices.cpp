@@ -52,7 +52,8 @@ std::optional<InRows> Lowerer::taken_columns(const View& view, std::int64_t rows
   if (base.elements() % rows != 0) return std::nullopt;
   const std::int64_t row = base.elements() / rows;
   auto columns = in_rows(view, rows, row);
-  if (!columns || columns->sizes.size() > kMostAxes || row * size > kMostRowBytes) return std::nullopt;
+  const std::int64_t longest = std::max(row, view.count() / rows);
+  if (!columns || columns->sizes.size() > kMostAxes || longest * size > kMostRowBytes) return std::nullopt;
   const bool here = base.rows == rows && is_made_here(view.base);
   return here || bytes_by_dma(*columns, size) > row * size ? columns : std::nullopt;
 }

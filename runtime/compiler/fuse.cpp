@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "runtime/compiler/row_tiler.h"
 
@@ -19,41 +21,44 @@ struct Draft {
   std::int64_t piece_bytes = 0;  // of results whose rows pass in pieces
 };
 
-class Fuser {
+/// The room that groups have for nodes.
+class Room {
  public:
-  Fuser(const Graph& graph, const Budgets& budgets, bool fuse) : graph_{graph}, budgets_{budgets}, fuse_{fuse} {}
+  Room(const Graph& graph, const Budgets& budgets) : graph_{graph}, budgets_{budgets} {}
 
-  void add(NodeId id) {
+  void append(Draft& draft, NodeId id) const {
     const Node& node = graph_.node(id);
-    if (node.op->lower_whole) {
-      drafts_.push_back({.group = {.nodes = {id}, .by_rows = false}});
-      if (node.op->looks_on) return look_on(node);
-    } else {
-      const std::size_t home = fuse_ ? choose(node) : drafts_.size();
-      if (home == drafts_.size()) drafts_.push_back({.group = {.nodes = {}, .by_rows = true}, .rows = rows_of(node)});
-      Draft& draft = drafts_[home];
-      draft.group.nodes.push_back(id);
-      draft.cols = passes(draft, node) ? cols_of(node) : kMixed;
-      draft.piece_bytes += piece_bytes(node);
-      draft.weight_bytes += weight_bytes(node);
-      draft.row_bytes += row_bytes(draft, node);
-      draft.banks += sums(node).banks;
-      for (const ValueId v : node.out) home_[v] = home;
-      return;
-    }
-    for (const ValueId v : node.out) home_[v] = drafts_.size() - 1;
+    draft.group.nodes.push_back(id);
+    draft.cols = passes(draft, node) ? cols_of(node) : kMixed;
+    draft.piece_bytes += piece_bytes(node);
+    draft.weight_bytes += weight_bytes(node);
+    draft.row_bytes += row_bytes(draft, node);
+    draft.banks += sums(node).banks;
   }
 
-  std::vector<FusedGroup> take() {
-    std::vector<FusedGroup> out;
-    for (Draft& draft : drafts_) out.push_back(std::move(draft.group));
-    return out;
+  bool fits(const Draft& draft, const Node& node) const {
+    if (!draft.group.by_rows || draft.rows != rows_of(node)) return false;
+    const bool has_product = draft.weight_bytes > 0;
+    if (node.op->row_product && has_product && draft.weight_bytes + weight_bytes(node) > budgets_.resident_weights)
+      return false;
+    const std::int64_t bytes =
+        passes(draft, node) ? draft.piece_bytes + piece_bytes(node) : draft.row_bytes + row_bytes(draft, node);
+    return bytes <= budgets_.group_rows && draft.banks + sums(node).banks <= budgets_.group_sum_banks;
   }
 
- private:
+  bool holds(Draft draft, const std::vector<NodeId>& more) const {
+    return std::ranges::all_of(more, [&](NodeId n) {
+      const bool fit = fits(draft, graph_.node(n));
+      if (fit) append(draft, n);
+      return fit;
+    });
+  }
+
   std::int64_t rows_of(const Node& node) const {
     return graph_.value(node.op->row_sums ? node.in[0] : node.out[0]).rows;
   }
+
+ private:
   std::int64_t cols_of(const Node& node) const { return graph_.value(node.out[0]).cols; }
   /// Whether the group is element-wise with this node: its rows pass in pieces, however long they are.
   bool passes(const Draft& draft, const Node& node) const {
@@ -82,12 +87,47 @@ class Fuser {
     return bytes;
   }
 
+  const Graph& graph_;
+  const Budgets budgets_;
+};
+
+class Fuser {
+ public:
+  Fuser(const Graph& graph, const Budgets& budgets, bool fuse) : graph_{graph}, room_{graph, budgets}, fuse_{fuse} {}
+
+  void add(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (node.op->lower_whole) {
+      drafts_.push_back({.group = {.nodes = {id}, .by_rows = false}});
+      if (node.op->looks_on) return look_on(node);
+      for (const ValueId v : node.out) home_[v] = drafts_.size() - 1;
+      return;
+    }
+    const std::size_t home = fuse_ ? choose(id) : drafts_.size();
+    if (home == drafts_.size())
+      drafts_.push_back({.group = {.nodes = {}, .by_rows = true}, .rows = room_.rows_of(node)});
+    put(home, id);
+  }
+
+  std::vector<FusedGroup> take() {
+    std::vector<FusedGroup> out;
+    for (Draft& draft : drafts_)
+      if (!draft.group.nodes.empty()) out.push_back(std::move(draft.group));
+    return out;
+  }
+
+ private:
+  void put(std::size_t home, NodeId id) {
+    room_.append(drafts_[home], id);
+    for (const ValueId v : graph_.node(id).out) home_[v] = home;
+  }
   /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile. A sum over rows
   /// is there after the last tile alone, also where it has one row and what was summed has one.
   bool tile_operand(const Node& node, std::size_t i) const {
     const Value& value = graph_.value(node.in[i]);
     const bool sum = value.producer != kNoNode && graph_.node(value.producer).op->row_sums;
-    return !sum && !views_.contains(node.in[i]) && !node.op->not_by_row.contains(i) && value.rows == rows_of(node);
+    return !sum && !views_.contains(node.in[i]) && !node.op->not_by_row.contains(i) &&
+           value.rows == room_.rows_of(node);
   }
 
   /// A view of memory does nothing: it is there with the memory, and does not have that row by row.
@@ -98,7 +138,8 @@ class Fuser {
   }
 
   /// The group of the operand that is ready last, if the node may join it; otherwise a new one.
-  std::size_t choose(const Node& node) const {
+  std::size_t choose(NodeId id) {
+    const Node& node = graph_.node(id);
     const std::size_t none = drafts_.size();
     std::size_t latest = none;
     bool reads_others = false;  // of the latest: rows other than its own
@@ -108,12 +149,128 @@ class Fuser {
       if (latest == none || found->second > latest) latest = found->second, reads_others = false;
       if (found->second == latest && !tile_operand(node, i)) reads_others = true;
     }
-    if (latest != none && !reads_others && fits(drafts_[latest], node)) return latest;
+    if (latest != none && !reads_others) {
+      if (room_.fits(drafts_[latest], node)) return joined(latest, id);
+      if (const auto home = cut(latest, {id})) return *home;
+    }
     if (node.op->row_product && (latest == none || !reads_others)) {
       const std::size_t sibling = same_operand(node);
-      if (sibling != none && (latest == none || latest < sibling) && fits(drafts_[sibling], node)) return sibling;
+      if (sibling != none && (latest == none || latest < sibling) && room_.fits(drafts_[sibling], node)) return sibling;
     }
-    return none;
+    return drafts_.size();
+  }
+
+  /// Where a node of group `latest` also reads rows of an earlier group, and nothing in `latest` had to wait for the
+  /// groups between them, both are one: the node's operands need no way through HBM, in whichever order they were
+  /// spelled. Products keep their own groups, because the weights of a group are in SBUF together.
+  std::size_t joined(std::size_t latest, NodeId id) {
+    const Node& node = graph_.node(id);
+    const std::size_t none = drafts_.size();
+    std::size_t earlier = none;
+    for (std::size_t i = 0; i < node.in.size(); ++i) {
+      const auto found = home_.find(node.in[i]);
+      if (found == home_.end() || found->second >= latest || !tile_operand(node, i)) continue;
+      if (earlier == none || found->second > earlier) earlier = found->second;
+    }
+    if (earlier == none || node.op->row_product) return latest;
+    if (drafts_[latest].weight_bytes > 0) {
+      delay(earlier, latest, id);
+      return latest;
+    }
+    std::vector<NodeId> more = drafts_[latest].group.nodes;
+    if (!std::ranges::all_of(more, [&](NodeId n) { return may_move(graph_.node(n), earlier, latest); })) return latest;
+    more.push_back(id);
+    const auto home = room_.holds(drafts_[earlier], more) ? std::optional{earlier} : cut(earlier, more);
+    if (!home) return latest;
+    more.pop_back();
+    drafts_[latest].group.nodes.clear();
+    for (const NodeId n : more) put(*home, n);
+    return *home;
+  }
+
+  /// Puts element-wise work of group `earlier` that nothing has read yet behind the product of group `latest`, if it
+  /// has room for that and for `id`.
+  void delay(std::size_t earlier, std::size_t latest, NodeId id) {
+    const Draft& from = drafts_[earlier];
+    if (from.cols == kMixed || from.weight_bytes > 0 || is_used_behind(earlier, from.group.nodes)) return;
+    std::vector<NodeId> more = from.group.nodes;
+    more.push_back(id);
+    if (!room_.holds(drafts_[latest], more)) return;
+    for (const NodeId n : std::exchange(drafts_[earlier].group.nodes, {})) put(latest, n);
+  }
+
+  /// Group `at` has no room for `more`, which read it: from its last product on it may be a group of its own, with room
+  /// for them. It is, at the end, where fewer bytes pass through HBM then.
+  std::optional<std::size_t> cut(std::size_t at, const std::vector<NodeId>& more) {
+    const std::vector<NodeId> all = drafts_[at].group.nodes;
+    auto product = all.end();
+    while (product != all.begin() && !graph_.node(*std::prev(product)).op->row_product) --product;
+    if (!drafts_[at].group.by_rows || product == all.begin() || --product == all.begin()) return {};
+    const std::vector<NodeId> front{all.begin(), product}, back{product, all.end()};
+    std::vector<NodeId> behind = back;
+    behind.insert(behind.end(), more.begin(), more.end());
+    Draft head{.group = {.nodes = {}, .by_rows = true}, .rows = drafts_[at].rows}, tail = head;
+    if (!room_.holds(tail, behind) || is_used_behind(at, behind)) return {};
+    if (bytes_between(front, behind) >= bytes_between(back, more)) return {};
+    for (const NodeId n : front) room_.append(head, n);
+    drafts_[at] = std::move(head);
+    drafts_.push_back(std::move(tail));
+    for (const NodeId n : back) put(drafts_.size() - 1, n);
+    return drafts_.size() - 1;
+  }
+
+  bool is_placed(NodeId n) const {
+    return std::ranges::any_of(graph_.node(n).out, [&](ValueId v) { return home_.contains(v); });
+  }
+
+  /// Whether a group behind group `at` reads results of `nodes`, or writes into memory that they read.
+  bool is_used_behind(std::size_t at, const std::vector<NodeId>& nodes) const {
+    std::set<ValueId> results, read;
+    for (const NodeId n : nodes) {
+      for (const ValueId v : graph_.node(n).out) results.insert(v);
+      for (const ValueId v : graph_.node(n).in) read.insert(graph_.root(v));
+    }
+    const auto uses = [&](NodeId n) {
+      const Node& node = graph_.node(n);
+      const auto overwrites = [&](ValueId v) {
+        return graph_.value(v).alias != kNoValue && read.contains(graph_.root(v));
+      };
+      return std::ranges::find(nodes, n) == nodes.end() &&
+             (std::ranges::any_of(node.in, [&](ValueId v) { return results.contains(v); }) ||
+              std::ranges::any_of(node.out, overwrites));
+    };
+    for (std::size_t d = at + 1; d < drafts_.size(); ++d)
+      if (std::ranges::any_of(drafts_[d].group.nodes, uses)) return true;
+    return false;
+  }
+
+  /// Bytes that pass through HBM if `readers` are another group than the writers: those that they read, and those that
+  /// are written for them alone.
+  std::uint64_t bytes_between(const std::vector<NodeId>& writers, const std::vector<NodeId>& readers) const {
+    std::uint64_t bytes = 0;
+    for (const NodeId n : writers)
+      for (const ValueId v : graph_.node(n).out) {
+        const auto reads = [&](NodeId user) { return std::ranges::find(readers, user) != readers.end(); };
+        const auto others = [&](NodeId user) {
+          return !reads(user) && std::ranges::find(writers, user) == writers.end() &&
+                 (graph_.node(user).op->lower_whole || is_placed(user));
+        };
+        if (std::ranges::none_of(graph_.users(v), reads)) continue;
+        const bool written = graph_.value(v).kind != Kind::kActivation || std::ranges::any_of(graph_.users(v), others);
+        bytes += graph_.value(v).bytes() * (written ? 1 : 2);
+      }
+    return bytes;
+  }
+
+  /// Whether a node of group `latest` has its operands as early as group `earlier`, and writes into no memory that
+  /// groups between them may read.
+  bool may_move(const Node& node, std::size_t earlier, std::size_t latest) const {
+    for (std::size_t i = 0; i < node.in.size(); ++i) {
+      const auto found = home_.find(node.in[i]);
+      if (found == home_.end() || found->second < earlier || found->second == latest) continue;
+      if (found->second > earlier || !tile_operand(node, i)) return false;
+    }
+    return std::ranges::all_of(node.out, [&](ValueId v) { return graph_.value(v).alias == kNoValue; });
   }
 
   /// The last group with a product of the same row tiles: both use the tiles staged for TensorE.
@@ -124,18 +281,8 @@ class Fuser {
     return drafts_.size();
   }
 
-  bool fits(const Draft& draft, const Node& node) const {
-    if (!draft.group.by_rows || draft.rows != rows_of(node)) return false;
-    const bool has_product = draft.weight_bytes > 0;
-    if (node.op->row_product && has_product && draft.weight_bytes + weight_bytes(node) > budgets_.resident_weights)
-      return false;
-    const std::int64_t bytes =
-        passes(draft, node) ? draft.piece_bytes + piece_bytes(node) : draft.row_bytes + row_bytes(draft, node);
-    return bytes <= budgets_.group_rows && draft.banks + sums(node).banks <= budgets_.group_sum_banks;
-  }
-
   const Graph& graph_;
-  const Budgets budgets_;
+  const Room room_;
   const bool fuse_;
   std::vector<Draft> drafts_;
   std::map<ValueId, std::size_t> home_;

@@ -8,20 +8,19 @@ night_parts=(
 )
 
 part_faults() {
-  build test_cli && TRNSIM_FAULTS=all "$(build_dir)/test_cli" --gtest_filter='*Faults.*:Allocations.*:PowerCuts.*' |
-    tail -n 12
+  build test_cli && TRNSIM_FAULTS=all "$(build_dir)/test_cli" --gtest_filter='*Faults.*:Allocations.*:PowerCuts.*'
 }
-part_goldens() { "$root/dev" golden --random 200 "$(date -u +%Y%m%d)" | tail -n 14; }
+part_goldens() { "$root/dev" golden --random 200 "$(date -u +%Y%m%d)"; }
 part_twins() { "$root/dev" golden --twins; }
 part_kernels() {
   build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)" | tail -n 14
 }
 part_mutations() { "$root/dev" mutate 20000 "$(date -u +%Y%m%d)"; }
-part_asan() { TRNSIM_SLOW=all "$root/dev" test --preset asan 2>&1 | tail -n 12; }
-part_tsan() { TRNSIM_SLOW=all "$root/dev" test --preset tsan 2>&1 | tail -n 12; }
+part_asan() { TRNSIM_SLOW=all "$root/dev" test --preset asan 2>&1; }
+part_tsan() { TRNSIM_SLOW=all "$root/dev" test --preset tsan 2>&1; }
 part_fuzz() { "$root/dev" fuzz "" "${TRNSIM_FUZZ_SECONDS:-60}"; }
-part_lint() { "$root/dev" lint --minutes 30 2>&1 | tail -n 40; }
-part_coverage() { "$root/dev" coverage | head -n 60; }
+part_lint() { "$root/dev" lint --minutes 30 2>&1; }
+part_coverage() { "$root/dev" coverage; }
 
 # The commit, and what is not in it.
 night_of() {
@@ -59,7 +58,8 @@ night_page() {
     name=${one% *}
     [[ -f $kept/$name.txt ]] || continue
     printf '\n## %s\n\n' "$name"
-    sed 's/^/    /' "$kept/$name.txt"
+    # A part that was stopped has said how far it was.
+    { [[ $name != coverage ]] && tail -n 14 "$kept/$name.txt" || head -n 60 "$kept/$name.txt"; } | sed 's/^/    /'
   done
 }
 

@@ -149,9 +149,11 @@ class Families(unittest.TestCase):
 
     def test_vit(self):
         self.learns("Vit")
+        self.as_fast("Vit", 8, 224, "")
 
     def test_t5(self):
         self.learns("T5")
+        self.as_fast("T5", 8, 128, 'max_length = "128"\nmax_target_length = "128"')
 
 
 if __name__ == "__main__":
