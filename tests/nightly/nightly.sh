@@ -13,7 +13,7 @@ part_faults() {
 part_goldens() { "$root/dev" golden --random 200 "$(date -u +%Y%m%d)"; }
 part_twins() { "$root/dev" golden --twins; }
 part_kernels() {
-  build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)" | tail -n 14
+  build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)"
 }
 part_mutations() { "$root/dev" mutate 20000 "$(date -u +%Y%m%d)"; }
 part_asan() { TRNSIM_SLOW=all "$root/dev" test --preset asan 2>&1; }
@@ -58,8 +58,8 @@ night_page() {
     name=${one% *}
     [[ -f $kept/$name.txt ]] || continue
     printf '\n## %s\n\n' "$name"
-    # A part that was stopped has said how far it was.
-    { [[ $name != coverage ]] && tail -n 14 "$kept/$name.txt" || head -n 60 "$kept/$name.txt"; } | sed 's/^/    /'
+    if [[ $name == coverage ]]; then head -n 60 "$kept/$name.txt"; else tail -n 14 "$kept/$name.txt"; fi |
+      sed 's/^/    /'
   done
 }
 
