@@ -18,6 +18,7 @@ PACKAGE = ROOT / "python"
 FUNCTION_LINES, FILE_LINES, COLUMNS, PARAMETERS = 40, 400, 120, 6
 SURFACE = ("trnsim.nki._language.", "trnsim.nki._isa.", "trnsim.nki._newer.",  # NKI's
            "trnsim.torch._xla", "trnsim.torch._dist",  # torch_xla's and torch.distributed's
+           "trnsim.torch._nxd.",  # neuronx_distributed's
            "trnsim._api")
 IDIOMS = re.compile(r"(^|[.:;(] )[Ww]hat (?![^.]*\?)|\b(of|for|by|with|than|from|to|in|on|as|or|is|are) what\b(?!-)|"
                     r"(^|[.;:] )Of (?!the \d)|\b([Nn]o|[Ss]ome|[Ee]very|[Aa]ny)body\b|\b[Ww]ho(ever|m)\b|"
@@ -55,7 +56,8 @@ def breaches(text, module=""):
         length = function.end_lineno - function.lineno + 1
         if length > FUNCTION_LINES:
             found.append((function.lineno, f"{function.name} has {length} lines"))
-        documented = module.startswith(SURFACE) and not function.name.startswith("_")
+        private = function.name.startswith("_") and function.name != "__init__"
+        documented = module.startswith(SURFACE) and not private
         if len(parameters(function)) > PARAMETERS and not documented:
             found.append((function.lineno, f"{function.name} has {len(parameters(function))} parameters"))
     return found

@@ -1,4 +1,4 @@
-"""examples/torch/train.py, the script that docs/your_script.md leads through: its losses are PyTorch's on the CPU."""
+"""examples/torch: train.py, the script that docs/your_script.md leads through, has PyTorch's losses on the CPU."""
 import math
 import os
 import pathlib
@@ -37,10 +37,10 @@ def on_cpu(cores, steps=5):
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class Example(unittest.TestCase):
-    def run_script(self, settings, arguments):
+    def run_script(self, settings, arguments, script=SCRIPT):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([os.environ["TRNSIM_BINARY"], "torch", "--output_dir", f"{folder}/out", *settings,
-                                   str(SCRIPT), *arguments], capture_output=True, text=True, check=False, cwd=folder)
+                                   str(script), *arguments], capture_output=True, text=True, check=False, cwd=folder)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         return [float(x) for x in re.findall(r"loss (\S+)", done.stdout)], done.stderr
 
@@ -57,6 +57,14 @@ class Example(unittest.TestCase):
 
     def test_two_cores_that_spawn_starts(self):
         self.same(self.run_script(["--cores", "2"], [])[0], 2)
+
+    def test_a_model_divided_among_cores_learns(self):
+        script = SCRIPT.parent / "tensor_parallel.py"
+        losses, report = self.run_script(["--cores", "4"], ["--layers", "1"], script)
+        self.assertEqual(len(losses), 5)
+        self.assertLess(losses[-1], 0.8 * losses[0])
+        self.assertRegex(report, r"4 cores \*+\ncomputed by +the simulated instructions\n")
+        self.assertNotIn("differ by core", report)
 
     def test_more_steps_have_a_price(self):
         self.assertRegex(self.run_script(["--steps", "100000"], ["--one"])[1], r"100,?000 steps")

@@ -5,7 +5,6 @@ import os
 import sys
 import tempfile
 import time
-import traceback
 import types
 
 from trnsim._errors import Parser, of_host
@@ -73,36 +72,10 @@ def run_script(path, args):
         exec(compile(file.read(), path, "exec"), module.__dict__)
 
 
-# Modules of the machine's software that are not here, and the way out.
-PLANS = ("write the model in plain PyTorch, with torch_xla's collectives; for sharded plans of known models there are "
-         "`trnsim run` and `trnsim plan`")
-ABSENT = {
-    "torch_xla": "of torch_xla there is all that trains on one or several cores by collectives; GSPMD is not there",
-    "torch_xla.distributed.fsdp": "DistributedDataParallel and ZeroRedundancyOptimizer are there",
-    "torch_neuronx": "of torch_neuronx there is trace()", "torch_neuron": "torch_neuronx.trace() is there",
-    "neuronx_distributed": PLANS, "neuronx_distributed_training": PLANS, "neuronx_distributed_inference": PLANS,
-    "optimum": "write the training's loop in PyTorch", "transformers_neuronx": "`trnsim generate` writes text",
-    "neuronxcc": "kernels run by `trnsim nki`", "nki": "kernels run by `trnsim nki`",
-    "libneuronxla": "leave it out: nothing here needs it",
-}
-
-
-def not_there(error):
-    """The error for a module that the machine's software has and this has not; None: of another one."""
-    from trnsim.torch import _engine
-    name = error.name or ""
-    found = [known for known in ABSENT if f"{name}.".startswith(known + ".")]
-    if not found:
-        return None
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((_engine.OWN, "<"))]
-    line = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
-    return fail(f"{line}the module {name} is not there", ABSENT[max(found, key=len)], 1)
-
-
 def ended(run):
     """The exit code, with errors told."""
     from trnsim import Error
-    from trnsim.torch import _engine
+    from trnsim.torch import _absent, _engine
     from trnsim.torch._ranks import CoreFailed
     try:
         run()
@@ -119,11 +92,12 @@ def ended(run):
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except ModuleNotFoundError as error:
-        code = not_there(error)
-        if code is None:
+    except ImportError as error:
+        absent = _absent.way_out(error)
+        if absent is None:
             sys.stderr.write(_engine.script_trace(error))
-        return code or 1
+            return 1
+        return fail(*absent, 1)
     except Exception as error:  # noqa: whatever the script raises ends it
         sys.stderr.write(_engine.script_trace(error))
         return 1

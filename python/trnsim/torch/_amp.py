@@ -50,7 +50,7 @@ def cast(item, dtype):
 def arguments(func, args, kwargs):
     """Cast, where an autocast is around and the operator is on a list."""
     kind = kind_of(func)
-    if kind is None or STATE[-1] is None:
+    if kind is None or not STATE or STATE[-1] is None:
         return args, kwargs
     dtype = STATE[-1] if kind == "lower" else torch.float32
     if kind == "widest":

@@ -56,12 +56,12 @@ def all_reduced(tensor, operation, groups=None):
     return collective("all_reduce", tensor, tensor._meta.shape, operation, frozen(groups))
 
 
-def all_reduced_list(tensors, operation, groups=None):
-    """Each reduced; those of one type travel together, as compilers and buckets have them do."""
+def all_reduced_list(tensors, operation, groups=None, most=BUCKET_BYTES):
+    """Each reduced; those of one type travel together, as compilers and buckets have them do, so many bytes at most."""
     out, kinds = [None] * len(tensors), {}
     for i, tensor in enumerate(tensors):
         bucket = kinds.setdefault(tensor.dtype, [[]])[-1]
-        if bucket and sum(tensors[j].numel() for j in bucket) * tensor.element_size() > BUCKET_BYTES:
+        if bucket and sum(tensors[j].numel() for j in bucket) * tensor.element_size() > most:
             bucket = []
             kinds[tensor.dtype].append(bucket)
         bucket.append(i)

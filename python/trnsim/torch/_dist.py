@@ -16,8 +16,8 @@ class Group:
     """Some cores. Those that were made with as many others, and share none with them, work at the same time."""
     made = []
 
-    def __init__(self, ranks):
-        self.ranks = tuple(ranks)
+    def __init__(self, ranks, mesh=None):
+        self.ranks, self.mesh = tuple(ranks), mesh and tuple(tuple(row) for row in mesh)
         Group.made.append(self)
 
     def __contains__(self, rank):
@@ -31,9 +31,12 @@ class Group:
 
     @property
     def rows(self):
-        """All groups of this size that were made, as one operator has them: each core is in one."""
+        """All groups that work with this one, as one operator has them: those of its mesh, or those of its size that
+        were made. Each core is in one."""
         if len(self.ranks) == engine().ranks:
             return None
+        if self.mesh:
+            return self.mesh
         rows = [self.ranks]
         for other in Group.made:
             if len(other.ranks) == len(self.ranks) and not any(set(other.ranks) & set(row) for row in rows):
@@ -42,6 +45,11 @@ class Group:
             raise RuntimeError(f"a collective of the cores {list(self.ranks)} alone: the other cores need groups of "
                                "the same size; make them with new_group() on every core")
         return tuple(sorted(rows))
+
+    @property
+    def _mesh(self):
+        """As torch_xla's groups have it."""
+        return [list(row) for row in self.rows or [self.ranks]]
 
 
 class Done:
@@ -97,7 +105,8 @@ def get_world_size(group=None):
 
 def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False,
               group_desc=None, device_id=None):
-    return Group(range(engine().ranks) if ranks is None else ranks)
+    mesh = ((pg_options or {}).get("xla_pg_options") or {}).get("mesh") if isinstance(pg_options, dict) else None
+    return Group(range(engine().ranks) if ranks is None else ranks, mesh)
 
 
 def name_of(op):

@@ -18,6 +18,10 @@ class X:
         return type_text(self.shape, self.element)
 
     @property
+    def form(self):
+        return self.shape, self.element
+
+    @property
     def rank(self):
         return len(self.shape)
 
@@ -74,6 +78,16 @@ class Text:
             out = self.made[text] = X(self.fresh(), shape, element)
             self.lines.append(f"    {out.name} = {text}")
         return out
+
+    def several(self, text, values):
+        """Results of the types of `values`: `name:n = text -> (types)`."""
+        types = ", ".join(x.type for x in values)
+        out = self.put(f"{text} -> {types if len(values) == 1 else f'({types})'}", *values[0].form)
+        if len(values) == 1:
+            return [out]
+        if self.lines[-1].startswith(f"    {out.name} = "):
+            self.lines[-1] = self.lines[-1].replace(f"{out.name} = ", f"{out.name}:{len(values)} = ", 1)
+        return [X(f"{out.name}#{i}", x.shape, x.element) for i, x in enumerate(values)]
 
     def line(self, text, shape, element, types):
         """`name = stablehlo.text : types -> type`."""

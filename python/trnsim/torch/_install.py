@@ -6,29 +6,35 @@ import torch
 
 from trnsim.torch import _amp, _cuda, _ddp, _dist, _engine, _modes, _xla, _xla_modules
 from trnsim.torch._modes import loads_data, named
+from trnsim.torch._nxd import modules as _nxd
 from trnsim.torch._tensor import DeviceTensor, from_host
 
 
 def tied(apply):
-    """Module._apply with tied parameters tied afterwards: each move makes new tensors."""
+    """Module._apply with tied parameters tied afterwards, and what a script has noted at a parameter kept: each move
+    makes new tensors."""
     depth = [0]
 
     def applied(module, function, *rest):
         if depth[0]:
             return apply(module, function, *rest)
-        groups = {}
+        groups, notes = {}, {}
         for inner in module.modules():
             for name, parameter in inner._parameters.items():
                 if parameter is not None:
                     groups.setdefault(id(parameter), []).append((inner, name))
+                    notes[id(parameter)] = vars(parameter)
         depth[0] += 1
         try:
             out = apply(module, function, *rest)
         finally:
             depth[0] -= 1
-        for first, *others in groups.values():
+        for before, (first, *others) in groups.items():
+            new = first[0]._parameters[first[1]]
+            for name in notes[before].keys() - vars(new).keys():
+                setattr(new, name, notes[before][name])
             for inner, name in others:
-                inner._parameters[name] = first[0]._parameters[first[1]]
+                inner._parameters[name] = new
         return out
     return applied
 
@@ -175,6 +181,7 @@ def install(backend, everywhere=False, cuda=False):
     _dist.install()
     _ddp.install()
     _xla_modules.install()
+    _nxd.install()
     _modes.record_everything()
     calm_collector()
     _modes.install(everywhere)

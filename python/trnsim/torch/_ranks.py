@@ -8,7 +8,7 @@ import signal
 import sys
 from multiprocessing.connection import wait
 
-from trnsim.torch import _engine
+from trnsim.torch import _absent, _engine
 from trnsim.torch._environment import settled
 
 PR_SET_PDEATHSIG = 1
@@ -110,8 +110,7 @@ def child(rank, pipes, job):
     except KeyboardInterrupt:
         os._exit(INTERRUPTED)
     except BaseException as error:  # noqa: told by the parent as one error
-        told = str(error) if isinstance(error, _engine.Refused) else _engine.script_trace(error)
-        pipe.send(("error", told, None))
+        pipe.send(("error", _absent.told(error), None))
         os._exit(1)
     ended(engine, rank, status, pipe)
 

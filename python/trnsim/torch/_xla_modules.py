@@ -1,15 +1,10 @@
 """torch_xla's modules by name, found by Python's import where a script asks for them."""
 import contextlib
 import functools
-import importlib.abc
-import importlib.machinery
-import sys
-import types
 
 import torch
-import torch.utils.checkpoint
 
-from trnsim.torch import _amp, _traced, _xla, _zero
+from trnsim.torch import _amp, _checkpoint, _finder, _traced, _xla, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
@@ -138,7 +133,7 @@ def model_names():
         get_rng_state=lambda device=None: torch.initial_seed(), get_memory_info=x.memory_info,
         RateTracker=x.RateTracker, gather_grads=None, parse_xla_device=lambda device: ("NEURON", 0),
         set_replication=pass_on(None), _maybe_convert_to_cpu=lambda data, convert=True: x.to_host(data),
-        _fetch_gradients=x.gradients_of, **x.REDUCE)
+        optimization_barrier_=_checkpoint.optimization_barrier_, _fetch_gradients=x.gradients_of, **x.REDUCE)
 
 
 def runtime_names():
@@ -187,7 +182,7 @@ def tables():
         "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None)),
         "utils.serialization": dict(save=_xla.save_files, load=_xla.load), "utils.utils": dict(
             SampleGenerator=SampleGenerator, timed=pass_on(None)),
-        "utils.checkpoint": dict(checkpoint=torch.utils.checkpoint.checkpoint),
+        "utils.checkpoint": dict(checkpoint=_checkpoint.checkpoint),
         "test.test_utils": dict(get_summary_writer=pass_on(None), write_to_summary=pass_on(None),
                                 close_summary_writer=pass_on(None), now=now, print_training_update=training_update,
                                 print_test_update=lambda device, accuracy, epoch=None, step=None: print(
@@ -197,38 +192,17 @@ def tables():
                  __version__=VERSION)}
 
 
-class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds torch_xla and what is below it. A script that imports it marks its steps by itself."""
-    names = None
+def begin():
+    """A script that imports torch_xla marks its steps by itself."""
+    engine().knows_torch_xla = True
 
-    def find_spec(self, fullname, path=None, target=None):
-        if fullname == "torch_neuronx" or fullname.split(".")[0] == "torch_xla" and self.known(fullname[10:]):
-            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
-        return None
 
-    def known(self, below):
-        if self.names is None:
-            self.names = tables()
-        return any(name == below or name.startswith(below + ".") for name in self.names) or below == ""
-
-    def create_module(self, spec):
-        return types.ModuleType(spec.name)
-
-    def exec_module(self, module):
-        engine().knows_torch_xla = True
-        if module.__name__ == "torch_neuronx":
-            module.__version__, module.trace = VERSION, _traced.trace
-            torch.jit.load = _traced.load(torch.jit.load)
-            return
-        below = module.__name__[10:]
-        self.known(below)
-        for name, value in self.names.get(below, {}).items():
-            setattr(module, name, value)
-        inside = {name[len(below):].strip(".").split(".")[0] for name in self.names
-                  if name and (below == "" or name.startswith(below + "."))}
-        for name in sorted(inside):  # torch_xla.core.xla_model is there behind `import torch_xla`, as in the real one
-            setattr(module, name, importlib.import_module(f"{module.__name__}.{name}"))
+def ahead():
+    """torch_neuronx: models compiled ahead of time, which torch.jit stores."""
+    begin()
+    torch.jit.load = _traced.load(torch.jit.load)
 
 
 def install():
-    sys.meta_path.insert(0, Modules())
+    _finder.find("torch_xla", tables, begin)
+    _finder.find("torch_neuronx", lambda: {"": dict(__version__=VERSION, trace=_traced.trace)}, ahead)

@@ -5,6 +5,10 @@ from trnsim.torch import _collectives as between
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import from_host
 
+# Arguments that change when and in which packages tensors travel, not their values.
+TRAVEL = ("pin_layout", "coalesce_cc", "bucket_cap_mb_all_gather", "bucket_cap_mb_reduce_scatter",
+          "higher_cc_precision", "use_grad_acc_hook", "save_master_weights")
+
 
 def parts(tensor, count):
     """[count, rows, ...]: a tensor's rows in as many parts, the last of them filled up with zeros."""
@@ -15,22 +19,35 @@ def parts(tensor, count):
     return flat.reshape((count, -1) + tuple(flat.shape[1:]))
 
 
+def row_of(groups):
+    """The group that this core is in."""
+    return next(list(row) for row in groups if engine().rank in row)
+
+
 class ZeroRedundancyOptimizer(torch.optim.Optimizer):
     """`optimizer_class` on this core's parts, whose type is `optimizer_dtype` (fp32). step() averages gradients over
-    cores, clips them by their norm over all parts, and gathers the updated parameters."""
+    the cores of `sharding_groups`, clips them by their norm over all parts and over `grad_norm_groups`, and gathers
+    the updated parameters."""
 
     def __init__(self, params, optimizer_class, optimizer_dtype=None, grad_clipping=True, max_norm=None, **defaults):
-        layout = {name: defaults.pop(name, None) for name in ("pin_layout", "sharding_groups", "grad_norm_groups",
-                                                              "lazy_init")}
-        if layout["sharding_groups"] or layout["grad_norm_groups"]:
-            raise RuntimeError("ZeroRedundancyOptimizer with groups of cores is not there: leave them out")
+        for name in TRAVEL:
+            defaults.pop(name, None)
+        self.groups, self.norm_groups = defaults.pop("sharding_groups", None), defaults.pop("grad_norm_groups", None)
+        lazy = defaults.pop("lazy_init", False)
         super().__init__(params, defaults)
-        self.clips, self.max_norm, self.cores = grad_clipping, 1.0 if max_norm is None else max_norm, engine().ranks
-        self.mine = from_host(torch.tensor([engine().rank]))  # a number on the device: the same program on all cores
-        self.dtype = optimizer_dtype or torch.float32
+        self.clips, self.max_norm = grad_clipping, 1.0 if max_norm is None else max_norm
+        row = row_of(self.groups) if self.groups else list(range(engine().ranks))
+        self.cores = len(row)
+        self.mine = from_host(torch.tensor([row.index(engine().rank)]))  # on the device: the same program on all cores
+        self.dtype, self.optimizer_class, self.given = optimizer_dtype or torch.float32, optimizer_class, dict(defaults)
+        self.base_optimizer = self.grad_norm = None
+        if not lazy:
+            self.init_zero()
+
+    def init_zero(self):
+        """The parts anew, of the parameters as they are now."""
         groups = [dict(group, params=[self.part(p) for p in group["params"]]) for group in self.param_groups]
-        self.base_optimizer = optimizer_class(groups, **defaults)
-        self.grad_norm = None
+        self.base_optimizer = self.optimizer_class(groups, **self.given)
 
     def part(self, parameter):
         with torch.no_grad():
@@ -51,21 +68,25 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
         for whole, own in pairs:
             rows = parts(whole.grad.to(self.dtype), self.cores)
             rows = rows.reshape((-1,) + tuple(rows.shape[2:]))
-            own.grad = between.reduce_scattered(rows, "sum") / self.cores
+            own.grad = between.reduce_scattered(rows, "sum", 0, self.groups) / self.cores
         if self.clips and pairs:
-            self.clip([own.grad for _, own in pairs])
+            self.grad_norm = self.norm(pairs)
+            factor = torch.clamp(self.max_norm / (self.grad_norm + 1e-6), max=1.0)
+            for _, own in pairs:
+                own.grad.mul_(factor.to(own.grad.dtype))
         self.base_optimizer.step(**named)
         for whole, own in pairs:
             own.grad = None
-            every = between.all_gathered(own.detach().to(whole.dtype))
+            every = between.all_gathered(own.detach().to(whole.dtype), 0, self.groups)
             whole.copy_(every[:max(whole.shape[0], 1)].reshape(whole.shape) if whole.dim() else every[0])
 
-    def clip(self, grads):
-        squares = between.all_reduced(torch.stack([g.float().square().sum() for g in grads]).sum(), "sum")
-        self.grad_norm = squares.sqrt()
-        factor = torch.clamp(self.max_norm / (self.grad_norm + 1e-6), max=1.0)
-        for grad in grads:
-            grad.mul_(factor)
+    def norm(self, pairs):
+        """That of the gradients of all parts."""
+        squares = torch.stack([own.grad.float().square().sum() for _, own in pairs]).sum()
+        squares = between.all_reduced(squares, "sum", self.groups)
+        if self.norm_groups:
+            squares = between.all_reduced(squares, "sum", self.norm_groups)
+        return squares.sqrt()
 
     def state_dict(self):
         return dict(super().state_dict(), base_state=self.base_optimizer.state_dict()["state"])
@@ -74,4 +95,5 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
         state = dict(state)
         base = state.pop("base_state")
         super().load_state_dict(state)
+        self.init_zero()
         self.base_optimizer.load_state_dict(dict(self.base_optimizer.state_dict(), state=base))

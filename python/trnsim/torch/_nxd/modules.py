@@ -1,0 +1,81 @@
+"""neuronx_distributed's modules by name, found by Python's import where a script asks for them."""
+from trnsim.torch import _finder
+from trnsim.torch._engine import engine
+from trnsim.torch._nxd import checkpointing, grads, layers, losses, mappings, qkv, random, state, trainer, utils, zero
+
+VERSION = "0.9.0"
+
+
+def absent(name, way_out):
+    """A name that models import at their head and may never use."""
+    def called(*_, **__):
+        state.refuse(f"neuronx_distributed's {name} is not there: {way_out}")
+    return called
+
+
+ABSENT = {
+    "pipeline": ("NxDPPModel", "use tensor and data parallelism"),
+    "pipeline.model": ("NxDPPModel", "use tensor and data parallelism"),
+    "kernels.flash_attn": ("nki_flash_attn_func", "write attention in PyTorch"),
+    "kernels.ring_attention_kernel": ("nki_ring_attn_func", "write attention in PyTorch"),
+    "modules.lora": ("LoraConfig", "train all weights"),
+}
+
+
+def extra_heads(num_head, tp_degree):
+    return -num_head % tp_degree
+
+
+def helpers():
+    """The names of neuronx_distributed.utils."""
+    return {
+        "utils": dict(is_hf_pretrained_model=utils.is_hf_pretrained_model),
+        "utils.logger": dict(get_logger=utils.get_logger),
+        "utils.model_utils": dict(move_model_to_device=utils.move_model_to_device,
+                                  is_hf_pretrained_model=utils.is_hf_pretrained_model),
+        "utils.adamw_fp32_optim_params": dict(AdamW_FP32OptimParams=zero.AdamW_FP32OptimParams),
+        "utils.activation_checkpoint": dict(apply_activation_checkpointing=trainer.apply_activation_checkpointing),
+        "utils.serialization": dict(),
+    }
+
+
+def tables():
+    """{module below neuronx_distributed: its names}."""
+    weights = dict(layers.names(), **{name: value for name, value in utils.names().items() if "attributes" in name or
+                                      name.startswith(("create_local", "param_is", "divide"))})
+    package = dict(layers.names(), **mappings.names(), **random.names(), **checkpointing.names(),
+                   clip_grad_norm=grads.clip_grad_norm, initialize_model_parallel=state.initialize_model_parallel,
+                   split_tensor_along_last_dim=utils.split_tensor_along_last_dim,
+                   move_model_to_device=utils.move_model_to_device)
+    of_trainer = dict(
+        neuronx_distributed_config=trainer.neuronx_distributed_config, load_checkpoint=checkpointing.load_checkpoint,
+        initialize_parallel_model=trainer.initialize_parallel_model, save_checkpoint=checkpointing.save_checkpoint,
+        initialize_parallel_optimizer=trainer.initialize_parallel_optimizer,
+        has_checkpoint=checkpointing.has_checkpoint, finalize_checkpoint=checkpointing.finalize_checkpoint)
+    found = {
+        "": dict(of_trainer, __version__=VERSION), "parallel_layers": package,
+        "parallel_layers.parallel_state": state.names(), "parallel_layers.mappings": mappings.names(),
+        "parallel_layers.layers": weights, "parallel_layers.layer_norm": dict(LayerNorm=layers.LayerNorm),
+        "parallel_layers.loss_functions": losses.names(), "parallel_layers.grads": grads.names(),
+        "parallel_layers.random": random.names(), "parallel_layers.utils": utils.names(),
+        "parallel_layers.checkpointing": checkpointing.names(),
+        "parallel_layers.pad": dict(get_number_of_extra_heads=extra_heads, pad_model=absent(
+            "pad_model", "choose heads that divide among the cores")),
+        "modules.qkv_linear": dict(GQAQKVColumnParallelLinear=qkv.GQAQKVColumnParallelLinear),
+        "optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
+        "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
+        "trainer": of_trainer, "trainer.trainer": of_trainer, "trainer.checkpoint": of_trainer,
+        "trainer.model": dict(NxDModel=trainer.NxDModel), "trainer.optimizer": dict(NxDOptimizer=trainer.NxDOptimizer),
+        **helpers()}
+    for module, (name, way_out) in ABSENT.items():
+        found.setdefault(module, {})[name] = absent(name, way_out)
+    return found
+
+
+def begin():
+    """A script that imports it marks its steps by itself, as torch_xla's do."""
+    engine().knows_torch_xla = True
+
+
+def install():
+    _finder.find("neuronx_distributed", tables, begin)

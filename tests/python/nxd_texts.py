@@ -1,0 +1,187 @@
+"""Scripts that torch_nxd_test.py runs on simulated cores: each ends with an error where numbers are others."""
+HEAD = """
+import os, sys, torch, torch.nn as nn, torch.nn.functional as F
+import torch_xla.core.xla_model as xm, torch_xla.distributed.xla_multiprocessing as xmp
+import neuronx_distributed as nxd
+from neuronx_distributed.parallel_layers import parallel_state, layers, mappings, grads, checkpointing, random
+from neuronx_distributed.parallel_layers.loss_functions import parallel_cross_entropy, from_parallel_logits_to_logprobs
+def start(tp):
+    torch.distributed.init_process_group("xla")
+    parallel_state.initialize_model_parallel(tensor_model_parallel_size=tp)
+def same(name, a, b, tolerance=1e-5):
+    a, b = a.detach().cpu(), b.detach().cpu()
+    if a.shape != b.shape or not torch.allclose(a, b, rtol=tolerance, atol=tolerance):
+        sys.exit(f"{name}: {a} and {b}")
+"""
+MAPPINGS = """
+def f(rank):
+    start(2)
+    tp, rows = parallel_state.get_tensor_model_parallel_rank(), parallel_state.get_tensor_model_parallel_group(True)
+    assert rows == [[0, 1], [2, 3]] and parallel_state.get_data_parallel_group(as_list=True) == [[0, 2], [1, 3]]
+    assert (parallel_state.get_data_parallel_rank(), parallel_state.get_data_parallel_size()) == (rank // 2, 2)
+    assert parallel_state.get_tensor_model_parallel_src_rank() == rank // 2 * 2
+    assert parallel_state.get_pipeline_model_parallel_size() == 1 and parallel_state.model_parallel_is_initialized()
+    every = [torch.arange(24.0).view(4, 3, 2) * (r + 1) for r in range(4)][rank // 2 * 2:rank // 2 * 2 + 2]
+    mine, total, pair = every[tp], sum(every), lambda x, dim: x.chunk(2, dim)[tp]
+    for name, forward, backward in (
+            ("copy_to_tensor_model_parallel_region", mine, total),
+            ("reduce_from_tensor_model_parallel_region", total, mine),
+            ("scatter_to_tensor_model_parallel_region", pair(mine, -1),
+             torch.cat([x.chunk(2, -1)[i] for i, x in enumerate(every)], -1)),
+            ("gather_from_tensor_model_parallel_region", torch.cat(every, -1), None),
+            ("scatter_to_sequence_parallel_region", pair(mine, 0),
+             torch.cat([x.chunk(2)[i] for i, x in enumerate(every)])),
+            ("gather_from_sequence_parallel_region", torch.cat(every), None),
+            ("reduce_scatter_to_sequence_parallel_region", pair(total, 0), None)):
+        x = mine.to("xla").requires_grad_()
+        y = getattr(mappings, name)(x)
+        same(name, y, forward)
+        given = mine if y.shape == mine.shape else pair(mine, -1 if "tensor" in name else 0)
+        y.backward(y.detach() if backward is None else given.to("xla"))
+        if backward is not None:
+            same(name + " gradient", x.grad, backward)
+        elif "gather_from_tensor" in name:
+            same(name + " gradient", x.grad, mine)
+        elif "gather_from" in name:
+            same(name + " gradient", x.grad, mine * 2)
+        else:
+            same(name + " gradient", x.grad, total)
+    x = mine.to("xla")
+    mappings.reduce_from_tensor_model_parallel_region(x)  # in place, where no gradient follows
+    same("in place", x, total)
+    xm.master_print("all is well")
+xmp.spawn(f)
+"""
+LOSSES = """
+def f(rank):
+    start(4)
+    logits, labels = torch.randn(3, 5, 16, generator=torch.Generator().manual_seed(0)) * 3, torch.arange(15).view(3, 5)
+    part = lambda x: x.chunk(4, -1)[rank]
+    for smoothing in (0.0, 0.2):
+        whole = logits.clone().requires_grad_()
+        nll = F.cross_entropy(whole.flatten(0, 1), labels.flatten(), reduction="none").view(3, 5)
+        share = smoothing * 16 / 15
+        want = (1 - share) * nll - share * whole.log_softmax(-1).mean(-1)
+        want.square().sum().backward()
+        own = part(logits).to("xla").requires_grad_()
+        loss = parallel_cross_entropy(own, labels.to("xla"), label_smoothing=smoothing)
+        same("loss", loss, want)
+        loss.square().sum().backward()
+        same("gradient", own.grad, part(whole.grad))
+    whole = logits.clone().requires_grad_()
+    want = whole.log_softmax(-1).gather(-1, labels.roll(-1, -1)[..., None])[..., 0][:, :-1]
+    want.square().sum().backward()
+    own = part(logits).to("xla").requires_grad_()
+    found = from_parallel_logits_to_logprobs(own, labels.to("xla"), inference=False)
+    same("log probabilities", found, want)
+    found.square().sum().backward()
+    same("their gradient", own.grad, part(whole.grad))
+xmp.spawn(f)
+"""
+LAYERS = """
+from neuronx_distributed.modules.qkv_linear import GQAQKVColumnParallelLinear
+def f(rank):
+    start(2)
+    x = torch.randn(4, 6, 8, generator=torch.Generator().manual_seed(1))
+    def check(name, make, plain, inputs=x):
+        torch.manual_seed(0); layer = make()
+        torch.manual_seed(0); other = plain()
+        if getattr(layer, "bias", None) is not None:
+            layer.bias.data.zero_(); other.bias.data.zero_()
+        layer.to("xla")
+        a = inputs.to("xla") if inputs.dtype is torch.int64 else inputs.to("xla").requires_grad_()
+        b = inputs if inputs.dtype is torch.int64 else inputs.clone().requires_grad_()
+        y, z = layer(a), other(b)
+        same(name, y, z)
+        y.square().sum().backward(); z.square().sum().backward()
+        if a.grad is not None:
+            same(name + " input's gradient", a.grad, b.grad)
+        p = layer.weight
+        assert p.tensor_model_parallel and p.partition_dim in (0, 1), vars(p)
+        same(name + " gradient", p.grad, other.weight.grad.chunk(2, p.partition_dim)[rank], 1e-4)
+    check("column", lambda: layers.ColumnParallelLinear(8, 10), lambda: nn.Linear(8, 10))
+    check("row", lambda: layers.RowParallelLinear(8, 10), lambda: nn.Linear(8, 10))
+    check("column of one core's inputs", lambda: nn.Sequential(layers.ColumnParallelLinear(8, 10, bias=False))[0],
+          lambda: nn.Linear(8, 10, bias=False))
+    tokens = torch.tensor([[0, 3, 11, 6], [5, 9, 3, 2]])
+    check("words", lambda: layers.ParallelEmbedding(12, 6), lambda: nn.Embedding(12, 6), tokens)
+    def padded():
+        out = nn.Embedding(12, 6)
+        out.padding_idx = 3  # its vector is drawn, and never changed
+        return out
+    check("words with padding", lambda: layers.ParallelEmbedding(12, 6, padding_idx=3), padded, tokens)
+    check("features", lambda: layers.ParallelEmbedding(12, 6, shard_across_embedding=True),
+          lambda: nn.Embedding(12, 6), tokens)
+    random.model_parallel_xla_manual_seed(3)
+    assert random.get_xla_rng_tracker().get_states()
+    drawn = layers.ColumnParallelLinear(8, 4, bias=False, device=torch.device("xla"))
+    parts = xm.all_gather(drawn.weight.detach()).cpu()
+    assert not torch.equal(parts[:2], parts[2:])  # each core draws its own
+    torch.manual_seed(0)
+    for fused in (True, False):
+        torch.manual_seed(0)
+        qkv = GQAQKVColumnParallelLinear(8, [16, 8], bias=False, gather_output=False, fuse_qkv=fused).to("xla")
+        torch.manual_seed(0)
+        plain = [nn.Linear(8, n, bias=False) for n in (16, 8, 8)]
+        for y, other in zip(qkv(x.to("xla")), plain):
+            same("qkv", y, other(x).chunk(2, -1)[rank])
+    torch.manual_seed(0)
+    qkv = GQAQKVColumnParallelLinear(8, [16, 4], bias=False, gather_output=False, fuse_qkv=False,
+                                     kv_size_multiplier=2).to("xla")
+    torch.manual_seed(0)
+    plain = [nn.Linear(8, n, bias=False) for n in (16, 4, 4)]
+    q, k, v = qkv(x.to("xla"))
+    same("shared keys", k, plain[1](x))
+    (k * torch.tensor(rank + 1.0).to("xla")).sum().backward()
+    want = 3 * torch.autograd.grad(plain[1](x).sum(), plain[1].weight)[0]
+    same("gradient of shared keys", qkv.weight_k.grad, want, 1e-4)
+    norm = grads.get_grad_norm(list(qkv.parameters()))
+    same("norm", norm, want.norm().reshape(1), 1e-4)
+xmp.spawn(f)
+"""
+CHECKPOINTS = """
+def make():
+    return nn.Sequential(layers.ColumnParallelLinear(6, 8, gather_output=False),
+                         layers.RowParallelLinear(8, 6, input_is_parallel=True))
+def f(rank):
+    torch.distributed.init_process_group("xla")
+    config = nxd.neuronx_distributed_config(tensor_parallel_size=2, optimizer_config={"zero_one_enabled": True})
+    def begin(seed):
+        torch.manual_seed(seed)
+        model = nxd.initialize_parallel_model(config, make)
+        optimizer = nxd.initialize_parallel_optimizer(config, torch.optim.AdamW, model.parameters(), lr=0.1)
+        return model, optimizer, torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+    def step(model, optimizer, scheduler, number):
+        x = torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(number + 10 * rank // 2)).to("xla")
+        optimizer.zero_grad()
+        loss = model(x).square().mean(); loss.backward(); optimizer.step(); scheduler.step(); xm.mark_step()
+        return loss.item()
+    first = begin(0)
+    for number in range(2):
+        step(*first, number)
+    for tag in ("one", "two"):
+        nxd.save_checkpoint("ckpts", tag, *first, user_content={"steps": 2}, use_xser=True, num_kept_ckpts=1)
+    want = [step(*first, number) for number in (2, 3)]
+    second = begin(1)
+    assert nxd.has_checkpoint("ckpts") and os.listdir("ckpts") == ["two"]
+    content = nxd.load_checkpoint("ckpts", None, *second)
+    assert content == {"steps": 2}, content
+    found = [step(*second, number) for number in (2, 3)]
+    assert all(abs(a - b) < 1e-6 for a, b in zip(want, found)), (want, found)
+    groups = parallel_state.get_tensor_model_parallel_group(True)
+    weights = {name: xm.all_gather(p.detach(), p.partition_dim, groups).cpu()
+               if getattr(p, "tensor_model_parallel", False) else p.detach().cpu()
+               for name, p in first[0].named_parameters()}
+    if rank == 0:
+        torch.save({"model": weights}, "whole.pt")
+    xm.rendezvous("written")
+    checkpointing.load("whole.pt", model_or_optimizer=second[0], sharded=False)
+    for p, q in zip(first[0].parameters(), second[0].parameters()):
+        same("divided again", p, q)
+    checkpointing.save({"model": second[0].state_dict(), "more": 5}, "parts")
+    third = begin(2)
+    assert checkpointing.load("parts", third[0]) == {"more": 5}
+    for p, q in zip(third[0].parameters(), second[0].parameters()):
+        same("parts", p, q)
+xmp.spawn(f)
+"""
