@@ -43,6 +43,8 @@ if use:
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     begin.record(); end.record(); torch.cuda.synchronize(); torch.cuda.empty_cache()
     held = torch.cuda.memory_allocated()
+    assert torch.zeros(2, device=0).is_cuda and torch.ones(2).to(0).is_cuda and z.new_zeros(3).shape == (3,)
+    assert next(nn.Linear(2, 2).to(0).parameters()).is_cuda and not torch.ones(2).new_zeros(3).is_cuda
     assert z.is_cuda and begin.elapsed_time(end) >= 0 and 0 < held < memory and torch.cuda.device_count() == 1, held
     with torch.autocast("cuda", dtype=torch.bfloat16):
         assert model(x).dtype is torch.bfloat16

@@ -1,6 +1,7 @@
 """Puts the simulated device in place of torch_xla and of accelerators: modes, modules, names."""
 import functools
 import gc
+import weakref
 
 import torch
 
@@ -9,34 +10,53 @@ from trnsim.torch._modes import loads_data, named
 from trnsim.torch._nxd import modules as _nxd
 from trnsim.torch._tensor import DeviceTensor, from_host
 
+OPTIMIZERS, STALE = weakref.WeakSet(), weakref.WeakSet()  # STALE: whose parameters have moved away from them
+
 
 def tied(apply):
-    """Module._apply with tied parameters tied afterwards, and what a script has noted at a parameter kept: each move
-    makes new tensors."""
+    """Module._apply, of a move between host and device, which makes new parameters: tied ones are tied afterwards,
+    those of optimizers are the new ones, and what a script has noted at one is kept."""
     depth = [0]
 
     def applied(module, function, *rest):
         if depth[0]:
             return apply(module, function, *rest)
-        groups, notes = {}, {}
+        groups = {}
         for inner in module.modules():
             for name, parameter in inner._parameters.items():
                 if parameter is not None:
-                    groups.setdefault(id(parameter), []).append((inner, name))
-                    notes[id(parameter)] = vars(parameter)
+                    groups.setdefault(id(parameter), (parameter, []))[1].append((inner, name))
         depth[0] += 1
         try:
             out = apply(module, function, *rest)
         finally:
             depth[0] -= 1
-        for before, (first, *others) in groups.items():
-            new = first[0]._parameters[first[1]]
-            for name in notes[before].keys() - vars(new).keys():
-                setattr(new, name, notes[before][name])
-            for inner, name in others:
-                inner._parameters[name] = new
+        new = {key: places[0][0]._parameters[places[0][1]] for key, (_, places) in groups.items()}
+        for key, (before, places) in groups.items():
+            for name in vars(before).keys() - vars(new[key]).keys():
+                setattr(new[key], name, vars(before)[name])
+            for inner, name in places[1:]:
+                inner._parameters[name] = new[key]
+        followed({key: parameter for key, parameter in new.items() if parameter is not groups[key][0]})
         return out
     return applied
+
+
+def followed(new):
+    """Optimizers that were made before their parameters moved have them as they are now, as where a move keeps the
+    objects. torch_xla's does not: its optimizers would update tensors that nothing reads."""
+    for optimizer in list(OPTIMIZERS) if new else ():
+        for group in optimizer.param_groups:
+            if not any(id(p) in new for p in group["params"]):
+                continue
+            if _engine.engine().knows_torch_xla:
+                STALE.add(optimizer)
+                break
+            state = optimizer.state
+            for p in group["params"]:
+                if id(p) in new and p in state:
+                    state[new[id(p)]] = state.pop(p)
+            group["params"] = [new.get(id(p), p) for p in group["params"]]
 
 
 def renamed(to):
@@ -106,6 +126,7 @@ def ending_steps(init):
     @functools.wraps(init)
     def made(optimizer, *args, **kwargs):
         init(optimizer, *args, **kwargs)
+        OPTIMIZERS.add(optimizer)
         kind = type(optimizer)
         if "step" not in vars(kind) or getattr(kind.step, "ends_steps", False):
             return
@@ -113,6 +134,10 @@ def ending_steps(init):
 
         @functools.wraps(plain)
         def step(self, *rest, **named_rest):
+            if self in STALE:
+                raise _engine.Refused(_engine.script_line(), "the optimizer was made before the model moved to the "
+                                      "device, which in torch_xla makes new parameters: nothing would be trained; "
+                                      "make the optimizer behind model.to(device)")
             out = plain(self, *rest, **named_rest)
             _engine.engine().stepped()
             return out
@@ -166,7 +191,6 @@ def install(backend, everywhere=False, cuda=False):
     """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device, with
     `cuda` also "cuda"."""
     running = _engine.start(backend)
-    torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.nn.Module._apply = tied(torch.nn.Module._apply)
     torch.nn.Module.to = renamed(torch.nn.Module.to)
     torch.optim.Optimizer.__init__ = ending_steps(torch.optim.Optimizer.__init__)

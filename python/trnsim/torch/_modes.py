@@ -24,9 +24,11 @@ METHODS = ("to", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor",
 
 
 def named(device):
-    """Whether a value names the simulated device."""
+    """Whether a value names the simulated device: a number does where "cuda" does."""
     if type(device) is str:
         return device.split(":")[0] in NAMES
+    if type(device) is int:
+        return "cuda" in NAMES
     return isinstance(device, torch.device) and device.type in NAMES
 
 
@@ -74,9 +76,11 @@ def maker(make, hosted, everywhere):
 
 
 def method(call):
+    takes_sizes = call.__name__ != "to"  # first, so that a number is none of a device
+
     @functools.wraps(call)
     def called(tensor, *args, **kwargs):
-        if args and named(args[0]):
+        if args and named(args[0]) and not (takes_sizes and type(args[0]) is int):
             args = ("meta", *args[1:])
         elif kwargs and named(kwargs.get("device")):
             kwargs["device"] = "meta"

@@ -6,7 +6,7 @@ import torch
 from trnsim.torch import _infer, _lower, _special
 from trnsim.torch._engine import engine
 from trnsim.torch._environment import settled
-from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor, wrapped
+from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor, view_of, wrapped
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Value, element_of
 from trnsim.torch._views import current, step_into, steps_of, write
 
@@ -198,7 +198,7 @@ def same(func, args, kwargs):
     base = args[0]
     if not isinstance(base, DeviceTensor):
         return func(*args, **kwargs)
-    return wrapped(base._base_storage, base._chain, base._meta)
+    return view_of(base, base._chain, base._meta)
 
 
 def strided(func, args, kwargs):

@@ -147,6 +147,15 @@ def wrapped(storage, chain, meta):
     return tensor
 
 
+def view_of(base, chain, meta):
+    """A tensor of the same storage; one of a tensor that autograd knows is such, too, where torch.inference_mode() is
+    around."""
+    if torch.is_inference_mode_enabled() and not base.is_inference():
+        with torch.inference_mode(False):
+            return wrapped(base._base_storage, chain, meta)
+    return wrapped(base._base_storage, chain, meta)
+
+
 def new_tensor(value, meta=None):
     """A tensor with a storage of its own."""
     meta = meta or value.meta

@@ -1,7 +1,7 @@
 """Views: how a view's value comes from its storage, and how a write to a view changes the storage."""
 import torch
 
-from trnsim.torch._tensor import wrapped
+from trnsim.torch._tensor import view_of
 from trnsim.torch._values import HOOKS, Call, Node, Slot, Unsupported, Value, contiguous
 
 aten = torch.ops.aten
@@ -23,7 +23,7 @@ def steps_of(call):
 
 
 def step_into(base, step):
-    return wrapped(base._base_storage, (*base._chain, step), step.call.outs[step.index])
+    return view_of(base, (*base._chain, step), step.call.outs[step.index])
 
 
 def apply(step, value):
