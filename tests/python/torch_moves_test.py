@@ -1,0 +1,136 @@
+"""Rules that public training scripts rely on: optimizers made before a model moves, models that go to the host and come
+back, inference mode, values that are computed again."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+HEAD = "import sys, torch, torch.nn as nn, torch.nn.functional as F\ndevice = sys.argv[1]\ntorch.manual_seed(0)\n"
+MOVED = HEAD + """
+model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+model[2].weight.note = "kept"
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+model.to(device)
+assert model[2].weight.note == "kept"
+for step in range(6):
+    x = torch.randn(4, 6, generator=torch.Generator().manual_seed(step)).to(device)
+    loss = model(x).square().mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+    print("loss", loss.item())
+    before = list(model.parameters())
+    if step == 2:  # as for a checkpoint
+        model.eval().cpu()
+        torch.save(model.state_dict(), "model.pt")
+    model.to(device).train()
+    model.to(device)
+    assert step == 2 or all(p is q for p, q in zip(before, model.parameters()))
+"""
+LATE = """
+import torch, torch_xla.core.xla_model as xm
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+model.to(xm.xla_device())
+model(torch.ones(1, 2).to(xm.xla_device())).sum().backward()
+optimizer.step()
+"""
+INFERENCE = HEAD + """
+model = nn.Linear(4, 3).to(device)
+model.register_buffer("mask", torch.tril(torch.ones(4, 4)).to(device))
+@torch.inference_mode()
+def score(x):
+    x = x.to(device)
+    seen = x.masked_fill(model.mask[:2, :4] == 0, -1.0)
+    out = model(seen).view(6)
+    out[1:3] += 1
+    return out.sum().item(), model.weight.t()[0].tolist()
+print("loss", score(torch.arange(8.0).view(2, 4))[0])
+loss = model(torch.ones(2, 4).to(device)).square().sum()
+loss.backward()
+print("loss", loss.item(), "loss", model.weight.grad.sum().item())
+"""
+AGAIN = HEAD + """
+if device == "cpu":
+    from torch.utils.checkpoint import checkpoint
+else:
+    import torch_xla.core.xla_model as xm
+    from torch_xla.utils.checkpoint import checkpoint
+layers = nn.ModuleList(nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.Dropout(0.2)) for _ in range(3)).to(device)
+optimizer = torch.optim.SGD(layers.parameters(), lr=0.5)
+for step in range(3):
+    x = torch.randn(4, 8, generator=torch.Generator().manual_seed(step)).to(device).requires_grad_()
+    y = x
+    for layer in layers:
+        y = checkpoint(layer, y) if AGAIN else layer(y)
+    loss = y.square().mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+    if device != "cpu": xm.mark_step()
+    print("loss", loss.item(), "loss", x.grad.sum().item())
+"""
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class Moves(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_it(self, text, device, *settings):
+        path = self.root / "script.py"
+        path.write_text(text)
+        ours = [] if device == "cpu" else ["-m", "trnsim.torch", "--output_dir", str(self.root / "out"), *settings]
+        return subprocess.run([sys.executable, "-B", *ours, str(path), device], capture_output=True, text=True,
+                              cwd=self.root, check=False, env=dict(os.environ))
+
+    def same(self, text, device="xla", *settings):
+        done = [self.run_it(text, "cpu"), self.run_it(text, device, *settings)]
+        for run in done:
+            self.assertEqual(run.returncode, 0, run.stderr[-3000:])
+        there, here = ([float(x) for x in re.findall(r"loss (\S+)", run.stdout)] for run in done)
+        self.assertEqual(len(here), len(there))
+        for a, b in zip(here, there):
+            self.assertLess(abs(a - b), 1e-4 * max(abs(b), 1e-2), f"{here} and on the CPU {there}")
+        return done[1].stderr
+
+    def test_an_optimizer_made_before_the_move_trains(self):
+        self.same(MOVED, "cuda", "--numeric", "--cuda")
+        self.same(MOVED, "neuron", "--numeric")
+
+    def test_behind_torch_xla_such_an_optimizer_is_an_error(self):
+        done = self.run_it(LATE, "xla", "--numeric")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"error: .*script.py:7: the optimizer was made before the model moved")
+
+    def test_views_in_inference_mode(self):
+        self.same(INFERENCE, "xla", "--numeric")
+
+    def test_values_computed_again_are_in_the_graph(self):
+        counts = []
+        for again in ("True", "False"):
+            self.same(AGAIN.replace("AGAIN", again))
+            graphs = [path.read_text() for path in sorted((self.root / "out").glob("graph*.mlir"))]
+            counts.append((max(text.count("stablehlo.dot_general") for text in graphs),
+                           max(text.count("optimization_barrier") for text in graphs)))
+        self.assertEqual(counts, [(12, 3), (9, 0)])  # three layers: forward, again, and two gradients each
+
+    def test_a_name_that_is_not_there_is_one_error(self):
+        for text, words in (("from torch_xla.core.xla_model import no_such",
+                             "no_such of the module torch_xla.core.xla_model"),
+                            ("import torch_xla.distributed.fsdp", "the module torch_xla.distributed.fsdp")):
+            done = self.run_it("import torch\n" + text + "\n", "xla", "--numeric")
+            self.assertEqual((done.returncode, done.stderr.count("error: ")), (1, 1), done.stderr)
+            self.assertRegex(done.stderr, rf"script.py:2: {words} is not there")
+
+
+if __name__ == "__main__":
+    unittest.main()
