@@ -185,3 +185,54 @@ def f(rank):
         same("parts", p, q)
 xmp.spawn(f)
 """
+LOOPS = """
+from neuronx_distributed.optimizer import NeuronZero1Optimizer
+from neuronx_distributed.utils.adamw_fp32_optim_params import AdamW_FP32OptimParams
+from neuronx_distributed.utils.model_utils import move_model_to_device
+def optimizer_of(way, model):
+    groups = [{"params": [p for p in model.parameters() if p.dim() > 1]},
+              {"params": [p for p in model.parameters() if p.dim() < 2]}]
+    if way == "zero":
+        return NeuronZero1Optimizer(groups, torch.optim.AdamW, lr=0.05, weight_decay=0.0, eps=1e-10, max_norm=0.3,
+                                    pin_layout=False,
+                                    sharding_groups=parallel_state.get_data_parallel_group(as_list=True),
+                                    grad_norm_groups=parallel_state.get_tensor_model_parallel_group(as_list=True))
+    kind = AdamW_FP32OptimParams if way == "fp32" else torch.optim.AdamW
+    return kind(groups, lr=0.05, weight_decay=0.0, eps=1e-10)
+def f(rank):
+    start(2)
+    copy, tp = parallel_state.get_data_parallel_rank(), parallel_state.get_tensor_model_parallel_rank()
+    groups = parallel_state.get_data_parallel_group(as_list=True)
+    for way in ("plain", "buckets", "zero", "fp32"):
+        torch.manual_seed(0)
+        model = nn.Sequential(layers.ColumnParallelLinear(6, 8, bias=False, gather_output=False), nn.Tanh(),
+                              layers.RowParallelLinear(8, 5, bias=False, input_is_parallel=True), nn.LayerNorm(5))
+        torch.manual_seed(0)
+        whole = nn.Sequential(nn.Linear(6, 8, bias=False), nn.Tanh(), nn.Linear(8, 5, bias=False), nn.LayerNorm(5))
+        move_model_to_device(model, xm.xla_device())
+        one, optimizer = optimizer_of("plain", whole), optimizer_of(way, model)
+        schedule = [torch.optim.lr_scheduler.LambdaLR(o, lambda step: 1 / (step + 1)) for o in (one, optimizer)]
+        for step in range(4):
+            x = torch.randn(4, 3, 6, generator=torch.Generator().manual_seed(step))
+            one.zero_grad(); optimizer.zero_grad()
+            (whole(x) - torch.arange(5.0)).square().mean().backward()
+            (model(x[copy::2].to("xla")) - torch.arange(5.0).to("xla")).square().mean().backward()
+            norm = nn.utils.clip_grad_norm_(whole.parameters(), 0.3)
+            if way == "buckets":
+                grads.bucket_allreduce_gradients([p.grad for p in model.parameters()])
+            elif way != "zero":
+                xm.reduce_gradients(optimizer, groups=groups)
+            own = None if way == "zero" else grads.clip_grad_norm(model.parameters(), 0.3)
+            one.step(); optimizer.step()
+            same(way + " norm", (optimizer.grad_norm if own is None else own).reshape(()), norm, 1e-4)
+            [s.step() for s in schedule]
+            if way == "zero" and step == 1:
+                optimizer.save_sharded_state_dict("states")
+                optimizer.load_sharded_state_dict("states")
+        for p, q in zip(model.parameters(), whole.parameters()):
+            q = q.chunk(2, p.partition_dim)[tp] if getattr(p, "tensor_model_parallel", False) else q
+            same(way + " weight", p, q, 1e-4)
+    inf = grads.get_grad_norm(list(model.parameters()), norm_type=float("inf"))
+    assert inf.shape == (1,) and inf.item() > 0
+xmp.spawn(f)
+"""

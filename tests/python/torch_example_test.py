@@ -62,7 +62,7 @@ class Example(unittest.TestCase):
         script = SCRIPT.parent / "tensor_parallel.py"
         losses, report = self.run_script(["--cores", "4"], ["--layers", "1"], script)
         self.assertEqual(len(losses), 5)
-        self.assertLess(losses[-1], 0.8 * losses[0])
+        self.assertLess(losses[-1], 0.9 * losses[0])
         self.assertRegex(report, r"4 cores \*+\ncomputed by +the simulated instructions\n")
         self.assertNotIn("differ by core", report)
 

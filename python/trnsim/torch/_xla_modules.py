@@ -1,6 +1,7 @@
 """torch_xla's modules by name, found by Python's import where a script asks for them."""
 import contextlib
 import functools
+import os
 
 import torch
 
@@ -158,9 +159,14 @@ def metric_names():
                 clear_metrics=pass_on(None), executed_fallback_ops=lambda: list(engine().counters))
 
 
-def training_update(device, step, loss, rate, global_rate, **more):
-    print(f"| Training Device={device} Epoch={more.get('epoch')} Step={step} Loss={float(loss):.5f} Rate={rate:.2f} "
+def training_update(device, step, loss, rate, global_rate, epoch=None, summary_writer=None):
+    print(f"| Training Device={device} Epoch={epoch} Step={step} Loss={float(loss):.5f} Rate={rate:.2f} "
           f"GlobalRate={global_rate:.2f}", flush=True)
+
+
+def getenv_as(name, kind, defval=None):
+    value = os.environ.get(name)
+    return defval if value is None else kind(int(value)) if kind is bool else kind(value)
 
 
 def tables():
@@ -181,7 +187,7 @@ def tables():
         "debug.metrics": metric_names(), "debug.metrics_compare_utils": {},
         "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None)),
         "utils.serialization": dict(save=_xla.save_files, load=_xla.load), "utils.utils": dict(
-            SampleGenerator=SampleGenerator, timed=pass_on(None)),
+            SampleGenerator=SampleGenerator, getenv_as=getenv_as, timed=pass_on(None)),
         "utils.checkpoint": dict(checkpoint=_checkpoint.checkpoint),
         "test.test_utils": dict(get_summary_writer=pass_on(None), write_to_summary=pass_on(None),
                                 close_summary_writer=pass_on(None), now=now, print_training_update=training_update,
