@@ -74,6 +74,24 @@ for step in range(3):
     if device != "cpu": xm.mark_step()
     print("loss", loss.item(), "loss", x.grad.sum().item())
 """
+OLD = HEAD + """
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.Tensor(4, 3))
+        nn.init.xavier_normal_(self.weight)
+        self.bias = nn.Parameter(torch.Tensor([0.1, 0.2, 0.3]))
+    def forward(self, x):
+        more = x.new(3).fill_(2) + x.new([1.0, 2.0, 3.0])
+        return torch.spmm(x, self.weight) + self.bias + more
+layer = Layer().to(device)
+class Named(torch.Tensor):
+    pass
+assert type(torch.ones(2, device="cpu").as_subclass(Named)) is Named and torch.Tensor().shape == (0,)
+loss = layer(torch.Tensor(torch.arange(8.0).view(2, 4)).to(device)).square().sum()
+loss.backward()
+print("loss", loss.item(), "loss", layer.weight.grad.sum().item())
+"""
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -113,6 +131,10 @@ class Moves(unittest.TestCase):
 
     def test_views_in_inference_mode(self):
         self.same(INFERENCE, "xla", "--numeric")
+
+    def test_tensors_by_the_old_constructors(self):
+        self.same(OLD, "xla", "--numeric")
+        self.same(OLD, "xla", "--numeric", "--default_device")
 
     def test_values_computed_again_are_in_the_graph(self):
         counts = []

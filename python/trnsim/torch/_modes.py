@@ -88,8 +88,37 @@ def method(call):
     return called
 
 
+def undispatched(call):
+    """torch.Tensor(...) and as_subclass(), which PyTorch 1.13 refuses where a mode is around: they are the host's."""
+    @functools.wraps(call)
+    def called(first, *args, **kwargs):
+        if isinstance(first, DeviceTensor) or any(isinstance(x, DeviceTensor) for x in args):
+            raise TypeError("torch.Tensor() and as_subclass() make tensors of the host, and were given one of the "
+                            "device: use .clone() or torch.as_tensor()")
+        args = tuple([plain(x) if holds_ours(x) else x for x in args])
+        guard = torch._C._DisableTorchDispatch()
+        try:
+            return call(first, *args, **kwargs)
+        finally:
+            del guard
+    return called
+
+
+def legacy(new, everywhere):
+    made = undispatched(new)
+
+    def of_class(kind, *args, **kwargs):
+        if everywhere and len(args) == 1 and isinstance(args[0], DeviceTensor):
+            return args[0].detach()
+        out = made(kind, *args, **kwargs)
+        return from_host(out) if everywhere and kind is torch.Tensor and not loads_data() else out
+    return of_class
+
+
 def install(everywhere):
     """Wraps makers and moves in their places; compiled scripts find their operators by identity."""
+    torch.Tensor.__new__ = legacy(torch.Tensor.__new__, everywhere)
+    torch.Tensor.as_subclass = undispatched(torch.Tensor.as_subclass)
     for name in MAKERS:
         plain = getattr(torch, name)
         wrapped = maker(plain, name in HOSTED, everywhere and name in PLACED)

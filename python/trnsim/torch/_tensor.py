@@ -96,6 +96,16 @@ class DeviceTensor(torch.Tensor):
     def new_tensor(self, data, *, dtype=None, device=None, **more):
         return torch.tensor(data, dtype=dtype or self.dtype, device=DEVICE if device is None else device, **more)
 
+    def new(self, *args, **more):
+        """A tensor of sizes, or of data."""
+        if len(args) == 1 and not isinstance(args[0], (int, torch.Size)):
+            return self.new_tensor(args[0], **more)
+        return self.new_empty(args[0] if args and isinstance(args[0], torch.Size) else args or (0,), **more)
+
+    def share_memory_(self):
+        raise RuntimeError("tensors of the device are not shared between processes, each of which is a core: use "
+                           "DistributedDataParallel")
+
     plain_numpy = False
 
     def numpy(self, *_, **__):
