@@ -6,13 +6,13 @@ namespace runtime {
 namespace {
 
 /// Normalizes each row: y = xhat * gamma + beta, xhat = (x - mean) * rstd, rstd = 1 / sqrt(var + eps).
-/// Shapes: x [R, C], gamma and beta [1, C], and eps [1, 1] where it is data -> y [R, C]; keeps xhat [R, C] and rstd
-/// [R, 1] (fp32) for the gradient.
-/// Source: Ba et al., arXiv:1607.06450, eq. 4; on the device: NKI bn_stats, bn_aggr, then rsqrt.
+/// Shapes: x [R, C], gamma and beta [1, C], and eps [1, 1] where it is data; without beta nothing is added -> y [R, C];
+/// keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient. Source: Ba et al., arXiv:1607.06450, eq. 4; on the
+/// device: NKI bn_stats, bn_aggr, then rsqrt.
 std::vector<Shape> layernorm_infer(const Contract& c) {
   const Value& x = c.in(0);
   c.need(1, 1, x.cols, "gamma");
-  c.need(2, 1, x.cols, "beta");
+  if (c.inputs() > 2) c.need(2, 1, x.cols, "beta");
   if (c.inputs() > 3) c.need(3, 1, 1, "eps");
   return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
 }
@@ -30,7 +30,7 @@ Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
     rstd.at(r, 0) = static_cast<float>(scale);
     for (std::int64_t c = 0; c < x.cols; ++c) {
       xhat.at(r, c) = static_cast<float>((x.at(r, c) - mean) * scale);
-      y.at(r, c) = xhat.at(r, c) * in[1].at(0, c) + in[2].at(0, c);
+      y.at(r, c) = xhat.at(r, c) * in[1].at(0, c) + (in.size() > 2 ? in[2].at(0, c) : 0);
     }
   }
   return {y, xhat, rstd};
@@ -43,7 +43,8 @@ void layernorm_backward(Backward& b, const Node& node) {
     const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
     b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, ResultAttrs{.dtype = type}));
   }
-  if (b.needs(node, 2)) b.add(node, 2, b.op(kColSum, node, "beta_grad", {dy}, ResultAttrs{.dtype = type}));
+  if (node.in.size() > 2 && b.needs(node, 2))
+    b.add(node, 2, b.op(kColSum, node, "beta_grad", {dy}, ResultAttrs{.dtype = type}));
   if (b.needs(node, 0)) b.add(node, 0, b.op(kLayerNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
 }
 
@@ -61,13 +62,14 @@ Tile statistics(RowTiler& r, const Tile& x) {
 }
 
 void layernorm_lower(RowTiler& r, const Node& node) {
-  const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = r.in(node, 2);
+  const bool shifts = node.in.size() > 2;
+  const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = shifts ? r.in(node, 2) : gamma;
   const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
   const Tile moments = statistics(r, x);
   r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, eps_of(r, node, 3));
   r.e().tensor_scalar(xhat, x, Alu::kSub, columns(moments, 0, 1), Alu::kMul, rstd);
   r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
-  r.e().tensor_tensor(y, y, Alu::kAdd, beta);
+  if (shifts) r.e().tensor_tensor(y, y, Alu::kAdd, beta);
 }
 
 /// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)), g = dy * gamma.

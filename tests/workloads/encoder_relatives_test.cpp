@@ -24,8 +24,28 @@ using workloads_test::fails;
 using workloads_test::golden;
 using workloads_test::Scratch;
 
-constexpr const char* kEncoders[] = {"roberta_tiny",     "distilbert_tiny",     "electra_tiny",    "albert_tiny",
-                                     "bert_tokens_tiny", "electra_tokens_tiny", "xlm-roberta_tiny"};
+constexpr const char* kEncoders[] = {"roberta_tiny",
+                                     "distilbert_tiny",
+                                     "electra_tiny",
+                                     "albert_tiny",
+                                     "bert_tokens_tiny",
+                                     "electra_tokens_tiny",
+                                     "xlm-roberta_tiny",
+                                     "esm_tiny",
+                                     "esm_tokens_tiny",
+                                     "esm_absolute_tiny",
+                                     "mpnet_tiny",
+                                     "modernbert_tiny",
+                                     "modernbert_mean_tiny",
+                                     "modernbert_tokens_tiny",
+                                     "xlm-roberta-xl_tiny",
+                                     "megatron-bert_tiny",
+                                     "roberta-prelayernorm_tiny",
+                                     "data2vec-text_tiny",
+                                     "rembert_tiny",
+                                     "ernie_tiny",
+                                     "xlm_tiny",
+                                     "flaubert_tiny"};
 
 struct EncoderPlan {
   const char* name;
@@ -79,7 +99,18 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
                                                             {"electra-base", 109.5},
                                                             {"albert-base", 11.7},
                                                             {"albert-large", 17.7},
-                                                            {"albert-xlarge", 58.7}};
+                                                            {"albert-xlarge", 58.7},
+                                                            {"esm2_t6_8M", 7.8},
+                                                            {"esm2_t33_650M", 652},
+                                                            {"all-mpnet-base-v2", 109.5},
+                                                            {"modernbert-base", 149.6},
+                                                            {"modernbert-large", 395.8},
+                                                            {"megatron-bert-345m", 333.6},
+                                                            {"data2vec-text-base", 124.6},
+                                                            {"rembert", 576},
+                                                            {"xlm-mlm-en-2048", 667},
+                                                            {"flaubert-base-cased", 138},
+                                                            {"flaubert-large-cased", 373}};
   for (const auto& [name, millions] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);

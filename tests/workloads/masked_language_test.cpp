@@ -42,11 +42,15 @@ INSTANTIATE_TEST_SUITE_P(Golden, MaskedLanguage,
                          testing::Values(MaskedCase{"bert_mlm_tiny"}, MaskedCase{"bert_mlm_tiny", 2, 2},
                                          MaskedCase{"roberta_mlm_tiny"}, MaskedCase{"roberta_mlm_tiny", 2, 2},
                                          MaskedCase{"distilbert_mlm_tiny"}, MaskedCase{"electra_mlm_tiny"},
-                                         MaskedCase{"albert_mlm_tiny"}));
+                                         MaskedCase{"albert_mlm_tiny"}, MaskedCase{"esm_mlm_tiny", 2, 2},
+                                         MaskedCase{"mpnet_mlm_tiny", 2, 2}, MaskedCase{"modernbert_mlm_tiny", 2, 2},
+                                         MaskedCase{"megatron-bert_mlm_tiny"}, MaskedCase{"rembert_mlm_tiny"},
+                                         MaskedCase{"xlm_mlm_tiny"}));
 
 // BertForMaskedLM's file is also what a classifier begins from, and the other way round.
 TEST(MaskedLanguageFolder, TheHeadIsTheTasks) {
-  for (const char* name : {"bert_mlm_tiny", "roberta_mlm_tiny", "albert_mlm_tiny"}) {
+  for (const char* name : {"bert_mlm_tiny", "roberta_mlm_tiny", "albert_mlm_tiny", "esm_mlm_tiny", "mpnet_mlm_tiny",
+                           "modernbert_mlm_tiny", "rembert_mlm_tiny", "xlm_mlm_tiny"}) {
     EXPECT_EQ(saved_head(golden(name)), Head::kMaskedTokens);
     const ModelPtr classifier = read_config(golden(name));
     EXPECT_EQ(classifier->task(), Task::kClassification);
@@ -54,7 +58,7 @@ TEST(MaskedLanguageFolder, TheHeadIsTheTasks) {
     const ModelPtr masked = classifier->with_head(Head::kMaskedTokens);
     EXPECT_EQ(masked->task(), Task::kMaskedTokens);
     EXPECT_TRUE(load_weights(golden(name), masked, 1).notes.empty());
-    EXPECT_THAT(masked->config_json(), testing::HasSubstr("ForMaskedLM"));
+    EXPECT_THAT(masked->config_json(), testing::ContainsRegex("ForMaskedLM|XLMWithLMHeadModel"));
   }
   const ModelPtr from_classifier = read_config(golden("roberta_tiny"))->with_head(Head::kMaskedTokens);
   EXPECT_FALSE(load_weights(golden("roberta_tiny"), from_classifier, 1).notes.empty());

@@ -74,8 +74,8 @@ TEST(T5, DistancesFallIntoTheBucketsOfTransformers) {
         Bucket{-7, 7, 7},     Bucket{-1, 1, 1},     Bucket{0, 0, 0},      Bucket{1, 17, 0},    Bucket{7, 23, 0},
         Bucket{8, 24, 0},     Bucket{16, 26, 0},    Bucket{45, 28, 0},    Bucket{46, 29, 0},   Bucket{90, 30, 0},
         Bucket{91, 31, 0},    Bucket{300, 31, 0}}) {
-    EXPECT_EQ(t5_bucket(c, true, b.distance), b.encoder) << b.distance;
-    EXPECT_EQ(t5_bucket(c, false, b.distance), b.decoder) << b.distance;
+    EXPECT_EQ(bucket_of(c.buckets(), true, b.distance), b.encoder) << b.distance;
+    EXPECT_EQ(bucket_of(c.buckets(), false, b.distance), b.decoder) << b.distance;
   }
 }
 

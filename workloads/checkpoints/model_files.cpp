@@ -79,7 +79,8 @@ std::optional<Head> saved_head(const fs::path& folder) {
   if (!fs::exists(folder / "config.json") || fs::exists(folder / "shards.json")) return std::nullopt;
   const Keys keys{folder / "config.json"};
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
-  return made.ends_with("ForMaskedLM\"]") ? std::optional{Head::kMaskedTokens} : std::nullopt;
+  const bool masked = made.ends_with("ForMaskedLM\"]") || made.ends_with("WithLMHeadModel\"]");  // XLM's name of it
+  return masked ? std::optional{Head::kMaskedTokens} : std::nullopt;
 }
 
 ModelPtr load_model_config(const fs::path& path) {

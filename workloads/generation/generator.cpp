@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -154,6 +155,10 @@ struct Generator::State {
     io.write(0, "decoder_input_ids", std::vector<std::int32_t>(tokens.begin(), tokens.end()));
     io.write(0, "positions", std::vector<std::int32_t>(batch, static_cast<std::int32_t>(place)));
     io.write(0, "seen", seen);
+    if (io.has(0, "places")) {
+      const std::int64_t row = arch.embedding.first_position + place;
+      io.write(0, "places", std::vector<std::int32_t>(batch, static_cast<std::int32_t>(row)));
+    }
     for (const HostTable& table : config->host_tables({.length = spec.length}, place))
       io.write(0, table.name, table.values);
     io.write(0, "source_mask", source_mask);
@@ -224,7 +229,14 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
   s.session().write(0, "input_ids", ids);
   for (const HostTable& table : s.config->tables({.length = s.spec.prompt}))
     if (s.session().has(0, table.name)) s.session().write(0, table.name, table.values);
-  return s.write_after(std::vector<std::int32_t>(prompts.size(), static_cast<std::int32_t>(pairs->start)), 0);
+  std::vector<float> logits =
+      s.write_after(std::vector<std::int32_t>(prompts.size(), static_cast<std::int32_t>(pairs->start)), 0);
+  if (!pairs->forced) return logits;
+  // As transformers' ForcedBOSTokenLogitsProcessor: nothing else is possible.
+  std::ranges::fill(logits, std::numeric_limits<float>::lowest() / 2);
+  for (std::size_t b = 0; b < prompts.size(); ++b)
+    logits[b * static_cast<std::size_t>(s.arch.vocabulary) + static_cast<std::size_t>(*pairs->forced)] = 0;
+  return logits;
 }
 
 std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {

@@ -49,10 +49,10 @@ void EncoderGraph::enter(const std::string& name, std::int64_t number, std::int6
 }
 
 runtime::ValueId EncoderGraph::layer(ValueId x, std::int64_t number, std::int64_t layers, const std::string& prefix,
-                                     ValueId mask) {
+                                     const LayerInputs& inputs) {
   enter("layer", micro_ * layers + number, number);
   Residual sum{.sum = x};
-  block_.layer(sum, number, prefix, {.mask = mask});
+  block_.layer(sum, number, prefix, inputs);
   return sum.sum;
 }
 

@@ -36,7 +36,7 @@ class EncoderGraph : protected Places {
 
   /// x through layer `number` of `layers`, whose weights' names begin with `prefix`.
   ValueId layer(ValueId x, std::int64_t number, std::int64_t layers, const std::string& prefix,
-                ValueId mask = runtime::kNoValue);
+                const LayerInputs& inputs = {});
   ValueId norm(const std::string& label, ValueId x, const std::string& name);
   /// Logits of `rows` rows as an output, and their loss. For several heads, each on rows of its own, their mean.
   ValueId classified(const std::vector<ValueId>& xs, std::int64_t rows, std::span<const std::string_view> heads);

@@ -38,7 +38,14 @@ struct Sizes {
 /// The special ids of a model's token table.
 struct TokenIds {
   std::int64_t vocabulary = 0;
-  std::optional<std::int64_t> pad{}, begin{}, end{};
+  std::optional<std::int64_t> pad{}, begin{}, end{}, mask{};
+};
+
+/// Tokens that hide others have no embedding, and the rest of their sequence grows by as much: the host says by which
+/// factor. Source: transformers, modeling_esm.py, EsmEmbeddings.
+struct TokenFading {
+  std::int64_t mask = 0;      // the token
+  double usual = 0.15 * 0.8;  // the share of hidden tokens at which nothing grows
 };
 
 /// Pictures that a model reads: [channels, size, size], cut into patches of patch x patch.
@@ -62,7 +69,9 @@ enum class Task : std::uint8_t {
 /// The special tokens of a text-to-text model's output: before the first one, after the last, and padding.
 struct TextPairs {
   std::int64_t start = 0, end = 1, pad = 0;
-  std::int64_t layers = 0;  // of the decoder
+  std::int64_t layers = 0;               // of the decoder
+  bool last_first = false;               // in training the decoder reads a text's last token in place of `start`
+  std::optional<std::int64_t> forced{};  // the first token that is written, whatever the model says
 };
 
 /// A tensor of a step that stays the same from step to step, for every rank that has it.
@@ -100,9 +109,10 @@ struct ModelInfo {
   bool free_heads = false;                 // the model's width does not depend on their number
   std::vector<std::string> label_names{};  // of a classifier
   std::optional<std::int64_t> pad_row{};   // of the token table: drawn as zeros
-  std::optional<ImageShape> image{};       // its input
-  std::optional<TextPairs> pairs{};        // of a text-to-text model
-  std::optional<DecoderArch> decoder{};    // of a model that generates text
+  std::optional<TokenFading> fading{};
+  std::optional<ImageShape> image{};     // its input
+  std::optional<TextPairs> pairs{};      // of a text-to-text model
+  std::optional<DecoderArch> decoder{};  // of a model that generates text
   TensorNames names{};
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "workloads/models/bart/bart.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
@@ -67,12 +68,23 @@ constexpr FamilyRow plain(std::string_view name, std::string_view type, std::str
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
               [] { return make_model(BertConfig{}); }},
+    encoder<BertKind::kRobertaPreLayerNorm>("roberta-prelayernorm", "RobertaPreLayerNorm"),
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
+    encoder<BertKind::kXlmRobertaXl>("xlm-roberta-xl", "XLMRobertaXL"),
     encoder<BertKind::kXlmRoberta>("xlm-roberta", "XLMRoberta"),
     encoder<BertKind::kCamembert>("camembert", "Camembert"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
     encoder<BertKind::kAlbert>("albert", "Albert"),
+    encoder<BertKind::kEsm>("esm", "Esm"),
+    encoder<BertKind::kMpnet>("mpnet", "MPNet"),
+    encoder<BertKind::kModernBert>("modernbert", "ModernBert"),
+    encoder<BertKind::kMegatronBert>("megatron-bert", "MegatronBert"),
+    encoder<BertKind::kData2VecText>("data2vec-text", "Data2VecText"),
+    encoder<BertKind::kRemBert>("rembert", "RemBert"),
+    encoder<BertKind::kErnie>("ernie", "Ernie"),
+    encoder<BertKind::kXlm>("xlm", "XLM"),
+    encoder<BertKind::kFlaubert>("flaubert", "Flaubert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
               [] { return make_model(LlamaConfig{}); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),
@@ -105,6 +117,10 @@ constexpr std::array kFamilies = {
               [] { return make_model(T5Config{}); }},
     FamilyRow{"mT5", "mt5", "MT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kMt5)); },
               [] { return make_model(blank_t5(T5Kind::kMt5)); }},
+    FamilyRow{"BART", "bart", "Bart", [](const Keys& keys) { return make_model(read_bart(keys)); },
+              [] { return make_model(BartConfig{}); }},
+    FamilyRow{"mBART", "mbart", "MBart", [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kMbart)); },
+              [] { return make_model(blank_bart(BartKind::kMbart)); }},
 };
 // clang-format on
 

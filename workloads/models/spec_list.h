@@ -57,8 +57,9 @@ class SpecList {
                                                             : split;
     tensor(name + ".bias", {out}, Init::kZeros, false, bias);
   }
-  void layer_norm(const std::string& name, std::int64_t size) {
+  void layer_norm(const std::string& name, std::int64_t size, bool bias = true) {
     rms_norm(name, size);
+    if (!bias) return;
     tensor(name + ".bias", {size}, Init::kZeros);
     specs_.back().norm = true;
   }

@@ -105,9 +105,11 @@ void fit_model(const DataOptions& o, const Dataset& train, Classification& out) 
   if (o.model_folder.empty()) {
     const ModelPtr model = headed(o, train, model_preset(o.preset));
     const auto rows = static_cast<std::int64_t>(tokens);
-    out.config =
-        model->with_tokens({.vocabulary = model->splits() ? shared_rows(rows) : rows, .pad = out.tokenizer->pad_id()})
-            ->with_labels(train.label_names);
+    out.config = model
+                     ->with_tokens({.vocabulary = model->splits() ? shared_rows(rows) : rows,
+                                    .pad = out.tokenizer->pad_id(),
+                                    .mask = out.tokenizer->mask_id()})
+                     ->with_labels(train.label_names);
     out.weights = initial_weights(out.config, o.seed);
     return;
   }

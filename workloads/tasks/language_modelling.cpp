@@ -89,12 +89,11 @@ TokenMask mask_of(const Tokenizer& tokenizer, std::uint64_t seed) {
                 .kept = tokenizer.with_special_tokens({}, std::nullopt).ids,
                 .seed = seed};
   out.kept.push_back(tokenizer.pad_id());
-  for (const char* name : {"[MASK]", "<mask>"})
-    if (const auto ids = tokenizer.tokenize(name, "mask"); ids.size() == 1 && tokenizer.token(ids[0]) == name) {
-      out.id = ids[0];
-      out.kept.push_back(out.id);
-      return out;
-    }
+  if (const auto id = tokenizer.mask_id()) {
+    out.id = *id;
+    out.kept.push_back(out.id);
+    return out;
+  }
   throw Error{Fault::kData, "tokenizer", "has no token [MASK] or <mask> to hide others with",
               "use the vocabulary of an encoder, as bert-base-uncased's"};
 }
@@ -117,7 +116,8 @@ ModelPtr new_model(const std::string& preset, const Tokenizer& tokenizer) {
   return model_preset(preset)->with_tokens({.vocabulary = shared_rows(tokens),
                                             .pad = tokenizer.pad_id(),
                                             .begin = tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0)),
-                                            .end = tokenizer.eos_id()});
+                                            .end = tokenizer.eos_id(),
+                                            .mask = tokenizer.mask_id()});
 }
 
 void load_model_of(const DataOptions& o, LanguageModelling& out) {

@@ -63,6 +63,12 @@ void Tokenizer::pad(Encoding& encoding, std::size_t length) const {
   encoding.token_types.resize(length, 0);
 }
 
+std::optional<std::int32_t> Tokenizer::mask_id() const {
+  for (const char* name : {"[MASK]", "<mask>"})
+    if (const auto ids = tokenize(name, "mask"); ids.size() == 1 && token(ids[0]) == name) return ids[0];
+  return std::nullopt;
+}
+
 std::vector<std::string> Tokenizer::tokens(std::span<const std::int32_t> ids) const {
   std::vector<std::string> names;
   names.reserve(ids.size());

@@ -55,6 +55,9 @@ class Tokenizer {
   /// Appends padding up to `length`. Errors: Fault::kInternal when it is longer already.
   void pad(Encoding& encoding, std::size_t length) const;
 
+  /// The token that hides others, "[MASK]" or "<mask>", if there is one.
+  std::optional<std::int32_t> mask_id() const;
+
   std::vector<std::string> tokens(std::span<const std::int32_t> ids) const;
 };
 

@@ -135,6 +135,7 @@ Encoding WordPiece::with_special_tokens(std::span<const std::int32_t> first,
   encoding.ids.push_back(classify_);
   encoding.ids.insert(encoding.ids.end(), first.begin(), first.end());
   encoding.ids.push_back(separator_);
+  if (second) encoding.ids.insert(encoding.ids.end(), model_.between - 1, separator_);
   encoding.token_types.assign(encoding.ids.size(), 0);
   if (second) {
     encoding.ids.insert(encoding.ids.end(), second->begin(), second->end());

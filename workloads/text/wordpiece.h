@@ -29,6 +29,7 @@ struct WordPieceModel {
   std::vector<std::string> extra_whole_tokens;  // found in raw text and never split, besides the special ones
   std::size_t max_word_characters = 100;        // longer words are unknown
   std::string continuation = "##";
+  std::size_t between = 1;  // separators between two texts
 };
 
 class WordPiece final : public Tokenizer {
@@ -38,7 +39,7 @@ class WordPiece final : public Tokenizer {
   WordPiece(WordPieceModel model, std::string_view source);
 
   std::vector<std::int32_t> tokenize(std::string_view text, std::string_view where) const override;
-  std::size_t added_tokens(bool pair) const override { return pair ? 3 : 2; }
+  std::size_t added_tokens(bool pair) const override { return pair ? 2 + model_.between : 2; }
   Encoding with_special_tokens(std::span<const std::int32_t> first,
                                std::optional<std::span<const std::int32_t>> second) const override;
   std::string decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const override;

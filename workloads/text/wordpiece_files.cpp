@@ -38,19 +38,35 @@ void read_added_tokens(const json& file, WordPieceModel& model, const fs::path& 
   }
 }
 
-/// Only "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]" are BERT's; anything else would give other ids.
-void check_post_processor(const json& file, const SpecialTokens& special, const fs::path& path) {
+/// Names in a template: special tokens, and of texts "A" and "B".
+std::vector<std::string> names_in(const json& form, const fs::path& path) {
+  std::vector<std::string> names;
+  for (const json& part : form.is_array() ? form : json::array()) {
+    const bool special = part.is_object() && part.contains("SpecialToken");
+    names.push_back(
+        text_at(part.is_object() ? part.value(special ? "SpecialToken" : "Sequence", json::object()) : json::object(),
+                "id", "", path));
+  }
+  return names;
+}
+
+/// Only "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]" are BERT's, two separators between the texts MPNet's; anything else
+/// would give other ids.
+void read_post_processor(const json& file, WordPieceModel& model, const fs::path& path) {
   const json part = file.value("post_processor", json{});
   if (part.is_null()) return;
-  require_type(part, "post_processor", {"BertProcessing", "TemplateProcessing"}, path);
-  if (part.at("type") == "BertProcessing") return;
-  const json& single = field(part, "single", path);
-  const auto name = [&](std::size_t i) {
-    if (!single.is_array() || single.size() != 3 || !single.at(i).is_object()) return std::string{};
-    return text_at(single.at(i).value("SpecialToken", json::object()), "id", "", path);
-  };
-  if (name(0) != special.classify || name(2) != special.separator)
-    refuse_tokenizer(path, fmt::format("post_processor is not \"{} A {}\"", special.classify, special.separator));
+  const std::string &cls = model.special.classify, &sep = model.special.separator;
+  require_type(part, "post_processor", {"BertProcessing", "RobertaProcessing", "TemplateProcessing"}, path);
+  model.between = part.at("type") == "RobertaProcessing" ? 2 : 1;
+  if (part.at("type") != "TemplateProcessing") return;
+  using Names = std::vector<std::string>;
+  if (names_in(field(part, "single", path), path) != Names{cls, "A", sep})
+    refuse_tokenizer(path, fmt::format("post_processor is not \"{} A {}\"", cls, sep));
+  if (!part.contains("pair")) return;
+  const Names pair = names_in(part.at("pair"), path);
+  if (pair == Names{cls, "A", sep, sep, "B", sep}) model.between = 2;
+  if (model.between == 1 && pair != Names{cls, "A", sep, "B", sep})
+    refuse_tokenizer(path, fmt::format("post_processor of two texts is not \"{} A {} B {}\"", cls, sep, sep));
 }
 
 WordPieceModel read_tokenizer_json(const json& file, const fs::path& path) {
@@ -64,7 +80,6 @@ WordPieceModel read_tokenizer_json(const json& file, const fs::path& path) {
   read_normalizer(field(file, "normalizer", path), model.normalizer, path);
   require_type(field(file, "pre_tokenizer", path), "pre_tokenizer", {"BertPreTokenizer"}, path);
   read_added_tokens(file, model, path);
-  check_post_processor(file, model.special, path);
   return model;
 }
 
@@ -77,6 +92,9 @@ void read_tokenizer_config(const fs::path& path, WordPieceModel& model, bool nor
   read_token_name(file, "sep_token", model.special.separator);
   read_token_name(file, "mask_token", model.special.mask);
   if (!normalizer_too) return;
+  const std::string kind = text_at(file, "tokenizer_class", "", path);
+  if (kind == "EsmTokenizer") refuse_tokenizer(path, "is of proteins (EsmTokenizer), which is not built in");
+  if (kind.starts_with("MPNet")) model.between = 2;
   model.normalizer.lowercase = flag(file, "do_lower_case", true, path);
   model.normalizer.handle_chinese_chars = flag(file, "tokenize_chinese_chars", true, path);
   if (file.contains("strip_accents") && !file.at("strip_accents").is_null())
@@ -92,26 +110,30 @@ json template_part(const char* kind, const std::string& id, int type) {
   return {{kind, {{"id", id}, {"type_id", type}}}};
 }
 
-json post_processor(const SpecialTokens& special, std::int32_t classify, std::int32_t separator) {
+json post_processor(const WordPieceModel& model, std::int32_t classify, std::int32_t separator) {
+  const SpecialTokens& special = model.special;
   const json cls = template_part("SpecialToken", special.classify, 0);
   const json sep = template_part("SpecialToken", special.separator, 0);
   const json a = template_part("Sequence", "A", 0);
   const auto entry = [](const std::string& token, std::int32_t id) {
     return json{{"id", token}, {"ids", {id}}, {"tokens", {token}}};
   };
-  return {
-      {"type", "TemplateProcessing"},
-      {"single", {cls, a, sep}},
-      {"pair", {cls, a, sep, template_part("Sequence", "B", 1), template_part("SpecialToken", special.separator, 1)}},
-      {"special_tokens",
-       {{special.classify, entry(special.classify, classify)},
-        {special.separator, entry(special.separator, separator)}}}};
+  json pair = {cls, a, sep};
+  for (std::size_t i = 1; i < model.between; ++i) pair.push_back(sep);
+  pair.push_back(template_part("Sequence", "B", 1));
+  pair.push_back(template_part("SpecialToken", special.separator, 1));
+  return {{"type", "TemplateProcessing"},
+          {"single", {cls, a, sep}},
+          {"pair", pair},
+          {"special_tokens",
+           {{special.classify, entry(special.classify, classify)},
+            {special.separator, entry(special.separator, separator)}}}};
 }
 
 /// The keys of tokenizer_config.json that transformers reads for a BertTokenizer.
 json config_of(const WordPieceModel& model, const json& accents) {
   const SpecialTokens& s = model.special;
-  return {{"tokenizer_class", "BertTokenizer"},
+  return {{"tokenizer_class", model.between > 1 ? "MPNetTokenizer" : "BertTokenizer"},
           {"do_lower_case", model.normalizer.lowercase},
           {"tokenize_chinese_chars", model.normalizer.handle_chinese_chars},
           {"strip_accents", accents},
@@ -146,6 +168,7 @@ std::unique_ptr<Tokenizer> load_wordpiece(const fs::path& source, const json* to
     model.vocabulary = read_vocabulary(source);
   const fs::path config = source.parent_path() / "tokenizer_config.json";
   if (fs::exists(config)) read_tokenizer_config(config, model, !tokenizer_json);
+  if (tokenizer_json) read_post_processor(*tokenizer_json, model, source);
   return std::make_unique<WordPiece>(std::move(model), source.string());
 }
 
@@ -168,7 +191,7 @@ void WordPiece::save(const fs::path& folder) const {
                        {"handle_chinese_chars", n.handle_chinese_chars},
                        {"strip_accents", accents}}},
                      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-                     {"post_processor", post_processor(s, classify_, separator_)},
+                     {"post_processor", post_processor(model_, classify_, separator_)},
                      {"decoder", {{"type", "WordPiece"}, {"prefix", model_.continuation}, {"cleanup", true}}},
                      {"model",
                       {{"type", "WordPiece"},

@@ -41,14 +41,33 @@ std::vector<std::int32_t> last_tokens(const Batch& batch) {
   return out;
 }
 
+/// The factor of each token's embedding: 0 where it hides another or is padding.
+std::vector<float> token_factors(const Batch& batch, const TokenFading& fading) {
+  std::vector<float> out(batch.input_ids.size());
+  for (std::size_t row = 0; row < batch.rows; ++row) {
+    double tokens = 0, hidden = 0;
+    for (std::size_t i = row * batch.length; i < (row + 1) * batch.length; ++i)
+      tokens += batch.attention_mask[i], hidden += batch.input_ids[i] == fading.mask ? 1 : 0;
+    const double factor = hidden < tokens ? (1 - fading.usual) / (1 - hidden / tokens) : 0;
+    for (std::size_t i = row * batch.length; i < (row + 1) * batch.length; ++i)
+      out[i] = batch.input_ids[i] == fading.mask ? 0 : static_cast<float>(factor) * batch.attention_mask[i];
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, std::int64_t length,
                                        const TextPairs& pairs) {
   std::vector<std::int32_t> out;
+  const auto columns = static_cast<std::size_t>(length);
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    const bool first = i % static_cast<std::size_t>(length) == 0;
-    out.push_back(static_cast<std::int32_t>(first ? pairs.start : targets[i - 1] < 0 ? pairs.pad : targets[i - 1]));
+    const bool first = i % columns == 0;
+    std::int64_t id = first ? pairs.start : targets[i - 1] < 0 ? pairs.pad : targets[i - 1];
+    if (first && pairs.last_first)
+      for (const std::int32_t target : targets.subspan(i, columns))
+        if (target >= 0) id = target;
+    out.push_back(static_cast<std::int32_t>(id));
   }
   return out;
 }
@@ -116,6 +135,7 @@ void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, st
   };
   write_if_read(first, "token_type_ids", batch.token_type_ids);
   write_if_read(first, "attention_mask", batch.attention_mask);
+  if (const auto& fading = model_->info().fading) write_if_read(first, "token_factors", token_factors(batch, *fading));
   for (const std::uint32_t rank : {first, last}) write_if_read(rank, "source_mask", batch.attention_mask);
   if (session.has(last, micro_name("last_tokens", micro_batch)))
     session.write(last, micro_name("last_tokens", micro_batch), last_tokens(batch));

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Counts what PyTorch dispatches for one layer in bf16, forward and backward, as transformers' modeling_llama.py,
 modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py, modeling_phi.py,
-modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py and modeling_falcon.py write it with eager
-attention: what the host model needs of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from
-here what a relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it.
+modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_bert.py,
+modeling_esm.py, modeling_modernbert.py and modeling_bart.py write it with eager attention: what the host model needs
+of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
+relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
+what one dispatches beyond a BERT.
 
 Usage: count_ops.py"""
 import math
@@ -205,6 +207,80 @@ class Falcon(Plain):
         return self.down(self.act(self.up(y))) + a + x
 
 
+class Bert(Layer):
+    """A layer of BERT, ESM or ModernBERT, with dropout where it has any."""
+
+    def __init__(self, kind):
+        super().__init__(kind != "modernbert", HEAD)
+        self.kind, self.first, wide = kind, kind != "bert", 2 * FFN if kind == "modernbert" else FFN
+        self.up, self.down = (nn.Linear(*size, bias=self.first is False or kind == "esm")
+                              for size in ((HIDDEN, wide), (FFN, HIDDEN)))
+        self.norm1, self.norm2 = (nn.LayerNorm(HIDDEN, elementwise_affine=True) for _ in range(2))
+        self.fused, self.drop = nn.Linear(HIDDEN, 3 * HIDDEN, bias=False), nn.Dropout(0.0 if wide > FFN else 0.1)
+        self.tables = self.cos[None, None], self.sin[None, None]
+
+    def turned(self, x):
+        cos, sin = (table[:, :, :x.shape[-2], :].to(x.dtype) for table in self.tables)
+        return x * cos + rotate_half(x) * sin
+
+    def dropped(self, x):
+        return x if self.kind == "modernbert" else self.drop(x)
+
+    def attend(self, y, mask, places):
+        if self.kind == "modernbert":
+            q, k, v = self.fused(y).view(BATCH, TOKENS, 3, HEADS, HEAD).transpose(3, 1).unbind(dim=2)
+            q, k = self.rotated(q, k, places)
+            w = functional.softmax(torch.matmul(q, k.transpose(2, 3)) * HEAD ** -0.5 + mask, dim=-1,
+                                   dtype=torch.float32).to(q.dtype)
+            return torch.matmul(w, v).transpose(1, 2).contiguous().view(BATCH, TOKENS, HIDDEN)
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        if self.kind == "esm":
+            q, k = self.turned(q * HEAD ** -0.5), self.turned(k)
+        w = torch.matmul(q, k.transpose(-1, -2))
+        w = self.drop(functional.softmax((w if self.kind == "esm" else w / math.sqrt(HEAD)) + mask, dim=-1))
+        return torch.matmul(w, v).permute(0, 2, 1, 3).contiguous().view(BATCH, TOKENS, HIDDEN)
+
+    def forward(self, x, mask, places):
+        y = self.dropped(self.o(self.attend(self.norm1(x) if self.first else x, mask, places))) + x
+        x = y if self.first else self.norm1(y)
+        y = self.up(self.norm2(x) if self.first else x)
+        if self.kind == "modernbert":
+            read, gate = y.chunk(2, dim=-1)
+            return x + self.down(functional.gelu(read) * gate)
+        esm = self.kind == "esm"
+        y = y * 0.5 * (1.0 + torch.erf(y / math.sqrt(2.0))) if esm else functional.gelu(y)
+        y = self.dropped(self.down(y)) + x
+        return y if self.first else self.norm2(y)
+
+
+class BartLayer(Layer):
+    """A layer of BART, of its encoder or of its decoder, whose source is as long."""
+
+    def __init__(self, decoder):
+        super().__init__(True, HEAD)
+        self.cross = Layer(True, HEAD) if decoder else None
+        self.up, self.down, self.drop = nn.Linear(HIDDEN, FFN), nn.Linear(FFN, HIDDEN), nn.Dropout(0.1)
+        self.norms = nn.ModuleList(nn.LayerNorm(HIDDEN) for _ in range(3 if decoder else 2))
+
+    def attend(self, part, x, source, mask):
+        def shaped(y):
+            return y.view(BATCH, -1, HEADS, HEAD).transpose(1, 2).contiguous()
+
+        q, k, v = part.q(x) * HEAD ** -0.5, shaped(part.k(source)), shaped(part.v(source))
+        q, k, v = (y.view(BATCH * HEADS, -1, HEAD) for y in (shaped(q), k, v))
+        w = torch.bmm(q, k.transpose(1, 2)).view(BATCH, HEADS, TOKENS, TOKENS) + mask
+        w = functional.softmax(w.view(BATCH * HEADS, TOKENS, TOKENS), dim=-1)
+        y = torch.bmm(w, v).view(BATCH, HEADS, TOKENS, HEAD).transpose(1, 2).reshape(BATCH, TOKENS, HIDDEN)
+        return part.o(y)
+
+    def forward(self, x, mask, places):
+        source = x
+        x = self.norms[0](x + self.drop(self.attend(self, x, x, mask)))
+        if self.cross:
+            x = self.norms[2](x + self.drop(self.attend(self.cross, x, source, mask)))
+        return self.norms[1](x + self.drop(self.down(functional.gelu(self.up(x)))))
+
+
 def counted(layer):
     """Forward and backward, with the addition to gradients that are there."""
     layer = layer.bfloat16()
@@ -230,6 +306,11 @@ def main():
         forward, backward = counted(layer)
         print(f"{name}: forward {forward}, backward {backward}; "
               f"beyond a Llama {forward - llama[0]:+d}, {backward - llama[1]:+d}")
+    bert = counted(Bert("bert"))
+    for name in ("esm", "modernbert"):
+        forward, backward = counted(Bert(name))
+        print(f"{name}: beyond a BERT {forward - bert[0]:+d}, {backward - bert[1]:+d}")
+    print(f"bart: encoder {counted(BartLayer(False))}, decoder {counted(BartLayer(True))}")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,12 @@ def split_layers(kind, family, shape, draw):
     flags = {"--tensor_parallel_size": tensor, "--pipeline_parallel_size": stages}
     if stages > 1 and layers % (2 * stages) == 0 and draw.random() < 0.5:
         flags["--virtual_pipeline_size"] = 2
-    if tensor > 1 and family not in MIXTURES and draw.random() < 0.2:
+    if kind == "bart":
+        changes["encoder_ffn_dim"] = changes["decoder_ffn_dim"] = -(-changes["encoder_ffn_dim"] // tensor) * tensor
+        if stages > 1:
+            stages = flags["--pipeline_parallel_size"] = 2
+            changes["decoder_layers"] = changes["encoder_layers"]
+    if tensor > 1 and family not in MIXTURES and (kind == "bart" or draw.random() < 0.2):
         flags["--disable_sequence_parallel"] = "true"
     return flags
 
@@ -69,7 +74,7 @@ def a_machine(flags, cores, draw):
 
 def a_plan(kind, family, shape, draw):
     """Flags, some of which the model may refuse. `shape`: (changes, sizes, heads that ranks share)."""
-    flags = split_layers(kind, family, shape, draw) if kind not in ("encoder", "vit") else {}
+    flags = split_layers(kind, family, shape, draw) if kind not in ("encoder", "relative", "vit") else {}
     if flags and draw.random() < 0.3:
         flags["--recompute"] = draw.choice(["selective", "full"])
     data, again = data_parallel(family, shape[1], flags, draw)

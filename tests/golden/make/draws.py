@@ -3,11 +3,13 @@ plan, a number format, adapters. A draw is a dictionary, so that it can be shrun
 import math
 import random
 
+import bart
 import decoder
 import encoder
 import gpt
 import odd_keys
 import plain
+import relatives
 import t5
 from draw_plans import MIXTURES, a_plan
 
@@ -15,7 +17,9 @@ DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long",
                                                                     "gemma_wide")]
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
-KINDS = {"decoder": 8, "plain": 3, "gpt": 2, "encoder": 5, "vit": 2, "t5": 2}
+RELATIVES = [*relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert")),
+             *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "xlm", "xlm-roberta-xl"))]
+KINDS = {"decoder": 8, "plain": 3, "gpt": 2, "encoder": 5, "relative": 4, "vit": 2, "t5": 2, "bart": 1}
 JOINT = ("olmo2", "olmoe")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -127,9 +131,39 @@ def a_t5(_, draw):
     return changes, sizes, heads
 
 
-SHAPES = {"decoder": a_decoder, "plain": a_plain, "gpt": a_gpt, "encoder": an_encoder, "vit": a_vit, "t5": a_t5}
+def a_relative(family, draw):
+    seq, heads, vocab, labels = upto(draw, 8, 90), draw.randint(1, 8), upto(draw, 40, 400), upto(draw, 2, 9)
+    hidden, layers, ffn = heads * 2 * draw.randint(1, 12), draw.randint(1, 4), upto(draw, 3, 200)
+    names = {str(i): f"LABEL_{i}" for i in range(labels)}
+    changes = {"max_position_embeddings": seq + draw.randint(2, 9), "id2label": names,
+               "label2id": {name: int(i) for i, name in names.items()}}
+    if family.startswith(("xlm_", "flaubert")) or family == "xlm":
+        changes |= {"n_words": vocab, "emb_dim": hidden, "n_layers": layers, "n_heads": heads}
+    else:
+        changes |= {"vocab_size": vocab, "hidden_size": hidden, "num_hidden_layers": layers,
+                    "num_attention_heads": heads, "intermediate_size": ffn}
+    if family.startswith("rembert"):
+        changes |= {"input_embedding_size": draw.randint(2, 60), "output_embedding_size": draw.randint(2, 60)}
+    sizes = {"BATCH": draw.randint(1, 5), "SEQ": seq, "VOCAB": vocab, "H": hidden, "HEADS": heads, "FFN": ffn,
+             "LABELS": labels}
+    return changes, sizes, heads
+
+
+def a_bart(_, draw):
+    read, vocab, heads = upto(draw, 6, 80), upto(draw, 20, 400), draw.randint(1, 8)
+    written, ffn = math.ceil(read / 2) + draw.randint(1, 4), upto(draw, 3, 300)
+    changes = {"vocab_size": vocab, "d_model": heads * draw.randint(1, 24), "encoder_ffn_dim": ffn,
+               "decoder_ffn_dim": ffn, "encoder_layers": draw.randint(1, 3), "decoder_layers": draw.randint(1, 3),
+               "encoder_attention_heads": heads, "decoder_attention_heads": heads,
+               "max_position_embeddings": max(read, written) + draw.randint(0, 9)}
+    return changes, {"BATCH": draw.randint(1, 4), "READ": read, "WRITTEN": written, "VOCAB": vocab}, heads
+
+
+SHAPES = {"decoder": a_decoder, "plain": a_plain, "gpt": a_gpt, "encoder": an_encoder, "relative": a_relative,
+          "vit": a_vit, "t5": a_t5, "bart": a_bart}
 FAMILIES = {"decoder": DECODERS, "plain": list(plain.FAMILIES), "gpt": ["gpt2"], "encoder": ENCODERS,
-            "vit": ["vit", "deit_teacher"], "t5": list(t5.FAMILIES)}
+            "relative": RELATIVES, "vit": ["vit", "deit_teacher"], "t5": list(t5.FAMILIES),
+            "bart": list(bart.FAMILIES)}
 
 
 def a_recipe(draw):
@@ -182,7 +216,7 @@ def write(case, folder, trainings=0):
     """Trains it with PyTorch; `trainings` times in the type of its numbers, to see what rounding does."""
     changes, kind = case["changes"], case["kind"]
     # With scores that grow with the sizes, a softmax is 0 or 1, and one rounding changes all that follows.
-    width = changes.get("hidden_size", changes.get("d_model", changes.get("dim", changes.get("n_embd"))))
+    width = next(changes[key] for key in ("hidden_size", "d_model", "dim", "n_embd", "emb_dim") if key in changes)
     recipe = {**case["recipe"], "bf16": "--numerics" in case["flags"], "fp32": trainings}
     drawn = {"deviation": min(0.1, 0.6 / math.sqrt(width)), "recipe": recipe}
     arguments = (folder, case["seed"], changes, case["sizes"])
@@ -192,7 +226,8 @@ def write(case, folder, trainings=0):
         return gpt.make_vit(case["family"], *arguments, **drawn)
     if case["adapter"]:
         drawn["adapter"] = lambda weights: with_factors(case["adapter"], weights)
-    module = {"decoder": decoder, "plain": plain, "encoder": encoder, "t5": t5}[kind]
+    module = {"decoder": decoder, "plain": plain, "encoder": encoder, "relative": relatives, "t5": t5,
+              "bart": bart}[kind]
     return module.make(case["family"], *arguments, **drawn)
 
 

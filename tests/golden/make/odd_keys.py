@@ -35,8 +35,16 @@ KEYS = {
     "albert": BERT, "distilbert": {"activation": GELUS},
     "t5": {"feed_forward_proj": ["relu", "gated-gelu"], "tie_word_embeddings": FLAG, "layer_norm_epsilon": EPS,
            "decoder_start_token_id": [0, 2]},
+    "bart": {"activation_function": [*GELUS, "relu"], "scale_embedding": FLAG, "decoder_start_token_id": [0, 2]},
+    "esm": {"layer_norm_eps": EPS, "token_dropout": FLAG}, "mpnet": BERT, "rembert": BERT, "megatron-bert": BERT,
+    "xlm-roberta-xl": BERT, "roberta-prelayernorm": BERT, "data2vec-text": BERT, "ernie": {**BERT, "use_task_id": FLAG},
+    "modernbert": {"norm_eps": EPS, "norm_bias": FLAG, "attention_bias": FLAG, "mlp_bias": FLAG,
+                   "classifier_bias": FLAG, "global_attn_every_n_layers": [1, 2, 3], "local_attention": [1, 4, 9, 128],
+                   "classifier_pooling": ["cls", "mean"], "global_rope_theta": [100.0, 160000.0]},
+    "xlm": {"gelu_activation": FLAG, "layer_norm_eps": EPS},
+    "flaubert": {"gelu_activation": FLAG, "layer_norm_eps": EPS, "pre_norm": FLAG},
 }
-KEYS |= {"gpt_neox_serial": KEYS["gpt_neox"], "t5_v1_1": KEYS["t5"],
+KEYS |= {"mbart": KEYS["bart"], "gpt_neox_serial": KEYS["gpt_neox"], "t5_v1_1": KEYS["t5"],
          "falcon_40b": {key: KEYS["falcon"][key] for key in ("activation", "layer_norm_epsilon", "rope_theta")}}
 
 

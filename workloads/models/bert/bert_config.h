@@ -11,23 +11,80 @@
 
 #include "isa/program.h"
 #include "workloads/models/config.h"
+#include "workloads/models/layers/arch.h"
 #include "workloads/models/registry.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/step.h"
 
 namespace workloads {
 
-enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert, kXlmRoberta, kCamembert };
-
-/// Names of the head for masked tokens: a dense layer, its norm, the bias behind the table of tokens; and the
-/// copies of table and bias that a file may have.
-struct MaskedHeadNames {
-  std::string_view dense, norm, bias, table_copy, bias_copy;
+enum class BertKind {
+  kBert,
+  kRoberta,
+  kDistilBert,
+  kElectra,
+  kAlbert,
+  kXlmRoberta,
+  kCamembert,
+  kEsm,
+  kMpnet,
+  kModernBert,
+  kXlmRobertaXl,
+  kMegatronBert,
+  kRobertaPreLayerNorm,
+  kData2VecText,
+  kRemBert,
+  kErnie,
+  kXlm,
+  kFlaubert
 };
 
-/// Names of a layer's weights, after their prefix.
+/// The tables of config.json's keys.
+enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm };
+
+struct BertConfig;
+
+/// Names of the embeddings' weights, behind the model's prefix; empty: there are none. A table of positions is there
+/// unless the file says that they turn queries and keys.
+struct BertEmbeddingNames {
+  std::string_view tokens = "embeddings.word_embeddings", positions = "embeddings.position_embeddings",
+                   types = "embeddings.token_type_embeddings", norm = "embeddings.LayerNorm";
+};
+
+/// ERNIE's table of tasks, behind the prefix.
+inline constexpr std::string_view kTaskTypes = "embeddings.task_type_embeddings";
+
+/// Names of the head for masked tokens: a dense layer (empty: none) and its norm; the bias behind the table of tokens;
+/// the copies of table and bias that a file may have.
+struct MaskedHeadNames {
+  std::string_view dense, norm, bias, table_copy, bias_copy;
+  bool own_table = false;  // no copy: the head has a table of its own under that name
+};
+
+/// Names of a layer's weights, after their prefix. A file may have queries, keys and values in one tensor (`fused`),
+/// and gate and up; or the layer's number behind the first part of the name ("attentions.0.q_lin").
 struct BertLayerNames {
-  std::string_view query, key, value, out, out_norm, up, down, down_norm;
+  std::string_view query, key, value, out, norm1, up, down, norm2;
+  std::string_view fused{}, gate{}, fused_gate{};
+  bool numbered_behind = false;
+};
+
+/// How a relative embeds tokens.
+struct BertEmbeddingTraits {
+  bool one_type = false;          // the table of token types has a single one, which every token has
+  bool places_after_pad = false;  // positions begin after pad_token_id
+  bool dropout = true;            // of the sum
+  bool norm_is_first = false;     // their norm is that of the first layer's attention, too
+};
+
+/// How it classifies texts and tokens.
+struct BertHeadTraits {
+  isa::Fn pooled_fn = isa::Fn::kTanh;
+  bool pooled_dropout = false;  // before the layer on the first token, too
+  bool masked_gelu = false;     // the head for masked tokens has GELU, independent of the layers
+  bool dropout_key = true;      // config.json says its dropout; else it is that of the layers
+  std::string_view norm{};      // behind the pooled layer, which single tokens have too; its activation is the file's
+  std::string_view masked_suffix = "ForMaskedLM";  // of the architecture's name
 };
 
 /// The differences of a relative of BERT, and its names for shared parts. Source: transformers, modeling_NAME.py.
@@ -36,26 +93,50 @@ struct BertDialect {
   std::string_view family, type, architecture;  // "RoBERTa", "roberta", "Roberta"
   std::string_view prefix, layers;              // "roberta.", "roberta.encoder.layer."
   BertLayerNames in_layer;
-  std::string_view pooled, classifier;  // the layers on the first token
+  std::string_view pooled, classifier;  // the layers on the first token; pooled is empty: there is one alone
   MaskedHeadNames masked;
+  BertEmbeddingNames embedding{};
   std::string_view projection{};  // from embeddings of embedding_size to hidden_size; empty: they are as wide
-  isa::Fn pooled_fn = isa::Fn::kTanh;
-  bool pooled_dropout = false;                // before that, too
-  bool masked_gelu = false;                   // the head for masked tokens has GELU, independent of the layers
-  bool token_types = true;                    // a table of them
-  bool one_token_type = false;                // a table of a single one, that every token has
-  bool places_after_pad = false;              // positions begin after pad_token_id
-  bool own_keys = false;                      // config.json has DistilBERT's keys
-  bool one_layer = false;                     // whose weights all layers have
-  Activation activation = Activation::kGelu;  // when the file does not say
+  std::string_view relative{};    // the table of a bias by distance, of which layers share one
+  std::string_view last_norm{};   // behind the layers
+  NormPlace norms = NormPlace::kAfterSum;
+  BertEmbeddingTraits embeds{};
+  BertHeadTraits heads{};
+  BertKeys keys = BertKeys::kBert;
+  bool one_layer = false;                   // whose weights all layers have
+  void (*defaults)(BertConfig&) = nullptr;  // of transformers' configuration, where they are not BERT's
 
   /// The prefix of the names of a layer's weights.
   std::string layer(std::int64_t number) const;
 };
 const BertDialect& dialect_of(BertKind kind);
 
+/// Keys that few relatives have; the defaults are of those that have them not.
+struct BertMore {
+  bool rotary = false;         // positions turn queries and keys
+  bool norm_before = true;     // embeddings are normed, where the relative has a norm of them
+  bool token_dropout = false;  // as TokenFading has it
+  std::int64_t mask_token_id = 0;
+  std::int64_t output_embedding_size = 0;  // of the table of the head for masked tokens
+  bool use_task_id = false;                // the first row of a table of tasks is added to each token
+  std::int64_t task_type_vocab_size = 3;
+  bool norms_first = false;  // a layer's norms are of its parts' inputs
+};
+
+/// The same of ModernBERT.
+struct ModernBertMore {
+  double global_theta = 10000, local_theta = 10000;  // of rotary positions: of all tokens, and of layers with a window
+  std::int64_t full_every = 0;                       // one in this many layers sees all tokens, the first of them
+  std::int64_t local_attention = 0;                  // the others see half as many on both sides; 0: all
+  bool norm_bias = true, attention_bias = true, mlp_bias = true, decoder_bias = true, classifier_bias = true;
+  bool mean_pooling = false;  // texts are classified by the mean of their tokens
+  double mlp_dropout = 0;
+  double embedding_dropout = 0;
+  Activation classifier_activation = Activation::kGelu;
+};
+
 /// A BERT encoder with its head. The defaults are Hugging Face's, for keys that older files leave out.
-struct BertConfig {
+struct BertConfig : BertMore, ModernBertMore {
   BertKind kind = BertKind::kBert;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -80,7 +161,9 @@ struct BertConfig {
   std::int64_t num_labels() const { return static_cast<std::int64_t>(label_names.size()); }
   std::int64_t embedding_width() const { return embedding_size > 0 ? embedding_size : hidden_size; }
   std::int64_t head_size() const { return hidden_size / num_attention_heads; }
-  std::int64_t first_position() const { return dialect_of(kind).places_after_pad ? pad_token_id + 1 : 0; }
+  std::int64_t first_position() const {
+    return dialect_of(kind).embeds.places_after_pad && !rotary ? pad_token_id + 1 : 0;
+  }
   operator ModelPtr() const;  // make_model()
 };
 
@@ -92,10 +175,14 @@ void check(const BertConfig& config, std::string_view where);
 void apply(const ModelChange& change, BertConfig& config);
 nlohmann::json to_json(const BertConfig& config);
 
+/// A relative with the defaults of transformers' configuration and without sizes.
+BertConfig blank_bert_config(BertKind kind);
 ModelPtr blank_bert(BertKind kind);
 
 /// Whether embeddings are projected to the width of the layers. ALBERT always does.
 bool has_projection(const BertConfig& config);
+/// The width of the table of tokens that the head for masked tokens has.
+std::int64_t masked_width(const BertConfig& config);
 /// The layer that gives the logits: relatives with two layers have only one for tokens.
 std::string classifier_of(const BertConfig& config);
 

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "runtime/graph/graph.h"
 #include "runtime/ops/ops.h"
+#include "workloads/models/bert/bert_block.h"
 #include "workloads/models/encoder_graph.h"
 
 namespace workloads {
@@ -17,44 +20,26 @@ std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   const BertDialect& names = dialect_of(config.kind);
   std::vector<WeightSpec> out;
   for (WeightSpec& w : bert_weights(config)) {
-    const bool pooler = w.name.starts_with(names.pooled);
-    const bool top = pooler || w.layer == WeightSpec::kAfterLayers;
+    const bool pooler = !names.pooled.empty() && w.name.starts_with(names.pooled);
+    const bool last = !names.last_norm.empty() && w.name.starts_with(names.last_norm);
+    const bool top = pooler || (w.layer == WeightSpec::kAfterLayers && !last);
     if (step.kind.head == Head::kNone && top) continue;
-    if (step.kind.head == Head::kTokens && pooler) continue;
+    if (step.kind.head == Head::kTokens && pooler && names.heads.norm.empty()) continue;
     out.push_back(std::move(w));
   }
   return out;
 }
 
-BlockArch block_of(const BertConfig& c) {
-  const BertDialect& names = dialect_of(c.kind);
-  const auto text = [](std::string_view name) { return std::string{name}; };
-  return {.norm = {.eps = c.layer_norm_eps},
-          .attention = {.heads = c.num_attention_heads,
-                        .kv_heads = c.num_attention_heads,
-                        .head = c.head_size(),
-                        .causal = false,
-                        .dropout = c.attention_probs_dropout_prob},
-          .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act)},
-          .residual = {.norms = NormPlace::kAfterSum, .dropout = c.hidden_dropout_prob},
-          .names = {.attention = {.query = text(names.in_layer.query),
-                                  .key = text(names.in_layer.key),
-                                  .value = text(names.in_layer.value),
-                                  .out = text(names.in_layer.out)},
-                    .mlp = {.up = text(names.in_layer.up), .down = text(names.in_layer.down)},
-                    .norm1 = text(names.in_layer.out_norm),
-                    .norm2 = text(names.in_layer.down_norm)}};
-}
-
 class Bert : EncoderGraph {
  public:
   Bert(const BertConfig& config, const Step& step)
-      : EncoderGraph{step, weights_of(config, step), dialect_of(config.kind).layers, block_of(config)},
+      : EncoderGraph{step, weights_of(config, step), dialect_of(config.kind).layers, bert_block(config)},
         config_{config},
         names_{dialect_of(config.kind)} {}
 
   Graph run() {
     if (only_updates()) return std::move(graph_);
+    declare_tables();
     std::vector<ValueId> losses;
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       const ValueId hidden = encode();
@@ -71,7 +56,7 @@ class Bert : EncoderGraph {
   }
 
  private:
-  std::string embeddings(const char* name) const { return fmt::format("{}embeddings.{}", names_.prefix, name); }
+  std::string embedding(std::string_view name) const { return fmt::format("{}{}", names_.prefix, name); }
 
   /// The rows of a table that the host's numbers name.
   ValueId rows_of(const char* label, const std::string& table, ValueId ids) {
@@ -81,34 +66,94 @@ class Bert : EncoderGraph {
 
   /// The embedding of token types: one per type, the same for all, or none.
   ValueId token_type(std::int64_t tokens) {
-    const std::string table = embeddings("token_type_embeddings.weight");
-    if (names_.one_token_type) return net_.w(table);
-    if (!names_.token_types) return runtime::kNoValue;
+    if (names_.embedding.types.empty()) return runtime::kNoValue;
+    const std::string table = embedding(names_.embedding.types) + ".weight";
+    if (names_.embeds.one_type) return net_.w(table);
     return rows_of("token_type", table, net_.input("token_type_ids", tokens, 1, isa::Dtype::kInt32));
   }
 
-  ValueId encode() {
-    const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length, tokens = batch * length;
-    enter("embeddings");
-    const ValueId ids = net_.input("input_ids", tokens, 1, isa::Dtype::kInt32);
-    const ValueId seen = net_.input("attention_mask", batch, length, net_.numerics().activation);
-    const ValueId mask = net_.hidden("mask", seen, net_.numerics().softmax);
-    ValueId x = rows_of("word", embeddings("word_embeddings.weight"), ids);
-    const ValueId type = token_type(tokens);
-    const ValueId position = graph_.add1(
-        runtime::kPositions, "position", {net_.w(embeddings("position_embeddings.weight"))},
-        runtime::PositionsAttrs{
-            .batch = batch, .seq = length, .first = config_.first_position(), .dtype = net_.numerics().activation});
-    if (type != runtime::kNoValue) x = net_.add("add_type", x, type);
-    x = norm("layernorm", net_.add("add_position", x, position), embeddings("LayerNorm"));
-    x = net_.dropout("dropout", x, config_.hidden_dropout_prob);
-    if (has_projection(config_)) x = net_.linear("projection", x, std::string{names_.projection});
-    for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
-      x = layer(x, l, config_.num_hidden_layers, names_.layer(l), mask);
-    return x;
+  ValueId position(std::int64_t batch) {
+    if (names_.embedding.positions.empty() || config_.rotary) return runtime::kNoValue;
+    return graph_.add1(runtime::kPositions, "position", {net_.w(embedding(names_.embedding.positions) + ".weight")},
+                       runtime::PositionsAttrs{.batch = batch,
+                                               .seq = step_.kind.length,
+                                               .first = config_.first_position(),
+                                               .dtype = net_.numerics().activation});
   }
 
-  double head_dropout() const { return config_.classifier_dropout.value_or(config_.hidden_dropout_prob); }
+  /// The sum of a token's embeddings, normed.
+  ValueId embed(ValueId ids, std::int64_t batch) {
+    const std::int64_t tokens = batch * step_.kind.length;
+    ValueId x = rows_of("word", embedding(names_.embedding.tokens) + ".weight", ids);
+    if (config_.token_dropout)
+      x = graph_.add1(runtime::kMul, "fade", {x, net_.input("token_factors", tokens, 1, net_.numerics().activation)});
+    const ValueId type = token_type(tokens), place = position(batch);
+    if (type != runtime::kNoValue) x = net_.add("add_type", x, type);
+    if (place != runtime::kNoValue) x = net_.add("add_position", x, place);
+    if (config_.use_task_id)  // no task is said, which is task 0
+      x = net_.add("add_task", x,
+                   graph_.add1(runtime::kTakeRows, "task", {net_.w(embedding(kTaskTypes) + ".weight")},
+                               runtime::StrideAttrs{.stride = config_.task_type_vocab_size}));
+    if (!names_.embedding.norm.empty() && config_.norm_before)
+      x = norm("layernorm", x, embedding(names_.embedding.norm));
+    const double p = std::max(names_.embeds.dropout ? config_.hidden_dropout_prob : 0, config_.embedding_dropout);
+    x = net_.dropout("dropout", x, p);
+    return has_projection(config_) ? net_.linear("projection", x, std::string{names_.projection}) : x;
+  }
+
+  /// Biases by distance: of all layers, and of those that see a window.
+  struct Biases {
+    ValueId all = runtime::kNoValue, windowed = runtime::kNoValue;
+  };
+  Biases biases() {
+    Biases out;
+    const std::int64_t length = step_.kind.length;
+    const isa::Dtype type = net_.numerics().activation;
+    const auto spread = [&](const char* label, ValueId by_distance) {
+      return graph_.add1(runtime::kDiagonals, label, {by_distance}, runtime::DiagonalsAttrs{.rows = length});
+    };
+    if (!names_.relative.empty()) {
+      enter("bias");
+      const ValueId table = net_.w(fmt::format("{}.weight", names_.relative));
+      out.all = spread("biases", net_.matmul("distances", table, distances_, {.dtype = type}));
+    }
+    if (near_ != runtime::kNoValue) {
+      enter("window");
+      out.windowed = spread("window", net_.hidden("far", near_, type));
+    }
+    return out;
+  }
+
+  void declare_tables() {
+    const std::int64_t length = step_.kind.length;
+    const auto table = [&](const char* name, std::int64_t rows) {
+      return graph_.tensor(name, rows, 2 * length - 1, net_.numerics().activation, runtime::Kind::kInput);
+    };
+    net_.declare_rotary(arch_.rotary, length, runtime::Kind::kInput);
+    if (!names_.relative.empty()) distances_ = table(kDistances, kMpnetBuckets.count);
+    if (hides_far(arch_.attention, length)) near_ = table(kNear, 1);
+  }
+
+  ValueId encode() {
+    const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length;
+    enter("embeddings");
+    const ValueId ids = net_.input("input_ids", batch * length, 1, isa::Dtype::kInt32);
+    const ValueId seen = net_.input("attention_mask", batch, length, net_.numerics().activation);
+    mask_ = net_.hidden("mask", seen, net_.numerics().softmax);
+    ValueId x = embed(ids, batch);
+    const Biases bias = biases();
+    for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
+      x = layer(x, l, config_.num_hidden_layers, names_.layer(l),
+                {.mask = mask_, .bias = arch_.attention.window_of(l) > 0 ? bias.windowed : bias.all});
+    if (names_.last_norm.empty()) return x;
+    enter("norm");
+    return norm("norm", x, std::string{names_.last_norm});
+  }
+
+  double head_dropout() const {
+    const bool apart = names_.pooled.empty() && step_.kind.head == Head::kTokens;  // as the layers
+    return apart ? config_.hidden_dropout_prob : config_.classifier_dropout.value_or(config_.hidden_dropout_prob);
+  }
 
   ValueId head(ValueId x) {
     enter("head");
@@ -116,14 +161,38 @@ class Bert : EncoderGraph {
     if (step_.kind.head == Head::kClassifier) {
       rows = step_.plan.micro_batch;
       x = pooled(x);
+    } else if (!names_.heads.norm.empty()) {
+      x = transformed(x);
     }
     return classified(net_.dropout("classifier.dropout", x, head_dropout()), rows, classifier_of(config_));
   }
 
   ValueId pooled(ValueId x) {
-    x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
-    if (names_.pooled_dropout) x = net_.dropout("pooler.dropout", x, head_dropout());
-    return net_.active("pooler.tanh", net_.linear("pooler.dense", x, std::string{names_.pooled}), names_.pooled_fn);
+    x = config_.mean_pooling
+            ? mean(x)
+            : graph_.add1(runtime::kTakeRows, "pooler.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
+    if (names_.pooled.empty()) return x;
+    if (!names_.heads.norm.empty()) return transformed(x);
+    if (names_.heads.pooled_dropout) x = net_.dropout("pooler.dropout", x, head_dropout());
+    return net_.active("pooler.tanh", net_.linear("pooler.dense", x, std::string{names_.pooled}),
+                       names_.heads.pooled_fn);
+  }
+
+  /// The mean of each text's tokens is the context of a query that scores all of them alike.
+  ValueId mean(ValueId x) {
+    const ValueId first =
+        graph_.add1(runtime::kTakeRows, "mean.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
+    const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
+    AttentionArch arch = arch_.attention;
+    arch.dropout = 0;
+    return net_.heads("mean", {query, x, x}, arch, {.queries = 1, .mask = mask_});
+  }
+
+  /// ModernBERT's dense layer, activation and norm, of texts and of tokens.
+  ValueId transformed(ValueId x) {
+    x = net_.linear("head.dense", x, std::string{names_.pooled});
+    x = net_.active("head.activation", x, device_function(config_.classifier_activation));
+    return norm("head.norm", x, std::string{names_.heads.norm});
   }
 
   /// The two losses of BertForPreTraining. Source: Devlin et al., section 3.1; only masked tokens meet the decoder.
@@ -151,16 +220,28 @@ class Bert : EncoderGraph {
   /// does not hold 128 rows of a vocabulary, a float and its gradient each.
   ValueId token_logits(ValueId x) {
     const MaskedHeadNames& masked = names_.masked;
-    const Activation activation = names_.masked_gelu ? Activation::kGelu : config_.hidden_act;
-    x = net_.linear("mlm.transform", x, std::string{masked.dense});
-    x = norm("mlm.layernorm", net_.active("mlm.activation", x, device_function(activation)), std::string{masked.norm});
-    x = net_.matmul("mlm.decoder", x, net_.w(embeddings("word_embeddings.weight")),
-                    {.trans_b = true, .dtype = net_.numerics().activation});
-    return net_.add("mlm.decoder.bias", x, net_.w(std::string{masked.bias}));
+    if (!names_.heads.norm.empty())
+      x = transformed(x);
+    else if (!masked.dense.empty())
+      x = masked_transform(x);
+    const isa::Dtype type = net_.numerics().activation;
+    const std::string table =
+        masked.own_table ? std::string{masked.table_copy} : embedding(names_.embedding.tokens) + ".weight";
+    x = net_.matmul("mlm.decoder", x, net_.w(table), {.trans_b = !masked.own_table, .dtype = type});
+    return config_.decoder_bias ? net_.add("mlm.decoder.bias", x, net_.w(std::string{masked.bias})) : x;
+  }
+
+  ValueId masked_transform(ValueId x) {
+    const Activation activation = names_.heads.masked_gelu ? Activation::kGelu : config_.hidden_act;
+    x = net_.linear("mlm.transform", x, std::string{names_.masked.dense});
+    x = net_.active("mlm.activation", x, device_function(activation));
+    return norm("mlm.layernorm", x, std::string{names_.masked.norm});
   }
 
   const BertConfig& config_;
   const BertDialect& names_;
+  ValueId distances_ = runtime::kNoValue, near_ = runtime::kNoValue;  // tables
+  ValueId mask_ = runtime::kNoValue;                                  // of the present micro-batch
 };
 
 }  // namespace
@@ -179,15 +260,19 @@ double bert_flops(const BertConfig& c, const Step& step) {
   const auto h = static_cast<double>(c.hidden_size), f = static_cast<double>(c.intermediate_size);
   const auto tokens = static_cast<double>(step.plan.micro_batch * step.kind.length),
              length = static_cast<double>(step.kind.length);
-  const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * length * h;
+  const double mlp = dialect_of(c.kind).in_layer.gate.empty() ? 2 : 3;
+  const double layer = 2 * tokens * (4 * h * h + mlp * h * f) + 4 * tokens * length * h;
   double forward = layer * static_cast<double>(c.num_hidden_layers);
   if (has_projection(c)) forward += 2 * tokens * h * static_cast<double>(c.embedding_width());
   const auto labels = static_cast<double>(c.num_labels());
+  const BertDialect& dialect = dialect_of(c.kind);
+  const double pooled = dialect.pooled.empty() ? 0 : h * h, transformed = dialect.heads.norm.empty() ? 0 : h * h;
   if (step.kind.head == Head::kClassifier)
-    forward += 2 * static_cast<double>(step.plan.micro_batch) * (h * h + h * labels);
-  if (step.kind.head == Head::kTokens) forward += 2 * tokens * h * labels;
+    forward += 2 * static_cast<double>(step.plan.micro_batch) * (pooled + h * labels);
+  if (step.kind.head == Head::kTokens) forward += 2 * tokens * (transformed + h * labels);
   if (step.kind.head == Head::kMaskedTokens)
-    forward += 2 * tokens * static_cast<double>(c.embedding_width()) * (h + static_cast<double>(c.vocab_size));
+    forward += 2 * tokens * static_cast<double>(masked_width(c)) *
+               ((dialect.masked.dense.empty() ? 0 : h) + static_cast<double>(c.vocab_size));
   if (step.kind.head == Head::kPretraining) {
     const auto batch = static_cast<double>(step.plan.micro_batch),
                masked = batch * static_cast<double>(step.kind.predictions);

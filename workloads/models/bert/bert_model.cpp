@@ -1,7 +1,12 @@
 // BERT as a model: tensors, names, operations.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
 #include "base/text.h"
+#include "workloads/models/bert/bert_block.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
@@ -11,48 +16,59 @@
 namespace workloads {
 namespace {
 
-void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
-  const BertDialect& names = dialect_of(c.kind);
-  const auto name = [&](std::string_view part) { return names.layer(layer).append(part); };
-  list.at(layer);
-  for (const std::string_view part : {names.in_layer.query, names.in_layer.key, names.in_layer.value})
-    list.linear(name(part), c.hidden_size, c.hidden_size, TensorSplit::kAxis0);
-  list.linear(name(names.in_layer.out), c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(name(names.in_layer.out_norm), c.hidden_size);
-  list.linear(name(names.in_layer.up), c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
-  list.linear(name(names.in_layer.down), c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(name(names.in_layer.down_norm), c.hidden_size);
-}
-
 /// Operations of PyTorch's dispatcher, each way.
 struct EncoderOps {
   double forward, backward;
 };
 constexpr EncoderOps kBertLayer{70, 118};
+/// Layers that turn queries and keys: tests/golden/make/count_ops.py prints how many more they have than BERT's.
+constexpr EncoderOps kEsmLayer{70 + 38, 118 + 27}, kModernBertLayer{70 + 3, 118 - 23};
 constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
 constexpr EncoderOps kBertClassifier{18, 38};
 constexpr EncoderOps kBertTokens{13, 21};
 constexpr EncoderOps kBertPretraining{31, 76};
 constexpr EncoderOps kBertMasked{15, 40};
 
+/// Heads of other tasks, and buffers.
+std::vector<std::string> left_out(const BertDialect& dialect) {
+  const std::string prefix{dialect.prefix};
+  std::vector<std::string> out{prefix + "embeddings.position_ids", "classifier.*", prefix + "pooler.*", "cls.*"};
+  if (!dialect.pooled.empty()) out.push_back(std::string{dialect.pooled} + "*");
+  if (dialect.kind == BertKind::kBert) return out;
+  out.insert(out.end(), {"lm_head.*", "vocab_*", "discriminator_predictions.*", "generator_*", "qa_outputs.*",
+                         "predictions.*", "sop_classifier.*"});
+  if (dialect.keys == BertKeys::kModernBert) out.insert(out.end(), {"head.*", "decoder.*"});
+  if (dialect.keys == BertKeys::kXlm)
+    out.insert(out.end(),
+               {"pred_layer.*", "sequence_summary.*", prefix + "position_ids", prefix + "lang_embeddings.*"});
+  if (dialect.kind == BertKind::kEsm)
+    out.insert(out.end(), {prefix + "contact_head.*", "*.rotary_embeddings.inv_freq",
+                           prefix + "embeddings.position_embeddings.weight"});
+  return out;
+}
+
 TensorNames names_of(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const std::string pooled{dialect.pooled}, prefix{dialect.prefix};
-  TensorNames names{
-      .prefix = prefix,
-      .tops = {"embeddings.", "encoder.", "transformer.", "pooler."},
-      .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
-      .left_out = {prefix + "embeddings.position_ids", "classifier.*", pooled + "*", prefix + "pooler.*", "cls.*"}};
-  if (c.kind != BertKind::kBert)  // heads of other tasks
-    names.left_out.insert(names.left_out.end(), {"lm_head.*", "vocab_*", "discriminator_predictions.*", "generator_*",
-                                                 "qa_outputs.*", "predictions.*", "sop_classifier.*"});
+  TensorNames names{.prefix = prefix,
+                    .tops = {"embeddings.", "encoder.", "transformer.", "pooler.", "layers.", "final_norm."},
+                    .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
+                    .left_out = left_out(dialect)};
+  if (dialect.keys == BertKeys::kXlm)
+    names.tops = {"embeddings.", "position_embeddings.", "lang_embeddings.", "attentions.", "layer_norm", "ffns."};
   if (c.head == Head::kPretraining || c.head == Head::kMaskedTokens) {
     const MaskedHeadNames& masked = dialect.masked;
-    names.copies = {{std::string{masked.table_copy}, prefix + "embeddings.word_embeddings.weight"}};
+    if (!masked.own_table)
+      names.copies = {{std::string{masked.table_copy}, fmt::format("{}{}.weight", prefix, dialect.embedding.tokens)}};
     if (!masked.bias_copy.empty()) names.copies.emplace(masked.bias_copy, masked.bias);
-    names.drawn = {pooled, "cls.", std::string{masked.dense}, std::string{masked.norm}, std::string{masked.bias}};
+    names.drawn = {"cls.", std::string{masked.bias}};
+    for (const std::string_view name : {dialect.pooled, masked.dense, masked.norm})
+      if (!name.empty()) names.drawn.emplace_back(name);
+    if (masked.own_table) names.drawn.emplace_back(masked.table_copy);
   } else {
-    names.drawn = {pooled, classifier_of(c)};
+    names.drawn = {classifier_of(c)};
+    for (const std::string_view name : {dialect.pooled, dialect.heads.norm})
+      if (!name.empty()) names.drawn.emplace_back(name);
   }
   return names;
 }
@@ -72,7 +88,15 @@ ModelInfo info_of(const BertConfig& c) {
           .initializer_range = c.initializer_range,
           .label_names = c.label_names,
           .pad_row = c.pad_token_id,
+          .fading = c.token_dropout ? std::optional{TokenFading{.mask = c.mask_token_id}} : std::nullopt,
           .names = names_of(c)};
+}
+
+/// A framework's parameters: one where a file has several layers as one.
+double tensors_in_file(const std::vector<WeightSpec>& weights) {
+  const auto later = std::ranges::count_if(
+      weights, [](const WeightSpec& w) { return !w.pieces.empty() && w.pieces.front().first > 0; });
+  return static_cast<double>(std::ssize(weights) - later);
 }
 
 class BertModel final : public ConfigModel<BertConfig> {
@@ -81,6 +105,9 @@ class BertModel final : public ConfigModel<BertConfig> {
 
   std::vector<WeightSpec> weights() const override { return bert_weights(config_); }
   StepGraph step(const Step& step) const override { return {bert_graph(config_, step), {}}; }
+  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t>) const override {
+    return bert_tables(config_, kind.length);
+  }
   double flops(const Step& step) const override { return bert_flops(config_, step) * step.plan.data; }
 
   FrameworkOps traced_ops(const Step& step) const override {
@@ -90,26 +117,40 @@ class BertModel final : public ConfigModel<BertConfig> {
                             : step.kind.head == Head::kPretraining  ? kBertPretraining
                             : step.kind.head == Head::kMaskedTokens ? kBertMasked
                                                                     : kBertClassifier;
-    return {n * kBertLayer.forward + kBertEmbeddings.forward + head.forward,
-            n * kBertLayer.backward + kBertEmbeddings.backward + head.backward, static_cast<double>(weights().size())};
+    const EncoderOps layer = !config_.rotary ? kBertLayer : config_.local_attention > 0 ? kModernBertLayer : kEsmLayer;
+    return {n * layer.forward + kBertEmbeddings.forward + head.forward,
+            n * layer.backward + kBertEmbeddings.backward + head.backward, tensors_in_file(weights())};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 };
+
+/// MPNet's positions begin after token 1, whatever else its files say: transformers takes that for padding.
+std::int64_t padding_of(const TokenIds& ids, BertKind kind) {
+  if (dialect_of(kind).relative.empty()) return ids.pad.value_or(0);
+  if (ids.pad.value_or(1) == 1) return 1;
+  throw base::Error{
+      base::Fault::kUsage, "model",
+      fmt::format("the vocabulary pads with token {}, an {} model with token 1", *ids.pad, dialect_of(kind).family),
+      "give the vocabulary that the model was made with by `vocab`, or take another encoder"};
+}
 
 }  // namespace
 
 void apply(const ModelChange& change, BertConfig& c) {
   set_common(c, change.sizes);
+  if (dialect_of(c.kind).keys == BertKeys::kXlm) c.intermediate_size = 4 * c.hidden_size;  // no key says otherwise
   set_size(c.vocab_size, change.sizes.vocabulary);
   if (change.sizes.positions > 0) c.max_position_embeddings = change.sizes.positions + c.first_position();
   if (const auto& ids = change.tokens) {
     const std::int64_t places = c.max_position_embeddings - c.first_position();
-    c.vocab_size = ids->vocabulary, c.pad_token_id = ids->pad.value_or(0);
+    c.vocab_size = ids->vocabulary, c.pad_token_id = padding_of(*ids, c.kind);
+    c.mask_token_id = ids->mask.value_or(std::min(c.mask_token_id, std::max<std::int64_t>(c.vocab_size - 1, 0)));
     c.max_position_embeddings = places + c.first_position();
   }
   if (change.labels) c.label_names = *change.labels;
   if (change.head) c.head = *change.head == Head::kNone ? Head::kClassifier : *change.head;
   if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0;
+  if (change.no_dropout) c.embedding_dropout = c.mlp_dropout = 0;
 }
 
 BertConfig::operator ModelPtr() const { return make_model(*this); }
@@ -118,32 +159,78 @@ ModelPtr make_model(BertConfig config) { return std::make_shared<BertModel>(conf
 
 BertConfig read_bert_config(const std::filesystem::path& path) { return read_one<BertConfig>(path, "bert"); }
 
-std::vector<WeightSpec> bert_weights(const BertConfig& c) {
-  const bool pretraining = c.head == Head::kPretraining, masked = pretraining || c.head == Head::kMaskedTokens;
+namespace {
+
+void embedding_weights(SpecList& list, const BertConfig& c, bool masked) {
+  const BertDialect& dialect = dialect_of(c.kind);
+  const BertEmbeddingNames& names = dialect.embedding;
   const std::int64_t width = c.embedding_width();
-  const BertDialect& names = dialect_of(c.kind);
-  const auto embeddings = [&](const char* name) { return fmt::format("{}embeddings.{}", names.prefix, name); };
-  SpecList list;
-  list.at(masked ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
-  list.tensor(embeddings("word_embeddings.weight"), {c.vocab_size, width}, Init::kNormalPadZero, false,
+  const auto full = [&](std::string_view name) { return fmt::format("{}{}", dialect.prefix, name); };
+  list.at(masked && !dialect.masked.own_table ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
+  list.tensor(full(names.tokens) + ".weight", {c.vocab_size, width}, Init::kNormalPadZero, false,
               TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
-  list.embedding(embeddings("position_embeddings"), c.max_position_embeddings, width);
-  if (names.token_types) list.embedding(embeddings("token_type_embeddings"), c.type_vocab_size, width);
-  list.layer_norm(embeddings("LayerNorm"), width);
-  if (has_projection(c)) list.linear(std::string{names.projection}, width, c.hidden_size);
-  for (std::int64_t layer = 0; layer < (names.one_layer ? 1 : c.num_hidden_layers); ++layer) bert_layer(list, c, layer);
+  if (!names.positions.empty() && !c.rotary) list.embedding(full(names.positions), c.max_position_embeddings, width);
+  if (!names.types.empty()) list.embedding(full(names.types), c.type_vocab_size, width);
+  if (c.use_task_id) list.embedding(full(kTaskTypes), c.task_type_vocab_size, width);
+  if (!names.norm.empty() && c.norm_before) list.layer_norm(full(names.norm), width, c.norm_bias);
+  if (has_projection(c)) list.linear(std::string{dialect.projection}, width, c.hidden_size);
+  if (dialect.relative.empty()) return;
+  // [heads, buckets] on the device, because heads are rows of the scores
+  list.tensor(fmt::format("{}.weight", dialect.relative), {kMpnetBuckets.count, c.num_attention_heads}, Init::kNormal,
+              true);
+  list.table();
+}
+
+/// A layer on the first token, or on all of them; its norm, if it has one.
+void pooled_weights(SpecList& list, const BertConfig& c) {
+  const BertDialect& dialect = dialect_of(c.kind);
+  const bool pools = c.head == Head::kPretraining || c.head == Head::kClassifier || !dialect.heads.norm.empty();
+  if (dialect.pooled.empty() || !pools) return;
+  list.matrix(std::string{dialect.pooled}, c.hidden_size, c.hidden_size);
+  list.deviation(out_deviation(c));
+  if (c.classifier_bias) list.tensor(fmt::format("{}.bias", dialect.pooled), {c.hidden_size}, Init::kZeros);
+  if (!dialect.heads.norm.empty()) list.layer_norm(std::string{dialect.heads.norm}, c.hidden_size, c.norm_bias);
+}
+
+void masked_weights(SpecList& list, const BertConfig& c) {
+  const MaskedHeadNames& names = dialect_of(c.kind).masked;
+  const std::int64_t width = masked_width(c);
+  if (names.own_table) {
+    const std::string table{names.table_copy};
+    list.matrix(table.substr(0, table.rfind('.')), width, c.vocab_size, TensorSplit::kVocabulary);
+  }
+  if (c.decoder_bias)
+    list.tensor(std::string{names.bias}, {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
+  if (names.dense.empty()) return;
+  if (names.dense == dialect_of(c.kind).pooled) return pooled_weights(list, c);
+  list.linear(std::string{names.dense}, c.hidden_size, width);
+  list.layer_norm(std::string{names.norm}, width);
+}
+
+}  // namespace
+
+std::vector<WeightSpec> bert_weights(const BertConfig& c) {
+  const bool pretraining = c.head == Head::kPretraining, masked = pretraining || c.head == Head::kMaskedTokens;
+  const BertDialect& dialect = dialect_of(c.kind);
+  SpecList list;
+  embedding_weights(list, c, masked);
+  for (std::int64_t layer = 0; layer < (dialect.one_layer ? 1 : c.num_hidden_layers); ++layer)
+    bert_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  if (pretraining || c.head == Head::kClassifier) list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
+  if (!dialect.last_norm.empty()) list.layer_norm(std::string{dialect.last_norm}, c.hidden_size, c.norm_bias);
+  if (pretraining || !masked) pooled_weights(list, c);
   if (masked) {
-    list.tensor(std::string{names.masked.bias}, {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
-    list.linear(std::string{names.masked.dense}, c.hidden_size, width);
-    list.layer_norm(std::string{names.masked.norm}, width);
+    masked_weights(list, c);
   } else {
-    list.linear(classifier_of(c), c.hidden_size, c.num_labels());
+    list.matrix(classifier_of(c), c.hidden_size, c.num_labels());
+    if (dialect.keys == BertKeys::kModernBert) list.deviation(1 / std::sqrt(static_cast<double>(c.hidden_size)));
+    list.tensor(classifier_of(c) + ".bias", {c.num_labels()}, Init::kZeros);
   }
   if (pretraining) list.linear("cls.seq_relationship", c.hidden_size, 2);
-  return list.take();
+  std::vector<WeightSpec> specs = list.take();
+  number_behind(specs, dialect);
+  return specs;
 }
 
 }  // namespace workloads

@@ -22,10 +22,10 @@ constexpr BertDialect like_bert(BertKind kind, std::string_view family, std::str
                        .key = "attention.self.key",
                        .value = "attention.self.value",
                        .out = "attention.output.dense",
-                       .out_norm = "attention.output.LayerNorm",
+                       .norm1 = "attention.output.LayerNorm",
                        .up = "intermediate.dense",
                        .down = "output.dense",
-                       .down_norm = "output.LayerNorm"},
+                       .norm2 = "output.LayerNorm"},
           .pooled = "bert.pooler.dense",
           .classifier = "classifier",
           .masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias",
@@ -35,8 +35,9 @@ constexpr BertDialect roberta() {
   BertDialect d = like_bert(BertKind::kRoberta, "RoBERTa", "roberta", "Roberta");
   d.prefix = "roberta.", d.layers = "roberta.encoder.layer.";
   d.pooled = "classifier.dense", d.classifier = "classifier.out_proj";
-  d.pooled_dropout = d.one_token_type = d.places_after_pad = d.masked_gelu = true;
+  d.heads.pooled_dropout = d.heads.masked_gelu = d.embeds.one_type = d.embeds.places_after_pad = true;
   d.masked = {"lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight", "lm_head.decoder.bias"};
+  d.defaults = [](BertConfig& c) { c.type_vocab_size = 1, c.pad_token_id = 1; };
   return d;
 }
 /// RoBERTa in many languages; transformers names its tensors alike.
@@ -54,8 +55,8 @@ constexpr BertDialect camembert() {
 constexpr BertDialect electra() {
   BertDialect d = like_bert(BertKind::kElectra, "ELECTRA", "electra", "Electra");
   d.prefix = "electra.", d.layers = "electra.encoder.layer.";
-  d.pooled = "classifier.dense", d.classifier = "classifier.out_proj", d.pooled_fn = isa::Fn::kGelu;
-  d.pooled_dropout = d.masked_gelu = true, d.projection = "electra.embeddings_project";
+  d.pooled = "classifier.dense", d.classifier = "classifier.out_proj", d.heads.pooled_fn = isa::Fn::kGelu;
+  d.heads.pooled_dropout = d.heads.masked_gelu = true, d.projection = "electra.embeddings_project";
   d.masked = {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias",
               "generator_lm_head.weight", ""};
   return d;
@@ -65,10 +66,14 @@ constexpr BertDialect albert() {
   d.prefix = "albert.", d.layers = "albert.encoder.albert_layer_groups.0.albert_layers.0.";
   d.in_layer.query = "attention.query", d.in_layer.key = "attention.key", d.in_layer.value = "attention.value",
   d.in_layer.out = "attention.dense";
-  d.in_layer.out_norm = "attention.LayerNorm", d.in_layer.up = "ffn", d.in_layer.down = "ffn_output",
-  d.in_layer.down_norm = "full_layer_layer_norm";
+  d.in_layer.norm1 = "attention.LayerNorm", d.in_layer.up = "ffn", d.in_layer.down = "ffn_output",
+  d.in_layer.norm2 = "full_layer_layer_norm";
   d.pooled = "albert.pooler", d.projection = "albert.encoder.embedding_hidden_mapping_in";
-  d.one_layer = true, d.activation = Activation::kGeluTanh;
+  d.one_layer = true;
+  d.defaults = [](BertConfig& c) {
+    c.hidden_act = Activation::kGeluTanh;
+    c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0.1;
+  };
   d.masked = {"predictions.dense", "predictions.LayerNorm", "predictions.bias", "predictions.decoder.weight",
               "predictions.decoder.bias"};
   return d;
@@ -84,35 +89,186 @@ constexpr BertDialect kDistilBert{
                  .key = "attention.k_lin",
                  .value = "attention.v_lin",
                  .out = "attention.out_lin",
-                 .out_norm = "sa_layer_norm",
+                 .norm1 = "sa_layer_norm",
                  .up = "ffn.lin1",
                  .down = "ffn.lin2",
-                 .down_norm = "output_layer_norm"},
+                 .norm2 = "output_layer_norm"},
     .pooled = "pre_classifier",
     .classifier = "classifier",
     .masked = {"vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight", ""},
-    .pooled_fn = isa::Fn::kRelu,
-    .token_types = false,
-    .own_keys = true};
+    .embedding = {.types = ""},
+    .heads = {.pooled_fn = isa::Fn::kRelu},
+    .keys = BertKeys::kDistilBert,
+    .defaults = [](BertConfig& c) { c.classifier_dropout = 0.2; }};
+
+/// RoBERTa's layers with their norms in front of their parts.
+constexpr BertDialect xlm_roberta_xl() {
+  BertDialect d = roberta();
+  d.kind = BertKind::kXlmRobertaXl, d.family = "XLM-RoBERTa-XL", d.type = "xlm-roberta-xl";
+  d.architecture = "XLMRobertaXL";
+  d.norms = NormPlace::kBefore, d.embedding.norm = "", d.last_norm = "roberta.encoder.LayerNorm";
+  d.in_layer.norm1 = "attention.self_attn_layer_norm", d.in_layer.norm2 = "LayerNorm";
+  d.defaults = [](BertConfig& c) { c.type_vocab_size = 1, c.pad_token_id = 1, c.layer_norm_eps = 1e-5; };
+  return d;
+}
+constexpr BertDialect roberta_pre_layer_norm() {
+  BertDialect d = roberta();
+  d.kind = BertKind::kRobertaPreLayerNorm, d.family = "RoBERTa-PreLayerNorm", d.type = "roberta-prelayernorm";
+  d.architecture = "RobertaPreLayerNorm";
+  d.prefix = "roberta_prelayernorm.", d.layers = "roberta_prelayernorm.encoder.layer.";
+  d.norms = NormPlace::kBefore, d.last_norm = "roberta_prelayernorm.LayerNorm";
+  d.in_layer.norm1 = "attention.LayerNorm", d.in_layer.norm2 = "intermediate.LayerNorm";
+  return d;
+}
+constexpr BertDialect data2vec_text() {
+  BertDialect d = roberta();
+  d.kind = BertKind::kData2VecText, d.family = "Data2Vec-Text", d.type = "data2vec-text";
+  d.architecture = "Data2VecText";
+  d.prefix = "data2vec_text.", d.layers = "data2vec_text.encoder.layer.";
+  return d;
+}
+constexpr BertDialect megatron_bert() {
+  BertDialect d = like_bert(BertKind::kMegatronBert, "Megatron-BERT", "megatron-bert", "MegatronBert");
+  d.norms = NormPlace::kBefore, d.embedding.norm = "", d.last_norm = "bert.encoder.ln";
+  d.in_layer.norm1 = "attention.ln", d.in_layer.norm2 = "ln";
+  d.heads.dropout_key = false;
+  return d;
+}
+/// Rivers et al., arXiv:2301.06568 of ESM-2: proteins, one token for each amino acid.
+constexpr BertDialect esm() {
+  BertDialect d = roberta();
+  d.kind = BertKind::kEsm, d.family = "ESM", d.type = "esm", d.architecture = "Esm";
+  d.prefix = "esm.", d.layers = "esm.encoder.layer.";
+  d.norms = NormPlace::kBefore, d.last_norm = "esm.encoder.emb_layer_norm_after";
+  d.in_layer.norm1 = "attention.LayerNorm", d.in_layer.norm2 = "LayerNorm";
+  d.embedding.types = "", d.embedding.norm = "embeddings.layer_norm";
+  d.embeds.one_type = d.embeds.dropout = d.heads.dropout_key = false;
+  d.defaults = [](BertConfig& c) { c.norm_before = false; };
+  return d;
+}
+/// Song et al., arXiv:2004.09297.
+constexpr BertDialect mpnet() {
+  BertDialect d = roberta();
+  d.kind = BertKind::kMpnet, d.family = "MPNet", d.type = "mpnet", d.architecture = "MPNet";
+  d.prefix = "mpnet.", d.layers = "mpnet.encoder.layer.", d.relative = "mpnet.encoder.relative_attention_bias";
+  d.in_layer.query = "attention.attn.q", d.in_layer.key = "attention.attn.k", d.in_layer.value = "attention.attn.v";
+  d.in_layer.out = "attention.attn.o", d.in_layer.norm1 = "attention.LayerNorm";
+  d.embedding.types = "", d.embeds.one_type = d.heads.dropout_key = false;
+  d.defaults = [](BertConfig& c) { c.pad_token_id = 1; };
+  return d;
+}
+/// Chung et al., arXiv:2010.12821.
+constexpr BertDialect rembert() {
+  BertDialect d = like_bert(BertKind::kRemBert, "RemBERT", "rembert", "RemBert");
+  d.prefix = "rembert.", d.layers = "rembert.encoder.layer.", d.pooled = "rembert.pooler.dense";
+  d.projection = "rembert.encoder.embedding_hidden_mapping_in";
+  d.masked = {"cls.predictions.dense",
+              "cls.predictions.LayerNorm",
+              "cls.predictions.decoder.bias",
+              "cls.predictions.decoder.weight",
+              "",
+              true};
+  d.defaults = [](BertConfig& c) {
+    c.embedding_size = 256, c.output_embedding_size = 1664;
+    c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0.1;
+  };
+  return d;
+}
+constexpr BertDialect ernie() {
+  BertDialect d = like_bert(BertKind::kErnie, "ERNIE", "ernie", "Ernie");
+  d.prefix = "ernie.", d.layers = "ernie.encoder.layer.", d.pooled = "ernie.pooler.dense";
+  return d;
+}
+/// Warner et al., arXiv:2412.13663.
+constexpr BertDialect kModernBert{.kind = BertKind::kModernBert,
+                                  .family = "ModernBERT",
+                                  .type = "modernbert",
+                                  .architecture = "ModernBert",
+                                  .prefix = "model.",
+                                  .layers = "model.layers.",
+                                  .in_layer = {.query = "attn.query",
+                                               .key = "attn.key",
+                                               .value = "attn.value",
+                                               .out = "attn.Wo",
+                                               .norm1 = "attn_norm",
+                                               .up = "mlp.up",
+                                               .down = "mlp.Wo",
+                                               .norm2 = "mlp_norm",
+                                               .fused = "attn.Wqkv",
+                                               .gate = "mlp.gate",
+                                               .fused_gate = "mlp.Wi"},
+                                  .pooled = "head.dense",
+                                  .classifier = "classifier",
+                                  .masked = {"head.dense", "head.norm", "decoder.bias", "decoder.weight", ""},
+                                  .embedding = {"embeddings.tok_embeddings", "", "", "embeddings.norm"},
+                                  .last_norm = "model.final_norm",
+                                  .norms = NormPlace::kBefore,
+                                  .embeds = {.norm_is_first = true},
+                                  .heads = {.norm = "head.norm"},
+                                  .keys = BertKeys::kModernBert,
+                                  .defaults = [](BertConfig& c) {
+                                    c.rotary = true, c.global_theta = 160000, c.full_every = 3, c.local_attention = 128;
+                                    c.norm_bias = c.attention_bias = c.mlp_bias = c.classifier_bias = false;
+                                    c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0,
+                                    c.classifier_dropout = 0;
+                                    c.layer_norm_eps = 1e-5, c.pad_token_id = 50283, c.max_position_embeddings = 8192;
+                                  }};
+/// Conneau and Lample, arXiv:1901.07291.
+constexpr BertDialect kXlm{
+    .kind = BertKind::kXlm,
+    .family = "XLM",
+    .type = "xlm",
+    .architecture = "XLM",
+    .prefix = "transformer.",
+    .layers = "transformer.layers.",
+    .in_layer = {.query = "attentions.q_lin",
+                 .key = "attentions.k_lin",
+                 .value = "attentions.v_lin",
+                 .out = "attentions.out_lin",
+                 .norm1 = "layer_norm1",
+                 .up = "ffns.lin1",
+                 .down = "ffns.lin2",
+                 .norm2 = "layer_norm2",
+                 .numbered_behind = true},
+    .pooled = "",
+    .classifier = "sequence_summary.summary",
+    .masked = {"", "", "pred_layer.proj.bias", "pred_layer.proj.weight", ""},
+    .embedding = {"embeddings", "position_embeddings", "", "layer_norm_emb"},
+    .heads = {.masked_suffix = "WithLMHeadModel"},
+    .keys = BertKeys::kXlm,
+    .defaults = [](BertConfig& c) { c.classifier_dropout = 0.1, c.pad_token_id = 2, c.max_position_embeddings = 512; }};
+constexpr BertDialect flaubert() {
+  BertDialect d = kXlm;
+  d.kind = BertKind::kFlaubert, d.family = "FlauBERT", d.type = "flaubert", d.architecture = "Flaubert";
+  return d;
+}
 constexpr std::array kBertDialects = {like_bert(BertKind::kBert, "BERT", "bert", "Bert"),
                                       roberta(),
                                       kDistilBert,
                                       electra(),
                                       albert(),
                                       xlm_roberta(),
-                                      camembert()};
-
-BertConfig blank(BertKind kind) {
-  BertConfig c;
-  c.kind = kind;
-  if (dialect_of(kind).places_after_pad) c.type_vocab_size = 1, c.pad_token_id = 1, c.layer_norm_eps = 1e-5;
-  if (kind == BertKind::kDistilBert) c.classifier_dropout = 0.2;
-  if (kind == BertKind::kAlbert) c.embedding_size = 128, c.classifier_dropout = 0.1;
-  c.hidden_act = dialect_of(kind).activation;
-  return c;
-}
+                                      camembert(),
+                                      xlm_roberta_xl(),
+                                      roberta_pre_layer_norm(),
+                                      data2vec_text(),
+                                      megatron_bert(),
+                                      esm(),
+                                      mpnet(),
+                                      rembert(),
+                                      ernie(),
+                                      kModernBert,
+                                      kXlm,
+                                      flaubert()};
 
 }  // namespace
+
+BertConfig blank_bert_config(BertKind kind) {
+  BertConfig c;
+  c.kind = kind;
+  if (const auto set = dialect_of(kind).defaults) set(c);
+  return c;
+}
 
 const BertDialect& dialect_of(BertKind kind) { return *std::ranges::find(kBertDialects, kind, &BertDialect::kind); }
 
@@ -121,13 +277,24 @@ std::string BertDialect::layer(std::int64_t number) const {
 }
 
 bool has_projection(const BertConfig& c) {
-  return dialect_of(c.kind).one_layer || c.embedding_width() != c.hidden_size;
+  const bool always = dialect_of(c.kind).one_layer || dialect_of(c.kind).masked.own_table;
+  return always || c.embedding_width() != c.hidden_size;
 }
 
 std::string classifier_of(const BertConfig& c) {
   return c.head == Head::kTokens ? "classifier" : std::string{dialect_of(c.kind).classifier};
 }
 
-ModelPtr blank_bert(BertKind kind) { return make_model(blank(kind)); }
+std::int64_t masked_width(const BertConfig& c) {
+  return c.output_embedding_size > 0 ? c.output_embedding_size : c.embedding_width();
+}
+
+/// As published models have it.
+ModelPtr blank_bert(BertKind kind) {
+  BertConfig c = blank_bert_config(kind);
+  if (dialect_of(kind).embeds.places_after_pad) c.layer_norm_eps = 1e-5;
+  if (kind == BertKind::kAlbert) c.embedding_size = 128;
+  return make_model(std::move(c));
+}
 
 }  // namespace workloads

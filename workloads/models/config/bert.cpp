@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
-#include "workloads/models/bert/bert_config.h"
-#include "workloads/models/config/table.h"
+#include "workloads/models/bert/bert_block.h"
+#include "workloads/models/config/bert_fields.h"
 
 namespace workloads {
 namespace {
@@ -12,19 +13,23 @@ namespace {
 using nlohmann::json;
 using B = BertConfig;
 
-/// The task that the model was saved from, where reading for another one would need another head.
-void read_head(const Keys& keys, BertConfig& c) {
+}  // namespace
+
+void read_task_of(const Keys& keys, BertConfig& c) {
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
   c.head = made.ends_with("ForTokenClassification\"]") ? Head::kTokens : Head::kClassifier;
 }
 
-json architectures_of(const BertConfig& c) {
-  const char* task = c.head == Head::kPretraining    ? "ForPreTraining"
-                     : c.head == Head::kTokens       ? "ForTokenClassification"
-                     : c.head == Head::kMaskedTokens ? "ForMaskedLM"
-                                                     : "ForSequenceClassification";
-  return json::array({fmt::format("{}{}", dialect_of(c.kind).architecture, task)});
+json task_of(const BertConfig& c) {
+  const BertDialect& dialect = dialect_of(c.kind);
+  const std::string_view task = c.head == Head::kPretraining    ? "ForPreTraining"
+                                : c.head == Head::kTokens       ? "ForTokenClassification"
+                                : c.head == Head::kMaskedTokens ? dialect.heads.masked_suffix
+                                                                : "ForSequenceClassification";
+  return json::array({fmt::format("{}{}", dialect.architecture, task)});
 }
+
+namespace {
 
 /// Tables may be narrower than the layers only where a projection follows.
 void read_embedding_size(const Keys& keys, BertConfig& c) {
@@ -39,25 +44,29 @@ void check_positions(const Rules& rules, const BertConfig& c) {
     rules.fail("max_position_embeddings", fmt::format("{} leaves none after pad_token_id", c.max_position_embeddings));
 }
 
+bool is_esm(const BertConfig& c) { return c.kind == BertKind::kEsm; }
+bool is_not_esm(const BertConfig& c) { return !is_esm(c); }
+bool is_mpnet(const BertConfig& c) { return c.kind == BertKind::kMpnet; }
+bool is_ernie(const BertConfig& c) { return c.kind == BertKind::kErnie; }
+bool is_rembert(const BertConfig& c) { return c.kind == BertKind::kRemBert; }
+bool is_not_rembert(const BertConfig& c) { return !is_rembert(c); }
+bool fades(const BertConfig& c) { return c.token_dropout; }
+bool has_tasks(const BertConfig& c) { return c.use_task_id; }
 bool has_projection_key(const BertConfig& c) { return !dialect_of(c.kind).projection.empty(); }
 bool shares_layer(const BertConfig& c) { return dialect_of(c.kind).one_layer; }
-bool has_own_layers(const BertConfig& c) { return !shares_layer(c); }
-bool has_one_type(const BertConfig& c) { return dialect_of(c.kind).one_token_type; }
-bool classifies_texts(const BertConfig& c) { return c.head == Head::kClassifier; }
-void read_labels(const Keys& keys, BertConfig& c) { c.label_names = keys.label_names(); }
+bool has_dropout_prob(const BertConfig& c) { return shares_layer(c) || is_rembert(c); }
+bool has_dropout_key(const BertConfig& c) { return !has_dropout_prob(c) && dialect_of(c.kind).heads.dropout_key; }
+bool has_types(const BertConfig& c) { return !dialect_of(c.kind).embedding.types.empty(); }
+bool has_one_type(const BertConfig& c) { return dialect_of(c.kind).embeds.one_type; }
 json number_or_dropout(const BertConfig& c) { return json(c.classifier_dropout.value_or(c.hidden_dropout_prob)); }
 
-/// Labels and task: behind the keys of a model.
-constexpr Field<B> kIdToLabel{.key = "id2label",
-                              .read = read_labels,
-                              .write = [](const B& c) { return labels_by_id(c.label_names); },
-                              .check = [](const Rules& r, const B& c) { r.positive("num_labels", c.num_labels()); }};
-constexpr Field<B> kLabelToId{.key = "label2id", .write = [](const B& c) { return ids_by_label(c.label_names); }};
-constexpr Field<B> kTask{.key = "architectures", .read = read_head, .write = architectures_of};
-// transformers computes another loss for the other problems.
-constexpr Field<B> kProblem{.key = "problem_type", .only = "single_label_classification", .when = classifies_texts};
-constexpr Field<B> kType{.key = "model_type", .write = [](const B& c) { return json(dialect_of(c.kind).type); }};
-constexpr Field<B> kTorchType{.key = "torch_dtype", .always = "float32"};
+/// ESM's may turn queries and keys; the others' are rows of a table. Positions relative to each other, which old
+/// relatives may have ("relative_key"), are not computed.
+void read_position_type(const Keys& keys, BertConfig& c) {
+  c.rotary = is_esm(c) && keys.has("position_embedding_type") && keys.at("position_embedding_type") == "rotary";
+  if (!c.rotary) keys.only("position_embedding_type", "absolute");
+}
+json position_type(const BertConfig& c) { return json(c.rotary ? "rotary" : "absolute"); }
 
 // clang-format off
 constexpr auto kBertFields = std::to_array<Field<B>>({
@@ -68,25 +77,36 @@ constexpr auto kBertFields = std::to_array<Field<B>>({
     {.key = "intermediate_size", .member = &B::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &B::max_position_embeddings, .required = true,
      .check = check_positions},
-    {.key = "type_vocab_size", .member = &B::type_vocab_size},
+    {.key = "type_vocab_size", .member = &B::type_vocab_size, .when = has_types},
     {.key = "type_vocab_size", .only = 1, .when = has_one_type},
+    {.key = "pad_token_id", .required = true, .when = is_esm, .written = kNever},
+    {.key = "pad_token_id", .only = 1, .when = is_mpnet, .written = kNever},  // where its positions begin
     {.key = "pad_token_id", .member = &B::pad_token_id, .range = kToken},
-    {.key = "hidden_act", .member = &B::hidden_act, .choices = kGelus},
+    {.key = "hidden_act", .member = &B::hidden_act, .choices = kGelus, .when = is_not_esm},
     {.key = "layer_norm_eps", .member = &B::layer_norm_eps},
     {.key = "initializer_range", .member = &B::initializer_range},
-    {.key = "embedding_size", .member = &B::embedding_size, .range = kPositiveOrNone, .written = has_projection_key,
-     .read = read_embedding_size, .write = [](const B& c) { return json(c.embedding_width()); }},
-    {.key = "classifier_dropout_prob", .member = &B::classifier_dropout, .range = kProbability, .when = shares_layer,
+    {.key = "embedding_size", .member = &B::embedding_size, .range = kPositiveOrNone, .when = is_not_rembert,
+     .written = has_projection_key, .read = read_embedding_size, .write = [](const B& c) { return json(c.embedding_width()); }},
+    {.key = "input_embedding_size", .member = &B::embedding_size, .range = kWidth, .when = is_rembert},
+    {.key = "output_embedding_size", .member = &B::output_embedding_size, .range = kWidth, .when = is_rembert},
+    {.key = "classifier_dropout_prob", .member = &B::classifier_dropout, .range = kProbability, .when = has_dropout_prob,
      .write = number_or_dropout},
     {.key = "num_hidden_groups", .only = 1, .when = shares_layer},
     {.key = "inner_group_num", .only = 1, .when = shares_layer},
     {.key = "hidden_dropout_prob", .member = &B::hidden_dropout_prob, .range = kProbability},
     {.key = "attention_probs_dropout_prob", .member = &B::attention_probs_dropout_prob, .range = kProbability},
-    {.key = "classifier_dropout", .member = &B::classifier_dropout, .range = kProbability, .when = has_own_layers},
+    {.key = "classifier_dropout", .member = &B::classifier_dropout, .range = kProbability, .when = has_dropout_key},
     {.key = "classifier_dropout", .when = shares_layer, .write = [](const B&) { return json(); }},
-    {.key = "position_embedding_type", .only = "absolute"},
+    {.key = "position_embedding_type", .read = read_position_type, .write = position_type},
+    {.key = "relative_attention_num_buckets", .only = kMpnetBuckets.count, .when = is_mpnet},
+    {.key = "emb_layer_norm_before", .member = &B::norm_before, .when = is_esm},
+    {.key = "token_dropout", .member = &B::token_dropout, .when = is_esm},
+    {.key = "mask_token_id", .member = &B::mask_token_id, .required = true, .range = kToken, .when = fades},
+    {.key = "is_folding_model", .only = false, .when = is_esm, .written = kNever},
+    {.key = "use_task_id", .member = &B::use_task_id, .when = is_ernie},
+    {.key = "task_type_vocab_size", .member = &B::task_type_vocab_size, .when = has_tasks},
     {.key = "is_decoder", .only = false, .written = kNever},
-    kIdToLabel, kLabelToId, kTask, kProblem, kType, kTorchType,
+    kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
 });
 
 constexpr auto kDistilBertFields = std::to_array<Field<B>>({
@@ -103,32 +123,33 @@ constexpr auto kDistilBertFields = std::to_array<Field<B>>({
     {.key = "attention_dropout", .member = &B::attention_probs_dropout_prob, .range = kProbability},
     {.key = "seq_classif_dropout", .member = &B::classifier_dropout, .range = kProbability, .write = number_or_dropout},
     {.key = "sinusoidal_pos_embds", .only = false},
-    kIdToLabel, kLabelToId, kTask, kProblem, kType, kTorchType,
+    kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
 });
 // clang-format on
 
 std::span<const Field<B>> fields_of(BertKind kind) {
-  if (dialect_of(kind).own_keys) return kDistilBertFields;
-  return kBertFields;
+  switch (dialect_of(kind).keys) {
+    case BertKeys::kBert: return kBertFields;
+    case BertKeys::kDistilBert: return kDistilBertFields;
+    case BertKeys::kModernBert: return modern_bert_fields();
+    case BertKeys::kXlm: return xlm_fields();
+  }
+  return {};
 }
 
-/// The defaults of transformers' configuration of the relative.
-BertConfig defaults_of(BertKind kind) {
-  const BertDialect& dialect = dialect_of(kind);
-  BertConfig c;
-  c.kind = kind;
-  c.hidden_act = dialect.activation;
-  if (dialect.own_keys) c.classifier_dropout = 0.2;
-  if (dialect.one_token_type) c.type_vocab_size = 1;
-  if (dialect.places_after_pad) c.pad_token_id = 1;
-  if (dialect.one_layer) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0.1;
-  return c;
+/// Names of the keys of heads and width.
+std::pair<const char*, const char*> names_of_sizes(BertKind kind) {
+  switch (dialect_of(kind).keys) {
+    case BertKeys::kDistilBert: return {"n_heads", "dim"};
+    case BertKeys::kXlm: return {"n_heads", "emb_dim"};
+    default: return {"num_attention_heads", "hidden_size"};
+  }
 }
 
 }  // namespace
 
 BertConfig read_bert(const Keys& keys, BertKind kind) {
-  const BertConfig c = read_fields<B>(fields_of(kind), keys, defaults_of(kind));
+  const BertConfig c = read_fields<B>(fields_of(kind), keys, blank_bert_config(kind));
   check(c, keys.where());
   return c;
 }
@@ -136,9 +157,9 @@ BertConfig read_bert(const Keys& keys, BertKind kind) {
 void check(const BertConfig& c, std::string_view where) {
   const Rules rules{where};
   check_fields<B>(fields_of(c.kind), c, rules);
-  const bool own = dialect_of(c.kind).own_keys;
-  rules.divides(own ? "n_heads" : "num_attention_heads", c.num_attention_heads, own ? "dim" : "hidden_size",
-                c.hidden_size);
+  const auto [heads, width] = names_of_sizes(c.kind);
+  rules.divides(heads, c.num_attention_heads, width, c.hidden_size);
+  if (c.rotary) rules.divides(heads, 2 * c.num_attention_heads, width, c.hidden_size);  // it turns pairs
 }
 
 json to_json(const BertConfig& c) { return write_fields<B>(fields_of(c.kind), c); }

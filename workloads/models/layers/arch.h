@@ -89,9 +89,10 @@ struct MixtureArch {
 /// How a layer adds up the outputs of its parts.
 struct ResidualArch {
   NormPlace norms = NormPlace::kBefore;
-  bool parallel = false;  // both parts read the layer's input; else the MLP reads attention's output
-  double scale = 1;       // of the added values
-  double dropout = 0;     // of it
+  bool bare_first = false;  // the first layer's attention has no norm: its input was normed before
+  bool parallel = false;    // both parts read the layer's input; else the MLP reads attention's output
+  double scale = 1;         // of the added values
+  double dropout = 0;       // of it
 };
 
 /// Names of a layer's weights, after the layer's prefix and without ".weight".

@@ -41,7 +41,8 @@ void Block::enter_apart(const char* part) {
 void Block::part(Residual& x, const Part& part) {
   net_.places().enter_part(apart() ? part.norm : part.name);
   const NormPlace norms = arch_.residual.norms;
-  const bool before = norms == NormPlace::kBefore || norms == NormPlace::kAround;
+  const bool bare = arch_.residual.bare_first && part.attends && number_ == 0;
+  const bool before = (norms == NormPlace::kBefore || norms == NormPlace::kAround) && !bare;
   ValueId h = before ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false) : add_pending(x);
   // A collective's scope holds nothing else, such as the sum of the gradients of its input and the residual's.
   if (!before && apart() && net_.program().split()) h = net_.graph().add1(runtime::kAffine, part.name + ".input", {h});
@@ -161,8 +162,9 @@ ValueId Block::attention(ValueId h) {
                               : net_.heads(label, qkv, arch,
                                            {.queries = net_.program().length,
                                             .causal = arch.causal,
-                                            .window = arch.window_of(number_),
-                                            .mask = inputs_.mask});
+                                            .window = arch.causal ? arch.window_of(number_) : 0,
+                                            .mask = inputs_.mask,
+                                            .bias = inputs_.bias});
   if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);
   return net_.row_split("attention.output", context, name(names.out));
 }

@@ -13,7 +13,7 @@ ValueId Layers::gain(const std::string& label, const NormArch& arch, const std::
 
 ValueId Layers::norm(const std::string& label, ValueId x, const NormArch& arch, const std::string& name) {
   std::vector<ValueId> in{x, gain(label, arch, name)};
-  if (!arch.rms) in.push_back(w(name + ".bias"));
+  if (!arch.rms && has(name + ".bias")) in.push_back(w(name + ".bias"));
   return graph_.add(arch.rms ? runtime::kRmsNorm : runtime::kLayerNorm, label, in,
                     runtime::NormAttrs{.eps = arch.eps})[0];
 }

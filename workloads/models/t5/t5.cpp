@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
-#include "workloads/checkpoints/shards.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_model.h"
@@ -111,14 +109,19 @@ class T5Model final : public ConfigModel<T5Config> {
   explicit T5Model(const T5Config& config) : ConfigModel{config, info_of(config)} {}
 
   std::vector<WeightSpec> weights() const override { return t5_weights(config_); }
-  StepGraph step(const Step& step) const override { return t5_step(shared_from_this(), config_, step); }
-  double flops(const Step& step) const override;
+  StepGraph step(const Step& step) const override { return pair_step(shared_from_this(), pair_, step); }
+  double flops(const Step& step) const override { return pair_flops(*this, pair_, step); }
   FrameworkOps traced_ops(const Step& step) const override;
-  std::optional<Problem> refuses(const Plan& plan) const override;
-  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t> position) const override;
-  runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
-    return t5_generation(shared_from_this(), config_, spec, prompt);
+  std::optional<Problem> refuses(const Plan& plan) const override { return pair_problem(pair_, sizes(), plan); }
+  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t> position) const override {
+    return pair_tables(pair_, kind, position);
   }
+  runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
+    return pair_generation(shared_from_this(), pair_, spec, prompt);
+  }
+
+ private:
+  const PairArch pair_ = pair_of(config_);
 };
 
 /// Layers of both stacks: as many of each as the model has of all.
@@ -148,20 +151,6 @@ void apply(const ModelChange& change, T5Config& c) {
 
 namespace {
 
-/// Keys and values of the source are computed once in each layer of the decoder; all pairs of tokens are counted.
-double T5Model::flops(const Step& step) const {
-  const auto h = static_cast<double>(config_.d_model), inner = static_cast<double>(config_.inner());
-  const auto read = static_cast<double>(step.kind.length), written = static_cast<double>(target_length(step.kind));
-  const double mlp = (config_.gated ? 3 : 2) * h * static_cast<double>(config_.d_ff);
-  const double encoder = read * (2 * (4 * h * inner + mlp) + 4 * inner * read);
-  const double cross = 2 * h * inner * (2 * written + 2 * read) + 4 * inner * written * read;
-  const double decoder = written * (2 * (4 * h * inner + mlp) + 4 * inner * written) + cross;
-  const double sequence = static_cast<double>(config_.num_layers) * encoder +
-                          static_cast<double>(config_.num_decoder_layers) * decoder +
-                          2 * h * static_cast<double>(config_.vocab_size) * written;
-  return (step.kind.training ? 3 : 1) * sequence * static_cast<double>(step.plan.sequences_per_step());
-}
-
 /// modeling_t5 in bf16, with dropout, counted as FrameworkOps says; for both ends, only the part that two decoders' do
 /// not have.
 FrameworkOps T5Model::traced_ops(const Step& step) const {
@@ -176,44 +165,31 @@ FrameworkOps T5Model::traced_ops(const Step& step) const {
           static_cast<double>(weights().size())};
 }
 
-std::optional<Problem> T5Model::refuses(const Plan& plan) const {
-  const bool halves = plan.pipeline == 2 && config_.num_layers == config_.num_decoder_layers;
-  if (plan.chunks > 1 || (plan.pipeline > 1 && !halves))
-    return Problem{plan.chunks > 1 ? "`virtual_pipeline_size`" : "`pipeline_parallel_size`",
-                   "an encoder-decoder is cut in two stages alone, between encoder and decoder of equally many layers",
-                   "use `pipeline_parallel_size` 1, or 2 where they have equally many, with one chunk each"};
-  return problem(shard_plan(plan), sizes());
-}
-
-/// Ones at the bucket of each of `columns` distances, of which the first is `from`.
-HostTable distances(const T5Config& c, std::string name, bool both_ways, std::int64_t columns, std::int64_t from) {
-  HostTable table{std::move(name), {}};
-  table.values.resize(static_cast<std::size_t>(c.relative_attention_num_buckets * columns));
-  for (std::int64_t d = 0; d < columns; ++d)
-    table.values[static_cast<std::size_t>(t5_bucket(c, both_ways, from + d) * columns + d)] = 1;
-  return table;
-}
-
-std::vector<HostTable> T5Model::host_tables(const StepKind& kind, std::optional<std::int64_t> position) const {
-  if (position) return {distances(config_, "distances", false, kind.length, -*position)};
-  const std::int64_t read = kind.length, written = target_length(kind);
-  return {distances(config_, "distances.encoder", true, 2 * read - 1, 1 - read),
-          distances(config_, "distances.decoder", false, 2 * written - 1, 1 - written)};
-}
-
 }  // namespace
 
-std::int64_t t5_bucket(const T5Config& c, bool both_ways, std::int64_t distance) {
-  const std::int64_t buckets = c.relative_attention_num_buckets / (both_ways ? 2 : 1), exact = buckets / 2;
-  const std::int64_t side = both_ways && distance > 0 ? buckets : 0;
-  const std::int64_t far = both_ways ? std::abs(distance) : std::max<std::int64_t>(0, -distance);
-  if (far < exact) return side + far;
-  // In fp32, as PyTorch computes it: a distance on the edge of a bucket must fall to the same side.
-  const float ratio =
-      std::log(static_cast<float>(far) / static_cast<float>(exact)) /
-      static_cast<float>(std::log(static_cast<double>(c.relative_attention_max_distance) / static_cast<double>(exact)));
-  const auto further = static_cast<std::int64_t>(ratio * static_cast<float>(buckets - exact));
-  return side + std::min(buckets - 1, exact + further);
+PairArch pair_of(const T5Config& c) {
+  const auto attention = [](int place, const char* name) {
+    const std::string part = fmt::format("layer.{}.{}.", place, name);
+    return PairAttention{.names = {.query = part + "q", .key = part + "k", .value = part + "v", .out = part + "o"},
+                         .norm = fmt::format("layer.{}.layer_norm", place)};
+  };
+  const auto stack = [&](const std::string& name, std::int64_t layers, int mlp) {
+    const std::string part = fmt::format("layer.{}.DenseReluDense.", mlp);
+    return PairStack{.name = name,
+                     .blocks = name + ".block.",
+                     .layers = layers,
+                     .self = attention(0, "SelfAttention"),
+                     .mlp = {.gate = part + "wi_0", .up = part + (c.gated ? "wi_1" : "wi"), .down = part + "wo"},
+                     .mlp_norm = fmt::format("layer.{}.layer_norm", mlp),
+                     .relative = name + ".block.0.layer.0.SelfAttention.relative_attention_bias",
+                     .last_norm = name + ".final_layer_norm"};
+  };
+  PairArch pair{.encoder = stack("encoder", c.num_layers, 1),
+                .decoder = stack("decoder", c.num_decoder_layers, 2),
+                .buckets = c.buckets()};
+  pair.decoder.first = c.num_layers;
+  pair.decoder.cross = attention(1, "EncDecAttention");
+  return pair;
 }
 
 std::vector<WeightSpec> t5_weights(const T5Config& c) {

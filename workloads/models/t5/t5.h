@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "workloads/models/config.h"
-#include "workloads/models/decoder/generation_graph.h"
-#include "workloads/models/layers/arch.h"
+#include "workloads/models/layers/distances.h"
 #include "workloads/models/model.h"
+#include "workloads/models/pairs/pair_arch.h"
 #include "workloads/models/registry.h"
 #include "workloads/models/weights.h"
 
@@ -41,6 +41,7 @@ struct T5Config {
   std::int64_t pad_token_id = 0, eos_token_id = 1, decoder_start_token_id = 0;
 
   std::int64_t inner() const { return num_heads * d_kv; }
+  Buckets buckets() const { return {relative_attention_num_buckets, relative_attention_max_distance}; }
 };
 
 T5Config blank_t5(T5Kind kind);
@@ -49,32 +50,8 @@ void check(const T5Config& config, std::string_view where);
 void apply(const ModelChange& change, T5Config& config);
 nlohmann::json to_json(const T5Config& config);
 std::vector<WeightSpec> t5_weights(const T5Config& config);
-/// Names of the MLP in a layer; `layer`: the prefix of its weights' names.
-MlpNames t5_mlp(const T5Config& config, const std::string& layer);
-
-/// Which of the biases a query has for a key `distance` places behind it. Source: transformers, modeling_t5.py,
-/// _relative_position_bucket.
-std::int64_t t5_bucket(const T5Config& config, bool both_ways, std::int64_t distance);
-
-/// Tokens of a text that the step writes.
-std::int64_t target_length(const StepKind& kind);
-
-/// The model's step has, for each micro-batch m, the inputs of decoder_step(), with these differences. "input_ids.m"
-/// and "vocabulary.m" are of the texts that are read, [batch * length, 1]; "source_mask.m" [batch, length] is 1 where
-/// there is a token of them; "decoder_input_ids.m" and "decoder_vocabulary.m" are of those that are written, [batch *
-/// target_length(), 1], each token's predecessor; "labels.m" and "weights.m" are of these too. Model::tables() beside
-/// them. A pipeline has two stages, encoder and decoder: the first has the source, the last the rest, and both the
-/// mask. Errors: Fault::kUsage for another plan, or lengths that sequence parallelism does not divide.
-StepGraph t5_step(const ModelPtr& model, const T5Config& config, const Step& step);
-
-/// Generation has the inputs and outputs of prompt_graph() and token_graph(), but all texts of a batch are written in
-/// step, the prompt's program writes their first token. Tensors that the host writes: in the prompt's program
-/// "input_ids" [batch
-/// * prompt, 1] int32 and "distances.encoder" (Model::tables()); in both "source_mask" [batch, prompt], 1 where there
-/// is a token, "decoder_input_ids" [batch, 1] int32, "positions" [batch, 1] int32, the place of these, "seen" [batch,
-/// length], 1 up to that place, and "distances" (Model::host_tables() of the place). One core. Errors: as
-/// check(GenerationSpec).
-runtime::Graph t5_generation(const ModelPtr& model, const T5Config& config, const GenerationSpec& spec, bool prompt);
+/// The stacks and their names.
+PairArch pair_of(const T5Config& config);
 
 ModelPtr make_model(T5Config config);
 

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Trains a tiny BART: bart.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
+
+Written after transformers' modeling_bart.py and modeling_mbart.py. Stacks of different depth, targets that are shorter
+than the sources, padded to their own lengths."""
+import json
+import math
+import pathlib
+import sys
+
+import torch
+
+import common
+
+BATCH, READ, WRITTEN, VOCAB = 4, 20, 12, 32
+BASE = {"vocab_size": VOCAB, "d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "max_position_embeddings": 24,
+        "activation_function": "gelu", "dropout": 0.0, "attention_dropout": 0.0, "activation_dropout": 0.0,
+        "init_std": 0.1, "scale_embedding": False, "is_encoder_decoder": True, "pad_token_id": 1, "eos_token_id": 2,
+        "decoder_start_token_id": 2}
+FAMILIES = {
+    "bart": {**BASE, "model_type": "bart", "architectures": ["BartForConditionalGeneration"], "forced_bos_token_id": 0,
+             "encoder_layers": 3},
+    "mbart": {**BASE, "model_type": "mbart", "architectures": ["MBartForConditionalGeneration"],
+              "scale_embedding": True, "activation_function": "relu", "decoder_start_token_id": 5},
+}
+
+
+def shapes(c):
+    h, out = c["d_model"], {"model.shared.weight": (c["vocab_size"], c["d_model"])}
+
+    def pair(name, *weight):
+        out[name + ".weight"], out[name + ".bias"] = weight, (weight[0],)
+
+    for stack in ("encoder", "decoder"):
+        p = f"model.{stack}."
+        out[p + "embed_positions.weight"] = (c["max_position_embeddings"] + 2, h)
+        pair(p + "layernorm_embedding", h)
+        for i in range(c[stack + "_layers"]):
+            layer = f"{p}layers.{i}."
+            for part in ["self_attn"] + (["encoder_attn"] if stack == "decoder" else []):
+                for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                    pair(f"{layer}{part}.{name}", h, h)
+                pair(f"{layer}{part}_layer_norm", h)
+            pair(layer + "fc1", c[stack + "_ffn_dim"], h)
+            pair(layer + "fc2", h, c[stack + "_ffn_dim"])
+            pair(layer + "final_layer_norm", h)
+        if c["model_type"] == "mbart":
+            pair(p + "layer_norm", h)
+    return out
+
+
+class Model:
+    def __init__(self, c):
+        self.c, self.first = c, c["model_type"] == "mbart"
+
+    def linear(self, x, name):
+        return x @ self.w[name + ".weight"].T + self.w[name + ".bias"]
+
+    def norm(self, x, name):
+        return torch.nn.functional.layer_norm(x, (x.shape[-1],), self.w[name + ".weight"], self.w[name + ".bias"], 1e-5)
+
+    def act(self, x):
+        name = self.c["activation_function"]
+        if name == "relu":
+            return torch.relu(x)
+        return torch.nn.functional.gelu(x, approximate="none" if name == "gelu" else "tanh")
+
+    def attention(self, x, source, name, added):
+        rows, heads = x.shape[0], self.c["encoder_attention_heads"]
+        q, k, v = (self.linear(y, f"{name}.{part}_proj").view(rows, y.shape[1], heads, -1).transpose(1, 2)
+                   for part, y in (("q", x), ("k", source), ("v", source)))
+        scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1]) + added
+        context = (scores.softmax(-1) @ v).transpose(1, 2).reshape(rows, x.shape[1], -1)
+        return self.linear(context, name + ".out_proj")
+
+    def part(self, x, norm, body):
+        """x plus a part of a layer, of its norm or normed with it."""
+        return x + body(self.norm(x, norm)) if self.first else self.norm(x + body(x), norm)
+
+    def stack(self, name, ids, own, hidden, source=None):
+        c, p = self.c, f"model.{name}."
+        scale = math.sqrt(c["d_model"]) if c["scale_embedding"] else 1.0
+        x = self.w["model.shared.weight"][ids] * scale
+        x = x + self.w[p + "embed_positions.weight"][torch.arange(ids.shape[1]) + 2]
+        x = self.norm(x, p + "layernorm_embedding")
+        for i in range(c[name + "_layers"]):
+            layer = f"{p}layers.{i}."
+            x = self.part(x, layer + "self_attn_layer_norm",
+                          lambda y: self.attention(y, y, layer + "self_attn", own))
+            if source is not None:
+                x = self.part(x, layer + "encoder_attn_layer_norm",
+                              lambda y: self.attention(y, source, layer + "encoder_attn", hidden))
+            x = self.part(x, layer + "final_layer_norm",
+                          lambda y: self.linear(self.act(self.linear(y, layer + "fc1")), layer + "fc2"))
+        return self.norm(x, p + "layer_norm") if self.first else x
+
+    def forward(self, w, ids, mask, targets):
+        self.w, kind = w, w["model.shared.weight"].dtype
+        hidden = ((mask[:, None, None, :] - 1) * 1e9).to(kind)
+        length = targets.shape[1]
+        later = (torch.triu(torch.ones(length, length), 1) * -1e9).to(kind)
+        source = self.stack("encoder", ids, hidden, hidden)
+        x = self.stack("decoder", targets, later, hidden, source)
+        return x @ w["model.shared.weight"].T + self.bias.to(kind)
+
+
+def shifted(labels, c):
+    """shift_tokens_right"""
+    ids = labels.masked_fill(labels == -100, c["pad_token_id"])
+    last = ids.gather(1, ((ids != c["pad_token_id"]).sum(1) - 1)[:, None])[:, 0]
+    ids = ids.roll(1, 1)
+    ids[:, 0] = last if c["model_type"] == "mbart" else c["decoder_start_token_id"]
+    return ids
+
+
+def batches(c):
+    """The target: every other token of the source, and the end."""
+    out = {}
+    for step in range(common.STEPS):
+        read = torch.randint(READ // 2, READ + 1, (BATCH,))
+        ids, mask = torch.randint(3, VOCAB, (BATCH, READ)), torch.zeros(BATCH, READ, dtype=torch.long)
+        labels = torch.full((BATCH, WRITTEN), -100)
+        for row, length in enumerate(read.tolist()):
+            mask[row, :length] = 1
+            written = ids[row, :length:2]
+            labels[row, :len(written)], labels[row, len(written)] = written, c["eos_token_id"]
+        step = f"step{step}."
+        out[step + "input_ids"] = ids * mask + c["pad_token_id"] * (1 - mask)
+        out[step + "attention_mask"], out[step + "labels"] = mask, labels
+    return out
+
+
+def greedy(model, w, ids, mask, tokens):
+    """generate() without an end: the likeliest token, one after the other; the first may be forced."""
+    forced = model.c.get("forced_bos_token_id")
+    written = torch.full((len(ids), 1), model.c["decoder_start_token_id"])
+    for place in range(tokens):
+        next_ids = model.forward(w, ids, mask, written)[:, -1].argmax(-1)
+        if place == 0 and forced is not None:
+            next_ids = torch.full_like(next_ids, forced)
+        written = torch.cat([written, next_ids[:, None]], 1)
+    return written[:, 1:].tolist()
+
+
+def make(family, folder, seed=5, changes=None, sizes=None, **drawn):
+    """`changes`: of the family's config; `sizes`: of this module's BATCH, READ, WRITTEN, VOCAB; `drawn`: deviation of
+    the first weights, recipe."""
+    globals().update(sizes or {})
+    chosen = drawn.get("recipe") or common.PLAIN
+    config = {**FAMILIES[family], **(changes or {})}
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    model = Model(config)
+
+    def loss_of(w, batch):
+        labels = batch["labels"]
+        logits = model.forward(w, batch["input_ids"], batch["attention_mask"], shifted(labels, config))
+        return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, VOCAB), labels.reshape(-1),
+                                                         label_smoothing=chosen["smoothing"])
+
+    weights, data = common.draw(shapes(config), drawn.get("deviation", 0.3)), batches(config)
+    model.bias = torch.randn(1, VOCAB) * 0.1  # a buffer: it is in the file and not trained
+    common.train(folder, config, weights, data, loss_of, chosen)
+    common.write_safetensors(pathlib.Path(folder) / "model.safetensors", {**weights, "final_logits_bias": model.bias})
+    if drawn:
+        return
+    exact = {name: tensor.double() for name, tensor in weights.items()}
+    written = greedy(model, exact, data["step0.input_ids"], data["step0.attention_mask"], WRITTEN)
+    (pathlib.Path(folder) / "generated.json").write_text(json.dumps({"step0.input_ids": written}) + "\n")
+
+
+if __name__ == "__main__":
+    make(*sys.argv[1:])

@@ -1,0 +1,86 @@
+// BART and mBART: PyTorch's trajectories under every kind of plan, the folder, presets, refusals.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "runtime/compiler/compile.h"
+#include "tests/target.h"
+#include "tests/workloads/golden_model.h"
+#include "tests/workloads/support.h"
+#include "workloads/models/presets.h"
+#include "workloads/step/step_graph.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using workloads_test::expect_pytorch;
+using workloads_test::fails;
+using workloads_test::golden;
+
+// Norms of the sums, 3 + 2 layers; norms in front, scaled embeddings, texts that begin with their last token.
+constexpr std::array kBartGolden = {"bart_tiny", "mbart_tiny"};
+
+TEST(Bart, FollowsPyTorchOnOneCore) {
+  for (const char* model : kBartGolden) expect_pytorch(model, {});
+}
+
+TEST(Bart, FollowsPyTorchTensorParallel) {
+  for (const char* model : kBartGolden) expect_pytorch(model, {.tensor = 2});
+  expect_pytorch("mbart_tiny", {.tensor = 4, .micro_batches = 2});
+}
+
+TEST(Bart, FollowsPyTorchCutBetweenEncoderAndDecoder) {
+  expect_pytorch("mbart_tiny", {.tensor = 2, .pipeline = 2, .data = 2, .zero1 = true});
+}
+
+TEST(Bart, FollowsPyTorchUnderZeroAndRecomputation) {
+  for (const char* model : kBartGolden)
+    expect_pytorch(model, {.data = 2, .zero1 = true, .recompute = runtime::Recompute::kFull});
+}
+
+TEST(Bart, NamesAndKeysAreTheFilesBothWays) {
+  for (const char* model : kBartGolden) workloads_test::expect_same_folder(model, {});
+}
+
+// Millions of parameters of the checkpoints on the hub.
+TEST(Bart, PresetsHaveTheirPublishedParameters) {
+  const auto millions = [](const char* name) {
+    return static_cast<double>(parameter_count(model_preset(name)->weights())) / 1e6;
+  };
+  EXPECT_NEAR(millions("bart-base"), 139.4, 0.1);
+  EXPECT_NEAR(millions("bart-large"), 406.3, 0.1);
+  EXPECT_NEAR(millions("mbart-large"), 610.9, 0.3);
+}
+
+/// The graph's FLOPs are those of the textbook.
+TEST(Bart, FlopsAreTheGraphs) {
+  const ModelPtr model = model_preset("bart-base")->with_sizes({.layers = 2});
+  const Step step{.plan = {.micro_batch = 2, .numerics = runtime::numerics("bf16")},
+                  .kind = {.length = 256, .target_length = 128}};
+  const auto compiled = runtime::compile(model->step(step).graph, trn1_target(), compile_options(step, "bart", {}));
+  EXPECT_NEAR(compiled.program.model_flops / model->flops(step), 1, 3e-5);
+}
+
+TEST(Bart, RefusesPlansAndFormsThatItHasNot) {
+  const ModelPtr model = model_preset("bart-base");
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->step({.plan = {.tensor = 2, .sequence = true}}); },
+                    {"disable_sequence_parallel"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->step({.kind = {.length = 2048}}); }, {"1024"}));
+  const auto with = [](const char* key, const nlohmann::json& value) {
+    return [key, value] {
+      const workloads_test::Scratch s;
+      nlohmann::json file = read_json_file(golden("bart_tiny") / "config.json");
+      file[key] = value;
+      s.write("config.json", file.dump());
+      read_config(s.path());
+    };
+  };
+  EXPECT_TRUE(fails(Fault::kData, with("decoder_ffn_dim", 48), {"decoder_ffn_dim"}));
+  EXPECT_TRUE(fails(Fault::kData, with("decoder_layerdrop", 0.1), {"decoder_layerdrop"}));
+  EXPECT_TRUE(fails(Fault::kData, with("forced_bos_token_id", 99), {"forced_bos_token_id"}));
+}
+
+}  // namespace
+}  // namespace workloads

@@ -1,0 +1,209 @@
+#include "workloads/models/bart/bart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "workloads/models/config_model.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/decoder/decoder_model.h"
+#include "workloads/models/spec_list.h"
+#include "workloads/step/step_graph.h"
+
+namespace workloads {
+
+namespace {
+
+/// Rows of a table of positions before that of a text's first token. Source: transformers, modeling_bart.py,
+/// BartLearnedPositionalEmbedding.
+constexpr std::int64_t kFirstRow = 2;
+
+bool norms_first(const BartConfig& c) { return c.kind == BartKind::kMbart; }
+
+DecoderArch arch_of(const BartConfig& c) {
+  return {
+      .layers = c.encoder_layers + c.decoder_layers,
+      .hidden = c.d_model,
+      .vocabulary = c.vocab_size,
+      .positions = c.max_position_embeddings,
+      .blocks = ".layers.",
+      .block = {.norm = {.eps = 1e-5},
+                .attention = {.heads = c.heads,
+                              .kv_heads = c.heads,
+                              .head = c.heads > 0 ? c.d_model / c.heads : 0,
+                              .dropout = c.attention_dropout},
+                .mlp = {.size = c.ffn,
+                        .activation = device_function(c.activation_function),
+                        .dropout = c.activation_dropout,
+                        .bias = true},
+                .residual = {.norms = norms_first(c) ? NormPlace::kBefore : NormPlace::kAfterSum,
+                             .dropout = c.dropout}},
+      .embedding = {.name = "model.shared",
+                    .first_position = kFirstRow,
+                    .scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1,
+                    .dropout = c.dropout},
+      .head = {.norm = norms_first(c) ? "model.decoder.layer_norm" : "", .name = "lm_head", .tied = true, .bias = true},
+      .end_tokens = {c.eos_token_id}};
+}
+
+void attention(SpecList& list, const BartConfig& c, const std::string& name) {
+  for (const char* part : {"k_proj", "v_proj", "q_proj"})
+    list.linear(name + part, c.d_model, c.d_model, TensorSplit::kAxis0);
+  list.linear(name + "out_proj", c.d_model, c.d_model, TensorSplit::kAxis1);
+}
+
+void stack(SpecList& list, const BartConfig& c, const PairStack& stack) {
+  list.at(stack.first == 0 ? WeightSpec::kBeforeLayers : stack.first);
+  list.embedding(stack.positions, kFirstRow + c.max_position_embeddings, c.d_model);
+  list.layer_norm(stack.embedding_norm, c.d_model);
+  for (std::int64_t l = stack.first; l < stack.first + stack.layers; ++l) {
+    const std::string layer = stack.prefix(l);
+    list.at(l);
+    attention(list, c, layer + "self_attn.");
+    list.layer_norm(layer + stack.self.norm, c.d_model);
+    if (stack.first > 0) {
+      attention(list, c, layer + "encoder_attn.");
+      list.layer_norm(layer + stack.cross.norm, c.d_model);
+    }
+    list.linear(layer + "fc1", c.d_model, c.ffn, TensorSplit::kAxis0);
+    list.linear(layer + "fc2", c.ffn, c.d_model, TensorSplit::kAxis1);
+    list.layer_norm(layer + stack.mlp_norm, c.d_model);
+  }
+  if (stack.last_norm.empty()) return;
+  if (stack.first > 0) list.at(WeightSpec::kAfterLayers);
+  list.layer_norm(stack.last_norm, c.d_model);
+}
+
+ModelInfo info_of(const BartConfig& c) {
+  std::map<std::string, std::string> copies;
+  for (const char* copy : {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
+    copies.emplace(copy, "model.shared.weight");
+  ModelInfo info = decoder_info(c.kind == BartKind::kMbart ? "mBART" : "BART", arch_of(c),
+                                {.prefix = "model.",
+                                 .tops = {"shared.", "encoder.", "decoder."},
+                                 .left_out = {"classification_head.*", "qa_outputs.*"},
+                                 .drawn = {"lm_head.bias"},
+                                 .copies = std::move(copies)});
+  info.task = Task::kTextToText;
+  info.initializer_range = c.init_std;
+  info.pad_row = c.pad_token_id;
+  info.pairs = {.start = c.decoder_start_token_id,
+                .end = c.eos_token_id,
+                .pad = c.pad_token_id,
+                .layers = c.decoder_layers,
+                .last_first = c.kind == BartKind::kMbart,
+                .forced = c.forced_bos_token_id};
+  return info;
+}
+
+class BartModel final : public ConfigModel<BartConfig> {
+ public:
+  explicit BartModel(const BartConfig& config) : ConfigModel{config, info_of(config)} {}
+
+  std::vector<WeightSpec> weights() const override { return bart_weights(config_); }
+  StepGraph step(const Step& step) const override {
+    require_positions(std::max(step.kind.length, target_length(step.kind)), config_.max_position_embeddings);
+    return pair_step(shared_from_this(), pair_, step);
+  }
+  double flops(const Step& step) const override { return pair_flops(*this, pair_, step); }
+  FrameworkOps traced_ops(const Step& step) const override;
+  std::optional<Problem> refuses(const Plan& plan) const override { return pair_problem(pair_, sizes(), plan); }
+  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t> position) const override {
+    return pair_tables(pair_, kind, position);
+  }
+  runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
+    require_positions(spec.prompt, config_.max_position_embeddings);
+    return pair_generation(shared_from_this(), pair_, spec, prompt);
+  }
+
+ private:
+  const PairArch pair_ = pair_of(config_);
+};
+
+/// modeling_bart in bf16, without dropout of attention, counted as FrameworkOps says: a layer's two or three parts.
+/// tests/golden/make/count_ops.py prints them. core: from the scores to the context.
+FrameworkOps BartModel::traced_ops(const Step& step) const {
+  constexpr DecoderOps kEncoder{.forward = 62, .backward = 117, .core = 24};
+  constexpr DecoderOps kDecoder{.forward = 109, .backward = 202, .core = 48};
+  const FrameworkOps read = decoder_traced_ops(kEncoder, config_.encoder_layers, step.plan),
+                     written = decoder_traced_ops(kDecoder, config_.decoder_layers, step.plan);
+  return {read.forward + written.forward, read.backward + written.backward,
+          static_cast<double>(std::ranges::count(weights(), false, &WeightSpec::frozen))};
+}
+
+/// Layers of both stacks: as many of each as the model has of all.
+void resize(const Sizes& s, BartConfig& c) {
+  if (s.layers > 0) {
+    const std::int64_t all = c.encoder_layers + c.decoder_layers;
+    c.encoder_layers = std::max<std::int64_t>(1, all > 0 ? s.layers * c.encoder_layers / all : s.layers / 2);
+    c.decoder_layers = std::max<std::int64_t>(1, s.layers - c.encoder_layers);
+  }
+  set_size(c.d_model, s.hidden), set_size(c.heads, s.heads), set_size(c.ffn, s.ffn);
+  set_size(c.vocab_size, s.vocabulary), set_size(c.max_position_embeddings, s.positions);
+}
+
+}  // namespace
+
+void apply(const ModelChange& change, BartConfig& c) {
+  resize(change.sizes, c);
+  if (const auto& ids = change.tokens) {
+    c.vocab_size = ids->vocabulary;
+    c.eos_token_id = ids->end.value_or(std::min(c.eos_token_id, c.vocab_size - 1));
+    c.pad_token_id = ids->pad.value_or(std::min(c.pad_token_id, c.vocab_size - 1));
+    c.decoder_start_token_id = ids->begin.value_or(c.eos_token_id);
+    c.forced_bos_token_id.reset();
+  }
+  if (change.no_dropout) c.dropout = c.attention_dropout = c.activation_dropout = 0;
+}
+
+PairArch pair_of(const BartConfig& c) {
+  const auto attention = [](const std::string& name) {
+    return PairAttention{.names = {.query = name + ".q_proj",
+                                   .key = name + ".k_proj",
+                                   .value = name + ".v_proj",
+                                   .out = name + ".out_proj"},
+                         .norm = name + "_layer_norm"};
+  };
+  const auto stack = [&](const std::string& name, std::int64_t layers) {
+    const std::string prefix = fmt::format("model.{}.", name);
+    return PairStack{.name = name,
+                     .blocks = prefix + "layers.",
+                     .layers = layers,
+                     .self = attention("self_attn"),
+                     .mlp = {.up = "fc1", .down = "fc2"},
+                     .mlp_norm = "final_layer_norm",
+                     .positions = prefix + "embed_positions",
+                     .embedding_norm = prefix + "layernorm_embedding",
+                     .last_norm = norms_first(c) ? prefix + "layer_norm" : ""};
+  };
+  PairArch pair{.encoder = stack("encoder", c.encoder_layers),
+                .decoder = stack("decoder", c.decoder_layers),
+                .first_position = kFirstRow};
+  pair.decoder.first = c.encoder_layers;
+  pair.decoder.cross = attention("encoder_attn");
+  return pair;
+}
+
+std::vector<WeightSpec> bart_weights(const BartConfig& c) {
+  const PairArch pair = pair_of(c);
+  SpecList list;
+  list.at(WeightSpec::kBeforeAndAfterLayers);  // of the source and of the target
+  list.tensor("model.shared.weight", {c.vocab_size, c.d_model}, Init::kNormalPadZero, false, TensorSplit::kVocabulary);
+  list.table();
+  stack(list, c, pair.encoder);
+  stack(list, c, pair.decoder);
+  list.at(WeightSpec::kAfterLayers);  // a buffer, which is not trained
+  list.tensor("lm_head.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
+  list.stored_in({{"final_logits_bias", {1, c.vocab_size}, 0, 1}});
+  std::vector<WeightSpec> specs = list.take();
+  specs.back().frozen = true;
+  for (WeightSpec& spec : specs)  // keys and values of the source are computed once, too
+    spec.once = spec.name.starts_with("model.encoder.") || spec.name.find("encoder_attn.k_proj") != std::string::npos ||
+                spec.name.find("encoder_attn.v_proj") != std::string::npos;
+  return specs;
+}
+
+ModelPtr make_model(BartConfig config) { return std::make_shared<BartModel>(config); }
+
+}  // namespace workloads

@@ -1,0 +1,51 @@
+// BART (Lewis et al., arXiv:1910.13461) and mBART (Liu et al., arXiv:2001.08210): an encoder that reads one text and a
+// decoder that writes another, with tables of positions. Tensor names as in Hugging Face's
+// BartForConditionalGeneration.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "workloads/models/config.h"
+#include "workloads/models/model.h"
+#include "workloads/models/pairs/pair_arch.h"
+#include "workloads/models/registry.h"
+#include "workloads/models/weights.h"
+
+namespace workloads {
+
+/// mBART's layers have their norms in front of their parts, and one behind all; its texts begin with their last token.
+enum class BartKind : std::uint8_t { kBart, kMbart };
+
+/// The defaults are Hugging Face's.
+struct BartConfig {
+  BartKind kind = BartKind::kBart;
+  std::int64_t vocab_size = 50265;
+  std::int64_t d_model = 0;
+  std::int64_t encoder_layers = 0, decoder_layers = 0;
+  std::int64_t heads = 0;  // of both stacks
+  std::int64_t ffn = 0;    // the same
+  std::int64_t max_position_embeddings = 1024;
+  Activation activation_function = Activation::kGelu;
+  double dropout = 0.1, attention_dropout = 0, activation_dropout = 0;
+  double init_std = 0.02;
+  bool scale_embedding = false;  // by the root of d_model
+  std::int64_t pad_token_id = 1, eos_token_id = 2, decoder_start_token_id = 2;
+  std::optional<std::int64_t> forced_bos_token_id{};  // the first token of each text that is written
+};
+
+BartConfig blank_bart(BartKind kind);
+BartConfig read_bart(const Keys& keys, BartKind kind = BartKind::kBart);
+void check(const BartConfig& config, std::string_view where);
+void apply(const ModelChange& change, BartConfig& config);
+nlohmann::json to_json(const BartConfig& config);
+std::vector<WeightSpec> bart_weights(const BartConfig& config);
+/// The stacks and their names.
+PairArch pair_of(const BartConfig& config);
+
+ModelPtr make_model(BartConfig config);
+
+}  // namespace workloads

@@ -1,0 +1,151 @@
+// The layers of BERT and its relatives: their architecture, their weights, and the tables that a host writes for them.
+#include "workloads/models/bert/bert_block.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/layers/distances.h"
+
+namespace workloads {
+namespace {
+
+std::string text(std::string_view name) { return std::string{name}; }
+
+std::vector<double> frequencies(double theta, std::int64_t head) {
+  std::vector<double> out;
+  for (std::int64_t j = 0; j < head / 2; ++j)
+    out.push_back(std::pow(theta, -2 * static_cast<double>(j) / static_cast<double>(head)));
+  return out;
+}
+
+RotaryArch rotary_of(const BertConfig& c) {
+  if (!c.rotary || c.num_attention_heads == 0) return {};
+  RotaryArch out{.frequencies = frequencies(c.global_theta, c.head_size())};
+  if (c.local_attention > 0) out.windowed = frequencies(c.local_theta, c.head_size());
+  return out;
+}
+
+/// Where some of the rows of a file's tensor are: the `place`-th of `count` equal parts.
+struct Part {
+  std::string_view fused;  // empty: the file has them as a tensor of their own
+  std::int64_t place = 0, count = 1;
+};
+
+/// The weights of one layer, whose names begin with `prefix`.
+class LayerSpecs {
+ public:
+  LayerSpecs(SpecList& list, std::string prefix) : list_{list}, prefix_{std::move(prefix)} {}
+
+  void norm(std::string_view name, std::int64_t size, bool bias) { list_.layer_norm(full(name), size, bias); }
+  void linear(std::string_view name, std::array<std::int64_t, 2> in_out, bool bias, const Part& part = {}) {
+    const auto [in, out] = in_out;
+    list_.matrix(full(name), in, out, TensorSplit::kAxis0);
+    stored(part, ".weight", {part.count * out, in});
+    if (!bias) return;
+    list_.tensor(full(name) + ".bias", {out}, Init::kZeros, false, TensorSplit::kAxis0);
+    stored(part, ".bias", {part.count * out});
+  }
+  /// A layer whose inputs could be split.
+  void down(std::string_view name, std::int64_t in, std::int64_t out, bool bias, double deviation) {
+    list_.matrix(full(name), in, out, TensorSplit::kAxis1);
+    list_.deviation(deviation);
+    if (bias) list_.tensor(full(name) + ".bias", {out}, Init::kZeros);
+  }
+
+ private:
+  std::string full(std::string_view name) const { return fmt::format("{}{}", prefix_, name); }
+  void stored(const Part& part, const char* kind, Shape whole) {
+    const std::int64_t rows = whole.front() / part.count;
+    if (!part.fused.empty()) list_.stored_in({{full(part.fused) + kind, std::move(whole), part.place * rows, rows}});
+  }
+
+  SpecList& list_;
+  const std::string prefix_;
+};
+
+}  // namespace
+
+BlockArch bert_block(const BertConfig& c) {
+  const BertDialect& dialect = dialect_of(c.kind);
+  const BertLayerNames& names = dialect.in_layer;
+  return {.norm = {.eps = c.layer_norm_eps},
+          .attention = {.heads = c.num_attention_heads,
+                        .kv_heads = c.num_attention_heads,
+                        .head = c.num_attention_heads > 0 ? c.head_size() : 0,
+                        .causal = false,
+                        .dropout = c.attention_probs_dropout_prob,
+                        .window = c.local_attention > 0 ? c.local_attention / 2 * 2 + 1 : 0,
+                        .full_every = c.full_every,
+                        .full_first = true},
+          .rotary = rotary_of(c),
+          .mlp = {.size = c.intermediate_size,
+                  .gated = !names.gate.empty(),
+                  .activation = device_function(c.hidden_act),
+                  .dropout = c.mlp_dropout},
+          .residual = {.norms = c.norms_first ? NormPlace::kBefore : dialect.norms,
+                       .bare_first = dialect.embeds.norm_is_first,
+                       .dropout = c.hidden_dropout_prob},
+          .names = {.attention = {.query = text(names.query),
+                                  .key = text(names.key),
+                                  .value = text(names.value),
+                                  .out = text(names.out)},
+                    .mlp = {.gate = text(names.gate), .up = text(names.up), .down = text(names.down)},
+                    .norm1 = text(names.norm1),
+                    .norm2 = text(names.norm2)}};
+}
+
+void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
+  const BertDialect& dialect = dialect_of(c.kind);
+  const BertLayerNames& names = dialect.in_layer;
+  const std::int64_t h = c.hidden_size, f = c.intermediate_size;
+  const double deviation = out_deviation(c);
+  LayerSpecs specs{list, dialect.layer(layer)};
+  list.at(layer);
+  std::int64_t place = 0;
+  for (const std::string_view part : {names.query, names.key, names.value})
+    specs.linear(part, {h, h}, c.attention_bias, {names.fused, place++, 3});
+  specs.down(names.out, h, h, c.attention_bias, deviation);
+  if (layer > 0 || !dialect.embeds.norm_is_first) specs.norm(names.norm1, h, c.norm_bias);
+  if (!names.gate.empty()) specs.linear(names.gate, {h, f}, c.mlp_bias, {names.fused_gate, 0, 2});
+  specs.linear(names.up, {h, f}, c.mlp_bias, {names.fused_gate, 1, 2});
+  specs.down(names.down, f, h, c.mlp_bias, deviation);
+  specs.norm(names.norm2, h, c.norm_bias);
+}
+
+double out_deviation(const BertConfig& c) {
+  if (dialect_of(c.kind).keys != BertKeys::kModernBert) return 0;
+  return c.initializer_range / std::sqrt(2 * static_cast<double>(c.num_hidden_layers));
+}
+
+void number_behind(std::vector<WeightSpec>& specs, const BertDialect& dialect) {
+  if (!dialect.in_layer.numbered_behind) return;
+  for (WeightSpec& spec : specs) {
+    if (spec.layer < 0) continue;
+    const std::string part = spec.name.substr(dialect.layer(spec.layer).size());
+    const std::size_t dot = part.find('.');
+    spec.pieces = {{fmt::format("{}{}.{}{}", dialect.prefix, part.substr(0, dot), spec.layer, part.substr(dot)),
+                    spec.shape, 0, spec.shape.front()}};
+  }
+}
+
+std::vector<HostTable> bert_tables(const BertConfig& c, std::int64_t length) {
+  const BlockArch block = bert_block(c);
+  std::vector<HostTable> out = rope_tables(block.rotary, length);
+  if (!dialect_of(c.kind).relative.empty())
+    out.push_back({kDistances, by_bucket(kMpnetBuckets, true, 2 * length - 1, 1 - length)});
+  if (!hides_far(block.attention, length)) return out;
+  HostTable& near = out.emplace_back(kNear);
+  for (std::int64_t d = 1 - length; d < length; ++d)
+    near.values.push_back(std::abs(d) <= block.attention.window / 2 ? 1.0F : 0.0F);
+  return out;
+}
+
+bool hides_far(const AttentionArch& attention, std::int64_t length) {
+  return !attention.causal && attention.window > 0 && attention.window / 2 < length - 1;
+}
+
+}  // namespace workloads

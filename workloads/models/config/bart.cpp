@@ -1,0 +1,88 @@
+// The config.json of BART and mBART.
+#include "workloads/models/bart/bart.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "workloads/models/config/table.h"
+
+namespace workloads {
+namespace {
+
+using nlohmann::json;
+using A = BartConfig;
+
+constexpr Activation kBartActivations[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
+                                           Activation::kSilu};
+
+bool is_mbart(const A& c) { return c.kind == BartKind::kMbart; }
+
+/// Both stacks have as many heads, and layers as wide.
+void read_other(const Keys& keys, const char* key, std::int64_t size) { keys.only(key, size); }
+
+void read_forced(const Keys& keys, BartConfig& c) {
+  if (keys.has("forced_bos_token_id")) keys.optional("forced_bos_token_id", c.forced_bos_token_id.emplace());
+}
+
+// clang-format off
+constexpr auto kBartFields = std::to_array<Field<A>>({
+    {.key = "vocab_size", .member = &A::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "d_model", .member = &A::d_model, .required = true, .range = kWidth},
+    {.key = "encoder_layers", .member = &A::encoder_layers, .required = true, .range = kLayers},
+    {.key = "decoder_layers", .member = &A::decoder_layers, .required = true, .range = kLayers},
+    {.key = "encoder_attention_heads", .member = &A::heads, .required = true, .range = kHeadCounts},
+    {.key = "decoder_attention_heads",
+     .read = [](const Keys& keys, A& c) { read_other(keys, "decoder_attention_heads", c.heads); },
+     .write = [](const A& c) { return json(c.heads); }},
+    {.key = "encoder_ffn_dim", .member = &A::ffn, .required = true, .range = kWidth},
+    {.key = "decoder_ffn_dim", .read = [](const Keys& keys, A& c) { read_other(keys, "decoder_ffn_dim", c.ffn); },
+     .write = [](const A& c) { return json(c.ffn); }},
+    {.key = "max_position_embeddings", .member = &A::max_position_embeddings},
+    {.key = "activation_function", .member = &A::activation_function, .choices = kBartActivations},
+    {.key = "dropout", .member = &A::dropout, .range = kProbability},
+    {.key = "attention_dropout", .member = &A::attention_dropout, .range = kProbability},
+    {.key = "activation_dropout", .member = &A::activation_dropout, .range = kProbability},
+    {.key = "encoder_layerdrop", .only = 0.0},
+    {.key = "decoder_layerdrop", .only = 0.0},
+    {.key = "init_std", .member = &A::init_std},
+    {.key = "scale_embedding", .member = &A::scale_embedding},
+    {.key = "tie_word_embeddings", .only = true},
+    {.key = "pad_token_id", .member = &A::pad_token_id, .range = kToken},
+    {.key = "eos_token_id", .member = &A::eos_token_id, .range = kToken},
+    {.key = "decoder_start_token_id", .member = &A::decoder_start_token_id, .range = kToken,
+     .otherwise = [](A& c) { c.decoder_start_token_id = c.eos_token_id; }},
+    {.key = "forced_bos_token_id", .written = [](const A& c) { return c.forced_bos_token_id.has_value(); },
+     .read = read_forced, .write = [](const A& c) { return json(*c.forced_bos_token_id); },
+     .check = [](const Rules& r, const A& c) {
+       if (c.forced_bos_token_id) r.token("forced_bos_token_id", *c.forced_bos_token_id, c.vocab_size);
+     }},
+    {.key = "is_encoder_decoder", .only = true},
+    {.key = "architectures",
+     .write = [](const A& c) { return json::array({is_mbart(c) ? "MBartForConditionalGeneration"
+                                                            : "BartForConditionalGeneration"}); }},
+    {.key = "model_type", .write = [](const A& c) { return json(is_mbart(c) ? "mbart" : "bart"); }},
+    {.key = "torch_dtype", .always = "float32"},
+});
+// clang-format on
+
+}  // namespace
+
+/// Source: transformers, configuration_bart.py and configuration_mbart.py.
+BartConfig blank_bart(BartKind kind) { return {.kind = kind}; }
+
+BartConfig read_bart(const Keys& keys, BartKind kind) {
+  const BartConfig c = read_fields<A>(kBartFields, keys, blank_bart(kind));
+  check(c, keys.where());
+  return c;
+}
+
+void check(const BartConfig& c, std::string_view where) {
+  const Rules rules{where};
+  check_fields<A>(kBartFields, c, rules);
+  rules.divides("encoder_attention_heads", c.heads, "d_model", c.d_model);
+}
+
+json to_json(const BartConfig& c) { return write_fields<A>(kBartFields, c); }
+
+}  // namespace workloads

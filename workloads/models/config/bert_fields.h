@@ -1,0 +1,35 @@
+// Keys that all relatives of BERT have, and the tables of those that have other keys than BERT.
+#pragma once
+
+#include <span>
+
+#include "workloads/models/bert/bert_config.h"
+#include "workloads/models/config/table.h"
+
+namespace workloads {
+
+/// The task that the model was saved from, where reading for another one would need another head.
+void read_task_of(const Keys& keys, BertConfig& config);
+nlohmann::json task_of(const BertConfig& config);
+
+/// Labels and task: behind the keys of a model.
+inline constexpr Field<BertConfig> kLabels{
+    .key = "id2label",
+    .read = [](const Keys& keys, BertConfig& c) { c.label_names = keys.label_names(); },
+    .write = [](const BertConfig& c) { return labels_by_id(c.label_names); },
+    .check = [](const Rules& r, const BertConfig& c) { r.positive("num_labels", c.num_labels()); }};
+inline constexpr Field<BertConfig> kLabelIds{.key = "label2id",
+                                             .write = [](const BertConfig& c) { return ids_by_label(c.label_names); }};
+inline constexpr Field<BertConfig> kTask{.key = "architectures", .read = read_task_of, .write = task_of};
+// transformers computes another loss for the other problems.
+inline constexpr Field<BertConfig> kProblem{.key = "problem_type",
+                                            .only = "single_label_classification",
+                                            .when = [](const BertConfig& c) { return c.head == Head::kClassifier; }};
+inline constexpr Field<BertConfig> kType{
+    .key = "model_type", .write = [](const BertConfig& c) { return nlohmann::json(dialect_of(c.kind).type); }};
+inline constexpr Field<BertConfig> kTorchType{.key = "torch_dtype", .always = "float32"};
+
+std::span<const Field<BertConfig>> modern_bert_fields();  // workloads/models/config/modern_bert.cpp
+std::span<const Field<BertConfig>> xlm_fields();          // workloads/models/config/xlm.cpp
+
+}  // namespace workloads

@@ -1,0 +1,54 @@
+// Plans, FLOPs and tables of models that read one text and write another.
+#include "workloads/checkpoints/shards.h"
+#include "workloads/models/pairs/pair_arch.h"
+
+namespace workloads {
+namespace {
+
+HostTable distances(const PairArch& pair, std::string name, bool both_ways, std::int64_t columns, std::int64_t from) {
+  return {std::move(name), by_bucket(pair.buckets, both_ways, columns, from)};
+}
+
+}  // namespace
+
+std::int64_t target_length(const StepKind& kind) { return kind.target_length > 0 ? kind.target_length : kind.length; }
+
+std::vector<HostTable> pair_tables(const PairArch& pair, const StepKind& kind, std::optional<std::int64_t> position) {
+  if (pair.encoder.relative.empty()) return {};
+  if (position) return {distances(pair, "distances", false, kind.length, -*position)};
+  const std::int64_t read = kind.length, written = target_length(kind);
+  return {distances(pair, "distances.encoder", true, 2 * read - 1, 1 - read),
+          distances(pair, "distances.decoder", false, 2 * written - 1, 1 - written)};
+}
+
+std::optional<Problem> pair_problem(const PairArch& pair, const Sizes& sizes, const Plan& plan) {
+  const bool halves = plan.pipeline == 2 && pair.encoder.layers == pair.decoder.layers;
+  if (plan.chunks > 1 || (plan.pipeline > 1 && !halves))
+    return Problem{plan.chunks > 1 ? "`virtual_pipeline_size`" : "`pipeline_parallel_size`",
+                   "an encoder-decoder is cut in two stages alone, between encoder and decoder of equally many layers",
+                   "use `pipeline_parallel_size` 1, or 2 where they have equally many, with one chunk each"};
+  if (!pair.encoder.positions.empty() && plan.tensor > 1 && plan.sequence)
+    return Problem{"`disable_sequence_parallel`", "two texts with tables of positions are not split by tokens",
+                   "give `disable_sequence_parallel`"};
+  return problem(shard_plan(plan), sizes);
+}
+
+double pair_flops(const Model& model, const PairArch& pair, const Step& step) {
+  const BlockArch& block = model.decoder()->block;
+  const auto h = static_cast<double>(model.sizes().hidden), inner = static_cast<double>(block.attention.query_size());
+  const auto read = static_cast<double>(step.kind.length), written = static_cast<double>(target_length(step.kind));
+  const double mlp = (block.mlp.gated ? 3 : 2) * h * static_cast<double>(block.mlp.size);
+  const double encoder = read * (2 * (4 * h * inner + mlp) + 4 * inner * read);
+  const double cross = 2 * h * inner * (2 * written + 2 * read) + 4 * inner * written * read;
+  const double decoder = written * (2 * (4 * h * inner + mlp) + 4 * inner * written) + cross;
+  const double sequence = static_cast<double>(pair.encoder.layers) * encoder +
+                          static_cast<double>(pair.decoder.layers) * decoder +
+                          2 * h * static_cast<double>(model.sizes().vocabulary) * written;
+  return (step.kind.training ? 3 : 1) * sequence * static_cast<double>(step.plan.sequences_per_step());
+}
+
+MlpNames with_prefix(const std::string& prefix, const MlpNames& names) {
+  return {.gate = prefix + names.gate, .up = prefix + names.up, .down = prefix + names.down};
+}
+
+}  // namespace workloads
