@@ -9,6 +9,7 @@
 #include "tests/workloads/golden_model.h"
 #include "tests/workloads/support.h"
 #include "workloads/models/presets.h"
+#include "workloads/step/pipeline.h"
 #include "workloads/step/step_graph.h"
 
 namespace workloads {

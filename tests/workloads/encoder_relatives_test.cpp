@@ -100,7 +100,6 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
                                                             {"albert-base", 11.7},
                                                             {"albert-large", 17.7},
                                                             {"albert-xlarge", 58.7},
-                                                            {"esm2_t6_8M", 7.8},
                                                             {"esm2_t33_650M", 652},
                                                             {"all-mpnet-base-v2", 109.5},
                                                             {"modernbert-base", 149.6},

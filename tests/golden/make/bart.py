@@ -159,7 +159,7 @@ def make(family, folder, seed=5, changes=None, sizes=None, **drawn):
         return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, VOCAB), labels.reshape(-1),
                                                          label_smoothing=chosen["smoothing"])
 
-    weights, data = common.draw(shapes(config), drawn.get("deviation", 0.3)), batches(config)
+    weights, data = common.draw(shapes(config), drawn.get("deviation", 0.15)), batches(config)
     model.bias = torch.randn(1, VOCAB) * 0.1  # a buffer: it is in the file and not trained
     common.train(folder, config, weights, data, loss_of, chosen)
     common.write_safetensors(pathlib.Path(folder) / "model.safetensors", {**weights, "final_logits_bias": model.bias})

@@ -299,7 +299,7 @@ def batches(model):
     for step in range(common.STEPS):
         ids = torch.randint(5, VOCAB, (BATCH, SEQ))
         mask = (torch.arange(SEQ) < torch.randint(SEQ // 2, SEQ + 1, (BATCH, 1))).long()
-        if model.task and (model.after_pad or model.xlm):
+        if model.task and (model.after_pad or model.xlm or model.modern):
             mask = torch.ones_like(mask)
         labels = ((ids < VOCAB // 2).long() * mask).sum(1) % LABELS
         if model.task == "tokens":
