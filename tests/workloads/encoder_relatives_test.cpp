@@ -128,8 +128,39 @@ TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("distilbert_tiny", "sinusoidal_pos_embds", true), {"sinusoidal"}));
   EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "pad_token_id", 25), {"max_position_embeddings"}));
   EXPECT_TRUE(fails(Fault::kData, reading("electra_tiny", "embedding_size", -4), {"embedding_size"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("esm_tiny", "pad_token_id", nullptr), {"pad_token_id"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("esm_tiny", "mask_token_id", nullptr), {"mask_token_id"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("esm_tiny", "position_embedding_type", "relative_key"), {"relative_key"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("bert_tokens_tiny", "position_embedding_type", "rotary"), {"rotary"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("mpnet_tiny", "relative_attention_num_buckets", 16), {"num_buckets"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "attention_dropout", 0.1), {"attention_dropout"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "classifier_pooling", "max"), {"classifier_pooling"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "num_attention_heads", 16), {"num_attention_heads"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("xlm_tiny", "sinusoidal_embeddings", true), {"sinusoidal_embeddings"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("flaubert_tiny", "layerdrop", 0.2), {"layerdrop"}));
   EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "model_type", "deberta-v2"),
                     {"deberta-v2", "roberta", "distilbert", "electra", "albert"}));
+}
+
+// transformers 5 writes the period and the bases of rotary positions otherwise.
+TEST(EncoderFolder, ModernBertIsReadAsTransformers5WritesIt) {
+  const Scratch s;
+  json file = read_json_file(golden("modernbert_tiny") / "config.json");
+  const std::string want = read_config(golden("modernbert_tiny"))->config_json();
+  file.erase("global_rope_theta"), file.erase("local_rope_theta");
+  file["layer_types"] = {"full_attention", "sliding_attention", "full_attention"};
+  file["rope_parameters"] = {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 1000.0}}},
+                             {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 100.0}}}};
+  EXPECT_EQ(read_config(s.write("config.json", file.dump()))->config_json(), want);
+  file["layer_types"][1] = "full_attention";
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.write("config.json", file.dump())); }, {"layer_types"}));
+}
+
+// MPNet's positions begin after token 1, which a vocabulary of its own must have as padding.
+TEST(EncoderFolder, AVocabularyThatPadsOtherwiseIsRefused) {
+  const ModelPtr model = model_preset("mpnet-base");
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->with_tokens({.vocabulary = 100, .pad = 0}); }, {"pads with token 0"}));
+  EXPECT_EQ(model->with_tokens({.vocabulary = 100, .pad = 1})->sizes().vocabulary, 100);
 }
 
 // seqeval's own counts: an I- behind another type begins an entity; B- always does; types and both ends must agree.

@@ -137,6 +137,29 @@ TEST(TokenizerFiles, DoLowerCaseIsRead) {
   EXPECT_EQ(load_tokenizer(scratch / "vocab.txt")->encode("Hello").ids, (Ids{2, 6, 3}));
 }
 
+TEST(TokenizerFiles, MpnetHasTwoSeparatorsBetweenTexts) {
+  const Scratch scratch, copy;
+  scratch.write("vocab.txt", "<s>\n<pad>\n</s>\n[UNK]\n<mask>\na\nb\n");
+  scratch.write("tokenizer_config.json",
+                R"({"tokenizer_class": "MPNetTokenizer", "cls_token": "<s>", "sep_token": "</s>",
+                    "pad_token": "<pad>", "mask_token": "<mask>"})");
+  const auto t = load_tokenizer(scratch.path());
+  const Encoding pair = t->encode_pair("a", "b");
+  EXPECT_EQ(pair.ids, (Ids{0, 5, 2, 2, 6, 2}));
+  EXPECT_EQ(pair.token_types, (Ids{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(t->added_tokens(true), 4U);
+  EXPECT_EQ(t->mask_id(), 4);
+  t->save(copy.path());
+  EXPECT_EQ(load_tokenizer(copy.path())->encode_pair("a", "b").ids, pair.ids);
+}
+
+TEST(TokenizerFiles, ProteinsAreRefused) {
+  const Scratch scratch;
+  scratch.write("vocab.txt", "<cls>\n<pad>\n<eos>\n<unk>\nL\nA\n<mask>\n");
+  scratch.write("tokenizer_config.json", R"({"tokenizer_class": "EsmTokenizer"})");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(scratch.path()); }, {"EsmTokenizer", "not built in"}));
+}
+
 TEST(TokenizerFiles, OtherTokenizersAreRefused) {
   const Scratch scratch;
   small().save(scratch.path());
@@ -153,6 +176,7 @@ TEST(TokenizerFiles, OtherTokenizersAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, broken("/model/vocab/hello", 100000), {"hello", "100000"}));
   EXPECT_TRUE(fails(Fault::kData, broken("/added_tokens/0/id", 7), {"[PAD]", "7"}));
   EXPECT_TRUE(fails(Fault::kData, broken("/post_processor/single", nlohmann::json::array()), {"[CLS] A [SEP]"}));
+  EXPECT_TRUE(fails(Fault::kData, broken("/post_processor/pair", nlohmann::json::array()), {"two texts"}));
   EXPECT_TRUE(fails(Fault::kData, broken("/normalizer/lowercase", 3), {"lowercase", "true or false"}));
   scratch.write("tokenizer.json", "{\n  \"model\": }");
   EXPECT_TRUE(fails(Fault::kData, load, {"tokenizer.json:2:12", "not valid JSON"}));

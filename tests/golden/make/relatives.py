@@ -275,6 +275,7 @@ class Model:
         gelu = torch.nn.functional.gelu
         if self.task == "mlm":
             dense, norm, bias = self.lm
+            gelu = self.act if self.kind["top"] == "classifier" and not self.modern else gelu  # as BERT's
             x = self.norm(gelu(self.linear(x, dense)), norm) if dense else x
             return x @ self.w.get("cls.predictions.decoder.weight", self.w[self.tokens + ".weight"]).T + self.w[bias]
         if self.task != "tokens":
