@@ -61,8 +61,8 @@ constexpr auto up_to_6(auto& x) {
 }
 
 template <std::size_t N>
-constexpr auto up_to_16(auto& x) {
-  static_assert(N <= 16, "one more case of base::fields() is needed");
+constexpr auto up_to_17(auto& x) {
+  static_assert(N <= 17, "one more case of base::fields() is needed");
   if constexpr (N == 7) {
     auto& [a, b, c, d, e, f, g] = x;
     return std::tie(a, b, c, d, e, f, g);
@@ -90,9 +90,12 @@ constexpr auto up_to_16(auto& x) {
   } else if constexpr (N == 15) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-  } else {
+  } else if constexpr (N == 16) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
   }
 }
 
@@ -111,7 +114,7 @@ constexpr auto fields(T& x) {
   if constexpr (kCount <= 6)
     return fields_detail::up_to_6<kCount>(x);
   else
-    return fields_detail::up_to_16<kCount>(x);
+    return fields_detail::up_to_17<kCount>(x);
 }
 
 }  // namespace base

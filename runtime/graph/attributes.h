@@ -79,6 +79,7 @@ struct SkinnyAttrs {
 
 struct NormAttrs {
   double eps = 0;
+  std::int64_t vectors = 2;  // operands of a layernorm behind x: gamma and beta, gamma alone, or none
   OptionalType dtype{};
   bool operator==(const NormAttrs&) const = default;
 };
@@ -105,6 +106,7 @@ struct AttentionAttrs {
   std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all
   bool flash = false;       // keeps one number per row instead of its probabilities
   bool biased = false;      // the last operand is a bias of each head's scores
+  bool slopes = false;      // the last operand [1, heads] times a key's number is added to a head's scores
   double soft_cap = 0;      // scores s become soft_cap * tanh(s / soft_cap), before masks; 0: they do not
   /// With flash: keys that are in SBUF at a time, a multiple of 512. 0: all. kUnfused: all, and each step is an
   /// operation: scores that SBUF cannot hold for all heads pass HBM in between.
@@ -124,6 +126,7 @@ struct CachedAttentionAttrs {
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // seq: rows of each sequence's cache that are read
   std::int64_t window = 0;                                   // tokens that a query sees, itself among them; 0: all
   double soft_cap = 0;                                       // as AttentionAttrs has it
+  bool slopes = false;                                       // the same
   OptionalType dtype{}, operand{};
   bool operator==(const CachedAttentionAttrs&) const = default;
 };

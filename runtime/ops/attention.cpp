@@ -20,6 +20,9 @@ namespace {
 /// their own, and so are the broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py
 /// mask() and hlo.py softmax()); when the scores of a sequence's heads are larger than SBUF, each writes its result to
 /// HBM, where those that need it read it: 20 ways for a score. attrs.scale 0: alpha is the last operand [1, 1].
+/// attrs.slopes (not with flash, a bias or a cap): j times the head's slope, the last operand [1, H], is added to the
+/// score of key j. By a query's own number more or less softmax does not change, so that this is the distance (Press et
+/// al., arXiv:2108.12409). Slopes have no gradient.
 std::vector<Shape> attention_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
@@ -27,16 +30,19 @@ std::vector<Shape> attention_infer(const Contract& c) {
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
   if (q.cols / a.heads > kWidestHead) c.fail("a head is wider than 256", "use more heads");
   if (a.biased && a.soft_cap > 0) c.fail("capped scores have no bias", "leave out one of them");
+  if (a.slopes && (a.biased || a.flash || a.soft_cap > 0 || scale_is_data(a)))
+    c.fail("slopes go with no other bias, flash, cap or scale that is data", "leave out one of them");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads, batch = std::max<std::int64_t>(1, a.batch);
   const std::int64_t keys = a.causal ? a.seq : c.in(1).rows / batch;
   c.need(0, a.batch * a.seq, q.cols, "q");
   c.need(1, a.batch * keys, kv, "k");
   c.need(2, a.batch * keys, kv, "v");
-  const std::size_t given = operands_of(c.node), masked = given - (a.biased ? 1 : 0);
+  const std::size_t given = operands_of(c.node), masked = given - (a.biased || a.slopes ? 1 : 0);
   if (scale_is_data(a) && (a.flash || c.inputs() < 4))
     c.fail("its scale is 0, and no operand says it", "set the scale");
   if (scale_is_data(a)) c.need(given, 1, 1, "scale");
   if (masked > 3) c.need(3, a.batch, keys, "mask");
+  if (a.slopes) c.need(masked, 1, a.heads, "slopes");
   if (a.biased) c.need(masked, c.in(masked).rows == a.seq ? a.seq : a.heads * a.seq, keys, "bias");
   if (a.tile_keys > 0 && (!a.flash || a.tile_keys % kChunk != 0))
     c.fail("tiles of keys need flash, and whole chunks", "set flash, and tile_keys to a multiple of 512");
@@ -48,8 +54,10 @@ std::vector<Shape> attention_infer(const Contract& c) {
 /// The term added to the score of query i of head h and key j of sequence b.
 double added(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b, std::int64_t h, std::int64_t i,
              std::int64_t j) {
-  const double mask = in.size() > (a.biased ? 4 : 3) ? in[3].at(b, j) : 0;
-  return mask + (a.biased ? in.back().at((h * a.seq + i) % in.back().rows, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
+  const double mask = in.size() > (a.biased || a.slopes ? 4 : 3) ? in[3].at(b, j) : 0;
+  const double slope = a.slopes ? static_cast<double>(j) * in.back().at(0, h) : 0;
+  return mask + slope + (a.biased ? in.back().at((h * a.seq + i) % in.back().rows, j) : 0) +
+         (a.hides(i, j) ? -1e30 : 0);
 }
 
 Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
@@ -110,9 +118,10 @@ class Attention {
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
+    if (a_.slopes) number_keys();
     const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.heads / group});
     for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b) {
-      if (operands_of(node_) > (a_.biased ? 4 : 3))
+      if (operands_of(node_) > (a_.biased || a_.slopes ? 4 : 3))
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t turn = part.inner; turn < part.inner + part.inner_count; ++turn) {
         const std::int64_t first = turn * group;
@@ -152,6 +161,14 @@ class Attention {
     return graph.value(v).kind != Kind::kActivation || !graph.users(v).empty();
   }
 
+  /// The numbers of all keys, and the slopes of all heads, for 128 queries.
+  void number_keys() {
+    const std::int64_t parts = std::min(kPartitions, h_.seq);
+    slopes_ = e_.broadcast(node_.in[operands_of(node_) - 1], parts, 0, h_.heads);
+    key_numbers_ = e_.sbuf(Dtype::kFp32, parts, h_.keys);
+    e_.emit({.op = Opcode::kIota, .engine = isa::Engine::kGpSimd, .imm1 = 0, .imm2 = 1, .dst = key_numbers_});
+  }
+
   struct Place {
     std::int64_t sequence, head, tile;
   };
@@ -168,6 +185,7 @@ class Attention {
     row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
     Tile bias{};
     if (a_.biased) bias = bias_of(head, t);
+    if (a_.slopes) slope_ = columns(slopes_, head, 1);
     const Tile p = passed(softmax(scores(t, parts, seen, queries, kv.keys, bias), parts, seen));
     Tile kept = p;
     if (a_.p > 0) {
@@ -222,8 +240,11 @@ class Attention {
       const Tile raw = a_.soft_cap > 0 ? capped(columns(x, c, width), sum) : sum;
       if (mask_)
         e_.tensor_tensor(columns(x, c, width), raw, Alu::kAdd, columns(partitions(mask_, parts), c, width));
-      else if (!bias && a_.soft_cap == 0)
+      else if (!bias && !slope_ && a_.soft_cap == 0)
         e_.copy(columns(x, c, width), sum);
+      if (slope_)
+        e_.scalar_tensor_tensor(columns(x, c, width), columns(partitions(key_numbers_, parts), c, width), Alu::kMul,
+                                partitions(slope_, parts), Alu::kAdd, mask_ ? columns(x, c, width) : sum);
       if (bias)
         e_.tensor_tensor(columns(x, c, width), mask_ ? columns(x, c, width) : sum, Alu::kAdd, columns(bias, c, width));
     }
@@ -313,6 +334,7 @@ class Attention {
   const bool spills_;
   std::int64_t row_ = 0;  // of the probabilities: the first of 128 queries of a head
   Tile mask_{};
+  Tile key_numbers_{}, slopes_{}, slope_{};    // slope_: of the present head
   std::vector<std::optional<Tile>> biases_{};  // of tiles of queries, which heads share
 };
 
@@ -323,7 +345,7 @@ void attention_lower(Emitter& e, const Node& node) {
 /// One number per row is kept in place of the probabilities. Not with a bias, whose gradient is that of all scores.
 bool attention_flash(Graph& graph, NodeId n) {
   auto& a = graph.node(n).attrs.as<AttentionAttrs>();
-  if (a.biased || scale_is_data(a)) return false;
+  if (a.biased || a.slopes || scale_is_data(a)) return false;
   a.flash = true;
   const ValueId kept = graph.node(n).out[1];
   graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});

@@ -346,7 +346,7 @@ void attention_grad_lower(Emitter& e, const Node& node) {
 /// The mask of the forward pass is read again, if it has one.
 bool attention_grad_flash(Graph& graph, NodeId n) {
   auto& a = graph.node(n).attrs.as<AttentionAttrs>();
-  if (a.biased || scale_is_data(a)) return false;
+  if (a.biased || a.slopes || scale_is_data(a)) return false;
   a.flash = true;
   const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
   if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);

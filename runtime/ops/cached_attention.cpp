@@ -5,92 +5,61 @@
 #include "runtime/compiler/row_tiler.h"
 #include "runtime/ops/attention.h"
 #include "runtime/ops/cached_attention.h"
+#include "runtime/ops/cached_sizes.h"
 #include "runtime/ops/ops.h"
 
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of sequences keeps in each partition
-constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
-
-/// Columns first + i * a.step + j * b.step of a tile, i < a.size, j < b.size.
-Tile view(const Tile& tile, std::int64_t first, isa::Dim a, isa::Dim b) {
-  Tile out = columns(tile, first, 1);
-  out.rank = 2;
-  out.free[0] = a, out.free[1] = b;
-  return out;
-}
-isa::Dim dim(std::int64_t step, std::int64_t size) {
-  return {.step = static_cast<std::int32_t>(step), .size = static_cast<std::uint32_t>(size)};
-}
-
-/// Sizes, as the contract names them; `length` rows of a cache are read, `keys` in each of `tiles` tiles.
-struct Sizes {
-  std::int64_t batch, rows_there, length, heads, groups, d, ratio, width, keys, tiles;
-  Dtype type;  // of TensorE's operands
-
-  Sizes(const Graph& graph, const Node& node) : Sizes{graph, node, node.attrs.as<CachedAttentionAttrs>()} {}
-  Sizes(const Graph& graph, const Node& node, const CachedAttentionAttrs& a)
-      : batch{a.batch},
-        rows_there{graph.value(node.in[3]).rows / batch},
-        length{a.seq},
-        heads{a.heads},
-        groups{a.kv_heads},
-        d{graph.value(node.in[0]).cols / heads},
-        ratio{heads / groups},
-        width{groups * d},
-        keys{std::min(kPartitions, length)},
-        tiles{length / keys},
-        type{operand_type(graph, node)} {}
-
-  /// The number of tiles that a head's elements take, and their depth.
-  std::size_t panels() const { return static_cast<std::size_t>(ceil_div(d, kPartitions)); }
-  std::int64_t depth(std::size_t panel) const {
-    return std::min(kPartitions, d - static_cast<std::int64_t>(panel) * kPartitions);
-  }
-
-  /// Partitions that sums over keys need: the new tokens' keys are one tile more.
-  std::int64_t rows() const { return std::max(keys, batch); }
-  /// Sequences whose scores are worked on together.
-  std::int64_t together() const {
-    return std::clamp<std::int64_t>(std::min(kPartitions / heads, kScoreCols / (heads * tiles)), 1, batch);
-  }
-  /// Tiles of a cache in one transfer: their scores fit in a PSUM bank.
-  std::int64_t step(Dtype cache) const {
-    const std::int64_t bytes = width * isa::size_of(cache);
-    return std::max<std::int64_t>(1, std::min({tiles, kChunk / ratio, kLoadBytes / bytes}));
-  }
-
-  /// Panel `part` of head `head` in rows of heads side by side.
-  Tile panel_of(const Tile& rows, std::int64_t head, std::size_t part) const {
-    return columns(rows, head * d + static_cast<std::int64_t>(part) * kPartitions, depth(part));
-  }
-  /// [P, sequences and groups, tiles, heads of a group]; `tile_cols` columns of the operand for each head, `step` from
-  /// one tile to the next.
-  Tile by_tile(Tile tile, std::int64_t tile_cols, std::int64_t step) const {
-    const std::int64_t outer = tile.cols() / (tile_cols * ratio);
-    tile.rank = 3;
-    tile.free[0] = dim(tile_cols * ratio, outer), tile.free[1] = dim(step, tiles), tile.free[2] = dim(1, ratio);
-    return tile;
-  }
-  /// The same view with the tiles innermost.
-  Tile by_head(Tile tile) const {
-    tile = by_tile(tile, tiles, ratio);
-    std::swap(tile.free[1], tile.free[2]);
-    return tile;
-  }
-  /// The heads that read group g of `count` sequences, of a tile with a column for each sequence and head.
-  Tile of_group(const Tile& tile, std::int64_t g, std::int64_t count) const {
-    return view(tile, g * ratio, dim(heads, count), dim(1, ratio));
-  }
-};
+using cached::dim;
+using cached::Sizes;
+using cached::view;
 
 /// The new keys and values become rows of the caches. It comes last: nothing above reads them there.
 void append_rows(Emitter& e, const Node& node, const Tile& new_keys, const Tile& new_values) {
   const Sizes n{e.graph(), node};
-  const Tile slot = cache_rows(e, node.in.back(), n.batch, n.rows_there);
+  const bool windowed = node.attrs.as<CachedAttentionAttrs>().window > 0;
+  const Tile slot = cache_rows(e, node.in[windowed ? 6 : 5], n.batch, n.rows_there);
   e.scatter(table_of(e, node.out[1]), partitions(new_keys, n.batch), slot);
   e.scatter(table_of(e, node.out[2]), partitions(new_values, n.batch), slot);
+}
+
+/// A number of each sequence as fp32, in each of `parts` partitions: [parts, B].
+Tile spread(Emitter& e, ValueId integers, std::int64_t parts) {
+  const std::int64_t batch = e.value(integers).rows;
+  const Tile row = e.loaded(Dtype::kInt32, e.hbm_flat(integers, 0, 1, batch, batch));
+  const Tile numbers = e.sbuf(Dtype::kFp32, 1, batch);
+  e.tensor_scalar(numbers, row, Alu::kAdd, 0.0F);
+  return e.spread(numbers, parts);
+}
+
+Tile converted(Emitter& e, const Tile& tile, Dtype type) {
+  const Tile out = e.sbuf(type, tile.partitions, tile.cols());
+  e.copy(out, tile);
+  return out;
+}
+
+/// [keys, heads * tiles]: each key's number times each head's slope, in the order of the scores of a sequence.
+Tile slopes_by_key(Emitter& e, const Sizes& n, const Tile& key_numbers, const Tile& slopes) {
+  const Tile out = e.sbuf(Dtype::kFp32, n.keys, n.heads * n.tiles);
+  const auto threefold = [&n](Tile tile, std::int64_t group, std::int64_t of_tile, std::int64_t head) {
+    tile.rank = 3;
+    tile.free[0] = dim(group, n.groups), tile.free[1] = dim(of_tile, n.tiles), tile.free[2] = dim(head, n.ratio);
+    return tile;
+  };
+  e.tensor_tensor(threefold(out, n.tiles * n.ratio, n.ratio, 1), threefold(key_numbers, 0, 1, 0), Alu::kMul,
+                  threefold(partitions(slopes, n.keys), n.ratio, 0, 1));
+  return out;
+}
+
+/// Adds the same of the new tokens' keys: `scores` has a column for each head of each sequence from `first` on.
+void add_slopes(Emitter& e, const Sizes& n, const Tile& scores, std::int64_t first, const Tile& places,
+                const Tile& slopes) {
+  const Tile term = e.sbuf(Dtype::kFp32, scores.partitions, scores.cols());
+  const std::int64_t count = scores.cols() / n.heads;
+  e.tensor_tensor(fold(term, count, n.heads), view(partitions(places, n.batch), first, dim(1, count), dim(0, n.heads)),
+                  Alu::kMul, view(partitions(slopes, n.batch), 0, dim(0, count), dim(1, n.heads)));
+  e.tensor_tensor(scores, scores, Alu::kAdd, term);
 }
 
 /// Tiles with one column for each sequence and head have it at b * heads + h; scores have `tiles` for each of them,
@@ -104,14 +73,18 @@ class CachedAttention {
     queries_ =
         transposed(rows_of(node_.in[0]), n_.heads, static_cast<float>(node_.attrs.as<CachedAttentionAttrs>().scale));
     transposed_keys_ = transposed(new_keys_, n_.groups, 1);
-    places_ = spread(node_.in[5]);
-    if (window() > 0) slots_ = spread(node_.in.back());
+    places_ = spread(e_, node_.in[5], has_slopes() ? n_.rows() : n_.keys);
+    if (window() > 0) slots_ = spread(e_, node_.in[6], n_.keys);
     key_numbers_ = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
     e_.emit({.op = Opcode::kIota,
              .engine = isa::Engine::kGpSimd,
              .imm1 = static_cast<float>(n_.tiles),
              .imm2 = 1,
              .dst = key_numbers_});
+    if (has_slopes()) {
+      slopes_ = e_.broadcast(node_.in[6], n_.rows(), 0, n_.heads);
+      by_key_ = slopes_by_key(e_, n_, key_numbers_, slopes_);
+    }
     for (std::int64_t b = 0; b < n_.batch; b += n_.together()) group(b, std::min(n_.together(), n_.batch - b));
     append_rows(e_, node_, new_keys_, new_values_);
   }
@@ -119,13 +92,7 @@ class CachedAttention {
  private:
   std::int64_t window() const { return node_.attrs.as<CachedAttentionAttrs>().window; }
 
-  /// A number of each sequence as fp32, in every partition that has keys: [keys, B].
-  Tile spread(ValueId integers) {
-    const Tile row = e_.loaded(Dtype::kInt32, e_.hbm_flat(integers, 0, 1, n_.batch, n_.batch));
-    const Tile numbers = e_.sbuf(Dtype::kFp32, 1, n_.batch);
-    e_.tensor_scalar(numbers, row, Alu::kAdd, 0.0F);
-    return e_.spread(numbers, n_.keys);
-  }
+  bool has_slopes() const { return node_.attrs.as<CachedAttentionAttrs>().slopes; }
 
   Tile rows_of(ValueId v) {
     const Tile* kept = e_.kept(v, 0, n_.batch);
@@ -183,7 +150,7 @@ class CachedAttention {
     for (std::size_t part = 0; part < n_.panels(); ++part) sums.push_back(e_.psum(n_.depth(part), cols));
     for (std::int64_t b = 0; b < count; ++b)
       weigh(first + b, columns(p, b * n_.heads * n_.tiles, n_.heads * n_.tiles), b * n_.heads, sums);
-    const Tile values = new_values_.dtype == n_.type ? new_values_ : converted(new_values_);
+    const Tile values = new_values_.dtype == n_.type ? new_values_ : converted(e_, new_values_, n_.type);
     for (std::size_t part = 0; part < n_.panels(); ++part) {
       for (std::int64_t g = 0; g < n_.groups; ++g)
         e_.matmul(n_.of_group(sums[part], g, count), n_.panel_of(values, g, part), n_.of_group(fresh_p, g, count),
@@ -194,17 +161,12 @@ class CachedAttention {
     finish(first, count, context);
   }
 
-  Tile converted(const Tile& tile) {
-    const Tile out = e_.sbuf(n_.type, tile.partitions, tile.cols());
-    e_.copy(out, tile);
-    return out;
-  }
-
   /// The term added to the scores of sequence b: much less than any score where the cache has no token yet, or one that
   /// its window has left. The token in row r came (slot - r) mod N before the new one, or N where that is 0.
   Tile hidden(std::int64_t b) {
     const Tile mask = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
-    e_.tensor_scalar(mask, key_numbers_, Alu::kGe, columns(places_, b, 1), Alu::kMul, kHiddenScore);
+    e_.tensor_scalar(mask, key_numbers_, Alu::kGe, columns(partitions(places_, n_.keys), b, 1), Alu::kMul,
+                     kHiddenScore);
     if (window() == 0) return mask;
     const Tile left = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles), turn = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
     e_.tensor_scalar(left, key_numbers_, Alu::kSub, columns(slots_, b, 1));
@@ -239,9 +201,12 @@ class CachedAttention {
               e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(transposed[part], i * n_.keys, n_.keys),
                         columns(queries_[part], queries, n_.ratio), part > 0);
         }
-        e_.tensor_tensor(view(scores, (g * n_.tiles + tile) * n_.ratio, dim(n_.ratio, count), dim(1, n_.ratio)),
-                         fold(capped(bank), count, n_.ratio), Alu::kAdd,
+        const std::int64_t first = (g * n_.tiles + tile) * n_.ratio;
+        const Tile sums = view(scores, first, dim(n_.ratio, count), dim(1, n_.ratio));
+        e_.tensor_tensor(sums, fold(capped(bank), count, n_.ratio), Alu::kAdd,
                          view(mask, tile, dim(1, count), dim(0, n_.ratio)));
+        if (has_slopes())
+          e_.tensor_tensor(sums, sums, Alu::kAdd, view(by_key_, first, dim(n_.ratio, count), dim(1, n_.ratio)));
       }
     });
   }
@@ -270,6 +235,7 @@ class CachedAttention {
     // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
     const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
     e_.copy(own, capped(bank));
+    if (has_slopes()) add_slopes(e_, n_, own, first, places_, slopes_);
     e_.affine_select(own, begin, -size, 1, kHiddenScore);
     e_.affine_select(own, size - 1 - begin, size, -1, kHiddenScore);
     return own;
@@ -342,8 +308,9 @@ class CachedAttention {
   const Sizes n_;
   const Tile new_keys_, new_values_;      // [B, groups * d]
   HeadPanels queries_, transposed_keys_;  // [d, B * heads], [d, B * groups]
-  Tile places_{}, slots_{};               // [keys, B]
+  Tile places_{}, slots_{};               // [keys, B], with slopes [rows, B]
   Tile key_numbers_{};                    // [keys, tiles]
+  Tile slopes_{}, by_key_{};              // [rows, heads], [keys, heads * tiles]
 };
 
 void cached_lower(Emitter& e, const Node& node) { CachedAttention{e, node}.run(); }

@@ -6,19 +6,24 @@ namespace runtime {
 namespace {
 
 /// Normalizes each row: y = xhat * gamma + beta, xhat = (x - mean) * rstd, rstd = 1 / sqrt(var + eps).
-/// Shapes: x [R, C], gamma and beta [1, C], and eps [1, 1] where it is data; without beta nothing is added -> y [R, C];
-/// keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient. Source: Ba et al., arXiv:1607.06450, eq. 4; on the
-/// device: NKI bn_stats, bn_aggr, then rsqrt.
+/// Shapes: x [R, C], gamma and beta [1, C], and eps [1, 1] where it is data -> y [R, C]; keeps xhat [R, C] and rstd
+/// [R, 1] (fp32) for the gradient. With attrs.vectors 1 there is no beta, and with 0 no gamma either.
+/// Source: Ba et al., arXiv:1607.06450, eq. 4; on the device: NKI bn_stats, bn_aggr, then rsqrt.
+std::size_t vectors_of(const Attrs& attrs) { return static_cast<std::size_t>(attrs.as<NormAttrs>().vectors); }
+
 std::vector<Shape> layernorm_infer(const Contract& c) {
   const Value& x = c.in(0);
-  c.need(1, 1, x.cols, "gamma");
-  if (c.inputs() > 2) c.need(2, 1, x.cols, "beta");
-  if (c.inputs() > 3) c.need(3, 1, 1, "eps");
+  const std::size_t vectors = vectors_of(c.node.attrs);
+  if (vectors > 2) c.fail("has more than gamma and beta", "set vectors to 0, 1 or 2");
+  if (vectors > 0) c.need(1, 1, x.cols, "gamma");
+  if (vectors > 1) c.need(2, 1, x.cols, "beta");
+  if (c.inputs() > vectors + 1) c.need(vectors + 1, 1, 1, "eps");
   return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
 }
 
 Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const double eps = in.size() > 3 ? in[3].at(0, 0) : attrs.as<NormAttrs>().eps;
+  const std::size_t vectors = vectors_of(attrs);
+  const double eps = in.size() > vectors + 1 ? in[vectors + 1].at(0, 0) : attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
   Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
   for (std::int64_t r = 0; r < x.rows; ++r) {
@@ -30,7 +35,7 @@ Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
     rstd.at(r, 0) = static_cast<float>(scale);
     for (std::int64_t c = 0; c < x.cols; ++c) {
       xhat.at(r, c) = static_cast<float>((x.at(r, c) - mean) * scale);
-      y.at(r, c) = xhat.at(r, c) * in[1].at(0, c) + (in.size() > 2 ? in[2].at(0, c) : 0);
+      y.at(r, c) = xhat.at(r, c) * (vectors > 0 ? in[1].at(0, c) : 1.0F) + (vectors > 1 ? in[2].at(0, c) : 0.0F);
     }
   }
   return {y, xhat, rstd};
@@ -39,13 +44,17 @@ Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
 void layernorm_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), xhat = node.out[1], rstd = node.out[2];
   const Dtype type = b.graph().numerics().gradient;
-  if (b.needs(node, 1)) {
+  const std::size_t vectors = vectors_of(node.attrs);
+  if (vectors > 0 && b.needs(node, 1)) {
     const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
     b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, ResultAttrs{.dtype = type}));
   }
-  if (node.in.size() > 2 && b.needs(node, 2))
+  if (vectors > 1 && b.needs(node, 2))
     b.add(node, 2, b.op(kColSum, node, "beta_grad", {dy}, ResultAttrs{.dtype = type}));
-  if (b.needs(node, 0)) b.add(node, 0, b.op(kLayerNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
+  if (!b.needs(node, 0)) return;
+  std::vector<ValueId> in{dy, xhat, rstd};
+  if (vectors > 0) in.insert(in.begin() + 1, node.in[1]);
+  b.add(node, 0, b.op(kLayerNormGrad, node, "grad", in));
 }
 
 /// Mean and variance of each row: dst [P, 2].
@@ -62,30 +71,40 @@ Tile statistics(RowTiler& r, const Tile& x) {
 }
 
 void layernorm_lower(RowTiler& r, const Node& node) {
-  const bool shifts = node.in.size() > 2;
-  const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = shifts ? r.in(node, 2) : gamma;
+  const std::size_t vectors = vectors_of(node.attrs);
+  const Tile x = r.in(node, 0), gamma = vectors > 0 ? r.in(node, 1) : Tile{},
+             beta = vectors > 1 ? r.in(node, 2) : Tile{};
   const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
   const Tile moments = statistics(r, x);
-  r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, eps_of(r, node, 3));
+  r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, eps_of(r, node, vectors + 1));
   r.e().tensor_scalar(xhat, x, Alu::kSub, columns(moments, 0, 1), Alu::kMul, rstd);
+  if (vectors == 0) return r.e().copy(y, xhat);
   r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
-  if (shifts) r.e().tensor_tensor(y, y, Alu::kAdd, beta);
+  if (vectors > 1) r.e().tensor_tensor(y, y, Alu::kAdd, beta);
 }
 
 /// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)), g = dy * gamma.
 /// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C]. A fifth operand [1, 1] is data in the place
-/// of -1 / C, by which both means' sums are multiplied, or [1, 2] with one number for each.
+/// of -1 / C, by which both means' sums are multiplied, or [1, 2] with one number for each. Three operands have no
+/// gamma: g = dy.
+bool has_gamma(const Node& node) { return node.in.size() > 3; }
+
 std::vector<Shape> layernorm_grad_infer(const Contract& c) {
   const Value& dy = c.in(0);
-  c.need(1, 1, dy.cols, "gamma");
-  c.need(2, dy.rows, dy.cols, "xhat");
-  c.need(3, dy.rows, 1, "rstd");
+  const std::size_t gamma = has_gamma(c.node) ? 1 : 0;
+  if (gamma > 0) c.need(1, 1, dy.cols, "gamma");
+  c.need(gamma + 1, dy.rows, dy.cols, "xhat");
+  c.need(gamma + 2, dy.rows, 1, "rstd");
   if (c.inputs() > 4) c.need(4, 1, c.in(4).cols == 2 ? 2 : 1, "factor");
   return {{dy.rows, dy.cols, c.result_type()}};
 }
 
 Tensors layernorm_grad_forward(const Attrs&, std::span<const Tensor> in) {
-  const Tensor &dy = in[0], &gamma = in[1], &xhat = in[2], &rstd = in[3];
+  const bool gains = in.size() > 3;
+  const Tensor &dy = in[0], &xhat = in[gains ? 2 : 1], &rstd = in[gains ? 3 : 2];
+  const auto gradient = [&](std::int64_t r, std::int64_t c) {
+    return static_cast<double>(dy.at(r, c)) * (gains ? in[1].at(0, c) : 1.0F);
+  };
   Tensor dx(dy.rows, dy.cols);
   const double usual = -1 / static_cast<double>(dy.cols);
   const double of_g = in.size() > 4 ? in[4].at(0, 0) : usual;
@@ -93,25 +112,26 @@ Tensors layernorm_grad_forward(const Attrs&, std::span<const Tensor> in) {
   for (std::int64_t r = 0; r < dy.rows; ++r) {
     double g = 0, gx = 0;
     for (std::int64_t c = 0; c < dy.cols; ++c) {
-      g += dy.at(r, c) * gamma.at(0, c);
-      gx += static_cast<double>(dy.at(r, c)) * gamma.at(0, c) * xhat.at(r, c);
+      g += gradient(r, c);
+      gx += gradient(r, c) * xhat.at(r, c);
     }
     for (std::int64_t c = 0; c < dy.cols; ++c)
-      dx.at(r, c) =
-          static_cast<float>(rstd.at(r, 0) * (dy.at(r, c) * gamma.at(0, c) + g * of_g + xhat.at(r, c) * gx * of_gx));
+      dx.at(r, c) = static_cast<float>(rstd.at(r, 0) * (gradient(r, c) + g * of_g + xhat.at(r, c) * gx * of_gx));
   }
   return {dx};
 }
 
 void layernorm_grad_lower(RowTiler& r, const Node& node) {
-  const Tile dy = r.in(node, 0), gamma = r.in(node, 1), xhat = r.in(node, 2), rstd = r.in(node, 3);
+  const std::size_t kept = has_gamma(node) ? 2 : 1;
+  const Tile dy = r.in(node, 0), xhat = r.in(node, kept), rstd = r.in(node, kept + 1);
   const Tile dx = r.out(node, 0);
   const std::int64_t cols = dy.cols();
   const auto inverse = static_cast<float>(-1.0 / static_cast<double>(cols));
-  const Tile g = r.scratch(dy.dtype, cols), gx = r.scratch(dy.dtype, cols), waste = r.scratch(dy.dtype, cols);
+  const Tile g = has_gamma(node) ? r.scratch(dy.dtype, cols) : dy;
+  const Tile gx = r.scratch(dy.dtype, cols), waste = r.scratch(dy.dtype, cols);
   const Tile sums = r.scratch(Dtype::kFp32, 2), means = r.scratch(Dtype::kFp32, 2);
   const Tile sum_g = columns(sums, 0, 1), sum_gx = columns(sums, 1, 1);
-  r.e().tensor_tensor(g, dy, Alu::kMul, gamma);
+  if (has_gamma(node)) r.e().tensor_tensor(g, dy, Alu::kMul, r.in(node, 1));
   r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
   r.e().activation(waste, Fn::kCopy, g, 1.0F, 0.0F, &sum_g);
   r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum_gx);

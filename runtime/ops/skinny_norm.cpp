@@ -7,10 +7,9 @@ namespace {
 
 /// Norms of few rows, each row folded over several partitions: with x' = x, or x + y (+ bias) when y (and bias) are
 /// given, skinny_rmsnorm gives x' / sqrt(mean(x'^2) + eps) * gamma, skinny_layernorm (x' - mean) / sqrt(var + eps) *
-/// gamma
-/// + beta. Shapes: x [R, C], R <= 128, gamma (and beta) [1, C], y [R, C], bias [1, C] -> the norm [R, C], and x' [R, C]
-/// if there is a y. Units: none; statistics fp32. Errors: Fault::kProgram for other shapes. Source: Zhang and Sennrich,
-/// arXiv:1910.07467, eq. 4; Ba et al., arXiv:1607.06450, eq. 4.
+/// gamma + beta, of which attrs.vectors are there. Shapes: x [R, C], R <= 128, gamma (and beta) [1, C], y [R, C], bias
+/// [1, C] -> the norm [R, C], and x' [R, C] if there is a y. Units: none; statistics fp32. Errors: Fault::kProgram for
+/// other shapes. Source: Zhang and Sennrich, arXiv:1910.07467, eq. 4; Ba et al., arXiv:1607.06450, eq. 4.
 std::vector<Shape> skinny_norm_infer(const Contract& c, std::size_t vectors) {
   const Value& x = c.in(0);
   if (x.rows > kPartitions) c.fail("more than 128 rows", "use rmsnorm or layernorm");
@@ -21,8 +20,11 @@ std::vector<Shape> skinny_norm_infer(const Contract& c, std::size_t vectors) {
   if (c.inputs() > vectors + 1) out.push_back(out.front());
   return out;
 }
+/// Gamma and beta, as far as there are any.
+std::size_t given_vectors(const Attrs& attrs) { return static_cast<std::size_t>(attrs.as<NormAttrs>().vectors); }
+
 std::vector<Shape> skinny_rms_infer(const Contract& c) { return skinny_norm_infer(c, 1); }
-std::vector<Shape> layer_infer(const Contract& c) { return skinny_norm_infer(c, 2); }
+std::vector<Shape> layer_infer(const Contract& c) { return skinny_norm_infer(c, given_vectors(c.node.attrs)); }
 
 Tensor summed(std::span<const Tensor> in, std::size_t vectors) {
   return generate(in[0].rows, in[0].cols, [&](auto r, auto c) {
@@ -33,32 +35,35 @@ Tensor summed(std::span<const Tensor> in, std::size_t vectors) {
   });
 }
 
-Tensors skinny_norm_forward(const Attrs& attrs, std::span<const Tensor> in, std::size_t vectors) {
+Tensors skinny_norm_forward(const Attrs& attrs, std::span<const Tensor> in, std::size_t vectors, bool centres) {
   const double eps = attrs.as<NormAttrs>().eps;
   const Tensor x = summed(in, vectors);
   Tensor y(x.rows, x.cols);
   const auto cols = static_cast<double>(x.cols);
   for (std::int64_t r = 0; r < x.rows; ++r) {
     double mean = 0, squares = 0;
-    for (std::int64_t c = 0; c < x.cols && vectors == 2; ++c) mean += x.at(r, c) / cols;
+    for (std::int64_t c = 0; c < x.cols && centres; ++c) mean += x.at(r, c) / cols;
     for (std::int64_t c = 0; c < x.cols; ++c) squares += (x.at(r, c) - mean) * (x.at(r, c) - mean);
     const double scale = 1 / std::sqrt(squares / cols + eps);
     for (std::int64_t c = 0; c < x.cols; ++c)
-      y.at(r, c) =
-          static_cast<float>((x.at(r, c) - mean) * scale * in[1].at(0, c) + (vectors == 2 ? in[2].at(0, c) : 0));
+      y.at(r, c) = static_cast<float>((x.at(r, c) - mean) * scale * (vectors > 0 ? in[1].at(0, c) : 1.0F) +
+                                      (vectors > 1 ? in[2].at(0, c) : 0));
   }
   return in.size() > vectors + 1 ? Tensors{y, x} : Tensors{y};
 }
-Tensors skinny_rms_forward(const Attrs& a, std::span<const Tensor> in) { return skinny_norm_forward(a, in, 1); }
-Tensors layer_forward(const Attrs& a, std::span<const Tensor> in) { return skinny_norm_forward(a, in, 2); }
+Tensors skinny_rms_forward(const Attrs& a, std::span<const Tensor> in) { return skinny_norm_forward(a, in, 1, false); }
+Tensors layer_forward(const Attrs& a, std::span<const Tensor> in) {
+  return skinny_norm_forward(a, in, given_vectors(a), true);
+}
 
 /// Row r is in partitions [r * parts, (r + 1) * parts), a stretch of its columns in each.
 class SkinnyNorm {
  public:
-  SkinnyNorm(Emitter& e, const Node& node, std::size_t vectors)
+  SkinnyNorm(Emitter& e, const Node& node, std::size_t vectors, bool centres)
       : e_{e},
         node_{node},
         vectors_{vectors},
+        centres_{centres},
         rows_{e.value(node.in[0]).rows},
         cols_{e.value(node.in[0]).cols},
         parts_{skinny_fold(rows_, cols_)},
@@ -66,19 +71,17 @@ class SkinnyNorm {
 
   void run() {
     const Tile x = operand();
-    const Tile gamma = vector(node_.in[1]);
+    const Tile gamma = vectors_ > 0 ? vector(node_.in[1]) : Tile{};
     const ValueId out = node_.out[0];
     const Tile y = e_.sbuf(e_.value(out).dtype, x.partitions, width_);
     const auto mean = static_cast<float>(1.0 / static_cast<double>(cols_));
-    if (vectors_ == 1) {
+    if (!centres_) {
       e_.scalar_tensor_tensor(y, x, Alu::kMul, inverse_root(x, mean), Alu::kMul, gamma);
     } else {
       const Tile least = column(), centred = e_.sbuf(Dtype::kFp32, x.partitions, width_);
       e_.tensor_scalar(least, total(x, Fn::kCopy), Alu::kMul, -mean);
       e_.tensor_scalar(centred, x, Alu::kAdd, least);
-      const Tile scaled = e_.sbuf(Dtype::kFp32, x.partitions, width_);
-      e_.scalar_tensor_tensor(scaled, centred, Alu::kMul, inverse_root(centred, mean), Alu::kMul, gamma);
-      e_.tensor_tensor(y, scaled, Alu::kAdd, vector(node_.in[2]));
+      scale(y, centred, inverse_root(centred, mean), gamma);
     }
     e_.store(flat(out), y);
     if (parts_ == 1)
@@ -88,6 +91,14 @@ class SkinnyNorm {
   }
 
  private:
+  /// y = centred * root, times gamma, plus beta, if they are there.
+  void scale(const Tile& y, const Tile& centred, const Tile& root, const Tile& gamma) {
+    if (vectors_ == 0) return e_.tensor_scalar(y, centred, Alu::kMul, root);
+    const Tile scaled = vectors_ == 1 ? y : e_.sbuf(Dtype::kFp32, y.partitions, width_);
+    e_.scalar_tensor_tensor(scaled, centred, Alu::kMul, root, Alu::kMul, gamma);
+    if (vectors_ == 2) e_.tensor_tensor(y, scaled, Alu::kAdd, vector(node_.in[2]));
+  }
+
   Tile flat(ValueId v) { return e_.hbm_flat(v, 0, rows_ * parts_, width_, width_); }
   Tile column() { return e_.sbuf(Dtype::kFp32, rows_ * parts_, 1); }
 
@@ -162,12 +173,13 @@ class SkinnyNorm {
   Emitter& e_;
   const Node& node_;
   const std::size_t vectors_;
+  const bool centres_;  // takes the mean away
   const std::int64_t rows_, cols_, parts_, width_;
   Tile same_row_{};
 };
 
-void skinny_rms_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 1}.run(); }
-void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 2}.run(); }
+void skinny_rms_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 1, false}.run(); }
+void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, given_vectors(node.attrs), true}.run(); }
 
 }  // namespace
 

@@ -261,6 +261,37 @@ TEST(Attention, KeysOfAnotherLengthKeptOrComputedAgain) {
     }
 }
 
+/// Slopes of heads: keys' numbers times up to a quarter, so that scores are below 40, whose rounding exp turns into
+/// 2^-18.
+TEST(Attention, SlopesOfHeadsAreDistances) {
+  for (const auto& [seq, masked] : {std::pair{5, true}, {130, false}, {48, true}}) {
+    const AttentionAttrs attrs{
+        .scale = 0.4, .batch = 2, .seq = seq, .heads = 4, .kv_heads = 2, .causal = true, .slopes = true};
+    Inputs in{random_normal(2 * seq, 24, 1), random_normal(2 * seq, 12, 2), random_normal(2 * seq, 12, 3)};
+    if (masked)
+      in.emplace_back(
+          runtime::generate(2, seq, [](auto b, auto k) { return b == 1 && (k == 1 || k == 2) ? -1e9 : 0.0; }));
+    in.push_back(runtime::generate(1, 4, [](auto, auto h) { return std::exp2(-2.0 * (h + 1)); }));
+    const Tensors want = kAttention.forward(attrs, values(in));
+    const auto near = [](double floor) { return Tolerance{.ulps = 256, .floor = floor}; };
+    expect_reference(kAttention, in, attrs, {near(largest(want[0]) / 4), near(largest(want[1]) / 32)});
+    // Less the query's own number: the same probabilities, by a bias.
+    AttentionAttrs biased = attrs;
+    biased.slopes = false, biased.biased = true;
+    Inputs other = in;
+    other.back() = runtime::generate(4 * seq, seq,
+                                     [s = seq](auto r, auto k) { return std::exp2(-2.0 * (r / s + 1)) * (k - r % s); });
+    const Tensors same = kAttention.forward(biased, values(other));
+    for (std::size_t i = 0; i < same[0].data.size(); ++i) EXPECT_NEAR(same[0].data[i], want[0].data[i], 1e-5);
+  }
+  const Inputs in{random_normal(8, 6, 1), random_normal(8, 6, 2), random_normal(8, 6, 3), random_normal(1, 3, 4)};
+  const auto wrong = [&](const AttentionAttrs& attrs) { return [&] { run_on_device(kAttention, in, attrs); }; };
+  AttentionAttrs attrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .slopes = true};
+  EXPECT_TRUE(fails(base::Fault::kProgram, wrong(attrs), {"slopes", "is [1, 3] but must be [1, 2]"}));
+  attrs.soft_cap = 1;
+  EXPECT_TRUE(fails(base::Fault::kProgram, wrong(attrs), {"slopes", "cap"}));
+}
+
 TEST(Attention, ABiasIsOfEveryHeadAndQuery) {
   const Inputs in{random_normal(8, 6, 1), random_normal(12, 6, 2), random_normal(12, 6, 3), random_normal(3, 6, 4)};
   const auto wrong = [&] {

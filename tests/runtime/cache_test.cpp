@@ -106,6 +106,24 @@ TEST(CachedAttention, AWindowSeesItsLastTokensWhereverTheRingHasThem) {
   }
 }
 
+// Slopes of heads: as of attention itself, whose scores are below 70 here. More sequences than keys, heads that share
+// keys, several tiles of keys.
+TEST(CachedAttention, SlopesOfHeadsAreThoseOfCachedAndNewKeys) {
+  for (const auto& [batch, length, groups] : {std::tuple{1, 16, 4}, {5, 256, 2}, {40, 32, 1}}) {
+    const std::int64_t heads = 4, d = 8;
+    const CachedAttentionAttrs attrs{
+        .scale = 0.3, .batch = batch, .seq = length, .heads = heads, .kv_heads = groups, .slopes = true};
+    const Inputs in{random_normal(batch, heads * d, 1),
+                    random_normal(batch, groups * d, 2),
+                    random_normal(batch, groups * d, 3),
+                    random_normal(batch * length, groups * d, 4),
+                    random_normal(batch * length, groups * d, 5),
+                    {random_ids(batch, length, 6), Dtype::kInt32},
+                    runtime::generate(1, heads, [](auto, auto h) { return std::exp2(-2.0 * (h + 1)); })};
+    expect_reference(kCachedAttention, in, attrs, {{.ulps = 512, .floor = 0.25}, {}, {}});
+  }
+}
+
 // Rows behind those that are read are neither seen nor changed, except for the new row.
 TEST(CachedAttention, AShorterBucketReadsTheFirstRowsOnly) {
   const CachedAttentionAttrs attrs{.scale = 0.25, .batch = 3, .seq = 128, .heads = 2, .kv_heads = 1};

@@ -134,6 +134,16 @@ TEST(Gradient, LayerNorm) {
   m.check();
 }
 
+TEST(Gradient, LayerNormOfFewerVectors) {
+  for (const int vectors : {0, 1}) {
+    Model m;
+    std::vector<ValueId> in{m.weight("x", random_normal(4, 6, 1))};
+    if (vectors > 0) in.push_back(m.weight("gamma", random_normal(1, 6, 2)));
+    m.loss(m.graph.add(runtime::kLayerNorm, "norm", in, NormAttrs{.eps = 1e-5, .vectors = vectors})[0]);
+    m.check();
+  }
+}
+
 TEST(Gradient, EmbeddingsAndPositions) {
   for (const std::int64_t table : {4, 130}) {  // by TensorE, by the DMA
     Model m;
@@ -182,6 +192,17 @@ TEST(Gradient, AttentionWithABias) {
   mask.at(1, 4) = -1e9F;
   m.loss(m.graph.add(runtime::kAttention, "heads", {q, k, v, m.input("mask", mask), bias},
                      AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .biased = true})[0]);
+  m.check();
+}
+
+TEST(Gradient, AttentionWithSlopes) {
+  Model m;
+  const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 6, 2));
+  const ValueId v = m.weight("v", random_normal(8, 6, 3)), slopes = m.input("slopes", random_normal(1, 2, 4));
+  m.loss(m.graph.add(
+      runtime::kAttention, "heads", {q, k, v, slopes},
+      AttentionAttrs{
+          .scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .causal = true, .slopes = true})[0]);
   m.check();
 }
 

@@ -58,6 +58,27 @@ TEST_P(ByRows, LayerNormGrad) {
   }
 }
 
+// Without beta, and without gamma: one rounding less of each.
+TEST_P(ByRows, LayerNormOfFewerVectors) {
+  const auto [rows, cols, type] = GetParam();
+  const double ulps = fp32() ? 4 + std::sqrt(static_cast<double>(cols)) : 3;
+  const Tolerance y{.ulps = ulps, .floor = 4, .dtype = type};
+  const Tolerance xhat{.ulps = fp32() ? ulps : 0.6, .floor = 1, .dtype = type};
+  for (const int vectors : {0, 1}) {
+    Inputs in = layernorm_inputs();
+    in.erase(in.begin() + 1 + vectors, in.end());
+    const NormAttrs attrs{.eps = 1e-12, .vectors = vectors};
+    expect_reference(kLayerNorm, in, attrs, {y, xhat, {.ulps = 8 + std::sqrt(static_cast<double>(cols))}}, numerics());
+    const Tensors kept = kLayerNorm.forward(attrs, values(in));
+    Inputs back = in_type(type, {random_normal(rows, cols, 4)});
+    if (vectors > 0) back.push_back(in[1]);
+    back.emplace_back(kept[1], type), back.emplace_back(kept[2]);
+    expect_reference(kLayerNormGrad, back, {},
+                     {{.ulps = fp32() ? 8 + std::sqrt(static_cast<double>(cols)) : 3, .floor = 1, .dtype = type}},
+                     numerics());
+  }
+}
+
 TEST_P(ByRows, CrossEntropy) {
   const auto [rows, cols, type] = GetParam();
   Tensor labels = random_ids(rows, cols, 5);

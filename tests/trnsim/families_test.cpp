@@ -69,6 +69,22 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"starcoderbase-1b", false},
                            {"falcon-7b", false},
                            {"olmoe-1b-7b", false},
+                           {"command-r"},
+                           {"command-r7b"},
+                           {"glm-4-9b"},
+                           {"glm-4-9b-0414"},
+                           {"helium-1-2b"},
+                           {"ernie-4.5-0.3b"},
+                           {"minitron-4b"},
+                           {"seed-oss-36b"},
+                           {"exaone-4.0-32b"},
+                           {"olmo-1b"},
+                           {"granite-3.0-1b-a400m"},
+                           {"qwen1.5-moe-a2.7b"},
+                           {"gpt-j-6b"},
+                           {"codegen-350m"},
+                           {"bloom-560m"},
+                           {"mpt-7b"},
                            {"camembert-base"},
                            {"mt5-small"},
                            {"bart-base", false},
@@ -79,7 +95,8 @@ workloads::ModelPtr small(const char* preset) {
   const workloads::ModelPtr model = workloads::model_preset(preset);
   if (model->image()) return model->with_sizes({.layers = 2});
   const workloads::Sizes s = model->sizes();
-  workloads::Sizes to{.layers = 2, .hidden = 64, .heads = 4, .ffn = 96};
+  // An MLP that is always four times as wide as its layers stays so.
+  workloads::Sizes to{.layers = 2, .hidden = 64, .heads = 4, .ffn = s.ffn == 4 * s.hidden ? 256 : 96};
   if (model->task() == workloads::Task::kNextToken) {
     to.kv_heads = s.kv_heads < s.heads ? 2 : 4, to.head = s.head;
     to.vocabulary = 264;

@@ -89,7 +89,7 @@ TEST(ConfigDecoder, BadKeysOfLlamaAreNamed) {
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", rope), {"high_freq_factor", "low_freq_factor"}));
   rope.erase("high_freq_factor");
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", rope), {"rope_scaling", "has no", "high_freq_factor"}));
-  EXPECT_TRUE(fails(Fault::kData, bad("attention_bias", true), {"attention_bias"}));
+  EXPECT_TRUE(fails(Fault::kData, bad("attention_bias", "yes"), {"attention_bias"}));
   EXPECT_TRUE(fails(Fault::kData, bad("hidden_act", "gelu"), {"hidden_act", "silu"}));
   EXPECT_TRUE(fails(Fault::kData, bad("head_dim", 63), {"head_dim"}));
   EXPECT_TRUE(fails(Fault::kData, bad("head_dim", 1'000'000), {"head_dim", "1..4096"}));

@@ -66,6 +66,12 @@ TEST(FrameworkOps, OfGemmaAndPhiAreCountedOnTheirOwnLayers) {
   EXPECT_EQ(layer_of("gemma3-1b"), std::pair(109 + grouped + 48, 157 + grouped + 86));
   EXPECT_EQ(layer_of("stablelm-3b-4e1t"), std::pair(109 - 12.0, 157 - 24.0));
   EXPECT_EQ(layer_of("phi-2"), std::pair(109 - 17.0, 157 - 20.0));
+  EXPECT_EQ(layer_of("command-r"), std::pair(109 + 1.0, 157 - 5.0));
+  EXPECT_EQ(layer_of("glm-4-9b"), std::pair(109 + grouped + 17, 157 + grouped + 3));
+  EXPECT_EQ(layer_of("helium-1-2b"), std::pair(109 + 16.0, 157 + 2.0));
+  EXPECT_EQ(layer_of("olmo-7b"), std::pair(109 - 12.0, 157 - 34.0));
+  EXPECT_EQ(layer_of("gpt-j-6b"), std::pair(109 + 30.0, 157 - 17.0));
+  EXPECT_EQ(layer_of("bloom-7b1"), std::pair(109 - 43.0, 157 - 55.0));
 }
 
 TEST(FrameworkOps, GroupedQueriesAreSpread) {

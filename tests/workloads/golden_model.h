@@ -21,14 +21,22 @@
 namespace workloads_test {
 
 /// Decoders that train under every plan, and write texts of any length.
-inline constexpr const char* kWritingDecoders[] = {
-    "qwen2_tiny",        "qwen3_tiny",    "gemma_tiny",           "granite_tiny", "llama_linear_tiny", "qwen3_moe_tiny",
-    "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny",     "phi_tiny",          "smollm3_tiny",
-    "opt_350m_tiny",     "stablelm_tiny", "gpt_bigcode_tiny",     "falcon_tiny",  "falcon_40b_tiny"};
+inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",        "qwen3_tiny",        "gemma_tiny",
+                                                   "granite_tiny",      "llama_linear_tiny", "qwen3_moe_tiny",
+                                                   "llama_llama3_tiny", "gpt_neox_tiny",     "gpt_neox_serial_tiny",
+                                                   "opt_tiny",          "phi_tiny",          "smollm3_tiny",
+                                                   "opt_350m_tiny",     "stablelm_tiny",     "gpt_bigcode_tiny",
+                                                   "falcon_tiny",       "falcon_40b_tiny",   "cohere_tiny",
+                                                   "glm_tiny",          "glm4_tiny",         "helium_tiny",
+                                                   "ernie4_5_tiny",     "nemotron_tiny",     "arcee_tiny",
+                                                   "seed_oss_tiny",     "olmo_tiny",         "granitemoe_tiny",
+                                                   "qwen2_moe_tiny",    "llama_bias_tiny",   "stablelm_parallel_tiny",
+                                                   "gptj_tiny",         "codegen_tiny",      "bloom_tiny",
+                                                   "mpt_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
-inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny",       "gemma2_tiny",
-                                            "gemma3_tiny",  "starcoder2_tiny", "gpt_neo_tiny"};
+inline constexpr const char* kWindowed[] = {"mistral_tiny",    "phi3_tiny",    "gemma2_tiny",  "gemma3_tiny",
+                                            "starcoder2_tiny", "gpt_neo_tiny", "cohere2_tiny", "exaone4_tiny"};
 
 inline std::vector<const char*> decoders() {
   std::vector<const char*> all{std::begin(kWritingDecoders), std::end(kWritingDecoders)};

@@ -39,7 +39,7 @@ std::vector<float> read_factor(const Checkpoint& file, const WeightSpec& spec) {
                 fmt::format("tensor \"{}\" has shape {}, beside this base and of the rank in {} it would be {}", name,
                             to_string(info.shape), kConfig, to_string(spec.shape)),
                 fix};
-  std::vector<float> values = file.floats(name);
+  std::vector<float> values = stored_values(file, kPeft, spec);
   if (!std::ranges::all_of(values, [](float x) { return std::isfinite(x); }))
     throw Error{Fault::kNumerics, where, fmt::format("tensor \"{}\" holds NaN or infinity", name),
                 "use an adapter of a training run that did not diverge"};
@@ -82,13 +82,14 @@ void save_adapter(const fs::path& folder, const ModelPtr& model, const Weights& 
   fs::create_directories(folder / kBase);
   write_config(base, folder / kBase);
   save_weights(folder / kBase, base, weights, type);
+  const std::vector<WeightSpec> specs = factors(model);
+  for (const WeightSpec& spec : specs)
+    base::ensure(weights.values.contains(spec.name), spec.name, "is not among the weights");
+  const auto values = [&](const WeightSpec& spec) { return weights.values.at(spec.name); };
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : factors(model)) {
-    const auto at = weights.values.find(spec.name);
-    base::ensure(at != weights.values.end(), spec.name, "is not among the weights");
-    tensors.push_back(
-        {file_name_of(spec), type, spec.shape, [&values = at->second, type] { return from_floats(type, values); }});
-  }
+  for (StoredTensor& one : stored_tensors(specs, [&](const WeightSpec&) { return type; }))
+    tensors.push_back({std::string{kPeft} + one.name, type, one.shape,
+                       [one, values, type] { return from_floats(type, stored_values(one, values)); }});
   write_safetensors(folder / kTensors, std::move(tensors));
   nlohmann::json config = to_json(model->lora().value());
   config["base_model_name_or_path"] = fs::absolute(folder / kBase).lexically_normal().string();

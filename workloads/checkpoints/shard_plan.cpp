@@ -27,6 +27,8 @@ std::string tensor_obstacle(const Sizes& sizes, const ShardPlan& plan, std::int6
     return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.kv_heads);
   if (by_expert && sizes.experts % ranks != 0) return fmt::format("does not divide the {} experts", sizes.experts);
   if (!by_expert && sizes.ffn % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
+  if (!by_expert && sizes.shared % ranks != 0)
+    return fmt::format("does not divide the {} of the shared expert", sizes.shared);
   if (sizes.vocabulary > 0 && (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
     return fmt::format("leaves a rank without a row of the vocabulary of {}", sizes.vocabulary);
   return {};
@@ -37,7 +39,16 @@ struct AxisPart {
   std::int64_t outer = 1, size = 1, inner = 1, begin = 0, count = 1;
 };
 
-bool splits_each(const WeightSpec& spec, const ShardPlan& plan) { return spec.stack > 0 && plan.split_experts; }
+bool splits_each(const WeightSpec& spec, const ShardPlan& plan) { return spec.expert_split && plan.split_experts; }
+
+TensorSplit split_of(const WeightSpec& spec, const ShardPlan& plan) {
+  return splits_each(spec, plan) ? *spec.expert_split : spec.split;
+}
+
+/// Of a stack the rows of each part are split.
+bool splits_rows_of_each(const WeightSpec& spec, const ShardPlan& plan) {
+  return spec.stack > 0 && splits_each(spec, plan) && spec.expert_split == TensorSplit::kAxis0;
+}
 
 AxisPart part_of(const WeightSpec& spec, const ModelPtr& model, const ShardPlan& plan, std::int64_t rank) {
   const std::int64_t ranks = plan.tensor_parallel_size;
@@ -47,9 +58,8 @@ AxisPart part_of(const WeightSpec& spec, const ModelPtr& model, const ShardPlan&
     base::ensure(size % ranks == 0, spec.name, "the plan does not divide it");
     return AxisPart{outer, size, inner, rank * (size / ranks), size / ranks};
   };
-  if (splits_each(spec, plan) && spec.stack_split == TensorSplit::kAxis0)
-    return equal(rows / spec.stack, spec.stack, row);
-  switch (splits_each(spec, plan) ? spec.stack_split : spec.split) {
+  if (splits_rows_of_each(spec, plan)) return equal(rows / spec.stack, spec.stack, row);
+  switch (split_of(spec, plan)) {
     case TensorSplit::kNone: return {1, 1, all, 0, 1};
     case TensorSplit::kAxis0: return equal(1, rows, row);
     case TensorSplit::kAxis1: return equal(rows, row, 1);
@@ -70,7 +80,7 @@ AxisPart part_of(const WeightSpec& spec, const ModelPtr& model, const ShardPlan&
 
 Shape part_shape(const WeightSpec& spec, const ShardPlan& plan, const AxisPart& part) {
   Shape shape = spec.shape;
-  const TensorSplit split = splits_each(spec, plan) ? spec.stack_split : spec.split;
+  const TensorSplit split = split_of(spec, plan);
   if (split == TensorSplit::kNone) return shape;
   const std::size_t axis = split == TensorSplit::kAxis1 ? 1 : split == TensorSplit::kFused ? shape.size() - 1 : 0;
   shape[axis] = shape[axis] / part.size * part.count;
@@ -142,7 +152,7 @@ std::vector<WeightSpec> shard_specs(const ModelPtr& model, const ShardPlan& plan
   for (WeightSpec& spec : model->weights()) {
     if (!is_on_stage(spec, model, plan, rank.pipeline)) continue;
     spec.shape = part_shape(spec, plan, part_of(spec, model, plan, rank.tensor));
-    if (splits_each(spec, plan) && spec.stack_split == TensorSplit::kAxis0) spec.stack /= plan.tensor_parallel_size;
+    if (splits_rows_of_each(spec, plan)) spec.stack /= plan.tensor_parallel_size;
     specs.push_back(std::move(spec));
   }
   return specs;

@@ -98,6 +98,9 @@ struct Generator::State {
       }
     for (const HostTable& table : rope_tables(arch.block.rotary, spec.length))
       for (std::uint32_t r = 0; r < ranks(); ++r) session().write(r, table.name, table.values);
+    if (!arch.block.attention.slopes.empty())
+      for (std::uint32_t r = 0; r < ranks(); ++r)
+        session().write(r, "slopes", slopes_of_rank(arch.block.attention, ranks(), r));
   }
 
   std::int64_t ring_rows() const { return spec.cache_rows(arch.block.attention.window); }

@@ -23,7 +23,8 @@ std::string module_of(const WeightSpec& spec) { return spec.name.substr(0, spec.
 
 /// "q_proj"; empty for other weights than a block's linear layers.
 std::string target_name(const WeightSpec& spec) {
-  if (!spec.transposed || spec.layer < 0 || !spec.pieces.empty()) return {};  // experts; parts of a fused layer
+  if (!spec.transposed || spec.layer < 0 || !spec.is_whole()) return {};  // parts of a fused layer
+  if (spec.expert_split) return {};
   const std::string module = module_of(spec);
   return module.substr(module.rfind('.') + 1);
 }
@@ -112,6 +113,10 @@ std::vector<WeightSpec> with_adapters(const std::vector<WeightSpec>& specs, cons
     out.push_back(
         factor(spec, kA, {lora->rank, cols}, Init::kUniformFanIn, by_inputs ? spec.split : TensorSplit::kNone));
     out.push_back(factor(spec, kB, {rows, lora->rank}, Init::kZeros, by_inputs ? TensorSplit::kNone : spec.split));
+    for (FilePiece piece : spec.pieces) {  // B's rows are in the order of the weight's
+      piece.name = out.back().name, piece.shape = out.back().shape;
+      out.back().pieces.push_back(std::move(piece));
+    }
   }
   return out;
 }

@@ -53,6 +53,7 @@ const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
 const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
 const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
 const PlainFamily &starcoder2_family(), &gpt_neo_family(), &gpt_bigcode_family(), &falcon_family();
+const PlainFamily &gptj_family(), &codegen_family(), &bloom_family(), &mpt_family();
 ModelPtr read_falcon(const Keys& keys);  // workloads/models/decoder/falcon.cpp
 
 namespace {
@@ -93,7 +94,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kGemma>("gemma", "Gemma"),
     relative<LlamaKind::kGemma2>("gemma2", "Gemma2"),
     relative<LlamaKind::kGemma3>("gemma3_text", "Gemma3"),
-    relative<LlamaKind::kGranite>("granite", "Granite"),
+    relative<LlamaKind::kGranite>("granite", "GraniteFor"),
     relative<LlamaKind::kPhi3>("phi3", "Phi3"),
     relative<LlamaKind::kMixtral>("mixtral", "Mixtral"),
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
@@ -101,6 +102,20 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     relative<LlamaKind::kSmolLm3>("smollm3", "SmolLM3"),
     relative<LlamaKind::kStableLm>("stablelm", "StableLm"),
+    relative<LlamaKind::kCohere>("cohere", "CohereFor"),
+    relative<LlamaKind::kCohere2>("cohere2", "Cohere2"),
+    relative<LlamaKind::kGlm>("glm", "GlmFor"),
+    relative<LlamaKind::kGlm4>("glm4", "Glm4For"),
+    relative<LlamaKind::kHelium>("helium", "Helium"),
+    relative<LlamaKind::kErnie45>("ernie4_5", "Ernie4_5For"),
+    relative<LlamaKind::kNemotron>("nemotron", "NemotronFor"),
+    relative<LlamaKind::kArcee>("arcee", "Arcee"),
+    relative<LlamaKind::kSeedOss>("seed_oss", "SeedOss"),
+    relative<LlamaKind::kExaone4>("exaone4", "Exaone4For"),
+    relative<LlamaKind::kOlmo>("olmo", "OlmoFor"),
+    relative<LlamaKind::kOlmo3>("olmo3", "Olmo3For"),
+    relative<LlamaKind::kGraniteMoe>("granitemoe", "GraniteMoeFor"),
+    relative<LlamaKind::kQwen2Moe>("qwen2_moe", "Qwen2Moe"),
     plain<gpt_family>("GPT", "gpt2", "GPT2"),
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
@@ -108,6 +123,10 @@ constexpr std::array kFamilies = {
     plain<starcoder2_family>("StarCoder2", "starcoder2", "Starcoder2"),
     plain<gpt_neo_family>("GPT-Neo", "gpt_neo", "GPTNeoFor"),
     plain<gpt_bigcode_family>("GPTBigCode", "gpt_bigcode", "GPTBigCode"),
+    plain<gptj_family>("GPT-J", "gptj", "GPTJ"),
+    plain<codegen_family>("CodeGen", "codegen", "CodeGen"),
+    plain<bloom_family>("BLOOM", "bloom", "Bloom"),
+    plain<mpt_family>("MPT", "mpt", "MptFor"),
     FamilyRow{"Falcon", "falcon", "Falcon", read_falcon, [] { return make_model(blank(falcon_family())); }},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }},

@@ -39,10 +39,12 @@ class SpecList {
                std::int64_t out, TensorSplit of_each = TensorSplit::kAxis0) {
     tensor(prefix + name + ".weight", {count * out, in}, Init::kNormal, true, TensorSplit::kAxis0);
     specs_.back().stack = out;
-    specs_.back().stack_split = of_each;
+    specs_.back().expert_split = of_each;
     for (std::int64_t i = 0; i < count; ++i)
       specs_.back().pieces.push_back({prefix + std::to_string(i) + "." + name + ".weight", {out, in}, 0, out});
   }
+  /// The last tensor is an expert's that every rank has, unless ranks share each expert.
+  void expert_split(TensorSplit split) { specs_.back().expert_split = split; }
   /// A weight and a bias. A bias is split with the outputs of its weight; after split inputs every rank holds it.
   void linear(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
     matrix(name, in, out, split);
@@ -59,7 +61,9 @@ class SpecList {
   }
   void layer_norm(const std::string& name, std::int64_t size, bool bias = true) {
     rms_norm(name, size);
-    if (!bias) return;
+    if (bias) norm_bias(name, size);
+  }
+  void norm_bias(const std::string& name, std::int64_t size) {
     tensor(name + ".bias", {size}, Init::kZeros);
     specs_.back().norm = true;
   }

@@ -88,6 +88,23 @@ std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string&
   return values;
 }
 
+/// Elements of a row of a FilePiece.
+std::int64_t row_size(const Shape& shape) { return shape.size() == 1 ? 1 : shape.back(); }
+
+/// Calls copy(the row's first element in the file's tensor, its size) for each row.
+template <class Copy>
+void for_each_row(const FilePiece& piece, const Copy& copy) {
+  const std::int64_t size = row_size(piece.shape);
+  if (piece.step == 1) return copy(piece.first * size, piece.rows * size);
+  for (std::int64_t r = 0; r < piece.rows; ++r) copy((piece.first + r * piece.step) * size, size);
+}
+
+void append(std::vector<float>& out, const std::vector<float>& all, const FilePiece& piece) {
+  for_each_row(piece, [&](std::int64_t at, std::int64_t size) {
+    out.insert(out.end(), all.begin() + at, all.begin() + at + size);
+  });
+}
+
 /// A tensor that the file has in pieces.
 std::vector<float> read_pieces(const Checkpoint& checkpoint, const Matched& matched, const WeightSpec& spec) {
   std::vector<float> out, all;
@@ -100,8 +117,7 @@ std::vector<float> read_pieces(const Checkpoint& checkpoint, const Matched& matc
                   "use the config.json that was saved with these weights"};
     if (have != piece.name) all = read_checked(checkpoint, at->second, piece.shape);
     have = piece.name;
-    const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
-    out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
+    append(out, all, piece);
   }
   return out;
 }
@@ -185,8 +201,7 @@ std::vector<float> stored_values(const Checkpoint& checkpoint, std::string_view 
   for (const FilePiece& piece : spec.pieces) {
     if (have != piece.name) all = checkpoint.floats(fmt::format("{}{}", prefix, piece.name));
     have = piece.name;
-    const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
-    out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
+    append(out, all, piece);
   }
   return out;
 }
@@ -213,13 +228,12 @@ std::vector<float> stored_values(const StoredTensor& tensor,
   for (const WeightSpec* part : tensor.parts) {
     std::vector<float> all = values(*part);
     if (part->pieces.empty()) return all;
-    const auto row = static_cast<std::int64_t>(out.size()) / tensor.shape.front();
     std::int64_t from = 0;
-    for (const FilePiece& piece : part->pieces) {
-      if (piece.name == tensor.name)
-        std::copy_n(all.begin() + from * row, piece.rows * row, out.begin() + piece.first * row);
-      from += piece.rows;
-    }
+    for (const FilePiece& piece : part->pieces)
+      for_each_row(piece, [&](std::int64_t at, std::int64_t size) {
+        if (piece.name == tensor.name) std::copy_n(all.begin() + from, size, out.begin() + at);
+        from += size;
+      });
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,11 +37,12 @@ enum class TensorSplit : std::uint8_t {
   kFused,       // the last axis is query, key and value, one after the other, each split in equal parts
 };
 
-/// Rows of a tensor of a file.
+/// Rows of a tensor of a file: stretches of its last axis, or elements where it has one axis alone.
 struct FilePiece {
   std::string name;
   Shape shape;  // of the whole tensor
   std::int64_t first = 0, rows = 0;
+  std::int64_t step = 1;  // from one of the rows to the next
 };
 
 struct WeightSpec {
@@ -54,13 +56,16 @@ struct WeightSpec {
   std::int64_t third = 0;              // and which of them this is
   bool frozen = false;                 // not trained: it has no gradient and no optimizer state
   std::int64_t stack = 0;  // not 0: on a device it is several tensors of this many rows; `third` selects one
-  TensorSplit stack_split = TensorSplit::kAxis0;  // of each of these, where ranks share each of them
-  double deviation = 0;                           // of the first values; 0: as the model draws them
-  bool table = false;                             // its rows are read by number: nothing is multiplied by it
-  bool once = false;                              // when text is written, read by the program of a prompt alone
-  bool norm = false;                              // a gain or bias of a normalization
-  std::vector<FilePiece> pieces{};  // where a file has it in other tensors: their rows, one after the other
+  /// Of an expert, or of each of a stack of them, where ranks share each of them and not their number.
+  std::optional<TensorSplit> expert_split{};
+  double deviation = 0;             // of the first values; 0: as the model draws them
+  bool table = false;               // its rows are read by number: nothing is multiplied by it
+  bool once = false;                // when text is written, read by the program of a prompt alone
+  bool norm = false;                // a gain or bias of a normalization
+  std::vector<FilePiece> pieces{};  // where a file has it in other tensors or in another order: their rows in turn
 
+  /// Whether a file has it as a tensor of its own, be it with its rows in another order.
+  bool is_whole() const { return pieces.empty() || pieces.front().name == name; }
   /// The file's tensor that has it.
   const std::string& in_file() const { return fused.empty() ? name : fused; }
   /// Whether weight decay spares it under the rule of transformers' Trainer: parameters of normalizations, and those

@@ -97,6 +97,15 @@ void HostIo::write_places(runtime::Session& session) const {
   }
 }
 
+void HostIo::write_slopes(runtime::Session& session, const AttentionArch& attention) const {
+  const Plan& plan = step_.plan;
+  for (std::int64_t t = 0; t < plan.tensor; ++t)
+    for (std::int64_t stage = 0; stage < plan.pipeline; ++stage)
+      for (std::uint32_t d = 0; d < plan.data; ++d)
+        if (const std::uint32_t rank = plan.rank_of(d, t, stage); session.has(rank, "slopes"))
+          session.write(rank, "slopes", slopes_of_rank(attention, plan.tensor, t));
+}
+
 void HostIo::write_tables(runtime::Session& session) const {
   std::vector<HostTable> tables = model_->tables(step_.kind);
   if (const DecoderArch* arch = model_->decoder())
@@ -104,6 +113,8 @@ void HostIo::write_tables(runtime::Session& session) const {
   for (const HostTable& one : tables)
     for (std::uint32_t r = 0; r < step_.plan.world(); ++r)
       if (session.has(r, one.name)) session.write(r, one.name, one.values);
+  if (const DecoderArch* arch = model_->decoder(); arch && !arch->block.attention.slopes.empty())
+    write_slopes(session, arch->block.attention);
   if (places_by_rank(step_.plan)) write_places(session);
 }
 

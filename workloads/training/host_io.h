@@ -36,6 +36,7 @@ class HostIo {
 
  private:
   void write_places(runtime::Session& session) const;
+  void write_slopes(runtime::Session& session, const AttentionArch& attention) const;
   void write_tokens(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch, const Batch& batch,
                     std::int64_t tensor) const;
   void write_labels(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const Batch& batch,

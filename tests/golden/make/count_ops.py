@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Counts what PyTorch dispatches for one layer in bf16, forward and backward, as transformers' modeling_llama.py,
 modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py, modeling_phi.py,
-modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_bert.py,
+modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_cohere.py,
+modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
+modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_bert.py,
 modeling_esm.py, modeling_modernbert.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
@@ -281,6 +283,168 @@ class BartLayer(Layer):
         return self.norms[1](x + self.drop(self.down(functional.gelu(self.up(x)))))
 
 
+class CohereNorm(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+
+    def forward(self, x):
+        y = x.to(torch.float32)
+        mean = y.mean(-1, keepdim=True)
+        y = (y - mean) * torch.rsqrt((y - mean).pow(2).mean(-1, keepdim=True) + 1e-5)
+        return (self.weight.to(torch.float32) * y).to(x.dtype)
+
+
+class FixedNorm(nn.Module):
+    """OLMo's."""
+
+    def forward(self, x):
+        return functional.layer_norm(x.to(torch.float32), x.shape[-1:], None, None, eps=1e-5).to(x.dtype)
+
+
+class OneNorm(nn.LayerNorm):
+    """Nemotron's, in autocast's types."""
+
+    def forward(self, x):
+        return functional.layer_norm(x, self.normalized_shape, self.weight + 1, self.bias, self.eps)
+
+
+class Relative(Layer):
+    """Of Llama: its norms, the elements of a head that turn, its MLP, and how its parts are put together."""
+
+    def __init__(self, norm, share=1, act=functional.silu, **traits):
+        super().__init__(False, int(HEAD * share))
+        self.norms, self.act, self.share, self.traits = nn.ModuleList(norm() for _ in range(4)), act, share, traits
+        self.up, self.down = nn.Linear(HIDDEN, FFN, bias=False), nn.Linear(FFN, HIDDEN, bias=False)
+        self.gate = nn.Linear(HIDDEN, FFN, bias=False)
+        self.wide = nn.Linear(HIDDEN, 2 * FFN, bias=False)
+        self.head_norms = nn.ModuleList(RmsNorm(HEAD, False) for _ in range(2))
+
+    def mlp(self, y):
+        if self.traits.get("plain"):
+            return self.down(self.act(self.up(y)))
+        if self.traits.get("wide"):
+            gate, up = self.wide(y).chunk(2, dim=-1)
+            return self.down(up * self.act(gate))
+        return self.down(self.act(self.gate(y)) * self.up(y))
+
+    def rotated(self, q, k, places):
+        if not self.traits.get("pairs"):
+            return super().rotated(q, k, places)
+        cos, sin = (table[:TOKENS].to(q.dtype)[places].unsqueeze(1) for table in (self.cos, self.sin))
+        if self.traits["pairs"] == "spread":  # as GLM and Helium; Cohere's tables are spread, and it turns in fp32
+            cos, sin = (t[..., :t.shape[-1] // 2].repeat_interleave(2, dim=-1) for t in (cos, sin))
+        else:
+            q, k = q.float(), k.float()
+        q, k = (t * cos + torch.stack((-t[..., 1::2], t[..., ::2]), -1).flatten(-2) * sin for t in (q, k))
+        return (q, k) if self.traits["pairs"] == "spread" else (q.to(cos.dtype), k.to(cos.dtype))
+
+    def attend(self, y, mask, places):
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        if self.traits.get("head_norms"):
+            q, k = self.head_norms[0](q), self.head_norms[1](k)
+        if self.share < 1:
+            size = int(HEAD * self.share)
+            turned = self.rotated(q[..., :size], k[..., :size], places)
+            q, k = (torch.cat((a, b[..., size:]), -1) for a, b in zip(turned, (q, k)))
+        else:
+            q, k = self.rotated(q, k, places)
+        return self.o(self.context(q, k, v, mask, lambda s: s * HEAD ** -0.5))
+
+    def forward(self, x, mask, places):
+        place, n = self.traits.get("place"), self.norms
+        if place == "parallel":
+            y = n[0](x)
+            return x + self.attend(y, mask, places) + self.mlp(y)
+        y = self.attend(x if place == "behind" else n[0](x), mask, places)
+        x = x + (n[2](y) if place else y)
+        y = self.mlp(x if place == "behind" else n[1](x))
+        return x + (n[3](y) if place else y)
+
+
+class GptJ(Plain):
+    """`fused`: as CodeGen. Half of a head turns, by tables of sines and cosines in one."""
+
+    def __init__(self, fused):
+        super().__init__(qkv_bias=False)
+        self.o, self.table = nn.Linear(HIDDEN, HIDDEN, bias=False), torch.randn(64, HEAD // 2)
+        self.wide = nn.Linear(HIDDEN, 3 * HIDDEN, bias=False) if fused else None
+
+    def act(self, x):
+        return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))
+
+    def turned(self, x, sin, cos):
+        sin, cos = (t[:, :, None, :].repeat_interleave(2, 3) for t in (sin, cos))
+        return x * cos + torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2) * sin
+
+    def attend(self, y, mask, places):
+        if self.wide:
+            rows = self.wide(y).reshape(BATCH, TOKENS, 2, -1)
+            q, v, k = (t.reshape(BATCH, TOKENS, HEADS, HEAD) for t in torch.split(rows, HIDDEN // 2, dim=-1))
+        else:
+            q, k, v = (linear(y).view(BATCH, TOKENS, HEADS, HEAD) for linear in (self.q, self.k, self.v))
+        v, half = v.permute(0, 2, 1, 3), HEAD // 2
+        table = torch.gather(self.table.repeat(BATCH, 1, 1), 1, places[..., None].repeat(BATCH, 1, half))
+        sin, cos = torch.split(table, half // 2, dim=-1)
+        q, k = (torch.cat((self.turned(t[..., :half], sin, cos), t[..., half:]), -1) for t in (q, k))
+        q, k = q.permute(0, 2, 1, 3).float(), k.permute(0, 2, 1, 3).float()
+        w = torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(HEAD) + mask
+        w = functional.softmax(w, dim=-1).to(v.dtype)
+        return self.o(torch.matmul(w, v).permute(0, 2, 1, 3).contiguous().view(BATCH, TOKENS, HIDDEN))
+
+    def forward(self, x, mask, places):
+        y = self.norm1(x)
+        return self.attend(y, mask, places) + self.down(self.act(self.up(y))) + x
+
+
+class Bloom(Plain):
+    def __init__(self):
+        super().__init__()
+        self.wide, self.alibi = nn.Linear(HIDDEN, 3 * HIDDEN), torch.randn(BATCH * HEADS, 1, TOKENS).bfloat16()
+
+    def act(self, x):
+        return x * 0.5 * (1.0 + torch.tanh(0.79788456 * x * (1 + 0.044715 * x * x)))
+
+    def attend(self, y, mask, places):
+        rows = self.wide(y).view(BATCH, TOKENS, HEADS, 3, HEAD)
+        q, k, v = (rows[..., i, :].transpose(1, 2) for i in range(3))
+        q, v = (t.reshape(BATCH * HEADS, TOKENS, HEAD) for t in (q, v))
+        k = k.reshape(BATCH * HEADS, TOKENS, HEAD).transpose(-1, -2)
+        w = self.alibi.baddbmm(q, k, beta=1.0, alpha=HEAD ** -0.5).view(BATCH, HEADS, TOKENS, TOKENS) + mask
+        w = functional.softmax(w, dim=-1, dtype=torch.float32).to(q.dtype).view(BATCH * HEADS, TOKENS, TOKENS)
+        y = torch.bmm(w, v).view(BATCH, HEADS, TOKENS, HEAD).permute(0, 2, 1, 3)
+        return self.o(y.reshape(BATCH, TOKENS, HIDDEN))
+
+
+class Mpt(Plain):
+    def __init__(self):
+        super().__init__(bias=False, qkv_bias=False)
+        self.wide, self.alibi = nn.Linear(HIDDEN, 3 * HIDDEN, bias=False), torch.randn(HEADS, 1, 64).bfloat16()
+
+    def act(self, x):
+        return functional.gelu(x)
+
+    def attend(self, y, mask, places):
+        q, k, v = (t.reshape(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2) for t in self.wide(y).chunk(3, dim=2))
+        w = torch.matmul(q, k.transpose(-1, -2)) * HEAD ** -0.5 + self.alibi[:, :, -TOKENS:]
+        w = w.masked_fill(~self.seen[:TOKENS, :TOKENS], torch.finfo(w.dtype).min)
+        w = functional.softmax(w.float(), dim=-1).to(v.dtype)
+        return self.o(torch.matmul(w, v).permute(0, 2, 1, 3).contiguous().view(BATCH, TOKENS, -1))
+
+
+RELATIVES = {
+    "cohere": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32"),
+    "glm": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, pairs="spread", wide=True),
+    "glm4": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, pairs="spread", wide=True, place="around"),
+    "helium": Relative(lambda: RmsNorm(HIDDEN, False), pairs="spread"),
+    "nemotron": Relative(lambda: OneNorm(HIDDEN), share=0.5, act=lambda x: torch.square(functional.relu(x)), plain=True),
+    "arcee": Relative(lambda: RmsNorm(HIDDEN, False), act=lambda x: torch.square(functional.relu(x)), plain=True),
+    "exaone4": Relative(lambda: RmsNorm(HIDDEN, False), place="behind", head_norms=True),
+    "olmo": Relative(FixedNorm),
+    "gptj": GptJ(False), "codegen": GptJ(True), "bloom": Bloom(), "mpt": Mpt(),
+}
+
+
 def counted(layer):
     """Forward and backward, with the addition to gradients that are there."""
     layer = layer.bfloat16()
@@ -302,7 +466,7 @@ def main():
                         ("gemma3", Llama(gemma=True, around=True, head_norms=True)), ("stablelm", StableLm()),
                         ("phi", Phi()),
                         ("starcoder2", StarCoder2()), ("gpt_neo", GptNeo()), ("gpt_bigcode", GptBigCode()),
-                        ("falcon", Falcon())):
+                        ("falcon", Falcon()), *RELATIVES.items()):
         forward, backward = counted(layer)
         print(f"{name}: forward {forward}, backward {backward}; "
               f"beyond a Llama {forward - llama[0]:+d}, {backward - llama[1]:+d}")

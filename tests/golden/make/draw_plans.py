@@ -1,5 +1,5 @@
 """Draws the plan of a training: cores, micro-batches, format, machine, passes. Nothing of it may change the training."""
-MIXTURES = ("mixtral", "qwen3_moe", "olmoe")
+MIXTURES = ("mixtral", "qwen3_moe", "olmoe", "granitemoe", "qwen2_moe")
 CORES = 8
 FORMATS = ["bf16", "bf16+sr", "fp32+bf16-matmul", "bf16+fp32-optimizer", "fp32+fp16-matmul", "tf32", "fp16", "fp16+sr",
            "fp32+sr", "tf32+sr", "bf16+fp32-softmax", "fp32+bf16-all", "fp32+fp16-all", "fp32+bf16-matmul+sr"]
@@ -74,7 +74,7 @@ def a_machine(flags, cores, draw):
 
 def a_plan(kind, family, shape, draw):
     """Flags, some of which the model may refuse. `shape`: (changes, sizes, heads that ranks share)."""
-    flags = split_layers(kind, family, shape, draw) if kind not in ("encoder", "relative", "vit") else {}
+    flags = split_layers(kind, family, shape, draw) if kind not in ("encoder", "encoder relative", "vit") else {}
     if flags and draw.random() < 0.3:
         flags["--recompute"] = draw.choice(["selective", "full"])
     data, again = data_parallel(family, shape[1], flags, draw)

@@ -5,6 +5,7 @@ import random
 
 import bart
 import decoder
+import decoder_relatives
 import encoder
 import gpt
 import odd_keys
@@ -19,9 +20,11 @@ ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "rob
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
 RELATIVES = [*relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert")),
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "xlm", "xlm-roberta-xl"))]
-KINDS = {"decoder": 8, "plain": 3, "gpt": 2, "encoder": 5, "relative": 4, "vit": 2, "t5": 2, "bart": 1}
-JOINT = ("olmo2", "olmoe")  # heads that are normed as one: no rank has some of them
+KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2, "t5": 2,
+         "bart": 1}
+JOINT = ("olmo2", "olmoe", "olmo3")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
+ADAPTED = ("cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
@@ -84,6 +87,34 @@ def a_plain(family, draw):
     return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, shared
 
 
+def a_decoder_relative(family, draw):
+    seq, vocab, size = 8 * upto(draw, 1, 12), upto(draw, 20, 400), 4 * draw.randint(1, 12)
+    heads = draw.choice([4, 8]) if family == "codegen" else draw.randint(1, 8)
+    shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
+    if family in ("codegen", "gptj", "bloom", "mpt"):
+        shared = heads
+    changes = {"vocab_size": vocab, "hidden_size": heads * size, "num_hidden_layers": draw.randint(1, 4),
+               "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": size,
+               "intermediate_size": upto(draw, 3, 200), "max_position_embeddings": seq + draw.randint(0, 9),
+               "eps": draw.choice([1e-5, 1e-6]) if family != "olmo" else 1e-5, "rope_theta": draw.choice([1e3, 5e5])}
+    if family in ("bloom", "mpt"):
+        changes["intermediate_size"] = 4 * heads * size
+    if family in ("gptj", "codegen"):
+        changes |= {"rotary_dim": 2 * draw.randint(1, size // 2), "rope_theta": 10000.0}
+    if "sliding_window" in decoder_relatives.FAMILIES[family]:
+        every, layers = draw.randint(1, 3), changes["num_hidden_layers"]
+        kinds = ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(layers)]
+        changes |= {"sliding_window": draw.randint(2, seq + 3),
+                    **({"layer_types": kinds} if family != "cohere2" else {}),
+                    **({"sliding_window_pattern": every} if family != "olmo3" else {})}
+    if family in ("granitemoe", "qwen2_moe"):
+        count = draw.randint(2, 8)
+        changes |= {"num_local_experts" if family == "granitemoe" else "num_experts": count,
+                    "num_experts_per_tok": draw.randint(1, min(count, 3)),
+                    "moe_intermediate_size": changes["intermediate_size"]}
+    return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family in JOINT else shared
+
+
 def a_gpt(_, draw):
     seq, heads = 8 * upto(draw, 1, 12), draw.randint(1, 6)
     changes = {"n_embd": heads * draw.randint(1, 24), "n_head": heads, "n_layer": draw.randint(1, 4),
@@ -131,7 +162,7 @@ def a_t5(_, draw):
     return changes, sizes, heads
 
 
-def a_relative(family, draw):
+def an_encoder_relative(family, draw):
     seq, heads, vocab, labels = upto(draw, 8, 90), draw.randint(1, 8), upto(draw, 40, 400), upto(draw, 2, 9)
     hidden, layers, ffn = heads * 2 * draw.randint(1, 12), draw.randint(1, 4), upto(draw, 3, 200)
     names = {str(i): f"LABEL_{i}" for i in range(labels)}
@@ -159,11 +190,11 @@ def a_bart(_, draw):
     return changes, {"BATCH": draw.randint(1, 4), "READ": read, "WRITTEN": written, "VOCAB": vocab}, heads
 
 
-SHAPES = {"decoder": a_decoder, "plain": a_plain, "gpt": a_gpt, "encoder": an_encoder, "relative": a_relative,
-          "vit": a_vit, "t5": a_t5, "bart": a_bart}
-FAMILIES = {"decoder": DECODERS, "plain": list(plain.FAMILIES), "gpt": ["gpt2"], "encoder": ENCODERS,
-            "relative": RELATIVES, "vit": ["vit", "deit_teacher"], "t5": list(t5.FAMILIES),
-            "bart": list(bart.FAMILIES)}
+SHAPES = {"decoder": a_decoder, "plain": a_plain, "decoder relative": a_decoder_relative, "gpt": a_gpt,
+          "encoder": an_encoder, "encoder relative": an_encoder_relative, "vit": a_vit, "t5": a_t5, "bart": a_bart}
+FAMILIES = {"decoder": DECODERS, "plain": list(plain.FAMILIES), "decoder relative": list(decoder_relatives.FAMILIES),
+            "gpt": ["gpt2"], "encoder": ENCODERS, "encoder relative": RELATIVES, "vit": ["vit", "deit_teacher"],
+            "t5": list(t5.FAMILIES), "bart": list(bart.FAMILIES)}
 
 
 def a_recipe(draw):
@@ -198,7 +229,7 @@ def a_case(seed, number):
     shape = SHAPES[kind](family, draw)
     shape[0].update(odd_keys.drawn(family, shape[0], draw))
     adapter = None
-    if kind == "decoder" and draw.random() < 0.2:
+    if (kind == "decoder" or family in ADAPTED) and draw.random() < 0.2:
         adapter = an_adapter(family, draw)
     elif family in CLASSIFIERS and draw.random() < 0.2:
         family += "_classifier"
@@ -226,8 +257,8 @@ def write(case, folder, trainings=0):
         return gpt.make_vit(case["family"], *arguments, **drawn)
     if case["adapter"]:
         drawn["adapter"] = lambda weights: with_factors(case["adapter"], weights)
-    module = {"decoder": decoder, "plain": plain, "encoder": encoder, "relative": relatives, "t5": t5,
-              "bart": bart}[kind]
+    module = {"decoder": decoder, "plain": plain, "decoder relative": decoder_relatives, "encoder": encoder,
+              "encoder relative": relatives, "t5": t5, "bart": bart}[kind]
     return module.make(case["family"], *arguments, **drawn)
 
 

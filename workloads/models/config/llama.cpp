@@ -2,123 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
-#include "workloads/models/config/table.h"
-#include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/config/llama_rope.h"
 
 namespace workloads {
 namespace {
 
 using nlohmann::json;
 using L = LlamaConfig;
-using R = RopeScaling;
-
-// ---- "rope_scaling"
-
-/// "rope_type", in older files "type": "default" changes nothing.
-struct RopeName {
-  std::string_view name;
-  RopeScaling::Type type;
-};
-constexpr std::array kRopes = {RopeName{"llama3", R::Type::kLlama3}, RopeName{"linear", R::Type::kLinear},
-                               RopeName{"dynamic", R::Type::kDynamic}, RopeName{"longrope", R::Type::kLong},
-                               RopeName{"su", R::Type::kLong}};  // as Phi-3's first files call it
-
-bool is_llama3(const R& rope) { return rope.type == R::Type::kLlama3; }
-bool is_long(const R& rope) { return rope.type == R::Type::kLong; }
-bool is_short(const R& rope) { return !is_long(rope); }
-
-void check_high(const Rules& rules, const R& rope) {
-  if (!(rope.high_freq_factor > rope.low_freq_factor && rope.high_freq_factor < 1e12))
-    rules.fail("high_freq_factor",
-               fmt::format("{} is not above low_freq_factor {}", rope.high_freq_factor, rope.low_freq_factor));
-}
-
-void check_factors(const Rules& rules, const R& rope) {
-  for (const auto* list : {&rope.short_factor, &rope.long_factor})
-    for (const double factor : *list) rules.positive("long_factor", factor);
-}
-
-// clang-format off
-constexpr auto kRopeFields = std::to_array<Field<R>>({
-    {.key = "rope_type",
-     .write = [](const R& r) { return json(std::ranges::find(kRopes, r.type, &RopeName::type)->name); }},
-    {.key = "factor", .member = &R::factor, .required = true, .when = is_short},
-    {.key = "low_freq_factor", .member = &R::low_freq_factor, .required = true, .when = is_llama3},
-    {.key = "high_freq_factor", .member = &R::high_freq_factor, .required = true, .when = is_llama3,
-     .check = check_high},
-    {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .required = true,
-     .when = is_llama3},
-    // Keys of Phi-3; written files have the length it was trained for beside the scaling.
-    {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .when = is_long,
-     .written = kNever},
-    {.key = "factor", .member = &R::factor, .when = is_long, .written = kNever},
-    {.key = "attention_factor", .member = &R::attention_factor, .range = kPositiveOrNone, .when = is_long,
-     .written = [](const R& r) { return r.attention_factor > 0; }},
-    {.key = "short_factor", .when = is_long, .write = [](const R& r) { return json(r.short_factor); }},
-    {.key = "long_factor", .when = is_long, .write = [](const R& r) { return json(r.long_factor); },
-     .check = check_factors},
-});
-// clang-format on
-
-std::vector<double> factors(const Keys& keys, const char* key, std::int64_t pairs) {
-  const json list = keys.has(key) ? keys.at(key) : json();
-  const bool numbers = list.is_array() && std::ranges::all_of(list, [](const json& x) { return x.is_number(); });
-  if (!numbers || std::ssize(list) != pairs)
-    keys.fail(fmt::format("\"{}\" is no list of {} numbers, one for each pair of a head that turns", key, pairs),
-              "copy the model's config.json as it is published");
-  return list.get<std::vector<double>>();
-}
-
-/// Positions over those that the model was trained for first.
-double long_factor(const LlamaConfig& c) {
-  return static_cast<double>(c.max_position_embeddings) /
-         static_cast<double>(std::max<std::int64_t>(1, c.rope_scaling->original_max_position_embeddings));
-}
-
-/// Source: transformers, modeling_rope_utils.py; of "longrope" _compute_longrope_parameters() and Ding et al.,
-/// arXiv:2402.13753.
-void read_scaling(const Keys& keys, LlamaConfig& c) {
-  keys.optional("rope_theta", c.rope_theta);
-  const char* type_key = keys.has("rope_type") ? "rope_type" : "type";
-  const json type = keys.has(type_key) ? keys.at(type_key) : json();
-  if (type == "default") return;
-  const auto* known = std::ranges::find(kRopes, type.is_string() ? type.get<std::string>() : "", &RopeName::name);
-  if (known == kRopes.end())
-    keys.fail(fmt::format("the rotary scaling of type {} is not modelled", type.dump()),
-              "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\", \"dynamic\" or "
-              "\"longrope\"");
-  R& rope = c.rope_scaling.emplace(read_fields<R>(kRopeFields, keys, {.type = known->type}));
-  if (!is_long(rope)) return;
-  const auto pairs = static_cast<std::int64_t>(c.rotary_share * static_cast<double>(c.head_dim)) / 2;
-  rope.short_factor = factors(keys, "short_factor", pairs);
-  rope.long_factor = factors(keys, "long_factor", pairs);
-  if (!keys.has("factor")) rope.factor = long_factor(c);
-}
-
-/// transformers 5 renamed the key and moved rope_theta inside.
-void read_rope(const Keys& keys, LlamaConfig& c) {
-  for (const char* key : {"rope_scaling", "rope_parameters"})
-    if (keys.has(key)) read_scaling(Keys{keys, key}, c);
-}
-
-void check_rope(const Rules& rules, const LlamaConfig& c) {
-  if (c.rope_scaling) check_fields<R>(kRopeFields, *c.rope_scaling, rules.inside("rope_scaling"));
-}
-
-json rope_json(const LlamaConfig& c) { return c.rope_scaling ? write_fields<R>(kRopeFields, *c.rope_scaling) : json(); }
-
-/// In Phi-3's files the original positions are beside the scaling.
-void read_original_positions(const Keys& keys, LlamaConfig& c) {
-  if (!keys.has("original_max_position_embeddings")) return;
-  keys.optional("original_max_position_embeddings", c.rope_scaling->original_max_position_embeddings);
-  c.rope_scaling->factor = long_factor(c);
-}
-
-// ---- the other keys
 
 void check_head(const Rules& rules, const LlamaConfig& c) {
   rules.positive("head_dim", c.head_dim, kHeadCounts.most);
@@ -180,18 +73,72 @@ void require_pattern(const Keys& keys, const char* key, std::int64_t layers, std
               "use a model whose layers alternate regularly");
 }
 
+/// The kind of each layer, by which newer files say what older ones say by a number.
 void read_layer_types(const Keys& keys, LlamaConfig& c) {
-  require_pattern(keys, "layer_types", c.num_hidden_layers, c.full_every, {"sliding_attention", "full_attention"});
+  constexpr const char* kTypes = "layer_types";
+  if (!keys.has(kTypes)) return;
+  const json& list = keys.at(kTypes);
+  if (c.kind != LlamaKind::kGemma2 && !keys.has("sliding_window_pattern") && list.is_array() && c.sliding_window > 0)
+    c.full_every = std::find(list.begin(), list.end(), json("full_attention")) - list.begin() + 1;
+  require_pattern(keys, kTypes, c.num_hidden_layers, c.sliding_window > 0 ? c.full_every : 1,
+                  {"sliding_attention", "full_attention"});
+}
+
+json layer_types(const LlamaConfig& c) {
+  json list = json::array();
+  for (std::int64_t l = 1; l <= c.num_hidden_layers; ++l)
+    list.push_back(c.sliding_window > 0 && l % c.full_every != 0 ? "sliding_attention" : "full_attention");
+  return list;
+}
+
+/// A number, or "LLLG" for 4.
+void read_pattern(const Keys& keys, LlamaConfig& c) {
+  constexpr const char* kPattern = "sliding_window_pattern";
+  if (!keys.has(kPattern) || !keys.at(kPattern).is_string()) return keys.optional(kPattern, c.full_every);
+  const auto text = keys.at(kPattern).get<std::string>();
+  if (text.empty() || text.find('G') + 1 != text.size() || text.find_first_not_of("LG") != std::string::npos)
+    keys.fail(fmt::format("\"{}\" is \"{}\"; only some L and one G at the end are modelled", kPattern, text),
+              "use a model whose layers alternate regularly");
+  c.full_every = std::ssize(text);
+}
+
+void check_window(const Rules& rules, const LlamaConfig& c) {
+  if (c.sliding_window != 0) rules.positive("sliding_window", c.sliding_window);
+  if (c.sliding_window == 0 && c.kind == LlamaKind::kCohere2)
+    rules.fail("sliding_window", "without one no layer would know positions");
 }
 
 void read_no_rope_layers(const Keys& keys, LlamaConfig& c) {
   require_pattern(keys, "no_rope_layers", c.num_hidden_layers, c.no_rope_every, {1, 0});
 }
 
+void read_attention_bias(const Keys& keys, LlamaConfig& c) {
+  keys.optional("attention_bias", c.qkv_bias);
+  if (dialect_of(c.kind).biases.out) c.out_bias = c.qkv_bias;
+}
+
+void read_use_bias(const Keys& keys, LlamaConfig& c) {
+  keys.optional("use_bias", c.qkv_bias);
+  c.out_bias = c.mlp_bias = c.qkv_bias;
+}
+
+bool has_attention_bias(const L& c) { return dialect_of(c.kind).biases.attention; }
+bool has_no_attention_bias(const L& c) { return !has_attention_bias(c); }
+bool has_mlp_bias(const L& c) { return dialect_of(c.kind).biases.mlp; }
+bool has_no_mlp_bias(const L& c) { return !has_mlp_bias(c); }
+bool is_ernie(const L& c) { return c.kind == LlamaKind::kErnie45; }
+bool is_no_ernie(const L& c) { return !is_ernie(c); }
+bool is_seed(const L& c) { return c.kind == LlamaKind::kSeedOss; }
+bool is_cohere(const L& c) { return c.kind == LlamaKind::kCohere || c.kind == LlamaKind::kCohere2; }
+
+bool has_eps_key(const L& c, std::string_view key) { return dialect_of(c.kind).norms.key == key; }
+bool has_rms_eps(const L& c) { return has_eps_key(c, "rms_norm_eps"); }
+bool has_layer_norm_eps(const L& c) { return has_eps_key(c, "layer_norm_eps"); }
+bool has_norm_eps(const L& c) { return has_eps_key(c, "norm_eps"); }
+
 bool is_gemma3(const L& c) { return c.kind == LlamaKind::kGemma3; }
 bool is_phi3(const L& c) { return c.kind == LlamaKind::kPhi3; }
 bool is_stablelm(const L& c) { return c.kind == LlamaKind::kStableLm; }
-bool is_no_stablelm(const L& c) { return !is_stablelm(c); }
 
 void check_turned(const Rules& rules, const LlamaConfig& c) {
   if (!(c.rotary_share > 0 && c.rotary_share <= 1) || rope_frequencies(c).empty())
@@ -199,21 +146,31 @@ void check_turned(const Rules& rules, const LlamaConfig& c) {
 }
 
 bool is_smollm3(const L& c) { return c.kind == LlamaKind::kSmolLm3; }
-bool has_norms_around(const L& c) { return dialect_of(c.kind).norms_around; }
+bool is_later_gemma(const L& c) { return c.kind == LlamaKind::kGemma2 || c.kind == LlamaKind::kGemma3; }
 double gemma2_or_none(const L& c, double value) { return c.kind == LlamaKind::kGemma2 ? value : 0; }
-bool has_window(const L& c) { return dialect_of(c.kind).window; }
+bool has_window(const L& c) { return dialect_of(c.kind).positions.window; }
+bool has_pattern(const L& c) { return dialect_of(c.kind).positions.pattern; }
+bool has_layer_types(const L& c) { return dialect_of(c.kind).positions.full_every > 0; }
+bool lists_layers(const L& c) { return dialect_of(c.kind).positions.listed; }
 bool has_no_window(const L& c) { return !has_window(c); }
 bool is_gemma(const L& c) { return dialect_of(c.kind).gemma; }
-bool is_not_gemma(const L& c) { return !is_gemma(c); }
 bool is_granite(const L& c) { return dialect_of(c.kind).multipliers; }
-bool is_mixtral(const L& c) { return c.kind == LlamaKind::kMixtral; }
+bool has_expert_key(const L& c, std::string_view key) {
+  const char* count = dialect_of(c.kind).experts.count;
+  return count && count == key;
+}
+bool has_local_experts(const L& c) { return has_expert_key(c, "num_local_experts"); }
+bool has_relu2(const L& c) { return dialect_of(c.kind).activation == Activation::kRelu2; }
+bool has_silu(const L& c) { return dialect_of(c.kind).activation == Activation::kSilu; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
 bool is_olmoe(const L& c) { return c.kind == LlamaKind::kOlmoe; }
-bool has_num_experts(const L& c) { return is_qwen3_moe(c) || is_olmoe(c); }
-bool has_experts(const L& c) { return is_mixtral(c) || has_num_experts(c); }
-bool has_rotary_share(const L& c) { return is_stablelm(c) || is_phi3(c); }
+bool is_qwen2_moe(const L& c) { return c.kind == LlamaKind::kQwen2Moe; }
+bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
+bool clips(const L& c) { return is_olmoe(c) || c.kind == LlamaKind::kOlmo; }
+bool has_num_experts(const L& c) { return has_expert_key(c, "num_experts"); }
+bool has_experts(const L& c) { return dialect_of(c.kind).experts.count != nullptr; }
+bool has_rotary_share(const L& c) { return dialect_of(c.kind).positions.share > 0; }
 bool has_no_rotary_share(const L& c) { return !has_rotary_share(c); }
-bool has_long_rope(const L& c) { return c.rope_scaling && is_long(*c.rope_scaling); }
 
 // clang-format off
 constexpr auto kLlamaFields = std::to_array<Field<L>>({
@@ -224,19 +181,26 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &L::max_position_embeddings, .required = true},
     {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts,
-     .otherwise = [](L& c) { c.num_key_value_heads = c.num_attention_heads; }},
+     .otherwise = [](L& c) {
+       const std::int64_t heads = dialect_of(c.kind).kv_heads;
+       c.num_key_value_heads = heads > 0 ? heads : c.num_attention_heads;
+     }},
     {.key = "head_dim", .member = &L::head_dim,
-     .otherwise = [](L& c) { c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0; },
+     .otherwise = [](L& c) {
+       c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
+       if (const std::int64_t head = dialect_of(c.kind).head; head > 0) c.head_dim = head;
+     },
      .check = check_head},
     {.key = "sliding_window", .member = &L::sliding_window, .range = kPositiveOrNone, .when = has_window,
-     .otherwise = [](L& c) { c.sliding_window = has_norms_around(c) ? 4096 : 0; }},
-    {.key = "sliding_window_pattern", .member = &L::full_every, .when = is_gemma3},
-    {.key = "layer_types", .when = has_norms_around, .read = read_layer_types},
-    {.key = "query_pre_attn_scalar", .member = &L::query_scalar, .when = has_norms_around,
+     .otherwise = [](L& c) { c.sliding_window = dialect_of(c.kind).positions.span; }, .check = check_window},
+    {.key = "sliding_window_pattern", .member = &L::full_every, .when = has_pattern, .read = read_pattern},
+    {.key = "layer_types", .when = has_layer_types, .written = lists_layers, .read = read_layer_types,
+     .write = layer_types},
+    {.key = "query_pre_attn_scalar", .member = &L::query_scalar, .when = is_later_gemma,
      .otherwise = [](L& c) { c.query_scalar = 256; }},
-    {.key = "attn_logit_softcapping", .member = &L::score_cap, .range = kPositiveOrNone, .when = has_norms_around,
+    {.key = "attn_logit_softcapping", .member = &L::score_cap, .range = kPositiveOrNone, .when = is_later_gemma,
      .otherwise = [](L& c) { c.score_cap = gemma2_or_none(c, 50); }},
-    {.key = "final_logit_softcapping", .member = &L::logit_cap, .range = kPositiveOrNone, .when = has_norms_around,
+    {.key = "final_logit_softcapping", .member = &L::logit_cap, .range = kPositiveOrNone, .when = is_later_gemma,
      .otherwise = [](L& c) { c.logit_cap = gemma2_or_none(c, 30); }},
     {.key = "use_bidirectional_attention", .only = false, .when = is_gemma3, .written = kNever},
     {.key = "no_rope_layer_interval", .member = &L::no_rope_every, .when = is_smollm3,
@@ -251,23 +215,35 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     // Old files of Gemma say "gelu" under "hidden_act" where transformers computes the tanh formula all the same.
     {.key = "hidden_activation", .member = &L::hidden_act, .choices = kGeluTanhOnly, .when = is_gemma},
     {.key = "hidden_act", .when = is_gemma, .write = [](const L& c) { return json(name_of(c.hidden_act)); }},
-    {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = is_not_gemma},
-    {.key = "attention_bias", .only = false},
-    {.key = "mlp_bias", .only = false},
+    {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = has_silu},
+    {.key = "hidden_act", .member = &L::hidden_act, .choices = kRelu2Only, .when = has_relu2},
+    {.key = "attention_bias", .only = false, .when = has_no_attention_bias},
+    {.key = "attention_bias", .member = &L::qkv_bias, .when = has_attention_bias, .read = read_attention_bias},
+    {.key = "attention_out_bias", .member = &L::out_bias, .when = is_seed},
+    {.key = "mlp_bias", .only = false, .when = has_no_mlp_bias},
+    {.key = "mlp_bias", .member = &L::mlp_bias, .when = has_mlp_bias},
+    {.key = "use_bias", .member = &L::qkv_bias, .when = is_ernie, .read = read_use_bias},
+    {.key = "logit_scale", .member = &L::logit_scale, .when = is_cohere,
+     .otherwise = [](L& c) { c.logit_scale = 0.0625; }},
+    {.key = "use_qk_norm", .only = false, .when = is_cohere},
     {.key = "partial_rotary_factor", .only = 1.0, .when = has_no_rotary_share, .written = kNever},
     {.key = "partial_rotary_factor", .member = &L::rotary_share, .when = has_rotary_share,
-     .otherwise = [](L& c) { c.rotary_share = is_stablelm(c) ? 0.25 : 1; }, .check = check_turned},
+     .otherwise = [](L& c) { c.rotary_share = dialect_of(c.kind).positions.share; }, .check = check_turned},
     {.key = "use_qkv_bias", .member = &L::qkv_bias, .when = is_stablelm},
-    {.key = "use_parallel_residual", .only = false, .when = is_stablelm},
+    {.key = "use_parallel_residual", .member = &L::parallel, .when = is_stablelm},
     {.key = "qk_layernorm", .only = false, .when = is_stablelm},
     {.key = "hidden_dropout", .only = 0.0, .when = is_stablelm},
-    {.key = "layer_norm_eps", .member = &L::rms_norm_eps, .when = is_stablelm},
-    {.key = "num_local_experts", .member = &L::num_experts, .required = true, .when = is_mixtral,
+    {.key = "layer_norm_eps", .member = &L::rms_norm_eps, .when = has_layer_norm_eps},
+    {.key = "norm_eps", .member = &L::rms_norm_eps, .when = has_norm_eps},
+    {.key = "num_local_experts", .member = &L::num_experts, .required = true, .when = has_local_experts,
      .check = check_experts},
     {.key = "num_experts", .member = &L::num_experts, .required = true, .when = has_num_experts,
      .check = check_experts},
     {.key = "moe_intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth,
-     .when = is_qwen3_moe},
+     .when = has_moe_size},
+    {.key = "shared_expert_intermediate_size", .member = &L::shared_size, .required = true, .range = kWidth,
+     .when = is_qwen2_moe},
+    {.key = "qkv_bias", .member = &L::qkv_bias, .when = is_qwen2_moe},
     {.key = "num_experts_per_tok", .member = &L::num_experts_per_tok, .required = true, .when = has_experts,
      .check = check_chosen},
     {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_experts,
@@ -279,11 +255,12 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = has_num_experts,
      .otherwise = [](L& c) { c.norm_topk_prob = false; }},
     {.key = "router_jitter_noise", .only = 0.0, .when = has_experts, .written = kNever},
-    {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = is_qwen3_moe},
-    {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = is_qwen3_moe},
-    {.key = "clip_qkv", .only = None{}, .when = is_olmoe, .written = kNever},
-    {.key = "rms_norm_eps", .member = &L::rms_norm_eps, .when = is_no_stablelm},
-    {.key = "rope_theta", .member = &L::rope_theta, .otherwise = [](L& c) { c.rope_theta = dialect_of(c.kind).theta; }},
+    {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = has_moe_size},
+    {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = has_moe_size},
+    {.key = "clip_qkv", .only = None{}, .when = clips, .written = kNever},
+    {.key = "rms_norm_eps", .member = &L::rms_norm_eps, .when = has_rms_eps},
+    {.key = "rope_theta", .member = &L::rope_theta,
+     .otherwise = [](L& c) { c.rope_theta = dialect_of(c.kind).positions.theta; }},
     {.key = "rope_local_base_freq", .member = &L::local_theta, .when = is_gemma3,
      .otherwise = [](L& c) { c.local_theta = 10000; }},
     {.key = "initializer_range", .member = &L::initializer_range},
@@ -293,7 +270,11 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "rope_scaling", .read = read_rope, .write = rope_json, .check = check_rope},
     {.key = "original_max_position_embeddings", .when = has_long_rope, .read = read_original_positions,
      .write = [](const L& c) { return json(c.rope_scaling->original_max_position_embeddings); }},
-    {.key = "attention_dropout", .member = &L::attention_dropout, .range = kProbability},
+    {.key = "attention_dropout", .member = &L::attention_dropout, .range = kProbability, .when = is_no_ernie,
+     .otherwise = [](L& c) { c.attention_dropout = is_seed(c) ? 0.1 : 0; }},
+    {.key = "attention_dropout", .only = 0.0, .when = is_ernie, .written = kNever},
+    {.key = "residual_dropout", .member = &L::residual_dropout, .range = kProbability, .when = is_seed,
+     .otherwise = [](L& c) { c.residual_dropout = 0.1; }},
     {.key = "resid_pdrop", .only = 0.0, .when = is_phi3, .written = kNever},
     {.key = "embd_pdrop", .only = 0.0, .when = is_phi3, .written = kNever},
     {.key = "lora", .written = [](const L& c) { return c.lora.has_value(); }, .read = read_lora,
@@ -314,7 +295,6 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
 
 LlamaConfig read_llama(const Keys& keys, LlamaKind kind) {
   LlamaConfig c = blank_config(kind);
-  c.rms_norm_eps = dialect_of(kind).eps;
   c = read_fields<L>(kLlamaFields, keys, std::move(c));
   check(c, keys.where());
   return c;

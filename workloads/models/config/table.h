@@ -39,6 +39,7 @@ inline constexpr Activation kGelus[] = {Activation::kGelu, Activation::kGeluTanh
 inline constexpr Activation kGeluTanhOnly[] = {Activation::kGeluTanh};
 inline constexpr Activation kReluOnly[] = {Activation::kRelu};
 inline constexpr Activation kSiluOnly[] = {Activation::kSilu};
+inline constexpr Activation kRelu2Only[] = {Activation::kRelu2};
 
 /// A member of a configuration that a key stands for.
 template <class C>

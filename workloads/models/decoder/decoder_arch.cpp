@@ -42,6 +42,7 @@ Sizes sizes_of(const DecoderArch& arch) {
           .vocabulary = arch.vocabulary,
           .positions = arch.positions,
           .experts = arch.block.mixture ? arch.block.mixture->experts : 0,
+          .shared = arch.block.mixture ? arch.block.mixture->shared.size : 0,
           .joint_heads = arch.block.attention.joint_norms};
 }
 
@@ -124,12 +125,21 @@ std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length
   return out;
 }
 
+std::vector<float> slopes_of_rank(const AttentionArch& attention, std::int64_t ranks, std::int64_t rank) {
+  const std::int64_t heads = std::ssize(attention.slopes) / ranks;
+  return {attention.slopes.begin() + rank * heads, attention.slopes.begin() + (rank + 1) * heads};
+}
+
 double decoder_flops(const DecoderArch& f, const Step& step) {
   const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.block.mlp.size);
   const auto kv = static_cast<double>(f.block.attention.key_size()),
              q = static_cast<double>(f.block.attention.query_size());
   double mlp = (f.block.mlp.gated ? 3 : 2) * h * ffn;
-  if (const auto& m = f.block.mixture) mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
+  if (const auto& m = f.block.mixture) {
+    const auto shared = static_cast<double>(m->shared.size);
+    mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
+    if (m->shared.size > 0) mlp += h * (3 * shared + 1);
+  }
   const double layer = h * (2 * q + 2 * kv) + mlp;
   const auto layers = static_cast<double>(f.layers), length = static_cast<double>(step.kind.length);
   const double head = f.head.classes > 0 ? static_cast<double>(f.head.classes) / length  // of one token of a text

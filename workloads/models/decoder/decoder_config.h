@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "workloads/models/config.h"
+#include "workloads/models/layers/arch.h"
 #include "workloads/models/lora.h"
 #include "workloads/models/registry.h"
 #include "workloads/models/weights.h"
@@ -47,35 +48,90 @@ enum class LlamaKind {
   kOlmoe,
   kOlmo2,
   kSmolLm3,
-  kStableLm
+  kStableLm,
+  kCohere,
+  kCohere2,
+  kGlm,
+  kGlm4,
+  kHelium,
+  kErnie45,
+  kNemotron,
+  kArcee,
+  kSeedOss,
+  kExaone4,
+  kOlmo,
+  kOlmo3,
+  kGraniteMoe,
+  kQwen2Moe
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
 struct ExpertNames {
   const char* count = nullptr;  // "num_experts"
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
+  const char *fused_wide = "", *fused_down = "";  // as MixtureArch has them
+};
+
+/// The norms of a relative.
+struct DialectNorms {
+  NormPlace place = NormPlace::kBefore;
+  bool of_heads = false;  // RMSNorm of each head of queries and keys
+  bool joint = false;     // one norm over all heads of queries, and one of keys
+  bool layer = false;     // they are LayerNorms
+  bool gain = true, bias = true;
+  double offset = 0;                                 // they multiply by weight + this
+  const char* key = "rms_norm_eps";                  // of their eps; empty: a file has none
+  double eps = 1e-6;                                 // when the file does not say
+  const char* behind = "post_attention_layernorm";   // with NormPlace::kAround: of attention's output,
+  const char* before = "pre_feedforward_layernorm";  // and of the MLP's input
+  const char* last = "post_feedforward_layernorm";   // and of its output
+};
+
+/// The tokens that a layer of a relative sees, and how it knows their positions.
+struct DialectPositions {
+  bool neighbours = false;      // pairs that turn are neighbours
+  bool only_windowed = false;   // where layers have windows, those without one turn nothing
+  double theta = 10000;         // when the file does not say
+  double share = 0;             // of a head's elements, those that turn when the file does not say; 0: no key says it
+  bool window = false;          // "sliding_window" says how far back a token sees
+  std::int64_t span = 0;        // when the file does not say; 0: all
+  std::int64_t full_every = 0;  // one in this many layers has no window; the same
+  bool pattern = false;         // "sliding_window_pattern" says it,
+  bool listed = false;          // and "layer_types", which is written
+};
+
+/// The biases of a relative: of queries, keys and values always, or those that a key of the file has.
+struct DialectBiases {
+  bool qkv = false;        // when the file does not say
+  bool attention = false;  // "attention_bias" is that of queries, keys and values,
+  bool out = false;        // and of attention's output
+  bool mlp = false;        // "mlp_bias"
+};
+
+/// The operations of a layer beyond a Llama's, counted as FrameworkOps says by tests/golden/make/count_ops.py.
+struct DialectOps {
+  double forward = 0, backward = 0;
 };
 
 /// The differences of a relative of Llama. Source: transformers, modeling_NAME.py.
 struct LlamaDialect {
   LlamaKind kind;
   std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
-  bool qkv_bias = false;                        // queries, keys and values have a bias
-  bool head_norms = false;                      // RMSNorm of each head of queries and keys
-  bool joint_norms = false;                     // one norm over all heads of queries, and one of keys
-  bool norms_behind = false;                    // norms follow a layer's parts instead of preceding them
-  bool norms_around = false;  // a norm before each part of a layer and one behind it; scores are scaled by a key
-  bool gemma = false;         // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
-  bool window = false;        // "sliding_window" says how far back a token sees
-  bool multipliers = false;   // of embeddings, residuals, scores and logits
-  bool tied = false;          // when the file does not say
-  bool layer_norm = false;    // norms are LayerNorms, with biases
-  bool fused = false;         // a file has queries, keys and values in one tensor, and gate and up
+  DialectNorms norms{};
+  DialectPositions positions{};
+  DialectBiases biases{};
+  bool gemma = false;        // embeddings are scaled by sqrt(hidden_size), and further keys
+  bool multipliers = false;  // of embeddings, residuals, scores and logits
+  bool tied = false;         // when the file does not say
+  bool parallel = false;     // attention and MLP read the same norm
+  bool gated = true;         // the MLP
+  bool fused_qkv = false;    // a file has queries, keys and values in one tensor,
+  bool fused_mlp = false;    // or gate and up
+  bool classifies = true;    // transformers has a model that classifies texts
   ExpertNames experts{};
-  double eps = 1e-6;  // the same
   Activation activation = Activation::kSilu;
-  double theta = 10000;         // of the rotary positions, the same
-  std::int64_t full_every = 0;  // one in this many layers has no window; the same
+  std::int64_t head = 0, kv_heads = 0;  // "head_dim" and "num_key_value_heads" when the file does not say; 0: as Llama
+  DialectOps more{};                    // besides those of norms of heads, Gemma's and experts
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
@@ -86,11 +142,18 @@ struct LlamaPattern {
   double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
   std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
   double rotary_share = 1;          // of a head's elements, those that turn
-  bool qkv_bias = false;            // where the file says so
+};
+
+/// A layer's parts, attention and MLP.
+struct LlamaParts {
+  bool qkv_bias = false, out_bias = false, mlp_bias = false;
+  bool parallel = false;        // both read the same norm
+  double residual_dropout = 0;  // of their outputs
 };
 
 struct LlamaScales {
   double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
+  double logit_scale = 1;               // of the logits, too
   double attention_multiplier = 0;      // of scores; 0: 1 / sqrt(head_dim)
   std::int64_t query_scalar = 0;        // scores are multiplied by 1 / sqrt of it; 0: by attention_multiplier
   double score_cap = 0, logit_cap = 0;  // 0: none
@@ -101,6 +164,7 @@ struct LlamaExperts {
   bool norm_topk_prob = true;                             // a token's gates add up to 1
   double router_aux_loss_coef = 0;
   bool output_router_logits = false;  // without it transformers leaves the router's loss out
+  std::int64_t shared_size = 0;       // of an expert that every token has; 0: there is none
   double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
 };
 
@@ -111,7 +175,7 @@ struct TextClasses {
 };
 
 /// LlamaForCausalLM and its relatives.
-struct LlamaConfig : LlamaPattern, LlamaScales, LlamaExperts {
+struct LlamaConfig : LlamaPattern, LlamaParts, LlamaScales, LlamaExperts {
   LlamaKind kind = LlamaKind::kLlama;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;

@@ -18,7 +18,10 @@ class Decoder final : public SplitGraph {
       : SplitGraph{model, step, step.plan.micro_batch * step.kind.length}, block_{net_, arch_.block, arch_.layers} {}
 
  private:
-  void declare_tables() override { net_.declare_rotary(arch_.block.rotary, step_.kind.length, runtime::Kind::kInput); }
+  void declare_tables() override {
+    net_.declare_rotary(arch_.block.rotary, step_.kind.length, runtime::Kind::kInput);
+    net_.declare_slopes(arch_.block.attention, runtime::Kind::kInput);
+  }
 
   std::vector<ValueId> forward(std::int64_t number) override {
     const Chunk chunk = chunk_of(step_, number, arch_.layers);
@@ -73,7 +76,8 @@ class Decoder final : public SplitGraph {
     layer_ = -1;
     net_.restart_stream();
     const ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", rows_);
-    return net_.with_positions(arch_.embedding, x, places_by_rank(step_.plan));
+    return net_.with_positions(arch_.embedding, net_.normed_tokens(arch_.embedding, arch_.block.norm, x),
+                               places_by_rank(step_.plan));
   }
 
   MixtureLoss place_of_loss(std::int64_t chunk) {

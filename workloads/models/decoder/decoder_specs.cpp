@@ -7,75 +7,114 @@ namespace {
 
 /// A linear layer with inputs of one size.
 struct Projection {
-  std::string name;
+  std::string name{};
   std::int64_t in = 0, out = 0;
   TensorSplit split = TensorSplit::kAxis0;
   bool bias = false;
 };
 
-/// Where the rows of one of several layers are that a file has as one tensor.
-struct Fused {
-  std::string name;                                 // empty: it has each of its own
-  std::int64_t all = 0;                             // rows of the file's tensor
-  std::vector<std::array<std::int64_t, 2>> rows{};  // of these: the first, and how many
+/// Rows of a tensor of a file.
+struct Rows {
+  std::int64_t first = 0, count = 0, step = 1;
 };
 
-void put(SpecList& list, const Projection& p, const Fused& fused = {}) {
+/// Where the rows of a layer are that a file has otherwise.
+struct Stored {
+  std::string name;          // empty: it has the layer as it is
+  std::int64_t all = 0;      // rows of the file's tensor
+  std::vector<Rows> rows{};  // of these, in the layer's order
+};
+
+void put(SpecList& list, const Projection& p, const Stored& from = {}) {
   const auto stored = [&](const char* kind, Shape shape) {
     std::vector<FilePiece> pieces;
-    for (const auto [first, rows] : fused.rows) pieces.push_back({fused.name + kind, shape, first, rows});
-    if (!fused.name.empty()) list.stored_in(std::move(pieces));
+    for (const auto [first, rows, step] : from.rows) pieces.push_back({from.name + kind, shape, first, rows, step});
+    if (!from.name.empty()) list.stored_in(std::move(pieces));
   };
   list.matrix(p.name, p.in, p.out, p.split);
-  stored(".weight", {fused.all, p.in});
+  stored(".weight", {from.all, p.in});
   if (!p.bias) return;
   const TensorSplit split = p.split == TensorSplit::kAxis1 ? TensorSplit::kNone : p.split;
   list.tensor(p.name + ".bias", {p.out}, Init::kZeros, false, split);
-  stored(".bias", {fused.all});
+  stored(".bias", {from.all});
 }
 
 void norm(SpecList& list, const NormArch& arch, const std::string& name, std::int64_t size) {
-  if (!arch.rms) return list.layer_norm(name, size);
-  list.rms_norm(name, size, arch.offset != 0 ? Init::kZeros : Init::kOnes);
+  if (arch.rms) return list.rms_norm(name, size, arch.offset != 0 ? Init::kZeros : Init::kOnes);
+  if (arch.gain) list.rms_norm(name, size);
+  if (arch.bias) list.norm_bias(name, size);
 }
 
-/// Queries, keys and values, of which `part` is the 0th, 1st or 2nd.
-Fused fused_qkv(const AttentionArch& a, const AttentionNames& names, const std::string& prefix, std::int64_t part) {
-  if (names.fused.empty()) return {};
-  const std::int64_t query = a.query_size(), key = a.key_size();
-  Fused out{prefix + names.fused, query + 2 * key, {}};
-  if (names.fused_by_heads) {
-    const std::int64_t queries = a.heads / a.kv_heads;  // of a head of keys
-    for (std::int64_t h = 0; h < a.kv_heads; ++h) {
-      const std::int64_t first = h * (queries + 2);
-      out.rows.push_back(
-          {(part == 0 ? first : first + queries + part - 1) * a.head, (part == 0 ? queries : 1) * a.head});
-    }
-  } else {
-    out.rows.push_back({part == 0 ? 0 : query + (part - 1) * key, part == 0 ? query : key});
-  }
+/// Queries, keys and values in one tensor, of which `part` is the 0th, 1st or 2nd.
+Stored fused_qkv(const AttentionArch& a, const AttentionNames& names, const std::string& prefix, std::int64_t part) {
+  const std::int64_t groups = names.fused_groups > 0 ? names.fused_groups : a.kv_heads;
+  if (names.fused.empty() || groups == 0) return {};
+  const std::int64_t query = a.query_size() / groups, key = a.key_size() / groups, all = query + 2 * key;
+  const bool behind = (part == 2) != names.values_first;  // of keys and values
+  Stored out{prefix + names.fused, groups * all, {}};
+  for (std::int64_t g = 0; g < groups; ++g)
+    out.rows.push_back({g * all + (part == 0 ? 0 : query + (behind ? key : 0)), part == 0 ? query : key});
   return out;
+}
+
+/// Queries or keys whose pairs that turn are neighbours in the file: the device has the first elements of a head's
+/// pairs, then the second ones, then those that do not turn. Products of queries and keys are the same.
+Stored by_halves(const DecoderArch& arch, const Projection& p, Stored from) {
+  const std::int64_t pairs = arch.block.rotary.pairs(), head = arch.block.attention.head;
+  if (!arch.block.rotary.neighbours || pairs == 0) return from;
+  if (from.name.empty()) from = {p.name, p.out, {{0, p.out}}};
+  std::vector<Rows> rows;
+  for (const Rows& heads : from.rows)
+    for (std::int64_t first = heads.first; first < heads.first + heads.count; first += head) {
+      rows.push_back({first, pairs, 2});
+      rows.push_back({first + 1, pairs, 2});
+      if (2 * pairs < head) rows.push_back({first + 2 * pairs, head - 2 * pairs});
+    }
+  from.rows = std::move(rows);
+  return from;
 }
 
 void attention(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
   const AttentionArch& a = arch.block.attention;
   const AttentionNames& names = arch.block.names.attention;
   const std::int64_t query = a.query_size(), key = a.key_size();
-  put(list, {prefix + names.query, arch.hidden, query, TensorSplit::kAxis0, a.qkv_bias},
-      fused_qkv(a, names, prefix, 0));
-  put(list, {prefix + names.key, arch.hidden, key, TensorSplit::kKeyValue, a.qkv_bias}, fused_qkv(a, names, prefix, 1));
-  put(list, {prefix + names.value, arch.hidden, key, TensorSplit::kKeyValue, a.qkv_bias},
-      fused_qkv(a, names, prefix, 2));
+  const Projection projections[] = {
+      {prefix + names.query, arch.hidden, query, TensorSplit::kAxis0, a.qkv_bias},
+      {prefix + names.key, arch.hidden, key, TensorSplit::kKeyValue, a.qkv_bias},
+      {prefix + names.value, arch.hidden, key, TensorSplit::kKeyValue, a.qkv_bias},
+  };
+  for (std::int64_t part = 0; part < 3; ++part) {
+    const Projection& p = projections[part];
+    const Stored from = fused_qkv(a, names, prefix, part);
+    put(list, p, part < 2 ? by_halves(arch, p, from) : from);
+  }
   put(list, {prefix + names.out, query, arch.hidden, TensorSplit::kAxis1, a.out_bias});
 }
 
 void experts(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
   const MixtureArch& m = *arch.block.mixture;
   const std::int64_t hidden = arch.hidden, size = arch.block.mlp.size;
+  /// The last one is rows of each expert's part of one tensor, from the `first` of `rows` on.
+  const auto stored = [&](const std::string& name, std::int64_t first, std::int64_t rows, const Projection& p) {
+    if (name.empty()) return;
+    std::vector<FilePiece> pieces;
+    for (std::int64_t e = 0; e < m.experts; ++e)
+      pieces.push_back({prefix + name + ".weight", {m.experts, rows, p.in}, e * rows + first, p.out});
+    list.stored_in(std::move(pieces));
+  };
   list.matrix(prefix + m.router, hidden, m.experts);
   list.stacked(prefix + m.prefix, m.gate, m.experts, hidden, size);
+  stored(m.fused_wide, 0, 2 * size, {.in = hidden, .out = size});
   list.stacked(prefix + m.prefix, m.up, m.experts, hidden, size);
+  stored(m.fused_wide, size, 2 * size, {.in = hidden, .out = size});
   list.stacked(prefix + m.prefix, m.down, m.experts, size, hidden, TensorSplit::kAxis1);
+  stored(m.fused_down, 0, hidden, {.in = size, .out = hidden});
+  if (const SharedExpertArch& shared = m.shared; shared.size > 0) {
+    list.matrix(prefix + shared.gate, hidden, shared.size), list.expert_split(TensorSplit::kAxis0);
+    list.matrix(prefix + shared.up, hidden, shared.size), list.expert_split(TensorSplit::kAxis0);
+    list.matrix(prefix + shared.down, shared.size, hidden), list.expert_split(TensorSplit::kAxis1);
+    list.matrix(prefix + shared.share, hidden, 1);
+  }
 }
 
 void mlp(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
@@ -83,8 +122,8 @@ void mlp(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
   const MlpArch& m = arch.block.mlp;
   const MlpNames& names = arch.block.names.mlp;
   const auto wide = [&](const std::string& name, std::int64_t first) {
-    const Fused fused = names.fused.empty() ? Fused{} : Fused{prefix + names.fused, 2 * m.size, {{first, m.size}}};
-    put(list, {prefix + name, arch.hidden, m.size, TensorSplit::kAxis0, m.bias}, fused);
+    const Stored from = names.fused.empty() ? Stored{} : Stored{prefix + names.fused, 2 * m.size, {{first, m.size}}};
+    put(list, {prefix + name, arch.hidden, m.size, TensorSplit::kAxis0, m.bias}, from);
   };
   if (m.gated) wide(names.gate, 0);
   wide(names.up, m.size);
@@ -112,6 +151,7 @@ std::vector<WeightSpec> decoder_specs(const DecoderArch& arch) {
   const std::int64_t width = arch.token_width();
   list.embedding(arch.embedding.name, arch.vocabulary, width, TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
+  if (!arch.embedding.norm.empty()) norm(list, arch.block.norm, arch.embedding.norm, arch.hidden);
   if (!arch.embedding.projection.empty())
     put(list, {arch.embedding.projection, width, arch.hidden, TensorSplit::kNone});
   if (!arch.embedding.positions.empty())

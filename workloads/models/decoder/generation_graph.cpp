@@ -47,7 +47,8 @@ class Generation : Places {
   Graph run() {
     declare();
     const std::int64_t rows = spec_.batch * net_.program().length;
-    const ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", rows);
+    ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", rows);
+    x = net_.normed_tokens(arch_.embedding, arch_.block.norm, x);
     Residual sum{.sum = net_.with_positions(arch_.embedding, x, false)};
     for (layer_ = 0; layer_ < arch_.layers; ++layer_)
       block_.layer(sum, layer_, arch_.layer_prefix(layer_), {.caches = caches_[static_cast<std::size_t>(layer_)]});
@@ -68,6 +69,7 @@ class Generation : Places {
       caches_.push_back({keys, values});
     }
     net_.declare_rotary(arch_.block.rotary, spec_.length, Kind::kWeight);  // fixed like weights
+    net_.declare_slopes(arch_.block.attention, Kind::kWeight);
     places_ = graph_.tensor(prompt_ ? "last" : "positions", spec_.batch, 1, isa::Dtype::kInt32, Kind::kInput);
     net_.set_places(places_);
     if (!prompt_ && spec_.has_ring(arch_.block.attention.window))

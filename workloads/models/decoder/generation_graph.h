@@ -83,9 +83,9 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
 /// table. Where caches of windows are rings of R rows, a token's program has "slots" [batch, 1] int32, positions mod R,
 /// and one of longer prompts "kept" [batch * R, 1] int32, the rows of the prompts that rings begin with.
 /// Both leave "logits" [batch, part of the vocabulary] fp32. Weights (generation_weights()) and
-/// rope_tables() of `length` positions have the same addresses in both programs, as
-/// do the caches "cache.keys.L" and "cache.values.L" [batch * cache_rows(), key-value heads of the rank * head_dim] of
-/// each layer L. Errors: as check().
+/// rope_tables() of `length` positions, or slopes of heads, have the same addresses in both programs, as do the caches
+/// "cache.keys.L" and "cache.values.L" [batch * cache_rows(), key-value heads of the rank * head_dim] of each layer L.
+/// Errors: as check().
 runtime::Graph prompt_graph(const ModelPtr& model, const GenerationSpec& spec);
 runtime::Graph token_graph(const ModelPtr& model, const GenerationSpec& spec);
 

@@ -20,33 +20,48 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
                      .prefix = names.prefix,
                      .gate = names.gate,
                      .up = names.up,
-                     .down = names.down};
+                     .down = names.down,
+                     .fused_wide = names.fused_wide,
+                     .fused_down = names.fused_down,
+                     .shared = {.size = c.shared_size,
+                                .gate = "mlp.shared_expert.gate_proj",
+                                .up = "mlp.shared_expert.up_proj",
+                                .down = "mlp.shared_expert.down_proj",
+                                .share = "mlp.shared_expert_gate"}};
 }
 
 /// Where a norm is before and behind each part, the second one of a layer has another name.
-void name_norms(const LlamaDialect& dialect, BlockNames& names) {
-  names.norm1 = dialect.norms_behind ? "post_attention_layernorm" : "input_layernorm";
-  names.norm2 = dialect.norms_behind ? "post_feedforward_layernorm" : "post_attention_layernorm";
-  if (!dialect.norms_around) return;
-  names.behind1 = "post_attention_layernorm", names.behind2 = "post_feedforward_layernorm";
-  names.norm2 = "pre_feedforward_layernorm";
+void name_norms(const LlamaConfig& c, BlockNames& names) {
+  const DialectNorms& norms = dialect_of(c.kind).norms;
+  const bool behind = norms.place == NormPlace::kBehind;
+  names.norm1 = behind ? "post_attention_layernorm" : "input_layernorm";
+  names.norm2 = behind ? "post_feedforward_layernorm" : "post_attention_layernorm";
+  if (norms.place == NormPlace::kAround)
+    names.behind1 = norms.behind, names.norm2 = norms.before, names.behind2 = norms.last;
+  if (c.parallel) names.norm2.clear();  // both parts read the first
 }
 
-BlockNames names_of(const LlamaDialect& dialect) {
+BlockNames names_of(const LlamaConfig& c) {
+  const LlamaDialect& dialect = dialect_of(c.kind);
   BlockNames names{.attention = {.query = "self_attn.q_proj",
                                  .key = "self_attn.k_proj",
                                  .value = "self_attn.v_proj",
                                  .out = "self_attn.o_proj"},
                    .mlp = {.gate = "mlp.gate_proj", .up = "mlp.up_proj", .down = "mlp.down_proj"}};
-  name_norms(dialect, names);
-  if (dialect.head_norms || dialect.joint_norms)
+  name_norms(c, names);
+  if (dialect.norms.of_heads || dialect.norms.joint)
     names.attention.query_norm = "self_attn.q_norm", names.attention.key_norm = "self_attn.k_norm";
-  if (dialect.fused) names.attention.fused = "self_attn.qkv_proj", names.mlp.fused = "mlp.gate_up_proj";
+  if (dialect.fused_qkv) names.attention.fused = "self_attn.qkv_proj";
+  if (dialect.fused_mlp) names.mlp.fused = "mlp.gate_up_proj";
   return names;
 }
 
 RotaryArch rotary_of(const LlamaConfig& c) {
-  RotaryArch rotary{.frequencies = rope_frequencies(c), .magnitude = rope_magnitude(c), .none_every = c.no_rope_every};
+  const DialectPositions& positions = dialect_of(c.kind).positions;
+  RotaryArch rotary{.frequencies = rope_frequencies(c),
+                    .magnitude = rope_magnitude(c),
+                    .none_every = positions.only_windowed && c.sliding_window > 0 ? c.full_every : c.no_rope_every,
+                    .neighbours = positions.neighbours};
   if (c.local_theta > 0) {
     LlamaConfig local = c;
     local.rope_theta = c.local_theta, local.rope_scaling.reset();
@@ -58,13 +73,14 @@ RotaryArch rotary_of(const LlamaConfig& c) {
   return rotary;
 }
 
-NormPlace norms_of(const LlamaDialect& dialect) {
-  return dialect.norms_around ? NormPlace::kAround : dialect.norms_behind ? NormPlace::kBehind : NormPlace::kBefore;
-}
-
 BlockArch block_of(const LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
-  return {.norm = {.rms = !dialect.layer_norm, .eps = c.rms_norm_eps, .offset = dialect.gemma ? 1.0 : 0.0},
+  const DialectNorms& norms = dialect.norms;
+  return {.norm = {.rms = !norms.layer,
+                   .gain = norms.gain,
+                   .bias = norms.bias,
+                   .eps = c.rms_norm_eps,
+                   .offset = norms.offset},
           .attention = {.heads = c.num_attention_heads,
                         .kv_heads = c.num_key_value_heads,
                         .head = c.head_dim,
@@ -75,13 +91,21 @@ BlockArch block_of(const LlamaConfig& c) {
                         .window = c.sliding_window,
                         .full_every = c.full_every,
                         .fp32_softmax = true,  // as modeling_llama has it
-                        .qkv_bias = dialect.qkv_bias || c.qkv_bias,
-                        .joint_norms = dialect.joint_norms},
+                        .qkv_bias = c.qkv_bias,
+                        .out_bias = c.out_bias,
+                        .joint_norms = norms.joint},
           .rotary = rotary_of(c),
-          .mlp = {.size = c.intermediate_size, .gated = true, .activation = device_function(c.hidden_act)},
-          .residual = {.norms = norms_of(dialect), .scale = c.residual_multiplier},
+          .mlp = {.size = c.intermediate_size,
+                  .gated = dialect.gated,
+                  .activation = device_function(c.hidden_act),
+                  .squared = c.hidden_act == Activation::kRelu2,
+                  .bias = c.mlp_bias},
+          .residual = {.norms = norms.place,
+                       .parallel = c.parallel,
+                       .scale = c.residual_multiplier,
+                       .dropout = c.residual_dropout},
           .mixture = mixture_of(c),
-          .names = names_of(dialect)};
+          .names = names_of(c)};
 }
 
 /// For a classifier as modeling_llama's LlamaForSequenceClassification: one layer without a bias.
@@ -91,7 +115,7 @@ HeadArch head_of(const LlamaConfig& c) {
   return {.norm = "model.norm",
           .name = "lm_head",
           .tied = c.tie_word_embeddings,
-          .scale = 1 / c.logits_scaling,
+          .scale = c.logit_scale / c.logits_scaling,
           .soft_cap = c.logit_cap};
 }
 
@@ -118,8 +142,8 @@ DecoderArch arch_of(const LlamaConfig& c) {
 void add_gemma_ops(const LlamaConfig& c, DecoderOps& layer) {
   const LlamaDialect& dialect = dialect_of(c.kind);
   layer.forward += 4, layer.backward += 2;
-  if (dialect.norms_around) layer.forward += 22, layer.backward += 42;
-  if (dialect.head_norms) layer.forward += 22, layer.backward += 42;
+  if (dialect.norms.place == NormPlace::kAround) layer.forward += 22, layer.backward += 42;
+  if (dialect.norms.of_heads) layer.forward += 22, layer.backward += 42;
   if (c.score_cap > 0) layer.forward += 4, layer.backward += 4, layer.core += 4;
 }
 
@@ -129,11 +153,10 @@ DecoderOps layer_ops(const LlamaConfig& c) {
   if (c.num_key_value_heads != c.num_attention_heads)  // heads share keys and values
     layer.forward += 14, layer.backward += 14;
   const LlamaDialect& dialect = dialect_of(c.kind);
-  if (dialect.layer_norm)  // two LayerNorms; a part of each head turns; modeling_stablelm.py, counted as Gemma's
-    layer.forward -= 12, layer.backward -= 24;
+  layer.forward += dialect.more.forward, layer.backward += dialect.more.backward;
   if (dialect.gemma)
     add_gemma_ops(c, layer);
-  else if (dialect.head_norms || dialect.joint_norms)
+  else if (dialect.norms.of_heads || dialect.norms.joint)
     layer.forward += 2 * 9, layer.backward += 2 * 25;  // two more norms
   if (c.num_experts == 0) return layer;
   // Beyond a dense feed-forward part, of a router and experts that are one tensor each of gate, up and down, as
@@ -170,7 +193,7 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
 /// transformers classifies texts with most of the relatives; the others stay unchanged.
 void change_head(const ModelChange& change, LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
-  if (change.head == Head::kClassifier && !dialect.multipliers && !dialect.joint_norms && !c.classes)
+  if (change.head == Head::kClassifier && dialect.classifies && !c.classes)
     c.classes = {.names = {"LABEL_0", "LABEL_1"}};
   if (change.head == Head::kNone) c.classes.reset();
   if (change.labels && c.classes) c.classes->names = *change.labels;
@@ -180,6 +203,7 @@ void change_head(const ModelChange& change, LlamaConfig& c) {
 }
 
 void resize(const Sizes& s, LlamaConfig& c) {
+  if (s.ffn > 0 && c.intermediate_size > 0) c.shared_size = s.ffn * c.shared_size / c.intermediate_size;
   set_common(c, s);
   set_size(c.vocab_size, s.vocabulary), set_size(c.max_position_embeddings, s.positions);
   if (c.num_experts > 0) set_size(c.num_experts, s.experts);
@@ -203,7 +227,7 @@ void apply(const ModelChange& change, LlamaConfig& c) {
   }
   change_head(change, c);
   if (change.own_head) c.tie_word_embeddings = false;
-  if (change.no_dropout) c.attention_dropout = 0;
+  if (change.no_dropout) c.attention_dropout = c.residual_dropout = 0;
   if (change.capacity_factor) c.capacity_factor = *change.capacity_factor;
   if (const auto& lora = change.lora) c.lora = *lora ? std::optional{resolved(**lora, llama_weights(c))} : std::nullopt;
 }

@@ -53,7 +53,7 @@ const PlainFamily& neox_family() {
                               .value = "attention.value",
                               .out = "attention.dense",
                               .fused = "attention.query_key_value",
-                              .fused_by_heads = true},
+                              .fused_groups = 0},
                 .mlp = {.up = "mlp.dense_h_to_4h", .down = "mlp.dense_4h_to_h"},
                 .norm1 = "input_layernorm",
                 .norm2 = "post_attention_layernorm"},

@@ -1,6 +1,7 @@
 #include "workloads/models/decoder/plain.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace workloads {
@@ -9,15 +10,33 @@ namespace {
 /// Columns of a head that are rotated: an even number.
 std::int64_t rotary_columns(const PlainConfig& c) {
   const std::int64_t head = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
+  if (c.rotary_dim > 0) return c.rotary_dim / 2 * 2;
   return static_cast<std::int64_t>(c.rotary_share * static_cast<double>(head)) / 2 * 2;
 }
 
 RotaryArch rotary_of(const PlainConfig& c) {
-  RotaryArch rotary;
+  RotaryArch rotary{.neighbours = c.family->neighbours};
   for (std::int64_t j = 0; j < rotary_columns(c); j += 2)
     rotary.frequencies.push_back(
         std::pow(c.rope_theta, -static_cast<double>(j) / static_cast<double>(rotary_columns(c))));
   return rotary;
+}
+
+/// Source: Press et al., arXiv:2108.12409, section 3, and its code for a number of heads that is no power of two: the
+/// slopes of every other of twice as many heads, beginning with the second, and then those left out. So have
+/// transformers' modeling_bloom.py and modeling_mpt.py.
+std::vector<double> slopes_of(const PlainConfig& c) {
+  std::vector<double> all;
+  if (c.alibi_bias_max <= 0 || c.num_attention_heads <= 0) return all;
+  const auto count = std::bit_ceil(static_cast<std::uint64_t>(c.num_attention_heads));
+  for (std::uint64_t h = 1; h <= count; ++h)
+    all.push_back(std::exp2(-c.alibi_bias_max * static_cast<double>(h) / static_cast<double>(count)));
+  if (std::ssize(all) == c.num_attention_heads) return all;
+  std::vector<double> out;
+  for (const std::size_t first : {1, 0})
+    for (std::size_t h = first; h < all.size(); h += 2) out.push_back(all[h]);
+  out.resize(static_cast<std::size_t>(c.num_attention_heads));
+  return out;
 }
 
 DecoderArch arch_of(const PlainConfig& c) {
@@ -28,7 +47,7 @@ DecoderArch arch_of(const PlainConfig& c) {
       .vocabulary = c.vocab_size,
       .positions = c.max_position_embeddings,
       .blocks = family.blocks,
-      .block = {.norm = {.eps = c.layer_norm_eps},
+      .block = {.norm = {.bias = family.norm_bias, .eps = c.layer_norm_eps},
                 .attention = {.heads = c.num_attention_heads,
                               .kv_heads = c.kv_heads(),
                               .head = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0,
@@ -37,12 +56,14 @@ DecoderArch arch_of(const PlainConfig& c) {
                               .window = c.sliding_window,
                               .full_every = c.full_every,
                               .full_first = true,
+                              .fp32_softmax = family.fp32_softmax,
                               .qkv_bias = family.qkv_bias,
-                              .out_bias = family.biases},
+                              .out_bias = family.out_bias,
+                              .slopes = slopes_of(c)},
                 .rotary = rotary_of(c),
                 .mlp = {.size = c.intermediate_size,
                         .activation = device_function(c.hidden_act),
-                        .bias = family.biases},
+                        .bias = family.mlp_bias},
                 .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},
                 .names = family.block},
       .embedding = family.embedding,
@@ -103,13 +124,18 @@ void check(const PlainConfig& c, std::string_view where) {
   rules.divides(heads, c.num_attention_heads, key_of(*c.family, &PlainConfig::hidden_size), c.hidden_size);
   if (const char* shared = key_of(*c.family, &PlainConfig::num_key_value_heads))
     rules.divides(shared, c.kv_heads(), heads, c.num_attention_heads);
-  if (c.rotary_share > 0 && (c.rotary_share > 1 || rotary_columns(c) == 0))
+  const std::int64_t turned = rotary_columns(c), head = c.hidden_size / c.num_attention_heads;
+  if ((c.rotary_share > 0 || c.rotary_dim > 0) && (turned > head || turned == 0))
     rules.fail(heads, "leaves a head no pair of elements that turn");
 }
 
 void apply(const ModelChange& change, PlainConfig& c) {
   if (c.embedding_size == c.hidden_size) set_size(c.embedding_size, change.sizes.hidden);
   set_common(c, change.sizes);
+  if (c.family->expansion > 0 && change.sizes.hidden > 0 && change.sizes.ffn == 0)
+    c.intermediate_size = c.family->expansion * c.hidden_size;
+  if (c.rotary_dim > 0 && c.num_attention_heads > 0)  // a narrower head turns as a whole
+    c.rotary_dim = std::min(c.rotary_dim, c.hidden_size / c.num_attention_heads);
   if (c.num_key_value_heads > 0) set_size(c.num_key_value_heads, change.sizes.kv_heads);
   set_size(c.vocab_size, change.sizes.vocabulary), set_size(c.max_position_embeddings, change.sizes.positions);
   if (const auto& ids = change.tokens) {

@@ -29,7 +29,9 @@ struct PlainAttention {
   std::int64_t num_key_value_heads = 0;  // 0: as many
   std::int64_t sliding_window = 0;       // tokens that one sees; 0: all
   std::int64_t full_every = 0;           // one in this many layers sees all nevertheless, the first of them; 0: none
-  double rotary_share = 0;               // of each head's elements; 0: learned positions
+  double rotary_share = 0;               // of each head's elements; 0: none turns
+  std::int64_t rotary_dim = 0;           // the same as a number of them; 0: by the share
+  double alibi_bias_max = 0;             // slopes of heads fall from 2^-(this / heads) to 2^-this; 0: no slopes
   double rope_theta = 10000;
 
   std::int64_t kv_heads() const { return num_key_value_heads > 0 ? num_key_value_heads : num_attention_heads; }
@@ -72,8 +74,10 @@ struct PlainFamily {
   BlockNames block{};
   EmbeddingArch embedding{};  // both with the names of projections, which a model has where it needs them
   HeadArch head{};
-  bool qkv_bias = true, biases = true;  // of queries, keys and values; of all other linear layers
-  double score_scale = 0;               // as AttentionArch has it
+  bool qkv_bias = true, out_bias = true, mlp_bias = true, norm_bias = true;
+  bool fp32_softmax = false, neighbours = false;  // as AttentionArch and RotaryArch have them
+  double score_scale = 0;                         // as AttentionArch has it
+  std::int64_t expansion = 0;                     // the MLP is so many times as wide as the layers; 0: as it says
   TensorNames names{};
   DecoderOps layer{};                                                       // counted as FrameworkOps says
   std::vector<WeightSpec> (*weights)(const PlainConfig& config) = nullptr;  // null: decoder_specs() says them

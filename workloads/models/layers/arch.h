@@ -18,6 +18,7 @@ isa::Fn device_function(Activation activation);
 /// RMSNorm or LayerNorm.
 struct NormArch {
   bool rms = false;
+  bool gain = true, bias = true;  // of a LayerNorm: it multiplies by a weight, and adds a bias
   double eps = 0;
   double offset = 0;  // it multiplies by weight + this
 };
@@ -41,7 +42,8 @@ struct AttentionArch {
   bool full_first = false;                         // the first of them, not the last
   bool fp32_softmax = false;                       // for any type of the activations
   bool qkv_bias = false, out_bias = false;
-  bool joint_norms = false;  // norms of queries and keys are of all heads together, not of each
+  bool joint_norms = false;      // norms of queries and keys are of all heads together, not of each
+  std::vector<double> slopes{};  // of each head: its key's number times this is added to a score; empty: nothing is
 
   double score_scale() const { return scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(head)); }
   /// Elements of a token's queries, and of its keys.
@@ -60,6 +62,7 @@ struct RotaryArch {
   std::vector<double> windowed{};  // the same for layers that see only a window, if they differ
   double magnitude = 1;            // of cosines and sines
   std::int64_t none_every = 0;     // one in this many layers rotates nothing; 0: all rotate
+  bool neighbours = false;         // a file's pairs are elements 2j and 2j + 1 of a head, not j and j + half of them
 
   bool turns(std::int64_t layer) const {
     return !frequencies.empty() && (none_every == 0 || (layer + 1) % none_every != 0);
@@ -72,8 +75,15 @@ struct MlpArch {
   std::int64_t size = 0;
   bool gated = false;
   isa::Fn activation = isa::Fn::kGelu;
-  double dropout = 0;  // of the input of `down`
+  bool squared = false;  // its value is squared
+  double dropout = 0;    // of the input of `down`
   bool bias = false;
+};
+
+/// An expert of every token, whose output is times the sigmoid of a number that a layer of its own, `share`, gives.
+struct SharedExpertArch {
+  std::int64_t size = 0;                // 0: there is none
+  std::string gate, up, down, share{};  // names
 };
 
 /// Experts in place of each layer's MLP, which is then that of one expert. Tensor-parallel ranks hold equal numbers of
@@ -84,6 +94,9 @@ struct MixtureArch {
   double capacity_factor = 0;                  // slots of an expert over an even share; 0: for every token
   double balance = 0;                          // weight of the router's loss
   std::string router, prefix, gate, up, down;  // names: "mlp.gate", "mlp.experts.", "gate_proj", ...
+  /// Where a file has all experts as one tensor: each one's gate and up [experts, 2 size, hidden], and each one's down.
+  std::string fused_wide{}, fused_down{};
+  SharedExpertArch shared{};
 };
 
 /// How a layer adds up the outputs of its parts.
@@ -100,7 +113,10 @@ struct AttentionNames {
   std::string query{}, key{}, value{}, out{};
   std::string query_norm{}, key_norm{};  // before they are turned
   std::string fused{};                   // where a file has queries, keys and values in one tensor
-  bool fused_by_heads = false;           // whose rows are those of each head of keys together, its queries first
+  /// Whose rows are in so many groups of whole heads, each with its queries, its keys and its values; 0: one for each
+  /// head of keys.
+  std::int64_t fused_groups = 1;
+  bool values_first = false;  // before the keys
 };
 struct MlpNames {
   std::string gate{}, up{}, down{};
@@ -130,6 +146,7 @@ struct EmbeddingArch {
   std::int64_t first_position = 0;  // the row of a sequence's first token
   std::int64_t width = 0;           // of a token's row; 0: as wide as the layers
   std::string projection{};         // from that width to the layers', without a bias
+  std::string norm{};               // of the tokens, before anything else; empty: none
   double scale = 1;
   double dropout = 0;
 };

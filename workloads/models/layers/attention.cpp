@@ -28,7 +28,7 @@ bool has_kernel(const Seen& seen, const LayerProgram& program, std::int64_t head
 ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch,
                       const Seen& seen) {
   std::vector<ValueId> in = qkv;
-  for (const ValueId more : {seen.mask, seen.bias})
+  for (const ValueId more : {seen.mask, seen.bias, slopes_})
     if (more != runtime::kNoValue) in.push_back(more);
   const std::int64_t heads = arch.heads / program_.ranks;
   const std::int64_t kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks);
@@ -42,6 +42,7 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
       .causal = seen.causal,
       .window = seen.window,
       .biased = seen.bias != runtime::kNoValue,
+      .slopes = slopes_ != runtime::kNoValue,
       .soft_cap = arch.soft_cap,
       .tile_keys = program_.mode == Mode::kPrompt && seen.causal && !kernel && program_.kernel_from == 0
                        ? runtime::AttentionAttrs::kUnfused
@@ -53,12 +54,18 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
   return graph_.add(runtime::kAttention, label, in, attrs)[0];
 }
 
+void Layers::declare_slopes(const AttentionArch& arch, runtime::Kind kind) {
+  if (arch.slopes.empty()) return;
+  slopes_ = graph_.tensor("slopes", 1, arch.heads / program_.ranks, isa::Dtype::kFp32, kind);
+}
+
 ValueId Layers::cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
                              const Caches& caches, std::int64_t window) {
   qkv.insert(qkv.end(), {caches.keys, caches.values, at_});
   const std::int64_t rows = graph_.value(caches.keys).rows / program_.batch;
   const bool windowed = window > 0 && window < program_.grown;
   if (windowed) qkv.push_back(rows < program_.grown ? slots_ : at_);
+  if (slopes_ != runtime::kNoValue) qkv.push_back(slopes_);
   return graph_.add(runtime::kCachedAttention, label, qkv,
                     runtime::CachedAttentionAttrs{.scale = arch.score_scale(),
                                                   .batch = program_.batch,
@@ -67,6 +74,7 @@ ValueId Layers::cached_heads(const std::string& label, std::vector<ValueId> qkv,
                                                   .kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks),
                                                   .window = windowed ? window : 0,
                                                   .soft_cap = arch.soft_cap,
+                                                  .slopes = slopes_ != runtime::kNoValue,
                                                   .operand = numerics().operand})[0];
 }
 

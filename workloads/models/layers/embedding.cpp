@@ -28,6 +28,12 @@ ValueId Layers::tokens(const EmbeddingArch& arch, const char* place, const char*
   return linear("word.projection", x, arch.projection);
 }
 
+ValueId Layers::normed_tokens(const EmbeddingArch& arch, const NormArch& norm_arch, ValueId x) {
+  if (arch.norm.empty()) return x;
+  if (program_.split()) places_.enter("embeddings.norm");
+  return norm("word.norm", x, norm_arch, arch.norm);
+}
+
 ValueId Layers::with_positions(const EmbeddingArch& arch, ValueId x, bool by_rank) {
   if (arch.positions.empty()) return x;
   const std::int64_t rows = graph_.value(x).rows;

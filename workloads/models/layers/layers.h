@@ -131,10 +131,14 @@ class Layers {
   /// Tables of cosines and sines of `rows` positions, and the places of tokens in a program that has them.
   void declare_rotary(const RotaryArch& arch, std::int64_t rows, runtime::Kind kind);
   void set_places(ValueId places) { at_ = places; }
+  /// The slopes of the rank's heads [1, heads], where the model has such.
+  void declare_slopes(const AttentionArch& arch, runtime::Kind kind);
   /// The same in caches that keep a window alone, where they are others.
   void set_slots(ValueId slots) { slots_ = slots; }
   /// The embeddings of `rows` tokens in scope `place`; the host writes `ids` and, between ranks, `mine`.
   ValueId tokens(const EmbeddingArch& arch, const char* place, const char* ids, const char* mine, std::int64_t rows);
+  /// Their norm, where the model has one.
+  ValueId normed_tokens(const EmbeddingArch& arch, const NormArch& norm, ValueId x);
   /// x plus learned positions. `by_rank`: ranks share the tokens of one sequence.
   ValueId with_positions(const EmbeddingArch& arch, ValueId x, bool by_rank);
   /// Queries or keys at their positions.
@@ -170,6 +174,8 @@ class Layers {
   ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name);
   std::vector<ValueId> skinny(ValueId x, const std::vector<std::string>& names, bool bias = true) const;
   ValueId gain(const std::string& label, const NormArch& arch, const std::string& name);
+  std::vector<ValueId> norm_operands(const std::string& label, ValueId x, const NormArch& arch,
+                                     const std::string& name);
 
   runtime::Graph& graph_;
   const std::map<std::string, ValueId> weights_;
@@ -179,9 +185,10 @@ class Layers {
   struct Angles {
     ValueId cos = runtime::kNoValue, sin = runtime::kNoValue;
   } angles_, windowed_;
-  ValueId at_ = runtime::kNoValue;          // the rows of a token program's texts, or of a rank's tokens
-  ValueId slots_ = runtime::kNoValue;       // the rows of a windowed cache that these tokens enter
-  ValueId kept_ = runtime::kNoValue;        // the rows of a prompt that such a cache keeps
+  ValueId at_ = runtime::kNoValue;     // the rows of a token program's texts, or of a rank's tokens
+  ValueId slots_ = runtime::kNoValue;  // the rows of a windowed cache that these tokens enter
+  ValueId kept_ = runtime::kNoValue;   // the rows of a prompt that such a cache keeps
+  ValueId slopes_ = runtime::kNoValue;
   ValueId learned_at_ = runtime::kNoValue;  // the same in a table of learned positions
   std::uint32_t stream_ = 0;                // of random numbers, within a place
 };

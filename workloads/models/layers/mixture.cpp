@@ -60,8 +60,29 @@ ValueId Mixture::routed(ValueId h, std::int64_t number, const std::string& prefi
   slots = experts(slots, prefix);
   exchange("return");
   net_.places().enter_part("combine");
-  return graph.add1(runtime::kFromSlots, "experts.combine", {slots, place, gate, source, share},
-                    runtime::SlotAttrs{.weighted = true});
+  const ValueId sum = graph.add1(runtime::kFromSlots, "experts.combine", {slots, place, gate, source, share},
+                                 runtime::SlotAttrs{.weighted = true});
+  return with_shared(sum, h, prefix);
+}
+
+/// Adds the expert of every token, which each rank has for its tokens in training. The sigmoid is by tanh: that has a
+/// gradient. In training a product with ones spreads it over columns; nothing else gives it one.
+ValueId Mixture::with_shared(ValueId sum, ValueId h, const std::string& prefix) {
+  const SharedExpertArch& shared = mixture_.shared;
+  if (shared.size == 0) return sum;
+  runtime::Graph& graph = net_.graph();
+  const ValueId y =
+      net_.mlp(h, arch_.mlp, {.gate = prefix + shared.gate, .up = prefix + shared.up, .down = prefix + shared.down});
+  ValueId part = net_.times("shared.half", net_.linear("shared.share", h, prefix + shared.share), 0.5);
+  part = graph.add1(runtime::kAffine, "shared.sigmoid", {net_.active("shared.tanh", part, isa::Fn::kTanh)},
+                    runtime::AffineAttrs{.alpha = 0.5, .beta = 0.5});
+  if (net_.program().mode != Mode::kTrain)
+    return graph.add1(runtime::kGatedSum, "shared.sum", {y, part, sum}, runtime::ColumnAttrs{.column = 0});
+  const ValueId ones = graph.add1(
+      runtime::kRamp, "shared.ones", {},
+      runtime::RampAttrs{.rows = 1, .cols = graph.value(y).cols, .start = 1, .dtype = graph.value(part).dtype});
+  const ValueId spread = net_.matmul("shared.spread", part, ones);
+  return net_.add("shared.sum", sum, graph.add1(runtime::kMul, "shared.product", {y, spread}));
 }
 
 ValueId Mixture::gated(ValueId h, const std::string& prefix) {
@@ -80,7 +101,7 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
     if (sum != runtime::kNoValue) in.push_back(sum);
     sum = graph.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
   }
-  return sum;
+  return with_shared(sum, h, prefix);
 }
 
 ValueId Mixture::over_ranks(const char* part, ValueId partial, const MixtureLoss& loss) {

@@ -48,6 +48,7 @@ class Mixture {
  private:
   ValueId expert(ValueId rows, std::int64_t number, const std::string& prefix);
   ValueId experts(ValueId slots, const std::string& prefix);
+  ValueId with_shared(ValueId sum, ValueId h, const std::string& prefix);
   ValueId over_ranks(const char* part, ValueId partial, const MixtureLoss& loss);
 
   Layers& net_;

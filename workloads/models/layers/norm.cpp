@@ -11,21 +11,36 @@ ValueId Layers::gain(const std::string& label, const NormArch& arch, const std::
   return graph_.add1(runtime::kAffine, label + ".gain", {weight}, runtime::AffineAttrs{.beta = arch.offset});
 }
 
+std::vector<ValueId> Layers::norm_operands(const std::string& label, ValueId x, const NormArch& arch,
+                                           const std::string& name) {
+  std::vector<ValueId> in{x};
+  if (arch.rms || arch.gain) in.push_back(gain(label, arch, name));
+  if (!arch.rms && arch.bias) in.push_back(w(name + ".bias"));
+  return in;
+}
+
+namespace {
+
+runtime::NormAttrs attrs_of(const NormArch& arch) {
+  runtime::NormAttrs attrs{.eps = arch.eps};
+  if (!arch.rms) attrs.vectors = (arch.gain ? 1 : 0) + (arch.bias ? 1 : 0);
+  return attrs;
+}
+
+}  // namespace
+
 ValueId Layers::norm(const std::string& label, ValueId x, const NormArch& arch, const std::string& name) {
-  std::vector<ValueId> in{x, gain(label, arch, name)};
-  if (!arch.rms && has(name + ".bias")) in.push_back(w(name + ".bias"));
-  return graph_.add(arch.rms ? runtime::kRmsNorm : runtime::kLayerNorm, label, in,
-                    runtime::NormAttrs{.eps = arch.eps})[0];
+  return graph_.add(arch.rms ? runtime::kRmsNorm : runtime::kLayerNorm, label, norm_operands(label, x, arch, name),
+                    attrs_of(arch))[0];
 }
 
 ValueId Layers::skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
                             ValueId pending, ValueId bias) {
-  std::vector<ValueId> in{x, gain(label, arch, name)};
-  if (!arch.rms) in.push_back(w(name + ".bias"));
+  std::vector<ValueId> in = norm_operands(label, x, arch, name);
   for (const ValueId more : {pending, bias})
     if (more != runtime::kNoValue) in.push_back(more);
-  const auto out = graph_.add(arch.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in,
-                              runtime::NormAttrs{.eps = arch.eps});
+  const auto out =
+      graph_.add(arch.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in, attrs_of(arch));
   if (out.size() > 1) x = out[1];
   return out[0];
 }

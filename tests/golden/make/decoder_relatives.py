@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Trains a tiny decoder that is described by its traits: decoder_relatives.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
+
+Written after transformers' modeling_cohere.py, modeling_cohere2.py, modeling_glm.py, modeling_glm4.py,
+modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.py, modeling_seed_oss.py,
+modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
+modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py and modeling_mpt.py."""
+import math
+import sys
+
+import torch
+from torch.nn import functional
+
+import common
+import decoder
+import plain
+
+LLAMA = {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj", "o": "self_attn.o_proj",
+         "gate": "mlp.gate_proj", "up": "mlp.up_proj", "down": "mlp.down_proj", "norm1": "input_layernorm",
+         "norm2": "post_attention_layernorm", "tokens": "model.embed_tokens", "layers": "model.layers",
+         "last": "model.norm", "head": "lm_head"}
+GLM = {**LLAMA, "gate_up": "mlp.gate_up_proj"}
+GPTJ = {"q": "attn.q_proj", "k": "attn.k_proj", "v": "attn.v_proj", "o": "attn.out_proj", "up": "mlp.fc_in",
+        "down": "mlp.fc_out", "norm1": "ln_1", "tokens": "transformer.wte", "layers": "transformer.h",
+        "last": "transformer.ln_f", "head": "lm_head"}
+BEHIND = {"norm1": None, "norm2": None, "behind1": "post_attention_layernorm", "behind2": "post_feedforward_layernorm"}
+ALL = {"q", "k", "v", "o", "gate", "up", "down"}
+
+# norm: of what kind, with or without weights; pairs: neighbours turn; bias: the layers that have one where no key says
+# so; keys: a file's words for keys here, nothing for those that it has not.
+TRAITS = {
+    "cohere": {"norm": "layer", "norm_bias": False, "pairs": True, "parallel": True,
+               "keys": {"eps": "layer_norm_eps"}},
+    "glm": {"names": GLM, "pairs": True, "keys": {"eps": "rms_norm_eps"}},
+    "glm4": {"names": {**GLM, "behind1": "post_self_attn_layernorm", "behind2": "post_mlp_layernorm"}, "pairs": True},
+    "helium": {"pairs": True}, "ernie4_5": {"pairs": True}, "seed_oss": {}, "granitemoe": {}, "llama": {}, "arcee": {},
+    "qwen2_moe": {},
+    "nemotron": {"norm": "layer", "one": True, "keys": {"eps": "norm_eps"}},
+    "exaone4": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}},
+    "olmo": {"norm": "layer", "norm_gain": False, "norm_bias": False, "keys": {"eps": None}},
+    "olmo3": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}, "joint": True},
+    "stablelm": {"norm": "layer", "keys": {"eps": "layer_norm_eps"}, "parallel": True},
+    "gptj": {"names": GPTJ, "norm": "layer", "pairs": True, "parallel": True, "bias": {"up", "down", "head"},
+             "keys": {"eps": "layer_norm_epsilon", "hidden_size": "n_embd", "num_hidden_layers": "n_layer",
+                      "num_attention_heads": "n_head", "max_position_embeddings": "n_positions",
+                      "intermediate_size": "n_inner", "hidden_act": "activation_function",
+                      "attention_dropout": "attn_pdrop", "num_key_value_heads": None, "head_dim": None,
+                      "rope_theta": None}},
+    "bloom": {"norm": "layer", "bias": ALL, "alibi": 8,
+              "names": {"qkv": "self_attention.query_key_value", "o": "self_attention.dense", "up": "mlp.dense_h_to_4h",
+                        "down": "mlp.dense_4h_to_h", "norm1": "input_layernorm", "norm2": "post_attention_layernorm",
+                        "tokens": "transformer.word_embeddings", "layers": "transformer.h",
+                        "first": "transformer.word_embeddings_layernorm", "last": "transformer.ln_f",
+                        "head": "lm_head"},
+              "keys": {"eps": "layer_norm_epsilon", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head",
+                       "max_position_embeddings": "seq_length", "intermediate_size": None, "hidden_act": None,
+                       "num_key_value_heads": None, "head_dim": None, "rope_theta": None}},
+    "mpt": {"norm": "layer", "norm_bias": False, "alibi": 8,
+            "names": {"qkv": "attn.Wqkv", "o": "attn.out_proj", "up": "ffn.up_proj", "down": "ffn.down_proj",
+                      "norm1": "norm_1", "norm2": "norm_2", "tokens": "transformer.wte",
+                      "layers": "transformer.blocks", "last": "transformer.norm_f", "head": "lm_head"},
+            "keys": {"eps": "layer_norm_epsilon", "hidden_size": "d_model", "num_hidden_layers": "n_layers",
+                     "num_attention_heads": "n_heads", "max_position_embeddings": "max_seq_len",
+                     "intermediate_size": None, "hidden_act": None, "num_key_value_heads": None, "head_dim": None,
+                     "rope_theta": None, "attention_dropout": None, "tie_word_embeddings": None}},
+}
+TRAITS["cohere2"] = {**TRAITS["cohere"], "only_windowed": True}
+TRAITS["exaone4"]["only_windowed"] = True
+TRAITS["codegen"] = {**TRAITS["gptj"], "names": {**GPTJ, "qkv": "attn.qkv_proj"}}
+
+WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
+WIDE.pop("rms_norm_eps")
+ONES = {**WIDE, "num_key_value_heads": 4}  # as many heads of keys as of queries
+FAMILIES = {
+    "cohere": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": True, "use_qk_norm": False},
+    "cohere2": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": False,
+                "sliding_window": 7, "sliding_window_pattern": 2},
+    "glm": {**WIDE, "partial_rotary_factor": 0.5, "attention_bias": True},
+    "glm4": {**WIDE, "partial_rotary_factor": 0.5, "attention_bias": False},
+    "helium": {**WIDE, "attention_bias": True, "mlp_bias": True},
+    "ernie4_5": {**WIDE, "tie_word_embeddings": True, "use_bias": True},
+    "nemotron": {**WIDE, "hidden_act": "relu2", "partial_rotary_factor": 0.5, "attention_bias": False,
+                 "mlp_bias": True},
+    "arcee": {**WIDE, "hidden_act": "relu2", "attention_bias": False, "mlp_bias": False},
+    "seed_oss": {**WIDE, "attention_bias": True, "attention_out_bias": False, "mlp_bias": False,
+                 "residual_dropout": 0.0},
+    "exaone4": {**WIDE, "sliding_window": 7, "sliding_window_pattern": 2,
+                "layer_types": ["sliding_attention", "full_attention"]},
+    "olmo": {**WIDE, "clip_qkv": None, "attention_bias": False},
+    "olmo3": {**WIDE, "sliding_window": 7, "attention_bias": False,
+              "layer_types": ["sliding_attention", "full_attention"]},
+    "granitemoe": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "embedding_multiplier": 3.0,
+                   "residual_multiplier": 0.5, "attention_multiplier": 0.2, "logits_scaling": 2.0,
+                   "router_aux_loss_coef": 0.001, "output_router_logits": False, "attention_bias": False},
+    "qwen2_moe": {**WIDE, "num_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 24,
+                  "shared_expert_intermediate_size": 40, "norm_topk_prob": False, "decoder_sparse_step": 1,
+                  "mlp_only_layers": [], "router_aux_loss_coef": 0.001, "output_router_logits": False,
+                  "use_sliding_window": False, "qkv_bias": True},
+    "llama_bias": {**WIDE, "attention_bias": True, "mlp_bias": True},
+    "stablelm_parallel": {**WIDE, "partial_rotary_factor": 0.5, "use_qkv_bias": True, "use_parallel_residual": True,
+                          "qk_layernorm": False, "hidden_dropout": 0.0},
+    "gptj": {**ONES, "rotary_dim": 4, "hidden_act": "gelu_new", "resid_pdrop": 0.0, "embd_pdrop": 0.0},
+    "codegen": {**ONES, "rotary_dim": 4, "hidden_act": "gelu_new", "resid_pdrop": 0.0, "embd_pdrop": 0.0},
+    "bloom": {**ONES, "num_attention_heads": 12, "num_key_value_heads": 12, "hidden_size": 48, "head_dim": 4,
+              "intermediate_size": 192, "hidden_act": "gelu_new", "tie_word_embeddings": True, "hidden_dropout": 0.0,
+              "apply_residual_connection_post_layernorm": False},
+    "mpt": {**ONES, "intermediate_size": 128, "hidden_act": "gelu", "tie_word_embeddings": True, "no_bias": True,
+            "expansion_ratio": 4, "emb_pdrop": 0.0, "resid_pdrop": 0.0,
+            "attn_config": {"alibi": True, "alibi_bias_max": 8, "attn_pdrop": 0.0,
+                            "attn_type": "multihead_attention"}},
+}
+NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4", "helium": "Helium",
+         "ernie4_5": "Ernie4_5", "nemotron": "Nemotron", "arcee": "Arcee", "seed_oss": "SeedOss",
+         "exaone4": "Exaone4", "olmo": "Olmo", "olmo3": "Olmo3", "granitemoe": "GraniteMoe", "qwen2_moe": "Qwen2Moe", "llama": "Llama",
+         "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
+
+
+def type_of(family):
+    """"llama" of "llama_bias"."""
+    return family if family in NAMED else family.rsplit("_", 1)[0]
+
+
+def traits(c):
+    return {"names": LLAMA, "norm": "rms", "norm_gain": True, "norm_bias": True, **TRAITS[c["model_type"]]}
+
+
+def biases(c):
+    """The linear layers that have one."""
+    if c.get("use_bias"):
+        return ALL
+    out = set(traits(c).get("bias", ()))
+    if c.get("attention_bias") or c.get("use_qkv_bias") or c.get("qkv_bias"):
+        out |= {"q", "k", "v"}
+    if c.get("attention_bias") and c["model_type"] in ("cohere", "cohere2", "nemotron", "arcee", "olmo", "llama"):
+        out.add("o")
+    return out | ({"gate", "up", "down"} if c.get("mlp_bias") else set())
+
+
+def is_gated(c):
+    return "gate" in traits(c)["names"] and c["hidden_act"] != "relu2"
+
+
+def linear_shapes(c):
+    """Of a layer, with the biases' rows."""
+    n, h, ffn, has = traits(c)["names"], c["hidden_size"], c["intermediate_size"], biases(c)
+    q, kv = c["num_attention_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"]
+    out = {"qkv": (q + 2 * kv, h)} if "qkv" in n else {"q": (q, h), "k": (kv, h), "v": (kv, h)}
+    out["o"] = (h, q)
+    if not decoder.experts(c):
+        out |= {"gate_up": (2 * ffn, h)} if "gate_up" in n else {"up": (ffn, h)}
+        out |= {"gate": (ffn, h)} if is_gated(c) and "gate_up" not in n else {}
+        out["down"] = (h, ffn)
+    return {n[part]: (shape, part in has or (part == "qkv" and "q" in has)) for part, shape in out.items()}
+
+
+def shapes(c):
+    t = traits(c)
+    n, h = t["names"], c["hidden_size"]
+    out = {n["tokens"] + ".weight": (c["vocab_size"], h)}
+
+    def norm(name, size):
+        if t["norm_gain"]:
+            out[name + ".weight"] = (size,)
+        if t["norm"] == "layer" and t["norm_bias"]:
+            out[name + ".bias"] = (size,)
+
+    if "first" in n:
+        norm(n["first"], h)
+    for i in range(c["num_hidden_layers"]):
+        p = f"{n['layers']}.{i}."
+        for name, (shape, biased) in linear_shapes(c).items():
+            out[p + name + ".weight"] = shape
+            if biased:
+                out[p + name + ".bias"] = shape[:1]
+        if "num_local_experts" in c:
+            e, ffn = c["num_local_experts"], c["intermediate_size"]
+            out[p + "block_sparse_moe.router.layer.weight"] = (e, h)
+            out[p + "block_sparse_moe.input_linear.weight"] = (e, 2 * ffn, h)
+            out[p + "block_sparse_moe.output_linear.weight"] = (e, h, ffn)
+        if "num_experts" in c:
+            ffn = c["shared_expert_intermediate_size"]
+            out[p + "mlp.gate.weight"], out[p + "mlp.shared_expert_gate.weight"] = (c["num_experts"], h), (1, h)
+            for name, size in (("shared_expert", ffn), *((f"experts.{e}", c["moe_intermediate_size"])
+                                                         for e in range(c["num_experts"]))):
+                out[f"{p}mlp.{name}.gate_proj.weight"] = out[f"{p}mlp.{name}.up_proj.weight"] = (size, h)
+                out[f"{p}mlp.{name}.down_proj.weight"] = (h, size)
+        for part in ("norm1", "norm2", "behind1", "behind2"):
+            if n.get(part) and not (part == "norm2" and t.get("parallel")):
+                norm(p + n[part], h)
+        for part, heads in (("q_norm", "num_attention_heads"), ("k_norm", "num_key_value_heads")):
+            if part in n:
+                norm(p + n[part], c["head_dim"] * (c[heads] if t.get("joint") else 1))
+    norm(n["last"], h)
+    if not c["tie_word_embeddings"]:
+        out[n["head"] + ".weight"] = (c["vocab_size"], h)
+    if "head" in biases(c):
+        out[n["head"] + ".bias"] = (c["vocab_size"],)
+    return out
+
+
+def rotate(x, c):
+    """x: [batch, heads, length, head], of which the first elements turn."""
+    head, length = x.shape[-1], x.shape[-2]
+    size = c.get("rotary_dim") or int(c.get("partial_rotary_factor", 1) * head)
+    turned, still = x[..., :size], x[..., size:]
+    if not traits(c).get("pairs"):
+        return torch.cat((decoder.rotate(turned, c), still), -1)
+    frequencies = c["rope_theta"] ** (-torch.arange(0, size, 2).double() / size)
+    angles = torch.outer(torch.arange(length).double(), frequencies)
+    cos, sin = (t.float().double() for t in (angles.cos(), angles.sin()))  # as the device has them
+    a, b = turned[..., 0::2], turned[..., 1::2]
+    return torch.cat((torch.stack((a * cos - b * sin, b * cos + a * sin), -1).flatten(-2).to(x.dtype), still), -1)
+
+
+def queries_keys_values(y, p, w, c):
+    """Each [batch, length, heads, head]."""
+    n, (batch, length, _), head = traits(c)["names"], y.shape, c["head_dim"]
+    if "qkv" not in n:
+        return [plain.linear(y, p + n[part], w).view(batch, length, -1, head) for part in "qkv"]
+    rows = plain.linear(y, p + n["qkv"], w)
+    if c["model_type"] == "bloom":
+        return rows.view(batch, length, -1, 3, head).unbind(-2)
+    if c["model_type"] == "mpt":
+        return [t.view(batch, length, -1, head) for t in rows.chunk(3, -1)]
+    q, v, k = rows.view(batch, length, 4, -1).chunk(3, -1)  # heads are in four groups
+    return [t.reshape(batch, length, -1, head) for t in (q, k, v)]
+
+
+def slopes(heads, most):
+    """ALiBi's, for any number of heads."""
+    power = 2 ** math.floor(math.log2(heads))
+    out = [2 ** (-most * (i + 1) / power) for i in range(power)]
+    out += [2 ** (-most * (2 * i + 1) / (2 * power)) for i in range(heads - power)]
+    return torch.tensor(out).view(heads, 1, 1)
+
+
+def is_full(c, layer):
+    if "sliding_window_pattern" in c:
+        return (layer + 1) % c["sliding_window_pattern"] == 0
+    return c.get("layer_types", {layer: "full_attention"})[layer] == "full_attention"
+
+
+def attention(y, p, w, c, layer):
+    t, (batch, length, _), heads = traits(c), y.shape, c["num_attention_heads"]
+    n, q, k, v = t["names"], *queries_keys_values(y, p, w, c)
+    if "q_norm" in n:
+        q, k = (norm(x.flatten(-2) if t.get("joint") else x, p + n[part], w, c).view(x.shape)
+                for x, part in ((q, "q_norm"), (k, "k_norm")))
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    if "alibi" not in t and not (t.get("only_windowed") and is_full(c, layer)):
+        q, k = rotate(q, c), rotate(k, c)
+    k, v = (x.repeat_interleave(heads // k.shape[1], 1) for x in (k, v))
+    scores = q @ k.transpose(2, 3) * c.get("attention_multiplier", 1 / math.sqrt(c["head_dim"]))
+    place = torch.arange(length)
+    if "alibi" in t:
+        scores = scores + (slopes(heads, t["alibi"]) * (place - length + 1)).to(scores.dtype)
+    back = place[:, None] - place[None, :]
+    hidden = (back < 0) | (back >= (length if is_full(c, layer) else c["sliding_window"]))
+    context = scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v
+    return plain.linear(context.transpose(1, 2).reshape(batch, length, -1), p + n["o"], w)
+
+
+def norm(x, name, w, c):
+    t = traits(c)
+    gain, bias = w.get(name + ".weight"), w.get(name + ".bias")
+    if t.get("one"):
+        gain = gain + 1
+    if t["norm"] == "layer":
+        return functional.layer_norm(x, x.shape[-1:], gain, bias, c["eps"])
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + c["eps"]) * gain
+
+
+ACTIVATIONS = {"silu": functional.silu, "gelu": functional.gelu, "relu2": lambda x: functional.relu(x).square(),
+               "gelu_new": lambda x: functional.gelu(x, approximate="tanh")}
+
+
+def mixture(y, p, w, c):
+    """Each token's experts by the softmax of their logits alone."""
+    flat = y.reshape(-1, y.shape[-1])
+    gates, chosen = (flat @ w[p + "router.layer.weight"].T).topk(c["num_experts_per_tok"], -1)
+    share = torch.zeros(len(flat), c["num_local_experts"], dtype=y.dtype).scatter(1, chosen, gates.softmax(-1))
+    gate, up = torch.einsum("th,efh->etf", flat, w[p + "input_linear.weight"]).chunk(2, -1)
+    out = torch.einsum("etf,ehf->eth", functional.silu(gate) * up, w[p + "output_linear.weight"])
+    return (share.T[..., None] * out).sum(0).view(y.shape)
+
+
+def gated(y, p, w):
+    return plain.linear(functional.silu(plain.linear(y, p + "gate_proj", w)) * plain.linear(y, p + "up_proj", w),
+                        p + "down_proj", w)
+
+
+def mlp(y, p, w, c):
+    n, act = traits(c)["names"], ACTIVATIONS[c["hidden_act"]]
+    if "num_local_experts" in c:
+        return mixture(y, p + "block_sparse_moe.", w, c)
+    if "num_experts" in c:
+        share = torch.sigmoid(plain.linear(y, p + "mlp.shared_expert_gate", w))
+        return decoder.mixture(w, y, p, c, []) + share * gated(y, p + "mlp.shared_expert.", w)
+    if "gate_up" in n:
+        gate, up = plain.linear(y, p + n["gate_up"], w).chunk(2, -1)
+        return plain.linear(act(gate) * up, p + n["down"], w)
+    up = plain.linear(y, p + n["up"], w)
+    up = act(plain.linear(y, p + n["gate"], w)) * up if is_gated(c) else act(up)
+    return plain.linear(up, p + n["down"], w)
+
+
+def forward(w, ids, c):
+    t, scale = traits(c), c.get("residual_multiplier", 1)
+    n = t["names"]
+
+    def normed(x, p, part):
+        return norm(x, p + n[part], w, c) if n.get(part) else x
+
+    x = normed(w[n["tokens"] + ".weight"][ids] * c.get("embedding_multiplier", 1), "", "first")
+    for i in range(c["num_hidden_layers"]):
+        p = f"{n['layers']}.{i}."
+        y = normed(x, p, "norm1")
+        a = normed(attention(y, p, w, c, i), p, "behind1")
+        if t.get("parallel"):
+            x = x + a + mlp(y, p, w, c)
+            continue
+        x = x + scale * a
+        x = x + scale * normed(mlp(normed(x, p, "norm2"), p, w, c), p, "behind2")
+    head = n["tokens"] if c["tie_word_embeddings"] else n["head"]
+    logits = normed(x, "", "last") @ w[head + ".weight"].T * c.get("logit_scale", 1) / c.get("logits_scaling", 1)
+    return logits + w[head + ".bias"] if head + ".bias" in w else logits
+
+
+def config_of(family, changes):
+    kind = type_of(family)
+    return {**FAMILIES[family], **(changes or {}), "model_type": kind, "architectures": [f"{NAMED[kind]}ForCausalLM"]}
+
+
+def as_written(c):
+    words = {"eps": "rms_norm_eps", **traits(c).get("keys", {})}
+    named = {words.get(key, key): value for key, value in c.items()}
+    return {key: value for key, value in named.items() if key}
+
+
+def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
+    """`changes`: of the family's config; `sizes`: of decoder.py's BATCH, SEQ, VOCAB; `drawn`: deviation of the first
+    weights, recipe, adapter(weights)."""
+    vars(decoder).update(sizes or {})
+    config, chosen = config_of(family, changes), drawn.get("recipe") or plain.RECIPE
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+
+    def loss_of(w, batch):
+        logits = forward(w, batch["input_ids"], config)
+        flat, labels = logits[:, :-1].reshape(-1, decoder.VOCAB), batch["labels"][:, 1:].reshape(-1)
+        return logits, functional.cross_entropy(flat, labels, label_smoothing=chosen["smoothing"])
+
+    weights = common.draw(shapes(config), drawn.get("deviation", 0.1))
+    if traits(config).get("one"):
+        weights = {n: t - 1 if "norm" in n and n.endswith("weight") else t for n, t in weights.items()}
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, as_written(config), weights, decoder.batches(), loss_of, chosen, adapter)
+    if not drawn and config.get("sliding_window"):
+        decoder.write_generated(folder, weights, lambda w, ids: forward(w, ids, config))
+
+
+if __name__ == "__main__":
+    make(*sys.argv[1:])

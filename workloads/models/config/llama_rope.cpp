@@ -1,0 +1,125 @@
+// "rope_scaling" of Llama and its relatives.
+#include "workloads/models/config/llama_rope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace workloads {
+namespace {
+
+using nlohmann::json;
+using R = RopeScaling;
+
+/// "rope_type", in older files "type": "default" changes nothing.
+struct RopeName {
+  std::string_view name;
+  RopeScaling::Type type;
+};
+constexpr std::array kRopes = {RopeName{"llama3", R::Type::kLlama3}, RopeName{"linear", R::Type::kLinear},
+                               RopeName{"dynamic", R::Type::kDynamic}, RopeName{"longrope", R::Type::kLong},
+                               RopeName{"su", R::Type::kLong}};  // as Phi-3's first files call it
+
+bool is_llama3(const R& rope) { return rope.type == R::Type::kLlama3; }
+bool is_long(const R& rope) { return rope.type == R::Type::kLong; }
+bool is_short(const R& rope) { return !is_long(rope); }
+
+void check_high(const Rules& rules, const R& rope) {
+  if (!(rope.high_freq_factor > rope.low_freq_factor && rope.high_freq_factor < 1e12))
+    rules.fail("high_freq_factor",
+               fmt::format("{} is not above low_freq_factor {}", rope.high_freq_factor, rope.low_freq_factor));
+}
+
+void check_factors(const Rules& rules, const R& rope) {
+  for (const auto* list : {&rope.short_factor, &rope.long_factor})
+    for (const double factor : *list) rules.positive("long_factor", factor);
+}
+
+// clang-format off
+constexpr auto kRopeFields = std::to_array<Field<R>>({
+    {.key = "rope_type",
+     .write = [](const R& r) { return json(std::ranges::find(kRopes, r.type, &RopeName::type)->name); }},
+    {.key = "factor", .member = &R::factor, .required = true, .when = is_short},
+    {.key = "low_freq_factor", .member = &R::low_freq_factor, .required = true, .when = is_llama3},
+    {.key = "high_freq_factor", .member = &R::high_freq_factor, .required = true, .when = is_llama3,
+     .check = check_high},
+    {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .required = true,
+     .when = is_llama3},
+    // Keys of Phi-3; written files have the length it was trained for beside the scaling.
+    {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .when = is_long,
+     .written = kNever},
+    {.key = "factor", .member = &R::factor, .when = is_long, .written = kNever},
+    {.key = "attention_factor", .member = &R::attention_factor, .range = kPositiveOrNone, .when = is_long,
+     .written = [](const R& r) { return r.attention_factor > 0; }},
+    {.key = "short_factor", .when = is_long, .write = [](const R& r) { return json(r.short_factor); }},
+    {.key = "long_factor", .when = is_long, .write = [](const R& r) { return json(r.long_factor); },
+     .check = check_factors},
+});
+// clang-format on
+
+std::vector<double> factors(const Keys& keys, const char* key, std::int64_t pairs) {
+  const json list = keys.has(key) ? keys.at(key) : json();
+  const bool numbers = list.is_array() && std::ranges::all_of(list, [](const json& x) { return x.is_number(); });
+  if (!numbers || std::ssize(list) != pairs)
+    keys.fail(fmt::format("\"{}\" is no list of {} numbers, one for each pair of a head that turns", key, pairs),
+              "copy the model's config.json as it is published");
+  return list.get<std::vector<double>>();
+}
+
+/// Positions over those that the model was trained for first.
+double long_factor(const LlamaConfig& c) {
+  return static_cast<double>(c.max_position_embeddings) /
+         static_cast<double>(std::max<std::int64_t>(1, c.rope_scaling->original_max_position_embeddings));
+}
+
+/// Source: transformers, modeling_rope_utils.py; of "longrope" _compute_longrope_parameters() and Ding et al.,
+/// arXiv:2402.13753.
+void read_scaling(const Keys& keys, LlamaConfig& c) {
+  keys.optional("rope_theta", c.rope_theta);
+  if (dialect_of(c.kind).positions.share > 0)
+    keys.optional("partial_rotary_factor", c.rotary_share);
+  else
+    keys.only("partial_rotary_factor", 1.0);
+  const char* type_key = keys.has("rope_type") ? "rope_type" : "type";
+  const json type = keys.has(type_key) ? keys.at(type_key) : json();
+  if (type == "default") return;
+  const auto* known = std::ranges::find(kRopes, type.is_string() ? type.get<std::string>() : "", &RopeName::name);
+  if (known == kRopes.end())
+    keys.fail(fmt::format("the rotary scaling of type {} is not modelled", type.dump()),
+              "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\", \"dynamic\" or "
+              "\"longrope\"");
+  R& rope = c.rope_scaling.emplace(read_fields<R>(kRopeFields, keys, {.type = known->type}));
+  if (!is_long(rope)) return;
+  const auto pairs = static_cast<std::int64_t>(c.rotary_share * static_cast<double>(c.head_dim)) / 2;
+  rope.short_factor = factors(keys, "short_factor", pairs);
+  rope.long_factor = factors(keys, "long_factor", pairs);
+  if (!keys.has("factor")) rope.factor = long_factor(c);
+}
+
+}  // namespace
+
+/// transformers 5 renamed the key and moved rope_theta inside.
+void read_rope(const Keys& keys, LlamaConfig& c) {
+  for (const char* key : {"rope_scaling", "rope_parameters"})
+    if (keys.has(key)) read_scaling(Keys{keys, key}, c);
+}
+
+/// Releases of transformers differ in whether layers with a window are scaled, too.
+void check_rope(const Rules& rules, const LlamaConfig& c) {
+  if (c.rope_scaling && c.kind == LlamaKind::kOlmo3) rules.fail("rope_scaling", "is not modelled for this family");
+  if (c.rope_scaling) check_fields<R>(kRopeFields, *c.rope_scaling, rules.inside("rope_scaling"));
+}
+
+json rope_json(const LlamaConfig& c) { return c.rope_scaling ? write_fields<R>(kRopeFields, *c.rope_scaling) : json(); }
+
+/// In Phi-3's files the original positions are beside the scaling.
+void read_original_positions(const Keys& keys, LlamaConfig& c) {
+  if (!keys.has("original_max_position_embeddings")) return;
+  keys.optional("original_max_position_embeddings", c.rope_scaling->original_max_position_embeddings);
+  c.rope_scaling->factor = long_factor(c);
+}
+
+bool has_long_rope(const LlamaConfig& c) { return c.rope_scaling && is_long(*c.rope_scaling); }
+
+}  // namespace workloads
