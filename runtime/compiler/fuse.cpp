@@ -192,7 +192,8 @@ class Fuser {
   /// has room for that and for `id`.
   void delay(std::size_t earlier, std::size_t latest, NodeId id) {
     const Draft& from = drafts_[earlier];
-    if (from.cols == kMixed || from.weight_bytes > 0 || is_used_behind(earlier, from.group.nodes)) return;
+    if (!from.group.by_rows || from.cols == kMixed || from.weight_bytes > 0) return;
+    if (is_used_behind(earlier, from.group.nodes)) return;
     std::vector<NodeId> more = from.group.nodes;
     more.push_back(id);
     if (!room_.holds(drafts_[latest], more)) return;

@@ -57,6 +57,16 @@ TEST(Fuse, AFactorThatWaitsForAnotherGroupDoesNotMove) {
   EXPECT_LT(group_of(groups, t.graph, sum), group_of(groups, t.graph, out));
 }
 
+TEST(Fuse, AFactorWithLoopsOfItsOwnIsNoRowOfTheProductBesideIt) {
+  Made t;
+  const ValueId x = t.tensor("x", 256, 128), w = t.tensor("w", 128, 256, Kind::kWeight);
+  const ValueId sum = t.graph.add1(runtime::kMatmulTn, "whole", {x, t.tensor("z", 256, 256)});  // [128, 256]
+  const ValueId y = t.graph.add1(runtime::kMatmul, "up", {t.tensor("v", 128, 128), w});
+  t.graph.output(t.graph.add1(runtime::kMul, "mul", {y, sum}), "out");
+  for (const FusedGroup& group : groups_of(t.graph))
+    for (const NodeId n : group.nodes) EXPECT_EQ(group.by_rows, t.graph.node(n).op->lower_whole == nullptr);
+}
+
 /// A chain up to a wide product, which a group has room for, but not for the factor behind it as well.
 struct WideChain : Made {
   explicit WideChain(std::int64_t rows) {

@@ -26,7 +26,7 @@ struct PresetEntry {
   json config;
 };
 
-std::string text_at(const json& table, const char* key, const std::string& where) {
+std::string preset_text(const json& table, const char* key, const std::string& where) {
   if (table.contains(key) && table.at(key).is_string()) return table.at(key).get<std::string>();
   throw Error{Fault::kData, where, fmt::format("a preset has no \"{}\"", key),
               fmt::format("write {} = \"...\" below its [[preset]], or above all", key)};
@@ -45,9 +45,9 @@ std::vector<PresetEntry> entries_in(const std::string& text, const std::string& 
     entry.file = file, entry.config = all;
     entry.config.erase("preset");
     entry.config.update(own);
-    entry.name = text_at(entry.config, "name", file);
-    entry.type = text_at(entry.config, "model_type", file);
-    entry.source = text_at(entry.config, "source", file);
+    entry.name = preset_text(entry.config, "name", file);
+    entry.type = preset_text(entry.config, "model_type", file);
+    entry.source = preset_text(entry.config, "source", file);
     entry.config.erase("name"), entry.config.erase("source");
     out.push_back(std::move(entry));
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a tiny decoder that is described by its traits: decoder_relatives.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
+"""Trains a tiny decoder that is described by its traits: decoder_relatives.py FAMILY FOLDER.
 
 Written after transformers' modeling_cohere.py, modeling_cohere2.py, modeling_glm.py, modeling_glm4.py,
 modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.py, modeling_seed_oss.py,
@@ -111,8 +111,8 @@ FAMILIES = {
 }
 NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4", "helium": "Helium",
          "ernie4_5": "Ernie4_5", "nemotron": "Nemotron", "arcee": "Arcee", "seed_oss": "SeedOss",
-         "exaone4": "Exaone4", "olmo": "Olmo", "olmo3": "Olmo3", "granitemoe": "GraniteMoe", "qwen2_moe": "Qwen2Moe", "llama": "Llama",
-         "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
+         "exaone4": "Exaone4", "olmo": "Olmo", "olmo3": "Olmo3", "granitemoe": "GraniteMoe", "qwen2_moe": "Qwen2Moe",
+         "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
 
 
 def type_of(family):

@@ -20,8 +20,8 @@ ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "rob
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
 RELATIVES = [*relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert")),
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "xlm", "xlm-roberta-xl"))]
-KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2, "t5": 2,
-         "bart": 1}
+KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
+         "t5": 2, "bart": 1}
 JOINT = ("olmo2", "olmoe", "olmo3")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
 ADAPTED = ("cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")

@@ -72,7 +72,7 @@ class LayerSpecs {
 BlockArch bert_block(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const BertLayerNames& names = dialect.in_layer;
-  return {.norm = {.eps = c.layer_norm_eps, .bias = c.norm_bias},
+  return {.norm = {.bias = c.norm_bias, .eps = c.layer_norm_eps},
           .attention = {.heads = c.num_attention_heads,
                         .kv_heads = c.num_attention_heads,
                         .head = c.num_attention_heads > 0 ? c.head_size() : 0,

@@ -48,7 +48,7 @@ json attention_json(const P& c) {
           {"attn_type", "multihead_attention"}};
 }
 
-void check_inner(const Rules& rules, const P& c) {
+void check_expansion(const Rules& rules, const P& c) {
   if (c.intermediate_size != kExpansion * c.hidden_size)
     rules.fail("expansion_ratio", fmt::format("the MLP's size is {}, not 4 times d_model", c.intermediate_size));
 }
@@ -61,7 +61,7 @@ constexpr auto kMptFields = std::to_array<Field<P>>({
     {.key = "n_heads", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
     {.key = "max_seq_len", .member = &P::max_position_embeddings, .required = true},
     {.key = "expansion_ratio", .read = read_expansion, .write = [](const P&) { return json(kExpansion); },
-     .check = check_inner},
+     .check = check_expansion},
     {.key = "attn_config", .read = read_attention, .write = attention_json, .check = check_attention},
     {.key = "layer_norm_epsilon", .member = &P::layer_norm_eps},
     {.key = "initializer_range", .member = &P::initializer_range},
