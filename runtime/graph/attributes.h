@@ -1,8 +1,7 @@
 // The settings of nodes: each op, or family of ops, has its own struct and says so in Op::attrs.
 //
-// The declaration of a struct is the only list of its members: equality, the signature of a block and the key of the
-// program cache are derived from it (base::fields). A new struct is one more alternative of Attrs. Members of the same
-// name mean the same in all of them:
+// The declaration of a struct is the only list of its members: equality, signatures of blocks and keys of caches follow
+// from it (base::fields). A new struct is one more alternative of Attrs. Members of one name mean the same in all:
 //   dtype    type of the first result, when it is not that of operand 0
 //   operand  type in which TensorE gets its operands, when it is not their own
 //   p        probability of dropout; `stream` numbers its random numbers within the scope's instance
@@ -102,15 +101,14 @@ struct LossAttrs {
 struct AttentionAttrs {
   double scale = 1;  // of q k^T; 0: the last operand [1, 1] is data in its place, not with flash
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;
-  bool causal = false;      // a query sees no later keys
-  std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all
-  bool flash = false;       // keeps one number per row instead of its probabilities
-  bool biased = false;      // the last operand is a bias of each head's scores
-  bool slopes = false;      // the last operand [1, heads] times a key's number is added to a head's scores
-  double soft_cap = 0;      // scores s become soft_cap * tanh(s / soft_cap), before masks; 0: they do not
-  /// With flash: keys that are in SBUF at a time, a multiple of 512. 0: all. kUnfused: all, and each step is an
-  /// operation: scores that SBUF cannot hold for all heads pass HBM in between.
-  std::int64_t tile_keys = 0;
+  bool causal = false;         // a query sees no later keys
+  std::int64_t window = 0;     // with causal: it sees itself and the window - 1 before it; 0: all
+  bool flash = false;          // keeps one number per row instead of its probabilities
+  bool biased = false;         // the last operand is a bias of each head's scores,
+  bool slopes = false;         // or [1, heads]: times a key's number it is added to a head's scores
+  double soft_cap = 0;         // scores s become soft_cap * tanh(s / soft_cap), before masks; 0: they do not
+  std::int64_t tile_keys = 0;  // with flash: keys that are in SBUF at a time, a multiple of 512; 0: all
+  /// All keys, and each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between.
   static constexpr std::int64_t kUnfused = -1;
   double p = 0;
   std::uint32_t stream = 0;
@@ -322,8 +320,7 @@ struct BatchMatmulAttrs {
 /// Sums over all features and the window, for each of `outputs` and each place of the pictures.
 struct ConvolutionAttrs {
   Pictures x{};
-  std::int64_t outputs = 1;
-  std::int64_t w_output = 1, w_feature = 1, w_first = 0;
+  std::int64_t outputs = 1, w_output = 1, w_feature = 1, w_first = 0;
   OptionalType dtype{}, operand{};
   bool operator==(const ConvolutionAttrs&) const = default;
 };

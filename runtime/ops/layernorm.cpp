@@ -83,12 +83,12 @@ void layernorm_lower(RowTiler& r, const Node& node) {
   if (vectors > 1) r.e().tensor_tensor(y, y, Alu::kAdd, beta);
 }
 
+bool has_gamma(const Node& node) { return node.in.size() > 3; }
+
 /// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)), g = dy * gamma.
 /// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C]. A fifth operand [1, 1] is data in the place
 /// of -1 / C, by which both means' sums are multiplied, or [1, 2] with one number for each. Three operands have no
 /// gamma: g = dy.
-bool has_gamma(const Node& node) { return node.in.size() > 3; }
-
 std::vector<Shape> layernorm_grad_infer(const Contract& c) {
   const Value& dy = c.in(0);
   const std::size_t gamma = has_gamma(c.node) ? 1 : 0;
@@ -123,7 +123,8 @@ Tensors layernorm_grad_forward(const Attrs&, std::span<const Tensor> in) {
 
 void layernorm_grad_lower(RowTiler& r, const Node& node) {
   const std::size_t kept = has_gamma(node) ? 2 : 1;
-  const Tile dy = r.in(node, 0), xhat = r.in(node, kept), rstd = r.in(node, kept + 1);
+  const Tile dy = r.in(node, 0), gamma = has_gamma(node) ? r.in(node, 1) : Tile{};
+  const Tile xhat = r.in(node, kept), rstd = r.in(node, kept + 1);
   const Tile dx = r.out(node, 0);
   const std::int64_t cols = dy.cols();
   const auto inverse = static_cast<float>(-1.0 / static_cast<double>(cols));
@@ -131,7 +132,7 @@ void layernorm_grad_lower(RowTiler& r, const Node& node) {
   const Tile gx = r.scratch(dy.dtype, cols), waste = r.scratch(dy.dtype, cols);
   const Tile sums = r.scratch(Dtype::kFp32, 2), means = r.scratch(Dtype::kFp32, 2);
   const Tile sum_g = columns(sums, 0, 1), sum_gx = columns(sums, 1, 1);
-  if (has_gamma(node)) r.e().tensor_tensor(g, dy, Alu::kMul, r.in(node, 1));
+  if (has_gamma(node)) r.e().tensor_tensor(g, dy, Alu::kMul, gamma);
   r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
   r.e().activation(waste, Fn::kCopy, g, 1.0F, 0.0F, &sum_g);
   r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum_gx);

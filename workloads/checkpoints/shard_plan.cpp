@@ -45,7 +45,7 @@ TensorSplit split_of(const WeightSpec& spec, const ShardPlan& plan) {
   return splits_each(spec, plan) ? *spec.expert_split : spec.split;
 }
 
-/// Of a stack the rows of each part are split.
+/// Whether the rows of each part of a stack are split.
 bool splits_rows_of_each(const WeightSpec& spec, const ShardPlan& plan) {
   return spec.stack > 0 && splits_each(spec, plan) && spec.expert_split == TensorSplit::kAxis0;
 }

@@ -56,7 +56,7 @@ struct WeightSpec {
   std::int64_t third = 0;              // and which of them this is
   bool frozen = false;                 // not trained: it has no gradient and no optimizer state
   std::int64_t stack = 0;  // not 0: on a device it is several tensors of this many rows; `third` selects one
-  /// Of an expert, or of each of a stack of them, where ranks share each of them and not their number.
+  /// The split of an expert, or of each of a stack, where ranks share each of them and not their number.
   std::optional<TensorSplit> expert_split{};
   double deviation = 0;             // of the first values; 0: as the model draws them
   bool table = false;               // its rows are read by number: nothing is multiplied by it
