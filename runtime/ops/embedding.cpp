@@ -6,9 +6,11 @@
 namespace runtime {
 namespace {
 
-/// y[r] = table[ids[r]]. Shapes: table [V, C], ids [R, 1] int32 -> y [R, C]. Lowering: a DMA gather per row tile.
+/// y[r] = table[ids[r]]. Shapes: table [V, C], ids [R, 1] int32, and where some rows train nothing a factor of each
+/// row's gradient [R, 1] -> y [R, C]. Lowering: a DMA gather per row tile.
 std::vector<Shape> embedding_infer(const Contract& c) {
   if (c.in(1).cols != 1) c.need(1, c.in(1).rows, 1, "ids");
+  if (c.inputs() > 2) c.need(2, c.in(1).rows, 1, "factor");
   return {{c.in(1).rows, c.in(0).cols, c.result_type()}};
 }
 
@@ -22,7 +24,9 @@ void embedding_backward(Backward& b, const Node& node) {
   const EmbeddingGradAttrs attrs{.rows = b.graph().value(node.in[0]).rows,
                                  .dtype = b.graph().numerics().gradient,
                                  .operand = b.graph().numerics().operand};
-  b.add(node, 0, b.op(kEmbeddingGrad, node, "grad", {node.in[1], b.grad(node)}, attrs));
+  ValueId dy = b.grad(node);
+  if (node.in.size() > 2) dy = b.op(kMul, node, "trained", {dy, node.in[2]});
+  b.add(node, 0, b.op(kEmbeddingGrad, node, "grad", {node.in[1], dy}, attrs));
 }
 
 void embedding_lower(RowTiler& r, const Node& node) {

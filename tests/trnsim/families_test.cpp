@@ -89,6 +89,8 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"mt5-small"},
                            {"bart-base", false},
                            {"mbart-large", false},
+                           {"opus-mt-en-de", false},
+                           {"pegasus-large", false},
                            {"deit-tiny-distilled-patch16-224"}};
 
 workloads::ModelPtr small(const char* preset) {

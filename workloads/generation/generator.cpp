@@ -168,6 +168,16 @@ struct Generator::State {
     return run_loaded();
   }
 
+  /// The logits without those of tokens that are never written.
+  std::vector<float> allowed(std::vector<float> logits) const {
+    if (!config->pairs()) return logits;
+    for (const std::int64_t id : config->pairs()->never)
+      for (std::size_t at = static_cast<std::size_t>(id); at < logits.size();
+           at += static_cast<std::size_t>(arch.vocabulary))
+        logits[at] = std::numeric_limits<float>::lowest() / 2;
+    return logits;
+  }
+
   std::vector<float> run_loaded() {
     runtime::Session io = session();
     const std::int64_t part = vocabulary_part();
@@ -234,7 +244,7 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
     if (s.session().has(0, table.name)) s.session().write(0, table.name, table.values);
   std::vector<float> logits =
       s.write_after(std::vector<std::int32_t>(prompts.size(), static_cast<std::int32_t>(pairs->start)), 0);
-  if (!pairs->forced) return logits;
+  if (!pairs->forced) return s.allowed(std::move(logits));
   // As transformers' ForcedBOSTokenLogitsProcessor: nothing else is possible.
   std::ranges::fill(logits, std::numeric_limits<float>::lowest() / 2);
   for (std::size_t b = 0; b < prompts.size(); ++b)
@@ -254,7 +264,7 @@ std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {
   std::vector<float> logits =
       s.config->pairs() ? s.write_after(tokens, last) : s.run({tokens.begin(), tokens.end()}, "positions", s.positions);
   for (std::int32_t& p : s.positions) ++p;
-  return logits;
+  return s.allowed(std::move(logits));
 }
 
 }  // namespace workloads

@@ -73,6 +73,7 @@ struct TextPairs {
   std::int64_t layers = 0;               // of the decoder
   bool last_first = false;               // in training the decoder reads a text's last token in place of `start`
   std::optional<std::int64_t> forced{};  // the first token that is written, whatever the model says
+  std::vector<std::int64_t> never{};     // tokens that are never written
 };
 
 /// A tensor of a step that stays the same from step to step, for every rank that has it.

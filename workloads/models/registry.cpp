@@ -140,6 +140,12 @@ constexpr std::array kFamilies = {
               [] { return make_model(BartConfig{}); }},
     FamilyRow{"mBART", "mbart", "MBart", [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kMbart)); },
               [] { return make_model(blank_bart(BartKind::kMbart)); }},
+    FamilyRow{"Marian", "marian", "Marian",
+              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kMarian)); },
+              [] { return make_model(blank_bart(BartKind::kMarian)); }},
+    FamilyRow{"Pegasus", "pegasus", "Pegasus",
+              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kPegasus)); },
+              [] { return make_model(blank_bart(BartKind::kPegasus)); }},
 };
 // clang-format on
 

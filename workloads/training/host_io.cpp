@@ -129,6 +129,12 @@ void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64
     is_mine.push_back(here ? 1.0F : 0.0F);
   }
   session.write(rank, micro_name(names.ids, micro_batch), counted);
+  if (const std::string trained = micro_name(fmt::format("{}_trained", names.ids), micro_batch);
+      session.has(rank, trained)) {
+    std::vector<float> factors;
+    for (const std::int32_t id : all) factors.push_back(id == model_->pairs()->pad ? 0.0F : 1.0F);
+    session.write(rank, trained, factors);
+  }
   if (step_.plan.tensor > 1) session.write(rank, micro_name(names.mine, micro_batch), is_mine);
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains a tiny BART: bart.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
-Written after transformers' modeling_bart.py and modeling_mbart.py. Stacks of different depth, targets that are shorter
-than the sources, padded to their own lengths."""
+Written after transformers' modeling_bart.py, modeling_mbart.py, modeling_marian.py and modeling_pegasus.py. Stacks of
+different depth, targets that are shorter than the sources, padded to their own lengths."""
 import json
 import math
 import pathlib
@@ -23,7 +23,15 @@ FAMILIES = {
              "encoder_layers": 3},
     "mbart": {**BASE, "model_type": "mbart", "architectures": ["MBartForConditionalGeneration"],
               "scale_embedding": True, "activation_function": "relu", "decoder_start_token_id": 5},
+    "marian": {**BASE, "model_type": "marian", "architectures": ["MarianMTModel"], "scale_embedding": True,
+               "activation_function": "swish", "pad_token_id": 31, "eos_token_id": 0, "decoder_start_token_id": 31,
+               "bad_words_ids": [[31]], "d_model": 20},
+    "pegasus": {**BASE, "model_type": "pegasus", "architectures": ["PegasusForConditionalGeneration"],
+                "scale_embedding": True, "activation_function": "relu", "pad_token_id": 0, "eos_token_id": 1,
+                "decoder_start_token_id": 0, "encoder_layers": 3},
 }
+FIRST = ("mbart", "pegasus")  # norms of a part's input
+WAVES = ("marian", "pegasus")  # positions are sines and cosines
 
 
 def shapes(c):
@@ -34,8 +42,9 @@ def shapes(c):
 
     for stack in ("encoder", "decoder"):
         p = f"model.{stack}."
-        out[p + "embed_positions.weight"] = (c["max_position_embeddings"] + 2, h)
-        pair(p + "layernorm_embedding", h)
+        if c["model_type"] not in WAVES:
+            out[p + "embed_positions.weight"] = (c["max_position_embeddings"] + 2, h)
+            pair(p + "layernorm_embedding", h)
         for i in range(c[stack + "_layers"]):
             layer = f"{p}layers.{i}."
             for part in ["self_attn"] + (["encoder_attn"] if stack == "decoder" else []):
@@ -45,14 +54,14 @@ def shapes(c):
             pair(layer + "fc1", c[stack + "_ffn_dim"], h)
             pair(layer + "fc2", h, c[stack + "_ffn_dim"])
             pair(layer + "final_layer_norm", h)
-        if c["model_type"] == "mbart":
+        if c["model_type"] in FIRST:
             pair(p + "layer_norm", h)
     return out
 
 
 class Model:
     def __init__(self, c):
-        self.c, self.first = c, c["model_type"] == "mbart"
+        self.c, self.first, self.waves = c, c["model_type"] in FIRST, c["model_type"] in WAVES
 
     def linear(self, x, name):
         return x @ self.w[name + ".weight"].T + self.w[name + ".bias"]
@@ -62,8 +71,8 @@ class Model:
 
     def act(self, x):
         name = self.c["activation_function"]
-        if name == "relu":
-            return torch.relu(x)
+        if name in ("relu", "swish"):
+            return {"relu": torch.relu, "swish": torch.nn.functional.silu}[name](x)
         return torch.nn.functional.gelu(x, approximate="none" if name == "gelu" else "tanh")
 
     def attention(self, x, source, name, added):
@@ -81,9 +90,12 @@ class Model:
     def stack(self, name, ids, own, hidden, source=None):
         c, p = self.c, f"model.{name}."
         scale = math.sqrt(c["d_model"]) if c["scale_embedding"] else 1.0
-        x = self.w["model.shared.weight"][ids] * scale
-        x = x + self.w[p + "embed_positions.weight"][torch.arange(ids.shape[1]) + 2]
-        x = self.norm(x, p + "layernorm_embedding")
+        x = torch.nn.functional.embedding(ids, self.w["model.shared.weight"], padding_idx=c["pad_token_id"]) * scale
+        if self.waves:
+            x = x + sinusoids(ids.shape[1], c["d_model"]).to(x.dtype)
+        else:
+            x = x + self.w[p + "embed_positions.weight"][torch.arange(ids.shape[1]) + 2]
+            x = self.norm(x, p + "layernorm_embedding")
         for i in range(c[name + "_layers"]):
             layer = f"{p}layers.{i}."
             x = self.part(x, layer + "self_attn_layer_norm",
@@ -105,6 +117,12 @@ class Model:
         return x @ w["model.shared.weight"].T + self.bias.to(kind)
 
 
+def sinusoids(length, size):
+    """MarianSinusoidalPositionalEmbedding: sines, then cosines."""
+    angles = torch.outer(torch.arange(length).double(), 10000.0 ** (-2 * torch.arange((size + 1) // 2).double() / size))
+    return torch.cat((angles.sin(), angles.cos()[:, :size // 2]), 1)
+
+
 def shifted(labels, c):
     """shift_tokens_right"""
     ids = labels.masked_fill(labels == -100, c["pad_token_id"])
@@ -119,7 +137,7 @@ def batches(c):
     out = {}
     for step in range(common.STEPS):
         read = torch.randint(READ // 2, READ + 1, (BATCH,))
-        ids, mask = torch.randint(3, VOCAB, (BATCH, READ)), torch.zeros(BATCH, READ, dtype=torch.long)
+        ids, mask = torch.randint(3, VOCAB - 1, (BATCH, READ)), torch.zeros(BATCH, READ, dtype=torch.long)
         labels = torch.full((BATCH, WRITTEN), -100)
         for row, length in enumerate(read.tolist()):
             mask[row, :length] = 1
@@ -136,21 +154,27 @@ def greedy(model, w, ids, mask, tokens):
     forced = model.c.get("forced_bos_token_id")
     written = torch.full((len(ids), 1), model.c["decoder_start_token_id"])
     for place in range(tokens):
-        next_ids = model.forward(w, ids, mask, written)[:, -1].argmax(-1)
+        logits = model.forward(w, ids, mask, written)[:, -1]
+        for never in model.c.get("bad_words_ids", []):
+            logits[:, never] = -math.inf
+        next_ids = logits.argmax(-1)
         if place == 0 and forced is not None:
             next_ids = torch.full_like(next_ids, forced)
         written = torch.cat([written, next_ids[:, None]], 1)
     return written[:, 1:].tolist()
 
 
-def make(family, folder, seed=5, changes=None, sizes=None, **drawn):
+SEEDS = {"bart": 11, "mbart": 52, "marian": 30, "pegasus": 35}  # whose texts do not repeat one token
+
+
+def make(family, folder, seed=None, changes=None, sizes=None, **drawn):
     """`changes`: of the family's config; `sizes`: of this module's BATCH, READ, WRITTEN, VOCAB; `drawn`: deviation of
     the first weights, recipe."""
     globals().update(sizes or {})
     chosen = drawn.get("recipe") or common.PLAIN
     config = {**FAMILIES[family], **(changes or {})}
     torch.set_num_threads(1)
-    torch.manual_seed(seed)
+    torch.manual_seed(SEEDS.get(family, 5) if seed is None else seed)
     model = Model(config)
 
     def loss_of(w, batch):

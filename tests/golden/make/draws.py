@@ -181,7 +181,7 @@ def an_encoder_relative(family, draw):
 
 
 def a_bart(_, draw):
-    read, vocab, heads = upto(draw, 6, 80), upto(draw, 20, 400), draw.randint(1, 8)
+    read, vocab, heads = upto(draw, 6, 80), upto(draw, 40, 400), draw.randint(1, 8)
     written, ffn = math.ceil(read / 2) + draw.randint(1, 4), upto(draw, 3, 300)
     changes = {"vocab_size": vocab, "d_model": heads * draw.randint(1, 24), "encoder_ffn_dim": ffn,
                "decoder_ffn_dim": ffn, "encoder_layers": draw.randint(1, 3), "decoder_layers": draw.randint(1, 3),

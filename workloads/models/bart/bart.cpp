@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "workloads/models/config_model.h"
@@ -19,7 +20,13 @@ namespace {
 /// BartLearnedPositionalEmbedding.
 constexpr std::int64_t kFirstRow = 2;
 
-bool norms_first(const BartConfig& c) { return c.kind == BartKind::kMbart; }
+constexpr std::array kBartDialects = {BartDialect{BartKind::kBart, "BART", "bart", "Bart"},
+                                      BartDialect{BartKind::kMbart, "mBART", "mbart", "MBart", true, false, true},
+                                      BartDialect{BartKind::kMarian, "Marian", "marian", "Marian", false, true},
+                                      BartDialect{BartKind::kPegasus, "Pegasus", "pegasus", "Pegasus", true, true}};
+
+bool norms_first(const BartConfig& c) { return dialect_of(c.kind).norms_first; }
+bool has_waves(const BartConfig& c) { return dialect_of(c.kind).waves; }
 
 DecoderArch arch_of(const BartConfig& c) {
   return {
@@ -41,6 +48,7 @@ DecoderArch arch_of(const BartConfig& c) {
                              .dropout = c.dropout}},
       .embedding = {.name = "model.shared",
                     .first_position = kFirstRow,
+                    .trains_padding = false,
                     .scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1,
                     .dropout = c.dropout},
       .head = {.norm = norms_first(c) ? "model.decoder.layer_norm" : "", .name = "lm_head", .tied = true, .bias = true},
@@ -55,8 +63,8 @@ void attention(SpecList& list, const BartConfig& c, const std::string& name) {
 
 void stack(SpecList& list, const BartConfig& c, const PairStack& stack) {
   list.at(stack.first == 0 ? WeightSpec::kBeforeLayers : stack.first);
-  list.embedding(stack.positions, kFirstRow + c.max_position_embeddings, c.d_model);
-  list.layer_norm(stack.embedding_norm, c.d_model);
+  if (!stack.positions.empty()) list.embedding(stack.positions, kFirstRow + c.max_position_embeddings, c.d_model);
+  if (!stack.embedding_norm.empty()) list.layer_norm(stack.embedding_norm, c.d_model);
   for (std::int64_t l = stack.first; l < stack.first + stack.layers; ++l) {
     const std::string layer = stack.prefix(l);
     list.at(l);
@@ -79,12 +87,14 @@ ModelInfo info_of(const BartConfig& c) {
   std::map<std::string, std::string> copies;
   for (const char* copy : {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
     copies.emplace(copy, "model.shared.weight");
-  ModelInfo info = decoder_info(c.kind == BartKind::kMbart ? "mBART" : "BART", arch_of(c),
-                                {.prefix = "model.",
-                                 .tops = {"shared.", "encoder.", "decoder."},
-                                 .left_out = {"classification_head.*", "qa_outputs.*"},
-                                 .drawn = {"lm_head.bias"},
-                                 .copies = std::move(copies)});
+  const BartDialect& dialect = dialect_of(c.kind);
+  ModelInfo info =
+      decoder_info(dialect.family, arch_of(c),
+                   {.prefix = "model.",
+                    .tops = {"shared.", "encoder.", "decoder."},
+                    .left_out = {"classification_head.*", "qa_outputs.*", "model.*.embed_positions.weight"},
+                    .drawn = {"lm_head.bias"},
+                    .copies = std::move(copies)});
   info.task = Task::kTextToText;
   info.initializer_range = c.init_std;
   info.pad_row = c.pad_token_id;
@@ -92,8 +102,9 @@ ModelInfo info_of(const BartConfig& c) {
                 .end = c.eos_token_id,
                 .pad = c.pad_token_id,
                 .layers = c.decoder_layers,
-                .last_first = c.kind == BartKind::kMbart,
-                .forced = c.forced_bos_token_id};
+                .last_first = dialect.last_first,
+                .forced = c.forced_bos_token_id,
+                .never = c.never};
   return info;
 }
 
@@ -152,10 +163,12 @@ void apply(const ModelChange& change, BartConfig& c) {
     c.eos_token_id = ids->end.value_or(std::min(c.eos_token_id, c.vocab_size - 1));
     c.pad_token_id = ids->pad.value_or(std::min(c.pad_token_id, c.vocab_size - 1));
     c.decoder_start_token_id = ids->begin.value_or(c.eos_token_id);
-    c.forced_bos_token_id.reset();
+    c.forced_bos_token_id.reset(), c.never.clear();
   }
   if (change.no_dropout) c.dropout = c.attention_dropout = c.activation_dropout = 0;
 }
+
+const BartDialect& dialect_of(BartKind kind) { return *std::ranges::find(kBartDialects, kind, &BartDialect::kind); }
 
 PairArch pair_of(const BartConfig& c) {
   const auto attention = [](const std::string& name) {
@@ -173,13 +186,14 @@ PairArch pair_of(const BartConfig& c) {
                      .self = attention("self_attn"),
                      .mlp = {.up = "fc1", .down = "fc2"},
                      .mlp_norm = "final_layer_norm",
-                     .positions = prefix + "embed_positions",
-                     .embedding_norm = prefix + "layernorm_embedding",
+                     .positions = has_waves(c) ? "" : prefix + "embed_positions",
+                     .embedding_norm = has_waves(c) ? "" : prefix + "layernorm_embedding",
                      .last_norm = norms_first(c) ? prefix + "layer_norm" : ""};
   };
   PairArch pair{.encoder = stack("encoder", c.encoder_layers),
                 .decoder = stack("decoder", c.decoder_layers),
-                .first_position = kFirstRow};
+                .first_position = has_waves(c) ? 0 : kFirstRow,
+                .waves = has_waves(c) ? c.d_model : 0};
   pair.decoder.first = c.encoder_layers;
   pair.decoder.cross = attention("encoder_attn");
   return pair;

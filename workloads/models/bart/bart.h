@@ -1,6 +1,6 @@
-// BART (Lewis et al., arXiv:1910.13461) and mBART (Liu et al., arXiv:2001.08210): an encoder that reads one text and a
-// decoder that writes another, with tables of positions. Tensor names as in Hugging Face's
-// BartForConditionalGeneration.
+// BART (Lewis et al., arXiv:1910.13461), mBART (Liu et al., arXiv:2001.08210), Marian (Junczys-Dowmunt et al.,
+// arXiv:1804.00344) and Pegasus (Zhang et al., arXiv:1912.08777): an encoder that reads one text and a decoder that
+// writes another, with positions of tokens. Tensor names as in Hugging Face's BartForConditionalGeneration.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,19 @@
 
 namespace workloads {
 
-/// mBART's layers have their norms in front of their parts, and one behind all; its texts begin with their last token.
-enum class BartKind : std::uint8_t { kBart, kMbart };
+/// mBART's and Pegasus's layers have their norms in front of their parts, and one behind all; mBART's texts begin with
+/// their last token. Positions of Marian and Pegasus are sines and cosines.
+enum class BartKind : std::uint8_t { kBart, kMbart, kMarian, kPegasus };
+
+/// The differences of each. Source: transformers, modeling_NAME.py and configuration_NAME.py.
+struct BartDialect {
+  BartKind kind;
+  std::string_view family, type, architecture;  // "mBART", "mbart", "MBart"
+  bool norms_first = false;
+  bool waves = false;       // positions are sines and cosines, and embeddings have no norm
+  bool last_first = false;  // as TextPairs has it
+};
+const BartDialect& dialect_of(BartKind kind);
 
 /// The defaults are Hugging Face's.
 struct BartConfig {
@@ -35,6 +46,7 @@ struct BartConfig {
   bool scale_embedding = false;  // by the root of d_model
   std::int64_t pad_token_id = 1, eos_token_id = 2, decoder_start_token_id = 2;
   std::optional<std::int64_t> forced_bos_token_id{};  // the first token of each text that is written
+  std::vector<std::int64_t> never{};                  // "bad_words_ids"
 };
 
 BartConfig blank_bart(BartKind kind);

@@ -1,4 +1,4 @@
-// The config.json of BART and mBART.
+// The config.json of BART, mBART, Marian and Pegasus.
 #include "workloads/models/bart/bart.h"
 
 #include <fmt/format.h>
@@ -16,13 +16,31 @@ using A = BartConfig;
 constexpr Activation kBartActivations[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
                                            Activation::kSilu};
 
-bool is_mbart(const A& c) { return c.kind == BartKind::kMbart; }
+bool is_marian(const A& c) { return c.kind == BartKind::kMarian; }
 
 /// Both stacks have as many heads, and layers as wide.
 void read_other(const Keys& keys, const char* key, std::int64_t size) { keys.only(key, size); }
 
 void read_forced(const Keys& keys, BartConfig& c) {
   if (keys.has("forced_bos_token_id")) keys.optional("forced_bos_token_id", c.forced_bos_token_id.emplace());
+}
+
+/// Lists of one token each; longer ones would need the tokens before.
+void read_never(const Keys& keys, BartConfig& c) {
+  if (!keys.has("bad_words_ids")) return;
+  const json& lists = keys.at("bad_words_ids");
+  for (const json& one : lists.is_array() ? lists : json::array({lists})) {
+    if (!one.is_array() || one.size() != 1 || !one.front().is_number_integer())
+      keys.fail(fmt::format("\"bad_words_ids\" is {}; only lists of one token each are modelled", lists.dump()),
+                "leave out the longer ones");
+    c.never.push_back(one.front().get<std::int64_t>());
+  }
+}
+
+json never_json(const A& c) {
+  json lists = json::array();
+  for (const std::int64_t id : c.never) lists.push_back(json::array({id}));
+  return lists;
 }
 
 // clang-format off
@@ -51,25 +69,43 @@ constexpr auto kBartFields = std::to_array<Field<A>>({
     {.key = "pad_token_id", .member = &A::pad_token_id, .range = kToken},
     {.key = "eos_token_id", .member = &A::eos_token_id, .range = kToken},
     {.key = "decoder_start_token_id", .member = &A::decoder_start_token_id, .range = kToken,
-     .otherwise = [](A& c) { c.decoder_start_token_id = c.eos_token_id; }},
+     .otherwise = [](A& c) {
+       c.decoder_start_token_id = dialect_of(c.kind).waves ? c.pad_token_id : c.eos_token_id;
+     }},
     {.key = "forced_bos_token_id", .written = [](const A& c) { return c.forced_bos_token_id.has_value(); },
      .read = read_forced, .write = [](const A& c) { return json(*c.forced_bos_token_id); },
      .check = [](const Rules& r, const A& c) {
        if (c.forced_bos_token_id) r.token("forced_bos_token_id", *c.forced_bos_token_id, c.vocab_size);
      }},
     {.key = "is_encoder_decoder", .only = true},
+    {.key = "bad_words_ids", .written = [](const A& c) { return !c.never.empty(); }, .read = read_never,
+     .write = never_json,
+     .check = [](const Rules& r, const A& c) {
+       for (const std::int64_t id : c.never) r.token("bad_words_ids", id, c.vocab_size);
+     }},
+    {.key = "share_encoder_decoder_embeddings", .only = true, .when = is_marian},
+    {.key = "decoder_vocab_size", .when = is_marian,
+     .read = [](const Keys& keys, A& c) { read_other(keys, "decoder_vocab_size", c.vocab_size); }},
     {.key = "architectures",
-     .write = [](const A& c) { return json::array({is_mbart(c) ? "MBartForConditionalGeneration"
-                                                            : "BartForConditionalGeneration"}); }},
-    {.key = "model_type", .write = [](const A& c) { return json(is_mbart(c) ? "mbart" : "bart"); }},
+     .write = [](const A& c) {
+       return json::array({fmt::format("{}", dialect_of(c.kind).architecture) +
+                           (is_marian(c) ? "MTModel" : "ForConditionalGeneration")});
+     }},
+    {.key = "model_type", .write = [](const A& c) { return json(dialect_of(c.kind).type); }},
     {.key = "torch_dtype", .always = "float32"},
 });
 // clang-format on
 
 }  // namespace
 
-/// Source: transformers, configuration_bart.py and configuration_mbart.py.
-BartConfig blank_bart(BartKind kind) { return {.kind = kind}; }
+/// Source: transformers, configuration_NAME.py.
+BartConfig blank_bart(BartKind kind) {
+  BartConfig c{.kind = kind};
+  if (kind == BartKind::kMarian)
+    c.vocab_size = 58101, c.eos_token_id = 0, c.pad_token_id = c.decoder_start_token_id = 58100;
+  if (kind == BartKind::kPegasus) c.eos_token_id = 1, c.pad_token_id = c.decoder_start_token_id = 0;
+  return c;
+}
 
 BartConfig read_bart(const Keys& keys, BartKind kind) {
   const BartConfig c = read_fields<A>(kBartFields, keys, blank_bart(kind));

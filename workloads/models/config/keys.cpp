@@ -23,8 +23,8 @@ struct ActivationName {
 constexpr std::array kActivations = {
     ActivationName{"gelu", Activation::kGelu},         ActivationName{"gelu_pytorch_tanh", Activation::kGeluTanh},
     ActivationName{"gelu_new", Activation::kGeluTanh}, ActivationName{"gelu_fast", Activation::kGeluTanh},
-    ActivationName{"silu", Activation::kSilu},         ActivationName{"relu", Activation::kRelu},
-    ActivationName{"relu2", Activation::kRelu2}};
+    ActivationName{"silu", Activation::kSilu},         ActivationName{"swish", Activation::kSilu},
+    ActivationName{"relu", Activation::kRelu},         ActivationName{"relu2", Activation::kRelu2}};
 
 }  // namespace
 

@@ -147,6 +147,7 @@ struct EmbeddingArch {
   std::int64_t width = 0;           // of a token's row; 0: as wide as the layers
   std::string projection{};         // from that width to the layers', without a bias
   std::string norm{};               // of the tokens, before anything else; empty: none
+  bool trains_padding = true;       // else the row of padding has no gradient from here
   double scale = 1;
   double dropout = 0;
 };

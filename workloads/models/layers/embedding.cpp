@@ -14,9 +14,9 @@ ValueId Layers::tokens(const EmbeddingArch& arch, const char* place, const char*
                        std::int64_t rows) {
   const isa::Dtype type = numerics().activation;
   places_.enter(place);
-  ValueId x =
-      graph_.add1(runtime::kEmbedding, "word", {w(arch.name + ".weight"), input(ids, rows, 1, isa::Dtype::kInt32)},
-                  runtime::ResultAttrs{.dtype = type});
+  std::vector<ValueId> in{w(arch.name + ".weight"), input(ids, rows, 1, isa::Dtype::kInt32)};
+  if (!arch.trains_padding && program_.training) in.push_back(input(fmt::format("{}_trained", ids), rows, 1, type));
+  ValueId x = graph_.add1(runtime::kEmbedding, "word", in, runtime::ResultAttrs{.dtype = type});
   x = times("word.scale", x, arch.scale);
   if (program_.split()) {
     x = graph_.add1(runtime::kMul, "word.mine", {x, input(mine, rows, 1, type)});

@@ -41,6 +41,7 @@ struct PairArch {
   PairStack encoder{}, decoder{};
   Buckets buckets{};                // of the biases by distance
   std::int64_t first_position = 0;  // the row of a text's first token in a table of positions
+  std::int64_t waves = 0;           // elements of positions that are sines and cosines, in place of a table; 0: none
 
   const PairStack& stack_of(std::int64_t layer) const { return layer < decoder.first ? encoder : decoder; }
 };
@@ -64,7 +65,8 @@ StepGraph pair_step(const ModelPtr& model, const PairArch& pair, const Step& ste
 /// "distances" (Model::host_tables() of the place). One core. Errors: as check(GenerationSpec).
 runtime::Graph pair_generation(const ModelPtr& model, const PairArch& pair, const GenerationSpec& spec, bool prompt);
 
-/// The tables of a step, or of a token at `position`: "distances..." of stacks with a bias by distance.
+/// The tables of a step, or of a token at `position`: "distances..." of stacks with a bias by distance, and sines and
+/// cosines of positions, "positions.encoder", "positions.decoder" and "place".
 std::vector<HostTable> pair_tables(const PairArch& pair, const StepKind& kind, std::optional<std::int64_t> position);
 
 /// Why a plan is not one of the model.

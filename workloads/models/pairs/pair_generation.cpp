@@ -57,6 +57,7 @@ class PairGeneration : Places {
     seen_ = net_.hidden("seen", net_.input("seen", spec_.batch, spec_.length, type), fp32);
     positions_ = net_.input("positions", spec_.batch, 1, isa::Dtype::kInt32);
     if (!pair_.decoder.positions.empty()) places_ = net_.input("places", spec_.batch, 1, isa::Dtype::kInt32);
+    if (pair_.waves > 0) place_ = net_.input("place", 1, pair_.waves, type);
     if (pair_.decoder.relative.empty()) return;
     distances_ = net_.input("distances", pair_.buckets.count, spec_.length, type);
   }
@@ -111,9 +112,13 @@ class PairGeneration : Places {
     net_.program().mode = Mode::kPrompt;
     ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", spec_.batch * spec_.prompt);
     const PairStack& stack = pair_.encoder;
-    if (!stack.positions.empty())
+    ValueId positions = kNoValue;
+    if (pair_.waves > 0)
+      positions = net_.input("positions.encoder", spec_.prompt, pair_.waves, spec_.numerics.activation);
+    if (!stack.positions.empty()) positions = net_.w(stack.positions + ".weight");
+    if (positions != kNoValue)
       x = net_.add("add_position", x,
-                   graph_.add1(runtime::kPositions, "position", {net_.w(stack.positions + ".weight")},
+                   graph_.add1(runtime::kPositions, "position", {positions},
                                runtime::PositionsAttrs{.batch = spec_.batch,
                                                        .seq = spec_.prompt,
                                                        .first = pair_.first_position,
@@ -174,6 +179,7 @@ class PairGeneration : Places {
       x = net_.add("add_position", x,
                    graph_.add1(runtime::kEmbedding, "position", {net_.w(stack.positions + ".weight"), places_},
                                runtime::ResultAttrs{.dtype = spec_.numerics.activation}));
+    if (place_ != kNoValue) x = net_.add("add_position", x, place_);
     x = embedded(stack, x);
     const ValueId bias = stack.relative.empty() ? kNoValue : by_distance(stack, distances_);
     for (std::int64_t l = 0; l < stack.layers; ++l) {
@@ -197,7 +203,8 @@ class PairGeneration : Places {
   Graph graph_;
   Layers net_;
   std::vector<Caches> own_, source_;  // of each layer of the decoder
-  ValueId source_mask_ = kNoValue, seen_ = kNoValue, positions_ = kNoValue, distances_ = kNoValue, places_ = kNoValue;
+  ValueId source_mask_ = kNoValue, seen_ = kNoValue, positions_ = kNoValue, distances_ = kNoValue, places_ = kNoValue,
+          place_ = kNoValue;
   std::string layer_;  // the prefix of the present layer's weights' names
 };
 

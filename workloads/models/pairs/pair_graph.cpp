@@ -25,7 +25,7 @@ class PairGraph final : public SplitGraph {
     const PairStack& arch;
     const char *scope, *bias;
     std::int64_t length = 0;
-    ValueId distances = kNoValue, biases = kNoValue;
+    ValueId distances = kNoValue, biases = kNoValue, positions = kNoValue;
   };
 
   void declare_tables() override {
@@ -99,9 +99,14 @@ class PairGraph final : public SplitGraph {
     return x;
   }
 
-  ValueId placed(const Stack& stack, ValueId x) {
-    if (!stack.arch.positions.empty()) {
-      const ValueId at = graph_.add1(runtime::kPositions, "position", {net_.w(stack.arch.positions + ".weight")},
+  /// x at its positions, whose table a stack's first micro-batch declares.
+  ValueId placed(Stack& stack, ValueId x) {
+    if (!stack.arch.positions.empty()) stack.positions = net_.w(stack.arch.positions + ".weight");
+    if (pair_.waves > 0 && stack.positions == kNoValue)
+      stack.positions = graph_.tensor(fmt::format("positions.{}", stack.arch.name), stack.length, pair_.waves,
+                                      step_.plan.numerics.activation, Kind::kInput);
+    if (stack.positions != kNoValue) {
+      const ValueId at = graph_.add1(runtime::kPositions, "position", {stack.positions},
                                      runtime::PositionsAttrs{.batch = step_.plan.micro_batch,
                                                              .seq = stack.length,
                                                              .first = pair_.first_position,
