@@ -60,7 +60,8 @@ TEST(Config, EveryBadKeyIsNamed) {
   EXPECT_TRUE(fails(Fault::kData, with("id2label", {{"0", "a"}, {"2", "b"}}), {"id2label"}));
   EXPECT_TRUE(fails(Fault::kData, with("num_labels", 0), {"num_labels"}));
   EXPECT_TRUE(fails(Fault::kData, with("model_type", "xlnet"),
-                    {"xlnet", "olmo2, smollm3, stablelm, cohere, cohere2", "vit, deit, t5 or mt5", "trnsim torch"}));
+                    {"xlnet", "olmo2, smollm3, stablelm, cohere, cohere2",
+                     "vit, deit, t5, mt5, bart, mbart, marian or pegasus", "trnsim torch"}));
   EXPECT_TRUE(fails(Fault::kData, with("model_type", nullptr), {"model_type"}));
 }
 
