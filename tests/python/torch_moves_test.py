@@ -92,6 +92,15 @@ loss = layer(torch.Tensor(torch.arange(8.0).view(2, 4)).to(device)).square().sum
 loss.backward()
 print("loss", loss.item(), "loss", layer.weight.grad.sum().item())
 """
+NUMBERS = HEAD + """
+for make in ("torch.arange(8.0, device=d)", "torch.arange(0, 3.0, device=d)", "torch.arange(1, 2, 0.25, device=d)",
+             "torch.arange(5, device=d)", "torch.arange(True, 4, device=d)", "torch.full((2, 2), 7, device=d)",
+             "torch.full((2,), 1.5, device=d)", "torch.full((3,), True, device=d)", "torch.full((0,), 2, device=d)",
+             "torch.full((2,), 3, dtype=torch.float16, device=d)", "torch.tensor([True, False], device=d).sign()",
+             "torch.tensor([0, 3], dtype=torch.uint8, device=d).sign()", "torch.full_like(torch.ones(2), 3, device=d)"):
+    out = eval(make, {"torch": torch, "d": device})
+    print(make, out.dtype, out.cpu().tolist())
+"""
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -135,6 +144,10 @@ class Moves(unittest.TestCase):
     def test_tensors_by_the_old_constructors(self):
         self.same(OLD, "xla", "--numeric")
         self.same(OLD, "xla", "--numeric", "--default_device")
+
+    def test_types_of_tensors_made_of_numbers(self):
+        there, here = self.run_it(NUMBERS, "cpu"), self.run_it(NUMBERS, "xla", "--numeric")
+        self.assertEqual((here.returncode, here.stdout), (0, there.stdout), here.stderr)
 
     def test_values_computed_again_are_in_the_graph(self):
         counts = []

@@ -27,6 +27,8 @@ def unary(name, op):
         out = at.cast(x)
         if name not in WHOLE and at.element not in FLOATS:
             return out
+        if op == "sign" and at.element in ("i1", "ui8"):  # of numbers that have none
+            return at.text.convert(at.text.compare("NE", out, at.cast(0)), at.element)
         return at.text.unary(op, out)
     return lower
 
