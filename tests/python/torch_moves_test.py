@@ -97,9 +97,14 @@ for make in ("torch.arange(8.0, device=d)", "torch.arange(0, 3.0, device=d)", "t
              "torch.arange(5, device=d)", "torch.arange(True, 4, device=d)", "torch.full((2, 2), 7, device=d)",
              "torch.full((2,), 1.5, device=d)", "torch.full((3,), True, device=d)", "torch.full((0,), 2, device=d)",
              "torch.full((2,), 3, dtype=torch.float16, device=d)", "torch.tensor([True, False], device=d).sign()",
-             "torch.tensor([0, 3], dtype=torch.uint8, device=d).sign()", "torch.full_like(torch.ones(2), 3, device=d)"):
+             "torch.tensor([0, 3], dtype=torch.uint8, device=d).sign()", "torch.full_like(torch.ones(2), 3, device=d)",
+             "torch.rand_like(torch.ones(2), device=d).shape", "torch.ones(2).new_full((3,), 5, device=d)",
+             "torch.zeros_like(torch.ones(2, device=d), device='cpu')",
+             "torch.ones(2, device=d).new_ones(3, device='cpu')"):
     out = eval(make, {"torch": torch, "d": device})
-    print(make, out.dtype, out.cpu().tolist())
+    print(make, *(out if type(out) is torch.Size else (out.dtype, out.cpu().tolist())))
+    if "'cpu'" in make:
+        print(out.device)
 """
 
 

@@ -31,7 +31,8 @@ def made_of_numbers(func, args, kwargs):
     if name == "aten::arange":
         return from_zeros(func, args, kwargs)
     if name == "aten::full":
-        return torch.empty(args[0], dtype=from_zeros(func, ([], *args[1:]), kwargs).dtype, device="meta")
+        number = kwargs.get("dtype") or torch.full((), args[1]).dtype
+        return torch.empty(args[0], dtype=number, device="meta")
     return None
 
 

@@ -60,11 +60,29 @@ def moved(make, args, kwargs):
     return out.requires_grad_() if grad else out
 
 
+def crosses(args, kwargs):
+    """Whether a tensor of one place is to be made like one of the other."""
+    device = kwargs.get("device")
+    return device is not None and args and isinstance(args[0], torch.Tensor) and named(device) != isinstance(
+        args[0], DeviceTensor)
+
+
+def across(make, args, kwargs):
+    """By the host, of a tensor there; copied where the device is named."""
+    if not isinstance(args[0], DeviceTensor):
+        return moved(make, args, kwargs)
+    return make(torch.empty(args[0].shape, dtype=args[0].dtype, device="cpu"), *args[1:], **kwargs)
+
+
 def maker(make, hosted, everywhere):
     """A maker that knows the device's names; `everywhere`: and is there when none is named."""
+    likes = make.__name__.endswith("_like")
+
     @functools.wraps(make)
     def made(*args, **kwargs):
         device = kwargs.get("device")
+        if likes and crosses(args, kwargs):
+            return across(make, args, kwargs)
         if args and holds_ours(args[0]):
             args = (plain(args[0]), *args[1:])
         if named(device) if device is not None else everywhere and not loads_data():
@@ -80,6 +98,8 @@ def method(call):
 
     @functools.wraps(call)
     def called(tensor, *args, **kwargs):
+        if takes_sizes and kwargs and crosses((tensor,), kwargs):
+            return across(call, (tensor, *args), kwargs)
         if args and named(args[0]) and not (takes_sizes and type(args[0]) is int):
             args = ("meta", *args[1:])
         elif kwargs and named(kwargs.get("device")):
