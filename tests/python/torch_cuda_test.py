@@ -45,6 +45,10 @@ if use:
     held = torch.cuda.memory_allocated()
     assert torch.zeros(2, device=0).is_cuda and torch.ones(2).to(0).is_cuda and z.new_zeros(3).shape == (3,)
     assert next(nn.Linear(2, 2).to(0).parameters()).is_cuda and not torch.ones(2).new_zeros(3).is_cuda
+    old = torch.cuda.FloatTensor([1, 2])
+    assert isinstance(old, torch.cuda.FloatTensor) and not isinstance(torch.ones(2), torch.cuda.FloatTensor)
+    assert old.type(torch.cuda.LongTensor).dtype is torch.int64 and torch.cuda.LongTensor(2, 3).shape == (2, 3)
+    assert torch.arange(3, device=old.get_device()).is_cuda
     assert z.is_cuda and begin.elapsed_time(end) >= 0 and 0 < held < memory and torch.cuda.device_count() == 1, held
     with torch.autocast("cuda", dtype=torch.bfloat16):
         assert model(x).dtype is torch.bfloat16

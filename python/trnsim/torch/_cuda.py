@@ -86,6 +86,20 @@ def generator(kind):
     return Generator
 
 
+class OldClass(type):
+    """torch.cuda.FloatTensor and its kind: makers of tensors, and questions about their types."""
+
+    def __call__(cls, *args):
+        return getattr(torch, cls.__name__)(*args).to("xla")
+
+    def __instancecheck__(cls, item):
+        return isinstance(item, DeviceTensor) and item.dtype is cls.dtype
+
+
+OLD = ("FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "LongTensor", "IntTensor", "ShortTensor",
+       "CharTensor", "ByteTensor", "BoolTensor")
+
+
 def one_module(module, *inputs, **named):
     """DataParallel's forward pass: there is one device."""
     return module.module(*inputs, **named)
@@ -123,4 +137,8 @@ def install():
     torch.Tensor.cuda = torch.nn.Module.cuda = moved
     torch.Tensor.pin_memory, torch.Tensor.is_pinned = lambda tensor, *_: tensor, pass_on(False)
     torch.Generator = generator(torch.Generator)
+    for name in OLD:
+        known = {"__module__": "torch.cuda", "dtype": getattr(torch, name)(0).dtype}
+        setattr(cuda, name, OldClass(name, (), known))
+    DeviceTensor.get_device, DeviceTensor.record_stream = pass_on(0), pass_on(None)
     torch.nn.DataParallel.forward = one_module
