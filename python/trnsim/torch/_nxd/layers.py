@@ -10,7 +10,8 @@ from trnsim.torch import _collectives as device_of
 from trnsim.torch._checkpoint import barrier
 from trnsim.torch._nxd import mappings, state
 from trnsim.torch._nxd.random import get_xla_rng_tracker
-from trnsim.torch._nxd.utils import create_local_weight, divide, repeated, set_tensor_model_parallel_attributes
+from trnsim.torch._nxd.utils import create_local_weight, divide, is_downcast, repeated, \
+    set_tensor_model_parallel_attributes
 
 
 def sharded(shape, dim, init_method, place, stride=1, copies=1):
@@ -215,6 +216,12 @@ class LayerNorm(torch.nn.LayerNorm):
         self.sequence_parallel_enabled = sequence_parallel_enabled
         for parameter in self.parameters():
             parameter.sequence_parallel_enabled = sequence_parallel_enabled
+
+    def forward(self, input):
+        if not is_downcast():
+            return super().forward(input)
+        scale = [None if parameter is None else parameter.double() for parameter in (self.weight, self.bias)]
+        return F.layer_norm(input.double(), self.normalized_shape, *scale, self.eps).to(input.dtype)
 
 
 def names():

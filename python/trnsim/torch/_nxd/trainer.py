@@ -220,6 +220,8 @@ def initialize_parallel_optimizer(nxd_config, optimizer_class, parameters, **def
     config = nxd_config["optimizer_config"]
     if not config["zero_one_enabled"]:
         return NxDOptimizer(optimizer_class(parameters, **defaults), nxd_config)
+    if nxd_config["mixed_precision_config"]["use_master_weights"] and utils.is_downcast():
+        defaults.setdefault("optimizer_dtype", torch.double)
     return NxDOptimizer(NeuronZero1Optimizer(
         parameters, optimizer_class, grad_clipping=config["grad_clipping"], max_norm=config["max_grad_norm"],
         **defaults), nxd_config)

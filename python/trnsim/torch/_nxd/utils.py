@@ -1,5 +1,6 @@
 """neuronx_distributed.parallel_layers.utils, and those helpers of neuronx_distributed.utils that scripts ask for."""
 import logging
+import os
 
 import torch
 
@@ -88,6 +89,11 @@ def create_local_weight(full_weight, partition_dim, per_partition_size, stride, 
     rank, count = state.get_tensor_model_parallel_rank(), state.get_tensor_model_parallel_size()
     with torch.no_grad():
         return torch.cat(pieces[rank::count], partition_dim, out=out_weight)
+
+
+def is_downcast():
+    """Whether floats are bf16 on the device, and doubles fp32."""
+    return os.environ.get("XLA_DOWNCAST_BF16", "0") == "1"
 
 
 def repeated(weight, copies):

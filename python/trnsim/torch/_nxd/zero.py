@@ -44,7 +44,7 @@ class AdamW_FP32OptimParams(torch.optim.Optimizer):
         if lr < 0 or eps < 0 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"AdamW_FP32OptimParams: lr={lr}, betas={betas}, eps={eps}: give lr and eps of at least "
                              "0, betas from 0 to below 1")
-        self.wide = os.environ.get("XLA_DOWNCAST_BF16", "0") == "1"
+        self.wide = utils.is_downcast()
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
                                       correct_bias=correct_bias))
 
