@@ -145,7 +145,7 @@ def names():
     for kind in ("pipeline_model", "context_model", "expert_model"):
         own.update({f"get_{kind}_parallel_group": single, f"get_{kind}_parallel_size": single_size,
                     f"get_{kind}_parallel_rank": single_rank})
-    own.update(get_expert_data_parallel_group=get_data_parallel_group,
+    own.update(get_context_model_parallel_src_tgt_pairs=list, get_expert_data_parallel_group=get_data_parallel_group,
                get_expert_data_parallel_size=get_data_parallel_size,
                get_expert_data_parallel_rank=get_data_parallel_rank)
     return own
