@@ -29,8 +29,8 @@ struct LoopPart {
 
 /// Calls of one part of a loop.
 struct Pieces {
-  LoopPart part{};                                     // that the block has
-  std::int64_t outer = 1, inner = 1;                   // calls, the inner ones next to each other
+  LoopPart part{};                    // that the block has
+  std::int64_t outer = 1, inner = 1;  // calls, the inner ones next to each other
   // Bytes by value of the call's signature: from the block's part to the first call, and from call to call.
   std::vector<std::int64_t> begin{}, outer_step{}, inner_step{};
 };

@@ -7,10 +7,10 @@ import bart
 import decoder
 import decoder_relatives
 import encoder
+import encoder_relatives
 import gpt
 import odd_keys
 import plain
-import relatives
 import t5
 from draw_plans import MIXTURES, a_plan
 
@@ -18,7 +18,7 @@ DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long",
                                                                     "gemma_wide")]
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
-RELATIVES = [*relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert")),
+RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert")),
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "xlm", "xlm-roberta-xl"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
@@ -258,7 +258,7 @@ def write(case, folder, trainings=0):
     if case["adapter"]:
         drawn["adapter"] = lambda weights: with_factors(case["adapter"], weights)
     module = {"decoder": decoder, "plain": plain, "decoder relative": decoder_relatives, "encoder": encoder,
-              "encoder relative": relatives, "t5": t5, "bart": bart}[kind]
+              "encoder relative": encoder_relatives, "t5": t5, "bart": bart}[kind]
     return module.make(case["family"], *arguments, **drawn)
 
 

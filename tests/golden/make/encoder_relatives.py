@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a tiny relative of BERT whose layers, positions or heads are others: relatives.py FAMILY FOLDER. `./dev golden
+"""Trains a tiny relative of BERT whose layers, positions or heads are others: encoder_relatives.py FAMILY FOLDER. `./dev golden
 FAMILY` calls it. FAMILY_tokens labels tokens, FAMILY_mlm says which tokens masks hide.
 
 Written after transformers' modeling_esm.py, modeling_mpnet.py, modeling_modernbert.py, modeling_xlm_roberta_xl.py,
