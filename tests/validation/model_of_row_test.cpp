@@ -119,7 +119,8 @@ TEST_F(PublishedModels, TheLongestWordTellsTheFamily) {
   EXPECT_EQ(family("ALBERT-base"), "ALBERT");
   EXPECT_EQ(family("Mistral-7B"), "Mistral");
   EXPECT_EQ(family("gpt-neox-20b"), "GPT-NeoX");
-  EXPECT_EQ(family("gpt-j-6b"), "GPT");
+  EXPECT_EQ(family("gpt-j-6b"), "GPT-J");
+  EXPECT_EQ(family("cerebras-gpt-1.3b"), "GPT");
   EXPECT_THAT(assumed_, Contains(HasSubstr("as a GPT")));
 }
 
@@ -143,7 +144,7 @@ TEST(ModelOfRow, WithoutGuessesAModelIsAPresetOrLikeTheFamilyThatItsCellNames) {
   EXPECT_TRUE(std::get<ModelPtr>(model("ours", "gpt2"))->decoder()->head.tied);
   EXPECT_FALSE(std::get<ModelPtr>(model("ours", "gpt2", "no,"))->decoder()->head.tied);
   EXPECT_THAT(std::get<std::string>(model("llama-9b", "")), HasSubstr("model 'llama-9b' is not modelled"));
-  EXPECT_THROW(model("ours", "bart"), base::Error);
+  EXPECT_THROW(model("ours", "xlnet"), base::Error);
 }
 
 }  // namespace

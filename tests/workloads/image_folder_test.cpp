@@ -91,6 +91,9 @@ TEST(Pictures, TruncatedPicturesAreNamed) {
   refuses("head.png", whole.substr(0, 12), "is no whole PNG");
   refuses("half.jpg", compressed.substr(0, compressed.size() / 2), "is no whole JPEG");
   refuses("head.jpg", compressed.substr(0, 4), "is no whole JPEG");
+  std::string wide = compressed;  // 8,192 x 8,192, by its header
+  wide.replace(wide.find("\xff\xc0") + 5, 4, std::string{"\x20\0\x20\0", 4});
+  refuses("wide.jpg", wide, "more pixels than its bytes can tell of");
   refuses("text.png", "not a picture", "is neither PNG nor JPEG");
   refuses("empty.jpeg", "", "is empty");
 }

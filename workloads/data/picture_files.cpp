@@ -22,14 +22,23 @@ namespace {
 /// A header of a few bytes may say 65,535 x 65,535. Photographs have some 2^27 pixels at the most.
 constexpr std::uint64_t kMostPixels = 1 << 28;
 constexpr const char* kTooLarge = "says that it has more than 268 million pixels";
-bool is_of_memory(std::uint64_t width, std::uint64_t height) { return width * height <= kMostPixels; }
+/// The most pixels that a byte tells of: a JPEG has a bit at least for each 8 x 8 of them, a PNG a bit for each, which
+/// deflate packs by 1,032 at the most (RFC 1951). The decoders would fill in the others for seconds.
+constexpr std::uint64_t kJpegPixels = 8 * 64, kPngPixels = 8 * 1032;
+constexpr const char* kTooShort = "says that it has more pixels than its bytes can tell of";
+
+/// Why a picture of that size is refused; null if it is not.
+const char* refusal(std::uint64_t pixels, std::uint64_t most) {
+  return pixels > kMostPixels ? kTooLarge : pixels > most ? kTooShort : nullptr;
+}
 
 Picture read_png(const std::string& bytes, const std::filesystem::path& file) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   std::vector<std::uint8_t> rgba;
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) != 0) {
-    if (!is_of_memory(image.width, image.height)) png_image_free(&image), refuse_picture(file, kTooLarge);
+    const char* why = refusal(std::uint64_t{image.width} * image.height, kPngPixels * bytes.size());
+    if (why) png_image_free(&image), refuse_picture(file, why);
     image.format = PNG_FORMAT_RGBA;  // without the last one a transparent pixel would be mixed with black
     rgba.resize(PNG_IMAGE_SIZE(image));
     png_image_finish_read(&image, nullptr, rgba.data(), 0, nullptr);
@@ -69,8 +78,9 @@ bool decode(jpeg_decompress_struct& jpeg, JpegErrors& errors, const std::string&
   jpeg_create_decompress(&jpeg);
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&jpeg, TRUE);
-  if (!is_of_memory(jpeg.image_width, jpeg.image_height)) {
-    std::snprintf(errors.message, sizeof(errors.message), "%s", kTooLarge);
+  const std::uint64_t most = jpeg.arith_code ? kMostPixels : kJpegPixels * bytes.size();
+  if (const char* why = refusal(std::uint64_t{jpeg.image_width} * jpeg.image_height, most)) {
+    std::snprintf(errors.message, sizeof(errors.message), "%s", why);
     return false;
   }
   jpeg.out_color_space = JCS_RGB;
