@@ -60,7 +60,7 @@ def rate_of(step, recipe):
 def is_spared(name):
     """transformers, trainer.py, get_decay_parameter_names(): parameters of norms, and those with "bias" in their name.
     Every norm of the families here has one of these words in its name, and nothing else has."""
-    return "bias" in name or any(word in name.lower() for word in ("norm", "ln_"))
+    return "bias" in name or any(word in name.lower() for word in ("norm", "ln_", ".ln."))
 
 
 class Lamb(torch.optim.Optimizer):
