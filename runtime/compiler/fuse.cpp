@@ -99,8 +99,8 @@ class Fuser {
     const Node& node = graph_.node(id);
     if (node.op->lower_whole) {
       drafts_.push_back({.group = {.nodes = {id}, .by_rows = false}});
-      if (node.op->looks_on) return look_on(node);
-      for (const ValueId v : node.out) home_[v] = drafts_.size() - 1;
+      note(drafts_.size() - 1, id);
+      node.op->looks_on ? look_on(node) : settle(node, drafts_.size() - 1);
       return;
     }
     const std::size_t home = fuse_ ? choose(id) : drafts_.size();
@@ -119,8 +119,21 @@ class Fuser {
  private:
   void put(std::size_t home, NodeId id) {
     room_.append(drafts_[home], id);
-    for (const ValueId v : graph_.node(id).out) home_[v] = home;
+    note(home, id);
+    settle(graph_.node(id), home);
   }
+  void settle(const Node& node, std::size_t home) {
+    for (const ValueId v : node.out) home_[v] = home;
+  }
+  void note(std::size_t place, NodeId id) {
+    place_[id] = place;
+    for (const ValueId v : graph_.node(id).out) {
+      if (graph_.value(v).alias == kNoValue) continue;
+      std::size_t& last = last_write_[graph_.root(v)];
+      last = std::max(last, place);
+    }
+  }
+
   /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile. A sum over rows
   /// is there after the last tile alone, also where it has one row and what was summed has one.
   bool tile_operand(const Node& node, std::size_t i) const {
@@ -220,29 +233,23 @@ class Fuser {
     return drafts_.size() - 1;
   }
 
-  bool is_placed(NodeId n) const {
-    return std::ranges::any_of(graph_.node(n).out, [&](ValueId v) { return home_.contains(v); });
-  }
+  bool is_placed(NodeId n) const { return place_.contains(n); }
 
   /// Whether a group behind group `at` reads results of `nodes`, or writes into memory that they read.
   bool is_used_behind(std::size_t at, const std::vector<NodeId>& nodes) const {
-    std::set<ValueId> results, read;
-    for (const NodeId n : nodes) {
-      for (const ValueId v : graph_.node(n).out) results.insert(v);
-      for (const ValueId v : graph_.node(n).in) read.insert(graph_.root(v));
-    }
-    const auto uses = [&](NodeId n) {
-      const Node& node = graph_.node(n);
-      const auto overwrites = [&](ValueId v) {
-        return graph_.value(v).alias != kNoValue && read.contains(graph_.root(v));
-      };
-      return std::ranges::find(nodes, n) == nodes.end() &&
-             (std::ranges::any_of(node.in, [&](ValueId v) { return results.contains(v); }) ||
-              std::ranges::any_of(node.out, overwrites));
+    const auto is_behind = [&](NodeId user) {
+      const auto found = place_.find(user);
+      return found != place_.end() && found->second > at && std::ranges::find(nodes, user) == nodes.end();
     };
-    for (std::size_t d = at + 1; d < drafts_.size(); ++d)
-      if (std::ranges::any_of(drafts_[d].group.nodes, uses)) return true;
-    return false;
+    const auto is_overwritten = [&](ValueId v) {
+      const auto found = last_write_.find(graph_.root(v));
+      return found != last_write_.end() && found->second > at;
+    };
+    return std::ranges::any_of(nodes, [&](NodeId n) {
+      const Node& node = graph_.node(n);
+      return std::ranges::any_of(node.in, is_overwritten) ||
+             std::ranges::any_of(node.out, [&](ValueId v) { return std::ranges::any_of(graph_.users(v), is_behind); });
+    });
   }
 
   /// Bytes that pass through HBM if `readers` are another group than the writers: those that they read, and those that
@@ -286,8 +293,10 @@ class Fuser {
   const Room room_;
   const bool fuse_;
   std::vector<Draft> drafts_;
-  std::map<ValueId, std::size_t> home_;
-  std::set<ValueId> views_;  // of values that have a home
+  std::map<NodeId, std::size_t> place_;
+  std::map<ValueId, std::size_t> home_;        // of values: the group that has them
+  std::map<ValueId, std::size_t> last_write_;  // into memory, by its root: the last group
+  std::set<ValueId> views_;                    // of values that have a home
 };
 
 }  // namespace

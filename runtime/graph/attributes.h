@@ -78,7 +78,7 @@ struct SkinnyAttrs {
 
 struct NormAttrs {
   double eps = 0;
-  std::int64_t vectors = 2;  // operands of a layernorm behind x: gamma and beta, gamma alone, or none
+  std::size_t vectors = 2;  // operands of a layernorm behind x: gamma and beta, gamma alone, or none
   OptionalType dtype{};
   bool operator==(const NormAttrs&) const = default;
 };

@@ -9,11 +9,9 @@ namespace {
 /// Shapes: x [R, C], gamma and beta [1, C], and eps [1, 1] where it is data -> y [R, C]; keeps xhat [R, C] and rstd
 /// [R, 1] (fp32) for the gradient. With attrs.vectors 1 there is no beta, and with 0 no gamma either.
 /// Source: Ba et al., arXiv:1607.06450, eq. 4; on the device: NKI bn_stats, bn_aggr, then rsqrt.
-std::size_t vectors_of(const Attrs& attrs) { return static_cast<std::size_t>(attrs.as<NormAttrs>().vectors); }
-
 std::vector<Shape> layernorm_infer(const Contract& c) {
   const Value& x = c.in(0);
-  const std::size_t vectors = vectors_of(c.node.attrs);
+  const std::size_t vectors = c.node.attrs.as<NormAttrs>().vectors;
   if (vectors > 2) c.fail("has more than gamma and beta", "set vectors to 0, 1 or 2");
   if (vectors > 0) c.need(1, 1, x.cols, "gamma");
   if (vectors > 1) c.need(2, 1, x.cols, "beta");
@@ -22,7 +20,7 @@ std::vector<Shape> layernorm_infer(const Contract& c) {
 }
 
 Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const std::size_t vectors = vectors_of(attrs);
+  const std::size_t vectors = attrs.as<NormAttrs>().vectors;
   const double eps = in.size() > vectors + 1 ? in[vectors + 1].at(0, 0) : attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
   Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
@@ -44,7 +42,7 @@ Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
 void layernorm_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), xhat = node.out[1], rstd = node.out[2];
   const Dtype type = b.graph().numerics().gradient;
-  const std::size_t vectors = vectors_of(node.attrs);
+  const std::size_t vectors = node.attrs.as<NormAttrs>().vectors;
   if (vectors > 0 && b.needs(node, 1)) {
     const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
     b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, ResultAttrs{.dtype = type}));
@@ -71,7 +69,7 @@ Tile statistics(RowTiler& r, const Tile& x) {
 }
 
 void layernorm_lower(RowTiler& r, const Node& node) {
-  const std::size_t vectors = vectors_of(node.attrs);
+  const std::size_t vectors = node.attrs.as<NormAttrs>().vectors;
   const Tile x = r.in(node, 0), gamma = vectors > 0 ? r.in(node, 1) : Tile{},
              beta = vectors > 1 ? r.in(node, 2) : Tile{};
   const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);

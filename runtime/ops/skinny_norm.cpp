@@ -20,11 +20,9 @@ std::vector<Shape> skinny_norm_infer(const Contract& c, std::size_t vectors) {
   if (c.inputs() > vectors + 1) out.push_back(out.front());
   return out;
 }
-/// Gamma and beta, as far as there are any.
-std::size_t given_vectors(const Attrs& attrs) { return static_cast<std::size_t>(attrs.as<NormAttrs>().vectors); }
 
 std::vector<Shape> skinny_rms_infer(const Contract& c) { return skinny_norm_infer(c, 1); }
-std::vector<Shape> layer_infer(const Contract& c) { return skinny_norm_infer(c, given_vectors(c.node.attrs)); }
+std::vector<Shape> layer_infer(const Contract& c) { return skinny_norm_infer(c, c.node.attrs.as<NormAttrs>().vectors); }
 
 Tensor summed(std::span<const Tensor> in, std::size_t vectors) {
   return generate(in[0].rows, in[0].cols, [&](auto r, auto c) {
@@ -53,7 +51,7 @@ Tensors skinny_norm_forward(const Attrs& attrs, std::span<const Tensor> in, std:
 }
 Tensors skinny_rms_forward(const Attrs& a, std::span<const Tensor> in) { return skinny_norm_forward(a, in, 1, false); }
 Tensors layer_forward(const Attrs& a, std::span<const Tensor> in) {
-  return skinny_norm_forward(a, in, given_vectors(a), true);
+  return skinny_norm_forward(a, in, a.as<NormAttrs>().vectors, true);
 }
 
 /// Row r is in partitions [r * parts, (r + 1) * parts), a stretch of its columns in each.
@@ -179,7 +177,7 @@ class SkinnyNorm {
 };
 
 void skinny_rms_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 1, false}.run(); }
-void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, given_vectors(node.attrs), true}.run(); }
+void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, node.attrs.as<NormAttrs>().vectors, true}.run(); }
 
 }  // namespace
 

@@ -135,7 +135,7 @@ TEST(Gradient, LayerNorm) {
 }
 
 TEST(Gradient, LayerNormOfFewerVectors) {
-  for (const int vectors : {0, 1}) {
+  for (const std::size_t vectors : {0, 1}) {
     Model m;
     std::vector<ValueId> in{m.weight("x", random_normal(4, 6, 1))};
     if (vectors > 0) in.push_back(m.weight("gamma", random_normal(1, 6, 2)));

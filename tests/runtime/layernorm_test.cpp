@@ -60,7 +60,7 @@ TEST_P(ByRows, LayerNormOfFewerVectors) {
   const double ulps = fp32() ? 4 + std::sqrt(static_cast<double>(cols)) : 3;
   const Tolerance y{.ulps = ulps, .floor = 4, .dtype = type};
   const Tolerance xhat{.ulps = fp32() ? ulps : 0.6, .floor = 1, .dtype = type};
-  for (const int vectors : {0, 1}) {
+  for (const std::size_t vectors : {0, 1}) {
     Inputs in = layernorm_inputs();
     in.erase(in.begin() + 1 + vectors, in.end());
     const NormAttrs attrs{.eps = 1e-12, .vectors = vectors};

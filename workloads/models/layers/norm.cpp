@@ -23,7 +23,7 @@ namespace {
 
 runtime::NormAttrs attrs_of(const NormArch& arch) {
   runtime::NormAttrs attrs{.eps = arch.eps};
-  if (!arch.rms) attrs.vectors = (arch.gain ? 1 : 0) + (arch.bias ? 1 : 0);
+  if (!arch.rms) attrs.vectors = (arch.gain ? 1U : 0U) + (arch.bias ? 1U : 0U);
   return attrs;
 }
 
