@@ -6,11 +6,10 @@
 #include <array>
 #include <cmath>
 
-#include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_model.h"
+#include "workloads/models/pairs/pair_model.h"
 #include "workloads/models/spec_list.h"
-#include "workloads/step/step_graph.h"
 
 namespace workloads {
 
@@ -108,28 +107,12 @@ ModelInfo info_of(const BartConfig& c) {
   return info;
 }
 
-class BartModel final : public ConfigModel<BartConfig> {
+class BartModel final : public PairModel<BartConfig> {
  public:
-  explicit BartModel(const BartConfig& config) : ConfigModel{config, info_of(config)} {}
+  explicit BartModel(const BartConfig& config) : PairModel{config, info_of(config)} {}
 
   std::vector<WeightSpec> weights() const override { return bart_weights(config_); }
-  StepGraph step(const Step& step) const override {
-    require_positions(std::max(step.kind.length, target_length(step.kind)), config_.max_position_embeddings);
-    return pair_step(shared_from_this(), pair_, step);
-  }
-  double flops(const Step& step) const override { return pair_flops(*this, pair_, step); }
   FrameworkOps traced_ops(const Step& step) const override;
-  std::optional<Problem> refuses(const Plan& plan) const override { return pair_problem(pair_, sizes(), plan); }
-  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t> position) const override {
-    return pair_tables(pair_, kind, position);
-  }
-  runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
-    require_positions(spec.prompt, config_.max_position_embeddings);
-    return pair_generation(shared_from_this(), pair_, spec, prompt);
-  }
-
- private:
-  const PairArch pair_ = pair_of(config_);
 };
 
 /// modeling_bart in bf16, without dropout of attention, counted as FrameworkOps says: a layer's two or three parts.
@@ -143,13 +126,8 @@ FrameworkOps BartModel::traced_ops(const Step& step) const {
           static_cast<double>(std::ranges::count(weights(), false, &WeightSpec::frozen))};
 }
 
-/// Layers of both stacks: as many of each as the model has of all.
 void resize(const Sizes& s, BartConfig& c) {
-  if (s.layers > 0) {
-    const std::int64_t all = c.encoder_layers + c.decoder_layers;
-    c.encoder_layers = std::max<std::int64_t>(1, all > 0 ? s.layers * c.encoder_layers / all : s.layers / 2);
-    c.decoder_layers = std::max<std::int64_t>(1, s.layers - c.encoder_layers);
-  }
+  set_layers(s.layers, c.encoder_layers, c.decoder_layers);
   set_size(c.d_model, s.hidden), set_size(c.heads, s.heads), set_size(c.ffn, s.ffn);
   set_size(c.vocab_size, s.vocabulary), set_size(c.max_position_embeddings, s.positions);
 }
@@ -193,7 +171,8 @@ PairArch pair_of(const BartConfig& c) {
   PairArch pair{.encoder = stack("encoder", c.encoder_layers),
                 .decoder = stack("decoder", c.decoder_layers),
                 .first_position = has_waves(c) ? 0 : kFirstRow,
-                .waves = has_waves(c) ? c.d_model : 0};
+                .waves = has_waves(c) ? c.d_model : 0,
+                .positions = c.max_position_embeddings};
   pair.decoder.first = c.encoder_layers;
   pair.decoder.cross = attention("encoder_attn");
   return pair;

@@ -42,6 +42,7 @@ struct PairArch {
   Buckets buckets{};                // of the biases by distance
   std::int64_t first_position = 0;  // the row of a text's first token in a table of positions
   std::int64_t waves = 0;           // elements of positions that are sines and cosines, in place of a table; 0: none
+  std::int64_t positions = 0;       // tokens of the longest text; 0: there is no end
 
   const PairStack& stack_of(std::int64_t layer) const { return layer < decoder.first ? encoder : decoder; }
 };

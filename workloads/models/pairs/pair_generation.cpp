@@ -8,6 +8,7 @@
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/layers/layers.h"
 #include "workloads/models/pairs/pair_arch.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 namespace {
@@ -211,6 +212,7 @@ class PairGeneration : Places {
 }  // namespace
 
 runtime::Graph pair_generation(const ModelPtr& model, const PairArch& pair, const GenerationSpec& spec, bool prompt) {
+  if (pair.positions > 0) require_positions(spec.prompt, pair.positions);
   return PairGeneration{model, pair, spec, prompt}.run();
 }
 

@@ -1,6 +1,8 @@
 // The step of a model that reads one text and writes another, as nodes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "runtime/ops/ops.h"
 #include "workloads/models/decoder/split_graph.h"
@@ -185,6 +187,7 @@ class PairGraph final : public SplitGraph {
 }  // namespace
 
 StepGraph pair_step(const ModelPtr& model, const PairArch& pair, const Step& step) {
+  if (pair.positions > 0) require_positions(std::max(step.kind.length, target_length(step.kind)), pair.positions);
   require_plan(*model, step.plan);
   for (const std::int64_t length : {step.kind.length, target_length(step.kind)})
     if (step.plan.sequence && step.plan.micro_batch * length % step.plan.tensor != 0)

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_model.h"
+#include "workloads/models/pairs/pair_model.h"
 #include "workloads/models/spec_list.h"
-#include "workloads/step/step_graph.h"
 
 namespace workloads {
 
@@ -104,33 +103,16 @@ ModelInfo info_of(const T5Config& c) {
   return info;
 }
 
-class T5Model final : public ConfigModel<T5Config> {
+class T5Model final : public PairModel<T5Config> {
  public:
-  explicit T5Model(const T5Config& config) : ConfigModel{config, info_of(config)} {}
+  explicit T5Model(const T5Config& config) : PairModel{config, info_of(config)} {}
 
   std::vector<WeightSpec> weights() const override { return t5_weights(config_); }
-  StepGraph step(const Step& step) const override { return pair_step(shared_from_this(), pair_, step); }
-  double flops(const Step& step) const override { return pair_flops(*this, pair_, step); }
   FrameworkOps traced_ops(const Step& step) const override;
-  std::optional<Problem> refuses(const Plan& plan) const override { return pair_problem(pair_, sizes(), plan); }
-  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t> position) const override {
-    return pair_tables(pair_, kind, position);
-  }
-  runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
-    return pair_generation(shared_from_this(), pair_, spec, prompt);
-  }
-
- private:
-  const PairArch pair_ = pair_of(config_);
 };
 
-/// Layers of both stacks: as many of each as the model has of all.
 void resize(const Sizes& s, T5Config& c) {
-  if (s.layers > 0) {
-    const std::int64_t all = c.num_layers + c.num_decoder_layers;
-    c.num_layers = std::max<std::int64_t>(1, all > 0 ? s.layers * c.num_layers / all : s.layers / 2);
-    c.num_decoder_layers = std::max<std::int64_t>(1, s.layers - c.num_layers);
-  }
+  set_layers(s.layers, c.num_layers, c.num_decoder_layers);
   set_size(c.d_model, s.hidden), set_size(c.num_heads, s.heads), set_size(c.d_kv, s.head), set_size(c.d_ff, s.ffn);
   set_size(c.vocab_size, s.vocabulary);
 }
