@@ -85,6 +85,13 @@ void Keys::only(const char* key, const json& value) const {
     fail(fmt::format("\"{}\" is {}; only {} is modelled", key, at(key).dump(), value.dump()), "use a model without it");
 }
 
+bool Keys::lists(const char* key, std::int64_t count, const std::function<json(std::int64_t)>& entry) const {
+  const json& list = json_.at(key);
+  bool alike = list.is_array() && std::ssize(list) == count;
+  for (std::int64_t i = 0; alike && i < count; ++i) alike = list[static_cast<std::size_t>(i)] == entry(i);
+  return alike;
+}
+
 std::vector<std::string> Keys::label_names() const {
   std::int64_t count = 2;
   optional("num_labels", count);

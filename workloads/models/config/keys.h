@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -45,6 +46,8 @@ class Keys {
   void optional(const char* key, Activation& value, std::span<const Activation> legal) const;
   /// A key that, if it is there, must have this value: any other would need another model than ours.
   void only(const char* key, const nlohmann::json& value) const;
+  /// Whether a key is a list of `count` entries, of which number i is entry(i).
+  bool lists(const char* key, std::int64_t count, const std::function<nlohmann::json(std::int64_t)>& entry) const;
   /// A classifier's labels: from id2label if it is there (its keys are "0", "1", ...), else from num_labels, else
   /// Hugging Face's two.
   std::vector<std::string> label_names() const;

@@ -64,12 +64,9 @@ bool classifies(const L& c) { return c.classes.has_value(); }
 void require_pattern(const Keys& keys, const char* key, std::int64_t layers, std::int64_t every,
                      const std::pair<json, json>& most_and_last) {
   if (!keys.has(key)) return;
-  const json& list = keys.at(key);
-  bool alike = list.is_array() && std::ssize(list) == layers && every > 0;
-  for (std::int64_t l = 0; alike && l < layers; ++l)
-    alike = list[static_cast<std::size_t>(l)] == ((l + 1) % every == 0 ? most_and_last.second : most_and_last.first);
-  if (!alike)
-    keys.fail(fmt::format("\"{}\" is {}; only every {}th layer may differ", key, list.dump(), every),
+  const auto entry = [&](std::int64_t l) { return (l + 1) % every == 0 ? most_and_last.second : most_and_last.first; };
+  if (every <= 0 || !keys.lists(key, layers, entry))
+    keys.fail(fmt::format("\"{}\" is {}; only every {}th layer may differ", key, keys.at(key).dump(), every),
               "use a model whose layers alternate regularly");
 }
 

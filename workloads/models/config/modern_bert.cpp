@@ -21,13 +21,10 @@ void read_pooling(const Keys& keys, BertConfig& c) {
 /// transformers 5 writes an entry for each layer.
 void read_layer_types(const Keys& keys, BertConfig& c) {
   if (!keys.has("layer_types")) return;
-  const json& list = keys.at("layer_types");
-  bool alike = list.is_array() && std::ssize(list) == c.num_hidden_layers && c.full_every > 0;
-  for (std::int64_t l = 0; alike && l < c.num_hidden_layers; ++l)
-    alike = list[static_cast<std::size_t>(l)] == (l % c.full_every == 0 ? "full_attention" : "sliding_attention");
-  if (!alike)
-    keys.fail(fmt::format("\"layer_types\" is {}; only the first of every {} layers may see all tokens", list.dump(),
-                          c.full_every),
+  const auto entry = [&c](std::int64_t l) { return l % c.full_every == 0 ? "full_attention" : "sliding_attention"; };
+  if (c.full_every <= 0 || !keys.lists("layer_types", c.num_hidden_layers, entry))
+    keys.fail(fmt::format("\"layer_types\" is {}; only the first of every {} layers may see all tokens",
+                          keys.at("layer_types").dump(), c.full_every),
               "use a model whose layers alternate regularly");
 }
 
