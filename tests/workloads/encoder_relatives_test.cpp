@@ -130,7 +130,8 @@ TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("electra_tiny", "embedding_size", -4), {"embedding_size"}));
   EXPECT_TRUE(fails(Fault::kData, reading("esm_tiny", "pad_token_id", nullptr), {"pad_token_id"}));
   EXPECT_TRUE(fails(Fault::kData, reading("esm_tiny", "mask_token_id", nullptr), {"mask_token_id"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("esm_tiny", "position_embedding_type", "relative_key"), {"relative_key"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("esm_tiny", "position_embedding_type", "relative_key"),
+                    {"relative_key", "\"absolute\" and \"rotary\""}));
   EXPECT_TRUE(fails(Fault::kData, reading("bert_tokens_tiny", "position_embedding_type", "rotary"), {"rotary"}));
   EXPECT_TRUE(fails(Fault::kData, reading("mpnet_tiny", "relative_attention_num_buckets", 16), {"num_buckets"}));
   EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "attention_dropout", 0.1), {"attention_dropout"}));

@@ -63,8 +63,13 @@ json number_or_dropout(const BertConfig& c) { return json(c.classifier_dropout.v
 /// ESM's may turn queries and keys; the others' are rows of a table. Positions relative to each other, which old
 /// relatives may have ("relative_key"), are not computed.
 void read_position_type(const Keys& keys, BertConfig& c) {
-  c.rotary = is_esm(c) && keys.has("position_embedding_type") && keys.at("position_embedding_type") == "rotary";
-  if (!c.rotary) keys.only("position_embedding_type", "absolute");
+  constexpr const char* kKey = "position_embedding_type";
+  const json type = keys.has(kKey) ? keys.at(kKey) : json("absolute");
+  c.rotary = is_esm(c) && type == "rotary";
+  if (is_esm(c) && !c.rotary && type != "absolute")
+    keys.fail(fmt::format("\"{}\" is {}; only \"absolute\" and \"rotary\" are modelled", kKey, type.dump()),
+              "use a model with one of these");
+  if (!c.rotary) keys.only(kKey, "absolute");
 }
 json position_type(const BertConfig& c) { return json(c.rotary ? "rotary" : "absolute"); }
 
