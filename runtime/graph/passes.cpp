@@ -157,19 +157,16 @@ std::size_t join_dual_operations(Graph& graph) {
 
 namespace {
 
-/// The node that computed the same before `again`, which repeats it for a backward.
+/// The node that computed the same before `again`, which repeats it for a backward: a user of the same operands.
 NodeId first_of(const Graph& graph, NodeId again) {
   const Node& node = graph.node(again);
-  for (NodeId n = 0; n < again; ++n) {
+  NodeId first = again;
+  for (const NodeId n : graph.users(node.in[0])) {
     const Node& other = graph.node(n);
-    if (other.op == node.op && other.in == node.in && other.attrs == node.attrs) return n;
+    if (n < first && other.op == node.op && other.in == node.in && other.attrs == node.attrs) first = n;
   }
-  return again;
+  return first;
 }
-
-}  // namespace
-
-namespace {
 
 /// A node that was recomputed for its probabilities alone is not: the backward pass recomputes them itself.
 void use_first(Graph& graph, NodeId n) {
