@@ -87,10 +87,6 @@ std::string over_lines(std::string_view command, std::size_t indent) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 constexpr std::size_t kNames = 9;  // columns of a line's name
 
 /// A labelled line of the answer, in lines of the terminal.

@@ -88,10 +88,6 @@ std::string peak_html(const ReportRun& run, const MemoryUse& memory) {
                      readable(memory.peak, "B"), escape(parts));
 }
 
-}  // namespace
-
-namespace {
-
 /// The largest parts of the activations at their peak, and the weights' companions beside them.
 std::string fullest_html(const ReportRun& run) {
   std::vector<Bar> bars;

@@ -197,10 +197,6 @@ std::string binding_html(const SweepRun& run) {
   return share_bar("points by the resource that binds them", parts, "1") + binding_map_html(run, resources);
 }
 
-}  // namespace
-
-namespace {
-
 std::string digits(const std::string&, double value) { return fmt::format("{:.6g}", value); }
 /// For people: with its unit, where it is a figure of a run.
 std::string for_people(const std::string& metric, double value) {

@@ -284,10 +284,6 @@ double wrapped(double number, Dtype dtype) {
 /// Immediates of instructions are in fp32.
 bool fp32_has(double number) { return static_cast<double>(static_cast<float>(number)) == number; }
 
-}  // namespace
-
-namespace {
-
 /// One of two integers of 32 bits by their bits: the engines' select is in fp32.
 View chosen_bits(Lowerer& l, const std::vector<View>& in, const Dims& dims, Dtype dtype) {
   const auto pair = [&](Alu alu, const View& a, const View& b) {

@@ -237,10 +237,6 @@ void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 Projection project_training(const Job& job, const ProjectOptions& given) {
   // Compiling a job that cannot fit by far takes longer than detecting it.
   Projection p;

@@ -165,10 +165,6 @@ analysis::Placement placement_of(const PlacedJob& place) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 bool is_model(const std::string& name) {
   return workloads::is_model_preset(name) || std::filesystem::exists(std::filesystem::path{name} / "config.json");
 }

@@ -22,10 +22,6 @@ void for_each_row(const WeightSpec& spec, const Copy& copy) {
   for (std::int64_t row = 0; row < all / length; ++row) copy((3 * row + spec.third) * length, row * length, length);
 }
 
-}  // namespace
-
-namespace {
-
 /// "...experts.2.w1.weight" of "...experts.w1.weight".
 std::vector<WeightSpec> unstacked(WeightSpec spec) {
   const std::int64_t count = spec.shape.front() / spec.stack;
