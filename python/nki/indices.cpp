@@ -114,6 +114,11 @@ Mask at_most(const Affine& a, const Affine& b) { return {b.plus(a, -1)}; }
 Mask below(const Affine& a, const Affine& b) { return {b.plus(a, -1).plus(Affine::number(-1))}; }
 const Mask kNever{Affine::number(-1)};
 
+bool unequal(const Affine&, py::handle b) {
+  if (b.is_none()) return true;
+  refuse("a mask of != leaves two ranges of an axis", "write an instruction with < and one with >, or use nl.where");
+}
+
 /// The quotient or the remainder of an index by a number.
 Affine divided(const Affine& a, py::handle by, bool quotient) {
   const Affine b = affine_of(by);
@@ -166,6 +171,7 @@ void bind_affine(py::module_& m) {
              const Affine d = a.plus(affine_of(b), -1);
              return Mask{d, d.scaled(-1)};
            })
+      .def("__ne__", unequal)
       .def_property_readonly("shape", shape_of)
       .def_property_readonly("constant", [](const Affine& a) { return a.constant; })
       .def_property_readonly("coefficients", [](const Affine& a) {

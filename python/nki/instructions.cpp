@@ -123,7 +123,7 @@ View declare(Trace& trace, int space, int dtype, const std::vector<std::int64_t>
   runtime::nki::TensorSpec spec{
       .space = static_cast<isa::Space>(space), .dtype = static_cast<Dtype>(dtype), .sizes = sizes};
   if (more.contains("partition_axis")) spec.partition_axis = more["partition_axis"].cast<int>();
-  if (more.contains("fill")) spec.fill = more["fill"].cast<std::optional<float>>();
+  if (more.contains("fill")) spec.fill = more["fill"].cast<std::optional<double>>();
   if (more.contains("name")) spec.name = more["name"].cast<std::string>();
   if (more.contains("places"))
     for (const auto& [part, byte] : more["places"].cast<std::vector<std::pair<std::int64_t, std::int64_t>>>())

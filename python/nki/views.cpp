@@ -198,6 +198,12 @@ void add_parts(ViewClass& view) {
            [](const View& v, const std::vector<std::int64_t>& s) { return runtime::nki::broadcast(v, s); })
       .def("_cut", [](const View& v, int axis, std::int64_t low,
                       std::int64_t size) { return runtime::nki::cut(v, axis, low, size); })
+      .def("_left",
+           [](const View& v, const Mask& mask) {
+             std::vector<std::pair<std::int64_t, std::int64_t>> out;
+             for (const auto& [begin, size] : runtime::nki::left(v, mask)) out.emplace_back(begin, size);
+             return out;
+           })
       .def("_masked", [](const View& v, const Mask& mask) { return runtime::nki::masked(v, mask); })
       .def("_patterned", &runtime::nki::patterned, py::arg("pattern"), py::arg("offset"), py::arg("anywhere") = false)
       .def("_without", without_axis)

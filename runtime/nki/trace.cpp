@@ -179,8 +179,12 @@ void Trace::fill_block(const View& view, BlockState& state) {
   View whole{.storage = view.storage, .dtype = view.storage->dtype, .block = view.block, .rank = 2};
   whole.axes[0] = {.size = view.storage->parts, .step = 1, .kind = Axis::Kind::kPart};
   whole.axes[1] = {.size = view.storage->cols, .step = 1};
-  const isa::Instr fill = books_.choose(
-      {.op = isa::Opcode::kMemset, .label = label_, .imm0 = *view.storage->fill, .dst = on_chip_tile(whole)});
+  const double number = *view.storage->fill;
+  isa::Instr fill{
+      .op = isa::Opcode::kMemset, .label = label_, .imm0 = static_cast<float>(number), .dst = on_chip_tile(whole)};
+  if (isa::is_integer(whole.dtype) && fill.imm0 != number)  // more bits than fp32 has
+    fill.integers = true, fill.ints[0] = static_cast<std::int32_t>(static_cast<std::int64_t>(number));
+  fill = books_.choose(fill);
   books_.add(fill);
   fills_.emplace_back(state.slot, fill);
 }
@@ -278,10 +282,9 @@ void Trace::emit(const Op& op) {
     instr.a = read_tile(instr.op == isa::Opcode::kTensorReduce ? apart(*op.a) : steps ? unjoined(*op.a) : *op.a);
   if (op.b) instr.b = read_tile(*op.b);
   if (op.c) instr.c = read_tile(*op.c);
-  if (instr.accumulate && op.dst->on_chip()) read_tile(*op.dst);
-  const bool keeps = instr.op == isa::Opcode::kCopyPredicated || instr.op == isa::Opcode::kStreamShuffle ||
-                     instr.op == isa::Opcode::kTensorCopyDynamicDst;
-  if (keeps) read_tile(*op.dst);
+  const bool keeps = instr.accumulate || instr.skip || instr.op == isa::Opcode::kCopyPredicated ||
+                     instr.op == isa::Opcode::kStreamShuffle || instr.op == isa::Opcode::kTensorCopyDynamicDst;
+  if (keeps && op.dst->on_chip()) read_tile(*op.dst);
   if (op.dst) instr.dst = write_tile(steps ? unjoined(*op.dst) : *op.dst);
   if (op.dst2) instr.dst2 = write_tile(*op.dst2);
   instr = on_ring(op.any_engine ? on_engine(instr) : instr);

@@ -28,7 +28,7 @@ struct TensorSpec {
   isa::Dtype dtype = isa::Dtype::kFp32;
   std::vector<std::int64_t> sizes{};
   int partition_axis = 0;  // axes in front of it count blocks
-  std::optional<float> fill{};
+  std::optional<double> fill{};
   std::string name{};
   std::vector<Place> places{};  // explicit allocation: one for each block
 };

@@ -233,7 +233,7 @@ std::optional<int> axis_of(const Affine& inequality) {
 
 }  // namespace
 
-View masked(const View& view, const Mask& mask) {
+std::vector<Range> left(const View& view, const Mask& mask) {
   // The places of each axis that are left: all inequalities count from its begin.
   std::array<std::int64_t, kMostAxes> low{}, high{};
   for (std::size_t d = 0; d < static_cast<std::size_t>(view.rank); ++d) high[d] = view.axes[d].size;
@@ -248,7 +248,11 @@ View masked(const View& view, const Mask& mask) {
     if (at < 0 || at >= view.rank)
       refuse("the mask has another number of axes than the tile", "use the tile's indices");
     const auto d = static_cast<std::size_t>(at);
-    if (view.axes[d].size == 1 && inequality.size[*axis] > 1) continue;         // it is broadcast along this axis
+    if (view.axes[d].size == 1 && inequality.size[*axis] > 1) continue;  // it is broadcast along this axis
+    if (view.axes[d].size != inequality.size[*axis])
+      refuse(fmt::format("the mask's index has {} places, the tile's axis {} has {}", inequality.size[*axis], at,
+                         view.axes[d].size),
+             "compare the indices of the tile");
     const std::int64_t coef = inequality.coef[*axis], c = inequality.constant;  // coef * i + c >= 0
     const auto floor_div = [](std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
     if (coef > 0)
@@ -256,11 +260,21 @@ View masked(const View& view, const Mask& mask) {
     else
       high[d] = std::min(high[d], floor_div(c, -coef) + 1);
   }
+  std::vector<Range> out;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(view.rank); ++d) {
+    const std::int64_t begin = std::min(low[d], view.axes[d].size);
+    out.push_back({begin, std::max(begin, high[d]) - begin});
+  }
+  return out;
+}
+
+View masked(const View& view, const Mask& mask) {
   View out = view;
-  for (int d = 0; d < view.rank; ++d) {
-    const auto i = static_cast<std::size_t>(d);
-    const std::int64_t begin = std::min(low[i], view.axes[i].size), end = std::max(begin, high[i]);
-    if (begin > 0 || end < view.axes[i].size) out = cut(out, d, begin, end - begin);
+  int axis = 0;
+  for (const Range& range : left(view, mask)) {
+    if (range.begin > 0 || range.size < view.axes[static_cast<std::size_t>(axis)].size)
+      out = cut(out, axis, range.begin, range.size);
+    ++axis;
   }
   return out;
 }

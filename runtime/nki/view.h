@@ -116,7 +116,7 @@ struct Storage {
   std::int64_t parts = 1, cols = 1;  // of a block; of a tensor in HBM all elements are columns
   std::vector<BlockState> blocks;
   std::vector<Place> places;  // explicit allocation: of each block
-  std::optional<float> fill;
+  std::optional<double> fill;
   std::uint32_t reg = 0;  // HBM
   bool temporary = false, read = false;
   /// The instructions that wrote it, until it is read: `result = instruction()` may still be redirected.
@@ -142,6 +142,12 @@ View subscript(const View& view, const std::vector<Index>& indices);
 
 /// Elements [low, low + size) of an axis.
 View cut(const View& view, int axis, std::int64_t low, std::int64_t size);
+/// Places of an axis.
+struct Range {
+  std::int64_t begin = 0, size = 0;
+};
+/// The places of each axis that a mask leaves. Errors: as masked().
+std::vector<Range> left(const View& view, const Mask& mask);
 /// The part of a view that a mask leaves; the view's axes are those of `shape`. Errors: Fault::kProgram when that is no
 /// rectangle.
 View masked(const View& view, const Mask& mask);

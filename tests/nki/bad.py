@@ -204,8 +204,28 @@ CASES = [
     t = nl.ndarray((128, 4), dtype=nl.int32)
     nisa.memset(t, 0.5)  # HERE"""),
     ("a mean of the rows without a loop's end", NEWER, "never", """
-    while True:
-        nisa.tensor_copy(c, a)  # HERE"""),
+    while True: nisa.tensor_copy(c, a)  # HERE"""),
+    ("a mask that Python decides by", OLDER, "`or`", """
+    nl.store(out[p, f], nl.load(x), mask=(p < 5) or (f < 3))  # HERE"""),
+    ("a mask that is turned round", OLDER, "`not`", """
+    nl.store(out[p, f], nl.load(x), mask=not p < 5)  # HERE"""),
+    ("a branch by a mask", OLDER, "Python decides by a mask", """
+    if p < 64:  # HERE
+        nl.store(out[p, f], nl.load(x))"""),
+    ("a mask of two ranges", OLDER, "two ranges", """
+    nl.store(out[p, f], nl.load(x), mask=p != 5)  # HERE"""),
+    ("a mask of another length", OLDER, "64 places", """
+    nl.store(out[p, f], nl.load(x), mask=nl.arange(64)[:, None] < 5)  # HERE"""),
+    ("a predicate of another shape", OLDER, "the predicate has the shape", """
+    t = nisa.affine_select(pred=nl.arange(64)[None, :] < 5, on_true_tile=nl.load(x), on_false_value=0.0)  # HERE"""),
+    ("a slice in front of the axis", OLDER, "begins at -4", """
+    nl.store(out[:, 0:4], nl.load(x[:, nl.ds(-4, 4)]))  # HERE"""),
+    ("two axes of partitions", OLDER, "2 axes", """
+    t = nl.zeros((nl.par_dim(128), nl.par_dim(5)), dtype=nl.float32)  # HERE"""),
+    ("a number that the tensor's type has not", OLDER, "300 is no number of uint8", """
+    t = nl.full((128, 4), 300, dtype=nl.uint8)  # HERE"""),
+    ("a reduction to as many elements", NEWER, "the reduction has (128, 1)", """
+    nisa.tensor_reduce(c, nl.add, a, axis=1)  # HERE"""),
     ("a tile that nothing was written to", NEWER, "warning: nothing was written", """
     nisa.dma_copy(out, c)  # HERE"""),
     ("a result that nothing is written to", NEWER, "warning: returns a tensor", """

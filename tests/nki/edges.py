@@ -193,6 +193,49 @@ def busy_with_inverse(engine):
 check("a reciprocal is VectorE's on Trn2, eight cycles an element",
       lambda: busy_with_inverse("vector") > 8 * 512 / 0.96e9, True)
 
+# ---- numbers that fp32 or int32 do not hold, rows that an index leaves out
+@older.jit
+def exact(x):
+    out = onl.ndarray((4, 8), dtype=onl.int32, buffer=onl.shared_hbm)
+    onl.store(out[0:1], onl.full((1, 8), 2**24 + 1, dtype=onl.int32))
+    onl.store(out[1:2], 2**30 + 1)
+    onl.store(out[2:3], oisa.memset((1, 8), 2**24 + 3, onl.int32))
+    onl.store(out[3:4], onl.greater(onl.load(x), 3 * 2**30, dtype=onl.int32))
+    return out
+
+
+LARGE = np.array([[0, 5, 2**31, 3 * 2**30, 2**32 - 512, 1, 2, 2**30]], np.uint32)
+check("whole numbers of more bits than fp32 has", lambda: exact(LARGE),
+      [[2**24 + 1] * 8, [2**30 + 1] * 8, [2**24 + 3] * 8, (LARGE[0] > 3 * 2**30)])
+
+
+@older.jit
+def rounded(x):
+    out = onl.ndarray((3, x.shape[1]), dtype=onl.float32, buffer=onl.shared_hbm)
+    for i, function in enumerate((onl.floor, onl.ceil, onl.trunc)):
+        onl.store(out[i:i + 1], function(onl.load(x)))
+    return out
+
+
+ROUGH = np.array([[3e9, -3e9, 1e20, -7.5, 0.5, -0.5, 2.0**23 - 0.5, 0.0]], np.float32)
+check("floor of numbers that int32 has not", lambda: rounded(ROUGH),
+      np.concatenate([np.floor(ROUGH), np.ceil(ROUGH), np.trunc(ROUGH)]))
+
+
+@older.jit
+def skipped(x, index):
+    out = onl.ndarray((40, x.shape[1]), dtype=x.dtype, buffer=onl.shared_hbm)
+    t, rows = onl.full((40, x.shape[1]), -1.0, dtype=x.dtype), onl.load(index)
+    oisa.dma_copy(dst=t, src=x[rows[onl.arange(40)[:, None], 0], onl.arange(x.shape[1])[None, :]],
+                  oob_mode=oisa.oob_mode.skip)
+    onl.store(out, t)
+    return out
+
+
+INDEX = rng.integers(0, 200, (40, 1)).astype(np.int32)
+check("rows that an index leaves out keep what fills them", lambda: skipped(X, INDEX),
+      np.where(INDEX < 128, X[np.minimum(INDEX[:, 0], 127)], -1))
+
 # ---- arrays of the package ml_dtypes: its scalar types stood in for by ones of the same names and bytes
 def of_ml_dtypes(ours):
     return np.dtype((type(ours.type.__name__, (np.void,), {}), ours.itemsize))

@@ -1,5 +1,6 @@
 """Instructions as the language and the instruction set write them."""
 import functools
+import math
 
 import numpy as np
 
@@ -7,6 +8,7 @@ from trnsim import _core
 from trnsim._errors import Error
 from trnsim.nki import _dtypes
 from trnsim.nki._dtypes import UINT8, code, is_integer, promote
+from trnsim.nki._masks import mask_of, parts
 from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
 
 View = _core.View
@@ -14,44 +16,6 @@ OP = _core.opcodes
 ALU = _core.alus
 FN = _core.functions
 TENSOR, VECTOR, SCALAR, GPSIMD, SYNC, ANY = 0, 1, 2, 3, 4, -1
-_pending = []  # masks of the left sides of `and`
-
-
-def _mask_bool(self):
-    """`a and b` asks a for its truth and gives b, which then means both."""
-    _pending.append(self)
-    return True
-
-
-_core.Mask.__bool__ = _mask_bool
-
-
-_joined = [None, None]  # a mask, and what became of it
-
-
-def taken(mask):
-    """The mask with what `and` left behind. These are of the same expression: they come right before it."""
-    if not _pending:
-        return _joined[1] if mask is _joined[0] else mask
-    _joined[0] = mask
-    while _pending:
-        mask = _pending.pop() & mask
-    _joined[1] = mask
-    return mask
-
-
-def mask_of(mask):
-    """The mask of a call: None for all, a `_core.Mask` otherwise."""
-    if mask is None or mask is True:
-        return None
-    if mask is False:
-        return _core.Mask.never()
-    if isinstance(mask, _core.Mask):
-        return taken(mask)
-    if isinstance(mask, (bool, np.bool_)):
-        return None if mask else _core.Mask.never()
-    raise error("a mask is no comparison of indices", "compare nl.arange or nl.mgrid with numbers")
-
 
 def put(op, engine, dst, *sources, mask=None, **settings):
     """Adds an instruction. `sources`: a, b, c; `settings`: dst2, and members of isa::Instr by their names; None: not
@@ -66,11 +30,6 @@ def put(op, engine, dst, *sources, mask=None, **settings):
     return None
 
 
-def parts(mask):
-    """The masks of an instruction's rectangles."""
-    return (None,) if mask is None else mask.rectangles()
-
-
 def is_later(generation):
     """Whether the chip is NeuronCore of that generation, or a later one."""
     return state.machine().generation >= generation
@@ -79,6 +38,26 @@ def is_later(generation):
 def number(value):
     """Immediates of an instruction that has one number."""
     return float(value), 0.0, 0.0, 0.0
+
+
+def fill(engine, to, value, mask=None):
+    """A number in every element of a tile: all bits of a whole one, where the type has it."""
+    fits(value, to.code)
+    if whole(value) and is_integer(to.code):
+        put("memset", engine, to, ints=[signed(value), 0, 0, 0], mask=mask)
+    else:
+        put("memset", engine, to, imm=number(value), mask=mask)
+
+
+def fits(value, kind):
+    """Errors: a number that the type has not: a fraction, or one out of its range."""
+    if not is_integer(kind):
+        return
+    named, value = _dtypes.dtype_of(kind), float(value)
+    if not value.is_integer():
+        raise error(f"{value} is no whole number, the tile is {named}", "give a number of its type")
+    if not np.iinfo(named).min <= value <= np.iinfo(named).max:
+        raise error(f"{value:.15g} is no number of {named}", "give one that the type can hold")
 
 
 class Result:
@@ -257,7 +236,7 @@ def with_scalar(data, name, operand, reverse, result, out_type):
         engine, data = GPSIMD, in_sbuf(data)
     if is_tile(operand):
         operand = tile(operand)
-    elif whole(operand) and is_integer(data.code):
+    elif integers((name,), data, operand):
         ints, operand = [signed(operand), 0, 0, 0], None
         engine = VECTOR if engine == ANY else engine
     else:
@@ -268,6 +247,14 @@ def with_scalar(data, name, operand, reverse, result, out_type):
 
 def whole(x):
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def integers(names, data, *numbers):
+    """Whether the numbers beside whole ones are 32 bits of the instruction: all are whole, and arithmetic, which is in
+    fp32, takes bits as signed."""
+    if not is_integer(data.code) or not all(map(whole, numbers)):
+        return False
+    return all(-1 << 31 <= n < 1 << 31 for n in numbers) or any(name in BITS for name in names)
 
 
 def signed(x):
@@ -322,6 +309,9 @@ def reduction(name, data, axis, result, keepdims=False, negate=None):
     if keepdims:
         shape = [1 if d in axes else data.shape[d] for d in range(data.ndim)]
     out = result.tile(shape, code(result.dtype, data.code))
+    if math.prod(out.shape) != math.prod(shape):
+        raise error(f"dst has the shape {tuple(out.shape)}, the reduction has {tuple(shape)}", "give a destination of "
+                    "that shape")
     where = out
     for place, d in enumerate(kept_axes):
         if source.shape[d] != data.shape[d]:
@@ -367,12 +357,3 @@ def per_partition(x, data):
     if x.partitions == 1 and data.partitions > 1:
         x = spread(x, [data.partitions, 1])
     return x
-
-
-def kept(out, data, mask):
-    """The result and the input, cut to the partitions that a mask leaves."""
-    mask = mask_of(mask)
-    if mask is None:
-        return out, data
-    kept = data._masked(mask)
-    return out._cut(0, kept.start - data.start, kept.partitions), kept

@@ -1,6 +1,7 @@
 """nki.isa: search, gather and what runs on along a row."""
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
+from trnsim.nki import _masks
 from trnsim.nki._dtypes import code
 from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
@@ -12,27 +13,25 @@ from trnsim.nki._state import error
 def max8(*, src, mask=None, dtype=None):
     src = tile(src)
     out = e.result([src.shape[0], 8], code(dtype, src.code))
-    put("max8", e.VECTOR, *e.kept(out, src, mask))
+    kept, to = _masks.kept(src, mask, out)
+    put("max8", e.VECTOR, to, kept)
     return out
 
 
 def nc_find_index8(*, data, vals, mask=None, dtype=None):
     data, vals = tile(data), tile(vals)
     out = e.result([data.shape[0], 8], code(dtype, _dtypes.UINT32))
-    to, kept = e.kept(out, data, mask)
-    put("find_index8", e.VECTOR, to, kept, vals._cut(0, 0, kept.partitions))
+    kept, to, values = _masks.kept(data, mask, out, vals)
+    put("find_index8", e.VECTOR, to, kept, values)
     return out
 
 
 def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
     data, vals = tile(data), tile(vals)
     out = e.result(data.shape, code(dtype, data.code))
-    _, kept = e.kept(out, data, mask)
-    rows = vals._cut(0, 0, kept.partitions)
-    found = tile(dst_idx)._cut(0, 0, kept.partitions) if dst_idx is not None else None
     mask = e.mask_of(mask)
-    to = out if mask is None else out._masked(mask)
-    put("match_replace8", e.VECTOR, to, kept, rows, dst2=found, imm=e.number(imm))
+    kept, values, found = _masks.kept(data, mask, vals, None if dst_idx is None else tile(dst_idx))
+    put("match_replace8", e.VECTOR, _masks.kept(out, mask)[0], kept, values, dst2=found, imm=e.number(imm))
     return out
 
 
@@ -40,14 +39,19 @@ def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, 
     src, index = e.in_sbuf(tile(src_buffer)), tile(index)
     each, n = int(num_elem_per_idx), int(num_valid_indices or 16 * index.cols)
     out = e.result([src.shape[0], n] + ([each] if each > 1 else []), src.code)
-    put("local_gather", e.GPSIMD, out, src, index, imm=e.number(each))
+    kept, to, places = _masks.kept(src, mask, out, index)
+    if kept.cols != src.cols:
+        raise error("the mask of a gather leaves out elements that indices may name", "mask partitions only")
+    put("local_gather", e.GPSIMD, to, kept, places, imm=e.number(each))
     return out
 
 
 def nc_n_gather(data, indices, *, mask=None, dtype=None):
     data, indices = e.in_sbuf(tile(data)), e.in_sbuf(tile(indices))
     out = e.result(indices.shape, data.code)
-    put("n_gather", e.GPSIMD, out, _joined(data), _joined(indices), mask=mask)
+    kept, to, rows = _masks.kept(indices, mask, out, data)
+    to = _masks.cut(out, _masks.left(indices, mask)) if kept.cols != indices.cols else to
+    put("n_gather", e.GPSIMD, _joined(to), _joined(rows), _joined(kept))
     return out if dtype is None or code(dtype) == data.code else copy(out, dtype=dtype)
 
 

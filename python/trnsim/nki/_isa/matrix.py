@@ -1,6 +1,7 @@
 """nki.isa: TensorE."""
 from trnsim import _core
 from trnsim.nki import _emit as e
+from trnsim.nki import _masks
 from trnsim.nki._dtypes import FP8, FP32, code, is_integer
 from trnsim.nki._emit import put, tile
 from trnsim.nki._isa import modes
@@ -104,13 +105,17 @@ def _in_squares(data, out):
 def nc_transpose(data, *, mask=None, dtype=None, engine=modes.engine.unknown):
     """Partitions and elements exchanged: on TensorE to PSUM, on VectorE up to 32 x 32."""
     data = tile(data)
-    if mask is not None and e.mask_of(mask) is not None:
-        data = data._masked(e.mask_of(mask))
+    ranges, shape = _masks.left(data, mask), [data.cols, data.partitions]
+    data = _masks.cut(data, ranges)
+    if data.cols != shape[0] and len(ranges) > 2:
+        raise error("a mask cuts inner axes of what is transposed", "index the tile to two axes")
+    to = ([(0, shape[0])] if data.cols == shape[0] else ranges[1:]) + ranges[:1]
     which = modes.engine_code(engine)
     small = data.partitions <= 32 and data.cols <= 32
     if which == e.VECTOR or (which == e.ANY and (small or is_integer(data.code))):
-        out = _in_squares(data, e.result([data.cols, data.partitions], data.code))
+        out = e.result(shape, data.code)
+        _in_squares(data, _masks.cut(out, to))
     else:
-        out = e.result([data.cols, data.partitions], data.code, PSUM)
-        put("pe_transpose", e.TENSOR, out, e.in_sbuf(data))
+        out = e.result(shape, data.code, PSUM)
+        put("pe_transpose", e.TENSOR, _masks.cut(out, to), e.in_sbuf(data))
     return out if dtype is None or code(dtype) == data.code else copy(out, dtype=dtype)

@@ -4,6 +4,7 @@ import numpy as np
 from trnsim import _core
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
+from trnsim.nki import _masks
 from trnsim.nki._dtypes import code
 from trnsim.nki._emit import ALU, alu_name, is_tile, put, temp, tile
 from trnsim.nki._isa import modes
@@ -14,7 +15,7 @@ from trnsim.nki._state import HBM, error
 
 def memset(shape, value, dtype, *, mask=None, engine=modes.engine.unknown):
     out = e.result([int(s) for s in ([shape] if isinstance(shape, int) else shape)], code(dtype))
-    put("memset", modes.engine_code(engine), out, imm=e.number(value), mask=mask)
+    e.fill(modes.engine_code(engine), out, value, mask)
     return out
 
 
@@ -33,29 +34,41 @@ def iota(expr, dtype, *, mask=None):
     """Index values as numbers."""
     sizes, first, row, steps = _affine_rows(expr, "iota's expression")
     out = e.result(sizes, code(dtype))
-    for outer in np.ndindex(*sizes[1:-1]):
-        part, start = out, first
-        for d, i in enumerate(outer):
-            part, start = part._cut(d + 1, i, 1), start + i * steps[d]
-        put("iota", e.GPSIMD, part, imm=(float(start), float(row), float(steps[-1]), 0), mask=mask)
+    for (part,), start in _lines((out,), mask, first, (row, *steps)):
+        put("iota", e.GPSIMD, part, imm=(float(start), float(row), float(steps[-1]), 0))
     return out
+
+
+def _lines(tiles, mask, first, steps):
+    """The parts of tiles that a mask leaves, each of partitions and their last axis, and the affine number that begins
+    there: `first`, and a step for each axis."""
+    for part in e.parts(e.mask_of(mask)):
+        ranges = _masks.left(tiles[0], part)
+        for outer in np.ndindex(*[size for _, size in ranges[1:-1]]):
+            inner = [(begin + i, 1) for (begin, _), i in zip(ranges[1:-1], outer)]
+            here = [ranges[0], *inner, ranges[-1]]
+            yield [_masks.cut(t, here) for t in tiles], first + sum(b * s for (b, _), s in zip(here, steps))
+
+
+def _opposed(a, b):
+    return a.constant == -b.constant and a.coefficients == [-c for c in b.coefficients]
 
 
 def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     data = e.in_sbuf(tile(on_true_tile))
     rules = pred.inequalities() if isinstance(pred, _core.Mask) else [pred]
-    if len(rules) != 1:
-        raise error("affine_select takes one inequality", "use nl.where for others")
+    same = len(rules) == 2 and _opposed(*rules)  # a == b is a >= b and b >= a
+    if len(rules) != 1 and not same:
+        raise error("affine_select takes one comparison", "use nl.where for others")
     sizes, first, row, steps = _affine_rows(rules[0], "the predicate")
     out = e.result(data.shape, code(dtype, data.code))
     full = [data.shape[d] for d in range(data.ndim)]
+    if len(sizes) > len(full) or any(s not in (1, n) for s, n in zip(sizes[:1] + sizes[:0:-1], full[:1] + full[:0:-1])):
+        raise error(f"the predicate has the shape {tuple(sizes)}, the tile {tuple(full)}", "give both the same shape")
     steps = [0] * (data.ndim - 1 - len(steps)) + steps
-    for outer in np.ndindex(*full[1:-1]):
-        to, source, start = out, data, first
-        for d, i in enumerate(outer):
-            to, source, start = to._cut(d + 1, i, 1), source._cut(d + 1, i, 1), start + i * steps[d]
-        put("affine_select", e.GPSIMD, to, source, alu0=ALU["ge"],
-            imm=(float(start), float(row), float(steps[-1]), float(on_false_value)), mask=mask)
+    for (to, source), start in _lines((out, data), mask, first, (row, *steps)):
+        put("affine_select", e.GPSIMD, to, source, alu0=ALU["eq" if same else "ge"],
+            imm=(float(start), float(row), float(steps[-1]), float(on_false_value)))
     return out
 
 
@@ -67,7 +80,9 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=modes.oob_mode.er
         raise error("dma_copy adds only", "use np.add")
     skip = oob_mode is modes.oob_mode.skip
     if dst.space == HBM and src.space == HBM and not dst.by_values and not src.by_values:
-        return _hbm_to_hbm(dst, src, add)
+        for part in e.parts(e.mask_of(mask)):
+            _hbm_to_hbm(dst if part is None else dst._masked(part), src if part is None else src._masked(part), add)
+        return None
     return transfer(dst, src, mask, add, skip)
 
 
@@ -85,8 +100,8 @@ def dma_transpose(src, *, axes=None, mask=None, dtype=None):
     order = orders.get(src.ndim)
     if order is None or (axes is not None and tuple(axes) != order):
         raise error(f"a DMA transpose of {src.ndim} axes by {axes}", "use (1, 0), (2, 1, 0) or (3, 1, 2, 0)")
-    out = e.result([src.shape[a] for a in order], code(dtype, src.code))
-    transpose_planes(out, src)
+    out, ranges = e.result([src.shape[a] for a in order], code(dtype, src.code)), _masks.left(src, mask)
+    transpose_planes(_masks.cut(out, [ranges[a] for a in order]), _masks.cut(src, ranges))
     return out
 
 
@@ -172,8 +187,19 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
     if any(not 0 <= i < 32 and i != 255 for i in order):
         raise error(f"the shuffle mask names partition {next(i for i in order if not 0 <= i < 32 and i != 255)}",
                     "give 0 to 31, or 255 for a partition that stays as it is")
+    (first, rows), *columns = _masks.left(dst, mask)
+    if rows == dst.partitions:
+        return _shuffled(*(_masks.cut(t, [(0, t.partitions), *columns]) for t in (dst, src)), order)
+    for p in range(0, dst.partitions, 32):  # partitions of dst that the mask leaves out stay as they are
+        here = [(p, min(32, dst.partitions - p)), *columns]
+        kept = [o if first <= p + i < first + rows else 255 for i, o in enumerate(order)]
+        _shuffled(_masks.cut(dst, here), _masks.cut(src, here), kept)
+    return None
+
+
+def _shuffled(dst, src, order):
     table = load(shared_constant(np.array([order], dtype=np.uint8)))
-    put("stream_shuffle", e.VECTOR, dst, src, table, mask=mask)
+    put("stream_shuffle", e.VECTOR, dst, src, table)
 
 
 def range_select(*, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd=modes.reduce_cmd.idle, reduce_res=None,
@@ -184,8 +210,10 @@ def range_select(*, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd
     data, given = tile(on_true_tile), reduce_res is None or reduce_cmd is not modes.reduce_cmd.idle
     out = e.result(data.shape, code(dtype, data.code))
     otherwise = modes.fp32_min() if on_false_value is None else float(on_false_value)
+    mask = e.mask_of(mask)
+    first = range_start + _masks.left(data, mask)[-1][0]  # the index of the first element that is left
     put("range_select", e.VECTOR, out, data, tile(bound0), tile(bound1), alu0=ALU[alu_name(comp_op0)],
-        alu1=ALU[alu_name(comp_op1)], imm=(float(range_start), otherwise, 0, 0), mask=mask,
+        alu1=ALU[alu_name(comp_op1)], imm=(float(first), otherwise, 0, 0), mask=mask,
         dst2=None if reduce_res is None else tile(reduce_res),
         registers=modes.REGISTERS[reduce_cmd.name] if given else None)
     return out

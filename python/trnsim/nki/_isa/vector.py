@@ -2,7 +2,8 @@
 from trnsim import _core
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
-from trnsim.nki._dtypes import code, is_integer
+from trnsim.nki import _masks
+from trnsim.nki._dtypes import code
 from trnsim.nki._emit import ALU, FN, Result, alu_name, is_tile, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.tensors import drawn
@@ -53,8 +54,8 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
         which, data = e.GPSIMD, e.in_sbuf(data)
     if which == e.SCALAR:
         return _on_scalar(data, names, operand0, operand1, out, mask)
-    given = [o for o in (operand0, operand1) if o is not None] if is_integer(data.code) else []
-    if given and all(e.whole(o) or is_tile(o) for o in given):
+    given = [o for o in (operand0, operand1) if o is not None]
+    if given and e.integers(names, data, *(o for o in given if not is_tile(o))):
         b, c = (e.per_partition(o, data) if is_tile(o) else None for o in (operand0, operand1))
         ints = [e.signed(o) if e.whole(o) else 0 for o in (operand0, operand1)] + [0, 0]
         which = e.VECTOR if which == e.ANY else which
@@ -128,9 +129,9 @@ def scalar_reduced(data, ops, operands, reduce_res, dtype=None, **settings):
 def tensor_partition_reduce(op, data, *, mask=None, dtype=None):
     data = e.in_sbuf(tile(data))
     out = e.result([1] + list(data.shape[1:]), code(dtype, data.code))
-    if mask is not None and e.mask_of(mask) is not None:
-        data = data._masked(e.mask_of(mask))
-    put("partition_reduce", e.GPSIMD, out, data, alu0=ALU[alu_name(op)])
+    ranges = _masks.left(data, mask)
+    to, kept = _masks.cut(out, [(0, 1)] + ranges[1:]), _masks.cut(data, ranges)
+    put("partition_reduce", e.GPSIMD, to, kept, alu0=ALU[alu_name(op)])
     return out
 
 
@@ -146,14 +147,16 @@ def reciprocal(data, *, dtype=None, mask=None):
 def bn_stats(data, *, mask=None, dtype=None):
     data = tile(data)
     out = e.result([data.shape[0], 6], code(dtype, data.code))
-    put("bn_stats", e.VECTOR, *e.kept(out, data, mask))
+    kept, to = _masks.kept(data, mask, out)
+    put("bn_stats", e.VECTOR, to, kept)
     return out
 
 
 def bn_aggr(data, *, mask=None, dtype=None):
     data = tile(data)
     out = e.result([data.shape[0], 2], code(dtype, data.code))
-    put("bn_aggr", e.VECTOR, *e.kept(out, data, mask))
+    kept, to = _masks.kept(data, mask, out)
+    put("bn_aggr", e.VECTOR, to, kept)
     return out
 
 

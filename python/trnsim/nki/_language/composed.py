@@ -165,10 +165,7 @@ def _fill(target, value):
     """A number in all of a tile. Engines begin at certain partitions; DMA writes to others."""
     grid = 128 if target.partitions > 64 else 64 if target.partitions > 32 else 32
     to = target if target.start % grid == 0 else temp(target.shape, target.code)
-    if isinstance(value, (int, np.integer)) and is_integer(to.code):
-        put("memset", e.VECTOR, to, ints=[e.signed(value), 0, 0, 0])
-    else:
-        put("memset", e.VECTOR if to.space == PSUM else e.ANY, to, imm=e.number(value))
+    e.fill(e.VECTOR if to.space == PSUM or is_integer(to.code) else e.ANY, to, value)
     if to is not target:
         current().copy(target, to)
 

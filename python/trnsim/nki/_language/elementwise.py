@@ -92,29 +92,43 @@ def tan(x, *, dtype=None, mask=None):
     return binary("div", top, bottom, dtype or x.dtype, mask)
 
 
-def _rounded(x, mask):
-    """The nearest whole number, as fp32: through int32."""
-    whole = temp(x.shape, _dtypes.INT32)
+_WHOLE = 2.0 ** 23  # from here on fp32 has no fractions
+
+
+def _rounded(x, mask, steps):
+    """The nearest whole number, through int32, and one step where the first comparison with x holds. Numbers without
+    fractions, which int32 may not hold, infinities and NaN stay as they are."""
+    compared, step, dtype = steps
+    whole, near = temp(x.shape, _dtypes.INT32), temp(x.shape, FP32)
     put("tensor_copy", e.VECTOR, whole, x, mask=mask)
-    out = temp(x.shape, FP32)
-    put("tensor_copy", e.VECTOR, out, whole, mask=mask)
+    put("tensor_copy", e.VECTOR, near, whole, mask=mask)
+    end = binary(step, near, binary(compared, near, x, np.float32, mask), np.float32, mask)
+    small, out = temp(x.shape, _dtypes.UINT8), temp(x.shape, code(dtype, x.code))
+    put("tensor_scalar", e.VECTOR, small, x, 0.0, _WHOLE, alu0=ALU["absolute"], alu1=ALU["lt"], mask=mask)
+    put("select", e.VECTOR, out, end, small, e.in_sbuf(x), mask=mask)
     return out
 
 
 def floor(x, *, dtype=None, mask=None):
     x = tile(x)
-    near = _rounded(x, mask)
-    return binary("sub", near, binary("gt", near, x, np.float32, mask), dtype or x.dtype, mask)
+    return _kept(x, dtype, mask) if is_integer(x.code) else _rounded(x, mask, ("gt", "sub", dtype))
 
 
 def ceil(x, *, dtype=None, mask=None):
     x = tile(x)
-    near = _rounded(x, mask)
-    return binary("add", near, binary("lt", near, x, np.float32, mask), dtype or x.dtype, mask)
+    return _kept(x, dtype, mask) if is_integer(x.code) else _rounded(x, mask, ("lt", "add", dtype))
+
+
+def _kept(x, dtype, mask):
+    out = temp(x.shape, code(dtype, x.code))
+    put("tensor_copy", e.ANY, out, x, mask=mask)
+    return out
 
 
 def trunc(x, *, dtype=None, mask=None):
     x = tile(x)
+    if is_integer(x.code):
+        return _kept(x, dtype, mask)
     size = floor(abs(x, dtype=np.float32, mask=mask), dtype=np.float32, mask=mask)
     return binary("mul", size, sign(x, dtype=np.float32, mask=mask), dtype or x.dtype, mask)
 

@@ -54,8 +54,11 @@ mgrid = _Mgrid()
 
 def ds(start, size):
     """A slice of `size` elements from `start` on."""
-    return slice(start, start + size) if not isinstance(start, (_core.View, _core.TileIndex)) else \
-        _core.Affine.arange(0, int(size), 1) + start
+    if isinstance(start, (_core.View, _core.TileIndex)):
+        return _core.Affine.arange(0, int(size), 1) + start
+    if isinstance(start, (int, np.integer)) and start < 0:  # Python would count it from the end
+        raise error(f"nl.ds begins at {start}, in front of the axis", "begin at 0 or later, or mask the instruction")
+    return slice(start, start + size)
 
 
 def numbers_of(args):

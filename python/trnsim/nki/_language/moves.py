@@ -74,7 +74,7 @@ def store(dst, value, *, mask=None, mode=None):
     if not is_tile(value):
         shape = [dst.shape[0], int(np.prod(dst.shape[1:]))]
         number, value = value, temp(shape, dst.code)
-        put("memset", e.ANY, value, imm=e.number(number))
+        e.fill(e.ANY, value, number)
         value = value._reshape(list(dst.shape))
     if value.space == HBM:
         raise error("nl.store takes a tile in SBUF", "load it first, or use nisa.dma_copy")
@@ -118,7 +118,7 @@ def atomic_rmw(dst, value, op, *, mask=None):
         raise error("atomic_rmw adds only", "use np.add")
     if not is_tile(value):
         number, value = value, temp(dst.shape, dst.code)
-        put("memset", e.ANY, value, imm=e.number(number))
+        e.fill(e.ANY, value, number)
     transfer(dst, e.in_sbuf(value), mask, accumulate=True)
 
 

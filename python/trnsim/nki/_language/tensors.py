@@ -21,7 +21,10 @@ def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initializatio
         raise error(f"a tensor of the shape {tuple(sizes)}", "give whole numbers above 0")
     if buffer.space == HBM:
         return hbm_tensor([int(s) for s in sizes], dtype, buffer, name, fill)
-    axis = next((d for d, s in enumerate(sizes) if isinstance(s, ParDim)), 0)
+    marked = [d for d, s in enumerate(sizes) if isinstance(s, ParDim)]
+    if len(marked) > 1:
+        raise error(f"{len(marked)} axes of a tensor are marked with nl.par_dim", "mark that of the partitions")
+    axis = marked[0] if marked else 0
     sizes = [int(s) for s in sizes]
     places = [] if state.direct or buffer.place is None else _placed(buffer, sizes, axis, dtype)
     if fill is None and buffer.space == PSUM:
@@ -82,6 +85,7 @@ def ones(shape, dtype, *, buffer=None, name="", lazy_initialization=False):
 
 
 def full(shape, fill_value, dtype, *, buffer=None, name="", lazy_initialization=False):
+    e.fits(fill_value, code(dtype))
     return ndarray(shape, dtype, buffer=buffer, name=name, fill=float(fill_value))
 
 

@@ -1,10 +1,7 @@
 """nki.isa of the newer dialect: TensorE, DMA and copies."""
-import numpy as np
-
 from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
-from trnsim.nki._dtypes import is_integer
 from trnsim.nki._emit import alu_name, put, tile
 from trnsim.nki._isa import moves as isa_moves
 from trnsim.nki._isa.matrix import double_row, product
@@ -172,15 +169,7 @@ def tensor_copy(dst, src, engine=engines.unknown, name=None):
 
 def memset(dst, value, engine=engines.unknown, name=None):
     to = destination(dst)
-    if is_integer(to.code) and isinstance(value, float) and not value.is_integer():
-        raise error(f"{value} is no whole number, dst is {to.dtype}", "give a number of dst's type")
-    which = engine_code(engine)
-    if is_integer(to.code) and not np.iinfo(to.dtype).min <= value <= np.iinfo(to.dtype).max:
-        raise error(f"{value} is no number of {to.dtype}", "give one that dst can hold")
-    if e.whole(value) and is_integer(to.code):
-        put("memset", which, to, ints=[e.signed(value), 0, 0, 0])
-    else:
-        put("memset", which, to, imm=e.number(value))
+    e.fill(engine_code(engine), to, value)
     if to.size == 1:
         remember(dst, value)
     return DONE

@@ -5,7 +5,6 @@ import copy
 import numpy as np
 
 from trnsim.nki import _emit as e
-from trnsim.nki._emit import put
 from trnsim.nki._language import indices, moves, tensors
 from trnsim.nki._language.types import Buffer, hbm, private_hbm, psum, sbuf, shared_hbm
 from trnsim.nki._newer.registers import VirtualRegister, loop
@@ -89,7 +88,7 @@ def _filled(shape, value, dtype, buffer, name):
     if out.space == HBM:
         moves.store(out, value)
     else:
-        put("memset", e.VECTOR if out.space == PSUM else e.ANY, e.tile(out), imm=e.number(value))
+        e.fill(e.VECTOR if out.space == PSUM else e.ANY, e.tile(out), value)
     return out
 
 
