@@ -1,4 +1,5 @@
 """nki.language: tensors and what fills them."""
+import functools
 import sys
 
 import numpy as np
@@ -16,21 +17,32 @@ def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initializatio
     """A tensor of the kernel; axes in front of nl.par_dim count its blocks."""
     current()
     buffer = sbuf if buffer is None else buffer
-    sizes = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
-    if any(not isinstance(s, (int, np.integer)) or s < 1 for s in sizes) or not sizes:
-        raise error(f"a tensor of the shape {tuple(sizes)}", "give whole numbers above 0")
+    sizes, axis = sized(shape)
     if buffer.space == HBM:
-        return hbm_tensor([int(s) for s in sizes], dtype, buffer, name, fill)
-    marked = [d for d, s in enumerate(sizes) if isinstance(s, ParDim)]
-    if len(marked) > 1:
-        raise error(f"{len(marked)} axes of a tensor are marked with nl.par_dim", "mark that of the partitions")
-    axis = marked[0] if marked else 0
-    sizes = [int(s) for s in sizes]
+        return hbm_tensor(sizes, dtype, buffer, name, fill)
     places = [] if state.direct or buffer.place is None else _placed(buffer, sizes, axis, dtype)
     if fill is None and buffer.space == PSUM:
         fill = 0.0
     return current().tensor(buffer.space, code(dtype), sizes, partition_axis=axis,
                             fill=None if fill is None else float(fill), name=name, places=places)
+
+
+def sized(shape):
+    """The sizes of a tensor, and which axis is that of the partitions. Errors: sizes that no tensor has."""
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    sizes, axis = _sized(sizes, tuple(map(type, sizes)))
+    return list(sizes), axis
+
+
+@functools.lru_cache(1024)
+def _sized(sizes, kinds):
+    """`kinds`: their types, by which the sizes of a cache differ from equal ones."""
+    if not sizes or any(k is bool or not issubclass(k, (int, np.integer)) or s < 1 for s, k in zip(sizes, kinds)):
+        raise error(f"a tensor of the shape {sizes}", "give whole numbers above 0")
+    marked = [d for d, kind in enumerate(kinds) if issubclass(kind, ParDim)]
+    if len(marked) > 1:
+        raise error(f"{len(marked)} axes of a tensor are marked with nl.par_dim", "mark that of the partitions")
+    return tuple(map(int, sizes)), marked[0] if marked else 0
 
 
 def _placed(buffer, sizes, axis, dtype):

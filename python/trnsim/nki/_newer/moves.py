@@ -41,6 +41,8 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
 
 def _check_descriptors(dst, src, mode, engine):
     """Who may write the descriptors of a copy. Source: nki.isa.dma_copy and the reference of dge_mode."""
+    if mode is dge.unknown:
+        return
     rules = (
         (mode is not dge.hwdge or src.dtype == dst.dtype,
          f"hardware descriptor generation moves bytes: {src.dtype} does not become {dst.dtype}",

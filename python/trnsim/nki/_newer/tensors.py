@@ -52,10 +52,8 @@ def ndarray(shape, dtype, buffer=sbuf, name="", address=None):
     name = name or ""
     if isinstance(buffer, str):
         buffer = _named(buffer)
-    sizes = [shape] if isinstance(shape, int) else list(shape)
-    if any(not isinstance(s, (int, np.integer)) or isinstance(s, bool) or s < 1 for s in sizes) or not sizes:
-        raise error(f"a tensor of the shape {tuple(sizes)}", "give whole numbers above 0")
-    if buffer.space != HBM and any(isinstance(s, indices.ParDim) for s in sizes[1:]):
+    sizes, axis = tensors.sized(shape)
+    if axis != 0 and buffer.space != HBM:
         raise error("the partitions are not the first axis", "fold axes in front of them, or make a list of tensors")
     if address is not None:
         buffer = _placed(buffer, address)
