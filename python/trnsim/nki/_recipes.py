@@ -6,13 +6,13 @@ from trnsim.nki._state import PSUM, state
 _View = _core.View
 _MOST = 4096  # kept calls of a kernel
 # Functions that do what follows from the types and sizes of their tiles, and from their other arguments.
-KEPT = {"nisa.tensor_tensor", "nisa.tensor_scalar", "nisa.scalar_tensor_tensor", "nisa.tensor_copy", "nisa.activation",
-        "nisa.activation_reduce", "nisa.tensor_reduce", "nisa.tensor_tensor_scan", "nisa.reciprocal", "nisa.memset",
-        "nisa.nc_matmul", "nisa.nc_transpose", "nisa.bn_stats", "nisa.max8", "nl.load", "nl.store", "nl.copy",
-        "nl.add", "nl.subtract", "nl.multiply", "nl.divide", "nl.maximum", "nl.minimum", "nl.equal", "nl.not_equal",
-        "nl.greater", "nl.greater_equal", "nl.less", "nl.less_equal", "nl.negative", "nl.reciprocal", "nl.exp", "nl.log",
-        "nl.sqrt", "nl.rsqrt", "nl.tanh", "nl.sigmoid", "nl.relu", "nl.gelu", "nl.silu", "nl.square", "nl.abs", "nl.sum",
-        "nl.max", "nl.min", "nl.matmul"}
+KEPT = {"nisa.tensor_tensor", "nisa.tensor_scalar", "nisa.scalar_tensor_tensor", "nisa.tensor_copy",
+        "nisa.activation", "nisa.activation_reduce", "nisa.tensor_reduce", "nisa.tensor_tensor_scan",
+        "nisa.reciprocal", "nisa.memset", "nisa.nc_matmul", "nisa.nc_transpose", "nisa.bn_stats", "nisa.max8",
+        "nl.load", "nl.store", "nl.copy", "nl.add", "nl.subtract", "nl.multiply", "nl.divide", "nl.maximum",
+        "nl.minimum", "nl.equal", "nl.not_equal", "nl.greater", "nl.greater_equal", "nl.less", "nl.less_equal",
+        "nl.negative", "nl.reciprocal", "nl.exp", "nl.log", "nl.sqrt", "nl.rsqrt", "nl.tanh", "nl.sigmoid",
+        "nl.relu", "nl.gelu", "nl.silu", "nl.square", "nl.abs", "nl.sum", "nl.max", "nl.min", "nl.matmul"}
 
 
 def key_of(args, named, sums):
