@@ -236,6 +236,30 @@ INDEX = rng.integers(0, 200, (40, 1)).astype(np.int32)
 check("rows that an index leaves out keep what fills them", lambda: skipped(X, INDEX),
       np.where(INDEX < 128, X[np.minimum(INDEX[:, 0], 127)], -1))
 
+# ---- arguments that are written, in the caller's type
+@older.jit
+def halved(x, result):
+    onl.store(result, onl.load(x) * 0.5)
+
+
+def written(result, x=X):
+    halved(x, result)
+    return result
+
+
+check("an argument of float64 is written", lambda: written(np.zeros(X.shape)), X / 2)
+check("one whose rows lie apart", lambda: written(np.zeros((32, 128), np.float32).T), X / 2)
+FIXED = np.zeros_like(X)
+FIXED.setflags(write=False)
+for name, words, arguments in (("a read-only argument", "read-only", (FIXED,)),
+                               ("numbers of 64 bits", "1099511627776", (np.zeros_like(X), np.full(X.shape, 2**40)))):
+    try:
+        written(*arguments)
+        FAILED.append(f"{name} is taken")
+    except Exception as error:  # noqa: BLE001
+        if words not in str(error):
+            FAILED.append(f"{name}: {error}")
+
 # ---- arrays of the package ml_dtypes: its scalar types stood in for by ones of the same names and bytes
 def of_ml_dtypes(ours):
     return np.dtype((type(ours.type.__name__, (np.void,), {}), ours.itemsize))

@@ -5,7 +5,7 @@ import numpy as np
 
 from trnsim.nki import _dtypes, _torch
 from trnsim.nki._newer.tensors import NKIObject
-from trnsim.nki._state import HBM, state
+from trnsim.nki._state import HBM, error, state
 from trnsim.nki.typing import TensorType
 
 
@@ -16,8 +16,25 @@ def array_of(value):
     if array.dtype == np.float64:
         array = array.astype(np.float32)
     if array.dtype == np.int64:
+        if array.size and not -1 << 31 <= array.min() <= array.max() < 1 << 31:
+            far = array.min() if array.min() < -1 << 31 else array.max()
+            raise error(f"an argument of int64 holds {far}; the machine's whole numbers have 32 bits",
+                        "give numbers of int32, or uint32")
         array = array.astype(np.int32)
     return np.ascontiguousarray(array).view(_dtypes.ours(array.dtype))
+
+
+def written(given, before, after):
+    """Writes what a kernel wrote to an argument, an array on the host or of PyTorch, into the caller's memory."""
+    if after.tobytes() == before.tobytes():
+        return
+    if _torch.is_tensor(given):
+        given.detach().copy_(_torch.from_numpy(after.copy()))
+    elif isinstance(given, np.ndarray):
+        if not given.flags.writeable:
+            raise error("the kernel writes to an argument that is read-only", "give an array that can be written")
+        same = _dtypes.ours(given.dtype) == after.dtype
+        given[...] = after.view(given.dtype) if same else after.astype(given.dtype)
 
 
 def is_array(value):

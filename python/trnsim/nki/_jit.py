@@ -10,7 +10,7 @@ import numpy as np
 
 from trnsim import _core
 from trnsim.nki import _doubts, _dtypes, _programs, _report, _torch
-from trnsim.nki._arguments import Arguments
+from trnsim.nki._arguments import Arguments, written
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki._watch import Watch
 from trnsim.nki.typing import TensorType
@@ -172,11 +172,7 @@ def compute(compiled):
         _put(compiled.kernel, reg, array)
     compiled.kernel.compute(settings.threads)
     for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
-        shared = _torch.to_numpy(given) if _torch.is_tensor(given) else given
-        if isinstance(shared, np.ndarray) and shared.flags.writeable and _dtypes.ours(shared.dtype) == array.dtype:
-            got = np.frombuffer(compiled.kernel.memory(reg), shared.dtype).reshape(array.shape)
-            if got.tobytes() != shared.tobytes():
-                shared[...] = got
+        written(given, array, np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape))
     return outputs(compiled)
 
 
