@@ -226,6 +226,24 @@ CASES = [
     t = nl.full((128, 4), 300, dtype=nl.uint8)  # HERE"""),
     ("a reduction to as many elements", NEWER, "the reduction has (128, 1)", """
     nisa.tensor_reduce(c, nl.add, a, axis=1)  # HERE"""),
+    ("bits of a fraction", OLDER, "works on bits", """
+    t = nisa.tensor_scalar(nl.load(x, dtype=nl.int32), np.bitwise_or, 1.5)  # HERE"""),
+    ("numbers that iota's type has not", OLDER, "765 is no number of uint8", """
+    t = nisa.iota(p * 2 + f, dtype=nl.uint8)  # HERE"""),
+    ("a shuffle to more elements", OLDER, "10 elements", """
+    t = nl.load(x)
+    nisa.nc_stream_shuffle(t[0:32, 0:10], t[0:32, 0:11], [0] * 32)  # HERE"""),
+    ("a selection that adds", OLDER, "greatest number only", """
+    t, m, r = nl.load(x), nl.ones((128, 512), dtype=nl.uint8), nl.ndarray((128, 1), dtype=nl.float32)
+    nisa.select_reduce(dst=t, predicate=m, on_true=t, on_false=0.0, reduce_res=r, reduce_op=np.add)  # HERE"""),
+    ("a selection of words", OLDER, "select_reduce of int32", """
+    t, m = nl.load(x, dtype=nl.int32), nl.ones((128, 512), dtype=nl.uint8)
+    nisa.select_reduce(dst=t, predicate=m, on_true=t, on_false=0.0)  # HERE"""),
+    ("an index of fractions", OLDER, "an index tile of float32", """
+    i = nl.load(y[p, 0:1])
+    nl.store(out[i, f], nl.load(x))  # HERE"""),
+    ("an axis in front of the partitions", OLDER, "in front of the partitions", """
+    t = nl.expand_dims(nl.load(x), 0)  # HERE"""),
     ("a tile that nothing was written to", NEWER, "warning: nothing was written", """
     nisa.dma_copy(out, c)  # HERE"""),
     ("a result that nothing is written to", NEWER, "warning: returns a tensor", """

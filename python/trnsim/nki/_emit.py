@@ -252,9 +252,12 @@ def whole(x):
 def integers(names, data, *numbers):
     """Whether the numbers beside whole ones are 32 bits of the instruction: all are whole, and arithmetic, which is in
     fp32, takes bits as signed."""
+    bits, parted = next((n for n in names if n in BITS), None), next((n for n in numbers if n % 1), None)
+    if bits and parted is not None:
+        raise error(f"{bits} of {parted}: it works on bits", "give a whole number")
     if not is_integer(data.code) or not all(map(whole, numbers)):
         return False
-    return all(-1 << 31 <= n < 1 << 31 for n in numbers) or any(name in BITS for name in names)
+    return all(-1 << 31 <= n < 1 << 31 for n in numbers) or bits is not None
 
 
 def signed(x):

@@ -71,6 +71,9 @@ def left(view, mask):
 def cut(view, ranges):
     """The part of a view: a (begin, size) for each of its axes."""
     for axis, (begin, size) in enumerate(ranges):
+        if begin + size > view.shape[axis]:
+            raise error(f"places {begin} to {begin + size - 1} of an axis of {view.shape[axis]}",
+                        "give tiles of one shape")
         if size != view.shape[axis]:
             view = view._cut(axis, begin, size)
     return view

@@ -143,6 +143,8 @@ def _expand_dims(self, axis):
     wrong = next((a for a in axes if not -len(out) - len(axes) <= a < len(out) + len(axes)), None)
     if wrong is not None:
         raise error(f"axis {wrong} of a tensor that then has {len(out) + len(axes)}", "name an axis that it has then")
+    if self.space != HBM and any(a in (0, -len(out) - len(axes)) for a in axes):
+        raise error("an axis in front of the partitions of a tile", "add a later axis")
     for a in sorted(a if a >= 0 else a + len(out) + len(axes) for a in axes):
         out.insert(a, 1)
     return self._reshape(out)

@@ -35,8 +35,19 @@ def iota(expr, dtype, *, mask=None):
     sizes, first, row, steps = _affine_rows(expr, "iota's expression")
     out = e.result(sizes, code(dtype))
     for (part,), start in _lines((out,), mask, first, (row, *steps)):
-        put("iota", e.GPSIMD, part, imm=(float(start), float(row), float(steps[-1]), 0))
+        affine(part, start, row, steps[-1:])
     return out
+
+
+def affine(to, start, row, steps, more=None):
+    """GpSimdE's affine numbers: `start`, a step for each partition, and one for each axis of the elements."""
+    for last in (min, max):  # the extremes are at corners
+        e.fits(start + sum(last(0, s * (n - 1)) for s, n in zip((row, *steps), to.shape)), to.code)
+    numbers = [int(start), int(row), int(steps[-1]), 0]
+    if all(abs(n) <= 1 << 24 for n in numbers):
+        put("iota", e.GPSIMD, to, imm=tuple(map(float, numbers)), steps=more)
+    else:
+        put("iota", e.GPSIMD, to, ints=numbers, steps=more)
 
 
 def _lines(tiles, mask, first, steps):
@@ -171,6 +182,10 @@ def select_reduce(*, dst, predicate, on_true, on_false, reduce_res=None, reduce_
     otherwise = tile(on_false) if is_tile(on_false) else None
     settings = {"imm": e.number(0 if otherwise is not None else on_false), "reverse0": reverse_pred, "mask": mask}
     reduces = reduce_cmd is not modes.reduce_cmd.idle
+    if e.alu_name(reduce_op) != "max":
+        raise error("select_reduce reduces to the greatest number only", "use np.max, or nisa.tensor_reduce")
+    if on_true.code in (_dtypes.INT32, _dtypes.UINT32):
+        raise error(f"select_reduce of {on_true.dtype}", "give floats, or integers of 8 or 16 bits; or use nl.where")
     if reduce_res is None and not reduces:
         return put("select", e.VECTOR, dst, on_true, predicate, otherwise, **settings)
     return put("select_reduce", e.VECTOR, dst, on_true, predicate, otherwise, **settings,
@@ -187,6 +202,8 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
     if any(not 0 <= i < 32 and i != 255 for i in order):
         raise error(f"the shuffle mask names partition {next(i for i in order if not 0 <= i < 32 and i != 255)}",
                     "give 0 to 31, or 255 for a partition that stays as it is")
+    if dst.cols != src.cols:
+        raise error(f"a shuffle of {src.cols} elements of a partition to {dst.cols}", "give both as many")
     (first, rows), *columns = _masks.left(dst, mask)
     if rows == dst.partitions:
         return _shuffled(*(_masks.cut(t, [(0, t.partitions), *columns]) for t in (dst, src)), order)
@@ -209,7 +226,11 @@ def range_select(*, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd
         raise error("range_select exists from NeuronCore-v3 on", "use affine_select, or iota and nl.where")
     data, given = tile(on_true_tile), reduce_res is None or reduce_cmd is not modes.reduce_cmd.idle
     out = e.result(data.shape, code(dtype, data.code))
-    otherwise = modes.fp32_min() if on_false_value is None else float(on_false_value)
+    if e.alu_name(reduce_op) != "max":
+        raise error("range_select reduces to the greatest number only", "use np.max, or nisa.tensor_reduce")
+    otherwise = modes.fp32_min()
+    if on_false_value is not None and np.float32(on_false_value) != np.float32(otherwise):
+        raise error(f"range_select writes {otherwise:.8g}, not {on_false_value}", "give on_false_value=nl.fp32.min")
     mask = e.mask_of(mask)
     first = range_start + _masks.left(data, mask)[-1][0]  # the index of the first element that is left
     put("range_select", e.VECTOR, out, data, tile(bound0), tile(bound1), alu0=ALU[alu_name(comp_op0)],

@@ -7,6 +7,7 @@ from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
 from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
+from trnsim.nki._isa.moves import affine
 from trnsim.nki._isa.vector import scalar_reduced
 from trnsim.nki._newer.emit import DONE, destination, into
 from trnsim.nki._newer.modes import engine as engines
@@ -203,8 +204,8 @@ def iota(dst, pattern, offset=0, channel_multiplier=0, name=None):
     """offset + partition * channel_multiplier + the sum of index * step, over the axes of the pattern."""
     to = destination(dst)
     steps = _pattern(pattern, to)
-    put("iota", e.GPSIMD, _shaped(to, steps), imm=_affine(offset, channel_multiplier, steps),
-        steps=[s for s, _ in steps] if len(steps) > 1 else None)
+    every = [s for s, _ in steps]
+    affine(_shaped(to, steps), offset, channel_multiplier, every, every if len(steps) > 1 else None)
     return DONE
 
 
