@@ -1,4 +1,5 @@
 // Where in the kernel we are: the first frame of Python outside of this package.
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -17,7 +18,7 @@ class Lines {
   }
   /// Another trace may lie where an earlier one was.
   void forget() { trace_ = nullptr; }
-  void set_package(std::string folder) { package_ = std::move(folder); }
+  void add_package(std::string folder) { packages_.push_back(std::move(folder)); }
 
   std::string text() {
     PyFrameObject* frame = outside();
@@ -66,7 +67,8 @@ class Lines {
     if (added) {
       Py_INCREF(code);  // its address stays its own
       const std::string file = py::str(reinterpret_cast<PyObject*>(code->co_filename));
-      found->second = file.rfind(package_, 0) == 0 || file.rfind("<frozen", 0) == 0;
+      found->second = file.starts_with("<frozen") ||
+                      std::ranges::any_of(packages_, [&](const std::string& p) { return file.starts_with(p); });
     }
     return found->second;
   }
@@ -86,7 +88,7 @@ class Lines {
     return nullptr;
   }
 
-  std::string package_;
+  std::vector<std::string> packages_;  // this one, and NumPy, which calls a tile's operators
   Trace* trace_ = nullptr;
   std::unordered_map<PyCodeObject*, bool> inside_;
   std::unordered_map<Place, std::uint32_t, Hash> places_;
@@ -111,7 +113,7 @@ void refuse(const std::string& problem, const std::string& fix) {
 }
 
 void bind_lines(py::module_& m) {
-  m.def("_package", [](std::string folder) { Lines::instance().set_package(std::move(folder)); });
+  m.def("_package", [](std::string folder) { Lines::instance().add_package(std::move(folder)); });
   m.def("_line", kernel_line);
   m.def("_refs", [](const py::object& value) { return value.ref_count(); });
   m.def("_set_unnamed", [](Py_ssize_t assigned, Py_ssize_t added) { unnamed() = {assigned, added}; });

@@ -226,6 +226,10 @@ CASES = [
     t = nl.full((128, 4), 300, dtype=nl.uint8)  # HERE"""),
     ("a reduction to as many elements", NEWER, "the reduction has (128, 1)", """
     nisa.tensor_reduce(c, nl.add, a, axis=1)  # HERE"""),
+    ("a function of NumPy's in Python of a tile", NEWER, "NumPy computes on the host", """
+    nisa.tensor_scalar(c, a, nl.add, np.max(a))  # HERE"""),
+    ("a pattern of half steps", NEWER, "0.5 in an affine number", """
+    nisa.iota(c, [[0.5, 512]])  # HERE"""),
     ("bits of a fraction", OLDER, "works on bits", """
     t = nisa.tensor_scalar(nl.load(x, dtype=nl.int32), np.bitwise_or, 1.5)  # HERE"""),
     ("numbers that iota's type has not", OLDER, "765 is no number of uint8", """

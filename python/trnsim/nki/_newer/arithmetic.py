@@ -205,7 +205,7 @@ def iota(dst, pattern, offset=0, channel_multiplier=0, name=None):
     to = destination(dst)
     steps = _pattern(pattern, to)
     every = [s for s, _ in steps]
-    affine(_shaped(to, steps), offset, channel_multiplier, every, every if len(steps) > 1 else None)
+    affine(_shaped(to, steps), _whole(offset), _whole(channel_multiplier), every, every if len(steps) > 1 else None)
     return DONE
 
 
@@ -222,7 +222,7 @@ def affine_select(dst, pattern, channel_multiplier, on_true_tile, on_false_value
 
 def _pattern(pattern, to):
     """The (step, size) pairs without axes of one element. Errors: for another number of elements than `to` has."""
-    pairs = [(int(step), int(size)) for step, size in pattern]
+    pairs = [(_whole(step), _whole(size)) for step, size in pattern]
     size = 1
     for _, n in pairs:
         size *= n
@@ -232,13 +232,19 @@ def _pattern(pattern, to):
     return [p for p in pairs if p[1] != 1] or [(0, 1)]
 
 
+def _whole(number):
+    if isinstance(number, float) and not number.is_integer():
+        raise error(f"{number} in an affine number of indices", "give whole numbers")
+    return int(number)
+
+
 def _shaped(view, steps):
     sizes = [view.partitions] + [n for _, n in steps]
     return view if list(view.shape) == sizes else view._reshape(sizes)
 
 
 def _affine(offset, row, steps):
-    return float(offset), float(row), float(steps[-1][0]), 0.0
+    return float(_whole(offset)), float(_whole(row)), float(steps[-1][0]), 0.0
 
 
 def local_gather(dst, src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, name=None):
