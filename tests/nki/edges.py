@@ -1,4 +1,6 @@
 """Kernels at the edges of the language, against NumPy: one row, one element, whole numbers of 32 bits, generators."""
+import contextlib
+import io
 import sys
 
 import numpy as np
@@ -259,6 +261,30 @@ for name, words, arguments in (("a read-only argument", "read-only", (FIXED,)),
     except Exception as error:  # noqa: BLE001
         if words not in str(error):
             FAILED.append(f"{name}: {error}")
+
+# ---- nl.device_print
+@older.jit
+def spoken(x):
+    out, t = onl.ndarray((2, 4), dtype=onl.float32, buffer=onl.shared_hbm), onl.load(x)
+    onl.device_print("before", t)
+    t[...] = onl.multiply(t, 2.0)
+    onl.device_print("after", t[0:1, 0:2])
+    onl.device_print("row", t, mask=onl.arange(2)[:, None] > 0)
+    onl.store(out, t)
+    return out
+
+
+def words(call):
+    heard = io.StringIO()
+    with contextlib.redirect_stdout(heard):
+        call(np.arange(8, dtype=np.float32).reshape(2, 4))
+    return heard.getvalue().split()
+
+
+SPOKEN = "before [[0. 1. 2. 3.] [4. 5. 6. 7.]] after [[0. 2.]] row [[ 8. 10. 12. 14.]]".split()
+check("a tile is printed as it is at that place", lambda: words(spoken) == SPOKEN, True)
+check("and by simulate_kernel", lambda: words(lambda x: older.simulate_kernel(spoken.func, x)) == SPOKEN, True)
+check("a kernel that is timed prints nothing", lambda: words(older.benchmark(spoken.func)) == [], True)
 
 # ---- arrays of the package ml_dtypes: its scalar types stood in for by ones of the same names and bytes
 def of_ml_dtypes(ours):

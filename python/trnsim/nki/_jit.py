@@ -9,7 +9,7 @@ import time as _time
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki import _doubts, _dtypes, _programs, _report, _torch
+from trnsim.nki import _doubts, _dtypes, _prints, _programs, _report, _torch
 from trnsim.nki._arguments import Arguments, written
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki._watch import Watch
@@ -111,15 +111,16 @@ def _grid(given):
     return grid
 
 
-def compile_kernel(func, grid, args, kwargs, simulated=False):
-    """Traces the kernel once for each program of the grid, and compiles what it did."""
+def compile_kernel(func, grid, args, kwargs, simulated=False, prints=False):
+    """Traces the kernel once for each program of the grid, and compiles what it did. `prints`: nl.device_print does."""
     try:
-        return _compiled(func, grid, args, kwargs, simulated, False)
+        return _compiled(func, grid, args, kwargs, (simulated, prints), False)
     except _programs.Meets:
-        return _compiled(func, grid, args, kwargs, simulated, True)
+        return _compiled(func, grid, args, kwargs, (simulated, prints), True)
 
 
-def _compiled(func, grid, args, kwargs, simulated, together):
+def _compiled(func, grid, args, kwargs, kind, together):
+    simulated, prints = kind
     names = list(inspect.signature(func).parameters)
     begin = _time.perf_counter()
     before = dict(state.__dict__)
@@ -129,7 +130,7 @@ def _compiled(func, grid, args, kwargs, simulated, together):
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
     state.written, state.known, state.loops, state.placed = set(), {}, [], {}
-    state.doubts, state.recipes, state.heard = [], {}, None
+    state.doubts, state.recipes, state.heard, state.prints = [], {}, None, [] if prints else None
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)
     try:
@@ -147,7 +148,7 @@ def _compiled(func, grid, args, kwargs, simulated, together):
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
         idle = _doubts.unwritten(results, set(kernel.written()), func)
         compiled.warnings = _doubts.said(state.doubts + kernel.doubts() + idle, settings.warns)
-        compiled.arguments = arguments.inputs
+        compiled.arguments, compiled.prints = arguments.inputs, state.prints or []
         settings.kernels += 1
         return compiled
     finally:
@@ -173,6 +174,7 @@ def compute(compiled):
     compiled.kernel.compute(settings.threads)
     for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
         written(given, array, np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape))
+    _prints.said(compiled.prints, lambda view: _memory(compiled.kernel, view))
     return outputs(compiled)
 
 
@@ -221,11 +223,14 @@ class Kernel:
         return type(self)(self.func, _grid(grid), target=self.target, simulated=self.simulated)
 
     def compile(self, *args, **kwargs):
+        return self._compiled(args, kwargs, False)
+
+    def _compiled(self, args, kwargs, prints):
         before = settings.machine
         if self.target is not None and not before.startswith(self.target):
             settings.machine = _TARGETS[self.target]
         try:
-            return compile_kernel(self.func, self.grid, args, kwargs, self.simulated)
+            return compile_kernel(self.func, self.grid, args, kwargs, self.simulated, prints)
         finally:
             settings.machine = before
 
@@ -234,7 +239,7 @@ class Kernel:
             return self.func(*args, **kwargs)  # a kernel that another one calls is part of it
         if settings.heard:
             settings.heard(self, args, kwargs)
-        compiled = self.compile(*args, **kwargs)
+        compiled = self._compiled(args, kwargs, settings.numbers and not settings.timed)
         if settings.timed and settings.report:
             settings.report(compiled, compiled.time(path=True))
         return compute(compiled) if settings.numbers else outputs(compiled)
@@ -281,7 +286,7 @@ def simulate_kernel(kernel, *args, **kwargs):
     if settings.heard:
         settings.heard(own, args, kwargs)
     shown = Kernel(own.func, own.grid, own.target, simulated=True)
-    return compute(shown.compile(*args, **kwargs))
+    return compute(shown._compiled(args, kwargs, True))
 
 
 class Latency:

@@ -152,8 +152,10 @@ def _cuts_first(rule):
     return step != 0 and size > 1 and rule.constant + builtins.min(0, step * (size - 1)) < 0
 
 
-def device_print(*_, **__):
-    """Nothing: what a tile holds is known when the kernel has run."""
+def device_print(prefix, x="", *, mask=None, **_):
+    """Prints the prefix and what the tile holds here, once the kernel has been computed (trnsim.nki._prints)."""
+    from trnsim.nki import _prints
+    _prints.noted(prefix, x, mask)
 
 
 def static_assert(condition, message=""):
