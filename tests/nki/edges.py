@@ -262,6 +262,27 @@ for name, words, arguments in (("a read-only argument", "read-only", (FIXED,)),
         if words not in str(error):
             FAILED.append(f"{name}: {error}")
 
+# ---- results of a grid
+@older.jit
+def parted(x, buffer, some=None):
+    first = onl.program_id(0) * 64
+    if some and onl.program_id(0) == 0:
+        onl.ndarray(some, dtype=x.dtype, buffer=buffer)
+    out = onl.ndarray(x.shape, dtype=x.dtype, buffer=buffer)
+    onl.store(out[first:first + 64], onl.load(x[first:first + 64]))
+    return out
+
+
+check("programs write to one tensor", lambda: parted[2](X, onl.shared_hbm), X)
+for name, words_of, arguments in (("a result in private HBM", "private HBM", (onl.private_hbm,)),
+                                  ("other tensors in one program", "(4, 4)", (onl.shared_hbm, (4, 4)))):
+    try:
+        parted[2](X, *arguments)
+        FAILED.append(f"{name} is taken")
+    except Exception as error:  # noqa: BLE001
+        if words_of not in str(error):
+            FAILED.append(f"{name}: {error}")
+
 # ---- nl.device_print
 @older.jit
 def spoken(x):

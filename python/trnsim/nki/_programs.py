@@ -5,7 +5,7 @@ import numpy as np
 
 from trnsim import _core
 from trnsim._errors import Error
-from trnsim.nki._state import error, state
+from trnsim.nki._state import HBM, error, state
 
 
 class Meets(BaseException):
@@ -23,7 +23,22 @@ def traced(grid, call, together):
             state.trace.program(number)
         state.program, state.next_shared, state.turns = tuple(int(i) for i in program), 0, None
         results = call()
+    if len(programs) > 1:
+        _need_shared(results)
     return results
+
+
+def _need_shared(results):
+    """Errors: a result in the private HBM of one program, which lacks what the others computed."""
+    if isinstance(results, dict):
+        results = list(results.values())
+    if isinstance(results, (list, tuple)):
+        for result in results:
+            _need_shared(result)
+    elif isinstance(results, _core.View) and results.space == HBM:
+        if results.reg not in {v.reg for v in state.shared} | {reg for reg, *_ in state.arrays + state.constants}:
+            raise error("a program of the grid returns a tensor in its private HBM, which the others do not write",
+                        "declare it with buffer=nl.shared_hbm")
 
 
 def meet(pipe, given, act):

@@ -15,9 +15,12 @@ from trnsim.nki._state import HBM, PSUM, current, error, state
 
 def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initialization=False):
     """A tensor of the kernel; axes in front of nl.par_dim count its blocks."""
+    return made(*sized(shape), dtype, sbuf if buffer is None else buffer, name, fill)
+
+
+def made(sizes, axis, dtype, buffer, name, fill=None):
+    """A tensor of these sizes, with that axis for the partitions."""
     current()
-    buffer = sbuf if buffer is None else buffer
-    sizes, axis = sized(shape)
     if buffer.space == HBM:
         return hbm_tensor(sizes, dtype, buffer, name, fill)
     places = [] if state.direct or buffer.place is None else _placed(buffer, sizes, axis, dtype)
@@ -75,7 +78,12 @@ def hbm_tensor(sizes, dtype, buffer, name, fill, array=None):
     if buffer.shared and array is None:
         if state.next_shared < len(state.shared):
             state.next_shared += 1
-            return state.shared[state.next_shared - 1]
+            known = state.shared[state.next_shared - 1]
+            if (tuple(known.shape), known.code) != (tuple(sizes), number):
+                raise error(f"a program declares {tuple(sizes)} of {_dtypes.dtype_of(number)} in shared HBM, where "
+                            f"another one of the grid declares {tuple(known.shape)} of {known.dtype}",
+                            "declare the same tensors in the same order in every program")
+            return known
         state.next_shared += 1
     view = current().tensor(HBM, number, sizes, name=name or f"tensor{len(state.tensors)}")
     state.tensors.append((view, name, number, tuple(sizes)))

@@ -58,8 +58,8 @@ def ndarray(shape, dtype, buffer=sbuf, name="", address=None):
     if address is not None:
         buffer = _placed(buffer, address)
     if buffer.space != HBM and len(sizes) == 1:
-        return tensors.ndarray(sizes + [1], dtype, buffer=buffer, name=name)
-    return tensors.ndarray(sizes, dtype, buffer=buffer, name=name)
+        sizes.append(1)
+    return tensors.made(sizes, axis, dtype, buffer, name)
 
 
 def _named(text):
