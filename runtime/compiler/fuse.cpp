@@ -179,17 +179,19 @@ class Fuser {
   std::size_t joined(std::size_t latest, NodeId id) {
     const Node& node = graph_.node(id);
     const std::size_t none = drafts_.size();
-    std::size_t earlier = none;
+    std::size_t earlier = none, whole = none;  // the last groups that the node reads row by row, and otherwise
     for (std::size_t i = 0; i < node.in.size(); ++i) {
       const auto found = home_.find(node.in[i]);
-      if (found == home_.end() || found->second >= latest || !tile_operand(node, i)) continue;
-      if (earlier == none || found->second > earlier) earlier = found->second;
+      if (found == home_.end() || found->second >= latest) continue;
+      std::size_t& last = tile_operand(node, i) ? earlier : whole;
+      if (last == none || found->second > last) last = found->second;
     }
     if (earlier == none || node.op->row_product) return latest;
     if (drafts_[latest].weight_bytes > 0) {
       delay(earlier, latest, id);
       return latest;
     }
+    if (whole != none && whole >= earlier) return latest;
     std::vector<NodeId> more = drafts_[latest].group.nodes;
     if (!std::ranges::all_of(more, [&](NodeId n) { return may_move(graph_.node(n), earlier, latest); })) return latest;
     more.push_back(id);

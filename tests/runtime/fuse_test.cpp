@@ -57,6 +57,20 @@ TEST(Fuse, AFactorThatWaitsForAnotherGroupDoesNotMove) {
   EXPECT_LT(group_of(groups, t.graph, sum), group_of(groups, t.graph, out));
 }
 
+TEST(Fuse, AFactorDoesNotMoveAheadOfMemoryThatItsReaderSeesInAnotherForm) {
+  Made t;
+  const ValueId first = t.gelu(t.tensor("x", 256, 256)), other = t.tensor("y", 128, 512);
+  const ValueId sum = t.graph.add1(runtime::kMatmulTn, "whole", {t.tensor("z", 64, 128), t.tensor("w", 64, 512)});
+  const ValueId turned = t.graph.add1(runtime::kAdd, "turned", {sum, other});  // [128, 512], by rows
+  const ValueId seen = t.graph.add1(runtime::kView, "seen", {turned}, runtime::ViewAttrs{.rows = 256, .cols = 256});
+  const ValueId last = t.gelu(t.tensor("v", 256, 256));
+  const ValueId out = t.graph.add1(runtime::kElement, "select", {seen, first, last},
+                                   runtime::ElementAttrs{.form = runtime::ElementForm::kSelect});
+  t.graph.output(out, "out");
+  const auto groups = groups_of(t.graph);
+  EXPECT_LT(group_of(groups, t.graph, turned), group_of(groups, t.graph, out));
+}
+
 TEST(Fuse, AFactorWithLoopsOfItsOwnIsNoRowOfTheProductBesideIt) {
   Made t;
   const ValueId x = t.tensor("x", 256, 128), w = t.tensor("w", 128, 256, Kind::kWeight);
