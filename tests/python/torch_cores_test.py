@@ -126,6 +126,43 @@ def f(rank):
         optimizer.load_state_dict(optimizer.state_dict())
 xmp.spawn(f, nprocs=2)
 """
+WIDE = HEAD + """
+from torch_xla.distributed.zero_redundancy_optimizer import ZeroRedundancyOptimizer
+def f(rank):
+    def of(**settings):
+        torch.manual_seed(0)
+        model = nn.Linear(64, 8, bias=False).to("xla").bfloat16()
+        return model, ZeroRedundancyOptimizer(model.parameters(), torch.optim.SGD, lr=1.0, grad_clipping=False,
+                                              **settings)
+    def backward(model, seed):
+        x = torch.randn(4, 64, generator=torch.Generator().manual_seed(seed))[rank::2].to("xla").bfloat16()
+        model(x).float().pow(2).mean().backward()
+    def part(optimizer):
+        return optimizer.base_optimizer.param_groups[0]["params"][0].detach()
+    single = []
+    for seed in (1, 2):
+        model, _ = of()
+        backward(model, seed)
+        single.append(model.weight.grad.float())
+    adds = {"bf16": (single[0].bfloat16() + single[1].bfloat16()).float(), "fp32": single[0] + single[1]}
+    for settings, added, reduced in (({}, "bf16", "bf16"), ({"higher_cc_precision": True}, "bf16", "fp32"),
+                                     ({"use_grad_acc_hook": True, "higher_cc_precision": True}, "fp32", "fp32")):
+        model, optimizer = of(**settings)
+        before = part(optimizer).clone()
+        backward(model, 1); backward(model, 2)
+        optimizer.step()
+        rows = adds[added].bfloat16() if reduced == "bf16" else adds[added]
+        total = xm.all_reduce("sum", rows)
+        wanted = before - (total / 2).float()[rank * 4:rank * 4 + 4]
+        print("loss", torch.equal(part(optimizer).cpu(), wanted.cpu()) + 0.0)
+    for kept in (False, True):
+        model, optimizer = of(save_master_weights=kept)
+        backward(model, 1); optimizer.step()
+        own = part(optimizer).clone()
+        optimizer.load_state_dict(optimizer.state_dict())
+        print("loss", torch.equal(part(optimizer).cpu(), own.cpu()) + 0.0)
+xmp.spawn(f, nprocs=2)
+"""
 SPAWNED = """
 import os, sys, torch, torch.nn as nn, torch.distributed as dist, torch.multiprocessing as mp
 def f(rank, world, lr):
@@ -172,6 +209,12 @@ class Cores(unittest.TestCase):
         self.assertEqual([len(v) for v in values], [count, count])
         for a, b in zip(*values):
             self.assertTrue(math.isclose(a, b, rel_tol=1e-5), f"{a} {b}")
+
+    def test_sharded_optimizers_obey_settings_of_types(self):
+        here = self.run_it(WIDE, "--numeric")
+        self.assertEqual(here.returncode, 0, here.stderr)
+        values = re.findall(r"loss (\S+)", here.stdout)
+        self.assertEqual(sorted(values), ["0.0"] * 2 + ["1.0"] * 8, here.stdout)
 
     def test_ddp_with_torchruns_environment_is_one_batch(self):
         here = self.run_it(DDP, "--nproc_per_node", "2")

@@ -106,6 +106,20 @@ for make in ("torch.arange(8.0, device=d)", "torch.arange(0, 3.0, device=d)", "t
     if "'cpu'" in make:
         print(out.device)
 """
+FUNCTIONS = HEAD + """
+from functorch import combine_state_for_ensemble, grad, hessian, jacrev, make_functional, vmap
+layers = [nn.Tanh(), nn.Sigmoid(), nn.ReLU(), nn.GELU()]
+model, weights = make_functional(nn.Sequential(*(nn.Sequential(nn.Linear(4, 4), kind) for kind in layers)).to(device))
+x, labels = torch.randn(5, 4).to(device), torch.randint(0, 4, (5,)).to(device)
+def cost(weights, x, label):
+    return F.cross_entropy(model(weights, x[None]), label[None])
+for each in vmap(grad(cost), (None, 0, 0))(weights, x, labels):
+    print("loss", each.square().sum().item())
+print("loss", vmap(jacrev(lambda x: model(weights, x)))(x).square().sum().item())
+print("loss", hessian(lambda x: model(weights, x).sum())(x[0]).square().sum().item())
+several, weights, buffers = combine_state_for_ensemble([nn.Linear(4, 3).to(device) for _ in range(3)])
+print("loss", vmap(several, in_dims=(0, 0, None))(weights, buffers, x).square().sum().item())
+"""
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -142,6 +156,9 @@ class Moves(unittest.TestCase):
         done = self.run_it(LATE, "xla", "--numeric")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"error: .*script.py:7: the optimizer was made before the model moved")
+
+    def test_functions_of_functions(self):
+        self.same(FUNCTIONS, "xla", "--numeric")
 
     def test_views_in_inference_mode(self):
         self.same(INFERENCE, "xla", "--numeric")

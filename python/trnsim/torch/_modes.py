@@ -61,10 +61,10 @@ def moved(make, args, kwargs):
 
 
 def crosses(args, kwargs):
-    """Whether a tensor of one place is to be made like one of the other."""
+    """Whether a tensor of one place is to be made like one of the other; "meta" is the device's to PyTorch."""
     device = kwargs.get("device")
-    return device is not None and args and isinstance(args[0], torch.Tensor) and named(device) != isinstance(
-        args[0], DeviceTensor)
+    return device is not None and args and isinstance(args[0], torch.Tensor) and (
+        named(device) or str(device) == "meta") != isinstance(args[0], DeviceTensor)
 
 
 def across(make, args, kwargs):

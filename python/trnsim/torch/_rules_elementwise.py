@@ -257,12 +257,14 @@ def is_infinite(at, x):
 
 @rule("sigmoid_backward")
 def sigmoid_gradient(at, grad, y):
-    slope = at.text.binary("multiply", y, at.text.binary("subtract", at.cast(1), at.cast(y)))
+    y = at.cast(y)
+    slope = at.text.binary("multiply", y, at.text.binary("subtract", at.cast(1), y))
     return at.text.binary("multiply", at.cast(grad), slope)
 
 
 @rule("tanh_backward")
 def tanh_gradient(at, grad, y):
+    y = at.cast(y)
     slope = at.text.binary("subtract", at.cast(1), at.text.binary("multiply", y, y))
     return at.text.binary("multiply", at.cast(grad), slope)
 

@@ -56,7 +56,11 @@ def each(func, args, kwargs):
     """_foreach_...: the operator of one tensor, on each of the lists' elements."""
     schema = func._schema
     name = schema.name.split("::")[1][len("_foreach_"):]
-    single = aten.linalg_vector_norm if name == "norm" else getattr(aten, name)
+    single = aten.linalg_vector_norm if name == "norm" else getattr(aten, name, None)
+    if single is None:  # maximum_ and minimum_ are there for lists alone
+        for target, new in zip(args[0], getattr(aten, f"_foreach_{name[:-1]}")(*args, **kwargs)):
+            target.copy_(new)
+        return None
     listed = [str(a.type).startswith("List") for a in schema.arguments]
     named = {"value": args[3]} if name.startswith(("addcmul", "addcdiv")) and len(args) > 3 else {}
     plain, outs = args[:3] if named else args, []

@@ -72,9 +72,10 @@ def bucket_allreduce_gradients(grads_list, reduce_over_ep_group=False):
 
 @torch.no_grad()
 def allreduce_sequence_parallel_gradients(optimizer):
-    """Sums of those that a core has for its part of the sequence alone."""
-    found = [p.grad for group in optimizer.param_groups for p in group["params"]
-             if getattr(p, "sequence_parallel_enabled", False) and p.grad is not None]
+    """Sums of those that a core has for its part of the sequence alone; `main_grad` where ZeRO-1 adds them up."""
+    parts = [p for group in optimizer.param_groups for p in group["params"]
+             if getattr(p, "sequence_parallel_enabled", False)]
+    found = [grad for grad in (getattr(p, "main_grad", p.grad) for p in parts) if grad is not None]
     for grad, total in zip(found, device_of.all_reduced_list(found, "sum", state.rows())):
         grad.copy_(total)
 

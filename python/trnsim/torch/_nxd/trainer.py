@@ -220,8 +220,11 @@ def initialize_parallel_optimizer(nxd_config, optimizer_class, parameters, **def
     config = nxd_config["optimizer_config"]
     if not config["zero_one_enabled"]:
         return NxDOptimizer(optimizer_class(parameters, **defaults), nxd_config)
-    if nxd_config["mixed_precision_config"]["use_master_weights"] and utils.is_downcast():
+    precision = nxd_config["mixed_precision_config"]
+    if precision["use_master_weights"] and utils.is_downcast():
         defaults.setdefault("optimizer_dtype", torch.double)
+    wide = precision["use_fp32_grad_acc"]
     return NxDOptimizer(NeuronZero1Optimizer(
         parameters, optimizer_class, grad_clipping=config["grad_clipping"], max_norm=config["max_grad_norm"],
+        use_grad_acc_hook=wide, higher_cc_precision=wide, save_master_weights=precision["use_master_weights_in_ckpt"],
         **defaults), nxd_config)
