@@ -254,14 +254,14 @@ ByteRange ByteRange::of(const Tile& t) {
 
 HbmRect HbmRect::of(const Tile& t) {
   const ByteRange e = ByteRange::of(t);
-  const std::int64_t low = t.offset + e.low;
+  const std::int64_t low = t.offset + e.low, rows = t.pstep * (t.partitions - 1);  // which may go backwards
   HbmRect r{.pitch = t.pstep,
             .row0 = 0,
             .row1 = 1,
             .col0 = low,
             .col1 = t.offset + e.high,
-            .low = low,
-            .high = t.offset + e.high + t.pstep * (t.partitions - 1)};
+            .low = low + std::min<std::int64_t>(rows, 0),
+            .high = t.offset + e.high + std::max<std::int64_t>(rows, 0)};
   if (t.pstep > 0 && low % t.pstep + (e.high - e.low) <= t.pstep) {
     r.row0 = low / t.pstep;
     r.row1 = r.row0 + t.partitions;

@@ -162,6 +162,7 @@ class Fuser {
       if (latest == none || found->second > latest) latest = found->second, reads_others = false;
       if (found->second == latest && !tile_operand(node, i)) reads_others = true;
     }
+    if (latest != none && overwrites(node, latest)) return none;
     if (latest != none && !reads_others) {
       if (room_.fits(drafts_[latest], node)) return joined(latest, id);
       if (const auto home = cut(latest, {id})) return *home;
@@ -171,6 +172,26 @@ class Fuser {
       if (sibling != none && (latest == none || latest < sibling) && room_.fits(drafts_[sibling], node)) return sibling;
     }
     return drafts_.size();
+  }
+
+  /// Whether the node writes into memory that a group reads, other than those of its rows that are read and written
+  /// tile by tile.
+  bool overwrites(const Node& node, std::size_t home) const {
+    return std::ranges::any_of(node.out, [&](ValueId written) {
+      return graph_.value(written).alias != kNoValue && std::ranges::any_of(drafts_[home].group.nodes, [&](NodeId n) {
+               return reads_other_rows(graph_.node(n), written);
+             });
+    });
+  }
+  bool reads_other_rows(const Node& node, ValueId written) const {
+    for (std::size_t i = 0; i < node.in.size(); ++i) {
+      if (graph_.root(node.in[i]) != graph_.root(written)) continue;
+      const bool same = graph_.begin(node.in[i]) == graph_.begin(written) &&
+                        graph_.value(node.in[i]).rows == graph_.value(written).rows &&
+                        graph_.value(node.in[i]).bytes() == graph_.value(written).bytes();
+      if (!same || !tile_operand(node, i)) return true;
+    }
+    return false;
   }
 
   /// Where a node of group `latest` also reads rows of an earlier group, and nothing in `latest` had to wait for the
@@ -191,7 +212,8 @@ class Fuser {
       delay(earlier, latest, id);
       return latest;
     }
-    if (whole != none && whole >= earlier) return latest;
+    const bool writes = std::ranges::any_of(node.out, [&](ValueId v) { return graph_.value(v).alias != kNoValue; });
+    if (writes || (whole != none && whole >= earlier)) return latest;
     std::vector<NodeId> more = drafts_[latest].group.nodes;
     if (!std::ranges::all_of(more, [&](NodeId n) { return may_move(graph_.node(n), earlier, latest); })) return latest;
     more.push_back(id);

@@ -123,6 +123,18 @@ TEST(Dependences, OrderAllThatShareBytes) {
   }
 }
 
+// Rows of memory that are read from the last to the first are below the place of the first.
+TEST(Dependences, RowsThatGoBackwardsFollowTheirWrites) {
+  isa::Tile memory = buffer(1);
+  memory.space = isa::Space::kHbm, memory.reg = 0, memory.pstep = 32, memory.partitions = 4;
+  isa::Tile turned = memory;
+  turned.offset = 3 * 32, turned.pstep = -32;
+  const Instr write{.op = Opcode::kDmaCopy, .dst = memory, .a = buffer(1)};
+  const Instr read{.op = Opcode::kDmaCopy, .dst = buffer(2), .a = turned};
+  EXPECT_THAT(runtime::dependences(block_of({write, read}))[1], ElementsAre(0));
+  EXPECT_THAT(runtime::dependences(block_of({read, write}))[1], ElementsAre(0));
+}
+
 // A loop that reads a whole tile and writes a part of it depends on its last iteration, not on all of them.
 TEST(Dependences, GrowWithTheLoop) {
   std::vector<Instr> instrs;

@@ -71,6 +71,18 @@ TEST(Fuse, AFactorDoesNotMoveAheadOfMemoryThatItsReaderSeesInAnotherForm) {
   EXPECT_LT(group_of(groups, t.graph, turned), group_of(groups, t.graph, out));
 }
 
+TEST(Fuse, NoGroupOverwritesRowsThatItHasYetToRead) {
+  for (const bool gathers : {true, false}) {
+    Made t;
+    const ValueId table = t.tensor("table", 256, 64, Kind::kWeight);
+    const ValueId ids = t.graph.tensor("ids", 256, 1, Dtype::kInt32, Kind::kInput);
+    const ValueId rows = gathers ? t.graph.add1(runtime::kEmbedding, "rows", {table, ids}) : t.gelu(table);
+    const ValueId out = t.graph.add1(runtime::kAssign, "write", {rows, table});
+    const auto groups = groups_of(t.graph);
+    EXPECT_EQ(group_of(groups, t.graph, rows) < group_of(groups, t.graph, out), gathers);
+  }
+}
+
 TEST(Fuse, AFactorWithLoopsOfItsOwnIsNoRowOfTheProductBesideIt) {
   Made t;
   const ValueId x = t.tensor("x", 256, 128), w = t.tensor("w", 128, 256, Kind::kWeight);

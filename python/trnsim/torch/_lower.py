@@ -7,7 +7,7 @@ from trnsim.torch._decompositions import OURS
 from trnsim.torch._engine import Graph, engine
 from trnsim.torch._environment import settled
 from trnsim.torch._tensor import DeviceTensor, new_tensor
-from trnsim.torch._values import DTYPES, ELEMENTS, HOOKS, Unsupported, Value, element_of, filled
+from trnsim.torch._values import DTYPES, ELEMENTS, HOOKS, Unsupported, Value, contiguous, element_of, filled
 from trnsim.torch._views import current
 
 RULES = {}  # by the operator's name without its overload
@@ -124,7 +124,7 @@ def decomposed(text, call, tensors):
     known = {}
 
     def stand_in(x, meta):
-        value = Value(meta)
+        value = Value(contiguous(meta.shape, meta.dtype))  # a view's value has no memory around it
         known[id(value)] = (value, x)
         return new_tensor(value)
     stands = [x if not isinstance(x, _emit.X) else stand_in(x, meta) for x, meta in zip(tensors, call.ins)]

@@ -16,7 +16,8 @@ CALLS, FUNCTIONAL = [], {}
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
           "addcdiv_", "lerp_"}
 CONSTANTS, INTEGERS = (0, 1), {int}
-PLACES = {"device", "pin_memory", "layout", "memory_format"}  # arguments that name where a tensor is
+PLACES = {"device", "pin_memory", "layout"}  # arguments that name where a tensor is; its memory_format gives strides
+FORMS = PLACES | {"memory_format"}  # those that no value depends on
 FLOAT_SCALAR = {False: Meta((), (), torch.float32), True: Meta((), (), torch.float64)}
 INT_SCALAR = Meta((), (), torch.int64)
 NUMBERS, MOST_NUMBERS = {}, 4096  # by type and number: equal ones are one parameter, as in torch_xla's cache of data
@@ -124,7 +125,7 @@ def template_of(item, counter, scaled):
 
 def new_call(func, args, kwargs, values, scaled):
     counter = [0]
-    names = {k: v for k, v in kwargs.items() if k not in PLACES}
+    names = {k: v for k, v in kwargs.items() if k not in FORMS}
     call = Call(func, template_of(list(args), counter, scaled),
                 {k: template_of(v, counter, scaled) for k, v in names.items()}, [v.meta for v in values])
     settled()

@@ -98,7 +98,8 @@ def to_copy(func, args, kwargs):
         return from_host(tensor.to(dtype))
     if device is not None and device.type != "meta":
         return engine().download(tensor).to(dtype)
-    return HOOKS["functional"](func, args, {"dtype": dtype})
+    form = {"memory_format": kwargs["memory_format"]} if kwargs.get("memory_format") is not None else {}
+    return HOOKS["functional"](func, args, {"dtype": dtype, **form})
 
 
 def copy_(func, args, kwargs):
