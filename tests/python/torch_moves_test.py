@@ -120,6 +120,28 @@ print("loss", hessian(lambda x: model(weights, x).sum())(x[0]).square().sum().it
 several, weights, buffers = combine_state_for_ensemble([nn.Linear(4, 3).to(device) for _ in range(3)])
 print("loss", vmap(several, in_dims=(0, 0, None))(weights, buffers, x).square().sum().item())
 """
+NEWER = HEAD + """
+from torch.func import functional_call, grad, stack_module_state, vmap
+def results(device):
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 4, 6, 8).to(device).requires_grad_() for _ in range(3))
+    mask = (torch.rand(6, 6) > 0.3).to(device) | torch.eye(6).bool().to(device)
+    out = []
+    for given in ({}, {"is_causal": True}, {"attn_mask": mask}, {"attn_mask": mask.float(), "scale": 0.1}):
+        y = F.scaled_dot_product_attention(q, k, v, **given)
+        out += [y, *torch.autograd.grad(y.square().sum(), (q, k, v))]
+    out += [F.scaled_dot_product_attention(q, k[:, :2], v[:, :2], enable_gqa=True), nn.RMSNorm(8).to(device)(q)]
+    layer = torch.compile(nn.Linear(8, 3).to(device))
+    cost = lambda weights, x: functional_call(layer, weights, (x,)).square().sum()
+    out += vmap(grad(cost), in_dims=(None, 0))(dict(layer.named_parameters()), q[0, 0]).values()
+    weights, buffers = stack_module_state([layer, nn.Linear(8, 3).to(device)])
+    twice = torch.compile(lambda w, b, x: functional_call(layer, (w, b), x) * 2, fullgraph=True)
+    return out + [torch.vmap(twice, in_dims=(0, 0, None))(weights, buffers, q[0, 0])]
+for a, b in zip(results("cpu"), results(device)):
+    assert (a - b.cpu()).abs().max() < 1e-4 * (1 + a.abs().max())
+q = torch.arange(6.0).view(1, 1, 3, 2)
+print([round(x, 4) for x in F.scaled_dot_product_attention(q, q, q, is_causal=True).flatten().tolist()])
+"""
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -160,6 +182,10 @@ class Moves(unittest.TestCase):
     def test_functions_of_functions(self):
         self.same(FUNCTIONS, "xla", "--numeric")
 
+    def test_names_of_later_versions(self):
+        done = self.run_it(NEWER, "xla", "--numeric")
+        self.assertEqual((done.returncode, done.stdout), (0, "[0.0, 1.0, 1.9983, 2.9983, 4.0, 5.0]\n"), done.stderr)
+
     def test_views_in_inference_mode(self):
         self.same(INFERENCE, "xla", "--numeric")
 
@@ -183,7 +209,8 @@ class Moves(unittest.TestCase):
     def test_a_name_that_is_not_there_is_one_error(self):
         for text, words in (("from torch_xla.core.xla_model import no_such",
                              "no_such of the module torch_xla.core.xla_model"),
-                            ("import torch_xla.distributed.fsdp", "the module torch_xla.distributed.fsdp")):
+                            ("import torch_xla.distributed.fsdp", "the module torch_xla.distributed.fsdp"),
+                            ("import torch_neuronx as t; t.DataParallel", "DataParallel of the module torch_neuronx")):
             done = self.run_it("import torch\n" + text + "\n", "xla", "--numeric")
             self.assertEqual((done.returncode, done.stderr.count("error: ")), (1, 1), done.stderr)
             self.assertRegex(done.stderr, rf"script.py:2: {words} is not there")

@@ -74,6 +74,17 @@ assert torch.equal(again(x), model(x))
 """, "--numeric")
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
 
+    def test_any_batch_in_parts_of_the_traced_one(self):
+        done, _ = self.run_script("""
+any_batch = torch_neuronx.dynamic_batch(torch_neuronx.lazy_load(model))
+for count in (1, 2, 5):
+    x = torch.randn(count, 3, 8, 8)
+    with torch.no_grad():
+        assert torch.allclose(any_batch(x), net(x), rtol=1e-5, atol=1e-5)
+""", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertRegex(done.stderr, r"graphs +1 compiled, 0 of them recompilations; 6 runs")  # 5 are 3 parts
+
     def test_other_shapes_and_options_are_refused(self):
         done, _ = self.run_script("model(x[:1])\n", "--numeric")
         self.assertNotEqual(done.returncode, 0)

@@ -92,7 +92,7 @@ def ended(run):
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:
         absent = _absent.way_out(error)
         if absent is None:
             sys.stderr.write(_engine.script_trace(error))

@@ -1,6 +1,7 @@
 """Modules of the machine's software that are not here, and the way out."""
 import re
 import traceback
+import types
 
 from trnsim.torch import _engine
 
@@ -9,7 +10,8 @@ PLANS = ("write the model in plain PyTorch, or with neuronx_distributed's parall
 ABSENT = {
     "torch_xla": "of torch_xla there is all that trains on one or several cores by collectives; GSPMD is not there",
     "torch_xla.distributed.fsdp": "DistributedDataParallel and ZeroRedundancyOptimizer are there",
-    "torch_neuronx": "of torch_neuronx there is trace()", "torch_neuron": "torch_neuronx.trace() is there",
+    "torch_neuronx": "of torch_neuronx there are trace(), lazy_load(), async_load(), move_trace_to_device() and "
+                     "dynamic_batch()", "torch_neuron": "torch_neuronx.trace() is there",
     "neuronx_distributed": "of neuronx_distributed there are tensor and data parallelism, ZeRO-1, trainer and "
                            "checkpoints: docs/your_script.md",
     "neuronx_distributed_training": PLANS, "neuronx_distributed_inference": PLANS,
@@ -20,15 +22,19 @@ ABSENT = {
 
 
 def way_out(error):
-    """(what, fix) of an import that the machine's software has and this has not; None: of any other."""
-    name = error.name or ""
+    """(what, fix) of an import, or of a module's name, that the machine's software has and this has not; None: of any
+    other error."""
+    module = getattr(error, "obj", None) if isinstance(error, AttributeError) else None
+    name = getattr(module, "__name__", "") if isinstance(module, types.ModuleType) else getattr(error, "name", "") or ""
+    if isinstance(error, AttributeError) and not isinstance(module, types.ModuleType):
+        return None
     found = [known for known in ABSENT if f"{name}.".startswith(known + ".")]
     if not found:
         return None
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((_engine.OWN, "<"))]
     line = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
-    wanted = re.match(r"cannot import name '(\w+)'", str(error))
-    what = f"{wanted[1]} of the module {name}" if wanted else f"the module {name}"
+    wanted = re.match(r"cannot import name '(\w+)'|module '\S+' has no attribute '(\w+)'", str(error))
+    what = f"{wanted[1] or wanted[2]} of the module {name}" if wanted else f"the module {name}"
     return f"{line}{what} is not there", ABSENT[max(found, key=len)]
 
 
@@ -36,5 +42,5 @@ def told(error):
     """An error of the script, as one text."""
     if isinstance(error, _engine.Refused):
         return str(error)
-    absent = way_out(error) if isinstance(error, ImportError) else None
+    absent = way_out(error) if isinstance(error, (ImportError, AttributeError)) else None
     return "; ".join(absent) if absent else _engine.script_trace(error)

@@ -178,5 +178,4 @@ def install():
     torch.autocast = Autocast
     torch.amp.autocast = torch.amp.autocast_mode.autocast = Autocast
     torch.cuda.amp.GradScaler = GradScaler
-    if hasattr(torch.amp, "GradScaler"):
-        torch.amp.GradScaler = GradScaler
+    torch.amp.GradScaler = GradScaler  # PyTorch 2.3's name

@@ -152,6 +152,33 @@ def trace(func, example_inputs, *_, compiler_args=None, **options):
     return model
 
 
+class Batches(torch.nn.Module):
+    """dynamic_batch(): any batch, in parts of the size that the model was traced for; the last is filled up."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.size = model, model._shapes[0][0][0]
+
+    def forward(self, *inputs):
+        size, count = self.size, inputs[0].shape[0]
+        outs = []
+        for first in range(0, count, size):
+            parts = [t[first:first + size] for t in inputs]
+            missing = size - parts[0].shape[0]
+            parts = [torch.cat([t, t.new_zeros((missing, *t.shape[1:]))]) if missing else t for t in parts]
+            outs.append(mapped(lambda t: t[:size - missing], self.model(*parts)))
+        found = [tensors_of(out) for out in outs]
+        joined = iter([torch.cat(parts) for parts in zip(*found)])
+        return mapped(lambda _: next(joined), outs[0])
+
+
+def names():
+    """torch_neuronx's; those that say when and where a model is loaded change no number and no program."""
+    def placed(model, *_, **__):
+        return model
+    return dict(trace=trace, dynamic_batch=Batches, lazy_load=placed, async_load=placed, move_trace_to_device=placed)
+
+
 def load(original):
     """torch.jit.load(), which also reads what TracedModel.save() wrote."""
     def loaded(f, *args, **kwargs):

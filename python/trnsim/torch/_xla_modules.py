@@ -211,4 +211,4 @@ def ahead():
 
 def install():
     _finder.find("torch_xla", tables, begin)
-    _finder.find("torch_neuronx", lambda: {"": dict(__version__=VERSION, trace=_traced.trace)}, ahead)
+    _finder.find("torch_neuronx", lambda: {"": dict(__version__=VERSION, **_traced.names())}, ahead)

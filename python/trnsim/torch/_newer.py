@@ -1,0 +1,118 @@
+"""Names of PyTorch 2 that scripts use and an older PyTorch does not have, by their definitions: they are put in place
+where they are missing."""
+import importlib
+import math
+import sys
+import types
+
+import torch
+import torch.nn.functional as F
+
+
+def only(options, names, where):
+    """Errors: TypeError for an option that is not of `names`."""
+    for name in options:
+        if name not in names:
+            raise TypeError(f"{where}() got an unexpected keyword argument '{name}'")
+
+
+def compile(model=None, **options):  # noqa: A001
+    """torch.compile(): the function itself, as graphs are compiled for the device without it too."""
+    only(options, ("fullgraph", "dynamic", "backend", "mode", "options", "disable"), "compile")
+    return model if model is not None else lambda function: function
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, **options):
+    only(options, ("is_causal", "scale", "enable_gqa"), "scaled_dot_product_attention")
+    if options.get("enable_gqa"):
+        key, value = (t.repeat_interleave(query.shape[-3] // t.shape[-3], -3) for t in (key, value))
+    scale = options.get("scale")
+    scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if options.get("is_causal"):
+        if attn_mask is not None:
+            raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
+    if attn_mask is not None and attn_mask.dtype is torch.bool:
+        scores = scores.masked_fill(~attn_mask, -math.inf)
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    return F.dropout(scores.softmax(-1), dropout_p, True) @ value
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):  # noqa: A002
+    dims = tuple(range(-len(normalized_shape), 0))
+    eps = torch.finfo(input.dtype).eps if eps is None else eps
+    out = input * torch.rsqrt(input.square().mean(dims, keepdim=True) + eps)
+    return out if weight is None else out * weight
+
+
+class RMSNorm(torch.nn.Module):
+    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        weight = torch.ones(self.normalized_shape, device=device, dtype=dtype) if elementwise_affine else None
+        self.register_parameter("weight", None if weight is None else torch.nn.Parameter(weight))
+
+    def forward(self, x):
+        return rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self):
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    from torch.nn.utils.stateless import functional_call as call
+    given = parameter_and_buffer_dicts
+    given = given if isinstance(given, dict) else {name: t for part in given for name, t in part.items()}
+    if strict and set(given) != {name for name, _ in [*module.named_parameters(), *module.named_buffers()]}:
+        raise RuntimeError("functional_call(strict=True): give each parameter and each buffer, and no other names")
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    return call(module, given, args, kwargs or {})
+
+
+def stack_module_state(models):
+    """The parameters and the buffers of models of one form, one behind the other."""
+    def stacked(named):
+        return {name: torch.stack([dict(named(m))[name].detach() for m in models]) for name, _ in named(models[0])}
+    weights = stacked(lambda m: m.named_parameters())
+    return {name: t.requires_grad_() for name, t in weights.items()}, stacked(lambda m: m.named_buffers())
+
+
+def functions():
+    """torch.func, which was functorch."""
+    import functorch
+    import functorch.experimental
+    out = types.ModuleType("torch.func")
+    for name in ("vmap", "grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "functionalize"):
+        if hasattr(functorch, name) or hasattr(functorch.experimental, name):
+            setattr(out, name, getattr(functorch, name, None) or getattr(functorch.experimental, name))
+    out.functional_call, out.stack_module_state = functional_call, stack_module_state
+    return out
+
+
+class Later(types.ModuleType):
+    """torch.func, found where a script asks for it: functorch takes a second to import."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.__dict__.setdefault("_found", functions()), name)
+
+
+def supplied(place, **names):
+    for name, value in names.items():
+        if not hasattr(place, name):
+            setattr(place, name, value)
+
+
+def install():
+    supplied(torch, compile=compile, vmap=lambda *args, **kwargs: functions().vmap(*args, **kwargs))
+    supplied(F, scaled_dot_product_attention=scaled_dot_product_attention, rms_norm=rms_norm)
+    supplied(torch.nn, RMSNorm=RMSNorm)
+    supplied(torch.nn.Module, compile=lambda module, *_, **__: None)
+    supplied(torch.optim.lr_scheduler, LRScheduler=torch.optim.lr_scheduler._LRScheduler)
+    try:
+        importlib.import_module("torch.func")
+    except ImportError:
+        torch.func = sys.modules["torch.func"] = Later("torch.func")
