@@ -22,8 +22,9 @@ def compile(model=None, **options):  # noqa: A001
     return model if model is not None else lambda function: function
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, **options):
-    only(options, ("is_causal", "scale", "enable_gqa"), "scaled_dot_product_attention")
+def scaled_dot_product_attention(query, key, value, attn_mask=None, *placed, **options):
+    options.update(zip(("dropout_p", "is_causal"), placed))
+    only(options, ("dropout_p", "is_causal", "scale", "enable_gqa"), "scaled_dot_product_attention")
     if options.get("enable_gqa"):
         key, value = (t.repeat_interleave(query.shape[-3] // t.shape[-3], -3) for t in (key, value))
     scale = options.get("scale")
@@ -36,7 +37,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         scores = scores.masked_fill(~attn_mask, -math.inf)
     elif attn_mask is not None:
         scores = scores + attn_mask
-    return F.dropout(scores.softmax(-1), dropout_p, True) @ value
+    return F.dropout(scores.softmax(-1), options.get("dropout_p", 0.0), True) @ value
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):  # noqa: A002
