@@ -88,36 +88,29 @@ class Graph:
     def order(self, wanted):
         """Nodes below the wanted values, each behind those that it reads. A node that is met again has all of them."""
         graph, stack, places = next(Graph.count), [v.node for v in reversed(wanted)], {}
-        met, nodes, rows, leaves = -graph, self.nodes, self.inputs, self.leaves
+        met, nodes, rows, push, number = -graph, self.nodes, self.inputs, stack.append, places.setdefault
         while stack:
             node = stack[-1]
             if node.graph == graph:
                 stack.pop()
                 continue
+            inputs = node.inputs
             if node.graph != met:
                 above = len(stack)
-                for value in node.inputs:
+                for value in inputs:
                     before = value.node
                     if before is not None and before.graph != graph:
-                        stack.append(before)
+                        push(before)
                 if len(stack) > above:
                     node.graph = met
                     continue
-            row = []  # by number: leaves, or pairs of a node and of its result
-            for value in node.inputs:
-                before = value.node
-                if before is not None:
-                    row.append((before.place, value.index))
-                elif value in places:
-                    row.append(places[value])
-                else:
-                    places[value] = len(leaves)
-                    row.append(len(leaves))
-                    leaves.append(value)
             node.graph, node.place = graph, len(nodes)
             nodes.append(node)
-            rows.append(tuple(row))
+            # by number: pairs of a node and of its result, or leaves
+            rows.append(tuple([(before.place, value.index) if (before := value.node) is not None
+                               else number(value, len(places)) for value in inputs]))
             stack.pop()
+        self.leaves.extend(places)
 
     @property
     def collective(self):

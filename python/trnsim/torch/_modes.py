@@ -8,9 +8,10 @@ import torch
 import torch.utils.data
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from trnsim.torch._engine import engine
 from trnsim.torch._record import dispatch
 from trnsim.torch._tensor import DeviceTensor, from_host
-from trnsim.torch._values import HOOKS
+from trnsim.torch._values import HOOKS, Unsupported
 
 NAMES = ("xla", "neuron")
 # The values of these are there when they are made.
@@ -191,9 +192,11 @@ class Direct:
         try:
             if stacked_modes() > 1:
                 return self.stacked.__torch_dispatch__(func, types, args, kwargs)
-            if DeviceTensor in types:
-                return dispatch(func, args, kwargs or {})
+            if DeviceTensor in types and hasattr(func, "trnsim_known"):
+                return func.trnsim_known.handle(func, args, kwargs or {})
             return self.mode.__torch_dispatch__(func, types, args, kwargs)
+        except (Unsupported, NotImplementedError) as error:
+            raise engine().explained(error, func) from None
         finally:
             self.active = True
 

@@ -6,7 +6,7 @@ import torch
 from trnsim.torch import _infer, _lower, _special
 from trnsim.torch._engine import engine
 from trnsim.torch._environment import settled
-from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor, view_of, wrapped
+from trnsim.torch._tensor import DeviceTensor, Storage, from_host, new_tensor, view_of, wrapped
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Value, element_of
 from trnsim.torch._views import current, step_into, steps_of, write
 
@@ -18,9 +18,10 @@ SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add
 CONSTANTS, INTEGERS = (0, 1), {int}
 PLACES = {"device", "pin_memory", "layout"}  # arguments that name where a tensor is; its memory_format gives strides
 FORMS = PLACES | {"memory_format"}  # those that no value depends on
-FLOAT_SCALAR = {False: Meta((), (), torch.float32), True: Meta((), (), torch.float64)}
-INT_SCALAR = Meta((), (), torch.int64)
-NUMBERS, MOST_NUMBERS = {}, 4096  # by type and number: equal ones are one parameter, as in torch_xla's cache of data
+DOUBLES, MOST_NUMBERS = torch.float64, 4096
+# By kind and number; equal ones are one parameter, as in torch_xla's cache of data. WIDE: doubles.
+NUMBERS = {float: ({}, Meta((), (), torch.float32)), int: ({}, Meta((), (), torch.int64))}
+WIDE = ({}, Meta((), (), DOUBLES))
 
 
 class Known:
@@ -53,17 +54,38 @@ def read(args, kwargs, scaled):
     else its type and its value."""
     values, key = [], []
     for item in args:
-        if type(item) is DeviceTensor:
+        kind = type(item)
+        if kind is DeviceTensor:
             key.append(item._meta.key)
             values.append(current(item) if item._chain else item._base_storage.value)
+        elif scaled and kind in NUMBERS and item not in CONSTANTS:
+            add_number(item, kind, values, key)
         else:
             read_one(item, values, key, scaled)
     if kwargs:
         for name, item in kwargs.items():
             if name not in PLACES:
                 key.append(name)
-                read_one(item, values, key, scaled)
+                if scaled and type(item) in NUMBERS and item not in CONSTANTS:
+                    add_number(item, type(item), values, key)
+                else:
+                    read_one(item, values, key, scaled)
     return values, tuple(key)
+
+
+def add_number(item, kind, values, key):
+    """A number that is a parameter of the program, beside doubles a double."""
+    known, meta = NUMBERS[kind]
+    for value in values:
+        if value.meta.dtype is DOUBLES and kind is float:
+            known, meta = WIDE
+    found = known.get(item)
+    if found is None:
+        if len(known) >= MOST_NUMBERS:
+            known.clear()
+        found = known[item] = Value(meta, host=item)
+    values.append(found)
+    key.append(meta)
 
 
 def read_one(item, values, key, scaled):
@@ -72,12 +94,10 @@ def read_one(item, values, key, scaled):
         key.append(item._meta.key)
         values.append(current(item))
         return
-    if kind is int or kind is float:
+    if kind in NUMBERS:
         if scaled and item not in CONSTANTS:
-            wide = any([value.meta.dtype is torch.float64 for value in values])
-            values.append(number(FLOAT_SCALAR[wide] if kind is float else INT_SCALAR, item))
-            item = "wide" if wide else "parameter"
-        elif kind is float and not (item and item == item):  # 0.0 and -0.0 are equal, NaN and itself are not
+            return add_number(item, kind, values, key)
+        if kind is float and not (item and item == item):  # 0.0 and -0.0 are equal, NaN and itself are not
             item = repr(item)
     elif kind is list or kind is tuple:
         key += (kind, len(item))
@@ -92,15 +112,6 @@ def read_one(item, values, key, scaled):
         key.append(values[-1].meta.key)
         return
     key += (kind, repr(item) if kind is slice else item)
-
-
-def number(meta, item):
-    found = NUMBERS.get((meta.dtype, item))
-    if found is None:
-        if len(NUMBERS) >= MOST_NUMBERS:
-            NUMBERS.clear()
-        found = NUMBERS[meta.dtype, item] = Value(meta, host=item)
-    return found
 
 
 def host_argument(tensor):
@@ -139,6 +150,14 @@ def new_call(func, args, kwargs, values, scaled):
     return call
 
 
+def first_call(operator, key, given, values):
+    """`given`: the operator as PyTorch has it, with its arguments."""
+    func, args, kwargs = given
+    call = operator.calls[key] = new_call(func, args, kwargs, values, operator.scaled)
+    CALLS.append(call)
+    return call
+
+
 def call_of(func, args, kwargs):
     """The call, and the values of its tensors."""
     try:
@@ -146,11 +165,7 @@ def call_of(func, args, kwargs):
     except AttributeError:
         operator = known(func)
     values, key = read(args, kwargs, operator.scaled)
-    call = operator.calls.get(key)
-    if call is None:
-        call = operator.calls[key] = new_call(func, args, kwargs, values, operator.scaled)
-        CALLS.append(call)
-    return call, values
+    return operator.calls.get(key) or first_call(operator, key, (func, args, kwargs), values), values
 
 
 SAME = {aten.detach.default, aten.alias.default}
@@ -168,12 +183,15 @@ def record(func, args, kwargs):
 
 
 def functional(func, args, kwargs):
-    call, values = call_of(func, args, kwargs)
+    operator = func.trnsim_known if hasattr(func, "trnsim_known") else known(func)
+    values, key = read(args, kwargs, operator.scaled)
+    call = operator.calls.get(key) or first_call(operator, key, (func, args, kwargs), values)
     if call.kind != "device" and _lower.left_to_host(call):
         return _special.host(func, args, kwargs)
     node = Node(call, values)
     if call.single:
-        return new_tensor(Value(call.outs[0], node, 0))
+        meta = call.outs[0]
+        return wrapped(Storage(Value(meta, node), meta), (), meta)
     return tuple([None if meta is None else new_tensor(Value(meta, node, i)) for i, meta in enumerate(call.outs)])
 
 

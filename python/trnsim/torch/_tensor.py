@@ -16,7 +16,7 @@ class Storage:
 
     def __init__(self, value, meta):
         self.value, self.version, self.meta = value, 0, meta
-        self.home = None if value.pending else value
+        self.home = value if value.node is None else None
         LIVE.add(self)
 
 
