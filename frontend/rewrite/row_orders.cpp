@@ -306,12 +306,43 @@ std::size_t plain_forms(Function& function) {
   return count;
 }
 
+/// Whether all elements of a value's root are there in their order.
+bool is_in_order(const Function& function, const Placed& place) {
+  std::int64_t step = 1;
+  for (std::size_t d = place.dims.size(); d-- > 0;)
+    for (std::size_t i = place.dims[d].size(); i-- > 0;) {
+      const Axis& axis = place.dims[d][i];
+      if (axis.size == 1) continue;
+      if (axis.stride != step) return false;
+      step *= axis.size;
+    }
+  return step == element_count(function.type(place.root).dims);
+}
+
+/// Transposes that undo each other, with changes of form between them that would be copies, are one change of form.
+std::size_t undone_forms(Function& function) {
+  const Producers producers{function};
+  std::size_t count = 0;
+  for (Node& node : function.nodes) {
+    if (node.op->name != "transpose" && node.op->name != "reshape") continue;
+    const Placed place = placed(function, producers, node.result());
+    if (place.root == node.result() || place.root == node.operands[0] || !is_in_order(function, place)) continue;
+    node.op = &operator_named("reshape");
+    node.attributes = {};
+    node.operands = {place.root};
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 std::size_t row_orders(Module&, Function& function) {
   const std::size_t plain = plain_forms(function);
   const bool any = std::ranges::any_of(function.nodes, [](const Node& node) { return node.op->name == "transpose"; });
-  return plain + (any ? RowOrders{function}.run() : 0);
+  if (!any) return plain;
+  const std::size_t turned = RowOrders{function}.run();
+  return plain + turned + undone_forms(function);
 }
 
 }  // namespace trnsim::frontend::rewrite

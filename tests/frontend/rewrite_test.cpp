@@ -338,6 +338,13 @@ TEST(Rewrite, TurnedRowsAreComputedAsMemoryHasThem) {
           "rhs_contracting_dims={0}\n"
           "y = f32[9,2,48] reshape(yr)\n" +
           bias + back,
+      // and the bias, too
+      kTurnedRows +
+          "xr = f32[18,24] reshape(xt)\nyr = f32[18,48] dot(xr, w), lhs_contracting_dims={1}, "
+          "rhs_contracting_dims={0}\n"
+          "bb = f32[18,48] broadcast(b), dimensions={1}\nzr = f32[18,48] add(yr, bb)\n"
+          "z = f32[9,2,48] reshape(zr)\n" +
+          back,
       // columns, a number of data, and another product
       kTurnedRows + product +
           "s = f32[9,2,24] slice(y), slice={[0:9], [0:2], [24:48]}\nn = f32[9,2,24] broadcast(n0), dimensions={}\n"
