@@ -40,6 +40,13 @@ struct AffineAttrs {
   bool operator==(const AffineAttrs&) const = default;
 };
 
+/// Numbers below -limit become -limit, those above limit become limit.
+struct ClampAttrs {
+  double limit = 0;
+  OptionalType dtype{};
+  bool operator==(const ClampAttrs&) const = default;
+};
+
 struct ActivationAttrs {
   isa::Fn fn = isa::Fn::kCopy;
   OptionalType dtype{};
@@ -199,6 +206,10 @@ struct CollectiveAttrs {
 struct RouteAttrs {
   std::int64_t top_k = 1, capacity = 1;
   bool normalised = true;
+  bool sigmoid = false;  // scores are sigmoids of the logits, not their softmax
+  /// Experts are in `groups` of equal size, and a token's are of its best `top_groups` alone. The score of a group is
+  /// that of its best expert, with `sigmoid` the sum of its best two.
+  std::int64_t groups = 1, top_groups = 1;
   bool operator==(const RouteAttrs&) const = default;
 };
 
@@ -350,7 +361,7 @@ using AnyAttrs =
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
                  ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
                  BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs, RunsAttrs,
-                 ConvolutionAttrs, WindowAttrs, ColumnsAttrs, JoinAttrs, UpdateAttrs>;
+                 ConvolutionAttrs, WindowAttrs, ColumnsAttrs, JoinAttrs, UpdateAttrs, ClampAttrs>;
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;
 template <class T, class... Alternatives>

@@ -1,6 +1,7 @@
 // Elements of a row in other places of the row, for graphs of any kind: engines read and write SBUF at strides, so that
 // row tiles take such operations along without a way through HBM.
 #include "runtime/compiler/row_tiler.h"
+#include "runtime/graph/autodiff.h"
 #include "runtime/ops/ops.h"
 
 namespace runtime {
@@ -71,6 +72,29 @@ Tensors take_columns_forward(const Attrs& attrs, std::span<const Tensor> in) {
   })};
 }
 
+/// For blocks of neighbours at one stride: the gradient of a block that all rows' blocks repeat is their sum; between
+/// blocks that are apart there are zeros. Errors: Fault::kProgram for others, whose gradient no model needs.
+void take_columns_backward(Backward& b, const Node& node) {
+  const auto& a = node.attrs.as<ColumnsAttrs>();
+  const std::int64_t cols = b.graph().value(node.in[0]).cols, size = a.sizes.back();
+  const bool blocks = a.sizes.size() == 2 && a.strides[1] == 1;
+  if (blocks && a.strides[0] == 0 && a.first == 0 && size == cols)
+    return b.add(node, 0, b.op(kHeadSum, node, "grad", {b.grad(node)}, StrideAttrs{.stride = size}));
+  if (!blocks || a.first + size > a.strides[0] || a.sizes[0] * a.strides[0] != cols)
+    Contract{b.graph(), node}.fail("needs a gradient of columns that are no blocks", "take one part of each block");
+  std::vector<ValueId> parts;
+  const auto zeros = [&](std::int64_t each) {
+    if (each == 0) return;
+    parts.push_back(b.op(
+        kRamp, node, "zeros", {},
+        RampAttrs{.rows = 1, .cols = a.sizes[0] * each, .start = 0, .dtype = b.graph().value(b.grad(node)).dtype}));
+  };
+  zeros(a.first);
+  parts.push_back(b.grad(node));
+  zeros(a.strides[0] - a.first - size);
+  b.add(node, 0, b.op(kJoinColumns, node, "grad", parts, JoinAttrs{.blocks = a.sizes[0]}));
+}
+
 void take_columns_lower(RowTiler& r, const Node& node) {
   const auto& a = node.attrs.as<ColumnsAttrs>();
   RowCopy{a.sizes, a.strides, dense_steps(a.sizes)}.run(r, r.in(node, 0), a.first, r.out(node, 0), 0);
@@ -103,6 +127,19 @@ Tensors join_columns_forward(const Attrs& attrs, std::span<const Tensor> in) {
   })};
 }
 
+void join_columns_backward(Backward& b, const Node& node) {
+  const std::int64_t blocks = node.attrs.as<JoinAttrs>().blocks, wide = b.graph().value(node.out[0]).cols / blocks;
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < node.in.size(); ++i) {
+    const std::int64_t own = b.graph().value(node.in[i]).cols / blocks;
+    if (b.needs(node, i))
+      b.add(node, i,
+            b.op(kTakeColumns, node, "grad", {b.grad(node)},
+                 ColumnsAttrs{.sizes = {blocks, own}, .strides = {wide, 1}, .first = at}));
+    at += own;
+  }
+}
+
 void join_columns_lower(RowTiler& r, const Node& node) {
   const std::int64_t blocks = node.attrs.as<JoinAttrs>().blocks;
   const Tile y = r.out(node, 0);
@@ -122,12 +159,14 @@ const Op kTakeColumns{.name = "take_columns",
                       .attrs = ColumnsAttrs{},
                       .infer = take_columns_infer,
                       .forward = take_columns_forward,
+                      .backward = take_columns_backward,
                       .lower_rows = take_columns_lower};
 const Op kJoinColumns{.name = "join_columns",
                       .text = "rows' blocks of several operands side by side",
                       .attrs = JoinAttrs{},
                       .infer = join_columns_infer,
                       .forward = join_columns_forward,
+                      .backward = join_columns_backward,
                       .lower_rows = join_columns_lower};
 
 }  // namespace runtime

@@ -13,12 +13,13 @@ namespace runtime {
 namespace {
 
 /// Shapes: logits [T, E] -> gates [T, E] fp32: the softmax of the attrs.top_k largest logits of each row, over those
-/// alone if attrs.normalised, elsewhere 0. Ties: the first expert. Errors: Fault::kProgram for more choices than
-/// experts.
+/// alone if attrs.normalised, elsewhere 0. Ties: the first expert. A bias, sigmoids and groups as route has them.
+/// Errors: Fault::kProgram for more choices than experts.
 std::vector<Shape> gates_infer(const Contract& c) {
   const std::int64_t top_k = c.node.attrs.as<RouteAttrs>().top_k;
   if (top_k < 1 || top_k > c.in(0).cols)
     c.fail("does not choose between 1 and all experts", "choose top_k from 1 to the experts");
+  if (c.inputs() > 1) c.need(1, 1, c.in(0).cols, "bias");
   return {{c.in(0).rows, c.in(0).cols, Dtype::kFp32}};
 }
 
@@ -27,17 +28,33 @@ Tensors gates_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const Tensor& x = in[0];
   Tensor gates(x.rows, x.cols);
   for (std::int64_t t = 0; t < x.rows; ++t) {
-    double most = x.at(t, 0), all = 0, chosen = 0;
+    const RouterRow router = router_row(a, x, t, in.size() > 1 ? &in[1] : nullptr);
+    const auto score = [&](std::int64_t e) { return router.scores[static_cast<std::size_t>(e)]; };
+    double chosen = 0;
     std::vector<std::int64_t> order;
-    for (std::int64_t e = 0; e < x.cols; ++e) most = std::max<double>(most, x.at(t, e)), order.push_back(e);
-    std::ranges::stable_sort(order, std::greater{}, [&](std::int64_t e) { return x.at(t, e); });
-    for (std::int64_t e = 0; e < x.cols; ++e) all += std::exp(x.at(t, e) - most);
+    for (std::int64_t e = 0; e < x.cols; ++e) order.push_back(e);
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::int64_t e) { return router.choice[static_cast<std::size_t>(e)]; });
     order.resize(static_cast<std::size_t>(a.top_k));
-    for (const std::int64_t e : order) chosen += std::exp(x.at(t, e) - most);
-    for (const std::int64_t e : order)
-      gates.at(t, e) = static_cast<float>(std::exp(x.at(t, e) - most) / (a.normalised ? chosen : all));
+    for (const std::int64_t e : order) chosen += score(e);
+    for (const std::int64_t e : order) gates.at(t, e) = static_cast<float>(score(e) / (a.normalised ? chosen : 1));
   }
   return {gates};
+}
+
+/// The numbers of a choice by scores; `all`: the sum of the shares, which are no scores yet in a softmax.
+Tile chosen_by(RowTiler& r, const Node& node, const Tile& shares, const Tile& all) {
+  const auto& a = node.attrs.as<RouteAttrs>();
+  const Tile scores = r.scratch(Dtype::kFp32, shares.cols()), inverse = r.scratch(Dtype::kFp32, 1);
+  if (a.sigmoid) {
+    r.e().copy(scores, shares);
+  } else {
+    r.e().activation(inverse, Fn::kReciprocal, all);
+    r.e().tensor_scalar(scores, shares, Alu::kMul, inverse);
+  }
+  if (node.in.size() == 1) return choice_of(r.e(), a, scores, nullptr);
+  const Tile bias = r.in(node, 1);
+  return choice_of(r.e(), a, scores, &bias);
 }
 
 void gates_lower(RowTiler& r, const Node& node) {
@@ -50,15 +67,22 @@ void gates_lower(RowTiler& r, const Node& node) {
   const Tile chosen = r.scratch(Dtype::kFp32, experts), kept = r.scratch(Dtype::kFp32, experts);
   const Tile most = column(), all = column(), sum = column(), inverse = column(), which = column();
   e.copy(left, x);
-  e.reduce(most, Alu::kMax, left);
-  e.tensor_scalar(most, most, Alu::kMul, -1.0F);
-  e.activation(shares, Fn::kExp, left, 1.0F, most, &all);
+  if (a.sigmoid) {
+    e.activation(shares, Fn::kSigmoid, left);
+  } else {
+    e.reduce(most, Alu::kMax, left);
+    e.tensor_scalar(most, most, Alu::kMul, -1.0F);
+    e.activation(shares, Fn::kExp, left, 1.0F, most, &all);
+  }
   const Tile ramp = partitions(e.ramp(experts), r.parts());
+  const bool biased = node.in.size() > 1;
+  const Tile choice = chooses_by_scores(a, biased) ? chosen_by(r, node, shares, all) : left;
   for (std::int64_t j = 0; j < a.top_k; ++j) {
-    const Tile hot = take_largest(e, left, ramp, which);
+    const Tile hot = take_largest(e, choice, ramp, which);
     j == 0 ? e.copy(chosen, hot) : e.tensor_tensor(chosen, chosen, Alu::kAdd, hot);
   }
   e.tensor_tensor(kept, shares, Alu::kMul, chosen);
+  if (a.sigmoid && !a.normalised) return e.copy(gates, kept);
   if (a.normalised) e.reduce(sum, Alu::kAdd, kept);
   e.activation(inverse, Fn::kReciprocal, a.normalised ? sum : all);
   e.tensor_scalar(gates, kept, Alu::kMul, inverse);

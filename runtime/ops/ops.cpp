@@ -19,7 +19,8 @@ std::span<const Op* const> all_ops() {
       &kRankExchange, &kBalance,      &kDiagonals,     &kDiagonalsGrad,   &kCacheAppend,   &kLambNorms,
       &kLambApply,    &kMomentum,     &kUpdate,        &kElement,         &kRowReduce,     &kView,
       &kMove,         &kPlace,        &kRamp,          &kEmpty,           &kBatchMatmul,   &kTakeRuns,
-      &kPutRuns,      &kConvolution,  &kWindow,        &kTakeColumns,     &kJoinColumns};
+      &kPutRuns,      &kConvolution,  &kWindow,        &kTakeColumns,     &kJoinColumns,   &kClamp,
+      &kClampGrad};
   return kOps;
 }
 

@@ -28,7 +28,8 @@ enum RouteOut : std::size_t { kPlace, kGate, kSource, kShare, kProbs, kWhich, kL
 /// [T, k] (0 if dropped), source [S + 1, 1] int32 (the token of a slot; 0 if empty, the last row is waste), share
 /// [S + 1, 1] (its gate; 0 if empty), probs [T, E], which [T, k] (expert of each choice), load [1, E] (tokens that
 /// chose it), mass [1, E] (sum of its probabilities); S = E * attrs.capacity. All fp32 but the two. Ties: the first
-/// expert.
+/// expert. A second operand [1, E] is added to the scores for the choice alone, and has no gradient; with attrs.sigmoid
+/// probs are sigmoids, and by attrs.groups experts are chosen from the best groups alone (router_scores.cpp).
 std::vector<Shape> route_infer(const Contract& c) {
   const RouteAttrs& a = route_of(c.node);
   const std::int64_t tokens = c.in(0).rows, experts = c.in(0).cols;
@@ -37,6 +38,9 @@ std::vector<Shape> route_infer(const Contract& c) {
   if (a.capacity < 1 || a.capacity > tokens)
     c.fail("has no capacity, or more than tokens", "choose from 1 to the tokens");
   if (experts > kMostExperts) c.fail("has more experts than a bank of PSUM has columns", "use fewer experts");
+  if (a.groups < 1 || experts % a.groups != 0 || a.top_groups < 1 || a.top_groups > a.groups)
+    c.fail("does not choose between 1 and all groups", "choose groups that divide the experts");
+  if (c.inputs() > 1) c.need(1, 1, experts, "bias");
   const std::int64_t slots = experts * a.capacity + 1;
   const auto fp32 = Dtype::kFp32;
   return {{tokens, a.top_k, Dtype::kInt32}, {tokens, a.top_k, fp32}, {slots, 1, Dtype::kInt32}, {slots, 1, fp32},
@@ -50,16 +54,16 @@ Tensors route_forward(const Attrs& attrs, std::span<const Tensor> in) {
   Tensor place(x.rows, a.top_k), gate(x.rows, a.top_k), source(slots, 1), share(slots, 1), probs(x.rows, x.cols),
       which(x.rows, a.top_k), load(1, x.cols), mass(1, x.cols);
   for (std::int64_t t = 0; t < x.rows; ++t) {
-    double most = x.at(t, 0), sum = 0, chosen = 0;
-    for (std::int64_t e = 1; e < x.cols; ++e) most = std::max<double>(most, x.at(t, e));
-    for (std::int64_t e = 0; e < x.cols; ++e) sum += std::exp(x.at(t, e) - most);
+    double chosen = 0;
+    const RouterRow router = router_row(a, x, t, in.size() > 1 ? &in[1] : nullptr);
     std::vector<std::int64_t> order;
     for (std::int64_t e = 0; e < x.cols; ++e) {
-      probs.at(t, e) = static_cast<float>(std::exp(x.at(t, e) - most) / sum);
+      probs.at(t, e) = static_cast<float>(router.scores[static_cast<std::size_t>(e)]);
       mass.at(0, e) += probs.at(t, e);
       order.push_back(e);
     }
-    std::ranges::stable_sort(order, std::greater{}, [&](std::int64_t e) { return x.at(t, e); });
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::int64_t e) { return router.choice[static_cast<std::size_t>(e)]; });
     for (std::int64_t j = 0; j < a.top_k; ++j) chosen += probs.at(t, order[static_cast<std::size_t>(j)]);
     for (std::int64_t j = 0; j < a.top_k; ++j) {
       const std::int64_t e = order[static_cast<std::size_t>(j)];
@@ -142,7 +146,11 @@ class Router {
   void tile(std::int64_t row, std::int64_t parts, const Tile& above, const Tile& load, const Tile& mass) {
     const Tile x = e_.sbuf(Dtype::kFp32, parts, experts_);
     e_.copy(x, e_.loaded(e_.value(node_.in[0]).dtype, e_.hbm(node_.in[0], row, parts)));
-    const Tile probs = softmax(x);
+    const Tile probs = a_.sigmoid ? e_.sbuf(Dtype::kFp32, parts, experts_) : softmax(x);
+    if (a_.sigmoid) e_.activation(probs, Fn::kSigmoid, x);
+    const bool biased = node_.in.size() > 1;
+    const Tile bias = biased ? e_.broadcast(node_.in[1], parts, 0, experts_) : Tile{};
+    const Tile choice = chooses_by_scores(a_, biased) ? choice_of(e_, a_, probs, biased ? &bias : nullptr) : x;
     e_.store(e_.hbm(node_.out[kProbs], row, parts), probs);
     const Tile which = e_.sbuf(Dtype::kFp32, parts, a_.top_k), raw = e_.sbuf(Dtype::kFp32, parts, a_.top_k);
     const Tile chosen = e_.sbuf(Dtype::kFp32, parts, experts_), waste = e_.sbuf(Dtype::kFp32, parts, experts_);
@@ -150,7 +158,7 @@ class Router {
     e_.fill(chosen, 0);
     std::vector<Tile> hot;
     for (std::int64_t j = 0; j < a_.top_k; ++j) {
-      hot.push_back(take_largest(e_, x, ramp, columns(which, j, 1)));
+      hot.push_back(take_largest(e_, choice, ramp, columns(which, j, 1)));
       e_.tensor_tensor(chosen, chosen, Alu::kAdd, hot.back());
       e_.tensor_tensor(waste, probs, Alu::kMul, hot.back());
       e_.reduce(columns(raw, j, 1), Alu::kAdd, waste);
@@ -230,7 +238,8 @@ void route_lower(Emitter& e, const Node& node) { Router{e, node}.run(); }
 
 /// Through the gates and the softmax. Shapes: probs [T, E], which, gate, dgate [T, k], dmass [1, E] or none -> [T, E].
 /// With p the probabilities, n the sum of the chosen ones (1 if not normalised) and d the gradient of a kept gate:
-/// dp = (d - sum of d * gate, if normalised) / n for the chosen, plus dmass; dx = p (dp - sum of p dp).
+/// dp = (d - sum of d * gate, if normalised) / n for the chosen, plus dmass; dx = p (dp - sum of p dp), with
+/// attrs.sigmoid p (1 - p) dp.
 std::vector<Shape> route_grad_infer(const Contract& c) {
   const std::int64_t tokens = c.in(0).rows;
   for (const std::size_t i : {1u, 2u, 3u}) c.need(i, tokens, route_of(c.node).top_k, "choices");
@@ -239,7 +248,7 @@ std::vector<Shape> route_grad_infer(const Contract& c) {
 }
 
 Tensors route_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const bool normalised = attrs.as<RouteAttrs>().normalised;
+  const bool normalised = attrs.as<RouteAttrs>().normalised, sigmoid = attrs.as<RouteAttrs>().sigmoid;
   const Tensor &p = in[0], &which = in[1], &gate = in[2], &dgate = in[3];
   Tensor dx(p.rows, p.cols);
   for (std::int64_t t = 0; t < p.rows; ++t) {
@@ -258,7 +267,8 @@ Tensors route_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
       all += p.at(t, e) * dp[static_cast<std::size_t>(e)];
     }
     for (std::int64_t e = 0; e < p.cols; ++e)
-      dx.at(t, e) = static_cast<float>(p.at(t, e) * (dp[static_cast<std::size_t>(e)] - all));
+      dx.at(t, e) = static_cast<float>(p.at(t, e) * (sigmoid ? (1 - p.at(t, e)) * dp[static_cast<std::size_t>(e)]
+                                                             : dp[static_cast<std::size_t>(e)] - all));
   }
   return {dx};
 }
@@ -292,9 +302,14 @@ void route_grad_tile(Emitter& e, const Node& node, std::int64_t row, std::int64_
     e.tensor_scalar(dp, dp, Alu::kMul, inverse);
   }
   if (node.in.size() > 4) e.tensor_tensor(dp, dp, Alu::kAdd, e.broadcast(node.in[4], parts, 0, experts));
-  e.tensor_tensor(many, dp, Alu::kMul, p);
-  e.reduce(sum, Alu::kAdd, many);
-  e.tensor_scalar(dp, dp, Alu::kSub, sum);
+  if (route_of(node).sigmoid) {
+    e.tensor_scalar(many, p, Alu::kMul, -1.0F, Alu::kAdd, 1.0F);
+    e.tensor_tensor(dp, dp, Alu::kMul, many);
+  } else {
+    e.tensor_tensor(many, dp, Alu::kMul, p);
+    e.reduce(sum, Alu::kAdd, many);
+    e.tensor_scalar(dp, dp, Alu::kSub, sum);
+  }
   e.tensor_tensor(dx, dp, Alu::kMul, p);
   e.store(e.hbm(node.out[0], row, parts), dx);
 }

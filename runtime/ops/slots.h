@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "runtime/ops/indexed.h"
 
@@ -24,5 +25,18 @@ inline Tile take_largest(Emitter& e, const Tile& left, const Tile& ramp, const T
   e.scalar_tensor_tensor(left, hot, Alu::kMul, -kBelowAll, Alu::kAdd, left);
   return hot;
 }
+
+/// A row's scores, and the numbers by which its experts are chosen.
+struct RouterRow {
+  std::vector<double> scores, choice;
+};
+
+/// Scores of groups that are not among the best are 0 in the choice. `bias`: added for it; null: none.
+RouterRow router_row(const RouteAttrs& a, const Tensor& logits, std::int64_t row, const Tensor* bias);
+
+/// Whether the choice goes by other numbers than the logits.
+inline bool chooses_by_scores(const RouteAttrs& a, bool biased) { return a.sigmoid || biased || a.groups > 1; }
+/// These numbers, of `scores` [P, E].
+Tile choice_of(Emitter& e, const RouteAttrs& a, const Tile& scores, const Tile* bias);
 
 }  // namespace runtime

@@ -62,6 +62,13 @@ TEST_P(Elementwise, ActivateAndItsGradient) {
   }
 }
 
+// Comparisons and selections round nothing; the limit is a number of every type.
+TEST_P(Elementwise, ClampAndItsGradient) {
+  const runtime::ClampAttrs attrs{.limit = 0.75};
+  expect_reference(runtime::kClamp, in({x()}), attrs, {within(0.51)}, numerics());
+  expect_reference(runtime::kClampGrad, in({z(), x()}), attrs, {within(0.51)}, numerics());
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Elementwise,
                          testing::Values(ElementwiseCase{5, 6, Dtype::kFp32}, ElementwiseCase{130, 192, Dtype::kFp32},
                                          ElementwiseCase{257, 600, Dtype::kBf16},

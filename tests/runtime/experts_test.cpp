@@ -96,6 +96,37 @@ TEST(Gates, AreThoseOfTheRouter) {
   EXPECT_TRUE(fails(base::Fault::kProgram, too_many, {"gates", "top_k"}));
 }
 
+// Sigmoids, a bias of the choice alone, and groups: DeepSeek-V2's by their best expert, V3's by their best two.
+TEST(Route, ChoosesByScoresWithinGroups) {
+  for (const RouteAttrs& attrs :
+       {RouteAttrs{.top_k = 3, .capacity = 40, .groups = 4, .top_groups = 2},
+        RouteAttrs{.top_k = 3, .capacity = 40, .normalised = true, .sigmoid = true, .groups = 4, .top_groups = 2},
+        RouteAttrs{.top_k = 3, .capacity = 40, .normalised = false, .sigmoid = true}}) {
+    Tensor bias = random_normal(1, 16, 9);
+    Inputs in{random_normal(130, 16, 3)};
+    if (attrs.sigmoid) in.emplace_back(bias);
+    expect_reference(runtime::kRoute, in, attrs,
+                     {kBits, kRouted, kBits, kRouted, kRouted, kBits, kBits, {.ulps = 256, .floor = 1}});
+    expect_reference(runtime::kGates, in, attrs, {kRouted});
+    const Tensors r = runtime::kRoute.forward(attrs, values(in));
+    const Tensor gates = runtime::kGates.forward(attrs, values(in))[0];
+    for (std::int64_t t = 0; t < 130; ++t)
+      for (std::int64_t j = 0; j < 3; ++j)
+        if (r[1].at(t, j) > 0) {
+          EXPECT_FLOAT_EQ(gates.at(t, static_cast<std::int64_t>(r[5].at(t, j))), r[1].at(t, j));
+        }
+    Inputs back{r[4], r[5], r[1], random_normal(130, 3, 5)};
+    expect_reference(runtime::kRouteGrad, back, attrs, {{.ulps = 64, .floor = 1}});
+  }
+  // Group 1 has the best expert, group 0 the best two: a softmax goes by the first, sigmoids by the second.
+  Tensor x(1, 4);
+  x.at(0, 0) = 1.0F, x.at(0, 1) = 0.9F, x.at(0, 2) = 1.2F, x.at(0, 3) = -4.0F;
+  RouteAttrs one{.top_k = 1, .capacity = 1, .groups = 2, .top_groups = 1};
+  EXPECT_EQ(runtime::kRoute.forward(one, std::vector<Tensor>{x})[5].at(0, 0), 2.0F);
+  one.sigmoid = true;
+  EXPECT_EQ(runtime::kRoute.forward(one, std::vector<Tensor>{x})[5].at(0, 0), 0.0F);
+}
+
 TEST(Gates, WeighTheOutputOfAnExpert) {
   for (const std::int64_t tokens : {1, 129}) {
     const Inputs in{random_normal(tokens, 700, 1), random_normal(tokens, 9, 2), random_normal(tokens, 700, 3)};

@@ -144,6 +144,36 @@ TEST(Gradient, LayerNormOfFewerVectors) {
   }
 }
 
+TEST(Gradient, LayerNormOfHeads) {
+  Model m;
+  const ValueId x = m.weight("x", random_normal(4, 12, 1)), gamma = m.weight("gamma", random_normal(1, 4, 2));
+  const ValueId beta = m.weight("beta", random_normal(1, 4, 3));
+  m.loss(m.graph.add(runtime::kLayerNorm, "norm", {x, gamma, beta}, NormAttrs{.eps = 1e-5})[0]);
+  m.check();
+}
+
+// No element is as near to the limit as a difference reaches.
+TEST(Gradient, NumbersWithinALimit) {
+  Model m;
+  runtime::Tensor x = random_normal(5, 4, 1);
+  for (float& value : x.data) value = std::abs(std::abs(value) - 0.8F) < 0.05F ? 0.3F : value;
+  m.loss(m.graph.add1(runtime::kClamp, "clamp", {m.weight("x", x)}, runtime::ClampAttrs{.limit = 0.8}));
+  m.check();
+}
+
+// A part that all heads share, in front of each head's own, and a part of each head taken out again.
+TEST(Gradient, ColumnsThatAreSpreadJoinedAndTaken) {
+  Model m;
+  const ValueId one = m.weight("one", random_normal(5, 2, 1)), each = m.weight("each", random_normal(5, 9, 2));
+  const ValueId spread =
+      m.graph.add1(runtime::kTakeColumns, "spread", {one}, runtime::ColumnsAttrs{.sizes = {3, 2}, .strides = {0, 1}});
+  const ValueId all = m.graph.add1(runtime::kJoinColumns, "join", {spread, each}, runtime::JoinAttrs{.blocks = 3});
+  const ValueId some = m.graph.add1(runtime::kTakeColumns, "take", {all},
+                                    runtime::ColumnsAttrs{.sizes = {3, 3}, .strides = {5, 1}, .first = 1});
+  m.loss(m.graph.add1(runtime::kMul, "product", {some, some}));
+  m.check();
+}
+
 TEST(Gradient, EmbeddingsAndPositions) {
   for (const std::int64_t table : {4, 130}) {  // by TensorE, by the DMA
     Model m;

@@ -75,6 +75,19 @@ TEST_P(ByRows, LayerNormOfFewerVectors) {
   }
 }
 
+// Heads of 16 side by side, each by itself.
+TEST(LayerNorm, OfHeadsIsOfEachByItself) {
+  for (const std::int64_t rows : {1, 130}) {
+    const Inputs in{random_normal(rows, 96, 1, 3), random_normal(1, 16, 2), random_normal(1, 16, 3)};
+    expect_reference(kLayerNorm, in, NormAttrs{.eps = 1e-5},
+                     {{.ulps = 8, .floor = 4}, {.ulps = 8, .floor = 1}, {.ulps = 12}});
+    const Tensors kept = kLayerNorm.forward(NormAttrs{.eps = 1e-5}, values(in));
+    EXPECT_EQ(kept[2].cols, 6);
+    expect_reference(kLayerNormGrad, {random_normal(rows, 96, 4), in[1].value, kept[1], kept[2]}, {},
+                     {{.ulps = 12, .floor = 1}});
+  }
+}
+
 TEST_P(ByRows, CrossEntropy) {
   const auto [rows, cols, type] = GetParam();
   Tensor labels = random_ids(rows, cols, 5);

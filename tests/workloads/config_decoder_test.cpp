@@ -83,7 +83,9 @@ TEST(ConfigDecoder, BadKeysOfLlamaAreNamed) {
   const Scratch s;
   const auto bad = [&](const char* key, const json& value) { return reading(s, llama_file(), key, value); };
   json rope = llama_file()["rope_scaling"];
-  EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}), {"yarn", "llama3"}));
+  EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", {{"rope_type", "ntk"}, {"factor", 4}}), {"ntk", "llama3"}));
+  EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}, {"beta_fast", 0.5}}),
+                    {"rope_scaling.beta_fast", "beta_slow"}));
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", "llama3"), {"rope_scaling", "object"}));
   rope["high_freq_factor"] = 1.0;
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", rope), {"high_freq_factor", "low_freq_factor"}));

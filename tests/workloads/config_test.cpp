@@ -92,7 +92,7 @@ TEST(Config, LlamaIsReadWithGroupedHeads) {
   file["num_key_value_heads"] = 4;
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.write("config.json", file.dump())); }, {"num_key_value_heads"}));
   file["num_key_value_heads"] = 2;
-  file["rope_scaling"] = {{"type", "yarn"}, {"factor", 2.0}};
+  file["rope_scaling"] = {{"type", "ntk"}, {"factor", 2.0}};
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.write("config.json", file.dump())); }, {"rope_scaling"}));
 }
 

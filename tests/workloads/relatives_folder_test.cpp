@@ -172,7 +172,12 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
                     {"layer_types", "full_attention"}));
   EXPECT_TRUE(fails(Fault::kData, reading("smollm3_tiny", "no_rope_layers", {0, 1}), {"no_rope_layers"}));
   reading("smollm3_tiny", "no_rope_layers", {1, 0})();
-  EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "qk_layernorm", true), {"qk_layernorm"}));
+  // Angles that transformers 5 has in an object, and their scaling, which only Llama's relatives compute.
+  for (const char* name : {"phi_tiny", "falcon_tiny", "gpt_neox_tiny", "starcoder2_tiny", "gptj_tiny"})
+    EXPECT_TRUE(fails(Fault::kData, reading(name, "rope_parameters", {{"rope_type", "linear"}, {"factor", 2.0}}),
+                      {"rope_parameters", "rope_type", "linear"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "rope_scaling", {{"type", "linear"}, {"factor", 2.0}}),
+                    {"rope_scaling", "linear"}));
   EXPECT_TRUE(fails(Fault::kData, reading("stablelm_tiny", "partial_rotary_factor", 0.1), {"partial_rotary_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "num_key_value_heads", 2), {"num_key_value_heads"}));
   EXPECT_TRUE(fails(Fault::kData, reading("falcon_tiny", "alibi", true), {"alibi"}));
@@ -180,7 +185,7 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "use_bias", false), {"use_bias"}));
   EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "rope_scaling", {{"type", "linear"}}), {"rope_scaling"}));
   EXPECT_TRUE(fails(Fault::kData, reading("gpt_bigcode_tiny", "multi_query", false), {"multi_query"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("olmoe_tiny", "clip_qkv", 8.0), {"clip_qkv", "null"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("olmoe_tiny", "clip_qkv", -8.0), {"clip_qkv", "-8"}));
   const json local = json::parse(R"([[["local", "global"], 2]])"), few = json::parse(R"([[["global", "local"], 1]])");
   EXPECT_TRUE(fails(Fault::kData, reading("gpt_neo_tiny", "attention_types", local), {"attention_types", "local"}));
   EXPECT_TRUE(fails(Fault::kData, reading("gpt_neo_tiny", "attention_types", few), {"of 4 layers"}));
@@ -203,16 +208,13 @@ TEST(RelativesFolder, KeysOfLaterFamiliesThatChangeTheNumbersAreRefused) {
     file[key] = value;
     return [path = s.write("config.json", file.dump())] { read_config(path); };
   };
-  EXPECT_TRUE(fails(Fault::kData, reading("cohere_tiny", "use_qk_norm", true), {"use_qk_norm"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "use_qk_norm", true), {"use_qk_norm"}));
   EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "sliding_window", nullptr), {"sliding_window"}));
   EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "layer_types", {"full_attention", "sliding_attention"}),
                     {"layer_types"}));
   EXPECT_TRUE(fails(Fault::kData, reading("exaone4_tiny", "sliding_window_pattern", "LGL"), {"LGL"}));
   EXPECT_TRUE(fails(Fault::kData, reading("exaone4_tiny", "sliding_window_pattern", "LLLG"), {"layer_types"}));
   reading("exaone4_tiny", "sliding_window_pattern", "LG")();
-  EXPECT_TRUE(fails(Fault::kData, reading("olmo3_tiny", "rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}}),
-                    {"rope_scaling"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("olmo_tiny", "clip_qkv", 8.0), {"clip_qkv"}));
   EXPECT_TRUE(fails(Fault::kData, reading("ernie4_5_tiny", "attention_dropout", 0.1), {"attention_dropout"}));
   EXPECT_TRUE(fails(Fault::kData, reading("nemotron_tiny", "hidden_act", "silu"), {"hidden_act", "relu2"}));
   EXPECT_TRUE(fails(Fault::kData, reading("gptj_tiny", "rotary_dim", nullptr), {"rotary_dim"}));
@@ -222,8 +224,41 @@ TEST(RelativesFolder, KeysOfLaterFamiliesThatChangeTheNumbersAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("bloom_tiny", "apply_residual_connection_post_layernorm", true),
                     {"apply_residual_connection_post_layernorm"}));
   EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "no_bias", false), {"no_bias"}));
-  for (const auto& [key, value] : {std::pair<const char*, json>{"alibi", false}, {"clip_qkv", 6}, {"qk_ln", true}})
+  for (const auto& [key, value] :
+       {std::pair<const char*, json>{"alibi", false}, {"clip_qkv", -6}, {"qk_ln", true}, {"rope", true}})
     EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "attn_config", {{key, value}}), {"attn_config", key}));
+}
+
+TEST(RelativesFolder, KeysOfDeepSeekThatChangeTheNumbersAreRefused) {
+  const Scratch s;
+  const auto reading = [&](const char* name, const char* key, const json& value) {
+    json file = read_json_file(golden(name) / "config.json");
+    file[key] = value;
+    return [path = s.write("config.json", file.dump())] { read_config(path); };
+  };
+  for (const auto& [key, value] : {std::pair<const char*, json>{"scoring_func", "sigmoid"},
+                                   {"norm_topk_prob", true},
+                                   {"moe_layer_freq", 2},
+                                   {"topk_method", "noaux_tc"},
+                                   {"v_head_dim", 13},
+                                   {"first_k_dense_replace", 2},
+                                   {"num_key_value_heads", 2},
+                                   {"kv_lora_rank", 0},
+                                   {"qk_rope_head_dim", 3},
+                                   {"mlp_bias", true}})
+    EXPECT_TRUE(fails(Fault::kData, reading("deepseek_v2_tiny", key, value),
+                      {std::string{key} == "qk_rope_head_dim" ? "head_dim" : key}));
+  EXPECT_TRUE(fails(Fault::kData, reading("deepseek_v2_groups_tiny", "n_group", 3), {"n_group", "3"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("deepseek_v2_groups_tiny", "topk_group", 1), {"topk_group", "3 experts"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("deepseek_v3_tiny", "scoring_func", "softmax"), {"scoring_func"}));
+}
+
+// The head that turns is a part of its own, and the file's tensors are two each on the device.
+TEST(DeepSeek, HasAsManyParametersAsPublished) {
+  EXPECT_EQ(parameter_count(model_preset("deepseek-v2-lite")->weights()), 15'706'484'224);
+  // Without the layer that predicts a second token; with the biases of 58 choices of 256 experts.
+  EXPECT_EQ(parameter_count(model_preset("deepseek-v3")->weights()), 671'026'404'352 + 58 * 256);
+  EXPECT_EQ(parameter_count(model_preset("command-r-plus")->weights()), 103'810'674'688);
 }
 
 // The first release of BLOOM has other words for its sizes.

@@ -27,6 +27,7 @@ std::string tensor_obstacle(const Sizes& sizes, const ShardPlan& plan, std::int6
     return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.kv_heads);
   if (by_expert && sizes.experts % ranks != 0) return fmt::format("does not divide the {} experts", sizes.experts);
   if (!by_expert && sizes.ffn % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
+  if (sizes.dense % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.dense);
   if (!by_expert && sizes.shared % ranks != 0)
     return fmt::format("does not divide the {} of the shared expert", sizes.shared);
   if (sizes.vocabulary > 0 && (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)

@@ -31,6 +31,8 @@ class SpecList {
   }
   /// Sets the standard deviation of the last tensor's initial values.
   void deviation(double value) { specs_.back().deviation = value; }
+  /// The last tensor is not trained.
+  void freeze() { specs_.back().frozen = true; }
   /// The last tensor is rows of another one of a file.
   void stored_in(std::vector<FilePiece> pieces) { specs_.back().pieces = std::move(pieces); }
   /// `count` linear weights [out, in] as one, a rank's share of them one after the other; a file has them apart, as
@@ -67,8 +69,9 @@ class SpecList {
     tensor(name + ".bias", {size}, Init::kZeros);
     specs_.back().norm = true;
   }
-  void rms_norm(const std::string& name, std::int64_t size, Init init = Init::kOnes) {
-    tensor(name + ".weight", {size}, init);
+  void rms_norm(const std::string& name, std::int64_t size, Init init = Init::kOnes,
+                TensorSplit split = TensorSplit::kNone) {
+    tensor(name + ".weight", {size}, init, false, split);
     specs_.back().norm = true;
   }
 

@@ -89,12 +89,14 @@ std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string&
 }
 
 /// Elements of a row of a FilePiece.
-std::int64_t row_size(const Shape& shape) { return shape.size() == 1 ? 1 : shape.back(); }
+std::int64_t row_size(const FilePiece& piece) {
+  return piece.elements || piece.shape.size() == 1 ? 1 : piece.shape.back();
+}
 
 /// Calls copy(the row's first element in the file's tensor, its size) for each row.
 template <class Copy>
 void for_each_row(const FilePiece& piece, const Copy& copy) {
-  const std::int64_t size = row_size(piece.shape);
+  const std::int64_t size = row_size(piece);
   if (piece.step == 1) return copy(piece.first * size, piece.rows * size);
   for (std::int64_t r = 0; r < piece.rows; ++r) copy((piece.first + r * piece.step) * size, size);
 }

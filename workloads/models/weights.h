@@ -43,6 +43,7 @@ struct FilePiece {
   Shape shape;  // of the whole tensor
   std::int64_t first = 0, rows = 0;
   std::int64_t step = 1;  // from one of the rows to the next
+  bool elements = false;  // rows are single elements
 };
 
 struct WeightSpec {

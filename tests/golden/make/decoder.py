@@ -39,6 +39,9 @@ FAMILIES = {
                   "decoder_sparse_step": 1, "mlp_only_layers": [], "router_aux_loss_coef": 0.001,
                   "output_router_logits": False},
 }
+FAMILIES["qwen2_yarn"] = {**FAMILIES["qwen2"], "head_dim": 8,
+                          "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 20,
+                                           "beta_fast": 2.0}}
 FAMILIES["gemma_wide"] = {**FAMILIES["gemma"], "num_attention_heads": 2, "head_dim": 144}
 FAMILIES["llama_llama3"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"],
                             "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
@@ -182,12 +185,34 @@ def shapes(c):
     return out
 
 
+def yarn(c, scaling, frequencies):
+    """_compute_yarn_parameters()."""
+    size, original = 2 * len(frequencies), scaling.get("original_max_position_embeddings", c["max_position_embeddings"])
+
+    def place(turns):
+        return size * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(c["rope_theta"]))
+
+    def magnitude(scale):
+        return 0.1 * scale * math.log(scaling["factor"]) + 1
+
+    low = max(math.floor(place(scaling.get("beta_fast", 32))), 0)
+    high = min(math.ceil(place(scaling.get("beta_slow", 1))), size - 1)
+    slowed = ((torch.arange(size // 2) - low) / (high - low if high > low else 0.001)).clamp(0, 1).double()
+    factor = magnitude(1)
+    if "mscale" in scaling:
+        factor = magnitude(scaling["mscale"]) / magnitude(scaling["mscale_all_dim"])
+    return (frequencies / scaling["factor"] * slowed + frequencies * (1 - slowed),
+            scaling.get("attention_factor", factor))
+
+
 def rope(c, frequencies, length):
     """Scaled frequencies, and the factor of cosines and sines."""
     scaling = c.get("rope_scaling", {"type": "default"})
     kind = scaling.get("rope_type", scaling.get("type"))
     if kind == "linear":
         return frequencies / scaling["factor"], 1
+    if kind == "yarn":
+        return yarn(c, scaling, frequencies)
     if kind == "longrope":
         original = c["original_max_position_embeddings"]
         divisors = scaling["long_factor" if length > original else "short_factor"]

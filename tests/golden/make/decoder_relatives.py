@@ -4,7 +4,8 @@
 Written after transformers' modeling_cohere.py, modeling_cohere2.py, modeling_glm.py, modeling_glm4.py,
 modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.py, modeling_seed_oss.py,
 modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
-modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py and modeling_mpt.py."""
+modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
+modeling_granitemoeshared.py, modeling_deepseek_v2.py and modeling_deepseek_v3.py."""
 import math
 import sys
 
@@ -33,7 +34,8 @@ TRAITS = {
                "keys": {"eps": "layer_norm_eps"}},
     "glm": {"names": GLM, "pairs": True, "keys": {"eps": "rms_norm_eps"}},
     "glm4": {"names": {**GLM, "behind1": "post_self_attn_layernorm", "behind2": "post_mlp_layernorm"}, "pairs": True},
-    "helium": {"pairs": True}, "ernie4_5": {"pairs": True}, "seed_oss": {}, "granitemoe": {}, "llama": {}, "arcee": {},
+    "helium": {"pairs": True}, "ernie4_5": {"pairs": True}, "seed_oss": {}, "granitemoe": {}, "granitemoeshared": {}, "llama": {},
+    "arcee": {}, "deepseek_v2": {"pairs": True}, "deepseek_v3": {"pairs": True},
     "qwen2_moe": {},
     "nemotron": {"norm": "layer", "one": True, "keys": {"eps": "norm_eps"}},
     "exaone4": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}},
@@ -71,6 +73,10 @@ TRAITS["codegen"] = {**TRAITS["gptj"], "names": {**GPTJ, "qkv": "attn.qkv_proj"}
 WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
 WIDE.pop("rms_norm_eps")
 ONES = {**WIDE, "num_key_value_heads": 4}  # as many heads of keys as of queries
+# A first layer without experts; heads of queries and keys are wider than those of values.
+LATENT = {**ONES, "head_dim": None, "kv_lora_rank": 10, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 6,
+          "attention_bias": False, "first_k_dense_replace": 1, "moe_layer_freq": 1, "intermediate_size": 40,
+          "moe_intermediate_size": 24, "n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 3}
 FAMILIES = {
     "cohere": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": True, "use_qk_norm": False},
     "cohere2": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": False,
@@ -96,6 +102,29 @@ FAMILIES = {
                   "shared_expert_intermediate_size": 40, "norm_topk_prob": False, "decoder_sparse_step": 1,
                   "mlp_only_layers": [], "router_aux_loss_coef": 0.001, "output_router_logits": False,
                   "use_sliding_window": False, "qkv_bias": True},
+    "cohere_norms": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": False,
+                     "use_qk_norm": True},
+    "stablelm_norms": {**WIDE, "partial_rotary_factor": 0.5, "use_qkv_bias": False, "use_parallel_residual": True,
+                       "qk_layernorm": True, "hidden_dropout": 0.0},
+    "olmo_clip": {**WIDE, "clip_qkv": 0.2, "attention_bias": False},
+    "olmo3_yarn": {**WIDE, "sliding_window": 7, "attention_bias": False,
+                   "layer_types": ["sliding_attention", "full_attention"],
+                   "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 10,
+                                    "beta_fast": 2.0, "beta_slow": 1.0, "attention_factor": 1.2}},
+    "granitemoeshared": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "embedding_multiplier": 3.0,
+                         "residual_multiplier": 0.5, "attention_multiplier": 0.2, "logits_scaling": 2.0,
+                         "shared_intermediate_size": 40, "router_aux_loss_coef": 0.001,
+                         "output_router_logits": False, "attention_bias": False},
+    "deepseek_v2": {**LATENT, "q_lora_rank": None, "routed_scaling_factor": 1.0, "topk_method": "greedy",
+                    "n_group": 1, "topk_group": 1, "norm_topk_prob": False, "scoring_func": "softmax"},
+    "deepseek_v2_groups": {**LATENT, "q_lora_rank": 12, "routed_scaling_factor": 16.0, "n_group": 4, "topk_group": 2,
+                           "topk_method": "group_limited_greedy", "norm_topk_prob": False, "scoring_func": "softmax",
+                           "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 10,
+                                            "beta_fast": 2.0, "beta_slow": 1.0, "mscale": 0.7,
+                                            "mscale_all_dim": 0.9}},
+    "deepseek_v3": {**LATENT, "q_lora_rank": 12, "attention_bias": True, "routed_scaling_factor": 2.5,
+                    "n_group": 4, "topk_group": 2, "topk_method": "noaux_tc", "norm_topk_prob": True,
+                    "scoring_func": "sigmoid", "rope_interleave": True},
     "llama_bias": {**WIDE, "attention_bias": True, "mlp_bias": True},
     "stablelm_parallel": {**WIDE, "partial_rotary_factor": 0.5, "use_qkv_bias": True, "use_parallel_residual": True,
                           "qk_layernorm": False, "hidden_dropout": 0.0},
@@ -112,6 +141,7 @@ FAMILIES = {
 NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4", "helium": "Helium",
          "ernie4_5": "Ernie4_5", "nemotron": "Nemotron", "arcee": "Arcee", "seed_oss": "SeedOss",
          "exaone4": "Exaone4", "olmo": "Olmo", "olmo3": "Olmo3", "granitemoe": "GraniteMoe", "qwen2_moe": "Qwen2Moe",
+         "granitemoeshared": "GraniteMoeShared", "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
          "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
 
 
@@ -138,6 +168,38 @@ def biases(c):
 
 def is_gated(c):
     return "gate" in traits(c)["names"] and c["hidden_act"] != "relu2"
+
+
+def latent_shapes(c, p):
+    """Attention of DeepSeek."""
+    h, heads, low, turned = c["hidden_size"], c["num_attention_heads"], c["kv_lora_rank"], c["qk_rope_head_dim"]
+    wide, p = c["qk_nope_head_dim"] + turned, p + "self_attn."
+    out = {p + "kv_a_proj_with_mqa.weight": (low + turned, h), p + "kv_a_layernorm.weight": (low,),
+           p + "kv_b_proj.weight": (heads * (c["qk_nope_head_dim"] + c["v_head_dim"]), low),
+           p + "o_proj.weight": (h, heads * c["v_head_dim"])}
+    if c["q_lora_rank"]:
+        out |= {p + "q_a_proj.weight": (c["q_lora_rank"], h), p + "q_a_layernorm.weight": (c["q_lora_rank"],),
+                p + "q_b_proj.weight": (heads * wide, c["q_lora_rank"])}
+    else:
+        out[p + "q_proj.weight"] = (heads * wide, h)
+    if c["attention_bias"]:
+        out |= {p + name + ".bias": out[p + name + ".weight"][:1] for name in ("q_a_proj", "kv_a_proj_with_mqa", "o_proj")}
+    return out
+
+
+def deepseek_shapes(c, p, layer):
+    """A layer but for its norms."""
+    h, ffn, out = c["hidden_size"], c["moe_intermediate_size"], latent_shapes(c, p)
+    parts = {"": c["intermediate_size"]}
+    if layer >= c["first_k_dense_replace"]:
+        parts = {f"experts.{e}.": ffn for e in range(c["n_routed_experts"])} | {"shared_experts.": 2 * ffn}
+        out[p + "mlp.gate.weight"] = (c["n_routed_experts"], h)
+        if c["scoring_func"] == "sigmoid":
+            out[p + "mlp.gate.e_score_correction_bias"] = (c["n_routed_experts"],)
+    for name, size in parts.items():
+        out[f"{p}mlp.{name}gate_proj.weight"] = out[f"{p}mlp.{name}up_proj.weight"] = (size, h)
+        out[f"{p}mlp.{name}down_proj.weight"] = (h, size)
+    return out
 
 
 def linear_shapes(c):
@@ -168,15 +230,25 @@ def shapes(c):
         norm(n["first"], h)
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
-        for name, (shape, biased) in linear_shapes(c).items():
+        if "kv_lora_rank" in c:
+            out |= deepseek_shapes(c, p, i)
+        for name, (shape, biased) in linear_shapes(c).items() if "kv_lora_rank" not in c else ():
             out[p + name + ".weight"] = shape
             if biased:
                 out[p + name + ".bias"] = shape[:1]
+        for heads, part in (("num_attention_heads", "q"), ("num_key_value_heads", "k")):
+            if c.get("use_qk_norm"):
+                out[p + f"self_attn.{part}_norm.weight"] = (c[heads], c["head_dim"])
+            for head in range(c[heads]) if c.get("qk_layernorm") else ():
+                out[p + f"self_attn.{part}_layernorm.norms.{head}.weight"] = (c["head_dim"],)
         if "num_local_experts" in c:
             e, ffn = c["num_local_experts"], c["intermediate_size"]
             out[p + "block_sparse_moe.router.layer.weight"] = (e, h)
             out[p + "block_sparse_moe.input_linear.weight"] = (e, 2 * ffn, h)
             out[p + "block_sparse_moe.output_linear.weight"] = (e, h, ffn)
+        if "shared_intermediate_size" in c:
+            ffn = c["shared_intermediate_size"]
+            out[p + "shared_mlp.input_linear.weight"], out[p + "shared_mlp.output_linear.weight"] = (2 * ffn, h), (h, ffn)
         if "num_experts" in c:
             ffn = c["shared_expert_intermediate_size"]
             out[p + "mlp.gate.weight"], out[p + "mlp.shared_expert_gate.weight"] = (c["num_experts"], h), (1, h)
@@ -198,16 +270,19 @@ def shapes(c):
     return out
 
 
-def rotate(x, c):
+def rotate(x, c, layer=0):
     """x: [batch, heads, length, head], of which the first elements turn."""
     head, length = x.shape[-1], x.shape[-2]
     size = c.get("rotary_dim") or int(c.get("partial_rotary_factor", 1) * head)
     turned, still = x[..., :size], x[..., size:]
+    if c["model_type"] == "olmo3" and not is_full(c, layer):  # only layers without a window are scaled
+        c = {key: value for key, value in c.items() if key != "rope_scaling"}
     if not traits(c).get("pairs"):
         return torch.cat((decoder.rotate(turned, c), still), -1)
     frequencies = c["rope_theta"] ** (-torch.arange(0, size, 2).double() / size)
+    frequencies, magnitude = decoder.rope(c, frequencies, length)
     angles = torch.outer(torch.arange(length).double(), frequencies)
-    cos, sin = (t.float().double() for t in (angles.cos(), angles.sin()))  # as the device has them
+    cos, sin = ((magnitude * t).float().double() for t in (angles.cos(), angles.sin()))  # as the device has them
     a, b = turned[..., 0::2], turned[..., 1::2]
     return torch.cat((torch.stack((a * cos - b * sin, b * cos + a * sin), -1).flatten(-2).to(x.dtype), still), -1)
 
@@ -226,6 +301,50 @@ def queries_keys_values(y, p, w, c):
     return [t.reshape(batch, length, -1, head) for t in (q, k, v)]
 
 
+def latent_attention(y, p, w, c):
+    """DeepSeek's: queries, and keys with values, by way of fewer elements."""
+    (batch, length, _), heads, p = y.shape, c["num_attention_heads"], p + "self_attn."
+    still, turned, low = c["qk_nope_head_dim"], c["qk_rope_head_dim"], c["kv_lora_rank"]
+    between = {**c, "eps": 1e-6}
+
+    def by_heads(x, size):
+        return x.view(batch, length, -1, size).transpose(1, 2)
+
+    q = y if not c["q_lora_rank"] else norm(plain.linear(y, p + "q_a_proj", w), p + "q_a_layernorm", w, between)
+    q = by_heads(plain.linear(q, p + ("q_b_proj" if c["q_lora_rank"] else "q_proj"), w), still + turned)
+    both, rope = plain.linear(y, p + "kv_a_proj_with_mqa", w).split((low, turned), -1)
+    both = by_heads(plain.linear(norm(both, p + "kv_a_layernorm", w, between), p + "kv_b_proj", w), still + c["v_head_dim"])
+    k, v = both.split((still, c["v_head_dim"]), -1)
+    q = torch.cat((q[..., :still], rotate(q[..., still:], c)), -1)
+    k = torch.cat((k, rotate(by_heads(rope, turned), c).expand(-1, heads, -1, -1)), -1)
+    scale, scaling = 1 / math.sqrt(still + turned), c.get("rope_scaling", {})
+    if scaling.get("mscale_all_dim"):
+        scale *= (0.1 * scaling["mscale_all_dim"] * math.log(scaling["factor"]) + 1) ** 2
+    place = torch.arange(length)
+    scores = (q @ k.transpose(2, 3) * scale).masked_fill(place[:, None] < place[None, :], float("-inf"))
+    return plain.linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, -1), p + "o_proj", w)
+
+
+def deepseek_mixture(y, p, w, c):
+    """Experts by scores within groups, and one of all tokens."""
+    flat, groups = y.reshape(-1, y.shape[-1]), c["n_group"] if c["topk_method"] != "greedy" else 1
+    logits = flat @ w[p + "gate.weight"].T
+    third = c["scoring_func"] == "sigmoid"
+    scores = logits.sigmoid() if third else logits.softmax(-1)
+    choice = scores + w[p + "gate.e_score_correction_bias"].detach() if third else scores
+    if groups > 1:
+        of_groups = choice.view(len(flat), groups, -1).topk(2 if third else 1, -1)[0].sum(-1)
+        mask = torch.zeros_like(of_groups).scatter(1, of_groups.topk(c["topk_group"], -1)[1], 1)
+        choice = choice * mask.repeat_interleave(choice.shape[1] // groups, 1)
+    chosen = choice.topk(c["num_experts_per_tok"], -1)[1]
+    gates = scores.gather(1, chosen)
+    if c["norm_topk_prob"]:
+        gates = gates / gates.sum(-1, keepdim=True)
+    share = torch.zeros_like(scores).scatter(1, chosen, gates * c["routed_scaling_factor"])
+    out = sum(share[:, e, None] * gated(flat, f"{p}experts.{e}.", w) for e in range(c["n_routed_experts"]))
+    return (out + gated(flat, p + "shared_experts.", w)).view(y.shape)
+
+
 def slopes(heads, most):
     """ALiBi's, for any number of heads."""
     power = 2 ** math.floor(math.log2(heads))
@@ -241,14 +360,20 @@ def is_full(c, layer):
 
 
 def attention(y, p, w, c, layer):
+    if "kv_lora_rank" in c:
+        return latent_attention(y, p, w, c)
     t, (batch, length, _), heads = traits(c), y.shape, c["num_attention_heads"]
     n, q, k, v = t["names"], *queries_keys_values(y, p, w, c)
     if "q_norm" in n:
         q, k = (norm(x.flatten(-2) if t.get("joint") else x, p + n[part], w, c).view(x.shape)
                 for x, part in ((q, "q_norm"), (k, "k_norm")))
+    if c.get("use_qk_norm") or c.get("qk_layernorm"):
+        q, k = (own_norms(x, p + f"self_attn.{part}", w, c) for x, part in ((q, "q"), (k, "k")))
+    if c.get("clip_qkv"):
+        q, k, v = (x.clamp(-c["clip_qkv"], c["clip_qkv"]) for x in (q, k, v))
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
     if "alibi" not in t and not (t.get("only_windowed") and is_full(c, layer)):
-        q, k = rotate(q, c), rotate(k, c)
+        q, k = rotate(q, c, layer), rotate(k, c, layer)
     k, v = (x.repeat_interleave(heads // k.shape[1], 1) for x in (k, v))
     scores = q @ k.transpose(2, 3) * c.get("attention_multiplier", 1 / math.sqrt(c["head_dim"]))
     place = torch.arange(length)
@@ -258,6 +383,13 @@ def attention(y, p, w, c, layer):
     hidden = (back < 0) | (back >= (length if is_full(c, layer) else c["sliding_window"]))
     context = scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v
     return plain.linear(context.transpose(1, 2).reshape(batch, length, -1), p + n["o"], w)
+
+
+def own_norms(x, name, w, c):
+    """Each head's by itself, with weights of its own. x: [batch, length, heads, head]."""
+    gains = w[name + "_norm.weight"] if c.get("use_qk_norm") else torch.stack(
+        [w[f"{name}_layernorm.norms.{head}.weight"] for head in range(x.shape[2])])
+    return functional.layer_norm(x, x.shape[-1:], eps=c["eps"]) * gains
 
 
 def norm(x, name, w, c):
@@ -291,8 +423,14 @@ def gated(y, p, w):
 
 def mlp(y, p, w, c):
     n, act = traits(c)["names"], ACTIVATIONS[c["hidden_act"]]
+    if p + "mlp.gate.weight" in w and "kv_lora_rank" in c:
+        return deepseek_mixture(y, p + "mlp.", w, c)
     if "num_local_experts" in c:
-        return mixture(y, p + "block_sparse_moe.", w, c)
+        out = mixture(y, p + "block_sparse_moe.", w, c)
+        if "shared_intermediate_size" not in c:
+            return out
+        gate, up = plain.linear(y, p + "shared_mlp.input_linear", w).chunk(2, -1)
+        return out + plain.linear(functional.silu(gate) * up, p + "shared_mlp.output_linear", w)
     if "num_experts" in c:
         share = torch.sigmoid(plain.linear(y, p + "mlp.shared_expert_gate", w))
         return decoder.mixture(w, y, p, c, []) + share * gated(y, p + "mlp.shared_expert.", w)

@@ -53,6 +53,7 @@ FAMILIES["falcon_40b"] = {**FAMILIES["falcon"], "new_decoder_architecture": True
 RECIPE = {**common.PLAIN, "eps": 1e-6}
 # As OPT-350m: tokens narrower than the layers, norms of the sums, none before the head.
 FAMILIES["opt_350m"] = {**FAMILIES["opt"], "word_embed_proj_dim": 12, "do_layer_norm_before": False}
+FAMILIES["phi_norms"] = {**FAMILIES["phi"], "qk_layernorm": True}
 # As gpt_neox, with attention before the MLP.
 FAMILIES["gpt_neox_serial"] = {**FAMILIES["gpt_neox"], "use_parallel_residual": False}
 NAMES = {
@@ -116,6 +117,9 @@ def shapes(c):
             out[p + name + ".weight"] = shape
             if c["model_type"] != "falcon" and not (c["model_type"] == "gpt_neo" and name[-6:] in QKV):
                 out[p + name + ".bias"] = shape[:1]
+        for part in "qk" if c.get("qk_layernorm") else "":
+            norm_of_heads = f"{p}{n['qkv']}.{part}_layernorm"
+            out[norm_of_heads + ".weight"] = out[norm_of_heads + ".bias"] = (h // c["num_attention_heads"],)
         for name in (n["norm1"], n["norm2"]):
             out[p + name + ".weight"] = out[p + name + ".bias"] = (h,)
     if c.get("do_layer_norm_before", True):
@@ -157,6 +161,8 @@ def attention(y, p, w, c, hidden):
     else:
         q, k, v = (linear(y, p + f"{n['qkv']}.{part}_proj", w) for part in "qkv")
     q, k, v = (t.reshape(batch, length, -1, head).transpose(1, 2) for t in (q, k, v))
+    if c.get("qk_layernorm"):
+        q, k = (norm(t, p + f"{n['qkv']}.{part}_layernorm", w, c) for t, part in ((q, "q"), (k, "k")))
     if "positions" not in n:
         q, k = rotate(q, c), rotate(k, c)
     if shared < heads:

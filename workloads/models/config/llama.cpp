@@ -119,10 +119,58 @@ void read_use_bias(const Keys& keys, LlamaConfig& c) {
   c.out_bias = c.mlp_bias = c.qkv_bias;
 }
 
+/// "n_shared_experts" of DeepSeek, in experts' sizes.
+void read_shared(const Keys& keys, LlamaConfig& c) {
+  keys.optional("n_shared_experts", c.n_shared);
+  c.shared_size = c.n_shared * c.intermediate_size;
+}
+
+json shared_json(const LlamaConfig& c) {
+  return json(c.intermediate_size > 0 ? c.shared_size / c.intermediate_size : 0);
+}
+
+/// How a token's experts are found: by their scores alone, by groups, or as DeepSeek-V3 does.
+void read_choice(const Keys& keys, LlamaConfig& c) {
+  const bool third = c.kind == LlamaKind::kDeepseekV3;
+  keys.only("scoring_func", third ? "sigmoid" : "softmax");
+  const json method = keys.has("topk_method") ? keys.at("topk_method") : json(third ? "noaux_tc" : "greedy");
+  if (third || method != "greedy") {
+    keys.optional("n_group", c.groups), keys.optional("topk_group", c.top_groups);
+    keys.only("topk_method", third ? "noaux_tc" : "group_limited_greedy");
+  }
+}
+
+json choice_json(const LlamaConfig& c) {
+  if (c.kind == LlamaKind::kDeepseekV3) return "noaux_tc";
+  return c.groups > 1 ? "group_limited_greedy" : "greedy";
+}
+
+void check_groups(const Rules& rules, const LlamaConfig& c) {
+  rules.positive("n_group", c.groups, 512);
+  rules.divides("n_group", c.groups, "n_routed_experts", c.num_experts);
+  if (c.top_groups < 1 || c.top_groups > c.groups)
+    rules.fail("topk_group", fmt::format("{} is not in 1..{}", c.top_groups, c.groups));
+  if (c.top_groups * (c.num_experts / c.groups) < c.num_experts_per_tok)
+    rules.fail("topk_group", fmt::format("{} groups have not {} experts", c.top_groups, c.num_experts_per_tok));
+}
+
+void check_first(const Rules& rules, const LlamaConfig& c) {
+  if (c.first_dense < 0 || c.first_dense >= c.num_hidden_layers)
+    rules.fail("first_k_dense_replace", fmt::format("{} leaves no layer with experts", c.first_dense));
+}
+
+void check_values(const Rules& rules, const LlamaConfig& c) {
+  rules.positive("v_head_dim", c.v_head_dim, c.qk_nope_head_dim + c.qk_rope_head_dim);
+}
+
 bool has_attention_bias(const L& c) { return dialect_of(c.kind).biases.attention; }
 bool has_no_attention_bias(const L& c) { return !has_attention_bias(c); }
 bool has_mlp_bias(const L& c) { return dialect_of(c.kind).biases.mlp; }
 bool has_no_mlp_bias(const L& c) { return !has_mlp_bias(c); }
+bool is_latent(const L& c) { return dialect_of(c.kind).latent; }
+bool is_plain(const L& c) { return !is_latent(c); }
+bool is_deepseek3(const L& c) { return c.kind == LlamaKind::kDeepseekV3; }
+bool is_shared_granite(const L& c) { return c.kind == LlamaKind::kGraniteMoeShared; }
 bool is_ernie(const L& c) { return c.kind == LlamaKind::kErnie45; }
 bool is_no_ernie(const L& c) { return !is_ernie(c); }
 bool is_seed(const L& c) { return c.kind == LlamaKind::kSeedOss; }
@@ -132,6 +180,14 @@ bool has_eps_key(const L& c, std::string_view key) { return dialect_of(c.kind).n
 bool has_rms_eps(const L& c) { return has_eps_key(c, "rms_norm_eps"); }
 bool has_layer_norm_eps(const L& c) { return has_eps_key(c, "layer_norm_eps"); }
 bool has_norm_eps(const L& c) { return has_eps_key(c, "norm_eps"); }
+
+bool has_heads_key(const L& c, std::string_view key) {
+  const char* own = dialect_of(c.kind).norms.heads_key;
+  return own && own == key;
+}
+bool has_qk_norm_key(const L& c) { return has_heads_key(c, "use_qk_norm"); }
+bool has_qk_layernorm_key(const L& c) { return has_heads_key(c, "qk_layernorm"); }
+bool is_cohere2(const L& c) { return c.kind == LlamaKind::kCohere2; }
 
 bool is_gemma3(const L& c) { return c.kind == LlamaKind::kGemma3; }
 bool is_phi3(const L& c) { return c.kind == LlamaKind::kPhi3; }
@@ -156,16 +212,19 @@ bool has_expert_key(const L& c, std::string_view key) {
   const char* count = dialect_of(c.kind).experts.count;
   return count && count == key;
 }
+bool has_experts(const L& c) { return dialect_of(c.kind).experts.count != nullptr; }
 bool has_local_experts(const L& c) { return has_expert_key(c, "num_local_experts"); }
 bool has_relu2(const L& c) { return dialect_of(c.kind).activation == Activation::kRelu2; }
 bool has_silu(const L& c) { return dialect_of(c.kind).activation == Activation::kSilu; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
 bool is_olmoe(const L& c) { return c.kind == LlamaKind::kOlmoe; }
 bool is_qwen2_moe(const L& c) { return c.kind == LlamaKind::kQwen2Moe; }
-bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
+bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c) || is_latent(c); }
+bool has_sparse_step(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
+bool has_routed_experts(const L& c) { return has_expert_key(c, "n_routed_experts"); }
+bool has_router_loss(const L& c) { return has_experts(c) && !is_latent(c); }
 bool clips(const L& c) { return is_olmoe(c) || c.kind == LlamaKind::kOlmo; }
 bool has_num_experts(const L& c) { return has_expert_key(c, "num_experts"); }
-bool has_experts(const L& c) { return dialect_of(c.kind).experts.count != nullptr; }
 bool has_rotary_share(const L& c) { return dialect_of(c.kind).positions.share > 0; }
 bool has_no_rotary_share(const L& c) { return !has_rotary_share(c); }
 
@@ -175,14 +234,24 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "hidden_size", .member = &L::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &L::num_hidden_layers, .required = true, .range = kLayers},
     {.key = "num_attention_heads", .member = &L::num_attention_heads, .required = true, .range = kHeadCounts},
-    {.key = "intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth},
+    {.key = "intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth, .when = is_plain},
+    {.key = "intermediate_size", .member = &L::dense_size, .required = true, .range = kWidth, .when = is_latent},
     {.key = "max_position_embeddings", .member = &L::max_position_embeddings, .required = true},
     {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts,
      .otherwise = [](L& c) {
        const std::int64_t heads = dialect_of(c.kind).kv_heads;
        c.num_key_value_heads = heads > 0 ? heads : c.num_attention_heads;
      }},
-    {.key = "head_dim", .member = &L::head_dim,
+    {.key = "q_lora_rank", .member = &L::q_lora_rank, .range = kPositiveOrNone, .when = is_latent},
+    {.key = "kv_lora_rank", .member = &L::kv_lora_rank, .required = true, .range = kWidth, .when = is_latent},
+    {.key = "qk_nope_head_dim", .member = &L::qk_nope_head_dim, .required = true, .when = is_latent},
+    {.key = "qk_rope_head_dim", .member = &L::qk_rope_head_dim, .required = true, .when = is_latent},
+    {.key = "v_head_dim", .member = &L::v_head_dim, .required = true, .when = is_latent, .check = check_values},
+    {.key = "rope_interleave", .member = &L::rope_interleave, .when = is_deepseek3},
+    {.key = "head_dim", .when = is_latent, .written = kNever,
+     .otherwise = [](L& c) { c.head_dim = c.qk_nope_head_dim + c.qk_rope_head_dim; },
+     .read = [](const Keys&, L&) {}, .check = check_head},
+    {.key = "head_dim", .member = &L::head_dim, .when = is_plain,
      .otherwise = [](L& c) {
        c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
        if (const std::int64_t head = dialect_of(c.kind).head; head > 0) c.head_dim = head;
@@ -222,13 +291,14 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "use_bias", .member = &L::qkv_bias, .when = is_ernie, .read = read_use_bias},
     {.key = "logit_scale", .member = &L::logit_scale, .when = is_cohere,
      .otherwise = [](L& c) { c.logit_scale = 0.0625; }},
-    {.key = "use_qk_norm", .only = false, .when = is_cohere},
+    {.key = "use_qk_norm", .member = &L::own_norms, .when = has_qk_norm_key},
+    {.key = "use_qk_norm", .only = false, .when = is_cohere2, .written = kNever},
     {.key = "partial_rotary_factor", .only = 1.0, .when = has_no_rotary_share, .written = kNever},
     {.key = "partial_rotary_factor", .member = &L::rotary_share, .when = has_rotary_share,
      .otherwise = [](L& c) { c.rotary_share = dialect_of(c.kind).positions.share; }, .check = check_turned},
     {.key = "use_qkv_bias", .member = &L::qkv_bias, .when = is_stablelm},
     {.key = "use_parallel_residual", .member = &L::parallel, .when = is_stablelm},
-    {.key = "qk_layernorm", .only = false, .when = is_stablelm},
+    {.key = "qk_layernorm", .member = &L::own_norms, .when = has_qk_layernorm_key},
     {.key = "hidden_dropout", .only = 0.0, .when = is_stablelm},
     {.key = "layer_norm_eps", .member = &L::rms_norm_eps, .when = has_layer_norm_eps},
     {.key = "norm_eps", .member = &L::rms_norm_eps, .when = has_norm_eps},
@@ -238,23 +308,40 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
      .check = check_experts},
     {.key = "moe_intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth,
      .when = has_moe_size},
+    {.key = "n_routed_experts", .member = &L::num_experts, .required = true, .when = has_routed_experts,
+     .check = check_experts},
+    {.key = "n_shared_experts", .when = is_latent, .read = read_shared, .write = shared_json},
+    {.key = "first_k_dense_replace", .member = &L::first_dense, .when = is_latent, .check = check_first},
+    {.key = "moe_layer_freq", .only = 1, .when = is_latent, .written = kNever},
+    {.key = "routed_scaling_factor", .member = &L::routed_scale, .when = is_latent,
+     .otherwise = [](L& c) { c.routed_scale = is_deepseek3(c) ? 2.5 : 1; }},
+    {.key = "topk_method", .when = is_latent, .read = read_choice, .write = choice_json},
+    {.key = "n_group", .when = is_latent, .write = [](const L& c) { return json(c.groups); }},
+    {.key = "topk_group", .when = is_latent, .write = [](const L& c) { return json(c.top_groups); },
+     .check = check_groups},
+    {.key = "scoring_func", .when = is_latent,
+     .write = [](const L& c) { return json(is_deepseek3(c) ? "sigmoid" : "softmax"); }},
+    {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = is_deepseek3},
+    {.key = "norm_topk_prob", .only = false, .when = [](const L& c) { return c.kind == LlamaKind::kDeepseekV2; }},
+    {.key = "shared_intermediate_size", .member = &L::shared_size, .range = kWidth, .when = is_shared_granite,
+     .otherwise = [](L& c) { c.shared_size = 1024; }},
     {.key = "shared_expert_intermediate_size", .member = &L::shared_size, .required = true, .range = kWidth,
      .when = is_qwen2_moe},
     {.key = "qkv_bias", .member = &L::qkv_bias, .when = is_qwen2_moe},
     {.key = "num_experts_per_tok", .member = &L::num_experts_per_tok, .required = true, .when = has_experts,
      .check = check_chosen},
-    {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_experts,
+    {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_router_loss,
      .otherwise = [](L& c) { c.router_aux_loss_coef = is_olmoe(c) ? 0.01 : 0.001; },  // as transformers
      .check = check_balance},
-    {.key = "output_router_logits", .member = &L::output_router_logits, .when = has_experts},
+    {.key = "output_router_logits", .member = &L::output_router_logits, .when = has_router_loss},
     {.key = "capacity_factor", .member = &L::capacity_factor, .when = has_experts,
      .written = [](const L& c) { return c.capacity_factor > 0; }, .check = check_capacity},
     {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = has_num_experts,
      .otherwise = [](L& c) { c.norm_topk_prob = false; }},
     {.key = "router_jitter_noise", .only = 0.0, .when = has_experts, .written = kNever},
-    {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = has_moe_size},
-    {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = has_moe_size},
-    {.key = "clip_qkv", .only = None{}, .when = clips, .written = kNever},
+    {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = has_sparse_step},
+    {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = has_sparse_step},
+    {.key = "clip_qkv", .member = &L::clip_qkv, .range = kPositiveOrNone, .when = clips},
     {.key = "rms_norm_eps", .member = &L::rms_norm_eps, .when = has_rms_eps},
     {.key = "rope_theta", .member = &L::rope_theta,
      .otherwise = [](L& c) { c.rope_theta = dialect_of(c.kind).positions.theta; }},
@@ -301,6 +388,8 @@ void check(const LlamaConfig& c, std::string_view where) {
   const Rules rules{where};
   check_fields<L>(kLlamaFields, c, rules);
   rules.divides("num_key_value_heads", c.num_key_value_heads, "num_attention_heads", c.num_attention_heads);
+  if (is_latent(c) && c.num_key_value_heads != c.num_attention_heads)
+    rules.fail("num_key_value_heads", fmt::format("is not num_attention_heads {}", c.num_attention_heads));
 }
 
 json to_json(const LlamaConfig& c) { return write_fields<L>(kLlamaFields, c); }

@@ -17,18 +17,26 @@ struct RopeName {
   std::string_view name;
   RopeScaling::Type type;
 };
-constexpr std::array kRopes = {RopeName{"llama3", R::Type::kLlama3}, RopeName{"linear", R::Type::kLinear},
-                               RopeName{"dynamic", R::Type::kDynamic}, RopeName{"longrope", R::Type::kLong},
-                               RopeName{"su", R::Type::kLong}};  // as Phi-3's first files call it
+constexpr std::array kRopes = {
+    RopeName{"llama3", R::Type::kLlama3},   RopeName{"linear", R::Type::kLinear},
+    RopeName{"dynamic", R::Type::kDynamic}, RopeName{"longrope", R::Type::kLong},
+    RopeName{"yarn", R::Type::kYarn},       RopeName{"su", R::Type::kLong}};  // as Phi-3's first files call it
 
 bool is_llama3(const R& rope) { return rope.type == R::Type::kLlama3; }
 bool is_long(const R& rope) { return rope.type == R::Type::kLong; }
 bool is_short(const R& rope) { return !is_long(rope); }
+bool is_yarn(const R& rope) { return rope.type == R::Type::kYarn; }
+bool has_magnitude(const R& rope) { return is_long(rope) || is_yarn(rope); }
 
 void check_high(const Rules& rules, const R& rope) {
   if (!(rope.high_freq_factor > rope.low_freq_factor && rope.high_freq_factor < 1e12))
     rules.fail("high_freq_factor",
                fmt::format("{} is not above low_freq_factor {}", rope.high_freq_factor, rope.low_freq_factor));
+}
+
+void check_betas(const Rules& rules, const R& rope) {
+  if (!(rope.beta_fast > rope.beta_slow && rope.beta_fast < 1e12))
+    rules.fail("beta_fast", fmt::format("{} is not above beta_slow {}", rope.beta_fast, rope.beta_slow));
 }
 
 void check_factors(const Rules& rules, const R& rope) {
@@ -50,8 +58,16 @@ constexpr auto kRopeFields = std::to_array<Field<R>>({
     {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .when = is_long,
      .written = kNever},
     {.key = "factor", .member = &R::factor, .when = is_long, .written = kNever},
-    {.key = "attention_factor", .member = &R::attention_factor, .range = kPositiveOrNone, .when = is_long,
+    {.key = "attention_factor", .member = &R::attention_factor, .range = kPositiveOrNone, .when = has_magnitude,
      .written = [](const R& r) { return r.attention_factor > 0; }},
+    {.key = "original_max_position_embeddings", .member = &R::original_max_position_embeddings, .when = is_yarn},
+    {.key = "beta_slow", .member = &R::beta_slow, .when = is_yarn},
+    {.key = "beta_fast", .member = &R::beta_fast, .when = is_yarn, .check = check_betas},
+    {.key = "mscale", .member = &R::mscale, .range = kPositiveOrNone, .when = is_yarn,
+     .written = [](const R& r) { return r.mscale > 0; }},
+    {.key = "mscale_all_dim", .member = &R::mscale_all_dim, .range = kPositiveOrNone, .when = is_yarn,
+     .written = [](const R& r) { return r.mscale_all_dim > 0; }},
+    {.key = "truncate", .member = &R::truncate, .when = is_yarn, .written = [](const R& r) { return !r.truncate; }},
     {.key = "short_factor", .when = is_long, .write = [](const R& r) { return json(r.short_factor); }},
     {.key = "long_factor", .when = is_long, .write = [](const R& r) { return json(r.long_factor); },
      .check = check_factors},
@@ -87,11 +103,13 @@ void read_scaling(const Keys& keys, LlamaConfig& c) {
   const auto* known = std::ranges::find(kRopes, type.is_string() ? type.get<std::string>() : "", &RopeName::name);
   if (known == kRopes.end())
     keys.fail(fmt::format("the rotary scaling of type {} is not modelled", type.dump()),
-              "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\", \"dynamic\" or "
-              "\"longrope\"");
-  R& rope = c.rope_scaling.emplace(read_fields<R>(kRopeFields, keys, {.type = known->type}));
+              "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\", \"dynamic\", "
+              "\"yarn\" or \"longrope\"");
+  R start{.type = known->type};
+  if (is_yarn(start)) start.original_max_position_embeddings = c.max_position_embeddings;
+  R& rope = c.rope_scaling.emplace(read_fields<R>(kRopeFields, keys, std::move(start)));
   if (!is_long(rope)) return;
-  const auto pairs = static_cast<std::int64_t>(c.rotary_share * static_cast<double>(c.head_dim)) / 2;
+  const std::int64_t pairs = turned_elements(c) / 2;
   rope.short_factor = factors(keys, "short_factor", pairs);
   rope.long_factor = factors(keys, "long_factor", pairs);
   if (!keys.has("factor")) rope.factor = long_factor(c);
@@ -99,15 +117,21 @@ void read_scaling(const Keys& keys, LlamaConfig& c) {
 
 }  // namespace
 
-/// transformers 5 renamed the key and moved rope_theta inside.
+/// transformers 5 renamed the key and moved rope_theta inside, for each kind of layer where these differ.
 void read_rope(const Keys& keys, LlamaConfig& c) {
-  for (const char* key : {"rope_scaling", "rope_parameters"})
-    if (keys.has(key)) read_scaling(Keys{keys, key}, c);
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    if (!keys.has(key)) continue;
+    const Keys rope{keys, key};
+    const bool by_kind = c.local_theta > 0 && rope.has("full_attention") && rope.has("sliding_attention");
+    read_scaling(by_kind ? Keys{rope, "full_attention"} : rope, c);
+    if (!by_kind) continue;
+    const Keys local{rope, "sliding_attention"};
+    local.only("rope_type", "default");
+    local.optional("rope_theta", c.local_theta);
+  }
 }
 
-/// Releases of transformers differ in whether layers with a window are scaled, too.
 void check_rope(const Rules& rules, const LlamaConfig& c) {
-  if (c.rope_scaling && c.kind == LlamaKind::kOlmo3) rules.fail("rope_scaling", "is not modelled for this family");
   if (c.rope_scaling) check_fields<R>(kRopeFields, *c.rope_scaling, rules.inside("rope_scaling"));
 }
 

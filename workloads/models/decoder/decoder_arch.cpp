@@ -43,6 +43,7 @@ Sizes sizes_of(const DecoderArch& arch) {
           .positions = arch.positions,
           .experts = arch.block.mixture ? arch.block.mixture->experts : 0,
           .shared = arch.block.mixture ? arch.block.mixture->shared.size : 0,
+          .dense = arch.block.mixture && arch.block.mixture->first > 0 ? arch.block.mixture->dense_size : 0,
           .joint_heads = arch.block.attention.joint_norms};
 }
 
@@ -109,19 +110,19 @@ FrameworkOps decoder_ops(const Model& model, DecoderOps layer, const Step& step)
 
 std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length) {
   std::vector<HostTable> out;
-  const auto add = [&](const std::string& name, const std::vector<double>& frequencies) {
+  const auto add = [&](const std::string& name, const std::vector<double>& frequencies, double magnitude) {
     if (frequencies.empty()) return;
     HostTable cos{name + ".cos", {}}, sin{name + ".sin", {}};
     for (std::int64_t p = 0; p < length; ++p)
       for (const double f : frequencies) {
-        cos.values.push_back(static_cast<float>(rotary.magnitude * std::cos(static_cast<double>(p) * f)));
-        sin.values.push_back(static_cast<float>(rotary.magnitude * std::sin(static_cast<double>(p) * f)));
+        cos.values.push_back(static_cast<float>(magnitude * std::cos(static_cast<double>(p) * f)));
+        sin.values.push_back(static_cast<float>(magnitude * std::sin(static_cast<double>(p) * f)));
       }
     out.push_back(std::move(cos)), out.push_back(std::move(sin));
   };
   const bool longer = !rotary.long_frequencies.empty() && length > rotary.long_from;
-  add("rope", longer ? rotary.long_frequencies : rotary.frequencies);
-  add("rope.window", rotary.windowed);
+  add("rope", longer ? rotary.long_frequencies : rotary.frequencies, rotary.magnitude);
+  add("rope.window", rotary.windowed, 1);
   return out;
 }
 
@@ -134,21 +135,30 @@ double decoder_flops(const DecoderArch& f, const Step& step) {
   const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.block.mlp.size);
   const auto kv = static_cast<double>(f.block.attention.key_size()),
              q = static_cast<double>(f.block.attention.query_size());
-  double mlp = (f.block.mlp.gated ? 3 : 2) * h * ffn;
-  if (const auto& m = f.block.mixture) {
-    const auto shared = static_cast<double>(m->shared.size);
-    mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
-    if (m->shared.size > 0) mlp += h * (3 * shared + 1);
-  }
-  const double layer = h * (2 * q + 2 * kv) + mlp;
   const auto layers = static_cast<double>(f.layers), length = static_cast<double>(step.kind.length);
+  double mlps = layers * (f.block.mlp.gated ? 3 : 2) * h * ffn;
+  if (const auto& m = f.block.mixture) {
+    const auto shared = static_cast<double>(m->shared.size), dense = static_cast<double>(std::min(m->first, f.layers));
+    double mlp = mlps / layers * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
+    if (m->shared.size > 0) mlp += h * (3 * shared + (m->shared.share.empty() ? 0 : 1));
+    mlps = (layers - dense) * mlp + dense * 3 * h * static_cast<double>(m->dense_size);
+  }
+  const auto context = static_cast<double>(f.block.attention.context_size());
+  double projections = h * (q + context + 2 * kv);
+  if (const LatentArch& l = f.block.attention.latent; l.keys > 0) {
+    const auto low = static_cast<double>(l.keys), turned = static_cast<double>(2 * f.block.rotary.pairs());
+    const auto queries = static_cast<double>(l.queries), heads = static_cast<double>(f.block.attention.heads);
+    projections = (l.queries > 0 ? queries * (h + q) : h * q) + h * (low + turned + context) +
+                  low * (q - heads * turned + context);
+  }
   const double head = f.head.classes > 0 ? static_cast<double>(f.head.classes) / length  // of one token of a text
                                          : static_cast<double>(f.vocabulary);
   const auto width = static_cast<double>(f.token_width());
   double ends = (f.head.classes > 0 ? h : width) * head;
   for (const std::string* projection : {&f.embedding.projection, &f.head.projection})
     if (!projection->empty()) ends += h * width;
-  const double linear = 2 * (layers * layer + ends), others = 2 * f.adapter_parameters + 4 * layers * q * length;
+  const double linear = 2 * (layers * projections + mlps + ends);
+  const double others = 2 * f.adapter_parameters + 2 * layers * (q + context) * length;
   const double tokens =
       static_cast<double>(step.plan.micro_batch * step.kind.length * step.plan.micro_batches) * step.plan.data;
   if (!step.kind.training) return (linear + others) * tokens;

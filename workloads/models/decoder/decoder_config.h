@@ -18,15 +18,20 @@ namespace workloads {
 
 /// The scaling of the rotary embedding for longer texts. kLlama3 (Llama 3.1): slow rotations are slowed by `factor`,
 /// fast ones kept, and those between blended. kLinear: all are slowed. kDynamic: none within max_position_embeddings,
-/// the only lengths that are modelled. Source: transformers, modeling_rope_utils.py.
+/// the only lengths that are modelled. kYarn (Peng et al., arXiv:2309.00071): pairs that turn less often than beta_slow
+/// times in the original positions are slowed, those that turn more often than beta_fast kept, others blended by their
+/// number. Source: transformers, modeling_rope_utils.py.
 struct RopeScaling {
-  enum class Type { kLlama3, kLinear, kDynamic, kLong };
+  enum class Type { kLlama3, kLinear, kDynamic, kLong, kYarn };
   Type type = Type::kLlama3;
   double factor = 8;  // of kLong: positions over original_max_position_embeddings
   /// For kLong: the divisors of each pair's frequency, in sequences of up to original_max_position_embeddings tokens
   /// and in longer ones, and the factor of cosines and sines; 0: transformers' formula.
   std::vector<double> short_factor{}, long_factor{};
   double attention_factor = 0;
+  double beta_fast = 32, beta_slow = 1;  // for kYarn, with the factors of its magnitude; 0: transformers' formula
+  double mscale = 0, mscale_all_dim = 0;
+  bool truncate = true;  // the blend begins and ends at whole pairs
   double low_freq_factor = 1;
   double high_freq_factor = 4;
   std::int64_t original_max_position_embeddings = 8192;
@@ -62,7 +67,10 @@ enum class LlamaKind {
   kOlmo,
   kOlmo3,
   kGraniteMoe,
-  kQwen2Moe
+  kQwen2Moe,
+  kGraniteMoeShared,
+  kDeepseekV2,
+  kDeepseekV3
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -70,14 +78,20 @@ struct ExpertNames {
   const char* count = nullptr;  // "num_experts"
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
   const char *fused_wide = "", *fused_down = "";  // as MixtureArch has them
+  /// Of the expert of all tokens, where a relative has one, as SharedExpertArch has them.
+  const char *shared = "", *shared_share = "", *shared_fused = "", *shared_down = "";
+  const char* bias = "";  // as RouterArch has it
 };
 
 /// The norms of a relative.
 struct DialectNorms {
   NormPlace place = NormPlace::kBefore;
-  bool of_heads = false;  // RMSNorm of each head of queries and keys
-  bool joint = false;     // one norm over all heads of queries, and one of keys
-  bool layer = false;     // they are LayerNorms
+  bool of_heads = false;            // RMSNorm of each head of queries and keys
+  bool joint = false;               // one norm over all heads of queries, and one of keys
+  const char* heads_key = nullptr;  // a key that says whether each head of queries and keys has a norm of its own
+  const char *query = "self_attn.q_norm", *key_name = "self_attn.k_norm";
+  bool listed = false;  // as AttentionNames has it
+  bool layer = false;   // they are LayerNorms
   bool gain = true, bias = true;
   double offset = 0;                                 // they multiply by weight + this
   const char* key = "rms_norm_eps";                  // of their eps; empty: a file has none
@@ -98,6 +112,7 @@ struct DialectPositions {
   std::int64_t full_every = 0;  // one in this many layers has no window; the same
   bool pattern = false;         // "sliding_window_pattern" says it,
   bool listed = false;          // and "layer_types", which is written
+  bool scaled_full = false;     // "rope_scaling" is of layers without a window alone
 };
 
 /// The biases of a relative: of queries, keys and values always, or those that a key of the file has.
@@ -128,6 +143,7 @@ struct LlamaDialect {
   bool fused_qkv = false;    // a file has queries, keys and values in one tensor,
   bool fused_mlp = false;    // or gate and up
   bool classifies = true;    // transformers has a model that classifies texts
+  bool latent = false;       // keys and values by way of fewer elements, and DeepSeek's keys of experts
   ExpertNames experts{};
   Activation activation = Activation::kSilu;
   std::int64_t head = 0, kv_heads = 0;  // "head_dim" and "num_key_value_heads" when the file does not say; 0: as Llama
@@ -149,6 +165,15 @@ struct LlamaParts {
   bool qkv_bias = false, out_bias = false, mlp_bias = false;
   bool parallel = false;        // both read the same norm
   double residual_dropout = 0;  // of their outputs
+  bool own_norms = false;       // each head of queries and keys has a norm of its own
+  double clip_qkv = 0;          // queries, keys and values are kept within it; 0: they are not
+};
+
+/// Attention by way of fewer elements, as LatentArch has it.
+struct LlamaLatent {
+  std::int64_t q_lora_rank = 0, kv_lora_rank = 0;  // of queries 0: one projection
+  std::int64_t qk_nope_head_dim = 0, qk_rope_head_dim = 0, v_head_dim = 0;
+  bool rope_interleave = true;  // a file's pairs that turn are neighbours
 };
 
 struct LlamaScales {
@@ -163,9 +188,14 @@ struct LlamaExperts {
   std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer
   bool norm_topk_prob = true;                             // a token's gates add up to 1
   double router_aux_loss_coef = 0;
-  bool output_router_logits = false;  // without it transformers leaves the router's loss out
-  std::int64_t shared_size = 0;       // of an expert that every token has; 0: there is none
-  double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
+  bool output_router_logits = false;        // without it transformers leaves the router's loss out
+  std::int64_t shared_size = 0;             // of an expert that every token has; 0: there is none
+  double capacity_factor = 0;               // slots of an expert over an even share of the tokens; 0: none is dropped
+  std::int64_t first_dense = 0;             // so many layers have no experts, but an MLP
+  std::int64_t dense_size = 0;              // of this size
+  std::int64_t n_shared = 0;                // shared_size in experts' sizes, as DeepSeek's files say it
+  double routed_scale = 1;                  // of the sum of a token's experts
+  std::int64_t groups = 1, top_groups = 1;  // as RouterArch has them
 };
 
 /// The labels of texts that LlamaForSequenceClassification learns, and the token that fills rows behind a text.
@@ -175,7 +205,7 @@ struct TextClasses {
 };
 
 /// LlamaForCausalLM and its relatives.
-struct LlamaConfig : LlamaPattern, LlamaParts, LlamaScales, LlamaExperts {
+struct LlamaConfig : LlamaPattern, LlamaParts, LlamaLatent, LlamaScales, LlamaExperts {
   LlamaKind kind = LlamaKind::kLlama;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -208,9 +238,13 @@ void check(const LlamaConfig& config, std::string_view where);
 void apply(const ModelChange& change, LlamaConfig& config);
 nlohmann::json to_json(const LlamaConfig& config);
 
+/// Elements of a head that turn: an even number.
+std::int64_t turned_elements(const LlamaConfig& config);
 /// Radians per position of each of the head_dim / 2 rotated pairs (element j goes with j + head_dim / 2); `longer`: in
 /// sequences beyond the original positions of a model that has such.
 std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = false);
+/// YaRN's factor of cosines and sines, or the root of one of scores.
+double yarn_magnitude(double factor, double scale);
 /// The factor of cosines and sines.
 double rope_magnitude(const LlamaConfig& config);
 

@@ -87,9 +87,12 @@ class Decoder final : public SplitGraph {
   }
 
   bool of_heads(const WeightSpec& spec) const override {
-    const AttentionNames& names = arch_.block.names.attention;
-    return !names.query_norm.empty() && (spec.name.ends_with(fmt::format("{}.weight", names.query_norm)) ||
-                                         spec.name.ends_with(fmt::format("{}.weight", names.key_norm)));
+    const AttentionNames& n = arch_.block.names.attention;
+    for (const std::string* part :
+         {&n.query_norm, &n.key_norm, &n.query_low, &n.query_low_norm, &n.low, &n.low_norm, &n.turned})
+      for (const char* kind : {"weight", "bias"})
+        if (!part->empty() && spec.name.ends_with(fmt::format(".{}.{}", *part, kind))) return true;
+    return false;
   }
 
   Block block_;

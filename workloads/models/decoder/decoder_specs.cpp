@@ -74,8 +74,44 @@ Stored by_halves(const DecoderArch& arch, const Projection& p, Stored from) {
   return from;
 }
 
+/// The rows of `count` pairs from `first` on as the device has them.
+void add_pairs(std::vector<Rows>& rows, std::int64_t first, std::int64_t count, bool neighbours) {
+  if (!neighbours) return rows.push_back({first, 2 * count});
+  rows.push_back({first, count, 2}), rows.push_back({first + 1, count, 2});
+}
+
+/// Heads of a file end with the elements that turn; on the device these come first. A file's tensor of keys and values
+/// has each head's keys, then its values.
+void latent_attention(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
+  const AttentionArch& a = arch.block.attention;
+  const LatentArch& l = a.latent;
+  const AttentionNames& names = arch.block.names.attention;
+  const std::int64_t pairs = arch.block.rotary.pairs(), still = a.head - 2 * pairs, both = still + l.values;
+  const bool neighbours = arch.block.rotary.neighbours;
+  Stored queries{prefix + names.query, a.query_size(), {}}, keys{prefix + names.fused, a.heads * both, {}},
+      values = keys;
+  for (std::int64_t h = 0; h < a.heads; ++h) {
+    add_pairs(queries.rows, h * a.head + still, pairs, neighbours), queries.rows.push_back({h * a.head, still});
+    keys.rows.push_back({h * both, still}), values.rows.push_back({h * both + still, l.values});
+  }
+  Stored low{prefix + names.low_fused, l.keys + 2 * pairs, {{0, l.keys}}}, turned{low.name, low.all, {}};
+  add_pairs(turned.rows, l.keys, pairs, neighbours);
+  if (l.queries > 0) {
+    put(list, {prefix + names.query_low, arch.hidden, l.queries, TensorSplit::kNone, a.qkv_bias});
+    list.rms_norm(prefix + names.query_low_norm, l.queries);
+  }
+  put(list, {prefix + names.query, l.queries > 0 ? l.queries : arch.hidden, a.query_size()}, queries);
+  put(list, {prefix + names.low, arch.hidden, l.keys, TensorSplit::kNone, a.qkv_bias}, low);
+  put(list, {prefix + names.turned, arch.hidden, 2 * pairs, TensorSplit::kNone, a.qkv_bias}, turned);
+  list.rms_norm(prefix + names.low_norm, l.keys);
+  put(list, {prefix + names.key, l.keys, a.heads * still}, keys);
+  put(list, {prefix + names.value, l.keys, a.heads * l.values}, values);
+  put(list, {prefix + names.out, a.context_size(), arch.hidden, TensorSplit::kAxis1, a.out_bias});
+}
+
 void attention(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
   const AttentionArch& a = arch.block.attention;
+  if (a.latent.keys > 0) return latent_attention(list, arch, prefix);
   const AttentionNames& names = arch.block.names.attention;
   const std::int64_t query = a.query_size(), key = a.key_size();
   const Projection projections[] = {
@@ -103,42 +139,80 @@ void experts(SpecList& list, const DecoderArch& arch, const std::string& prefix)
     list.stored_in(std::move(pieces));
   };
   list.matrix(prefix + m.router, hidden, m.experts);
+  if (!m.choice.bias.empty()) list.tensor(prefix + m.choice.bias, {m.experts}, Init::kZeros), list.freeze();
   list.stacked(prefix + m.prefix, m.gate, m.experts, hidden, size);
   stored(m.fused_wide, 0, 2 * size, {.in = hidden, .out = size});
   list.stacked(prefix + m.prefix, m.up, m.experts, hidden, size);
   stored(m.fused_wide, size, 2 * size, {.in = hidden, .out = size});
   list.stacked(prefix + m.prefix, m.down, m.experts, size, hidden, TensorSplit::kAxis1);
   stored(m.fused_down, 0, hidden, {.in = size, .out = hidden});
-  if (const SharedExpertArch& shared = m.shared; shared.size > 0) {
-    list.matrix(prefix + shared.gate, hidden, shared.size), list.expert_split(TensorSplit::kAxis0);
-    list.matrix(prefix + shared.up, hidden, shared.size), list.expert_split(TensorSplit::kAxis0);
-    list.matrix(prefix + shared.down, shared.size, hidden), list.expert_split(TensorSplit::kAxis1);
-    list.matrix(prefix + shared.share, hidden, 1);
-  }
+  const SharedExpertArch& shared = m.shared;
+  if (shared.size == 0) return;
+  const auto wide = [&](const std::string& name, std::int64_t first) {
+    const Stored from =
+        shared.fused.empty() ? Stored{} : Stored{prefix + shared.fused, 2 * shared.size, {{first, shared.size}}};
+    put(list, {prefix + name, hidden, shared.size, TensorSplit::kNone}, from), list.expert_split(TensorSplit::kAxis0);
+  };
+  wide(shared.gate, 0), wide(shared.up, shared.size);
+  list.matrix(prefix + shared.down, shared.size, hidden), list.expert_split(TensorSplit::kAxis1);
+  if (!shared.share.empty()) list.matrix(prefix + shared.share, hidden, 1);
 }
 
-void mlp(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
-  if (arch.block.mixture) return experts(list, arch, prefix);
+void mlp(SpecList& list, const DecoderArch& arch, std::int64_t number, const std::string& prefix) {
+  const auto& mixture = arch.block.mixture;
+  if (mixture && mixture->is_of(number)) return experts(list, arch, prefix);
   const MlpArch& m = arch.block.mlp;
   const MlpNames& names = arch.block.names.mlp;
+  const std::int64_t size = mixture ? mixture->dense_size : m.size;
   const auto wide = [&](const std::string& name, std::int64_t first) {
-    const Stored from = names.fused.empty() ? Stored{} : Stored{prefix + names.fused, 2 * m.size, {{first, m.size}}};
-    put(list, {prefix + name, arch.hidden, m.size, TensorSplit::kAxis0, m.bias}, from);
+    const Stored from = names.fused.empty() ? Stored{} : Stored{prefix + names.fused, 2 * size, {{first, size}}};
+    put(list, {prefix + name, arch.hidden, size, TensorSplit::kAxis0, m.bias}, from);
   };
   if (m.gated) wide(names.gate, 0);
-  wide(names.up, m.size);
-  put(list, {prefix + names.down, m.size, arch.hidden, TensorSplit::kAxis1, m.bias});
+  wide(names.up, size);
+  put(list, {prefix + names.down, size, arch.hidden, TensorSplit::kAxis1, m.bias});
 }
 
-void layer(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
+/// Norms of queries or keys that each head has for itself: one tensor on the device, heads side by side.
+void own_norms(SpecList& list, const DecoderArch& arch, const std::string& name, std::int64_t heads) {
+  const AttentionArch& a = arch.block.attention;
+  const std::int64_t pairs = arch.block.rotary.pairs();
+  std::vector<FilePiece> pieces;
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const bool listed = arch.block.names.attention.listed_norms;
+    FilePiece piece{.name = name + (listed ? ".norms." + std::to_string(h) : "") + ".weight",
+                    .shape = listed ? Shape{a.head} : Shape{heads, a.head},
+                    .elements = true};
+    std::vector<Rows> rows;
+    add_pairs(rows, listed ? 0 : h * a.head, pairs, arch.block.rotary.neighbours);
+    if (2 * pairs < a.head) rows.push_back({rows[0].first + 2 * pairs, a.head - 2 * pairs});
+    for (const auto [first, count, step] : rows) {
+      piece.first = first, piece.rows = count, piece.step = step;
+      pieces.push_back(piece);
+    }
+  }
+  list.rms_norm(name, heads * a.head, Init::kOnes, heads == a.heads ? TensorSplit::kAxis0 : TensorSplit::kKeyValue);
+  list.stored_in(std::move(pieces));
+}
+
+void head_norms(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
+  const AttentionArch& a = arch.block.attention;
+  const AttentionNames& names = arch.block.names.attention;
+  if (names.query_norm.empty()) return;
+  if (a.own_norms) {
+    own_norms(list, arch, prefix + names.query_norm, a.heads);
+    return own_norms(list, arch, prefix + names.key_norm, a.kv_heads);
+  }
+  const NormArch& of_heads = a.norm ? *a.norm : arch.block.norm;
+  norm(list, of_heads, prefix + names.query_norm, a.joint_norms ? a.query_size() : a.head);
+  norm(list, of_heads, prefix + names.key_norm, a.joint_norms ? a.key_size() : a.head);
+}
+
+void layer(SpecList& list, const DecoderArch& arch, std::int64_t number, const std::string& prefix) {
   const BlockNames& names = arch.block.names;
   attention(list, arch, prefix);
-  mlp(list, arch, prefix);
-  const AttentionArch& a = arch.block.attention;
-  if (!names.attention.query_norm.empty()) {
-    norm(list, arch.block.norm, prefix + names.attention.query_norm, a.joint_norms ? a.query_size() : a.head);
-    norm(list, arch.block.norm, prefix + names.attention.key_norm, a.joint_norms ? a.key_size() : a.head);
-  }
+  mlp(list, arch, number, prefix);
+  head_norms(list, arch, prefix);
   for (const std::string& name : {names.norm1, names.behind1, names.norm2, names.behind2})
     if (!name.empty()) norm(list, arch.block.norm, prefix + name, arch.hidden);
 }
@@ -158,7 +232,7 @@ std::vector<WeightSpec> decoder_specs(const DecoderArch& arch) {
     list.embedding(arch.embedding.positions, arch.embedding.first_position + arch.positions, arch.hidden);
   for (std::int64_t l = 0; l < arch.layers; ++l) {
     list.at(l);
-    layer(list, arch, arch.layer_prefix(l));
+    layer(list, arch, l, arch.layer_prefix(l));
   }
   list.at(WeightSpec::kAfterLayers);
   if (!arch.head.norm.empty()) norm(list, arch.block.norm, arch.head.norm, arch.hidden);

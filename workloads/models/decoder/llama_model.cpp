@@ -8,6 +8,17 @@
 namespace workloads {
 namespace {
 
+SharedExpertArch shared_expert(const LlamaConfig& c) {
+  const ExpertNames& names = dialect_of(c.kind).experts;
+  const std::string prefix = names.shared, down = names.shared_down;
+  return {.size = c.shared_size,
+          .gate = prefix + "gate_proj",
+          .up = prefix + "up_proj",
+          .down = down.empty() ? prefix + "down_proj" : down,
+          .share = names.shared_share,
+          .fused = names.shared_fused};
+}
+
 std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
   if (c.num_experts == 0) return std::nullopt;
   const ExpertNames& names = dialect_of(c.kind).experts;
@@ -23,11 +34,14 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
                      .down = names.down,
                      .fused_wide = names.fused_wide,
                      .fused_down = names.fused_down,
-                     .shared = {.size = c.shared_size,
-                                .gate = "mlp.shared_expert.gate_proj",
-                                .up = "mlp.shared_expert.up_proj",
-                                .down = "mlp.shared_expert.down_proj",
-                                .share = "mlp.shared_expert_gate"}};
+                     .shared = shared_expert(c),
+                     .choice = {.sigmoid = c.kind == LlamaKind::kDeepseekV3,
+                                .groups = c.groups,
+                                .top_groups = c.top_groups,
+                                .bias = names.bias},
+                     .scale = c.routed_scale,
+                     .first = c.first_dense,
+                     .dense_size = c.dense_size};
 }
 
 /// Where a norm is before and behind each part, the second one of a layer has another name.
@@ -41,6 +55,17 @@ void name_norms(const LlamaConfig& c, BlockNames& names) {
   if (c.parallel) names.norm2.clear();  // both parts read the first
 }
 
+/// A file's two tensors of keys and values are two each on the device.
+void name_latents(const LlamaConfig& c, AttentionNames& names) {
+  names.low_fused = "self_attn.kv_a_proj_with_mqa", names.fused = "self_attn.kv_b_proj";
+  names.low = "self_attn.kv_a_proj", names.turned = "self_attn.k_rope_proj",
+  names.low_norm = "self_attn.kv_a_layernorm";
+  names.key = "self_attn.k_b_proj", names.value = "self_attn.v_b_proj";
+  if (c.q_lora_rank == 0) return;
+  names.query_low = "self_attn.q_a_proj", names.query_low_norm = "self_attn.q_a_layernorm";
+  names.query = "self_attn.q_b_proj";
+}
+
 BlockNames names_of(const LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
   BlockNames names{.attention = {.query = "self_attn.q_proj",
@@ -49,8 +74,10 @@ BlockNames names_of(const LlamaConfig& c) {
                                  .out = "self_attn.o_proj"},
                    .mlp = {.gate = "mlp.gate_proj", .up = "mlp.up_proj", .down = "mlp.down_proj"}};
   name_norms(c, names);
-  if (dialect.norms.of_heads || dialect.norms.joint)
-    names.attention.query_norm = "self_attn.q_norm", names.attention.key_norm = "self_attn.k_norm";
+  if (dialect.norms.of_heads || dialect.norms.joint || c.own_norms)
+    names.attention.query_norm = dialect.norms.query, names.attention.key_norm = dialect.norms.key_name;
+  names.attention.listed_norms = dialect.norms.listed;
+  if (dialect.latent) name_latents(c, names.attention);
   if (dialect.fused_qkv) names.attention.fused = "self_attn.qkv_proj";
   if (dialect.fused_mlp) names.mlp.fused = "mlp.gate_up_proj";
   return names;
@@ -61,16 +88,47 @@ RotaryArch rotary_of(const LlamaConfig& c) {
   RotaryArch rotary{.frequencies = rope_frequencies(c),
                     .magnitude = rope_magnitude(c),
                     .none_every = positions.only_windowed && c.sliding_window > 0 ? c.full_every : c.no_rope_every,
-                    .neighbours = positions.neighbours};
-  if (c.local_theta > 0) {
+                    .neighbours = dialect_of(c.kind).latent ? c.rope_interleave : positions.neighbours};
+  if (c.local_theta > 0 || (positions.scaled_full && c.rope_scaling)) {
     LlamaConfig local = c;
-    local.rope_theta = c.local_theta, local.rope_scaling.reset();
+    if (c.local_theta > 0) local.rope_theta = c.local_theta;
+    local.rope_scaling.reset();
     rotary.windowed = rope_frequencies(local);
   }
   if (c.rope_scaling && c.rope_scaling->type == RopeScaling::Type::kLong)
     rotary.long_frequencies = rope_frequencies(c, true),
     rotary.long_from = c.rope_scaling->original_max_position_embeddings;
   return rotary;
+}
+
+/// With latents and YaRN scores grow by the square of a magnitude, as DeepSeek's own modeling_deepseek.py has it and
+/// transformers' modeling_deepseek_v3.py; its modeling_deepseek_v2.py leaves it out.
+double score_scale(const LlamaConfig& c) {
+  if (c.query_scalar > 0) return 1 / std::sqrt(static_cast<double>(c.query_scalar));
+  if (c.kv_lora_rank == 0 || !c.rope_scaling || c.rope_scaling->mscale_all_dim == 0) return c.attention_multiplier;
+  const double magnitude = yarn_magnitude(c.rope_scaling->factor, c.rope_scaling->mscale_all_dim);
+  return magnitude * magnitude / std::sqrt(static_cast<double>(c.head_dim));
+}
+
+AttentionArch attention_of(const LlamaConfig& c) {
+  const DialectNorms& norms = dialect_of(c.kind).norms;
+  AttentionArch out{.heads = c.num_attention_heads,
+                    .kv_heads = c.num_key_value_heads,
+                    .head = c.head_dim,
+                    .scale = score_scale(c),
+                    .dropout = c.attention_dropout,
+                    .soft_cap = c.score_cap,
+                    .window = c.sliding_window,
+                    .full_every = c.full_every,
+                    .fp32_softmax = true,  // as modeling_llama has it
+                    .qkv_bias = c.qkv_bias,
+                    .out_bias = c.out_bias,
+                    .joint_norms = norms.joint,
+                    .own_norms = c.own_norms,
+                    .clip = c.clip_qkv,
+                    .latent = {.queries = c.q_lora_rank, .keys = c.kv_lora_rank, .values = c.v_head_dim}};
+  if (c.own_norms) out.norm = {.bias = false, .eps = c.rms_norm_eps};
+  return out;
 }
 
 BlockArch block_of(const LlamaConfig& c) {
@@ -81,19 +139,7 @@ BlockArch block_of(const LlamaConfig& c) {
                    .bias = norms.bias,
                    .eps = c.rms_norm_eps,
                    .offset = norms.offset},
-          .attention = {.heads = c.num_attention_heads,
-                        .kv_heads = c.num_key_value_heads,
-                        .head = c.head_dim,
-                        .scale = c.query_scalar > 0 ? 1 / std::sqrt(static_cast<double>(c.query_scalar))
-                                                    : c.attention_multiplier,
-                        .dropout = c.attention_dropout,
-                        .soft_cap = c.score_cap,
-                        .window = c.sliding_window,
-                        .full_every = c.full_every,
-                        .fp32_softmax = true,  // as modeling_llama has it
-                        .qkv_bias = c.qkv_bias,
-                        .out_bias = c.out_bias,
-                        .joint_norms = norms.joint},
+          .attention = attention_of(c),
           .rotary = rotary_of(c),
           .mlp = {.size = c.intermediate_size,
                   .gated = dialect.gated,
@@ -171,11 +217,14 @@ ModelInfo info_of(const LlamaConfig& c) {
       dialect_of(c.kind).family, arch_of(c),
       {.prefix = "model.", .tops = {"embed_tokens.", "layers.", "norm."}, .left_out = {"*.rotary_emb.inv_freq"}});
   info.initializer_range = c.initializer_range;
+  if (dialect_of(c.kind).latent)  // a layer behind the last that predicts a second token, which transformers leaves out
+    info.names.left_out.push_back("model.layers." + std::to_string(c.num_hidden_layers) + ".*");
   if (c.classes) {
     info.label_names = c.classes->names;
     info.names.left_out.push_back("lm_head.*"), info.names.drawn = {"score."};
   }
-  info.takes_adapters = info.free_heads = true;
+  info.takes_adapters = !dialect_of(c.kind).latent;
+  info.free_heads = true;
   return info;
 }
 
@@ -203,13 +252,17 @@ void change_head(const ModelChange& change, LlamaConfig& c) {
 }
 
 void resize(const Sizes& s, LlamaConfig& c) {
-  if (s.ffn > 0 && c.intermediate_size > 0) c.shared_size = s.ffn * c.shared_size / c.intermediate_size;
+  if (s.ffn > 0 && c.intermediate_size > 0)
+    for (std::int64_t* size : {&c.shared_size, &c.dense_size}) *size = s.ffn * *size / c.intermediate_size;
+  const bool latent = dialect_of(c.kind).latent;
   set_common(c, s);
   set_size(c.vocab_size, s.vocabulary), set_size(c.max_position_embeddings, s.positions);
   if (c.num_experts > 0) set_size(c.num_experts, s.experts);
   if (s.kv_heads > 0 || c.num_key_value_heads == 0)
     c.num_key_value_heads = s.kv_heads > 0 ? s.kv_heads : c.num_attention_heads;
-  if (s.head > 0)
+  if (latent) {
+    if (s.heads > 0) c.num_key_value_heads = s.heads;  // each has its own keys
+  } else if (s.head > 0)
     c.head_dim = s.head;
   else if ((s.hidden > 0 || s.heads > 0) && c.num_attention_heads > 0)
     c.head_dim = c.hidden_size / c.num_attention_heads;

@@ -13,6 +13,30 @@ constexpr ExpertNames kExperts{.count = "num_experts",
                                .gate = "gate_proj",
                                .up = "up_proj",
                                .down = "down_proj"};
+/// Beside them an expert of all tokens whose share is that of a gate.
+constexpr ExpertNames with_shared_gate(ExpertNames names) {
+  names.shared = "mlp.shared_expert.", names.shared_share = "mlp.shared_expert_gate";
+  return names;
+}
+constexpr ExpertNames kGraniteExperts{.count = "num_local_experts",
+                                      .router = "block_sparse_moe.router.layer",
+                                      .prefix = "block_sparse_moe.experts.",
+                                      .gate = "gate",
+                                      .up = "up",
+                                      .down = "down",
+                                      .fused_wide = "block_sparse_moe.input_linear",
+                                      .fused_down = "block_sparse_moe.output_linear"};
+constexpr ExpertNames granite_with_shared() {
+  ExpertNames names = kGraniteExperts;
+  names.shared = "shared_mlp.", names.shared_fused = "shared_mlp.input_linear";
+  names.shared_down = "shared_mlp.output_linear";
+  return names;
+}
+constexpr ExpertNames deepseek_experts(const char* bias) {
+  ExpertNames names = kExperts;
+  names.count = "n_routed_experts", names.shared = "mlp.shared_experts.", names.bias = bias;
+  return names;
+}
 /// Where the file says so, of attention's four layers, and of the MLP's too.
 constexpr DialectBiases kAttentionBias{.attention = true, .out = true},
     kAnyBias{.attention = true, .out = true, .mlp = true};
@@ -61,10 +85,14 @@ constexpr std::array kDialects = {
                  .architecture = "SmolLM3ForCausalLM", .positions = {.theta = 2e6}, .biases = kAnyBias, .tied = true},
     LlamaDialect{.kind = LlamaKind::kStableLm, .family = "StableLM", .type = "stablelm",
                  .architecture = "StableLmForCausalLM",
-                 .norms = {.layer = true, .key = "layer_norm_eps", .eps = 1e-5}, .positions = {.share = 0.25},
+                 .norms = {.heads_key = "qk_layernorm", .query = "self_attn.q_layernorm",
+                           .key_name = "self_attn.k_layernorm", .listed = true, .layer = true,
+                           .key = "layer_norm_eps", .eps = 1e-5},
+                 .positions = {.share = 0.25},
                  .more = {.forward = -12, .backward = -24}},
     LlamaDialect{.kind = LlamaKind::kCohere, .family = "Cohere", .type = "cohere", .architecture = "CohereForCausalLM",
-                 .norms = {.layer = true, .bias = false, .key = "layer_norm_eps", .eps = 1e-5},
+                 .norms = {.heads_key = "use_qk_norm", .layer = true, .bias = false, .key = "layer_norm_eps",
+                           .eps = 1e-5},
                  .positions = {.neighbours = true, .theta = 5e5}, .biases = kAttentionBias, .tied = true,
                  .parallel = true, .classifies = false,
                  .more = {.forward = 1, .backward = -5}},
@@ -116,17 +144,24 @@ constexpr std::array kDialects = {
                  .more = {.forward = -12, .backward = -34}},
     LlamaDialect{.kind = LlamaKind::kOlmo3, .family = "OLMo-3", .type = "olmo3", .architecture = "Olmo3ForCausalLM",
                  .norms = {.place = NormPlace::kBehind, .joint = true, .eps = 1e-5},
-                 .positions = {.window = true, .span = 4096, .full_every = 4, .listed = true},
+                 .positions = {.window = true, .span = 4096, .full_every = 4, .listed = true, .scaled_full = true},
                  .biases = kAttentionBias, .classifies = false},
     LlamaDialect{.kind = LlamaKind::kGraniteMoe, .family = "GraniteMoE", .type = "granitemoe",
                  .architecture = "GraniteMoeForCausalLM", .biases = kAttentionBias, .multipliers = true,
                  .classifies = false,
-                 .experts = {.count = "num_local_experts", .router = "block_sparse_moe.router.layer",
-                             .prefix = "block_sparse_moe.experts.", .gate = "gate", .up = "up", .down = "down",
-                             .fused_wide = "block_sparse_moe.input_linear",
-                             .fused_down = "block_sparse_moe.output_linear"}},
+                 .experts = kGraniteExperts},
+    LlamaDialect{.kind = LlamaKind::kGraniteMoeShared, .family = "GraniteMoE with shared experts",
+                 .type = "granitemoeshared", .architecture = "GraniteMoeSharedForCausalLM", .biases = kAttentionBias,
+                 .multipliers = true, .classifies = false, .experts = granite_with_shared()},
+    LlamaDialect{.kind = LlamaKind::kDeepseekV2, .family = "DeepSeek-V2", .type = "deepseek_v2",
+                 .architecture = "DeepseekV2ForCausalLM", .biases = kAttentionBias, .classifies = false, .latent = true,
+                 .experts = deepseek_experts("")},
+    LlamaDialect{.kind = LlamaKind::kDeepseekV3, .family = "DeepSeek-V3", .type = "deepseek_v3",
+                 .architecture = "DeepseekV3ForCausalLM", .biases = kAttentionBias, .classifies = false, .latent = true,
+                 .experts = deepseek_experts("mlp.gate.e_score_correction_bias")},
     LlamaDialect{.kind = LlamaKind::kQwen2Moe, .family = "Qwen2-MoE", .type = "qwen2_moe",
-                 .architecture = "Qwen2MoeForCausalLM", .biases = {.qkv = true}, .experts = kExperts,
+                 .architecture = "Qwen2MoeForCausalLM", .biases = {.qkv = true},
+                 .experts = with_shared_gate(kExperts),
                  .more = {.forward = 14, .backward = 41}},
 };
 // clang-format on
@@ -141,6 +176,7 @@ LlamaConfig blank_config(LlamaKind kind) {
   c.kind = kind, c.hidden_act = dialect.activation, c.tie_word_embeddings = dialect.tied;
   c.rms_norm_eps = dialect.norms.eps, c.full_every = dialect.positions.full_every, c.qkv_bias = dialect.biases.qkv,
   c.parallel = dialect.parallel;
+  if (dialect.latent) c.norm_topk_prob = kind == LlamaKind::kDeepseekV3;
   return c;
 }
 

@@ -25,7 +25,8 @@ void read_attention(const Keys& outer, P& c) {
   const Keys keys{outer, "attn_config"};
   keys.only("alibi", true);
   keys.only("attn_type", "multihead_attention");
-  keys.only("clip_qkv", json());
+  keys.optional("clip_qkv", c.clip_qkv);
+  keys.only("rope", false);
   keys.only("softmax_scale", json());
   for (const char* key : {"prefix_lm", "qk_ln", "attn_uses_sequence_id"}) keys.only(key, false);
   keys.optional("alibi_bias_max", c.alibi_bias_max);
@@ -37,15 +38,18 @@ void check_attention(const Rules& rules, const P& c) {
   const Rules inside = rules.inside("attn_config");
   inside.positive("alibi_bias_max", c.alibi_bias_max);
   inside.probability("attn_pdrop", c.attention_dropout);
+  if (c.clip_qkv != 0) inside.positive("clip_qkv", c.clip_qkv);
 }
 
 json attention_json(const P& c) {
   const double most = c.alibi_bias_max;
   const bool whole = most == std::floor(most);  // as files have it
-  return {{"alibi", true},
-          {"alibi_bias_max", whole ? json(static_cast<std::int64_t>(most)) : json(most)},
-          {"attn_pdrop", c.attention_dropout},
-          {"attn_type", "multihead_attention"}};
+  json file{{"alibi", true},
+            {"alibi_bias_max", whole ? json(static_cast<std::int64_t>(most)) : json(most)},
+            {"attn_pdrop", c.attention_dropout},
+            {"attn_type", "multihead_attention"}};
+  if (c.clip_qkv > 0) file["clip_qkv"] = c.clip_qkv;
+  return file;
 }
 
 void check_expansion(const Rules& rules, const P& c) {

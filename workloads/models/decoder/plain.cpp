@@ -70,6 +70,9 @@ DecoderArch arch_of(const PlainConfig& c) {
       .head = family.head,
       .end_tokens = {c.eos_token_id}};
   arch.head.tied = c.tie_word_embeddings;
+  arch.block.attention.clip = c.clip_qkv;
+  AttentionNames& attention = arch.block.names.attention;
+  if (!c.qk_layernorm) attention.query_norm.clear(), attention.key_norm.clear();
   arch.embedding.dropout = c.embedding_dropout;
   if (c.block == PlainBlock::kNormOfSum) arch.block.residual.norms = NormPlace::kAfterSum, arch.head.norm.clear();
   if (arch.embedding.width = c.embedding_size; c.embedding_size == 0 || c.embedding_size == c.hidden_size)
@@ -111,8 +114,25 @@ PlainConfig blank(const PlainFamily& family) {
   return config;
 }
 
+namespace {
+
+/// transformers 5 has the angles in an object of their own. Their scaling is modelled for Llama's relatives alone.
+void read_rotary(const Keys& keys, PlainConfig& c) {
+  if (c.rotary_share == 0 && c.rotary_dim == 0) return;
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    if (!keys.has(key)) continue;
+    const Keys rope{keys, key};
+    rope.only(rope.has("rope_type") ? "rope_type" : "type", "default");
+    rope.optional("rope_theta", c.rope_theta);
+    rope.optional("partial_rotary_factor", c.rotary_share);
+  }
+}
+
+}  // namespace
+
 ModelPtr read_plain(const Keys& keys, const PlainFamily& family) {
-  const PlainConfig config = read_fields<PlainConfig>(family.fields, keys, blank(family));
+  PlainConfig config = read_fields<PlainConfig>(family.fields, keys, blank(family));
+  read_rotary(keys, config);
   check(config, keys.where());
   return make_model(config);
 }

@@ -33,6 +33,8 @@ struct PlainAttention {
   std::int64_t rotary_dim = 0;           // the same as a number of them; 0: by the share
   double alibi_bias_max = 0;             // slopes of heads fall from 2^-(this / heads) to 2^-this; 0: no slopes
   double rope_theta = 10000;
+  double clip_qkv = 0;        // queries, keys and values are kept within it; 0: they are not
+  bool qk_layernorm = false;  // a norm of each head of queries and keys, with weights that heads share
 
   std::int64_t kv_heads() const { return num_key_value_heads > 0 ? num_key_value_heads : num_attention_heads; }
 };

@@ -31,6 +31,15 @@ enum class NormPlace : std::uint8_t {
   kAfterSum,  // of the sum
 };
 
+/// Queries, and keys with values, by way of fewer elements; what turns of a key is one part for all heads. Source:
+/// DeepSeek-AI, arXiv:2405.04434, section 2.1.
+struct LatentArch {
+  std::int64_t queries = 0;  // elements between; 0: queries have one projection
+  std::int64_t keys = 0;     // the same of keys and values; 0: nothing of all this
+  std::int64_t values = 0;   // of a head's values, at most those of its queries
+  double eps = 1e-6;         // of the norms between
+};
+
 struct AttentionArch {
   std::int64_t heads = 0, kv_heads = 0, head = 0;  // head: elements of one
   bool causal = true;                              // a token sees no later ones
@@ -42,13 +51,19 @@ struct AttentionArch {
   bool full_first = false;                         // the first of them, not the last
   bool fp32_softmax = false;                       // for any type of the activations
   bool qkv_bias = false, out_bias = false;
-  bool joint_norms = false;      // norms of queries and keys are of all heads together, not of each
+  bool joint_norms = false;        // norms of queries and keys are of all heads together, not of each
+  bool own_norms = false;          // each head's norm has weights of its own
+  std::optional<NormArch> norm{};  // of queries and keys; none: as the layer's
+  double clip = 0;                 // queries, keys and values are kept within it; 0: they are not
+  LatentArch latent{};
   std::vector<double> slopes{};  // of each head: its key's number times this is added to a score; empty: nothing is
 
   double score_scale() const { return scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(head)); }
   /// Elements of a token's queries, and of its keys.
   std::int64_t query_size() const { return heads * head; }
   std::int64_t key_size() const { return kv_heads * head; }
+  /// And of the heads' contexts.
+  std::int64_t context_size() const { return latent.keys > 0 ? heads * latent.values : query_size(); }
   std::int64_t window_of(std::int64_t layer) const {
     return full_every > 0 && (layer + (full_first ? 0 : 1)) % full_every == 0 ? 0 : window;
   }
@@ -60,7 +75,7 @@ struct RotaryArch {
   std::vector<double> long_frequencies{};  // the same in sequences of more than `long_from` tokens, if they differ
   std::int64_t long_from = 0;
   std::vector<double> windowed{};  // the same for layers that see only a window, if they differ
-  double magnitude = 1;            // of cosines and sines
+  double magnitude = 1;            // of cosines and sines, but those of a window
   std::int64_t none_every = 0;     // one in this many layers rotates nothing; 0: all rotate
   bool neighbours = false;         // a file's pairs are elements 2j and 2j + 1 of a head, not j and j + half of them
 
@@ -80,10 +95,23 @@ struct MlpArch {
   bool bias = false;
 };
 
+struct MlpNames {
+  std::string gate{}, up{}, down{};
+  std::string fused{};  // where a file has gate and up in one tensor
+};
+
 /// An expert of every token, whose output is times the sigmoid of a number that a layer of its own, `share`, gives.
 struct SharedExpertArch {
   std::int64_t size = 0;                // 0: there is none
-  std::string gate, up, down, share{};  // names
+  std::string gate, up, down, share{};  // names; without the last it counts as it is
+  std::string fused{};                  // where a file has gate and up in one tensor
+};
+
+/// A router's choice. Source: DeepSeek-AI, arXiv:2412.19437, section 2.1.2.
+struct RouterArch {
+  bool sigmoid = false;                     // scores are sigmoids of the logits; else their softmax
+  std::int64_t groups = 1, top_groups = 1;  // a token's experts are of so many of these groups
+  std::string bias{};                       // added to the scores for the choice alone, and not trained; empty: none
 };
 
 /// Experts in place of each layer's MLP, which is then that of one expert. Tensor-parallel ranks hold equal numbers of
@@ -97,6 +125,11 @@ struct MixtureArch {
   /// Where a file has all experts as one tensor: each one's gate and up [experts, 2 size, hidden], and each one's down.
   std::string fused_wide{}, fused_down{};
   SharedExpertArch shared{};
+  RouterArch choice{};
+  double scale = 1;                        // of the experts' sum
+  std::int64_t first = 0, dense_size = 0;  // so many layers before have an MLP, of this size
+
+  bool is_of(std::int64_t layer) const { return layer >= first; }
 };
 
 /// How a layer adds up the outputs of its parts.
@@ -117,10 +150,10 @@ struct AttentionNames {
   /// head of keys.
   std::int64_t fused_groups = 1;
   bool values_first = false;  // before the keys
-};
-struct MlpNames {
-  std::string gate{}, up{}, down{};
-  std::string fused{};  // where a file has gate and up in one tensor
+  bool listed_norms = false;  // a file has the norms' weights head by head, as NAME.norms.0
+  /// With LatentArch: of what is between, its norms, and of the part of a key that turns. A file has both projections
+  /// of keys and values in one tensor, and behind them those of all heads in `fused`.
+  std::string query_low{}, query_low_norm{}, low{}, low_norm{}, turned{}, low_fused{};
 };
 struct BlockNames {
   AttentionNames attention{};

@@ -54,6 +54,31 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
   return graph_.add(runtime::kAttention, label, in, attrs)[0];
 }
 
+ValueId Layers::clipped(const std::string& label, ValueId x, double limit) {
+  return limit > 0 ? graph_.add1(runtime::kClamp, label, {x}, runtime::ClampAttrs{.limit = limit}) : x;
+}
+
+ValueId Layers::with_shared_part(const std::string& label, ValueId shared, ValueId x, std::int64_t heads) {
+  const runtime::ColumnsAttrs each{.sizes = {heads, graph_.value(shared).cols}, .strides = {0, 1}};
+  const ValueId spread = graph_.add1(runtime::kTakeColumns, label + ".spread", {shared}, each);
+  return graph_.add1(runtime::kJoinColumns, label, {spread, x}, runtime::JoinAttrs{.blocks = heads});
+}
+
+ValueId Layers::widened(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size) {
+  const std::int64_t missing = heads * size - graph_.value(x).cols;
+  if (missing == 0) return x;
+  const runtime::RampAttrs none{.rows = 1, .cols = missing, .start = 0, .dtype = graph_.value(x).dtype};
+  const ValueId zeros = graph_.add1(runtime::kRamp, label + ".zeros", {}, none);
+  return graph_.add1(runtime::kJoinColumns, label, {x, zeros}, runtime::JoinAttrs{.blocks = heads});
+}
+
+ValueId Layers::narrowed(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size) {
+  const std::int64_t cols = graph_.value(x).cols;
+  if (cols == heads * size) return x;
+  return graph_.add1(runtime::kTakeColumns, label, {x},
+                     runtime::ColumnsAttrs{.sizes = {heads, size}, .strides = {cols / heads, 1}});
+}
+
 void Layers::declare_slopes(const AttentionArch& arch, runtime::Kind kind) {
   if (arch.slopes.empty()) return;
   slopes_ = graph_.tensor("slopes", 1, arch.heads / program_.ranks, isa::Dtype::kFp32, kind);

@@ -46,8 +46,9 @@ void Block::part(Residual& x, const Part& part) {
   ValueId h = before ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false) : add_pending(x);
   // A collective's scope holds nothing else, such as the sum of the gradients of its input and the residual's.
   if (!before && apart() && net_.program().split()) h = net_.graph().add1(runtime::kAffine, part.name + ".input", {h});
-  if (trains() && !part.attends && mixture_) {  // which brings its rows to ranks and back
-    x.pending = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
+  if (Mixture* experts = this->experts();
+      trains() && !part.attends && experts) {  // which brings its rows to ranks and back
+    x.pending = experts->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
     return;
   }
   enter_apart(part.share);
@@ -60,7 +61,7 @@ void Block::part(Residual& x, const Part& part) {
 /// In training a layer leaves its sum complete.
 void Block::end(Residual& x) {
   if (!trains()) return;
-  if (!mixture_) net_.places().enter_part("residual");
+  if (!experts()) net_.places().enter_part("residual");
   add_pending(x);
 }
 
@@ -92,7 +93,7 @@ void Block::parallel(Residual& x) {
 
 ValueId Block::body(const Part& part, ValueId h) {
   if (part.attends) return attention(h);
-  if (mixture_) return mixture_->gated(h, prefix_);
+  if (Mixture* experts = this->experts()) return experts->gated(h, prefix_);
   const MlpNames& names = arch_.names.mlp;
   return net_.mlp(h, arch_.mlp, {.gate = name(names.gate), .up = name(names.up), .down = name(names.down)});
 }
@@ -142,8 +143,9 @@ ValueId Block::normed(const std::string& label, Residual& x, const std::string& 
   return h;
 }
 
-ValueId Block::attention(ValueId h) {
+std::vector<ValueId> Block::queries_keys_values(ValueId h) {
   const AttentionNames& names = arch_.names.attention;
+  if (arch_.attention.latent.keys > 0) return by_latents(h);
   std::vector<ValueId> qkv;
   if (trains()) {
     qkv.push_back(rotated("attention.query", net_.linear("attention.query", h, name(names.query)), names.query_norm));
@@ -154,24 +156,60 @@ ValueId Block::attention(ValueId h) {
     qkv[0] = rotated("attention.query", qkv[0], names.query_norm);
     qkv[1] = rotated("attention.key", qkv[1], names.key_norm);
   }
+  qkv[2] = net_.clipped("attention.value.clip", qkv[2], arch_.attention.clip);
+  return qkv;
+}
+
+/// Values get zeros behind them, so that heads of all three are alike, as transformers does for flash attention.
+std::vector<ValueId> Block::by_latents(ValueId h) {
+  const AttentionArch& arch = arch_.attention;
+  const AttentionNames& names = arch_.names.attention;
+  const NormArch between{.rms = true, .eps = arch.latent.eps};
+  const std::int64_t heads = arch.heads / net_.program().ranks;
+  ValueId q = h;
+  if (arch.latent.queries > 0) {
+    q = net_.linear("attention.query.low", q, name(names.query_low));
+    q = net_.norm("attention.query.low.norm", q, between, name(names.query_low_norm));
+  }
+  q = net_.rotated("attention.query.rope", net_.linear("attention.query", q, name(names.query)), arch_, number_);
+  const ValueId turned = net_.linear("attention.key.turned", h, name(names.turned));
+  ValueId low = net_.linear("attention.low", h, name(names.low));
+  low = net_.norm("attention.low.norm", low, between, name(names.low_norm));
+  const ValueId k =
+      net_.with_shared_part("attention.key.joined", net_.rotated("attention.key.rope", turned, arch_, number_),
+                            net_.linear("attention.key", low, name(names.key)), heads);
+  const ValueId v = net_.linear("attention.value", low, name(names.value));
+  return {q, k, net_.widened("attention.value.wide", v, heads, arch.head)};
+}
+
+ValueId Block::attention(ValueId h) {
+  const AttentionNames& names = arch_.names.attention;
+  const std::vector<ValueId> qkv = queries_keys_values(h);
   const AttentionArch& arch = arch_.attention;
   const std::string label = "attention.heads";
   const Mode mode = net_.program().mode;
-  const ValueId context = mode == Mode::kToken
-                              ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
-                              : net_.heads(label, qkv, arch,
-                                           {.queries = net_.program().length,
-                                            .causal = arch.causal,
-                                            .window = arch.causal ? arch.window_of(number_) : 0,
-                                            .mask = inputs_.mask,
-                                            .bias = inputs_.bias});
+  ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
+                                         : net_.heads(label, qkv, arch,
+                                                      {.queries = net_.program().length,
+                                                       .causal = arch.causal,
+                                                       .window = arch.causal ? arch.window_of(number_) : 0,
+                                                       .mask = inputs_.mask,
+                                                       .bias = inputs_.bias});
   if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);
+  if (arch.latent.keys > 0)
+    context = net_.narrowed("attention.context", context, arch.heads / net_.program().ranks, arch.latent.values);
   return net_.row_split("attention.output", context, name(names.out));
 }
 
 /// Queries or keys with their heads normed, where the model does, and at their positions.
 ValueId Block::rotated(const std::string& label, ValueId x, const std::string& norm) {
-  if (!norm.empty()) x = net_.norm(label + ".norm", x, arch_.norm, name(norm));
+  const AttentionArch& arch = arch_.attention;
+  const NormArch& of_heads = arch.norm ? *arch.norm : arch_.norm;
+  if (!norm.empty() && arch.own_norms)
+    x = net_.own_norms(label + ".norm", x, of_heads, name(norm), arch.head);
+  else if (!norm.empty())
+    x = net_.norm(label + ".norm", x, of_heads, name(norm));
+  x = net_.clipped(label + ".clip", x, arch.clip);
   return net_.rotated(label + ".rope", x, arch_, number_);
 }
 

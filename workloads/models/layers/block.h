@@ -65,7 +65,11 @@ class Block {
   ValueId body(const Part& part, ValueId h);
   void defer(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs);
   ValueId with_biases(Residual& x);
+  /// The layer's experts, if it has them.
+  Mixture* experts() { return mixture_ && arch_.mixture->is_of(number_) ? &*mixture_ : nullptr; }
   ValueId attention(ValueId h);
+  std::vector<ValueId> queries_keys_values(ValueId h);
+  std::vector<ValueId> by_latents(ValueId h);
   ValueId rotated(const std::string& label, ValueId x, const std::string& norm);
 
   Layers& net_;

@@ -74,7 +74,8 @@ ValueId Layers::rotated(const std::string& label, ValueId x, const BlockArch& ar
         runtime::PositionsAttrs{.batch = program_.batch, .seq = program_.length, .dtype = isa::Dtype::kFp32});
   };
   const ValueId cos = at_positions(".cos", angles.cos), sin = at_positions(".sin", angles.sin);
-  const bool all = 2 * arch.rotary.pairs() == arch.attention.head;
+  const std::int64_t turned = 2 * arch.rotary.pairs();
+  const bool all = turned == arch.attention.head || turned == graph_.value(x).cols;
   return graph_.add1(runtime::kRope, label, {x, cos, sin}, runtime::RopeAttrs{.head = all ? 0 : arch.attention.head});
 }
 

@@ -122,6 +122,9 @@ class Layers {
   // ---- norm.cpp
 
   ValueId norm(const std::string& label, ValueId x, const NormArch& arch, const std::string& name);
+  /// The norm of each head of `size` elements, with weights of its own.
+  ValueId own_norms(const std::string& label, ValueId x, const NormArch& arch, const std::string& name,
+                    std::int64_t size);
   /// The norm of few rows. `x` becomes its sum with `pending` and `bias`, if they are there.
   ValueId skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
                       ValueId pending = runtime::kNoValue, ValueId bias = runtime::kNoValue);
@@ -145,6 +148,14 @@ class Layers {
   ValueId rotated(const std::string& label, ValueId x, const BlockArch& arch, std::int64_t layer);
 
   // ---- attention.cpp
+
+  /// x within a limit on both sides; of 0 x itself.
+  ValueId clipped(const std::string& label, ValueId x, double limit);
+  /// Each head's part of x behind the part that all heads share, and of the result.
+  ValueId with_shared_part(const std::string& label, ValueId shared, ValueId x, std::int64_t heads);
+  /// Zeros behind each head's part, until it has `size` elements; and these taken away.
+  ValueId widened(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size);
+  ValueId narrowed(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size);
 
   /// The heads' contexts, side by side, of queries, keys and values.
   ValueId heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch, const Seen& seen);

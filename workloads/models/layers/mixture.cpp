@@ -41,11 +41,9 @@ ValueId Mixture::experts(ValueId slots, const std::string& prefix) {
 ValueId Mixture::routed(ValueId h, std::int64_t number, const std::string& prefix) {
   runtime::Graph& graph = net_.graph();
   const ValueId logits = net_.linear("router", h, prefix + mixture_.router, {.dtype = isa::Dtype::kFp32});
-  const std::vector<ValueId> route =
-      graph.add(runtime::kRoute, "router.route", {logits},
-                runtime::RouteAttrs{.top_k = mixture_.top_k,
-                                    .capacity = expert_capacity(mixture_, graph.value(h).rows),
-                                    .normalised = mixture_.normalised});
+  runtime::RouteAttrs attrs = choice();
+  attrs.capacity = expert_capacity(mixture_, graph.value(h).rows);
+  const std::vector<ValueId> route = graph.add(runtime::kRoute, "router.route", choosing(logits, prefix), attrs);
   const ValueId place = route[0], gate = route[1], source = route[2], share = route[3];
   loads_.push_back(route[6]), masses_.push_back(route[7]);
   graph.output(route[6], net_.places().host_name(fmt::format("expert_load.{}", number)));
@@ -62,7 +60,7 @@ ValueId Mixture::routed(ValueId h, std::int64_t number, const std::string& prefi
   net_.places().enter_part("combine");
   const ValueId sum = graph.add1(runtime::kFromSlots, "experts.combine", {slots, place, gate, source, share},
                                  runtime::SlotAttrs{.weighted = true});
-  return with_shared(sum, h, prefix);
+  return with_shared(net_.times("experts.scale", sum, mixture_.scale), h, prefix);
 }
 
 /// Adds the expert of every token, which each rank has for its tokens in training. The sigmoid is by tanh: that has a
@@ -73,6 +71,7 @@ ValueId Mixture::with_shared(ValueId sum, ValueId h, const std::string& prefix) 
   runtime::Graph& graph = net_.graph();
   const ValueId y =
       net_.mlp(h, arch_.mlp, {.gate = prefix + shared.gate, .up = prefix + shared.up, .down = prefix + shared.down});
+  if (shared.share.empty()) return net_.add("shared.sum", sum, y);
   ValueId part = net_.times("shared.half", net_.linear("shared.share", h, prefix + shared.share), 0.5);
   part = graph.add1(runtime::kAffine, "shared.sigmoid", {net_.active("shared.tanh", part, isa::Fn::kTanh)},
                     runtime::AffineAttrs{.alpha = 0.5, .beta = 0.5});
@@ -88,8 +87,7 @@ ValueId Mixture::with_shared(ValueId sum, ValueId h, const std::string& prefix) 
 ValueId Mixture::gated(ValueId h, const std::string& prefix) {
   runtime::Graph& graph = net_.graph();
   const ValueId logits = net_.linear("router", h, prefix + mixture_.router, {.dtype = isa::Dtype::kFp32});
-  const ValueId gates = graph.add1(runtime::kGates, "router.gates", {logits},
-                                   runtime::RouteAttrs{.top_k = mixture_.top_k, .normalised = mixture_.normalised});
+  const ValueId gates = graph.add1(runtime::kGates, "router.gates", choosing(logits, prefix), choice());
   const std::int64_t all = net_.program().experts_read > 0 ? net_.program().experts_read : mixture_.experts;
   ValueId sum = runtime::kNoValue;
   for (std::int64_t e = 0; e < all; ++e) {
@@ -101,7 +99,20 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
     if (sum != runtime::kNoValue) in.push_back(sum);
     sum = graph.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
   }
-  return with_shared(sum, h, prefix);
+  return with_shared(net_.times("experts.scale", sum, mixture_.scale), h, prefix);
+}
+
+runtime::RouteAttrs Mixture::choice() const {
+  return {.top_k = mixture_.top_k,
+          .normalised = mixture_.normalised,
+          .sigmoid = mixture_.choice.sigmoid,
+          .groups = mixture_.choice.groups,
+          .top_groups = mixture_.choice.top_groups};
+}
+
+std::vector<ValueId> Mixture::choosing(ValueId logits, const std::string& prefix) const {
+  if (mixture_.choice.bias.empty()) return {logits};
+  return {logits, net_.w(prefix + mixture_.choice.bias)};
 }
 
 ValueId Mixture::over_ranks(const char* part, ValueId partial, const MixtureLoss& loss) {

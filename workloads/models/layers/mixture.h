@@ -48,6 +48,9 @@ class Mixture {
  private:
   ValueId expert(ValueId rows, std::int64_t number, const std::string& prefix);
   ValueId experts(ValueId slots, const std::string& prefix);
+  runtime::RouteAttrs choice() const;
+  /// The operands of a choice: the logits, and a bias if there is one.
+  std::vector<ValueId> choosing(ValueId logits, const std::string& prefix) const;
   ValueId with_shared(ValueId sum, ValueId h, const std::string& prefix);
   ValueId over_ranks(const char* part, ValueId partial, const MixtureLoss& loss);
 

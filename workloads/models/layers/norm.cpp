@@ -34,6 +34,17 @@ ValueId Layers::norm(const std::string& label, ValueId x, const NormArch& arch, 
                     attrs_of(arch))[0];
 }
 
+/// By a norm whose weights are ones, and a product.
+ValueId Layers::own_norms(const std::string& label, ValueId x, const NormArch& arch, const std::string& name,
+                          std::int64_t size) {
+  const ValueId gains = w(name + ".weight");
+  const runtime::RampAttrs all_one{.rows = 1, .cols = size, .start = 1, .dtype = graph_.value(gains).dtype};
+  const ValueId ones = graph_.add1(runtime::kRamp, label + ".ones", {}, all_one);
+  const ValueId y = graph_.add(arch.rms ? runtime::kRmsNorm : runtime::kLayerNorm, label, {x, ones},
+                               runtime::NormAttrs{.eps = arch.eps, .vectors = 1})[0];
+  return graph_.add1(runtime::kMul, label + ".gains", {y, gains});
+}
+
 ValueId Layers::skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
                             ValueId pending, ValueId bias) {
   std::vector<ValueId> in = norm_operands(label, x, arch, name);
