@@ -63,7 +63,9 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "deepseek_v2_tiny",
                                                    "deepseek_v3_tiny",
                                                    "deepseek_v2_groups_tiny",
-                                                   "granitemoeshared_tiny"};
+                                                   "granitemoeshared_tiny",
+                                                   "glm4_moe_tiny",
+                                                   "dots1_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny",    "phi3_tiny",    "gemma2_tiny",  "gemma3_tiny",

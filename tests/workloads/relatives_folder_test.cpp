@@ -172,12 +172,6 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
                     {"layer_types", "full_attention"}));
   EXPECT_TRUE(fails(Fault::kData, reading("smollm3_tiny", "no_rope_layers", {0, 1}), {"no_rope_layers"}));
   reading("smollm3_tiny", "no_rope_layers", {1, 0})();
-  // Angles that transformers 5 has in an object, and their scaling, which only Llama's relatives compute.
-  for (const char* name : {"phi_tiny", "falcon_tiny", "gpt_neox_tiny", "starcoder2_tiny", "gptj_tiny"})
-    EXPECT_TRUE(fails(Fault::kData, reading(name, "rope_parameters", {{"rope_type", "linear"}, {"factor", 2.0}}),
-                      {"rope_parameters", "rope_type", "linear"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "rope_scaling", {{"type", "linear"}, {"factor", 2.0}}),
-                    {"rope_scaling", "linear"}));
   EXPECT_TRUE(fails(Fault::kData, reading("stablelm_tiny", "partial_rotary_factor", 0.1), {"partial_rotary_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "num_key_value_heads", 2), {"num_key_value_heads"}));
   EXPECT_TRUE(fails(Fault::kData, reading("falcon_tiny", "alibi", true), {"alibi"}));
@@ -199,6 +193,31 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("mixtral_tiny", "capacity_factor", -1.0), {"capacity_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("qwen3_moe_tiny", "mlp_only_layers", {1}), {"mlp_only_layers"}));
   EXPECT_TRUE(fails(Fault::kData, reading("phi3_tiny", "partial_rotary_factor", 0.1), {"partial_rotary_factor"}));
+}
+
+// transformers 5 has the angles in an object, where they differ once for each kind of layer. Their scaling is computed
+// for Llama's relatives alone.
+TEST(RelativesFolder, AnglesAreReadWhereverTheyAre) {
+  const Scratch s;
+  const auto reading = [&](const char* name, const char* key, const json& value) {
+    json file = read_json_file(golden(name) / "config.json");
+    file[key] = value;
+    return [path = s.write("config.json", file.dump())] { return decoder_arch(read_config(path)).block.rotary; };
+  };
+  for (const char* name : {"phi_tiny", "falcon_tiny", "gpt_neox_tiny", "starcoder2_tiny", "gptj_tiny"})
+    EXPECT_TRUE(fails(Fault::kData, reading(name, "rope_parameters", {{"rope_type", "linear"}, {"factor", 2.0}}),
+                      {"rope_parameters", "rope_type", "linear"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "rope_scaling", {{"type", "linear"}, {"factor", 2.0}}),
+                    {"rope_scaling", "linear"}));
+  const RotaryArch phi = reading("phi_tiny", "rope_parameters",
+                                 {{"rope_type", "default"}, {"rope_theta", 100.0}, {"partial_rotary_factor", 1.0}})();
+  EXPECT_EQ(phi.pairs(), 4);
+  EXPECT_DOUBLE_EQ(phi.frequencies[2], 0.1);
+  const json kinds{{"full_attention", {{"rope_type", "linear"}, {"factor", 8.0}, {"rope_theta", 1e6}}},
+                   {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 100.0}}}};
+  const RotaryArch gemma = reading("gemma3_tiny", "rope_parameters", kinds)();
+  EXPECT_DOUBLE_EQ(gemma.frequencies[0], 1.0 / 8);
+  EXPECT_DOUBLE_EQ(gemma.windowed[2], 0.1);
 }
 
 TEST(RelativesFolder, KeysOfLaterFamiliesThatChangeTheNumbersAreRefused) {

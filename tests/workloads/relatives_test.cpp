@@ -29,7 +29,8 @@ using workloads_test::golden;
 using workloads_test::Scratch;
 
 // Heads wider than the partitions, and heads that are normed as one.
-constexpr const char* kOfFewPlans[] = {"gemma_wide_tiny", "olmo2_tiny", "olmoe_tiny", "olmo3_tiny", "olmo3_yarn_tiny"};
+constexpr const char* kOfFewPlans[] = {"gemma_wide_tiny", "olmo2_tiny",      "olmoe_tiny",
+                                       "olmo3_tiny",      "olmo3_yarn_tiny", "flex_olmo_tiny"};
 // Whose routers have a loss, of all tokens at once: no sum over data-parallel ranks or micro-batches of their own.
 constexpr const char* kRouted[] = {"mixtral_tiny", "mixtral_capacity_tiny"};
 

@@ -118,6 +118,9 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kGraniteMoeShared>("granitemoeshared", "GraniteMoeShared"),
     relative<LlamaKind::kDeepseekV2>("deepseek_v2", "DeepseekV2"),
     relative<LlamaKind::kDeepseekV3>("deepseek_v3", "DeepseekV3"),
+    relative<LlamaKind::kGlm4Moe>("glm4_moe", "Glm4Moe"),
+    relative<LlamaKind::kDots1>("dots1", "Dots1"),
+    relative<LlamaKind::kFlexOlmo>("flex_olmo", "FlexOlmo"),
     relative<LlamaKind::kQwen2Moe>("qwen2_moe", "Qwen2Moe"),
     plain<gpt_family>("GPT", "gpt2", "GPT2"),
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
@@ -160,6 +163,15 @@ std::string types(std::string_view quote) {
   return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
+/// The built-in type of the text model inside a model that reads pictures or sound too; empty: there is none.
+std::string type_of_text(const Keys& keys) {
+  if (!keys.has("text_config") || !keys.at("text_config").is_object()) return {};
+  const nlohmann::json text = keys.at("text_config").value("model_type", nlohmann::json());
+  if (!text.is_string()) return {};
+  const auto type = text.get<std::string>();
+  return std::ranges::find(kFamilies, type, &FamilyRow::type) == kFamilies.end() ? std::string{} : type;
+}
+
 /// Old files name no model_type, but their architectures begin with it.
 const FamilyRow& family_row_of(const Keys& keys) {
   if (keys.has("quantization_config") && keys.at("quantization_config").is_object())
@@ -169,6 +181,11 @@ const FamilyRow& family_row_of(const Keys& keys) {
     const std::string type = keys.at("model_type");
     const auto* row = std::ranges::find(kFamilies, type, &FamilyRow::type);
     if (row != kFamilies.end()) return *row;
+    if (const std::string text = type_of_text(keys); !text.empty())
+      keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
+                fmt::format("run its PyTorch code by 'trnsim torch SCRIPT.py'; its text model, a {} that is built in, "
+                            "is projected from a config.json with the keys of \"text_config\" alone",
+                            text));
     keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
               "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; built in are " + types(""));
   }

@@ -4,7 +4,7 @@ modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py,
 modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_cohere.py,
 modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
 modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_bert.py,
-modeling_esm.py, modeling_modernbert.py and modeling_bart.py write it with eager attention: what the host model needs
+modeling_esm.py, modeling_modernbert.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
 what one dispatches beyond a BERT.
@@ -319,8 +319,12 @@ class Relative(Layer):
         self.gate = nn.Linear(HIDDEN, FFN, bias=False)
         self.wide = nn.Linear(HIDDEN, 2 * FFN, bias=False)
         self.head_norms = nn.ModuleList(RmsNorm(HEAD, False) for _ in range(2))
+        self.own_norms = nn.ModuleList(CohereNorm(HEAD) for _ in range(2))
 
     def mlp(self, y):
+        if self.traits.get("shared"):  # an expert of all tokens beside the others
+            gate, up = self.wide(y).chunk(2, dim=-1)
+            return self.down(self.act(self.gate(y)) * self.up(y)) + self.down(self.act(gate) * up)
         if self.traits.get("plain"):
             return self.down(self.act(self.up(y)))
         if self.traits.get("wide"):
@@ -343,6 +347,10 @@ class Relative(Layer):
         q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
         if self.traits.get("head_norms"):
             q, k = self.head_norms[0](q), self.head_norms[1](k)
+        if self.traits.get("own"):
+            q, k = self.own_norms[0](q), self.own_norms[1](k)
+        if self.traits.get("clip"):
+            q, k, v = (t.clamp(-8.0, 8.0) for t in (q, k, v))
         if self.share < 1:
             size = int(HEAD * self.share)
             turned = self.rotated(q[..., :size], k[..., :size], places)
@@ -360,6 +368,34 @@ class Relative(Layer):
         x = x + (n[2](y) if place else y)
         y = self.mlp(x if place == "behind" else n[1](x))
         return x + (n[3](y) if place else y)
+
+
+class DeepSeek(Relative):
+    """`low`: queries by way of fewer elements, too."""
+
+    def __init__(self, low):
+        super().__init__(lambda: RmsNorm(HIDDEN, False), pairs="spread", shared=True)
+        self.low, half = low, HEAD // 2
+        self.q_a, self.q_norm, self.kv_norm = (nn.Linear(HIDDEN, HIDDEN, bias=False), RmsNorm(HIDDEN, False),
+                                               RmsNorm(HIDDEN, False))
+        self.kv_a = nn.Linear(HIDDEN, HIDDEN + half, bias=False)
+        self.kv_b = nn.Linear(HIDDEN, HEADS * (half + HEAD), bias=False)
+        self.cos, self.sin = self.cos[:, :half], self.sin[:, :half]
+
+    def rotated(self, q, k, places):
+        q, k = (t.view(*t.shape[:-1], t.shape[-1] // 2, 2).transpose(4, 3).reshape(t.shape) for t in (q, k))
+        return Layer.rotated(self, q, k, places)
+
+    def attend(self, y, mask, places):
+        half = HEAD // 2
+        q = self.heads(self.q_norm(self.q_a(y)) if self.low else y, self.q)
+        q, q_rope = torch.split(q, [half, half], dim=-1)
+        both, rope = torch.split(self.kv_a(y), [HIDDEN, half], dim=-1)
+        both = self.kv_b(self.kv_norm(both)).view(BATCH, TOKENS, -1, half + HEAD).transpose(1, 2)
+        k, v = torch.split(both, [half, HEAD], dim=-1)
+        q_rope, rope = self.rotated(q_rope, rope.view(BATCH, 1, TOKENS, half), places)
+        q, k = torch.cat((q, q_rope), -1), torch.cat((k, rope.expand(*k.shape[:-1], -1)), -1)
+        return self.o(self.context(q, k, v, mask, lambda s: s * HEAD ** -0.5))
 
 
 class GptJ(Plain):
@@ -440,7 +476,11 @@ RELATIVES = {
     "nemotron": Relative(lambda: OneNorm(HIDDEN), share=0.5, act=lambda x: torch.square(functional.relu(x)), plain=True),
     "arcee": Relative(lambda: RmsNorm(HIDDEN, False), act=lambda x: torch.square(functional.relu(x)), plain=True),
     "exaone4": Relative(lambda: RmsNorm(HIDDEN, False), place="behind", head_norms=True),
-    "olmo": Relative(FixedNorm),
+    "olmo": Relative(FixedNorm), "olmo with clip_qkv": Relative(FixedNorm, clip=True),
+    "cohere with use_qk_norm": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32", own=True),
+    "a shared expert": Relative(lambda: RmsNorm(HIDDEN, False), shared=True),
+    "glm4_moe": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, shared=True),
+    "deepseek": DeepSeek(False), "deepseek with q_lora_rank": DeepSeek(True),
     "gptj": GptJ(False), "codegen": GptJ(True), "bloom": Bloom(), "mpt": Mpt(),
 }
 

@@ -35,7 +35,10 @@ TRAITS = {
     "glm": {"names": GLM, "pairs": True, "keys": {"eps": "rms_norm_eps"}},
     "glm4": {"names": {**GLM, "behind1": "post_self_attn_layernorm", "behind2": "post_mlp_layernorm"}, "pairs": True},
     "helium": {"pairs": True}, "ernie4_5": {"pairs": True}, "seed_oss": {}, "granitemoe": {}, "granitemoeshared": {}, "llama": {},
-    "arcee": {}, "deepseek_v2": {"pairs": True}, "deepseek_v3": {"pairs": True},
+    "arcee": {}, "deepseek_v2": {"pairs": True}, "deepseek_v3": {"pairs": True}, "glm4_moe": {},
+    "dots1": {"names": {**LLAMA, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}},
+    "flex_olmo": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"},
+                  "joint": True},
     "qwen2_moe": {},
     "nemotron": {"norm": "layer", "one": True, "keys": {"eps": "norm_eps"}},
     "exaone4": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}},
@@ -74,9 +77,11 @@ WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
 WIDE.pop("rms_norm_eps")
 ONES = {**WIDE, "num_key_value_heads": 4}  # as many heads of keys as of queries
 # A first layer without experts; heads of queries and keys are wider than those of values.
-LATENT = {**ONES, "head_dim": None, "kv_lora_rank": 10, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 6,
-          "attention_bias": False, "first_k_dense_replace": 1, "moe_layer_freq": 1, "intermediate_size": 40,
-          "moe_intermediate_size": 24, "n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 3}
+ROUTED = {"first_k_dense_replace": 1, "moe_layer_freq": 1, "intermediate_size": 40, "moe_intermediate_size": 24,
+          "n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 3, "topk_method": "noaux_tc",
+          "scoring_func": "sigmoid"}
+LATENT = {**ONES, **ROUTED, "head_dim": None, "kv_lora_rank": 10, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
+          "v_head_dim": 6, "attention_bias": False}
 FAMILIES = {
     "cohere": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": True, "use_qk_norm": False},
     "cohere2": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": False,
@@ -125,6 +130,12 @@ FAMILIES = {
     "deepseek_v3": {**LATENT, "q_lora_rank": 12, "attention_bias": True, "routed_scaling_factor": 2.5,
                     "n_group": 4, "topk_group": 2, "topk_method": "noaux_tc", "norm_topk_prob": True,
                     "scoring_func": "sigmoid", "rope_interleave": True},
+    "glm4_moe": {**WIDE, **ROUTED, "partial_rotary_factor": 0.5, "attention_bias": True, "use_qk_norm": False,
+                 "n_group": 1, "topk_group": 1, "routed_scaling_factor": 2.5, "norm_topk_prob": True},
+    "dots1": {**WIDE, **ROUTED, "attention_bias": False, "sliding_window": None, "n_group": 2, "topk_group": 1,
+              "routed_scaling_factor": 1.5, "norm_topk_prob": False},
+    "flex_olmo": {**WIDE, "num_experts": 8, "num_experts_per_tok": 3, "norm_topk_prob": False, "attention_bias": False,
+                  "router_aux_loss_coef": 0.01, "output_router_logits": False},
     "llama_bias": {**WIDE, "attention_bias": True, "mlp_bias": True},
     "stablelm_parallel": {**WIDE, "partial_rotary_factor": 0.5, "use_qkv_bias": True, "use_parallel_residual": True,
                           "qk_layernorm": False, "hidden_dropout": 0.0},
@@ -142,6 +153,7 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "ernie4_5": "Ernie4_5", "nemotron": "Nemotron", "arcee": "Arcee", "seed_oss": "SeedOss",
          "exaone4": "Exaone4", "olmo": "Olmo", "olmo3": "Olmo3", "granitemoe": "GraniteMoe", "qwen2_moe": "Qwen2Moe",
          "granitemoeshared": "GraniteMoeShared", "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
+         "glm4_moe": "Glm4Moe", "dots1": "Dots1", "flex_olmo": "FlexOlmo",
          "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
 
 
@@ -187,9 +199,9 @@ def latent_shapes(c, p):
     return out
 
 
-def deepseek_shapes(c, p, layer):
-    """A layer but for its norms."""
-    h, ffn, out = c["hidden_size"], c["moe_intermediate_size"], latent_shapes(c, p)
+def routed_shapes(c, p, layer):
+    """Experts, in the first layers an MLP."""
+    h, ffn, out = c["hidden_size"], c["moe_intermediate_size"], {}
     parts = {"": c["intermediate_size"]}
     if layer >= c["first_k_dense_replace"]:
         parts = {f"experts.{e}.": ffn for e in range(c["n_routed_experts"])} | {"shared_experts.": 2 * ffn}
@@ -208,7 +220,7 @@ def linear_shapes(c):
     q, kv = c["num_attention_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"]
     out = {"qkv": (q + 2 * kv, h)} if "qkv" in n else {"q": (q, h), "k": (kv, h), "v": (kv, h)}
     out["o"] = (h, q)
-    if not decoder.experts(c):
+    if not decoder.experts(c) and "n_routed_experts" not in c:
         out |= {"gate_up": (2 * ffn, h)} if "gate_up" in n else {"up": (ffn, h)}
         out |= {"gate": (ffn, h)} if is_gated(c) and "gate_up" not in n else {}
         out["down"] = (h, ffn)
@@ -231,7 +243,9 @@ def shapes(c):
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
         if "kv_lora_rank" in c:
-            out |= deepseek_shapes(c, p, i)
+            out |= latent_shapes(c, p)
+        if "n_routed_experts" in c:
+            out |= routed_shapes(c, p, i)
         for name, (shape, biased) in linear_shapes(c).items() if "kv_lora_rank" not in c else ():
             out[p + name + ".weight"] = shape
             if biased:
@@ -250,10 +264,13 @@ def shapes(c):
             ffn = c["shared_intermediate_size"]
             out[p + "shared_mlp.input_linear.weight"], out[p + "shared_mlp.output_linear.weight"] = (2 * ffn, h), (h, ffn)
         if "num_experts" in c:
-            ffn = c["shared_expert_intermediate_size"]
-            out[p + "mlp.gate.weight"], out[p + "mlp.shared_expert_gate.weight"] = (c["num_experts"], h), (1, h)
-            for name, size in (("shared_expert", ffn), *((f"experts.{e}", c["moe_intermediate_size"])
-                                                         for e in range(c["num_experts"]))):
+            ffn = c.get("shared_expert_intermediate_size")
+            out[p + "mlp.gate.weight"] = (c["num_experts"], h)
+            if ffn:
+                out[p + "mlp.shared_expert_gate.weight"] = (1, h)
+            for name, size in ((("shared_expert", ffn),) * bool(ffn) + tuple(
+                    (f"experts.{e}", c.get("moe_intermediate_size", c["intermediate_size"]))
+                    for e in range(c["num_experts"]))):
                 out[f"{p}mlp.{name}.gate_proj.weight"] = out[f"{p}mlp.{name}.up_proj.weight"] = (size, h)
                 out[f"{p}mlp.{name}.down_proj.weight"] = (h, size)
         for part in ("norm1", "norm2", "behind1", "behind2"):
@@ -423,7 +440,7 @@ def gated(y, p, w):
 
 def mlp(y, p, w, c):
     n, act = traits(c)["names"], ACTIVATIONS[c["hidden_act"]]
-    if p + "mlp.gate.weight" in w and "kv_lora_rank" in c:
+    if p + "mlp.gate.weight" in w and "n_routed_experts" in c:
         return deepseek_mixture(y, p + "mlp.", w, c)
     if "num_local_experts" in c:
         out = mixture(y, p + "block_sparse_moe.", w, c)
@@ -431,6 +448,8 @@ def mlp(y, p, w, c):
             return out
         gate, up = plain.linear(y, p + "shared_mlp.input_linear", w).chunk(2, -1)
         return out + plain.linear(functional.silu(gate) * up, p + "shared_mlp.output_linear", w)
+    if "num_experts" in c and "shared_expert_intermediate_size" not in c:
+        return decoder.mixture(w, y, p, c, [])
     if "num_experts" in c:
         share = torch.sigmoid(plain.linear(y, p + "mlp.shared_expert_gate", w))
         return decoder.mixture(w, y, p, c, []) + share * gated(y, p + "mlp.shared_expert.", w)

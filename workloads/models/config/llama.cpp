@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "workloads/models/config/llama_experts.h"
 #include "workloads/models/config/llama_rope.h"
 
 namespace workloads {
@@ -16,16 +17,6 @@ using L = LlamaConfig;
 void check_head(const Rules& rules, const LlamaConfig& c) {
   rules.positive("head_dim", c.head_dim, kHeadCounts.most);
   rules.divides("head_dim", 2, "head_dim", c.head_dim);  // the rotary embedding turns pairs
-}
-
-void check_balance(const Rules& rules, const LlamaConfig& c) {
-  if (!(c.router_aux_loss_coef >= 0 && c.router_aux_loss_coef < 1e6))
-    rules.fail("router_aux_loss_coef", fmt::format("{} is no weight of a loss", c.router_aux_loss_coef));
-}
-
-void check_capacity(const Rules& rules, const LlamaConfig& c) {
-  if (!(c.capacity_factor >= 0 && c.capacity_factor < 1e6))
-    rules.fail("capacity_factor", fmt::format("{} is below 0", c.capacity_factor));
 }
 
 void check_experts(const Rules& rules, const LlamaConfig& c) {
@@ -119,46 +110,6 @@ void read_use_bias(const Keys& keys, LlamaConfig& c) {
   c.out_bias = c.mlp_bias = c.qkv_bias;
 }
 
-/// "n_shared_experts" of DeepSeek, in experts' sizes.
-void read_shared(const Keys& keys, LlamaConfig& c) {
-  keys.optional("n_shared_experts", c.n_shared);
-  c.shared_size = c.n_shared * c.intermediate_size;
-}
-
-json shared_json(const LlamaConfig& c) {
-  return json(c.intermediate_size > 0 ? c.shared_size / c.intermediate_size : 0);
-}
-
-/// How a token's experts are found: by their scores alone, by groups, or as DeepSeek-V3 does.
-void read_choice(const Keys& keys, LlamaConfig& c) {
-  const bool third = c.kind == LlamaKind::kDeepseekV3;
-  keys.only("scoring_func", third ? "sigmoid" : "softmax");
-  const json method = keys.has("topk_method") ? keys.at("topk_method") : json(third ? "noaux_tc" : "greedy");
-  if (third || method != "greedy") {
-    keys.optional("n_group", c.groups), keys.optional("topk_group", c.top_groups);
-    keys.only("topk_method", third ? "noaux_tc" : "group_limited_greedy");
-  }
-}
-
-json choice_json(const LlamaConfig& c) {
-  if (c.kind == LlamaKind::kDeepseekV3) return "noaux_tc";
-  return c.groups > 1 ? "group_limited_greedy" : "greedy";
-}
-
-void check_groups(const Rules& rules, const LlamaConfig& c) {
-  rules.positive("n_group", c.groups, 512);
-  rules.divides("n_group", c.groups, "n_routed_experts", c.num_experts);
-  if (c.top_groups < 1 || c.top_groups > c.groups)
-    rules.fail("topk_group", fmt::format("{} is not in 1..{}", c.top_groups, c.groups));
-  if (c.top_groups * (c.num_experts / c.groups) < c.num_experts_per_tok)
-    rules.fail("topk_group", fmt::format("{} groups have not {} experts", c.top_groups, c.num_experts_per_tok));
-}
-
-void check_first(const Rules& rules, const LlamaConfig& c) {
-  if (c.first_dense < 0 || c.first_dense >= c.num_hidden_layers)
-    rules.fail("first_k_dense_replace", fmt::format("{} leaves no layer with experts", c.first_dense));
-}
-
 void check_values(const Rules& rules, const LlamaConfig& c) {
   rules.positive("v_head_dim", c.v_head_dim, c.qk_nope_head_dim + c.qk_rope_head_dim);
 }
@@ -169,6 +120,7 @@ bool has_mlp_bias(const L& c) { return dialect_of(c.kind).biases.mlp; }
 bool has_no_mlp_bias(const L& c) { return !has_mlp_bias(c); }
 bool is_latent(const L& c) { return dialect_of(c.kind).latent; }
 bool is_plain(const L& c) { return !is_latent(c); }
+bool is_deepseek2(const L& c) { return c.kind == LlamaKind::kDeepseekV2; }
 bool is_deepseek3(const L& c) { return c.kind == LlamaKind::kDeepseekV3; }
 bool is_shared_granite(const L& c) { return c.kind == LlamaKind::kGraniteMoeShared; }
 bool is_ernie(const L& c) { return c.kind == LlamaKind::kErnie45; }
@@ -185,7 +137,8 @@ bool has_heads_key(const L& c, std::string_view key) {
   const char* own = dialect_of(c.kind).norms.heads_key;
   return own && own == key;
 }
-bool has_qk_norm_key(const L& c) { return has_heads_key(c, "use_qk_norm"); }
+bool is_glm4_moe(const L& c) { return c.kind == LlamaKind::kGlm4Moe; }
+bool has_own_norms_key(const L& c) { return has_heads_key(c, "use_qk_norm") && !is_glm4_moe(c); }
 bool has_qk_layernorm_key(const L& c) { return has_heads_key(c, "qk_layernorm"); }
 bool is_cohere2(const L& c) { return c.kind == LlamaKind::kCohere2; }
 
@@ -218,11 +171,15 @@ bool has_relu2(const L& c) { return dialect_of(c.kind).activation == Activation:
 bool has_silu(const L& c) { return dialect_of(c.kind).activation == Activation::kSilu; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
 bool is_olmoe(const L& c) { return c.kind == LlamaKind::kOlmoe; }
+bool is_flex_olmo(const L& c) { return c.kind == LlamaKind::kFlexOlmo; }
 bool is_qwen2_moe(const L& c) { return c.kind == LlamaKind::kQwen2Moe; }
-bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c) || is_latent(c); }
-bool has_sparse_step(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
 bool has_routed_experts(const L& c) { return has_expert_key(c, "n_routed_experts"); }
-bool has_router_loss(const L& c) { return has_experts(c) && !is_latent(c); }
+bool has_no_routed_experts(const L& c) { return !has_routed_experts(c); }
+bool is_dots(const L& c) { return c.kind == LlamaKind::kDots1; }
+bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c) || has_routed_experts(c); }
+bool has_sparse_step(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
+bool routes_by_bias(const L& c) { return has_routed_experts(c) && chooses_by_bias(c); }
+bool has_router_loss(const L& c) { return has_experts(c) && !has_routed_experts(c); }
 bool clips(const L& c) { return is_olmoe(c) || c.kind == LlamaKind::kOlmo; }
 bool has_num_experts(const L& c) { return has_expert_key(c, "num_experts"); }
 bool has_rotary_share(const L& c) { return dialect_of(c.kind).positions.share > 0; }
@@ -234,8 +191,10 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "hidden_size", .member = &L::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &L::num_hidden_layers, .required = true, .range = kLayers},
     {.key = "num_attention_heads", .member = &L::num_attention_heads, .required = true, .range = kHeadCounts},
-    {.key = "intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth, .when = is_plain},
-    {.key = "intermediate_size", .member = &L::dense_size, .required = true, .range = kWidth, .when = is_latent},
+    {.key = "intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth,
+     .when = has_no_routed_experts},
+    {.key = "intermediate_size", .member = &L::dense_size, .required = true, .range = kWidth,
+     .when = has_routed_experts},
     {.key = "max_position_embeddings", .member = &L::max_position_embeddings, .required = true},
     {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts,
      .otherwise = [](L& c) {
@@ -291,7 +250,8 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "use_bias", .member = &L::qkv_bias, .when = is_ernie, .read = read_use_bias},
     {.key = "logit_scale", .member = &L::logit_scale, .when = is_cohere,
      .otherwise = [](L& c) { c.logit_scale = 0.0625; }},
-    {.key = "use_qk_norm", .member = &L::own_norms, .when = has_qk_norm_key},
+    {.key = "use_qk_norm", .member = &L::own_norms, .when = has_own_norms_key},
+    {.key = "use_qk_norm", .member = &L::head_norms, .when = is_glm4_moe},
     {.key = "use_qk_norm", .only = false, .when = is_cohere2, .written = kNever},
     {.key = "partial_rotary_factor", .only = 1.0, .when = has_no_rotary_share, .written = kNever},
     {.key = "partial_rotary_factor", .member = &L::rotary_share, .when = has_rotary_share,
@@ -310,19 +270,20 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
      .when = has_moe_size},
     {.key = "n_routed_experts", .member = &L::num_experts, .required = true, .when = has_routed_experts,
      .check = check_experts},
-    {.key = "n_shared_experts", .when = is_latent, .read = read_shared, .write = shared_json},
-    {.key = "first_k_dense_replace", .member = &L::first_dense, .when = is_latent, .check = check_first},
-    {.key = "moe_layer_freq", .only = 1, .when = is_latent, .written = kNever},
-    {.key = "routed_scaling_factor", .member = &L::routed_scale, .when = is_latent,
+    {.key = "n_shared_experts", .when = has_routed_experts, .read = read_shared, .write = shared_json},
+    {.key = "first_k_dense_replace", .member = &L::first_dense, .when = has_routed_experts, .check = check_first},
+    {.key = "moe_layer_freq", .only = 1, .when = has_routed_experts, .written = kNever},
+    {.key = "sliding_window", .only = None{}, .when = is_dots, .written = kNever},
+    {.key = "routed_scaling_factor", .member = &L::routed_scale, .when = has_routed_experts,
      .otherwise = [](L& c) { c.routed_scale = is_deepseek3(c) ? 2.5 : 1; }},
-    {.key = "topk_method", .when = is_latent, .read = read_choice, .write = choice_json},
-    {.key = "n_group", .when = is_latent, .write = [](const L& c) { return json(c.groups); }},
-    {.key = "topk_group", .when = is_latent, .write = [](const L& c) { return json(c.top_groups); },
+    {.key = "topk_method", .when = has_routed_experts, .read = read_choice, .write = choice_json},
+    {.key = "n_group", .when = has_routed_experts, .write = [](const L& c) { return json(c.groups); }},
+    {.key = "topk_group", .when = has_routed_experts, .write = [](const L& c) { return json(c.top_groups); },
      .check = check_groups},
-    {.key = "scoring_func", .when = is_latent,
-     .write = [](const L& c) { return json(is_deepseek3(c) ? "sigmoid" : "softmax"); }},
-    {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = is_deepseek3},
-    {.key = "norm_topk_prob", .only = false, .when = [](const L& c) { return c.kind == LlamaKind::kDeepseekV2; }},
+    {.key = "scoring_func", .when = has_routed_experts,
+     .write = [](const L& c) { return json(chooses_by_bias(c) ? "sigmoid" : "softmax"); }},
+    {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = routes_by_bias},
+    {.key = "norm_topk_prob", .only = false, .when = is_deepseek2},
     {.key = "shared_intermediate_size", .member = &L::shared_size, .range = kWidth, .when = is_shared_granite,
      .otherwise = [](L& c) { c.shared_size = 1024; }},
     {.key = "shared_expert_intermediate_size", .member = &L::shared_size, .required = true, .range = kWidth,
@@ -331,7 +292,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "num_experts_per_tok", .member = &L::num_experts_per_tok, .required = true, .when = has_experts,
      .check = check_chosen},
     {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_router_loss,
-     .otherwise = [](L& c) { c.router_aux_loss_coef = is_olmoe(c) ? 0.01 : 0.001; },  // as transformers
+     .otherwise = [](L& c) { c.router_aux_loss_coef = is_olmoe(c) || is_flex_olmo(c) ? 0.01 : 0.001; },
      .check = check_balance},
     {.key = "output_router_logits", .member = &L::output_router_logits, .when = has_router_loss},
     {.key = "capacity_factor", .member = &L::capacity_factor, .when = has_experts,

@@ -70,7 +70,10 @@ enum class LlamaKind {
   kQwen2Moe,
   kGraniteMoeShared,
   kDeepseekV2,
-  kDeepseekV3
+  kDeepseekV3,
+  kGlm4Moe,
+  kDots1,
+  kFlexOlmo
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -78,7 +81,7 @@ struct ExpertNames {
   const char* count = nullptr;  // "num_experts"
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
   const char *fused_wide = "", *fused_down = "";  // as MixtureArch has them
-  /// Of the expert of all tokens, where a relative has one, as SharedExpertArch has them.
+  /// The expert of all tokens, where a relative has one, as SharedExpertArch has it.
   const char *shared = "", *shared_share = "", *shared_fused = "", *shared_down = "";
   const char* bias = "";  // as RouterArch has it
 };
@@ -89,9 +92,9 @@ struct DialectNorms {
   bool of_heads = false;            // RMSNorm of each head of queries and keys
   bool joint = false;               // one norm over all heads of queries, and one of keys
   const char* heads_key = nullptr;  // a key that says whether each head of queries and keys has a norm of its own
-  const char *query = "self_attn.q_norm", *key_name = "self_attn.k_norm";
-  bool listed = false;  // as AttentionNames has it
-  bool layer = false;   // they are LayerNorms
+  const char *query = nullptr, *key_name = nullptr;  // names of these norms, where they are not Qwen3's
+  bool listed = false;                               // as AttentionNames has it
+  bool layer = false;                                // they are LayerNorms
   bool gain = true, bias = true;
   double offset = 0;                                 // they multiply by weight + this
   const char* key = "rms_norm_eps";                  // of their eps; empty: a file has none
@@ -128,6 +131,12 @@ struct DialectOps {
   double forward = 0, backward = 0;
 };
 
+/// The projections that a relative's files have in one tensor.
+struct DialectFused {
+  bool qkv = false;  // of queries, keys and values
+  bool mlp = false;  // gate and up
+};
+
 /// The differences of a relative of Llama. Source: transformers, modeling_NAME.py.
 struct LlamaDialect {
   LlamaKind kind;
@@ -140,10 +149,9 @@ struct LlamaDialect {
   bool tied = false;         // when the file does not say
   bool parallel = false;     // attention and MLP read the same norm
   bool gated = true;         // the MLP
-  bool fused_qkv = false;    // a file has queries, keys and values in one tensor,
-  bool fused_mlp = false;    // or gate and up
   bool classifies = true;    // transformers has a model that classifies texts
-  bool latent = false;       // keys and values by way of fewer elements, and DeepSeek's keys of experts
+  bool latent = false;       // keys and values by way of fewer elements
+  DialectFused fused{};
   ExpertNames experts{};
   Activation activation = Activation::kSilu;
   std::int64_t head = 0, kv_heads = 0;  // "head_dim" and "num_key_value_heads" when the file does not say; 0: as Llama
@@ -165,6 +173,7 @@ struct LlamaParts {
   bool qkv_bias = false, out_bias = false, mlp_bias = false;
   bool parallel = false;        // both read the same norm
   double residual_dropout = 0;  // of their outputs
+  bool head_norms = false;      // queries and keys have a norm that heads share
   bool own_norms = false;       // each head of queries and keys has a norm of its own
   double clip_qkv = 0;          // queries, keys and values are kept within it; 0: they are not
 };
@@ -193,7 +202,6 @@ struct LlamaExperts {
   double capacity_factor = 0;               // slots of an expert over an even share of the tokens; 0: none is dropped
   std::int64_t first_dense = 0;             // so many layers have no experts, but an MLP
   std::int64_t dense_size = 0;              // of this size
-  std::int64_t n_shared = 0;                // shared_size in experts' sizes, as DeepSeek's files say it
   double routed_scale = 1;                  // of the sum of a token's experts
   std::int64_t groups = 1, top_groups = 1;  // as RouterArch has them
 };

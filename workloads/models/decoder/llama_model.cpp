@@ -22,26 +22,24 @@ SharedExpertArch shared_expert(const LlamaConfig& c) {
 std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
   if (c.num_experts == 0) return std::nullopt;
   const ExpertNames& names = dialect_of(c.kind).experts;
-  return MixtureArch{.experts = c.num_experts,
-                     .top_k = c.num_experts_per_tok,
-                     .normalised = c.norm_topk_prob,
-                     .capacity_factor = c.capacity_factor,
-                     .balance = c.output_router_logits ? c.router_aux_loss_coef : 0,
-                     .router = names.router,
-                     .prefix = names.prefix,
-                     .gate = names.gate,
-                     .up = names.up,
-                     .down = names.down,
-                     .fused_wide = names.fused_wide,
-                     .fused_down = names.fused_down,
-                     .shared = shared_expert(c),
-                     .choice = {.sigmoid = c.kind == LlamaKind::kDeepseekV3,
-                                .groups = c.groups,
-                                .top_groups = c.top_groups,
-                                .bias = names.bias},
-                     .scale = c.routed_scale,
-                     .first = c.first_dense,
-                     .dense_size = c.dense_size};
+  return MixtureArch{
+      .experts = c.num_experts,
+      .top_k = c.num_experts_per_tok,
+      .normalised = c.norm_topk_prob,
+      .capacity_factor = c.capacity_factor,
+      .balance = c.output_router_logits ? c.router_aux_loss_coef : 0,
+      .router = names.router,
+      .prefix = names.prefix,
+      .gate = names.gate,
+      .up = names.up,
+      .down = names.down,
+      .fused_wide = names.fused_wide,
+      .fused_down = names.fused_down,
+      .shared = shared_expert(c),
+      .choice = {.sigmoid = *names.bias != '\0', .groups = c.groups, .top_groups = c.top_groups, .bias = names.bias},
+      .scale = c.routed_scale,
+      .first = c.first_dense,
+      .dense_size = c.dense_size};
 }
 
 /// Where a norm is before and behind each part, the second one of a layer has another name.
@@ -74,12 +72,13 @@ BlockNames names_of(const LlamaConfig& c) {
                                  .out = "self_attn.o_proj"},
                    .mlp = {.gate = "mlp.gate_proj", .up = "mlp.up_proj", .down = "mlp.down_proj"}};
   name_norms(c, names);
-  if (dialect.norms.of_heads || dialect.norms.joint || c.own_norms)
-    names.attention.query_norm = dialect.norms.query, names.attention.key_norm = dialect.norms.key_name;
+  if (c.head_norms || dialect.norms.joint || c.own_norms)
+    names.attention.query_norm = dialect.norms.query ? dialect.norms.query : "self_attn.q_norm",
+    names.attention.key_norm = dialect.norms.query ? dialect.norms.key_name : "self_attn.k_norm";
   names.attention.listed_norms = dialect.norms.listed;
   if (dialect.latent) name_latents(c, names.attention);
-  if (dialect.fused_qkv) names.attention.fused = "self_attn.qkv_proj";
-  if (dialect.fused_mlp) names.mlp.fused = "mlp.gate_up_proj";
+  if (dialect.fused.qkv) names.attention.fused = "self_attn.qkv_proj";
+  if (dialect.fused.mlp) names.mlp.fused = "mlp.gate_up_proj";
   return names;
 }
 
@@ -193,6 +192,19 @@ void add_gemma_ops(const LlamaConfig& c, DecoderOps& layer) {
   if (c.score_cap > 0) layer.forward += 4, layer.backward += 4, layer.core += 4;
 }
 
+/// Those of keys of config.json that few models have. Norms in a list of modules are one call each, between a split and
+/// a concatenation.
+void add_part_ops(const LlamaConfig& c, DecoderOps& layer) {
+  if (c.q_lora_rank > 0) layer.forward += 13, layer.backward += 29;
+  if (c.clip_qkv > 0) layer.forward += 3, layer.backward += 12;
+  if (c.own_norms && dialect_of(c.kind).norms.listed) {
+    const auto norms = static_cast<double>(c.num_attention_heads + c.num_key_value_heads);
+    layer.forward += norms + 4, layer.backward += 2 * norms + 4;
+  } else if (c.own_norms) {
+    layer.forward += 26, layer.backward += 58;
+  }
+}
+
 /// Operations of a layer, counted as FrameworkOps says.
 DecoderOps layer_ops(const LlamaConfig& c) {
   DecoderOps layer{.forward = 109, .backward = 157, .core = 22};
@@ -202,8 +214,9 @@ DecoderOps layer_ops(const LlamaConfig& c) {
   layer.forward += dialect.more.forward, layer.backward += dialect.more.backward;
   if (dialect.gemma)
     add_gemma_ops(c, layer);
-  else if (dialect.norms.of_heads || dialect.norms.joint)
+  else if (c.head_norms || dialect.norms.joint)
     layer.forward += 2 * 9, layer.backward += 2 * 25;  // two more norms
+  add_part_ops(c, layer);
   if (c.num_experts == 0) return layer;
   // Beyond a dense feed-forward part, of a router and experts that are one tensor each of gate, up and down, as
   // neuronx-distributed's ExpertMLPs has them: their number does not matter. transformers' loop over experts, whose
@@ -217,7 +230,7 @@ ModelInfo info_of(const LlamaConfig& c) {
       dialect_of(c.kind).family, arch_of(c),
       {.prefix = "model.", .tops = {"embed_tokens.", "layers.", "norm."}, .left_out = {"*.rotary_emb.inv_freq"}});
   info.initializer_range = c.initializer_range;
-  if (dialect_of(c.kind).latent)  // a layer behind the last that predicts a second token, which transformers leaves out
+  if (c.first_dense > 0)  // a layer behind the last that predicts a second token, which transformers leaves out
     info.names.left_out.push_back("model.layers." + std::to_string(c.num_hidden_layers) + ".*");
   if (c.classes) {
     info.label_names = c.classes->names;

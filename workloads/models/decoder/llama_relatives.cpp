@@ -37,6 +37,7 @@ constexpr ExpertNames deepseek_experts(const char* bias) {
   names.count = "n_routed_experts", names.shared = "mlp.shared_experts.", names.bias = bias;
   return names;
 }
+constexpr const char* kChoiceBias = "mlp.gate.e_score_correction_bias";
 /// Where the file says so, of attention's four layers, and of the MLP's too.
 constexpr DialectBiases kAttentionBias{.attention = true, .out = true},
     kAnyBias{.attention = true, .out = true, .mlp = true};
@@ -66,7 +67,7 @@ constexpr std::array kDialects = {
     LlamaDialect{.kind = LlamaKind::kGranite, .family = "Granite", .type = "granite",
                  .architecture = "GraniteForCausalLM", .biases = kAnyBias, .multipliers = true, .classifies = false},
     LlamaDialect{.kind = LlamaKind::kPhi3, .family = "Phi-3", .type = "phi3", .architecture = "Phi3ForCausalLM",
-                 .positions = {.share = 1, .window = true}, .fused_qkv = true, .fused_mlp = true},
+                 .positions = {.share = 1, .window = true}, .fused = {.qkv = true, .mlp = true}},
     LlamaDialect{.kind = LlamaKind::kMixtral, .family = "Mixtral", .type = "mixtral",
                  .architecture = "MixtralForCausalLM", .norms = {.eps = 1e-5}, .positions = {.window = true},
                  .experts = {.count = "num_local_experts",
@@ -105,13 +106,13 @@ constexpr std::array kDialects = {
                  .more = {.forward = 1, .backward = -5}},
     LlamaDialect{.kind = LlamaKind::kGlm, .family = "GLM", .type = "glm", .architecture = "GlmForCausalLM",
                  .norms = {.eps = 1.5625e-7}, .positions = {.neighbours = true, .share = 0.5},
-                 .biases = {.qkv = true, .attention = true}, .fused_mlp = true, .head = 128, .kv_heads = 2,
+                 .biases = {.qkv = true, .attention = true}, .fused = {.mlp = true}, .head = 128, .kv_heads = 2,
                  .more = {.forward = 17, .backward = 3}},
     LlamaDialect{.kind = LlamaKind::kGlm4, .family = "GLM-4", .type = "glm4", .architecture = "Glm4ForCausalLM",
                  .norms = {.place = NormPlace::kAround, .eps = 1.5625e-7, .behind = "post_self_attn_layernorm",
                            .before = "post_attention_layernorm", .last = "post_mlp_layernorm"},
                  .positions = {.neighbours = true, .share = 0.5}, .biases = {.qkv = true, .attention = true},
-                 .fused_mlp = true, .head = 128, .kv_heads = 2,
+                 .fused = {.mlp = true}, .head = 128, .kv_heads = 2,
                  .more = {.forward = 35, .backward = 43}},
     LlamaDialect{.kind = LlamaKind::kHelium, .family = "Helium", .type = "helium", .architecture = "HeliumForCausalLM",
                  .norms = {.eps = 1e-8}, .positions = {.neighbours = true, .theta = 1e5},
@@ -152,13 +153,27 @@ constexpr std::array kDialects = {
                  .experts = kGraniteExperts},
     LlamaDialect{.kind = LlamaKind::kGraniteMoeShared, .family = "GraniteMoE with shared experts",
                  .type = "granitemoeshared", .architecture = "GraniteMoeSharedForCausalLM", .biases = kAttentionBias,
-                 .multipliers = true, .classifies = false, .experts = granite_with_shared()},
+                 .multipliers = true, .classifies = false, .experts = granite_with_shared(),
+                 .more = {.forward = 12, .backward = 23}},
     LlamaDialect{.kind = LlamaKind::kDeepseekV2, .family = "DeepSeek-V2", .type = "deepseek_v2",
                  .architecture = "DeepseekV2ForCausalLM", .biases = kAttentionBias, .classifies = false, .latent = true,
-                 .experts = deepseek_experts("")},
+                 .experts = deepseek_experts(""),
+                 .more = {.forward = 32, .backward = 56}},
     LlamaDialect{.kind = LlamaKind::kDeepseekV3, .family = "DeepSeek-V3", .type = "deepseek_v3",
                  .architecture = "DeepseekV3ForCausalLM", .biases = kAttentionBias, .classifies = false, .latent = true,
-                 .experts = deepseek_experts("mlp.gate.e_score_correction_bias")},
+                 .experts = deepseek_experts(kChoiceBias),
+                 .more = {.forward = 32, .backward = 56}},
+    LlamaDialect{.kind = LlamaKind::kGlm4Moe, .family = "GLM-4-MoE", .type = "glm4_moe",
+                 .architecture = "Glm4MoeForCausalLM", .norms = {.heads_key = "use_qk_norm", .eps = 1e-5},
+                 .positions = {.share = 0.5}, .biases = {.attention = true}, .classifies = false,
+                 .experts = deepseek_experts(kChoiceBias), .more = {.forward = 16, .backward = 33}},
+    LlamaDialect{.kind = LlamaKind::kDots1, .family = "dots.llm1", .type = "dots1",
+                 .architecture = "Dots1ForCausalLM", .norms = {.of_heads = true}, .biases = kAttentionBias,
+                 .classifies = false, .experts = deepseek_experts(kChoiceBias),
+                 .more = {.forward = 12, .backward = 23}},
+    LlamaDialect{.kind = LlamaKind::kFlexOlmo, .family = "FlexOlmo", .type = "flex_olmo",
+                 .architecture = "FlexOlmoForCausalLM", .norms = {.place = NormPlace::kBehind, .joint = true},
+                 .positions = {.theta = 5e5}, .biases = kAttentionBias, .classifies = false, .experts = kExperts},
     LlamaDialect{.kind = LlamaKind::kQwen2Moe, .family = "Qwen2-MoE", .type = "qwen2_moe",
                  .architecture = "Qwen2MoeForCausalLM", .biases = {.qkv = true},
                  .experts = with_shared_gate(kExperts),
@@ -175,8 +190,8 @@ LlamaConfig blank_config(LlamaKind kind) {
   LlamaConfig c;
   c.kind = kind, c.hidden_act = dialect.activation, c.tie_word_embeddings = dialect.tied;
   c.rms_norm_eps = dialect.norms.eps, c.full_every = dialect.positions.full_every, c.qkv_bias = dialect.biases.qkv,
-  c.parallel = dialect.parallel;
-  if (dialect.latent) c.norm_topk_prob = kind == LlamaKind::kDeepseekV3;
+  c.parallel = dialect.parallel, c.head_norms = dialect.norms.of_heads;
+  if (kind == LlamaKind::kDeepseekV2 || kind == LlamaKind::kDots1) c.norm_topk_prob = false;
   return c;
 }
 

@@ -32,6 +32,7 @@ constexpr auto kOptFields = std::to_array<Field<P>>({
      },
      .write = [](const P& c) { return nlohmann::json(c.block == PlainBlock::kInTurn); }},
     {.key = "enable_bias", .only = true},
+    {.key = "layerdrop", .only = 0.0, .written = kNever},
     {.key = "layer_norm_elementwise_affine", .only = true},
     {.key = "_remove_final_layer_norm", .only = false},
     {.key = "architectures", .always = Listed{"OPTForCausalLM"}},

@@ -31,8 +31,8 @@ enum class NormPlace : std::uint8_t {
   kAfterSum,  // of the sum
 };
 
-/// Queries, and keys with values, by way of fewer elements; what turns of a key is one part for all heads. Source:
-/// DeepSeek-AI, arXiv:2405.04434, section 2.1.
+/// Queries, and keys with values, by way of fewer elements; the part of a key that turns is one for all heads.
+/// Source: DeepSeek-AI, arXiv:2405.04434, section 2.1.
 struct LatentArch {
   std::int64_t queries = 0;  // elements between; 0: queries have one projection
   std::int64_t keys = 0;     // the same of keys and values; 0: nothing of all this
@@ -151,8 +151,8 @@ struct AttentionNames {
   std::int64_t fused_groups = 1;
   bool values_first = false;  // before the keys
   bool listed_norms = false;  // a file has the norms' weights head by head, as NAME.norms.0
-  /// With LatentArch: of what is between, its norms, and of the part of a key that turns. A file has both projections
-  /// of keys and values in one tensor, and behind them those of all heads in `fused`.
+  /// With LatentArch: the projections between, their norms, and the part of a key that turns. A file has both
+  /// projections of keys and values in one tensor, and behind them those of all heads in `fused`.
   std::string query_low{}, query_low_norm{}, low{}, low_norm{}, turned{}, low_fused{};
 };
 struct BlockNames {

@@ -49,6 +49,7 @@ void Block::part(Residual& x, const Part& part) {
   if (Mixture* experts = this->experts();
       trains() && !part.attends && experts) {  // which brings its rows to ranks and back
     x.pending = experts->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
+    if (behind()) x.pending = normed_behind(part, x.pending);
     return;
   }
   enter_apart(part.share);
@@ -111,10 +112,14 @@ void Block::defer(Residual& x, ValueId y, const Part& part, std::vector<std::str
   if (arch_.residual.norms == NormPlace::kAfterSum) x.norm = name(arch_.names.*part.before);
   if (!behind()) return;
   if (net_.program().split()) net_.places().enter_part(part.behind_place);
+  x.pending = normed_behind(part, with_biases(x));
+}
+
+/// The norm of a part's output.
+ValueId Block::normed_behind(const Part& part, ValueId y) {
   const bool around = arch_.residual.norms == NormPlace::kAround;
   const std::string BlockNames::*norm = around ? part.behind : part.before;
-  x.pending =
-      net_.norm(part.name + (around ? ".norm.behind" : ".norm"), with_biases(x), arch_.norm, name(arch_.names.*norm));
+  return net_.norm(part.name + (around ? ".norm.behind" : ".norm"), y, arch_.norm, name(arch_.names.*norm));
 }
 
 ValueId Block::with_biases(Residual& x) {

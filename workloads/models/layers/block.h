@@ -64,6 +64,7 @@ class Block {
   void end(Residual& x);
   ValueId body(const Part& part, ValueId h);
   void defer(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs);
+  ValueId normed_behind(const Part& part, ValueId y);
   ValueId with_biases(Residual& x);
   /// The layer's experts, if it has them.
   Mixture* experts() { return mixture_ && arch_.mixture->is_of(number_) ? &*mixture_ : nullptr; }

@@ -1,0 +1,50 @@
+// The settings of nodes that route tokens to experts: part of attributes.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/graph/numerics.h"
+
+namespace runtime {
+
+using OptionalType = std::optional<Dtype>;
+
+/// For a router: choices of a token, slots of an expert, and whether the gates of a token's choices add up to 1.
+struct RouteAttrs {
+  std::int64_t top_k = 1, capacity = 1;
+  bool normalised = true;
+  bool sigmoid = false;  // scores are sigmoids of the logits, not their softmax
+  /// Experts are in `groups` of equal size, and a token's are of its best `top_groups` alone. The score of a group is
+  /// that of its best expert, with `sigmoid` the sum of its best two.
+  std::int64_t groups = 1, top_groups = 1;
+  bool operator==(const RouteAttrs&) const = default;
+};
+
+/// For rows that go to the slots of experts, or back.
+struct SlotAttrs {
+  bool weighted = false;  // by the gates
+  OptionalType dtype{};
+  bool operator==(const SlotAttrs&) const = default;
+};
+
+/// For the column of an expert.
+struct ColumnAttrs {
+  std::int64_t column = 0;
+  OptionalType dtype{};
+  bool operator==(const ColumnAttrs&) const = default;
+};
+
+/// For rows in blocks of equal parts.
+struct BlocksAttrs {
+  std::int64_t blocks = 1, parts = 1;
+  bool operator==(const BlocksAttrs&) const = default;
+};
+
+/// For a router's loss: its weight, and the weight of its gradient.
+struct BalanceAttrs {
+  double alpha = 1, scale = 1;
+  bool operator==(const BalanceAttrs&) const = default;
+};
+
+}  // namespace runtime

@@ -1,0 +1,66 @@
+// The keys of experts of Llama's relatives, and of the router that chooses them.
+#include "workloads/models/config/llama_experts.h"
+
+#include <fmt/format.h>
+
+namespace workloads {
+
+using nlohmann::json;
+
+bool chooses_by_bias(const LlamaConfig& c) { return *dialect_of(c.kind).experts.bias != '\0'; }
+
+/// "n_shared_experts" of DeepSeek, in experts' sizes.
+void read_shared(const Keys& keys, LlamaConfig& c) {
+  constexpr std::int64_t kMost = 64;
+  std::int64_t count = 0;
+  keys.optional("n_shared_experts", count);
+  if (count < 0 || count > kMost)
+    keys.fail(fmt::format("\"n_shared_experts\" is {}", count), fmt::format("write 0 to {}", kMost));
+  c.shared_size = count * c.intermediate_size;
+}
+
+json shared_json(const LlamaConfig& c) {
+  return json(c.intermediate_size > 0 ? c.shared_size / c.intermediate_size : 0);
+}
+
+/// How a token's experts are found: by their scores alone, by groups, or as DeepSeek-V3 does.
+void read_choice(const Keys& keys, LlamaConfig& c) {
+  const bool third = chooses_by_bias(c);
+  keys.only("scoring_func", third ? "sigmoid" : "softmax");
+  const json method = keys.has("topk_method") ? keys.at("topk_method") : json(third ? "noaux_tc" : "greedy");
+  if (third || method != "greedy") {
+    keys.optional("n_group", c.groups), keys.optional("topk_group", c.top_groups);
+    keys.only("topk_method", third ? "noaux_tc" : "group_limited_greedy");
+  }
+}
+
+json choice_json(const LlamaConfig& c) {
+  if (chooses_by_bias(c)) return "noaux_tc";
+  return c.groups > 1 ? "group_limited_greedy" : "greedy";
+}
+
+void check_groups(const Rules& rules, const LlamaConfig& c) {
+  rules.positive("n_group", c.groups, 512);
+  rules.divides("n_group", c.groups, "n_routed_experts", c.num_experts);
+  if (c.top_groups < 1 || c.top_groups > c.groups)
+    rules.fail("topk_group", fmt::format("{} is not in 1..{}", c.top_groups, c.groups));
+  if (c.top_groups * (c.num_experts / c.groups) < c.num_experts_per_tok)
+    rules.fail("topk_group", fmt::format("{} groups have not {} experts", c.top_groups, c.num_experts_per_tok));
+}
+
+void check_first(const Rules& rules, const LlamaConfig& c) {
+  if (c.first_dense < 0 || c.first_dense >= c.num_hidden_layers)
+    rules.fail("first_k_dense_replace", fmt::format("{} leaves no layer with experts", c.first_dense));
+}
+
+void check_balance(const Rules& rules, const LlamaConfig& c) {
+  if (!(c.router_aux_loss_coef >= 0 && c.router_aux_loss_coef < 1e6))
+    rules.fail("router_aux_loss_coef", fmt::format("{} is no weight of a loss", c.router_aux_loss_coef));
+}
+
+void check_capacity(const Rules& rules, const LlamaConfig& c) {
+  if (!(c.capacity_factor >= 0 && c.capacity_factor < 1e6))
+    rules.fail("capacity_factor", fmt::format("{} is below 0", c.capacity_factor));
+}
+
+}  // namespace workloads
