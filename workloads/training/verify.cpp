@@ -107,7 +107,8 @@ class Verifier {
     state_.write_weights(session, trained_.weights);
     io_.write_tables(session);
     const auto steps = static_cast<std::int64_t>(recipe_.losses.size());
-    for (std::int64_t step = 0; step < steps; ++step) {
+    const std::int64_t taken = options_.steps > 0 ? std::min(options_.steps, steps) : steps;
+    for (std::int64_t step = 0; step < taken; ++step) {
       write_batches(session, step);
       io_.write_hyper(
           session, hyper_values(step_.optimizer,
@@ -116,9 +117,9 @@ class Verifier {
           {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
       read_loss(session, step);
       if (step == 0) read_first(session);
-      if (options_.progress) options_.progress(step + 1, steps);
+      if (options_.progress) options_.progress(step + 1, taken);
     }
-    report_.weights = relative(final_weights(session));
+    if (taken == steps) report_.weights = relative(final_weights(session));
     return std::move(report_);
   }
 

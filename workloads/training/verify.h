@@ -23,6 +23,7 @@ struct VerifyOptions {
   runtime::Passes passes;
   runtime::ProgramCache* cache = nullptr;  // of compiled programs
   int host_threads = 0;
+  std::int64_t steps = 0;  // more than 0: no more of the trajectory's than these
   std::uint64_t seed = 42;
   std::function<std::unique_ptr<isa::Device>()> make_device = isa::make_numeric_device;
   std::function<void(std::int64_t step, std::int64_t steps)> progress;  // may be empty
