@@ -6,7 +6,7 @@ from trnsim.nki._newer import _table as newer_table
 from trnsim.nki._newer.lacking import REASONS
 
 _WHY = {"nl.all_reduce": "over one program only: programs of a grid run one after the other",
-        "nl.device_print": "prints nothing"}
+        "nl.device_print": "once the kernel is computed; nothing where it is timed"}
 DIALECTS = {"neuronxcc.nki": _strict.rows(_table.TEXT), "nki": _strict.rows(newer_table.TEXT)}
 
 
