@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "isa/operands.h"
 #include "runtime/compiler/dependences.h"
+#include "runtime/compiler/rect_log.h"
 #include "runtime/nki/placed.h"
 
 namespace runtime::nki {
@@ -50,13 +52,22 @@ bool any_overlaps(const std::vector<Patch>& all, const Patch& p) {
   return std::ranges::any_of(all, [&](const Patch& o) { return o.overlaps(p); });
 }
 
+constexpr const char* kCarried =
+    "an iteration of nl.affine_range reads what an earlier one wrote: the compiler may change their order "
+    "(nl.sequential_range keeps it)";
+
+/// What an iteration of a loop wrote to a tensor in HBM.
+struct Stored : HbmRect {
+  std::size_t iteration = 0;
+};
+
 class Doubter {
  public:
   explicit Doubter(const VirtualBlock& block) : block_{block}, written_(block.buffers.size() + 1) {}
 
   std::vector<Doubt> run(const std::vector<LoopTrace>& loops) {
     for (const Instr& i : block_.instrs) unwritten(i);
-    for (const LoopTrace& loop : loops) carried(loop);
+    for (const LoopTrace& loop : loops) carried(loop), carried_in_hbm(loop);
     return std::move(found_);
   }
 
@@ -101,16 +112,29 @@ class Doubter {
           if (found == before.end() || !any_overlaps(found->second, patch_of(*t))) continue;
           const Patch read = patch_of(*t);
           const auto mine = own.find(t->reg);
-          if (mine == own.end() || !any_overlaps(mine->second, read))
-            doubt(i.label,
-                  "an iteration of nl.affine_range reads what an earlier one wrote: the compiler may change "
-                  "their order (nl.sequential_range keeps it)");
+          if (mine == own.end() || !any_overlaps(mine->second, read)) doubt(i.label, kCarried);
         }
         for (const Tile* t : isa::writes(i))
           if (t->space != Space::kHbm) add_patch(own[t->reg], patch_of(*t));
       }
       for (auto& [reg, patches] : own)
         for (const Patch& p : patches) add_patch(before[reg], p);
+    }
+  }
+
+  /// Rows that an index names may be any: they are left out.
+  void carried_in_hbm(const LoopTrace& loop) {
+    std::unordered_map<std::uint32_t, RectLog<Stored>> stored;  // by register
+    std::size_t n = 0;
+    for (std::uint32_t at = loop.starts.empty() ? loop.end : loop.starts[0]; at < loop.end; ++at) {
+      while (n + 1 < loop.starts.size() && loop.starts[n + 1] <= at) ++n;
+      const Instr& i = block_.instrs[at];
+      if (i.op == Opcode::kDmaGather || i.op == Opcode::kDmaScatter || i.accumulate) continue;
+      bool earlier = false, own = false;
+      if (const auto found = i.a.space == Space::kHbm ? stored.find(i.a.reg) : stored.end(); found != stored.end())
+        found->second.each(HbmRect::of(i.a), [&](const Stored& s) { (s.iteration == n ? own : earlier) = true; });
+      if (earlier && !own) doubt(i.label, kCarried);
+      if (i.dst.space == Space::kHbm) stored[i.dst.reg].add({HbmRect::of(i.dst), n});
     }
   }
 

@@ -262,6 +262,10 @@ CASES = [
     for i in nl.affine_range(1, 4):
         t[0:128, nl.ds(i * 128, 128)] = nl.exp(t[0:128, nl.ds(i * 128 - 128, 128)])  # HERE
     nl.store(out[p, f], t)"""),
+    ("an affine loop that needs its earlier results in HBM", OLDER, "warning: affine_range", """
+    nl.store(out, nl.load(x))
+    for i in nl.affine_range(1, 4):
+        nl.store(out[:, nl.ds(i * 4, 4)], nl.load(out[:, nl.ds(i * 4 - 4, 4)]))  # HERE"""),
     ("a tile read after another one was written to its place", NEWER, "warning: to its place", """
     t = nl.ndarray((128, 512), dtype=nl.float32, address=(0, 65536))
     u = nl.ndarray((128, 512), dtype=nl.float32, address=(0, 65536))
