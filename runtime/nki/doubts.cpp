@@ -56,7 +56,7 @@ constexpr const char* kCarried =
     "an iteration of nl.affine_range reads what an earlier one wrote: the compiler may change their order "
     "(nl.sequential_range keeps it)";
 
-/// What an iteration of a loop wrote to a tensor in HBM.
+/// A part of a tensor in HBM that an iteration of a loop wrote.
 struct Stored : HbmRect {
   std::size_t iteration = 0;
 };
