@@ -65,7 +65,9 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "deepseek_v2_groups_tiny",
                                                    "granitemoeshared_tiny",
                                                    "glm4_moe_tiny",
-                                                   "dots1_tiny"};
+                                                   "dots1_tiny",
+                                                   "falcon_rw_tiny",
+                                                   "falcon_11b_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny",    "phi3_tiny",    "gemma2_tiny",  "gemma3_tiny",

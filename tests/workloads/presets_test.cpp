@@ -61,7 +61,7 @@ TEST(Presets, AFileBelowTrnsimHomeAddsSome) {
   const OwnPresets own{std::string{kTwo}};
   EXPECT_TRUE(is_model_preset("ours-2"));
   EXPECT_EQ(model_preset("ours-2")->family(), "Qwen3");
-  EXPECT_EQ(model_preset("ours-2")->sizes().head, 16);
+  EXPECT_EQ(model_preset("ours-2")->sizes().head, 128);  // Qwen3's, where no file says it
   EXPECT_EQ(model_preset("ours-4")->sizes().head, 32);
   EXPECT_EQ(model_preset("ours-4")->sizes().layers, 4);
   std::vector<std::string> names;

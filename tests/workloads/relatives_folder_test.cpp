@@ -174,7 +174,7 @@ TEST(RelativesFolder, KeysThatChangeTheNumbersAreRefused) {
   reading("smollm3_tiny", "no_rope_layers", {1, 0})();
   EXPECT_TRUE(fails(Fault::kData, reading("stablelm_tiny", "partial_rotary_factor", 0.1), {"partial_rotary_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "num_key_value_heads", 2), {"num_key_value_heads"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("falcon_tiny", "alibi", true), {"alibi"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("falcon_40b_tiny", "parallel_attn", false), {"parallel_attn"}));
   EXPECT_TRUE(fails(Fault::kData, reading("falcon_40b_tiny", "num_kv_heads", 3), {"num_kv_heads", "3"}));
   EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "use_bias", false), {"use_bias"}));
   EXPECT_TRUE(fails(Fault::kData, reading("starcoder2_tiny", "rope_scaling", {{"type", "linear"}}), {"rope_scaling"}));
@@ -246,6 +246,24 @@ TEST(RelativesFolder, KeysOfLaterFamiliesThatChangeTheNumbersAreRefused) {
   for (const auto& [key, value] :
        {std::pair<const char*, json>{"alibi", false}, {"clip_qkv", -6}, {"qk_ln", true}, {"rope", true}})
     EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "attn_config", {{key, value}}), {"attn_config", key}));
+}
+
+// The text model inside a model of pictures is named, if it is built in; a head of its own for masked tokens is
+// refused.
+TEST(RelativesFolder, PartsThatAreNotComputedAreNamed) {
+  const Scratch s;
+  const auto reading = [&](const json& file) {
+    return [path = s.write("config.json", file.dump())] { read_config(path); };
+  };
+  EXPECT_TRUE(fails(Fault::kData, reading({{"model_type", "llava"}, {"text_config", {{"model_type", "llama"}}}}),
+                    {"llava", "trnsim torch", "llama", "text_config"}));
+  EXPECT_TRUE(fails(Fault::kData, reading({{"model_type", "llava"}, {"text_config", {{"model_type", "mamba"}}}}),
+                    {"llava", "built in are"}));
+  json bert = read_json_file(golden("bert_tiny") / "config.json");
+  bert["architectures"] = {"BertForMaskedLM"}, bert["tie_word_embeddings"] = false;
+  EXPECT_TRUE(fails(Fault::kData, reading(bert), {"tie_word_embeddings"}));
+  bert["architectures"] = {"BertForSequenceClassification"};
+  reading(bert)();
 }
 
 TEST(RelativesFolder, KeysOfDeepSeekThatChangeTheNumbersAreRefused) {

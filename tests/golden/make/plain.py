@@ -53,6 +53,9 @@ FAMILIES["falcon_40b"] = {**FAMILIES["falcon"], "new_decoder_architecture": True
 RECIPE = {**common.PLAIN, "eps": 1e-6}
 # As OPT-350m: tokens narrower than the layers, norms of the sums, none before the head.
 FAMILIES["opt_350m"] = {**FAMILIES["opt"], "word_embed_proj_dim": 12, "do_layer_norm_before": False}
+FAMILIES["falcon_rw"] = {**FAMILIES["falcon"], "alibi": True, "bias": True, "parallel_attn": False,
+                         "multi_query": False}
+FAMILIES["falcon_11b"] = {**FAMILIES["falcon_40b"], "num_ln_in_parallel_attn": 1}
 FAMILIES["phi_norms"] = {**FAMILIES["phi"], "qk_layernorm": True}
 # As gpt_neox, with attention before the MLP.
 FAMILIES["gpt_neox_serial"] = {**FAMILIES["gpt_neox"], "use_parallel_residual": False}
@@ -85,7 +88,9 @@ NAMES["opt"]["positions"] = "model.decoder.embed_positions"
 
 
 def names_of(c):
-    later = {"norm1": "ln_attn", "norm2": "ln_mlp"} if c.get("new_decoder_architecture") else {}
+    later = c.get("new_decoder_architecture") and c.get("num_ln_in_parallel_attn") != 1
+    later = {"norm1": "ln_attn", "norm2": "ln_mlp"} if later else {}
+    later |= {"norm2": "post_attention_layernorm"} if not c.get("parallel_attn", True) else {}
     return {"qkv": "self_attn", **NAMES[c["model_type"]], **later}
 
 
@@ -115,7 +120,7 @@ def shapes(c):
             linear.update({f"{n['qkv']}.{part}_proj": (h if part == "q" else kv, h) for part in "qkv"})
         for name, shape in linear.items():
             out[p + name + ".weight"] = shape
-            if c["model_type"] != "falcon" and not (c["model_type"] == "gpt_neo" and name[-6:] in QKV):
+            if (c["model_type"] != "falcon" or c["bias"]) and not (c["model_type"] == "gpt_neo" and name[-6:] in QKV):
                 out[p + name + ".bias"] = shape[:1]
         for part in "qk" if c.get("qk_layernorm") else "":
             norm_of_heads = f"{p}{n['qkv']}.{part}_layernorm"
@@ -163,11 +168,14 @@ def attention(y, p, w, c, hidden):
     q, k, v = (t.reshape(batch, length, -1, head).transpose(1, 2) for t in (q, k, v))
     if c.get("qk_layernorm"):
         q, k = (norm(t, p + f"{n['qkv']}.{part}_layernorm", w, c) for t, part in ((q, "q"), (k, "k")))
-    if "positions" not in n:
+    if "positions" not in n and not c.get("alibi"):
         q, k = rotate(q, c), rotate(k, c)
     if shared < heads:
         k, v = (t.repeat_interleave(heads // shared, 1) for t in (k, v))
     scores = q @ k.transpose(2, 3) / (1 if c["model_type"] == "gpt_neo" else math.sqrt(head))
+    if c.get("alibi"):  # of as many heads as a power of 2
+        slopes = torch.tensor([2 ** (-8 * (h + 1) / heads) for h in range(heads)]).view(heads, 1, 1)
+        scores = scores + (slopes * torch.arange(length) / math.sqrt(head)).to(scores.dtype)
     scores = scores.masked_fill(hidden, float("-inf"))
     return linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, heads * head), p + n["out"], w)
 
@@ -200,7 +208,7 @@ def hidden_keys(c, layer, length):
 
 def forward(w, ids, c):
     n, length, first = names_of(c), ids.shape[1], c.get("do_layer_norm_before", True)
-    side_by_side = c.get("use_parallel_residual", c["model_type"] in ("phi", "falcon"))
+    side_by_side = c.get("use_parallel_residual", c["model_type"] in ("phi", "falcon") and c.get("parallel_attn", True))
     x = w[n["tokens"] + ".weight"][ids]
     if "model.decoder.project_in.weight" in w:
         x = x @ w["model.decoder.project_in.weight"].T

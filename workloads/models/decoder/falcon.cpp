@@ -1,6 +1,8 @@
 // Falcon (Almazrouei et al., arXiv:2311.16867): attention and MLP side by side without biases, heads that share keys.
-// The 7B model has one norm for both parts and one head of keys; later ones a norm of each part and several. Names and
-// keys as in transformers' modeling_falcon.py.
+// The 7B model has one norm for both parts and one head of keys; later ones a norm of each part (Falcon 2 one again)
+// and several. Those of RefinedWeb alone have one part after the other, biases, and slopes of heads in the place of
+// positions; transformers rounds these to bf16, which is not done here. Names and keys as in transformers'
+// modeling_falcon.py.
 #include <array>
 
 #include "workloads/models/decoder/plain.h"
@@ -10,14 +12,22 @@ namespace {
 
 using P = PlainConfig;
 
-/// The later architecture has a norm for each part.
-bool is_later(const P& c) { return !c.family->block.norm2.empty(); }
+const PlainFamily &later(), &later_with_one_norm(), &in_turn();
+
+/// The later architecture says how many heads of keys there are.
+bool is_later(const P& c) { return c.family == &later() || c.family == &later_with_one_norm(); }
 bool is_first(const P& c) { return !is_later(c); }
 
 void read_multi_query(const Keys& keys, P& c) {
   bool shared = true;
   keys.optional("multi_query", shared);
   c.num_key_value_heads = shared ? 1 : c.num_attention_heads;
+}
+
+void read_positions(const Keys& keys, P& c) {
+  bool slopes = false;
+  keys.optional("alibi", slopes);
+  if (slopes) c.rotary_share = 0, c.alibi_bias_max = 8;
 }
 
 // clang-format off
@@ -43,10 +53,11 @@ constexpr auto kFalconFields = std::to_array<Field<P>>({
     {.key = "bos_token_id", .member = &P::bos_token_id, .range = kToken},
     {.key = "eos_token_id", .member = &P::eos_token_id, .range = kToken},
     {.key = "new_decoder_architecture", .write = [](const P& c) { return nlohmann::json(is_later(c)); }},
-    {.key = "num_ln_in_parallel_attn", .only = 2, .when = is_later, .written = kNever},
-    {.key = "parallel_attn", .only = true},
-    {.key = "bias", .only = false},
-    {.key = "alibi", .only = false},
+    {.key = "num_ln_in_parallel_attn", .when = is_later,
+     .write = [](const P& c) { return nlohmann::json(c.family == &later() ? 2 : 1); }},
+    {.key = "parallel_attn", .write = [](const P& c) { return nlohmann::json(c.family != &in_turn()); }},
+    {.key = "bias", .member = &P::bias},
+    {.key = "alibi", .read = read_positions, .write = [](const P& c) { return nlohmann::json(c.rotary_share == 0); }},
     {.key = "architectures", .always = Listed{"FalconForCausalLM"}},
     {.key = "model_type", .always = "falcon"},
     {.key = "torch_dtype", .always = "float32"},
@@ -77,11 +88,31 @@ PlainFamily falcon(std::string norm1, std::string norm2) {
           .qkv_bias = false,
           .out_bias = false,
           .mlp_bias = false,
+          .scaled_slopes = true,
           .names = {.prefix = "transformer.",
                     .tops = {"word_embeddings.", "h.", "ln_f."},
                     .left_out = {"*.rotary_emb.inv_freq"}},
           // Counted on its modeling file beside a Llama's layer, without dropout (tests/golden/make/count_ops.py).
           .layer = {.forward = 89, .backward = 99, .core = 22}};
+}
+
+const PlainFamily& later() {
+  static const PlainFamily family = falcon("ln_attn", "ln_mlp");
+  return family;
+}
+
+const PlainFamily& later_with_one_norm() {
+  static const PlainFamily family = falcon("input_layernorm", "");
+  return family;
+}
+
+const PlainFamily& in_turn() {
+  static const PlainFamily family = [] {
+    PlainFamily one_by_one = falcon("input_layernorm", "post_attention_layernorm");
+    one_by_one.defaults = [](P& c) { later().defaults(c), c.block = PlainBlock::kInTurn; };
+    return one_by_one;
+  }();
+  return family;
 }
 
 }  // namespace
@@ -92,10 +123,15 @@ const PlainFamily& falcon_family() {
 }
 
 ModelPtr read_falcon(const Keys& keys) {
-  static const PlainFamily later = falcon("ln_attn", "ln_mlp");
-  bool is_new = false;
-  keys.optional("new_decoder_architecture", is_new);
-  return read_plain(keys, is_new ? later : falcon_family());
+  bool is_new = false, parallel = true;
+  std::int64_t norms = 2;
+  keys.optional("new_decoder_architecture", is_new), keys.optional("parallel_attn", parallel);
+  keys.optional("num_ln_in_parallel_attn", norms);
+  if (is_new && (!parallel || norms < 1 || norms > 2))
+    keys.fail("\"new_decoder_architecture\" goes with \"parallel_attn\" and one or two norms alone",
+              "use a published Falcon's config.json");
+  if (is_new) return read_plain(keys, norms == 2 ? later() : later_with_one_norm());
+  return read_plain(keys, parallel ? falcon_family() : in_turn());
 }
 
 }  // namespace workloads

@@ -57,13 +57,13 @@ DecoderArch arch_of(const PlainConfig& c) {
                               .full_every = c.full_every,
                               .full_first = true,
                               .fp32_softmax = family.fp32_softmax,
-                              .qkv_bias = family.qkv_bias,
-                              .out_bias = family.out_bias,
+                              .qkv_bias = family.qkv_bias || c.bias,
+                              .out_bias = family.out_bias || c.bias,
                               .slopes = slopes_of(c)},
                 .rotary = rotary_of(c),
                 .mlp = {.size = c.intermediate_size,
                         .activation = device_function(c.hidden_act),
-                        .bias = family.mlp_bias},
+                        .bias = family.mlp_bias || c.bias},
                 .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},
                 .names = family.block},
       .embedding = family.embedding,
@@ -71,6 +71,8 @@ DecoderArch arch_of(const PlainConfig& c) {
       .end_tokens = {c.eos_token_id}};
   arch.head.tied = c.tie_word_embeddings;
   arch.block.attention.clip = c.clip_qkv;
+  if (family.scaled_slopes)
+    for (double& slope : arch.block.attention.slopes) slope *= arch.block.attention.score_scale();
   AttentionNames& attention = arch.block.names.attention;
   if (!c.qk_layernorm) attention.query_norm.clear(), attention.key_norm.clear();
   arch.embedding.dropout = c.embedding_dropout;

@@ -33,6 +33,7 @@ struct PlainAttention {
   std::int64_t rotary_dim = 0;           // the same as a number of them; 0: by the share
   double alibi_bias_max = 0;             // slopes of heads fall from 2^-(this / heads) to 2^-this; 0: no slopes
   double rope_theta = 10000;
+  bool bias = false;          // of all linear layers of a family that has none of its own
   double clip_qkv = 0;        // queries, keys and values are kept within it; 0: they are not
   bool qk_layernorm = false;  // a norm of each head of queries and keys, with weights that heads share
 
@@ -79,6 +80,7 @@ struct PlainFamily {
   bool qkv_bias = true, out_bias = true, mlp_bias = true, norm_bias = true;
   bool fp32_softmax = false, neighbours = false;  // as AttentionArch and RotaryArch have them
   double score_scale = 0;                         // as AttentionArch has it
+  bool scaled_slopes = false;                     // slopes are multiplied as scores are
   std::int64_t expansion = 0;                     // the MLP is so many times as wide as the layers; 0: as it says
   TensorNames names{};
   DecoderOps layer{};                                                       // counted as FrameworkOps says
