@@ -39,6 +39,12 @@ std::vector<double> slopes_of(const PlainConfig& c) {
   return out;
 }
 
+BlockNames names_of(const PlainConfig& c) {
+  BlockNames names = c.family->block;
+  if (!c.qk_layernorm) names.attention.query_norm.clear(), names.attention.key_norm.clear();
+  return names;
+}
+
 DecoderArch arch_of(const PlainConfig& c) {
   const PlainFamily& family = *c.family;
   DecoderArch arch{
@@ -65,7 +71,7 @@ DecoderArch arch_of(const PlainConfig& c) {
                         .activation = device_function(c.hidden_act),
                         .bias = family.mlp_bias || c.bias},
                 .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},
-                .names = family.block},
+                .names = names_of(c)},
       .embedding = family.embedding,
       .head = family.head,
       .end_tokens = {c.eos_token_id}};
@@ -73,8 +79,6 @@ DecoderArch arch_of(const PlainConfig& c) {
   arch.block.attention.clip = c.clip_qkv;
   if (family.scaled_slopes)
     for (double& slope : arch.block.attention.slopes) slope *= arch.block.attention.score_scale();
-  AttentionNames& attention = arch.block.names.attention;
-  if (!c.qk_layernorm) attention.query_norm.clear(), attention.key_norm.clear();
   arch.embedding.dropout = c.embedding_dropout;
   if (c.block == PlainBlock::kNormOfSum) arch.block.residual.norms = NormPlace::kAfterSum, arch.head.norm.clear();
   if (arch.embedding.width = c.embedding_size; c.embedding_size == 0 || c.embedding_size == c.hidden_size)
