@@ -72,7 +72,7 @@ class Lamb(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure=None):
         for group in self.param_groups:
-            for p in group["params"]:
+            for p in (p for p in group["params"] if p.grad is not None):
                 state, (beta1, beta2) = self.state[p], group["betas"]
                 if not state:
                     state.update(t=0, m=torch.zeros_like(p), v=torch.zeros_like(p))

@@ -197,7 +197,7 @@ def yarn(c, scaling, frequencies):
 
     low = max(math.floor(place(scaling.get("beta_fast", 32))), 0)
     high = min(math.ceil(place(scaling.get("beta_slow", 1))), size - 1)
-    slowed = ((torch.arange(size // 2) - low) / (high - low if high > low else 0.001)).clamp(0, 1).double()
+    slowed = ((torch.arange(size // 2) - low) / (high - low or 0.001)).clamp(0, 1).double()
     factor = magnitude(1)
     if "mscale" in scaling:
         factor = magnitude(scaling["mscale"]) / magnitude(scaling["mscale_all_dim"])

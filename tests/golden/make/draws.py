@@ -22,7 +22,7 @@ RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "mode
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "xlm", "xlm-roberta-xl"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
-JOINT = ("olmo2", "olmoe", "olmo3")  # heads that are normed as one: no rank has some of them
+JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
 ADAPTED = ("cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -64,6 +64,7 @@ def a_decoder(family, draw):
 
 def a_plain(family, draw):
     seq, heads, vocab = 8 * upto(draw, 1, 12), draw.randint(1, 6), upto(draw, 20, 400)
+    heads = draw.choice([1, 2, 4]) if family == "falcon_rw" else heads
     hidden = heads * 4 * draw.randint(1, 12)
     changes = {"vocab_size": vocab, "hidden_size": hidden, "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "max_position_embeddings": seq + draw.randint(0, 9)}
@@ -71,9 +72,9 @@ def a_plain(family, draw):
     if family.startswith("opt"):
         changes["word_embed_proj_dim"] = hidden if family == "opt" else draw.randint(2, 60)
     shared = heads
-    if family == "phi":
+    if family.startswith("phi"):
         changes["num_key_value_heads"] = heads
-    if family in ("starcoder2", "falcon_40b"):
+    if family in ("starcoder2", "falcon_40b", "falcon_11b"):
         shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
         changes["num_key_value_heads" if family == "starcoder2" else "num_kv_heads"] = shared
     if family == "starcoder2":
@@ -91,25 +92,33 @@ def a_decoder_relative(family, draw):
     seq, vocab, size = 8 * upto(draw, 1, 12), upto(draw, 20, 400), 4 * draw.randint(1, 12)
     heads = draw.choice([4, 8]) if family == "codegen" else draw.randint(1, 8)
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
-    if family in ("codegen", "gptj", "bloom", "mpt"):
+    if family in ("codegen", "gptj", "bloom", "mpt") or family.startswith("deepseek"):
         shared = heads
     changes = {"vocab_size": vocab, "hidden_size": heads * size, "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": size,
                "intermediate_size": upto(draw, 3, 200), "max_position_embeddings": seq + draw.randint(0, 9),
-               "eps": draw.choice([1e-5, 1e-6]) if family != "olmo" else 1e-5, "rope_theta": draw.choice([1e3, 5e5])}
+               "eps": draw.choice([1e-5, 1e-6]) if family not in ("olmo", "olmo_clip") else 1e-5, "rope_theta": draw.choice([1e3, 5e5])}
     if family in ("bloom", "mpt"):
         changes["intermediate_size"] = 4 * heads * size
     if family in ("gptj", "codegen"):
         changes |= {"rotary_dim": 2 * draw.randint(1, size // 2), "rope_theta": 10000.0}
-    if "sliding_window" in decoder_relatives.FAMILIES[family]:
+    if decoder_relatives.FAMILIES[family].get("sliding_window"):
         every, layers = draw.randint(1, 3), changes["num_hidden_layers"]
         kinds = ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(layers)]
         changes |= {"sliding_window": draw.randint(2, seq + 3),
                     **({"layer_types": kinds} if family != "cohere2" else {}),
-                    **({"sliding_window_pattern": every} if family != "olmo3" else {})}
-    if family in ("granitemoe", "qwen2_moe"):
+                    **({"sliding_window_pattern": every} if not family.startswith("olmo3") else {})}
+    if "n_routed_experts" in decoder_relatives.FAMILIES[family]:
+        changes |= {"first_k_dense_replace": draw.randint(0, changes["num_hidden_layers"] - 1),
+                    "moe_intermediate_size": upto(draw, 3, 60)}
+    if family.startswith("deepseek"):
+        still, turned = draw.randint(1, 12), 2 * draw.randint(1, 6)
+        still += still % 2
+        changes |= {"head_dim": None, "kv_lora_rank": draw.randint(2, 40), "qk_nope_head_dim": still,
+                    "qk_rope_head_dim": turned, "v_head_dim": draw.randint(1, still + turned)}
+    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo"):
         count = draw.randint(2, 8)
-        changes |= {"num_local_experts" if family == "granitemoe" else "num_experts": count,
+        changes |= {"num_local_experts" if family.startswith("granite") else "num_experts": count,
                     "num_experts_per_tok": draw.randint(1, min(count, 3)),
                     "moe_intermediate_size": changes["intermediate_size"]}
     return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family in JOINT else shared
