@@ -183,6 +183,29 @@ def f(rank, world, lr):
 if __name__ == "__main__":
     mp.spawn(f, args=(2, 0.1), nprocs=2)
 """
+UNUSED = HEAD + """
+import torch.distributed as dist, torch_xla.distributed.xla_backend
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList(nn.Linear(4, 4) for _ in range(3))
+    def forward(self, x, which):
+        return self.parts[which](x)
+def f(rank):
+    dist.init_process_group("xla")
+    torch.manual_seed(0)
+    two, whole = Two(), Two()
+    whole.load_state_dict(two.state_dict())
+    model = nn.parallel.DistributedDataParallel(two.to("xla"), find_unused_parameters=FINDS)
+    optimizer, one = (torch.optim.SGD(m.parameters(), 0.1, weight_decay=0.1) for m in (two, whole))
+    for step in range(2):
+        optimizer.zero_grad(); one.zero_grad()
+        model(torch.ones(2, 4).to("xla"), rank).pow(2).sum().backward()
+        (sum(whole(torch.ones(2, 4), r).pow(2).sum() for r in range(2)) / 2).backward()
+        optimizer.step(); one.step(); xm.mark_step()
+    print("far", max((p.cpu() - q).abs().max().item() for p, q in zip(two.parameters(), whole.parameters())) > 1e-6)
+xmp.spawn(f, nprocs=2)
+"""
 UNCHANGED = DDP.replace("optimizer.step()", "").replace("xm.mark_step()", "").replace("optimizer.zero_grad()", "")
 
 
@@ -209,6 +232,13 @@ class Cores(unittest.TestCase):
         self.assertEqual([len(v) for v in values], [count, count])
         for a, b in zip(*values):
             self.assertTrue(math.isclose(a, b, rel_tol=1e-5), f"{a} {b}")
+
+    def test_parameters_that_one_core_alone_uses(self):
+        here = self.run_it(UNUSED.replace("FINDS", "True"), "--numeric")
+        self.assertEqual((here.returncode, here.stdout), (0, "far False\n" * 2), here.stderr)
+        here = self.run_it(UNUSED.replace("FINDS", "False"), "--numeric")
+        self.assertEqual(here.returncode, 1)
+        self.assertRegex(here.stderr, "4 of 6 parameters got no gradient on this core")
 
     def test_sharded_optimizers_obey_settings_of_types(self):
         here = self.run_it(WIDE, "--numeric")

@@ -20,7 +20,9 @@ torch.manual_seed(1)
 more = {"num_workers": 1, "pin_memory": True} if use else {}
 model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 model = nn.DataParallel(model).cuda() if use else model
-optimizer, scaler = torch.optim.Adam(model.parameters()), torch.cuda.amp.GradScaler(enabled=use)
+more_of = {"fused": True} if use else {}
+optimizer = torch.optim.Adam(model.parameters(), weight_decay=0.1, amsgrad=True, **more_of)
+scaler = torch.cuda.amp.GradScaler(enabled=use)
 data = TensorDataset(torch.randn(12, 4), torch.randint(0, 2, (12,)))
 draws = torch.Generator(device=device).manual_seed(3)
 for x, y in DataLoader(data, 4, **more):

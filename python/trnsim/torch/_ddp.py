@@ -1,6 +1,7 @@
 """DistributedDataParallel between simulated cores: parameters of core 0 at the beginning, averaged gradients behind
 each backward pass."""
 import contextlib
+import functools
 
 import torch
 
@@ -10,7 +11,9 @@ from trnsim.torch._xla import only
 
 
 OPTIONS = ("process_group", "bucket_cap_mb", "find_unused_parameters", "check_reduction", "gradient_as_bucket_view",
-           "static_graph", "init_sync")  # all but the first change how gradients travel, not their values
+           "static_graph", "init_sync")  # most change how gradients travel, not their values
+UNUSED = ("DistributedDataParallel: {} of {} parameters got no gradient on this core, and others wait for it: give "
+          "find_unused_parameters=True, or leave these parameters out of the loss on no core")
 
 
 class DistributedDataParallel(torch.nn.Module):
@@ -24,29 +27,45 @@ class DistributedDataParallel(torch.nn.Module):
                                "require a gradient.")
         self.module, self.device_ids, self.broadcast_buffers = module, device_ids, broadcast_buffers
         self.process_group = options.get("process_group") or _dist.world()
-        self.require_backward_grad_sync, self._queued = True, False
+        self.require_backward_grad_sync, self._queued, self._used = True, False, set()
+        self._finds = bool(options.get("find_unused_parameters") or options.get("static_graph"))
         with torch.no_grad():
             for tensor in list(module.parameters()) + list(module.buffers()):
                 self._from_first(tensor)
-        for parameter in module.parameters():
+        for place, parameter in enumerate(module.parameters()):
             if parameter.requires_grad:
-                parameter.register_hook(self._seen)
+                parameter.register_hook(functools.partial(self._seen, place))
 
     def _from_first(self, tensor):
         if self.process_group.size() > 1:
             _dist.broadcast(tensor, self.process_group.ranks[0], self.process_group)
 
-    def _seen(self, gradient):
-        if self.require_backward_grad_sync and not self._queued and self.process_group.size() > 1:
-            self._queued = True
-            torch.autograd.Variable._execution_engine.queue_callback(self._reduce)
-        return None
+    def _seen(self, place, gradient):
+        if self.require_backward_grad_sync and self.process_group.size() > 1:
+            self._used.add(place)
+            if not self._queued:
+                self._queued = True
+                torch.autograd.Variable._execution_engine.queue_callback(self._reduce)
+
+    def _gradients(self):
+        """Gradients of the parameters that some core has used; a core without one adds zeros."""
+        used, self._used = self._used, set()
+        trained = {place: p for place, p in enumerate(self.module.parameters()) if p.requires_grad}
+        if self._finds:
+            used = set().union(*_dist.exchanged("parameters that a core has used", used))
+        elif len(used) < len(trained):
+            raise RuntimeError(UNUSED.format(len(trained) - len(used), len(trained)))
+        for place in sorted(used):
+            parameter = trained[place]
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            yield parameter.grad
 
     def _reduce(self):
         """All gradients, when the last is there."""
         self._queued = False
-        gradients = [p.grad for p in self.module.parameters() if p.requires_grad and p.grad is not None]
         with torch.no_grad():
+            gradients = list(self._gradients())
             here = [g for g in gradients if isinstance(g, DeviceTensor)]
             size = self.process_group.size()
             for old, new in zip(here, _collectives.all_reduced_list(here, "sum", self.process_group.rows)):

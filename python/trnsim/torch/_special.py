@@ -70,6 +70,26 @@ def each(func, args, kwargs):
     return None if name.endswith("_") else outs
 
 
+def fused_adam(func, args, kwargs):
+    """Adam's and AdamW's step of lists of tensors in one call, by its arithmetic."""
+    one, two, rate, decay = (kwargs[name] for name in ("beta1", "beta2", "lr", "weight_decay"))
+    if kwargs.get("grad_scale") is not None or kwargs.get("found_inf") is not None:
+        raise Unsupported(f"{func} with scaled gradients: leave out fused=True, or the scaler")
+    for i, (parameter, grad, mean, square) in enumerate(zip(*args[:4])):
+        grad, step = -grad if kwargs["maximize"] else grad, args[5][i]
+        if func._schema.name.endswith("adamw_"):
+            parameter.mul_(1 - rate * decay)
+        elif decay:
+            grad = grad.add(parameter, alpha=decay)
+        mean.mul_(one).add_(grad, alpha=1 - one)
+        square.mul_(two).addcmul_(grad, grad, value=1 - two)
+        if kwargs["amsgrad"]:
+            args[4][i].copy_(torch.maximum(args[4][i], square))
+            square = args[4][i]
+        below = square.sqrt() / (1 - two ** step).sqrt() + kwargs["eps"]
+        parameter.sub_(mean / (1 - one ** step) * rate / below)
+
+
 def packed(func, args, kwargs):
     """_pack_padded_sequence: the sizes of the batches stay on the host."""
     engine().counters[func._schema.name] += 1
@@ -226,7 +246,8 @@ def resized(func, args, kwargs):
 
 NAMED = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
          "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
-         "_index_put_impl_": index, "_pack_padded_sequence": packed, "rrelu_with_noise": noisy,
+         "_index_put_impl_": index, "_pack_padded_sequence": packed,
+         "_fused_adam_": fused_adam, "_fused_adamw_": fused_adam, "rrelu_with_noise": noisy,
          "resize_": resized, "resize_as_": resized,
          "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
          "t_": reshaped, "transpose_": reshaped, "swapaxes_": reshaped, "swapdims_": reshaped}
