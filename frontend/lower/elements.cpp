@@ -190,9 +190,10 @@ void negated(Lowerer& l) {  // not
   l.set(l.element(numbers(truth ? Alu::kLogicalNot : Alu::kNot, 0), {l.in(0)}, l.type_out().dims, l.dtype_out()));
 }
 
-View stepped(Lowerer& l, const ElementAttrs& attrs, const View& in) {
-  return l.element(attrs, {in}, l.type_out().dims, l.dtype_out());
+View stepped_to(Lowerer& l, const ElementAttrs& attrs, const View& in, Dtype dtype) {
+  return l.element(attrs, {in}, l.type_out().dims, dtype);
 }
+View stepped(Lowerer& l, const ElementAttrs& attrs, const View& in) { return stepped_to(l, attrs, in, l.dtype_out()); }
 
 void ceil(Lowerer& l) {
   const View below = stepped(l, {.form = ElementForm::kFloor}, stepped(l, numbers(Alu::kMul, -1), l.in(0)));
@@ -237,6 +238,25 @@ View towards_zero(Lowerer& l, const View& view) {
   return l.element({.form = ElementForm::kPair, .alu = Alu::kMul}, {whole, sign}, dims, Dtype::kFp32);
 }
 
+/// A whole number for a type that may not hold it: its lowest bits, as many as that has. Engines would write the
+/// nearest number.
+View lowest_bits(Lowerer& l, const View& view, Element from, Element to) {
+  const auto bits = [](Element e) { return std::min(info(e).bits, 32); };  // as the device has them
+  const Dtype dtype = l.dtype_out();
+  const int have = bits(from), want = bits(to);
+  const bool from_sign = is_signed_integer(from), to_sign = is_signed_integer(to);
+  if (from_sign == to_sign ? want >= have : !from_sign && want > have) return view;
+  if (want >= have && want >= 8) {
+    const Dtype wide = want == 8 ? Dtype::kInt8 : want == 16 ? Dtype::kInt16 : Dtype::kInt32;
+    const bool grows = isa::size_of(wide) > isa::size_of(view.dtype);
+    return Formula{l, grows ? stepped_to(l, function(Fn::kCopy), view, wide) : view}.bits_as(dtype).view();
+  }
+  const View low = stepped_to(l, numbers(Alu::kAnd, std::exp2(want) - 1), view, view.dtype);
+  if (!to_sign) return low;
+  const double half = std::exp2(want - 1);
+  return stepped_to(l, numbers(Alu::kAdd, -half), stepped_to(l, numbers(Alu::kXor, half), low, view.dtype), dtype);
+}
+
 void convert(Lowerer& l) {
   View view = l.in(0);
   const Dtype dtype = l.dtype_out();
@@ -247,7 +267,11 @@ void convert(Lowerer& l) {
   }
   if (view.dtype == dtype && !is_bool(l.type_out().element)) return l.set(view);
   if (is_bool(l.type_out().element)) return l.set(l.element(numbers(Alu::kNe, 0), {view}, l.type_out().dims, dtype));
-  if (is_float(l.type_in(0).element) && isa::is_integer(dtype)) view = towards_zero(l, view);
+  if (is_float(l.type_in(0).element) && isa::is_integer(dtype))
+    view = towards_zero(l, view);
+  else if (isa::is_integer(dtype) && !is_bool(l.type_in(0).element))
+    view = lowest_bits(l, view, l.type_in(0).element, l.type_out().element);
+  if (view.dtype == dtype) return l.set(view);
   l.set(l.element(function(Fn::kCopy), {view}, l.type_out().dims, dtype));
 }
 

@@ -66,6 +66,13 @@ for index in ([[0, 1], range(2)], ([[0, 1], [2, 3]], slice(None)), (slice(None),
     print(a[index].shape, a[index].sum().item())
 a[range(2), torch.tensor([1, 2]).to(dev)] = -1.0; a[:, (0, 4)] *= 2; print(a.sum().item())
 """
+WHOLE = HEAD + """
+x = torch.tensor([-1, -300, 5, 300, 70000, -70000, 127, 128, 255, 256])
+kinds = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+for kind in kinds:
+    for other in kinds:
+        print(kind, other, x.to(kind).to(dev).to(other).tolist())
+"""
 SAVED = HEAD + """
 import os, tempfile
 path = os.path.join(tempfile.mkdtemp(), "a.pt")
@@ -101,6 +108,9 @@ class Writes(unittest.TestCase):
 
     def test_sequences_as_indices(self):
         self.both(INDICES)
+
+    def test_whole_numbers_keep_their_lowest_bits(self):
+        self.both(WHOLE)
 
     def test_files_loaded_to_the_device(self):
         self.both(SAVED)
