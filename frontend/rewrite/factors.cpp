@@ -49,6 +49,14 @@ FactorId Factors::root(FactorId a) {
   return one({.op = Op::kRoot, .a = a});
 }
 
+void Factors::add_values(FactorId a, std::vector<ValueId>& out) const {
+  const Factor& factor = all_[a];
+  if (factor.op == Op::kValue) out.push_back(factor.value);
+  if (factor.op == Op::kValue || factor.op == Op::kNumber) return;
+  add_values(factor.a, out);
+  if (factor.op != Op::kRoot) add_values(factor.b, out);
+}
+
 ValueId Factors::made(FactorId a, Function& function, std::vector<Node>& made) {
   if (const auto known = values_.find(a); known != values_.end()) return known->second;
   const Type scalar = scalar_type(Element::kF32);

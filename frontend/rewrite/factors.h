@@ -22,6 +22,8 @@ class Factors {
   FactorId quotient(FactorId a, FactorId b);
   FactorId root(FactorId a);
 
+  /// The values of the graph that it is made of, added to `out`.
+  void add_values(FactorId a, std::vector<ValueId>& out) const;
   bool is(FactorId a, double x) const { return all_[a].op == Op::kNumber && all_[a].number == x; }
   /// The factor as a value of fp32 without dimensions, by nodes that are added to `made`; each is made once.
   ValueId made(FactorId a, Function& function, std::vector<Node>& made);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "frontend/ops/operator.h"
 #include "frontend/rewrite/samples.h"
 
@@ -125,8 +126,11 @@ void put_in_order(Function& function) {
     for (std::uint32_t i = 0; i < function.nodes[n].results; ++i) maker[function.nodes[n].result(i)] = n;
   std::vector<bool> placed(function.nodes.size());
   std::vector<std::size_t> order, stack;
+  std::size_t most = function.nodes.size();  // nodes that wait for others, if none waits for itself
+  for (const Node& node : function.nodes) most += reads(node).size();
   for (std::size_t n = function.nodes.size(); n-- > 0;) stack.push_back(n);
   while (!stack.empty()) {
+    base::ensure(stack.size() <= most, "a rewrite", "a value depends on itself");
     const std::size_t n = stack.back();
     std::vector<std::size_t> first;
     if (!placed[n])

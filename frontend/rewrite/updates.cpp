@@ -3,6 +3,7 @@
 // momentum by the parameters whose memory its results take.
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "frontend/hlo/attrs_text.h"
 #include "frontend/ops/operator.h"
@@ -192,13 +193,8 @@ class UpdateSearch {
   std::map<ValueId, ValueId> places_;
 };
 
-/// The operation, by nodes that are added to `made`.
-void put(Function& function, Factors& factors, const UpdateUse& use, std::vector<Node>& made,
-         std::map<ValueId, ValueId>& replaced) {
-  std::vector<ValueId> operands{use.w, use.g};
-  std::vector<ValueId> results{use.result};
-  for (const std::optional<Moment>& moment : {use.m, use.v})
-    if (moment) operands.push_back(moment->value), results.push_back(moment->result);
+/// Its factors, in the order in which the operation takes them.
+std::vector<FactorId> factors_of(const UpdateUse& use) {
   std::vector<FactorId> all;
   if (use.decay) all.push_back(*use.decay);
   for (const std::optional<Moment>& moment : {use.m, use.v})
@@ -206,7 +202,41 @@ void put(Function& function, Factors& factors, const UpdateUse& use, std::vector
   if (use.v) all.insert(all.end(), {use.root, use.eps});
   all.insert(all.end(), {use.kept, use.step});
   if (use.ahead) all.push_back(*use.ahead);
-  for (const FactorId factor : all) operands.push_back(factors.made(factor, function, made));
+  return all;
+}
+
+/// Whether a factor is made of the update's own moments, as the rate of LAMB is: one operation cannot be both.
+bool feeds_itself(const Function& function, const Factors& factors, const UpdateUse& use) {
+  std::vector<std::size_t> maker(function.values.size(), function.nodes.size());
+  for (std::size_t n = 0; n < function.nodes.size(); ++n)
+    for (std::uint32_t i = 0; i < function.nodes[n].results; ++i) maker[function.nodes[n].result(i)] = n;
+  std::size_t first = function.nodes.size();  // of the moments: nothing before it depends on them
+  std::set<ValueId> seen;
+  for (const std::optional<Moment>& moment : {use.m, use.v})
+    if (moment) first = std::min(first, maker[moment->result]), seen.insert(moment->result);
+  const std::set<ValueId> moments = seen;
+  std::vector<ValueId> open;
+  for (const FactorId factor : factors_of(use)) factors.add_values(factor, open);
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    if (moments.contains(v)) return true;
+    if (maker[v] == function.nodes.size() || maker[v] < first || !seen.insert(v).second) continue;
+    const Node& node = function.nodes[maker[v]];
+    open.insert(open.end(), node.operands.begin(), node.operands.end());
+    for (const Region& region : node.regions) open.insert(open.end(), region.captures.begin(), region.captures.end());
+  }
+  return false;
+}
+
+/// The operation, by nodes that are added to `made`.
+void put(Function& function, Factors& factors, const UpdateUse& use, std::vector<Node>& made,
+         std::map<ValueId, ValueId>& replaced) {
+  std::vector<ValueId> operands{use.w, use.g};
+  std::vector<ValueId> results{use.result};
+  for (const std::optional<Moment>& moment : {use.m, use.v})
+    if (moment) operands.push_back(moment->value), results.push_back(moment->result);
+  for (const FactorId factor : factors_of(use)) operands.push_back(factors.made(factor, function, made));
   std::vector<Type> types;
   for (const ValueId v : results) types.push_back(function.type(v));
   Node node = custom_call(function, "rewrite.update", operands, types);
@@ -231,7 +261,7 @@ std::vector<UpdateUse> all_updates(const Module& module, const Function& functio
   std::vector<UpdateUse> out;
   const UpdateSearch search{module, function, factors};
   const auto take = [&](std::optional<UpdateUse> found) {
-    if (found && is_apart(*found, out)) out.push_back(std::move(*found));
+    if (found && is_apart(*found, out) && !feeds_itself(function, factors, *found)) out.push_back(std::move(*found));
   };
   for (const Node& node : function.nodes)
     if (const std::string_view op = node.op->name; op == "sqrt" || op == "rsqrt" || op == "power")

@@ -66,6 +66,20 @@ for index in ([[0, 1], range(2)], ([[0, 1], [2, 3]], slice(None)), (slice(None),
     print(a[index].shape, a[index].sum().item())
 a[range(2), torch.tensor([1, 2]).to(dev)] = -1.0; a[:, (0, 4)] *= 2; print(a.sum().item())
 """
+OUT = HEAD + """
+print(nn.init.eye_(torch.empty(3, 4).to(dev)).tolist(), torch.eye(2, out=torch.empty(2, 2).to(dev)).tolist())
+m = nn.Linear(6, 3).to(dev)
+first, second = ([torch.zeros_like(p) for p in m.parameters()] for _ in range(2))
+for step in range(3):  # LAMB: the rate of a step is made of the step itself
+    m.zero_grad()
+    loss = m(torch.ones(2, 6).to(dev)).square().mean(); loss.backward()
+    with torch.no_grad():
+        for p, a, b in zip(m.parameters(), first, second):
+            a.lerp_(p.grad, 0.1); b.mul_(0.9).addcmul_(p.grad, p.grad, value=0.1)
+            update = a / (b.sqrt() + 1e-6) + 0.01 * p
+            p.add_(update * torch.where(p.norm() > 0, p.norm() / update.norm(), torch.ones_like(p.norm())), alpha=-0.01)
+    print(round(loss.item(), 5), [round(x, 5) for x in m.weight.detach().cpu().flatten().tolist()])
+"""
 WHOLE = HEAD + """
 x = torch.tensor([-1, -300, 5, 300, 70000, -70000, 127, 128, 255, 256])
 kinds = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -108,6 +122,9 @@ class Writes(unittest.TestCase):
 
     def test_sequences_as_indices(self):
         self.both(INDICES)
+
+    def test_results_in_given_tensors_and_rates_made_of_their_step(self):
+        self.both(OUT)
 
     def test_whole_numbers_keep_their_lowest_bits(self):
         self.both(WHOLE)

@@ -134,6 +134,10 @@ def copy_(func, args, kwargs):
 
 
 def factory(func, args, kwargs):
+    if isinstance(kwargs.get("out"), DeviceTensor):  # as eye(n, out=x)
+        overload = func._overloadname[:-len("_out")] if func._overloadname.endswith("_out") else "default"
+        plain = getattr(getattr(aten, func._schema.name.split("::")[1]), overload)
+        return kwargs["out"].copy_(plain(*args, device="meta"))
     if not any(isinstance(a, DeviceTensor) for a in args) and "device" not in kwargs:
         return func(*args, **kwargs)
     return HOOKS["functional"](func, args, kwargs)
