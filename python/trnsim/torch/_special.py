@@ -137,7 +137,7 @@ def factory(func, args, kwargs):
     if isinstance(kwargs.get("out"), DeviceTensor):  # as eye(n, out=x)
         overload = func._overloadname[:-len("_out")] if func._overloadname.endswith("_out") else "default"
         plain = getattr(getattr(aten, func._schema.name.split("::")[1]), overload)
-        return kwargs["out"].copy_(plain(*args, device="meta"))
+        return kwargs["out"].copy_(HOOKS["functional"](plain, args, {"device": torch.device("meta")}))
     if not any(isinstance(a, DeviceTensor) for a in args) and "device" not in kwargs:
         return func(*args, **kwargs)
     return HOOKS["functional"](func, args, kwargs)
