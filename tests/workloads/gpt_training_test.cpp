@@ -92,5 +92,19 @@ TEST(DecoderWeights, ThirdsGoThereAndBack) {
   EXPECT_EQ(back.values, shard.values);
 }
 
+// There are hundreds of experts: copies of all tensors of the file for each would take gigabytes.
+TEST(DecoderWeights, AnExpertHasItsOwnTensorOfTheFile) {
+  WeightSpec stacked{"mlp.experts.up.weight", {6, 4}};
+  stacked.stack = 2;
+  for (const char* name : {"mlp.experts.0.up.weight", "mlp.experts.1.up.weight", "mlp.experts.2.up.weight"})
+    stacked.pieces.push_back({name, {2, 4}, 0, 2});
+  for (const WeightSpec& part : device_parts(stacked)) {
+    ASSERT_EQ(part.pieces.size(), 1u) << part.name;
+    EXPECT_EQ(part.pieces.front().name, part.name);
+  }
+  stacked.pieces.resize(1);  // one tensor of the file has all: each part's place is in it
+  for (const WeightSpec& part : device_parts(stacked)) EXPECT_EQ(part.pieces.size(), 1u) << part.name;
+}
+
 }  // namespace
 }  // namespace workloads

@@ -22,14 +22,20 @@ void for_each_row(const WeightSpec& spec, const Copy& copy) {
   for (std::int64_t row = 0; row < all / length; ++row) copy((3 * row + spec.third) * length, row * length, length);
 }
 
-/// "...experts.2.w1.weight" of "...experts.w1.weight".
+/// "...experts.2.w1.weight" of "...experts.w1.weight". Where the file has tensors of each expert, a part keeps its own:
+/// copies of all would be the square of the experts.
 std::vector<WeightSpec> unstacked(WeightSpec spec) {
   const std::int64_t count = spec.shape.front() / spec.stack;
   spec.fused = spec.name, spec.shape.front() = spec.stack;
+  const std::vector<FilePiece> pieces = std::move(spec.pieces);
+  const auto each = static_cast<std::ptrdiff_t>(pieces.size()) / count;
+  const bool own = each * count == static_cast<std::ptrdiff_t>(pieces.size());
   const std::size_t at = spec.fused.rfind('.', spec.fused.rfind('.') - 1) + 1;
   std::vector<WeightSpec> out;
   for (spec.third = 0; spec.third < count; ++spec.third) {
     spec.name = fmt::format("{}{}.{}", spec.fused.substr(0, at), spec.third, spec.fused.substr(at));
+    const auto first = pieces.begin() + (own ? spec.third * each : 0);
+    spec.pieces.assign(first, own ? first + each : pieces.end());
     out.push_back(spec);
   }
   return out;
