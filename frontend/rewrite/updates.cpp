@@ -59,6 +59,7 @@ class UpdateSearch {
   }
 
   /// Results of the program, and the parameters whose memory they take.
+  const Producers& producers() const { return producers_; }
   const std::map<ValueId, ValueId>& places() const { return places_; }
 
   /// The update whose result takes the memory of parameter w: w less its first moment times a rate. The moment takes
@@ -206,25 +207,26 @@ std::vector<FactorId> factors_of(const UpdateUse& use) {
 }
 
 /// Whether a factor is made of the update's own moments, as the rate of LAMB is: one operation cannot be both.
-bool feeds_itself(const Function& function, const Factors& factors, const UpdateUse& use) {
-  std::vector<std::size_t> maker(function.values.size(), function.nodes.size());
-  for (std::size_t n = 0; n < function.nodes.size(); ++n)
-    for (std::uint32_t i = 0; i < function.nodes[n].results; ++i) maker[function.nodes[n].result(i)] = n;
-  std::size_t first = function.nodes.size();  // of the moments: nothing before it depends on them
-  std::set<ValueId> seen;
-  for (const std::optional<Moment>& moment : {use.m, use.v})
-    if (moment) first = std::min(first, maker[moment->result]), seen.insert(moment->result);
-  const std::set<ValueId> moments = seen;
+bool feeds_itself(const Producers& producers, const Factors& factors, const UpdateUse& use) {
+  std::set<ValueId> moments;
+  const Node* first = nullptr;  // of the moments' nodes: nothing before it depends on them
+  for (const std::optional<Moment>& moment : {use.m, use.v}) {
+    if (!moment) continue;
+    const Node* const node = producers.of(moment->result);
+    if (!first || node < first) first = node;
+    moments.insert(moment->result);
+  }
+  std::set<ValueId> seen = moments;
   std::vector<ValueId> open;
   for (const FactorId factor : factors_of(use)) factors.add_values(factor, open);
   while (!open.empty()) {
     const ValueId v = open.back();
     open.pop_back();
     if (moments.contains(v)) return true;
-    if (maker[v] == function.nodes.size() || maker[v] < first || !seen.insert(v).second) continue;
-    const Node& node = function.nodes[maker[v]];
-    open.insert(open.end(), node.operands.begin(), node.operands.end());
-    for (const Region& region : node.regions) open.insert(open.end(), region.captures.begin(), region.captures.end());
+    const Node* const node = producers.of(v);
+    if (!node || node < first || !seen.insert(v).second) continue;
+    open.insert(open.end(), node->operands.begin(), node->operands.end());
+    for (const Region& region : node->regions) open.insert(open.end(), region.captures.begin(), region.captures.end());
   }
   return false;
 }
@@ -261,7 +263,8 @@ std::vector<UpdateUse> all_updates(const Module& module, const Function& functio
   std::vector<UpdateUse> out;
   const UpdateSearch search{module, function, factors};
   const auto take = [&](std::optional<UpdateUse> found) {
-    if (found && is_apart(*found, out) && !feeds_itself(function, factors, *found)) out.push_back(std::move(*found));
+    if (found && is_apart(*found, out) && !feeds_itself(search.producers(), factors, *found))
+      out.push_back(std::move(*found));
   };
   for (const Node& node : function.nodes)
     if (const std::string_view op = node.op->name; op == "sqrt" || op == "rsqrt" || op == "power")

@@ -6,7 +6,7 @@ import torch
 from trnsim.torch import _infer, _lower, _special
 from trnsim.torch._engine import engine
 from trnsim.torch._environment import settled
-from trnsim.torch._tensor import DeviceTensor, Storage, from_host, new_tensor, view_of, wrapped
+from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor, view_of, wrapped
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Value, element_of
 from trnsim.torch._views import current, step_into, steps_of, write
 
@@ -58,18 +58,13 @@ def read(args, kwargs, scaled):
         if kind is DeviceTensor:
             key.append(item._meta.key)
             values.append(current(item) if item._chain else item._base_storage.value)
-        elif scaled and kind in NUMBERS and item not in CONSTANTS:
-            add_number(item, kind, values, key)
         else:
             read_one(item, values, key, scaled)
     if kwargs:
         for name, item in kwargs.items():
             if name not in PLACES:
                 key.append(name)
-                if scaled and type(item) in NUMBERS and item not in CONSTANTS:
-                    add_number(item, type(item), values, key)
-                else:
-                    read_one(item, values, key, scaled)
+                read_one(item, values, key, scaled)
     return values, tuple(key)
 
 
@@ -150,14 +145,6 @@ def new_call(func, args, kwargs, values, scaled):
     return call
 
 
-def first_call(operator, key, given, values):
-    """`given`: the operator as PyTorch has it, with its arguments."""
-    func, args, kwargs = given
-    call = operator.calls[key] = new_call(func, args, kwargs, values, operator.scaled)
-    CALLS.append(call)
-    return call
-
-
 def call_of(func, args, kwargs):
     """The call, and the values of its tensors."""
     try:
@@ -165,7 +152,11 @@ def call_of(func, args, kwargs):
     except AttributeError:
         operator = known(func)
     values, key = read(args, kwargs, operator.scaled)
-    return operator.calls.get(key) or first_call(operator, key, (func, args, kwargs), values), values
+    call = operator.calls.get(key)
+    if call is None:
+        call = operator.calls[key] = new_call(func, args, kwargs, values, operator.scaled)
+        CALLS.append(call)
+    return call, values
 
 
 SAME = {aten.detach.default, aten.alias.default}
@@ -183,15 +174,12 @@ def record(func, args, kwargs):
 
 
 def functional(func, args, kwargs):
-    operator = func.trnsim_known if hasattr(func, "trnsim_known") else known(func)
-    values, key = read(args, kwargs, operator.scaled)
-    call = operator.calls.get(key) or first_call(operator, key, (func, args, kwargs), values)
+    call, values = call_of(func, args, kwargs)
     if call.kind != "device" and _lower.left_to_host(call):
         return _special.host(func, args, kwargs)
     node = Node(call, values)
     if call.single:
-        meta = call.outs[0]
-        return wrapped(Storage(Value(meta, node), meta), (), meta)
+        return new_tensor(Value(call.outs[0], node, 0))
     return tuple([None if meta is None else new_tensor(Value(meta, node, i)) for i, meta in enumerate(call.outs)])
 
 
