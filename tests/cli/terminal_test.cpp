@@ -1,7 +1,10 @@
 // The first 24 rows of a terminal of 80 columns hold the whole answer, and say what to do next.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pty.h>
+#include <sys/wait.h>
+#include <utmp.h>
 
 #include <algorithm>
 
@@ -21,22 +24,41 @@ struct Screen {
   std::string text;
 };
 
+/// The text of `child`, until it ended and nothing of it is on the way.
+std::string written(int terminal, pid_t child, int& status) {
+  constexpr int kPatience = 50;  // ms
+  std::string text;
+  char bytes[4096];
+  for (bool ended = false;;) {
+    pollfd ready{.fd = terminal, .events = POLLIN, .revents = 0};
+    if (poll(&ready, 1, kPatience) > 0) {
+      if (const ssize_t n = read(terminal, bytes, sizeof bytes); n > 0) text.append(bytes, static_cast<std::size_t>(n));
+    } else if (ended) {
+      return text;
+    } else {
+      ended = waitpid(child, &status, WNOHANG) == child;
+    }
+  }
+}
+
 /// The terminal after `trnsim ARGUMENTS`; messages beside the answer go to another file.
 Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) {
   winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;
-  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  int shown = -1;  // stays open here: without a holder, a terminal may end before its lines are read
+  if (openpty(&terminal, &shown, nullptr, nullptr, &size) != 0) return {};
+  const pid_t child = fork();
   if (child == 0) {
+    login_tty(shown);
+    close(terminal);
     unsetenv("COLUMNS");
     execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments + " 2>/dev/null").c_str(), nullptr);
     _exit(127);
   }
   Screen out;
-  char bytes[4096];
-  for (ssize_t n = 0; (n = read(terminal, bytes, sizeof bytes)) > 0;)
-    out.text.append(bytes, static_cast<std::size_t>(n));
   int status = 0;
-  waitpid(child, &status, 0);
+  out.text = written(terminal, child, status);
+  close(shown);
   close(terminal);
   out.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   std::erase(out.text, '\r');
