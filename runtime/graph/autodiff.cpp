@@ -238,9 +238,11 @@ std::map<ValueId, ValueId> differentiate(Graph& graph, ValueId loss) {
   return differentiate(graph, std::vector<ValueId>{loss});
 }
 
-std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses) {
+std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses,
+                                         Backward::Segment recomputed) {
   const std::uint32_t scope = graph.current_scope();
   Backward backward{graph};
+  if (recomputed) backward.recompute(std::move(recomputed));
   for (const auto& connected : by_component(graph, losses)) backward.run(connected);
   graph.return_to(scope);
   return backward.finish();

@@ -79,6 +79,7 @@ class Backward {
 /// Errors: Fault::kProgram when an op on the way has no gradient.
 std::map<ValueId, ValueId> differentiate(Graph& graph, ValueId loss);
 /// As above, for several losses, whose gradients add up: micro-batches, or heads on one trunk.
-std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses);
+std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses,
+                                         Backward::Segment recomputed = {});
 
 }  // namespace runtime

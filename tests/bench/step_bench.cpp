@@ -36,7 +36,7 @@ workloads::Step training_step(std::int64_t batch, std::uint32_t ranks) {
 runtime::Compiled compile(const workloads::BertConfig& config, const workloads::Step& spec) {
   runtime::CompileOptions options;
   options.ranks = spec.plan.data;
-  return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), options);
+  return runtime::compile(workloads::bert_graph(config, spec).graph, trn1_target(), options);
 }
 
 double peak_megabytes() {

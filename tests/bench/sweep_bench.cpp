@@ -25,7 +25,7 @@ isa::Program layer_training_step() {
   spec.plan.numerics = runtime::numerics("bf16");
   runtime::CompileOptions options;
   options.ranks = 2;
-  return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), options).program;
+  return runtime::compile(workloads::bert_graph(config, spec).graph, trn1_target(), options).program;
 }
 
 /// Target: 60 s for 1,000 points of a BERT-base layer, in two processes.

@@ -35,7 +35,7 @@ void check_program(benchmark::State& state) {
   workloads::Step spec;
   spec.plan.micro_batch = 8, spec.kind.length = 128;
   spec.plan.numerics = runtime::numerics("bf16");
-  const isa::Program program = runtime::compile(workloads::bert_graph(config, spec), trn1_target(), {}).program;
+  const isa::Program program = runtime::compile(workloads::bert_graph(config, spec).graph, trn1_target(), {}).program;
   std::size_t instructions = 0;
   for (auto _ : state) {
     isa::check(program, trn1_target());

@@ -28,9 +28,9 @@ struct Case {
   const char* recompute;
 };
 
-// Small ones of each family, on 8 cores; encoders are data parallel alone.
+// Small ones of each family, on 8 cores.
 const Case kCases[] = {
-    {"bert", "bert-small", 64, 1, 1, 2, false, "none"},      {"vit", "vit-mnist", 0, 1, 1, 1, false, "none"},
+    {"bert", "bert-small", 64, 1, 1, 2, false, "none"},      {"vit", "vit-mnist", 0, 1, 1, 1, true, "full"},
     {"gpt", "gpt-small", 64, 2, 1, 1, true, "none"},         {"llama", "llama-small", 64, 2, 1, 2, true, "selective"},
     {"pipeline", "llama-small", 64, 2, 2, 4, false, "full"},
 };

@@ -26,7 +26,7 @@ using namespace workloads;
 runtime::Compiled compile(const BertConfig& config, const Step& spec, const char* passes = "") {
   const runtime::CompileOptions options{
       .name = "bert", .ranks = spec.plan.data, .passes = runtime::parse_passes(passes)};
-  runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), trn1_target(), options);
+  runtime::Compiled compiled = runtime::compile(bert_graph(config, spec).graph, trn1_target(), options);
   isa::check(compiled.program, trn1_target());
   return compiled;
 }

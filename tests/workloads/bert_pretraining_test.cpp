@@ -69,7 +69,7 @@ class Pretrained {
   Pretrained(const BertConfig& config, const Step& spec)
       : config_{config},
         spec_{spec},
-        compiled_{runtime::compile(bert_graph(config, spec), trn1_target(),
+        compiled_{runtime::compile(bert_graph(config, spec).graph, trn1_target(),
                                    {.name = "pretraining", .ranks = spec.plan.data})},
         device_{isa::make_numeric_device()} {
     isa::check(compiled_.program, trn1_target());
@@ -238,7 +238,7 @@ TEST(BertPretraining, FlopsAreTheTextbooksWithBothHeads) {
   Step spec = pretraining_spec();
   spec.plan.micro_batch = 4, spec.kind.length = 128, spec.kind.predictions = 20,
   spec.plan.numerics = runtime::numerics("bf16+sr");
-  const runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), trn1_target(), {.name = "pretraining"});
+  const runtime::Compiled compiled = runtime::compile(bert_graph(config, spec).graph, trn1_target(), {.name = "pretraining"});
   EXPECT_NEAR(compiled.program.model_flops / bert_flops(config, spec), 1, 0.02);
 }
 
@@ -246,7 +246,7 @@ TEST(BertPretraining, RefusesAnOptimizerThatIsNotKnown) {
   const BertConfig config = pretraining_config();
   Step spec = pretraining_spec();
   spec.optimizer.name = "lam";
-  EXPECT_TRUE(fails(base::Fault::kUsage, [&] { bert_graph(config, spec); }, {"optimizer", "lam", "lamb"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [&] { bert_graph(config, spec).graph; }, {"optimizer", "lam", "lamb"}));
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ TEST(Pipeline, IndivisiblePlansAreRefused) {
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_tiny"), plan(2, 2, 2)); },
                     {"2 stages of 2 chunks do not divide the 2 layers"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("bert_tiny"), plan(2, 1)); },
-                    {"encoders are trained data parallel"}));
+                    {"every core has all of an encoder"}));
 }
 
 }  // namespace

@@ -84,7 +84,21 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"GPT, TP 4, sequence parallel", "gpt_tiny", 1, 4, 1, true, false, kNone},
                     PlanCase{"GPT, ranks share a sequence", "gpt_tiny", 1, 4, 4, true, false, Recompute::kSelective},
                     PlanCase{"GPT, PP 2", "gpt_tiny", 1, 1, 2, false, false, kNone, 2},
-                    PlanCase{"GPT, TP 2 x PP 2 x DP 2, ZeRO-1", "gpt_tiny", 2, 2, 2, true, true, kNone, 2}));
+                    PlanCase{"GPT, TP 2 x PP 2 x DP 2, ZeRO-1", "gpt_tiny", 2, 2, 2, true, true, kNone, 2},
+                    PlanCase{"BERT, ZeRO-1 over DP 2", "bert_tiny", 2, 1, 1, false, true, kNone},
+                    PlanCase{"BERT, accumulation 2, recompute", "bert_tiny", 1, 1, 2, false, false, kFull},
+                    PlanCase{"ALBERT's shared layers, ZeRO-1, recompute", "albert_tiny", 2, 1, 2, false, true, kFull},
+                    PlanCase{"ModernBERT's windows, recompute selective", "modernbert_tiny", 1, 1, 1, false, false,
+                             Recompute::kSelective},
+                    PlanCase{"ViT, ZeRO-1, recompute", "vit_tiny", 2, 1, 1, false, true, kFull}));
+
+// A layer that runs again rounds as before.
+TEST(Plans, ARecomputedEncoderHasTheBitsOfTheOther) {
+  VerifyOptions options = options_of({"", "bert_tiny", 1, 1, 2, false, false, kNone}, "bf16");
+  const std::vector<double> want = workloads::verify(golden("bert_tiny"), options).losses;
+  options.plan.recompute = kFull;
+  EXPECT_EQ(workloads::verify(golden("bert_tiny"), options).losses, want);
+}
 
 // Stochastic rounding, master weights, ZeRO, sequence parallelism: a user's typical run.
 TEST(Plans, Bf16WithMasterWeightsStaysNear) {
@@ -120,7 +134,7 @@ TEST(Plans, IndivisiblePlansAreRefused) {
                     [&] {
                       verify({"", "bert_tiny", 1, 2, 1, false, false, kNone});
                     },
-                    {"encoders are trained data parallel"}));
+                    {"every core has all of an encoder"}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -29,18 +30,20 @@ const Setting& find_setting(std::string_view name, std::string_view where) {
   throw Error{Fault::kUsage, where, fmt::format("unknown option '{}'", name), base::suggest_fix(name, names)};
 }
 
+bool shares_model(const Setting& setting) {
+  constexpr std::array<std::string_view, 4> kNames = {"tensor_parallel_size", "pipeline_parallel_size",
+                                                      "virtual_pipeline_size", "disable_sequence_parallel"};
+  return std::ranges::count(kNames, setting.name()) > 0;
+}
+
 void refuse_shared_model(const Settings& settings, std::string_view model) {
   const Settings one_core;
   const auto same = [&](auto member) { return member(settings) == member(one_core); };
   for (const Setting& s : settings_table())
-    if (s.group == kPlanGroup && settings.given.contains(std::string{s.name()}) && !std::visit(same, s.member))
+    if (shares_model(s) && settings.given.contains(std::string{s.name()}) && !std::visit(same, s.member))
       throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
-                  s.name() == "recompute"
-                      ? fmt::format("{} is an encoder: gradient checkpointing is simulated for decoders alone", model)
-                      : fmt::format("{} is an encoder, whose cores are data parallel alone", model),
-                  s.name() == "recompute"
-                      ? "leave it out, also as `gradient_checkpointing`; smaller micro-batches need less memory"
-                      : "leave it out, or name the workload of a decoder"};
+                  fmt::format("{} is an encoder, whose cores are data parallel alone", model),
+                  "leave it out, or name the workload of a decoder"};
 }
 
 bool is_requests(const Settings& settings) {

@@ -67,6 +67,8 @@ std::optional<workloads::Head> head_of(const Settings& settings);
 /// The model with that head. Errors: Fault::kUsage when it has no head for tokens.
 workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& model);
 
+/// Whether cores with other values of the setting hold other parts of the model.
+bool shares_model(const Setting& setting);
 /// Encoders are data parallel only. Errors: Fault::kUsage when the user gave a setting of another plan.
 void refuse_shared_model(const Settings& settings, std::string_view model);
 

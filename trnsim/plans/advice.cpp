@@ -31,7 +31,8 @@ class Candidates {
     batches();
     lengths();
     stacks();
-    if (job.model->splits()) plans();
+    plans();
+    if (job.model->splits()) degrees();
     passes();
     cores();
     logs();
@@ -103,6 +104,9 @@ class Candidates {
     if (plan_.recompute == Recompute::kFull)
       add_plans({.recompute = {Recompute::kSelective}}, "keeps more, computes less twice");
     if (!plan_.zero1) add_plans({.zero1 = {true}}, "shards the optimizer's state");
+  }
+
+  void degrees() {
     if (plan_.tensor % 2 == 0)
       add_plans({.degrees = {{plan_.tensor / 2, plan_.pipeline}}}, "fewer cores share a layer");
     if (plan_.data % 2 == 0) add_plans({.degrees = {{2 * plan_.tensor, plan_.pipeline}}}, "more cores share a layer");

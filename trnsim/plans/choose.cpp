@@ -22,8 +22,11 @@ constexpr std::int64_t kMostStages = 8;
 /// Plans of a job that uses all its cores.
 PlanMoves moves_of(const Job& job, const std::vector<std::int64_t>& micro_batches) {
   PlanMoves moves{.micro_batch = micro_batches};
-  if (!job.model->splits()) return moves;
   moves.zero1 = {true, false};
+  if (!job.model->splits()) {
+    moves.recompute = {Recompute::kNone, Recompute::kFull};
+    return moves;
+  }
   moves.recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull};
   for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
     for (std::int64_t stages = 1; stages <= kMostStages; stages *= 2)

@@ -88,7 +88,6 @@ std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_
   const Job job = job_of(settings);
   if (job.generation) return {};  // its error names the cores that hold it
   if (auto change = fitted(settings, job_of, {})) return change;
-  if (!job.model->splits()) return {};  // its cores hold the same, however many there are
   for (const Values& more : more_cores(settings, job))
     if (auto change = fitted(settings, job_of, more)) return change;
   return {};

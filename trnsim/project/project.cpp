@@ -197,12 +197,18 @@ std::vector<Job> smaller_plans(const Job& job) {
     split.step.plan.sequence = job.step.plan.tensor > 1;
     return plans_near(split, less_memory(job.step.plan));
   }
-  // Cores that share data alone: smaller micro-batches.
-  PlanMoves moves;
-  const std::int64_t all = job.step.plan.micro_batch;
-  for (std::int64_t parts = 2; parts <= all; ++parts)
-    if (all % parts == 0) moves.micro_batch.push_back(all / parts);
-  return moves.micro_batch.empty() ? std::vector<Job>{} : plans_near(job, moves);
+  // Cores that share data alone: smaller micro-batches, which cost little, before all that keeps less.
+  const runtime::Plan& plan = job.step.plan;
+  std::vector<std::int64_t> parts;
+  for (std::int64_t count = 2; count <= plan.micro_batch; ++count)
+    if (plan.micro_batch % count == 0) parts.push_back(plan.micro_batch / count);
+  std::vector<Job> out = parts.empty() ? std::vector<Job>{} : plans_near(job, {.micro_batch = parts});
+  parts.insert(parts.begin(), plan.micro_batch);
+  for (Job& less : plans_near(job, {.micro_batch = parts,
+                                    .zero1 = {plan.zero1, true},
+                                    .recompute = {plan.recompute, runtime::Recompute::kFull}}))
+    out.push_back(std::move(less));
+  return out;
 }
 
 }  // namespace

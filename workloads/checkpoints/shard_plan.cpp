@@ -128,9 +128,8 @@ std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes) {
 }
 
 std::optional<Problem> encoder_problem(const Plan& plan) {
-  if (plan.tensor == 1 && plan.pipeline == 1 && !plan.zero1 && plan.recompute == Recompute::kNone) return std::nullopt;
-  return Problem{"plan", "encoders are trained data parallel, without recomputation",
-                 "leave out tensor and pipeline parallelism, ZeRO-1 and recomputation, or take a decoder"};
+  if (plan.tensor == 1 && plan.pipeline == 1) return std::nullopt;
+  return Problem{"plan", "every core has all of an encoder", "leave out tensor and pipeline parallelism, or take a decoder"};
 }
 
 void check(const ShardPlan& plan, const ModelPtr& model) {

@@ -26,17 +26,24 @@ EncoderGraph::EncoderGraph(const Step& step, const std::vector<WeightSpec>& weig
 
 bool EncoderGraph::only_updates() {
   if (step_.kind.part != Part::kUpdate) return false;
-  add_update(graph_, declare_gradients(graph_, net_.weights()), step_, layers_, sets_);
+  zero_ = add_update(graph_, declare_gradients(graph_, net_.weights()), step_, layers_, sets_);
   return true;
 }
 
 void EncoderGraph::train_on(const std::vector<ValueId>& losses) {
   if (!step_.kind.training) return;
-  const auto gradients = runtime::differentiate(graph_, losses);
+  const auto gradients =
+      runtime::differentiate(graph_, losses, [this](const runtime::Node& node) { return segment_of(node); });
   if (step_.kind.part == Part::kMicroStep)
     add_accumulation(graph_, gradients, layers_);
   else
-    add_update(graph_, gradients, step_, layers_, sets_);
+    zero_ = add_update(graph_, gradients, step_, layers_, sets_);
+}
+
+/// The recomputed segment of a node: a layer of a micro-batch.
+std::int32_t EncoderGraph::segment_of(const runtime::Node& node) const {
+  const runtime::Scope& scope = graph_.scope_of(node);
+  return scope.layer >= 0 && is_recomputed(node, step_.plan.recompute) ? scope.instance : -1;
 }
 
 void EncoderGraph::enter(const std::string& name, std::int64_t number, std::int64_t layer) {

@@ -12,6 +12,7 @@
 #include "workloads/models/weights.h"
 #include "workloads/step/optimizer_step.h"
 #include "workloads/step/step.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 
@@ -29,6 +30,7 @@ class EncoderGraph : protected Places {
   bool only_updates();
   /// Adds backward and update, as far as the step's part has them.
   void train_on(const std::vector<ValueId>& losses);
+  StepGraph take() { return {std::move(graph_), std::move(zero_)}; }
 
   void enter(const std::string& name) override { enter(name, micro_, -1); }
   void enter_part(const std::string&) override {}  // a layer is one block
@@ -50,10 +52,12 @@ class EncoderGraph : protected Places {
 
  private:
   void enter(const std::string& name, std::int64_t number, std::int64_t layer);
+  std::int32_t segment_of(const runtime::Node& node) const;
 
   const std::string_view layers_;
   const ParameterSets sets_;
   Block block_;
+  std::vector<ZeroBucket> zero_;
   std::uint32_t calls_ = 0;
 };
 

@@ -38,6 +38,12 @@ std::optional<std::string> TensorNames::tied_to(const std::string& name) const {
   return at == copies.end() ? std::nullopt : std::optional{at->second};
 }
 
+LayerOps with_recomputation(LayerOps layer, Recompute recompute) {
+  if (recompute == Recompute::kFull) layer.backward += layer.forward;
+  if (recompute == Recompute::kSelective) layer.backward += layer.core;
+  return layer;
+}
+
 bool Model::ends_text(std::int64_t id) const { return decoder() && std::ranges::count(decoder()->end_tokens, id) > 0; }
 
 double Model::input_bytes(const StepKind& kind) const {
@@ -55,7 +61,9 @@ double Model::kept_elements(const Plan& plan, std::int64_t length) const {
     return pairs() ? kept * static_cast<double>(c.layers - pairs()->layers) / static_cast<double>(c.layers) : kept;
   }
   const auto tokens = static_cast<double>(plan.micro_batch * length);
-  return tokens * static_cast<double>(3 * c.hidden + c.ffn) + tokens * static_cast<double>(length * c.heads);
+  if (plan.recompute == Recompute::kFull) return tokens * static_cast<double>(c.hidden);
+  const double kept = tokens * static_cast<double>(3 * c.hidden + c.ffn);
+  return plan.recompute == Recompute::kNone ? kept + tokens * static_cast<double>(length * c.heads) : kept;
 }
 
 isa::GroupTables Model::groups(const Plan& plan) const {

@@ -98,6 +98,14 @@ struct FrameworkOps {
   double tensors = 0;
 };
 
+/// Operations of one layer. `core`: of the forward operations, those between the projections of attention, which
+/// selective recomputation repeats.
+struct LayerOps {
+  double forward, backward, core;
+};
+/// The backward pass with those that it repeats.
+LayerOps with_recomputation(LayerOps layer, Recompute recompute);
+
 /// A description of a model, as a value.
 struct ModelInfo {
   std::string_view family;  // "BERT", "Llama", "GPT"
@@ -105,7 +113,7 @@ struct ModelInfo {
   Task task = Task::kClassification;
   Head head = Head::kNone;
   double initializer_range = 0.02;  // standard deviation of the first values
-  /// Whether the model supports tensor parallelism, pipeline stages and recomputation.
+  /// Whether cores can share the model: tensor parallelism and pipeline stages.
   bool splits = false;
   bool takes_adapters = false;
   bool given = false;                      // a framework's program: its step is as it is written, forward or training
@@ -218,7 +226,7 @@ class Model : public std::enable_shared_from_this<Model> {
 /// Errors: Fault::kUsage with the model's problem, when it has one with the plan.
 void require_plan(const Model& model, const Plan& plan);
 
-/// Why a plan is not one of an encoder: those are trained data parallel, every replica with all of the model.
+/// Why a plan is not one of an encoder: every replica has all of the model.
 std::optional<Problem> encoder_problem(const Plan& plan);
 
 }  // namespace workloads

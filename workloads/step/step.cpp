@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "runtime/graph/op.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 
@@ -11,6 +13,10 @@ void require_positions(std::int64_t length, std::int64_t positions) {
     throw base::Error{base::Fault::kUsage, "`max_length`",
                       fmt::format("a sequence of {} tokens is longer than the model's {} positions", length, positions),
                       fmt::format("use `max_length` {} or less", positions)};
+}
+
+bool is_recomputed(const runtime::Node& node, Recompute recompute) {
+  return recompute == Recompute::kFull || (recompute == Recompute::kSelective && node.op->recomputed_selectively);
 }
 
 }  // namespace workloads

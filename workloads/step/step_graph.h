@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/graph/graph.h"
+#include "runtime/step/plan.h"
 
 namespace workloads {
 
@@ -20,5 +21,8 @@ struct StepGraph {
   runtime::Graph graph;
   std::vector<ZeroBucket> zero;
 };
+
+/// Whether the backward pass recomputes the results of a node of a layer instead of reading them.
+bool is_recomputed(const runtime::Node& node, runtime::Recompute recompute);
 
 }  // namespace workloads

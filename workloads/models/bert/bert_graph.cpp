@@ -13,7 +13,6 @@
 namespace workloads {
 namespace {
 
-using runtime::Graph;
 using runtime::ValueId;
 
 std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
@@ -37,8 +36,8 @@ class Bert : EncoderGraph {
         config_{config},
         names_{dialect_of(config.kind)} {}
 
-  Graph run() {
-    if (only_updates()) return std::move(graph_);
+  StepGraph run() {
+    if (only_updates()) return take();
     declare_tables();
     std::vector<ValueId> losses;
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
@@ -52,7 +51,7 @@ class Bert : EncoderGraph {
       }
     }
     train_on(losses);
-    return std::move(graph_);
+    return take();
   }
 
  private:
@@ -246,7 +245,7 @@ class Bert : EncoderGraph {
 
 }  // namespace
 
-runtime::Graph bert_graph(const BertConfig& config, const Step& step) {
+StepGraph bert_graph(const BertConfig& config, const Step& step) {
   require_positions(step.kind.length, config.max_position_embeddings - config.first_position());
   if (step.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
     throw base::Error{base::Fault::kUsage, "model", "has no pre-training head here", "pre-train a model of type bert"};

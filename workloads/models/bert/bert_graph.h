@@ -1,8 +1,8 @@
 // BERT as a graph (Devlin et al., arXiv:1810.04805; module names as in Hugging Face's BertForSequenceClassification).
 #pragma once
 
-#include "runtime/graph/graph.h"
 #include "workloads/models/bert/bert_config.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 
@@ -17,7 +17,7 @@ namespace workloads {
 /// Head::kMaskedTokens (BertForMaskedLM) has a label of each token, and "logits.m" with kind.keep_logits.
 /// Part::kMicroStep adds to "sum.NAME" instead of updating; Part::kUpdate reads "grad.NAME".
 /// Errors: Fault::kUsage when the sequence is longer than the position table.
-runtime::Graph bert_graph(const BertConfig& config, const Step& step);
+StepGraph bert_graph(const BertConfig& config, const Step& step);
 
 /// Matmul FLOPs of one rank's step by the textbook: 2 per weight of a linear layer and token, 4 * length * hidden for
 /// attention; backward twice that. Embeddings and element-wise work count nothing.

@@ -20,9 +20,10 @@ namespace {
 struct EncoderOps {
   double forward, backward;
 };
-constexpr EncoderOps kBertLayer{70, 118};
+constexpr LayerOps kBertLayer{.forward = 70, .backward = 118, .core = 23};
 /// Layers that turn queries and keys: tests/golden/make/count_ops.py prints how many more they have than BERT's.
-constexpr EncoderOps kEsmLayer{70 + 38, 118 + 27}, kModernBertLayer{70 + 3, 118 - 23};
+constexpr LayerOps kEsmLayer{.forward = 70 + 38, .backward = 118 + 27, .core = 23};
+constexpr LayerOps kModernBertLayer{.forward = 70 + 3, .backward = 118 - 23, .core = 23};
 constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
 constexpr EncoderOps kBertClassifier{18, 38};
 constexpr EncoderOps kBertTokens{13, 21};
@@ -104,7 +105,7 @@ class BertModel final : public ConfigModel<BertConfig> {
   explicit BertModel(const BertConfig& config) : ConfigModel{config, info_of(config)} {}
 
   std::vector<WeightSpec> weights() const override { return bert_weights(config_); }
-  StepGraph step(const Step& step) const override { return {bert_graph(config_, step), {}}; }
+  StepGraph step(const Step& step) const override { return bert_graph(config_, step); }
   std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t>) const override {
     return bert_tables(config_, kind.length);
   }
@@ -117,7 +118,8 @@ class BertModel final : public ConfigModel<BertConfig> {
                             : step.kind.head == Head::kPretraining  ? kBertPretraining
                             : step.kind.head == Head::kMaskedTokens ? kBertMasked
                                                                     : kBertClassifier;
-    const EncoderOps layer = !config_.rotary ? kBertLayer : config_.local_attention > 0 ? kModernBertLayer : kEsmLayer;
+    const LayerOps kind = !config_.rotary ? kBertLayer : config_.local_attention > 0 ? kModernBertLayer : kEsmLayer;
+    const LayerOps layer = with_recomputation(kind, step.plan.recompute);
     return {n * layer.forward + kBertEmbeddings.forward + head.forward,
             n * layer.backward + kBertEmbeddings.backward + head.backward, tensors_in_file(weights())};
   }

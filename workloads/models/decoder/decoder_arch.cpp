@@ -79,8 +79,7 @@ FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Pla
   const OpsOf parallel = collectives(plan);
   layer.forward += parallel.forward;
   layer.backward += parallel.backward;
-  if (plan.recompute == Recompute::kFull) layer.backward += layer.forward;
-  if (plan.recompute == Recompute::kSelective) layer.backward += layer.core;
+  layer = with_recomputation(layer, plan.recompute);
   const auto n = static_cast<double>(layers);
   return {n * layer.forward + kDecoderEnds.forward, n * layer.backward + kDecoderEnds.backward};
 }

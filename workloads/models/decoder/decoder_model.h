@@ -13,11 +13,7 @@
 
 namespace workloads {
 
-/// Operations of one layer. `core`: of the forward operations, those between the projections of attention, which
-/// selective recomputation repeats.
-struct DecoderOps {
-  double forward, backward, core;
-};
+using DecoderOps = LayerOps;
 /// Operations of `layers` layers with the plan's collectives, embedding and head.
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan);
 

@@ -80,9 +80,7 @@ void SplitGraph::enter_part(const std::string& part, const char* layer) {
 /// The recomputed segment of a node: numbered by layer and micro-batch.
 std::int32_t SplitGraph::segment_of(const runtime::Node& node) const {
   const runtime::Scope& scope = graph_.scope_of(node);
-  if (step_.plan.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;
-  if (step_.plan.recompute == Recompute::kSelective && !node.op->recomputed_selectively) return -1;
-  return scope.instance;
+  return scope.name.starts_with("layer") && is_recomputed(node, step_.plan.recompute) ? scope.instance : -1;
 }
 
 ValueId SplitGraph::receive(std::int64_t chunk, std::int64_t rows, std::uint8_t from) {

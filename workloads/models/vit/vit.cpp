@@ -96,8 +96,8 @@ class Vit : EncoderGraph {
         dialect_{dialect_of(config.kind)},
         layers_{layers} {}
 
-  runtime::Graph run() {
-    if (only_updates()) return std::move(graph_);
+  StepGraph run() {
+    if (only_updates()) return take();
     std::vector<ValueId> losses;
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       ValueId x = embed();
@@ -106,7 +106,7 @@ class Vit : EncoderGraph {
       losses.push_back(head(x));
     }
     train_on(losses);
-    return std::move(graph_);
+    return take();
   }
 
  private:
@@ -192,7 +192,7 @@ class VitModel final : public ConfigModel<VitConfig> {
                                     tokens_of(config_)),
                         fmt::format("use a length of {}", tokens_of(config_))};
     const std::string layers = layers_of(config_);
-    return {Vit{config_, step, layers}.run(), {}};
+    return Vit{config_, step, layers}.run();
   }
 
   double flops(const Step& step) const override {
@@ -209,13 +209,15 @@ class VitModel final : public ConfigModel<VitConfig> {
   }
 
   /// Without dropout; transformers' modeling_vit with eager attention.
-  FrameworkOps traced_ops(const Step&) const override {
+  FrameworkOps traced_ops(const Step& step) const override {
     const auto n = static_cast<double>(config_.num_hidden_layers), tensors = static_cast<double>(weights().size());
     // With queries, keys and values in one product; the ends are embeddings and head.
-    if (config_.of_torch) return {n * 51 + 18, n * 84 + 31, tensors - 4 * n};
-    constexpr double kLayerForward = 57, kLayerBackward = 115;
+    const LayerOps kind = config_.of_torch ? LayerOps{.forward = 51, .backward = 84, .core = 18}
+                                           : LayerOps{.forward = 57, .backward = 115, .core = 18};
+    const LayerOps layer = with_recomputation(kind, step.plan.recompute);
+    if (config_.of_torch) return {n * layer.forward + 18, n * layer.backward + 31, tensors - 4 * n};
     constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;
-    return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward, tensors};
+    return {n * layer.forward + kEndsForward, n * layer.backward + kEndsBackward, tensors};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
   /// Which rows of a sequence are special tokens, and which are patches.
