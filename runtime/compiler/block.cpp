@@ -20,21 +20,20 @@ using base::Fault;
 
 /// Drops stores of tensors that are never loaded, because their readers found them in SBUF. Returns how many.
 std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vector<NodeId>& nodes) {
-  constexpr std::uint32_t kNone = ~0U;
   const std::set<NodeId> inside{nodes.begin(), nodes.end()};
-  std::vector<std::uint32_t> reg_of(graph.value_count(), kNone);
+  std::unordered_map<ValueId, std::uint32_t> reg_of;
   for (std::uint32_t r = 0; r < block.registers.size(); ++r) reg_of[block.registers[r]] = r;
   std::vector<char> wanted(block.registers.size(), 0);
-  for (ValueId v = 0; v < graph.value_count(); ++v) {
-    const std::uint32_t reg = reg_of[graph.base(v)];
-    if (reg == kNone) continue;
-    if (const ValueId root = graph.root(v); graph.base(v) != root) {  // a part: other registers may name its memory
+  const auto leaves = [&](ValueId v) {
+    return graph.value(v).kind != Kind::kActivation ||
+           std::ranges::any_of(graph.users(v), [&](NodeId u) { return !inside.contains(u); });
+  };
+  for (const auto& [base, reg] : reg_of) {
+    if (const ValueId root = graph.root(base); base != root) {  // a part: other registers may name its memory
       wanted[reg] = 1;
-      if (reg_of[root] != kNone) wanted[reg_of[root]] = 1;
+      if (const auto whole = reg_of.find(root); whole != reg_of.end()) wanted[whole->second] = 1;
     }
-    const auto& users = graph.users(v);
-    const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
-    if (graph.value(v).kind != Kind::kActivation || leaves) wanted[reg] = 1;
+    if (std::ranges::any_of(graph.at_base(base), leaves)) wanted[reg] = 1;
   }
   for (const Instr& i : block.instrs)
     for (const Tile* t : {&i.a, &i.b, &i.c})
@@ -57,11 +56,13 @@ void name_streams(VirtualBlock& block) {
 /// Registers name roots; each is among the call's values, or one of them lives in it.
 std::vector<std::uint32_t> places_of(const Graph& graph, const std::vector<ValueId>& registers,
                                      const std::vector<ValueId>& values) {
+  std::unordered_map<ValueId, std::uint32_t> first;  // of the values that a base has
+  for (std::uint32_t i = 0; i < values.size(); ++i) first.try_emplace(graph.base(values[i]), i);
   std::vector<std::uint32_t> out;
   for (const ValueId v : registers) {
-    const auto place = std::ranges::find(values, v, [&](ValueId value) { return graph.base(value); });
-    base::ensure(v == kSpillArea || place != values.end(), "compile", "a register of no tensor");
-    out.push_back(v == kSpillArea ? BuiltBlock::kSpills : static_cast<std::uint32_t>(place - values.begin()));
+    const auto place = first.find(v);
+    base::ensure(v == kSpillArea || place != first.end(), "compile", "a register of no tensor");
+    out.push_back(v == kSpillArea ? BuiltBlock::kSpills : place->second);
   }
   return out;
 }

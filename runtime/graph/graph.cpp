@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -132,6 +133,20 @@ ValueId Graph::base(ValueId id) const {
   return id;
 }
 
+std::vector<ValueId> Graph::at_base(ValueId id) const {
+  std::vector<ValueId> out{id};
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (const auto found = lodgers_.find(out[i]); found != lodgers_.end())
+      std::ranges::copy_if(found->second, std::back_inserter(out), [&](ValueId v) { return values_[v].first == 0; });
+  return out;
+}
+
+void Graph::set_alias(ValueId value, ValueId into) {
+  if (const ValueId before = values_[value].alias; before != kNoValue) std::erase(lodgers_[before], value);
+  values_[value].alias = into;
+  if (into != kNoValue) lodgers_[into].push_back(value);
+}
+
 std::uint64_t Graph::begin(ValueId id) const {
   std::uint64_t bytes = 0;
   for (; values_[id].alias != kNoValue; id = values_[id].alias)
@@ -140,7 +155,9 @@ std::uint64_t Graph::begin(ValueId id) const {
 }
 
 void Graph::add_value(Value value) {
-  if (value.producer == kNoNode) outside_.emplace(value.name, static_cast<ValueId>(values_.size()));
+  const auto id = static_cast<ValueId>(values_.size());
+  if (value.producer == kNoNode) outside_.emplace(value.name, id);
+  if (value.alias != kNoValue) lodgers_[value.alias].push_back(id);
   values_.push_back(std::move(value));
   users_.emplace_back();
 }
@@ -161,7 +178,7 @@ void Graph::replace(ValueId from, ValueId to) {
     std::ranges::replace(nodes_[n].in, from, to);
     add_user(to, n);
     for (const ValueId out : nodes_[n].out)  // values in its memory move along
-      if (values_[out].alias == from) values_[out].alias = to;
+      if (values_[out].alias == from) set_alias(out, to);
   }
 }
 

@@ -93,7 +93,7 @@ class Graph {
   void output(ValueId value, std::string name);
   /// Puts `value`, which a node makes, into the memory of `into`, which nothing reads from that node's call on.
   void live_in(ValueId value, ValueId into) {
-    values_[value].alias = into;
+    set_alias(value, into);
     values_[value].kind = values_[into].kind;
   }
   /// Makes `value` the gradient of a parameter: it stays in HBM.
@@ -114,6 +114,8 @@ class Graph {
   ValueId root(ValueId id) const;
   /// The value that a block addresses for `id`: the root, or a value between them that begins elsewhere.
   ValueId base(ValueId id) const;
+  /// The values that a block addresses as `id`: those with this base(). In no order.
+  std::vector<ValueId> at_base(ValueId id) const;
   /// Where base(id) begins in root(id), bytes.
   std::uint64_t begin(ValueId id) const;
   /// Nodes that read it, in their order. The reference holds until the graph changes.
@@ -136,14 +138,16 @@ class Graph {
 
  private:
   void add_value(Value value);
+  void set_alias(ValueId value, ValueId into);
   void add_user(ValueId value, NodeId node);
 
   Numerics numerics_;
   isa::GroupTables replica_groups_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
-  std::unordered_map<std::string, ValueId> outside_;  // by name: those that no node computes
-  std::vector<std::vector<NodeId>> users_;            // per value: the edges from its producer
+  std::unordered_map<std::string, ValueId> outside_;           // by name: those that no node computes
+  std::vector<std::vector<NodeId>> users_;                     // per value: the edges from its producer
+  std::unordered_map<ValueId, std::vector<ValueId>> lodgers_;  // per value: those whose alias it is
   std::vector<Scope> scopes_{Scope{}};
   std::unordered_map<std::int32_t, std::vector<std::uint32_t>> by_instance_{{Scope{}.instance, {0}}};  // of scopes_
   std::uint32_t scope_ = 0;

@@ -145,7 +145,8 @@ TEST_F(Ablate, CompiledProgramsAreTakenFromTheCache) {
 TEST_F(Ablate, UnknownWordsAreRefused) {
   expect_refused(run("ablate bert_emotion --only speed"), "time|batch|numbers");
   expect_refused(run("ablate bert_emotoin"), "fix: write \"bert_emotion\"");
-  expect_refused(run("ablate bert_emotion --pipeline_parallel_size 2"), "is an encoder, whose cores are data parallel alone");
+  expect_refused(run("ablate bert_emotion --pipeline_parallel_size 2"),
+                 "is an encoder, whose cores are data parallel alone");
   expect_refused(run("run bert_emotion --tensor_parallel_size 2"),
                  "is an encoder, whose cores are data parallel alone");
 }

@@ -23,7 +23,8 @@ const isa::Program& layer_step() {
     config.vocab_size = 1024;
     const workloads::Step spec{.plan = {.data = 2, .micro_batch = 2, .numerics = runtime::numerics("bf16")},
                                .kind = {.length = 128}};
-    return runtime::compile(workloads::bert_graph(config, spec).graph, trn1_target(), {.name = "layer", .ranks = 2}).program;
+    return runtime::compile(workloads::bert_graph(config, spec).graph, trn1_target(), {.name = "layer", .ranks = 2})
+        .program;
   }();
   return program;
 }

@@ -238,7 +238,8 @@ TEST(BertPretraining, FlopsAreTheTextbooksWithBothHeads) {
   Step spec = pretraining_spec();
   spec.plan.micro_batch = 4, spec.kind.length = 128, spec.kind.predictions = 20,
   spec.plan.numerics = runtime::numerics("bf16+sr");
-  const runtime::Compiled compiled = runtime::compile(bert_graph(config, spec).graph, trn1_target(), {.name = "pretraining"});
+  const runtime::Compiled compiled =
+      runtime::compile(bert_graph(config, spec).graph, trn1_target(), {.name = "pretraining"});
   EXPECT_NEAR(compiled.program.model_flops / bert_flops(config, spec), 1, 0.02);
 }
 

@@ -176,10 +176,11 @@ void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
     return runtime::require_fit("program", memory.by_kind, memory.total, memory.capacity,
                                 "share it between more cores, let it keep less for its gradient, or name a machine "
                                 "with more memory by `instance_type`; the time is that of a core that had it");
-  const char* general = job.model->splits() ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
-                                              "smaller `per_device_train_batch_size`"
-                                            : "use `recompute` full, `zero_1`, a smaller `per_device_train_batch_size` or "
-                                              "`max_length`";
+  const char* general = job.model->splits()
+                            ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
+                              "smaller `per_device_train_batch_size`"
+                            : "use `recompute` full, `zero_1`, a smaller `per_device_train_batch_size` or "
+                              "`max_length`";
   runtime::require_fit("train", memory.by_kind, memory.total, memory.capacity, fix.empty() ? general : fix,
                        memory.least);
 }

@@ -205,8 +205,8 @@ std::vector<Job> smaller_plans(const Job& job) {
   std::vector<Job> out = parts.empty() ? std::vector<Job>{} : plans_near(job, {.micro_batch = parts});
   parts.insert(parts.begin(), plan.micro_batch);
   for (Job& less : plans_near(job, {.micro_batch = parts,
-                                    .zero1 = {plan.zero1, true},
-                                    .recompute = {plan.recompute, runtime::Recompute::kFull}}))
+                                   .zero1 = {plan.zero1, true},
+                                   .recompute = {plan.recompute, runtime::Recompute::kFull}}))
     out.push_back(std::move(less));
   return out;
 }

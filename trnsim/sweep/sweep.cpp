@@ -115,9 +115,7 @@ std::uint64_t hash_at(const workloads::Workload& workload, const std::string& ma
 
 /// A sweep over a setting that is not part of the job would show the same point again and again. Errors: Fault::kUsage.
 void require_effect(const workloads::Workload& workload, bool splits, const SweepPoint& point) {
-  const auto changes = [&](const Setting& setting) {
-    return setting.effect.job && (splits || !shares_model(setting));
-  };
+  const auto changes = [&](const Setting& setting) { return setting.effect.job && (splits || !shares_model(setting)); };
   for (const auto& [key, value] : point)
     if (const Setting* setting = find_setting(key); setting && !changes(*setting))
       throw base::Error{base::Fault::kUsage, fmt::format("`{}`", key),

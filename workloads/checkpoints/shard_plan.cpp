@@ -129,7 +129,8 @@ std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes) {
 
 std::optional<Problem> encoder_problem(const Plan& plan) {
   if (plan.tensor == 1 && plan.pipeline == 1) return std::nullopt;
-  return Problem{"plan", "every core has all of an encoder", "leave out tensor and pipeline parallelism, or take a decoder"};
+  return Problem{"plan", "every core has all of an encoder",
+                 "leave out tensor and pipeline parallelism, or take a decoder"};
 }
 
 void check(const ShardPlan& plan, const ModelPtr& model) {
