@@ -270,17 +270,6 @@ TEST(Job, TheLeastMemoryOfADeepModelIsKnownAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{3});
 }
 
-TEST(Job, AnEncoderTakesNoAdapters) {
-  Settings given;
-  given.lora.r = 16;
-  try {
-    job_of(given, load_model_config("bert-base-uncased"), 0);
-    FAIL() << "nothing was refused";
-  } catch (const base::Error& error) {
-    EXPECT_THAT(std::string{error.what()}, HasSubstr("BERT models take no adapters"));
-  }
-}
-
 TEST(Job, ATextThatIsWrittenHasALengthOfItsOwn) {
   const Job job = load_job("t5_small_summarize");
   EXPECT_THAT(describe(job), HasSubstr("1 micro-batch of 4 x 1024 to 128"));

@@ -73,6 +73,57 @@ TEST(LoraGolden, EachPlanFollowsPyTorch) {
   }
 }
 
+// A classifier that is trained as a whole; two stacks; queries, keys and values of one tensor, which share a factor.
+TEST(Lora, EveryFamilyFollowsPyTorch) {
+  struct Case {
+    const char* model;
+    std::size_t trained;
+    std::uint32_t data;
+    std::int64_t tensor;
+    Recompute recompute;
+  };
+  for (const Case& c : {Case{"bert_lora_tiny", 2 * 2 * 2 + 2, 1, 1, Recompute::kNone},
+                        Case{"bert_lora_tiny", 2 * 2 * 2 + 2, 2, 1, Recompute::kFull},
+                        Case{"t5_lora_tiny", 2 * 3 * 2 + 2 * 5 * 2, 2, 1, Recompute::kSelective},
+                        Case{"t5_lora_tiny", 2 * 3 * 2 + 2 * 5 * 2, 1, 2, Recompute::kNone},
+                        Case{"gpt_neox_lora_tiny", 2 * (4 + 2), 1, 1, Recompute::kFull},
+                        Case{"gpt_neox_lora_tiny", 2 * (4 + 2), 1, 2, Recompute::kNone}}) {
+    SCOPED_TRACE(c.model);
+    workloads::VerifyOptions options;
+    options.target = trn1_target();
+    options.plan.numerics = runtime::numerics("fp32");
+    options.plan.data = c.data, options.plan.tensor = c.tensor, options.plan.recompute = c.recompute;
+    options.plan.zero1 = c.data > 1;
+    options.host_threads = 1;
+    const workloads::VerifyReport report = workloads::verify(golden(c.model), options);
+    EXPECT_LE(report.logits.norm, 1e-5);
+    EXPECT_LE(report.worst_loss(), 1e-5);
+    EXPECT_EQ(report.gradients.size(), c.trained);
+    EXPECT_LE(report.worst_gradient().norm, 1e-4) << report.worst_gradient().name;
+    EXPECT_LE(report.worst_weight().norm, 1e-3) << report.worst_weight().name;
+  }
+}
+
+// The merged weights compute as the base does with its adapters, and PEFT's file has the tensors that were read.
+TEST(Lora, AdaptersOfEveryFamilyAreSavedAndMerged) {
+  for (const char* model : {"bert_lora_tiny", "t5_lora_tiny", "gpt_neox_lora_tiny"}) {
+    SCOPED_TRACE(model);
+    const Scratch scratch;
+    const workloads::LoadedModel loaded = workloads::load_model(golden(model), 0);
+    workloads::save_adapter(scratch / "out", loaded.config, loaded.weights);
+    const workloads::Checkpoint was = workloads::Checkpoint::open(golden(model) / "adapter_model.safetensors"),
+                                is = workloads::Checkpoint::open(scratch / "out/adapter_model.safetensors");
+    ASSERT_EQ(is.names(), was.names());
+    for (const std::string& name : was.names()) EXPECT_EQ(is.floats(name), was.floats(name)) << name;
+    const workloads::Weights merged = workloads::merged(loaded.config, loaded.weights);
+    std::size_t changed = 0;
+    for (const workloads::WeightSpec& spec : loaded.config->with_lora(std::nullopt)->weights())
+      changed += merged.values.at(spec.name) != loaded.weights.values.at(spec.name) ? 1 : 0;
+    EXPECT_EQ(merged.values.size(), loaded.config->with_lora(std::nullopt)->weights().size());
+    EXPECT_GE(changed, 4u);
+  }
+}
+
 TEST(Lora, FrozenWeightsHaveNoGradientAndNoState) {
   workloads::Step step{.plan = {.numerics = runtime::numerics("bf16")}, .kind = {.length = 32}};
   const runtime::Graph graph = small_lora()->step(step).graph;
@@ -207,8 +258,10 @@ TEST(Lora, UnknownTargetsAreRefused) {
   EXPECT_TRUE(
       fails(Fault::kUsage, [] { small_lora({.rank = 4, .targets = {"c_attn"}}); }, {"no linear layers 'c_attn'"}));
   EXPECT_TRUE(fails(Fault::kUsage, [] { small_lora({.rank = 0}); }, {"lora_r"}));
-  EXPECT_TRUE(fails(Fault::kUsage, [] { workloads::model_preset("bert-base-uncased")->with_lora(Lora{.rank = 4}); },
-                    {"take no adapters"}));
+  EXPECT_TRUE(
+      fails(Fault::kUsage,
+            [] { workloads::model_preset("bert-base-uncased")->with_lora(Lora{.rank = 4, .targets = {"pooler"}}); },
+            {"no linear layers 'pooler'", "query,key,value,dense"}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -19,7 +20,9 @@ namespace fs = std::filesystem;
 constexpr const char *kConfig = "adapter_config.json", *kTensors = "adapter_model.safetensors", *kBase = "base";
 constexpr std::string_view kPeft = "base_model.model.";
 
-std::string file_name_of(const WeightSpec& spec) { return std::string{kPeft} + spec.name; }
+std::string file_name_of(const WeightSpec& spec) {
+  return std::string{kPeft} + (spec.pieces.empty() ? spec.name : spec.pieces.front().name);
+}
 
 /// The factors of a model with adapters, in its order.
 std::vector<WeightSpec> factors(const ModelPtr& model) {
@@ -34,16 +37,33 @@ std::vector<float> read_factor(const Checkpoint& file, const WeightSpec& spec) {
   if (!file.contains(name))
     throw Error{Fault::kData, where, fmt::format("has no tensor \"{}\" of shape {}", name, to_string(spec.shape)), fix};
   const TensorInfo& info = file.info(name);
-  if (info.shape != spec.shape)
+  const Shape& shape = spec.pieces.empty() ? spec.shape : spec.pieces.front().shape;
+  if (info.shape != shape)
     throw Error{Fault::kData, where,
                 fmt::format("tensor \"{}\" has shape {}, beside this base and of the rank in {} it would be {}", name,
-                            to_string(info.shape), kConfig, to_string(spec.shape)),
+                            to_string(info.shape), kConfig, to_string(shape)),
                 fix};
   std::vector<float> values = stored_values(file, kPeft, spec);
   if (!std::ranges::all_of(values, [](float x) { return std::isfinite(x); }))
     throw Error{Fault::kNumerics, where, fmt::format("tensor \"{}\" holds NaN or infinity", name),
                 "use an adapter of a training run that did not diverge"};
   return values;
+}
+
+}  // namespace
+
+namespace {
+
+/// PEFT's word; null where it has none.
+nlohmann::json task_type(const Model& model) {
+  if (model.image()) return nullptr;
+  switch (model.task()) {
+    case Task::kNextToken: return "CAUSAL_LM";
+    case Task::kTextToText: return "SEQ_2_SEQ_LM";
+    case Task::kClassification: return model.head() == Head::kTokens ? "TOKEN_CLS" : "SEQ_CLS";
+    case Task::kMaskedTokens: return nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -69,9 +89,10 @@ void load_adapter(const fs::path& folder, const ModelPtr& model, Weights& weight
   const Checkpoint file = Checkpoint::open(folder / kTensors);
   const std::vector<WeightSpec> specs = factors(model);
   for (const WeightSpec& spec : specs) weights.values[spec.name] = read_factor(file, spec);
-  if (file.names().size() == specs.size()) return;
+  std::set<std::string> known;
+  for (const WeightSpec& spec : specs) known.insert(file_name_of(spec));
   for (const std::string& name : file.names())
-    if (std::ranges::none_of(specs, [&](const WeightSpec& spec) { return file_name_of(spec) == name; }))
+    if (!known.contains(name))
       throw Error{Fault::kData, (folder / kTensors).string(),
                   fmt::format("tensor \"{}\" belongs to none of the targets of this base", name),
                   "use the base that it was trained on, and the adapter_config.json that was saved with it"};
@@ -94,12 +115,11 @@ void save_adapter(const fs::path& folder, const ModelPtr& model, const Weights& 
   nlohmann::json config = to_json(model->lora().value());
   config["base_model_name_or_path"] = fs::absolute(folder / kBase).lexically_normal().string();
   config["peft_type"] = "LORA";
-  config["task_type"] = "CAUSAL_LM";
+  config["task_type"] = task_type(*model);
   config["bias"] = "none";
   config["fan_in_fan_out"] = false;
   config["inference_mode"] = true;
   config["init_lora_weights"] = true;
-  config["modules_to_save"] = nullptr;
   base::write_file(folder / kConfig, config.dump(2) + "\n");
 }
 

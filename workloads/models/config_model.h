@@ -16,20 +16,37 @@ namespace workloads {
 template <class Config>
 class ConfigModel : public Model {
  public:
-  ConfigModel(Config config, ModelInfo info) : Model{std::move(info)}, config_{std::move(config)} {}
+  ConfigModel(Config config, ModelInfo info) : Model{adapted(std::move(info), config)}, config_{std::move(config)} {}
 
   const Config& config() const { return config_; }
-  std::string config_json() const override { return to_json(config_).dump(2) + "\n"; }
+  /// With adapters under "lora": only our own checkpoints have some in this file.
+  std::string config_json() const override {
+    nlohmann::json json = to_json(config_);
+    if (lora()) json["lora"] = to_json(*lora());
+    return json.dump(2) + "\n";
+  }
   void require_valid(std::string_view where) const override { check(config_, where); }
   ModelPtr with(const ModelChange& change) const override {
     require_possible(change);
     Config config = config_;
     apply(change, config);
+    if (change.lora) config.lora = adapters_of(config, *change.lora);
     return make_model(std::move(config));
   }
 
  protected:
   const Config config_;
+
+ private:
+  static ModelInfo adapted(ModelInfo info, const Config& config) {
+    info.lora = config.lora;
+    if (info.decoder) info.decoder->lora = config.lora;
+    return info;
+  }
+  static std::optional<Lora> adapters_of(Config config, const std::optional<Lora>& wanted) {
+    config.lora.reset();
+    return wanted ? std::optional{resolved(*wanted, *make_model(std::move(config)))} : std::nullopt;
+  }
 };
 
 /// Sets `to` to a size that is given.

@@ -7,7 +7,7 @@
 namespace workloads {
 
 EncoderGraph::EncoderGraph(const Step& step, const std::vector<WeightSpec>& weights, std::string_view layers,
-                           BlockArch arch)
+                           BlockArch arch, const std::optional<Lora>& lora)
     : step_{step},
       arch_{std::move(arch)},
       graph_{step.plan.numerics},
@@ -16,9 +16,11 @@ EncoderGraph::EncoderGraph(const Step& step, const std::vector<WeightSpec>& weig
            {.batch = step.plan.micro_batch,
             .length = step.kind.length,
             .training = step.kind.training,
-            .smoothing = step.kind.training ? step.kind.smoothing : 0},
+            .smoothing = step.kind.training ? step.kind.smoothing : 0,
+            .lora = lora},
            *this},
       layers_{layers},
+      specs_{weights},
       sets_{parameter_sets(weights, net_.weights())},
       block_{net_, arch_, 0} {
   graph_.set_replica_groups(replica_groups(step.plan));
@@ -32,6 +34,7 @@ bool EncoderGraph::only_updates() {
 
 void EncoderGraph::train_on(const std::vector<ValueId>& losses) {
   if (!step_.kind.training) return;
+  require_read(graph_, specs_, net_.weights());
   const auto gradients =
       runtime::differentiate(graph_, losses, [this](const runtime::Node& node) { return segment_of(node); });
   if (step_.kind.part == Part::kMicroStep)

@@ -21,7 +21,8 @@ class EncoderGraph : protected Places {
   using ValueId = runtime::ValueId;
 
   /// `layers`: the prefix of a layer's weights' names, before its number.
-  EncoderGraph(const Step& step, const std::vector<WeightSpec>& weights, std::string_view layers, BlockArch arch);
+  EncoderGraph(const Step& step, const std::vector<WeightSpec>& weights, std::string_view layers, BlockArch arch,
+               const std::optional<Lora>& lora);
   ~EncoderGraph() = default;
   EncoderGraph(const EncoderGraph&) = delete;
   EncoderGraph& operator=(const EncoderGraph&) = delete;
@@ -55,6 +56,7 @@ class EncoderGraph : protected Places {
   std::int32_t segment_of(const runtime::Node& node) const;
 
   const std::string_view layers_;
+  const std::vector<WeightSpec> specs_;
   const ParameterSets sets_;
   Block block_;
   std::vector<ZeroBucket> zero_;

@@ -38,10 +38,49 @@ std::optional<std::string> TensorNames::tied_to(const std::string& name) const {
   return at == copies.end() ? std::nullopt : std::optional{at->second};
 }
 
+namespace {
+
+// Operations of peft's lora.Linear.forward, counted with PyTorch 1.13's dispatch mode on one layer.
+constexpr LayerOps kAdapter{.forward = 10, .backward = 20, .core = 0},
+    kAdapterDropout{.forward = 4, .backward = 1, .core = 0};
+constexpr double kWeightGradient = 5;  // that a frozen linear layer does not dispatch, with its addition to the others
+
+}  // namespace
+
 LayerOps with_recomputation(LayerOps layer, Recompute recompute) {
   if (recompute == Recompute::kFull) layer.backward += layer.forward;
   if (recompute == Recompute::kSelective) layer.backward += layer.core;
   return layer;
+}
+
+LayerOps with_adapter_ops(LayerOps layer, const std::optional<Lora>& lora, const std::vector<WeightSpec>& weights,
+                          std::int64_t number) {
+  if (!lora) return layer;
+  const auto count = [&](const auto& is) {
+    return static_cast<double>(
+        std::ranges::count_if(weights, [&](const WeightSpec& w) { return w.layer == number && is(w); }));
+  };
+  const double linear = count([](const WeightSpec& w) {
+    const bool first = w.pieces.empty() || w.pieces.front().first == 0;  // of those that a file has as one
+    return w.shape.size() == 2 && !w.table && w.frozen && first;
+  });
+  const double adapted = count([](const WeightSpec& w) { return is_first_factor(w.name); });
+  layer.forward += adapted * (kAdapter.forward + (lora->dropout > 0 ? kAdapterDropout.forward : 0));
+  layer.backward +=
+      adapted * (kAdapter.backward + (lora->dropout > 0 ? kAdapterDropout.backward : 0)) - linear * kWeightGradient;
+  return layer;
+}
+
+double step_flops(ForwardFlops forward, bool training, const std::optional<Lora>& lora) {
+  if (!training) return forward.linear + forward.others;
+  return (lora ? 2 : 3) * forward.linear + 3 * forward.others;
+}
+
+double adapter_flops(const std::vector<WeightSpec>& weights) {
+  double out = 0;
+  for (const WeightSpec& w : weights)
+    if (is_adapter(w.name)) out += 2 * static_cast<double>(element_count(w.shape));
+  return out;
 }
 
 bool Model::ends_text(std::int64_t id) const { return decoder() && std::ranges::count(decoder()->end_tokens, id) > 0; }
@@ -83,9 +122,9 @@ ModelPtr Model::padded_for(std::int64_t ranks) const {
 }
 
 void Model::require_possible(const ModelChange& change) const {
-  if (change.lora && *change.lora && !info_.takes_adapters)
+  if (change.lora && *change.lora && info_.given)
     throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} models take no adapters", family()),
-                "leave it out, or take a Llama"};
+                "leave it out, or take another model"};
   if (change.capacity_factor && sizes().experts == 0)
     throw Error{Fault::kUsage, "`capacity_factor`", fmt::format("a {} model has no experts", family()),
                 "leave it out, or take a mixture of experts"};

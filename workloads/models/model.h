@@ -105,6 +105,18 @@ struct LayerOps {
 };
 /// The backward pass with those that it repeats.
 LayerOps with_recomputation(LayerOps layer, Recompute recompute);
+/// With the adapters beside the linear layers of layer `number`, whose own weights have no gradient.
+LayerOps with_adapter_ops(LayerOps layer, const std::optional<Lora>& lora, const std::vector<WeightSpec>& weights,
+                          std::int64_t number = 0);
+
+/// Matmul FLOPs of a step: a pass forward, and twice that backward, once where weights are frozen.
+struct ForwardFlops {
+  double linear = 0;  // of weights that adapters freeze
+  double others = 0;  // products of activations, and those of weights that are trained beside frozen ones
+};
+double step_flops(ForwardFlops forward, bool training, const std::optional<Lora>& lora);
+/// Those of the adapters, for a token.
+double adapter_flops(const std::vector<WeightSpec>& weights);
 
 /// A description of a model, as a value.
 struct ModelInfo {
@@ -115,7 +127,7 @@ struct ModelInfo {
   double initializer_range = 0.02;  // standard deviation of the first values
   /// Whether cores can share the model: tensor parallelism and pipeline stages.
   bool splits = false;
-  bool takes_adapters = false;
+  std::optional<Lora> lora{};              // adapters that are trained beside frozen weights
   bool given = false;                      // a framework's program: its step is as it is written, forward or training
   bool free_heads = false;                 // the model's width does not depend on their number
   std::vector<std::string> label_names{};  // of a classifier
@@ -184,7 +196,7 @@ class Model : public std::enable_shared_from_this<Model> {
   const TextPairs* pairs() const { return info_.pairs ? &*info_.pairs : nullptr; }
   const ImageShape* image() const { return info_.image ? &*info_.image : nullptr; }
   /// The adapters that are trained beside frozen weights, if there are any.
-  std::optional<Lora> lora() const { return info_.decoder ? info_.decoder->lora : std::nullopt; }
+  const std::optional<Lora>& lora() const { return info_.lora; }
   /// Whether generation ends with this token.
   bool ends_text(std::int64_t id) const;
   /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.

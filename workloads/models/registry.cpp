@@ -197,7 +197,10 @@ const FamilyRow& family_row_of(const Keys& keys) {
 
 }  // namespace
 
-ModelPtr read_config(const Keys& keys) { return family_row_of(keys).read(keys); }
+ModelPtr read_config(const Keys& keys) {
+  const ModelPtr model = family_row_of(keys).read(keys);
+  return keys.has("lora") ? model->with_lora(lora_from(keys.at("lora"), keys.where())) : model;
+}
 
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   return read_config(

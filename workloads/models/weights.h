@@ -64,6 +64,7 @@ struct WeightSpec {
   bool once = false;                // when text is written, read by the program of a prompt alone
   bool norm = false;                // a gain or bias of a normalization
   std::vector<FilePiece> pieces{};  // where a file has it in other tensors or in another order: their rows in turn
+  std::vector<std::string> also{};  // further names under which layers find it
 
   /// Whether a file has it as a tensor of its own, be it with its rows in another order.
   bool is_whole() const { return pieces.empty() || pieces.front().name == name; }

@@ -16,7 +16,8 @@ std::map<ValueId, ValueId> declare_gradients(Graph& graph, const std::map<std::s
   std::map<ValueId, ValueId> out;
   for (const auto& [name, weight] : weights) {
     const runtime::Value like = graph.value(weight);
-    out[weight] = graph.tensor("grad." + name, like.rows, like.cols, graph.numerics().gradient, Kind::kGradient);
+    if (like.frozen || out.contains(weight)) continue;
+    out[weight] = graph.tensor("grad." + like.name, like.rows, like.cols, graph.numerics().gradient, Kind::kGradient);
   }
   return out;
 }
@@ -28,6 +29,7 @@ std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<W
     const isa::Dtype type = spec.transposed && fold ? graph.numerics().operand : graph.numerics().weight;
     out[spec.name] = graph.tensor(spec.name, rows, cols, type, Kind::kWeight);
     if (spec.frozen) graph.freeze(out[spec.name]);
+    for (const std::string& name : spec.also) out[name] = out[spec.name];
   }
   return out;
 }
@@ -44,6 +46,13 @@ ParameterSets parameter_sets(const std::vector<WeightSpec>& specs, const std::ma
       sets.parts[v] = spec.in_file();
   }
   return sets;
+}
+
+void require_read(const Graph& graph, const std::vector<WeightSpec>& specs,
+                  const std::map<std::string, ValueId>& values) {
+  for (const WeightSpec& spec : specs)
+    if (is_adapter(spec.name))
+      base::ensure(!graph.users(values.at(spec.name)).empty(), spec.name, "is read by no layer");
 }
 
 std::string micro_name(std::string_view name, std::int64_t micro_batch) {

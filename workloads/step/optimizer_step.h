@@ -55,7 +55,7 @@ std::vector<std::string> optimizer_states(const OptimizerSpec& spec);
 void add_accumulation(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
                       std::string_view repeated);
 
-/// A tensor "grad.NAME" for each weight, when another program has computed them.
+/// A tensor "grad.NAME" for each weight that is trained, when another program has computed them.
 std::map<runtime::ValueId, runtime::ValueId> declare_gradients(runtime::Graph& graph,
                                                                const std::map<std::string, runtime::ValueId>& weights);
 
@@ -63,6 +63,10 @@ std::map<runtime::ValueId, runtime::ValueId> declare_gradients(runtime::Graph& g
 /// `fold`: linear ones in the type that TensorE multiplies, because they are not updated.
 std::map<std::string, runtime::ValueId> declare_weights(runtime::Graph& graph, const std::vector<WeightSpec>& specs,
                                                         bool fold = false);
+
+/// Errors: Fault::kInternal for an adapter that no layer reads.
+void require_read(const runtime::Graph& graph, const std::vector<WeightSpec>& specs,
+                  const std::map<std::string, runtime::ValueId>& values);
 
 /// The factors of one update, for the input "hyper". `step` counts from 1.
 std::vector<float> hyper_values(const OptimizerSpec& spec, double learning_rate, std::int64_t step);

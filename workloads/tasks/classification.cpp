@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/data/image_files.h"
 #include "workloads/data/image_folder.h"
@@ -190,16 +191,20 @@ TokenLengths Classification::lengths() const { return tokenizer ? lengths_of(tra
 
 Classification load_classification(const DataOptions& o) {
   Classification out;
-  const ModelPtr model = o.model_folder.empty() ? model_preset(o.preset) : classifier_at(o);
+  DataOptions base = o;
+  if (!o.model_folder.empty() && is_adapter_folder(o.model_folder)) base.model_folder = base_of_adapter(o.model_folder);
+  const ModelPtr model = o.model_folder.empty() ? model_preset(o.preset) : classifier_at(base);
   if (model->image()) {
-    load_images(o, model, out);
+    load_images(base, model, out);
+    adapt(o, out);
     return out;
   }
-  Splits splits = read_data(o, out);
+  Splits splits = read_data(base, out);
   cut(splits.train, o.max_train_samples);
   note_problems(splits.train, out);
   out.tokenizer = make_tokenizer(o, splits.train, out);
-  fit_model(o, splits.train, out);
+  fit_model(base, splits.train, out);
+  adapt(o, out);
   out.train = tokenize(splits.train, *out.tokenizer, o.length);
   const auto other = [&](std::optional<Dataset>& data, std::optional<TokenizedDataset>& to) {
     if (!data) return;

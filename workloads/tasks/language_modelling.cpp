@@ -137,11 +137,7 @@ void load_model_of(const DataOptions& o, LanguageModelling& out) {
     throw Error{Fault::kUsage, "`max_target_length`",
                 fmt::format("{} {}", name, out.config->pairs() ? "writes a text of its own" : "continues its own text"),
                 out.config->pairs() ? "say how long it may be" : "leave it out"};
-  if (o.lora) {
-    out.config = out.config->with_lora(o.lora);
-    draw_adapters(out.config, out.weights, o.seed);
-    if (o.model_folder.empty()) out.notes.push_back("the adapters' base is frozen as it was drawn: give `model_id`");
-  }
+  if (o.model_folder.empty() || !is_adapter_folder(o.model_folder)) adapt(o, out);
   const std::int64_t rows = out.config->sizes().vocabulary, positions = out.config->sizes().positions;
   if (static_cast<std::int64_t>(out.tokenizer->vocab_size()) > rows)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/checkpoints/adapter.h"
+#include "workloads/models/model.h"
 #include "workloads/tasks/classification.h"
 #include "workloads/tasks/language_modelling.h"
 
@@ -27,6 +29,15 @@ constexpr std::array kTasks = {
 // clang-format on
 
 }  // namespace
+
+void adapt(const DataOptions& o, TrainingData& data) {
+  const bool there = !o.model_folder.empty() && is_adapter_folder(o.model_folder);
+  if (!there && !o.lora) return;
+  data.config = data.config->with_lora(there ? read_adapter_config(o.model_folder) : *o.lora);
+  if (there) return load_adapter(o.model_folder, data.config, data.weights);
+  draw_adapters(data.config, data.weights, o.seed);
+  if (o.model_folder.empty()) data.notes.push_back("the adapters' base is frozen as it was drawn: give `model_id`");
+}
 
 const TaskRow& task_row(Task task) { return *std::ranges::find(kTasks, task, &TaskRow::task); }
 

@@ -62,6 +62,9 @@ struct TrainingData {
     return some ? static_cast<std::int64_t>(some->size()) : 0;
   }
 };
+/// Gives the model the adapters of its folder, or new ones of the options. Errors: as load_adapter() and Model::with().
+void adapt(const DataOptions& options, TrainingData& data);
+
 using TrainingDataPtr = std::shared_ptr<const TrainingData>;
 
 }  // namespace workloads

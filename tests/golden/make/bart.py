@@ -185,7 +185,8 @@ def make(family, folder, seed=None, changes=None, sizes=None, **drawn):
 
     weights, data = common.draw(shapes(config), drawn.get("deviation", 0.15)), batches(config)
     model.bias = torch.randn(1, VOCAB) * 0.1  # a buffer: it is in the file and not trained
-    common.train(folder, config, weights, data, loss_of, chosen)
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, config, weights, data, loss_of, chosen, adapter)
     common.write_safetensors(pathlib.Path(folder) / "model.safetensors", {**weights, "final_logits_bias": model.bias})
     if drawn:
         return

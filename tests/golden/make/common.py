@@ -137,12 +137,12 @@ def settings_of(recipe):
     return text
 
 
-def with_adapters(base, factors, scale):
-    """PEFT's layers: the product of two factors beside a frozen weight [out, in]."""
-    out = dict(base)
+def with_adapters(base, factors, adapter):
+    """PEFT's layers: the product of two factors beside a frozen weight [out, in], or GPT-2's [in, out]."""
+    out, scale = dict(base), adapter["config"]["lora_alpha"] / adapter["config"]["r"]
     for name in (n.removesuffix(".lora_A.weight") for n in factors if n.endswith(".lora_A.weight")):
         low = factors[name + ".lora_B.weight"] @ factors[name + ".lora_A.weight"]
-        out[name + ".weight"] = base[name + ".weight"] + scale * low
+        out[name + ".weight"] = base[name + ".weight"] + scale * (low.T if adapter.get("conv1d") else low)
     return out
 
 
@@ -150,13 +150,15 @@ def frozen_under(adapter, weights, loss_of):
     """The tensors that are trained, and their loss; `adapter`: {"config", "factors"}, or nothing."""
     if not adapter:
         return weights, loss_of
-    scale = adapter["config"]["lora_alpha"] / adapter["config"]["r"]
+    whole = set(adapter["config"].get("modules_to_save") or [])
+    trained = adapter["factors"] | {name: t for name, t in weights.items() if whole & set(name.split("."))}
 
-    def loss_under(factors, batch):
-        kind = next(iter(factors.values())).dtype
-        return loss_of(with_adapters({n: t.to(kind) for n, t in weights.items()}, factors, scale), batch)
+    def loss_under(trained, batch):
+        kind = next(iter(trained.values())).dtype
+        base = {n: t.to(kind) for n, t in weights.items()} | {n: t for n, t in trained.items() if n in weights}
+        return loss_of(with_adapters(base, trained, adapter), batch)
 
-    return adapter["factors"], loss_under
+    return trained, loss_under
 
 
 def write_model(folder, config, weights, adapter):
@@ -165,7 +167,7 @@ def write_model(folder, config, weights, adapter):
     if adapter:
         (folder / "adapter_config.json").write_text(json.dumps(adapter["config"], indent=1) + "\n")
         write_safetensors(folder / "adapter_model.safetensors",
-                          {PEFT + name: tensor for name, tensor in adapter["factors"].items()})
+                          {PEFT + name: tensor for name, tensor in frozen_under(adapter, weights, None)[0].items()})
 
 
 def train(folder, config, weights, data, loss_of, recipe=PLAIN, adapter=None):
@@ -226,7 +228,7 @@ SMALLEST = 1e-4  # workloads/training/verify.h, kSmallest
 
 def pieces(name, tensor):
     """GPT-2's query, key and value are compared by themselves."""
-    return tensor.chunk(3, -1) if "c_attn" in name else (tensor,)
+    return tensor.chunk(3, -1) if "c_attn" in name and "lora" not in name else (tensor,)
 
 
 def distances(exact, other):

@@ -76,10 +76,10 @@ def a_machine(flags, cores, draw):
 def a_plan(kind, family, shape, draw):
     """Flags, some of which the model may refuse. `shape`: (changes, sizes, heads that ranks share)."""
     flags = split_layers(kind, family, shape, draw) if kind not in ("encoder", "encoder relative", "vit") else {}
-    if flags and draw.random() < 0.3:
+    if draw.random() < 0.3:
         flags["--recompute"] = draw.choice(["selective", "full"])
     data, again = data_parallel(family, shape[1], flags, draw)
-    if flags and data > 1 and draw.random() < 0.5:
+    if data > 1 and draw.random() < 0.5:
         flags["--zero_1"] = "true"
     flags["--gradient_accumulation_steps"] = again
     cores = data * flags.get("--tensor_parallel_size", 1) * flags.get("--pipeline_parallel_size", 1)

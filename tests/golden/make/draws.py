@@ -240,6 +240,8 @@ def a_case(seed, number):
     adapter = None
     if (kind == "decoder" or family in ADAPTED) and draw.random() < 0.2:
         adapter = an_adapter(family, draw)
+    elif (kind not in ("decoder", "decoder relative") or family.startswith("deepseek")) and draw.random() < 0.2:  # of some of its layers, by their names in the weights
+        adapter = {"r": draw.randint(1, 12), "lora_alpha": draw.randint(1, 12), "target_modules": draw.randint(1, 1 << 20)}
     elif family in CLASSIFIERS and draw.random() < 0.2:
         family += "_classifier"
     recipe = a_recipe(draw)
@@ -260,25 +262,37 @@ def write(case, folder, trainings=0):
     recipe = {**case["recipe"], "bf16": "--numerics" in case["flags"], "fp32": trainings}
     drawn = {"deviation": min(0.1, 0.6 / math.sqrt(width)), "recipe": recipe}
     arguments = (folder, case["seed"], changes, case["sizes"])
+    if case["adapter"]:
+        drawn["adapter"] = lambda weights: with_factors(case["adapter"], weights, kind)
     if kind == "gpt":
         return gpt.make_gpt(*arguments, **drawn)
     if kind == "vit":
         return gpt.make_vit(case["family"], *arguments, **drawn)
-    if case["adapter"]:
-        drawn["adapter"] = lambda weights: with_factors(case["adapter"], weights)
     module = {"decoder": decoder, "plain": plain, "decoder relative": decoder_relatives, "encoder": encoder,
               "encoder relative": encoder_relatives, "t5": t5, "bart": bart}[kind]
     return module.make(case["family"], *arguments, **drawn)
 
 
-def with_factors(adapter, weights):
-    """PEFT's files: B is not 0, as after some training."""
-    torch, factors = decoder.torch, {}
+def layers_of(weights):
+    """Names of linear layers of the blocks, without their numbers."""
+    return sorted({name.split(".")[-2] for name, weight in weights.items()
+                   if name.endswith(".weight") and weight.dim() == 2 and any(part.isdigit() for part in name.split("."))
+                   and "relative_attention_bias" not in name})
+
+
+def with_factors(adapter, weights, kind):
+    """PEFT's files: B is not 0, as after some training; what classifies is trained as a whole."""
+    torch, factors, targets = decoder.torch, {}, adapter["target_modules"]
+    if isinstance(targets, int):
+        layers, draw = layers_of(weights), random.Random(targets)
+        targets = sorted(draw.sample(layers, draw.randint(1, len(layers))))
     for name, weight in weights.items():
-        module = name.removesuffix(".weight")
-        if name.endswith(".weight") and module.rsplit(".", 1)[-1] in adapter["target_modules"]:
-            factors[module + ".lora_A.weight"] = torch.randn(adapter["r"], weight.shape[1]) * 0.1
-            factors[module + ".lora_B.weight"] = torch.randn(weight.shape[0], adapter["r"]) * 0.1
-    return {"factors": factors,
+        module, within = name.removesuffix(".weight"), any(part.isdigit() for part in name.split("."))
+        if name.endswith(".weight") and within and module.rsplit(".", 1)[-1] in targets and weight.dim() == 2:
+            outputs, inputs = reversed(weight.shape) if kind == "gpt" else weight.shape
+            factors[module + ".lora_A.weight"] = torch.randn(adapter["r"], inputs) * 0.1
+            factors[module + ".lora_B.weight"] = torch.randn(outputs, adapter["r"]) * 0.1
+    heads = [name for name in ("classifier", "score") if any(name in weight.split(".") for weight in weights)]
+    return {"factors": factors, "conv1d": kind == "gpt",
             "config": {"base_model_name_or_path": ".", "bias": "none", "lora_dropout": 0.0, "peft_type": "LORA",
-                       "task_type": "CAUSAL_LM", **adapter}}
+                       "task_type": "CAUSAL_LM", "modules_to_save": heads or None, **adapter, "target_modules": targets}}

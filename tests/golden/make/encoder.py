@@ -208,7 +208,8 @@ def make(family, folder, seed=2, changes=None, sizes=None, **drawn):
                                                          label_smoothing=chosen["smoothing"])
 
     weights = common.draw(shapes(family, task, config), drawn.get("deviation", 0.1))
-    common.train(folder, config, weights, batches(family, task, config), loss_of, chosen)
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, config, weights, batches(family, task, config), loss_of, chosen, adapter)
 
 
 if __name__ == "__main__":

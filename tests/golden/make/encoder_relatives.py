@@ -342,7 +342,8 @@ def make(family, folder, seed=3, changes=None, sizes=None, **drawn):
                                                          label_smoothing=chosen["smoothing"])
 
     weights = common.draw(model.shapes(), drawn.get("deviation", 0.1))
-    common.train(folder, config, weights, batches(model), loss_of, chosen)
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, config, weights, batches(model), loss_of, chosen, adapter)
 
 
 if __name__ == "__main__":

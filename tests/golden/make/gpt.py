@@ -35,7 +35,8 @@ def make_gpt(folder, seed, changes, sizes, **drawn):
         flat, labels = logits[:, :-1].reshape(-1, logits.shape[-1]), batch["labels"][:, 1:].reshape(-1)
         return logits, torch.nn.functional.cross_entropy(flat, labels, label_smoothing=recipe["smoothing"])
 
-    common.train(folder, gpt.CONFIG, weights, data, loss_of, recipe)
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, gpt.CONFIG, weights, data, loss_of, recipe, adapter)
 
 
 def make_vit(family, folder, seed, changes, sizes, **drawn):
@@ -60,7 +61,8 @@ def make_vit(family, folder, seed, changes, sizes, **drawn):
         logits = vit.forward(w, batch["pixel_values"].to(next(iter(w.values())).dtype))
         return logits, torch.nn.functional.cross_entropy(logits, batch["labels"], label_smoothing=recipe["smoothing"])
 
-    common.train(folder, c, weights, data, loss_of, recipe)
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, c, weights, data, loss_of, recipe, adapter)
 
 
 if __name__ == "__main__":

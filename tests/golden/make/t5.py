@@ -160,7 +160,8 @@ def make(family, folder, seed=5, changes=None, sizes=None, **drawn):
                                                          label_smoothing=chosen["smoothing"])
 
     weights, data = common.draw(shapes(config), drawn.get("deviation", 0.3)), batches(config)
-    common.train(folder, config, weights, data, loss_of, chosen)
+    adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
+    common.train(folder, config, weights, data, loss_of, chosen, adapter)
     if drawn:
         return
     exact = {name: tensor.double() for name, tensor in weights.items()}

@@ -111,7 +111,7 @@ class BartModel final : public PairModel<BartConfig> {
  public:
   explicit BartModel(const BartConfig& config) : PairModel{config, info_of(config)} {}
 
-  std::vector<WeightSpec> weights() const override { return bart_weights(config_); }
+  std::vector<WeightSpec> weights() const override { return with_adapters(bart_weights(config_), config_.lora); }
   FrameworkOps traced_ops(const Step& step) const override;
 };
 
@@ -120,10 +120,7 @@ class BartModel final : public PairModel<BartConfig> {
 FrameworkOps BartModel::traced_ops(const Step& step) const {
   constexpr DecoderOps kEncoder{.forward = 62, .backward = 117, .core = 24};
   constexpr DecoderOps kDecoder{.forward = 109, .backward = 202, .core = 48};
-  const FrameworkOps read = decoder_traced_ops(kEncoder, config_.encoder_layers, step.plan),
-                     written = decoder_traced_ops(kDecoder, config_.decoder_layers, step.plan);
-  return {read.forward + written.forward, read.backward + written.backward,
-          static_cast<double>(std::ranges::count(weights(), false, &WeightSpec::frozen))};
+  return pair_ops({.encoder = kEncoder, .decoder = kDecoder}, step.plan);
 }
 
 void resize(const Sizes& s, BartConfig& c) {

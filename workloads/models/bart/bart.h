@@ -47,6 +47,7 @@ struct BartConfig {
   std::int64_t pad_token_id = 1, eos_token_id = 2, decoder_start_token_id = 2;
   std::optional<std::int64_t> forced_bos_token_id{};  // the first token of each text that is written
   std::vector<std::int64_t> never{};                  // "bad_words_ids"
+  std::optional<Lora> lora{};
 };
 
 BartConfig blank_bart(BartKind kind);

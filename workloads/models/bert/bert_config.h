@@ -12,6 +12,7 @@
 #include "isa/program.h"
 #include "workloads/models/config.h"
 #include "workloads/models/layers/arch.h"
+#include "workloads/models/lora.h"
 #include "workloads/models/registry.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/step.h"
@@ -154,6 +155,7 @@ struct BertConfig : BertMore, ModernBertMore {
   double attention_probs_dropout_prob = 0.1;
   std::optional<double> classifier_dropout;  // unset: hidden_dropout_prob
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
+  std::optional<Lora> lora{};
   /// A task's choice: config.json names the task that a model was saved from, not the one it is read for, so that
   /// reading gives kClassifier, or kTokens of a model that was saved from that.
   Head head = Head::kClassifier;

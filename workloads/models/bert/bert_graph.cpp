@@ -18,7 +18,7 @@ using runtime::ValueId;
 std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   const BertDialect& names = dialect_of(config.kind);
   std::vector<WeightSpec> out;
-  for (WeightSpec& w : bert_weights(config)) {
+  for (WeightSpec& w : with_adapters(bert_weights(config), config.lora)) {
     const bool pooler = !names.pooled.empty() && w.name.starts_with(names.pooled);
     const bool last = !names.last_norm.empty() && w.name.starts_with(names.last_norm);
     const bool top = pooler || (w.layer == WeightSpec::kAfterLayers && !last);
@@ -32,7 +32,7 @@ std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
 class Bert : EncoderGraph {
  public:
   Bert(const BertConfig& config, const Step& step)
-      : EncoderGraph{step, weights_of(config, step), dialect_of(config.kind).layers, bert_block(config)},
+      : EncoderGraph{step, weights_of(config, step), dialect_of(config.kind).layers, bert_block(config), config.lora},
         config_{config},
         names_{dialect_of(config.kind)} {}
 
@@ -255,29 +255,30 @@ StepGraph bert_graph(const BertConfig& config, const Step& step) {
   return Bert{config, step}.run();
 }
 
-double bert_flops(const BertConfig& c, const Step& step) {
+double bert_flops(const BertConfig& c, const Step& step, double adapters) {
   const auto h = static_cast<double>(c.hidden_size), f = static_cast<double>(c.intermediate_size);
   const auto tokens = static_cast<double>(step.plan.micro_batch * step.kind.length),
              length = static_cast<double>(step.kind.length);
   const double mlp = dialect_of(c.kind).in_layer.gate.empty() ? 2 : 3;
-  const double layer = 2 * tokens * (4 * h * h + mlp * h * f) + 4 * tokens * length * h;
-  double forward = layer * static_cast<double>(c.num_hidden_layers);
-  if (has_projection(c)) forward += 2 * tokens * h * static_cast<double>(c.embedding_width());
+  const auto layers = static_cast<double>(c.num_hidden_layers), embedded = static_cast<double>(c.embedding_width());
+  ForwardFlops forward{.linear = layers * 2 * tokens * (4 * h * h + mlp * h * f),
+                       .others = layers * 4 * tokens * length * h + tokens * adapters};
+  if (has_projection(c)) forward.linear += 2 * tokens * h * embedded;
   const auto labels = static_cast<double>(c.num_labels());
   const BertDialect& dialect = dialect_of(c.kind);
   const double pooled = dialect.pooled.empty() ? 0 : h * h, transformed = dialect.heads.norm.empty() ? 0 : h * h;
   if (step.kind.head == Head::kClassifier)
-    forward += 2 * static_cast<double>(step.plan.micro_batch) * (pooled + h * labels);
-  if (step.kind.head == Head::kTokens) forward += 2 * tokens * (transformed + h * labels);
+    forward.others += 2 * static_cast<double>(step.plan.micro_batch) * (pooled + h * labels);
+  if (step.kind.head == Head::kTokens) forward.others += 2 * tokens * (transformed + h * labels);
   if (step.kind.head == Head::kMaskedTokens)
-    forward += 2 * tokens * static_cast<double>(masked_width(c)) *
-               ((dialect.masked.dense.empty() ? 0 : h) + static_cast<double>(c.vocab_size));
+    forward.linear += 2 * tokens * static_cast<double>(masked_width(c)) *
+                      ((dialect.masked.dense.empty() ? 0 : h) + static_cast<double>(c.vocab_size));
   if (step.kind.head == Head::kPretraining) {
     const auto batch = static_cast<double>(step.plan.micro_batch),
                masked = batch * static_cast<double>(step.kind.predictions);
-    forward += 2 * masked * (h * h + h * static_cast<double>(c.vocab_size)) + 2 * batch * (h * h + 2 * h);
+    forward.linear += 2 * masked * (h * h + h * static_cast<double>(c.vocab_size)) + 2 * batch * (h * h + 2 * h);
   }
-  return forward * (step.kind.training ? 3 : 1) * static_cast<double>(step.plan.micro_batches);
+  return step_flops(forward, step.kind.training, c.lora) * static_cast<double>(step.plan.micro_batches);
 }
 
 }  // namespace workloads

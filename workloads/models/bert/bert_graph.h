@@ -20,7 +20,8 @@ namespace workloads {
 StepGraph bert_graph(const BertConfig& config, const Step& step);
 
 /// Matmul FLOPs of one rank's step by the textbook: 2 per weight of a linear layer and token, 4 * length * hidden for
-/// attention; backward twice that. Embeddings and element-wise work count nothing.
-double bert_flops(const BertConfig& config, const Step& step);
+/// attention; backward twice that, and once for weights that adapters freeze. Embeddings and element-wise work count
+/// nothing. `adapters`: FLOPs of these for a token.
+double bert_flops(const BertConfig& config, const Step& step, double adapters = 0);
 
 }  // namespace workloads

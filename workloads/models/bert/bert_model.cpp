@@ -96,7 +96,7 @@ ModelInfo info_of(const BertConfig& c) {
 /// A framework's parameters: one where a file has several layers as one.
 double tensors_in_file(const std::vector<WeightSpec>& weights) {
   const auto later = std::ranges::count_if(
-      weights, [](const WeightSpec& w) { return !w.pieces.empty() && w.pieces.front().first > 0; });
+      weights, [](const WeightSpec& w) { return w.frozen || (!w.pieces.empty() && w.pieces.front().first > 0); });
   return static_cast<double>(std::ssize(weights) - later);
 }
 
@@ -104,12 +104,14 @@ class BertModel final : public ConfigModel<BertConfig> {
  public:
   explicit BertModel(const BertConfig& config) : ConfigModel{config, info_of(config)} {}
 
-  std::vector<WeightSpec> weights() const override { return bert_weights(config_); }
+  std::vector<WeightSpec> weights() const override { return with_adapters(bert_weights(config_), config_.lora); }
   StepGraph step(const Step& step) const override { return bert_graph(config_, step); }
   std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t>) const override {
     return bert_tables(config_, kind.length);
   }
-  double flops(const Step& step) const override { return bert_flops(config_, step) * step.plan.data; }
+  double flops(const Step& step) const override {
+    return bert_flops(config_, step, adapter_flops(weights())) * step.plan.data;
+  }
 
   FrameworkOps traced_ops(const Step& step) const override {
     const auto n = static_cast<double>(config_.num_hidden_layers);
@@ -119,9 +121,10 @@ class BertModel final : public ConfigModel<BertConfig> {
                             : step.kind.head == Head::kMaskedTokens ? kBertMasked
                                                                     : kBertClassifier;
     const LayerOps kind = !config_.rotary ? kBertLayer : config_.local_attention > 0 ? kModernBertLayer : kEsmLayer;
-    const LayerOps layer = with_recomputation(kind, step.plan.recompute);
+    const std::vector<WeightSpec> all = weights();
+    const LayerOps layer = with_recomputation(with_adapter_ops(kind, lora(), all), step.plan.recompute);
     return {n * layer.forward + kBertEmbeddings.forward + head.forward,
-            n * layer.backward + kBertEmbeddings.backward + head.backward, tensors_in_file(weights())};
+            n * layer.backward + kBertEmbeddings.backward + head.backward, tensors_in_file(all)};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 };

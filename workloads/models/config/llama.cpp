@@ -27,10 +27,6 @@ void check_chosen(const Rules& rules, const LlamaConfig& c) {
   rules.positive("num_experts_per_tok", c.num_experts_per_tok, c.num_experts);
 }
 
-void read_lora(const Keys& keys, LlamaConfig& c) {
-  if (keys.has("lora")) c.lora = resolved(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
-}
-
 /// The factor of the scores, as transformers reads it.
 json score_multiplier(const LlamaConfig& c) {
   return json(c.attention_multiplier > 0 ? c.attention_multiplier : 1 / std::sqrt(static_cast<double>(c.head_dim)));
@@ -322,8 +318,6 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
      .otherwise = [](L& c) { c.residual_dropout = 0.1; }},
     {.key = "resid_pdrop", .only = 0.0, .when = is_phi3, .written = kNever},
     {.key = "embd_pdrop", .only = 0.0, .when = is_phi3, .written = kNever},
-    {.key = "lora", .written = [](const L& c) { return c.lora.has_value(); }, .read = read_lora,
-     .write = [](const L& c) { return to_json(*c.lora); }},
     {.key = "architectures", .read = read_task, .write = architectures_of},
     {.key = "id2label", .when = classifies, .write = [](const L& c) { return labels_by_id(c.classes->names); }},
     {.key = "label2id", .when = classifies, .write = [](const L& c) { return ids_by_label(c.classes->names); }},

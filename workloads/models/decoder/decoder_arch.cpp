@@ -16,10 +16,6 @@ struct OpsOf {
 };
 constexpr OpsOf kDecoderEnds{34, 41};  // embedding, causal mask, last norm, head, loss
 
-// Operations of peft's lora.Linear.forward, counted with PyTorch 1.13's dispatch mode on one layer.
-constexpr OpsOf kAdapter{10, 20}, kAdapterDropout{4, 1};
-constexpr double kWeightGradient = 5;  // that a frozen linear layer does not dispatch, with its addition to the others
-
 /// torch_xla dispatches about four operations for a collective: the operand's layout, the token, the call, the result.
 constexpr double kPerCollective = 4;
 
@@ -65,16 +61,6 @@ double decoder_kept_elements(const Sizes& c, const Plan& p, std::int64_t length)
   return kept;
 }
 
-DecoderOps with_adapter_ops(DecoderOps layer, const Lora& lora, const std::vector<WeightSpec>& weights) {
-  const auto linear = static_cast<double>(
-      std::ranges::count_if(weights, [](const WeightSpec& w) { return w.layer == 0 && w.transposed && w.frozen; }));
-  const auto targets = static_cast<double>(lora.targets.size());
-  const bool drops = lora.dropout > 0;
-  layer.forward += targets * (kAdapter.forward + (drops ? kAdapterDropout.forward : 0));
-  layer.backward += targets * (kAdapter.backward + (drops ? kAdapterDropout.backward : 0)) - linear * kWeightGradient;
-  return layer;
-}
-
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan) {
   const OpsOf parallel = collectives(plan);
   layer.forward += parallel.forward;
@@ -101,7 +87,7 @@ std::vector<WeightSpec> decoder_weights_of(const DecoderArch& arch) {
 
 FrameworkOps decoder_ops(const Model& model, DecoderOps layer, const Step& step) {
   const std::vector<WeightSpec> weights = model.weights();
-  if (const auto lora = model.lora()) layer = with_adapter_ops(layer, *lora, weights);
+  layer = with_adapter_ops(layer, model.lora(), weights);
   FrameworkOps ops = decoder_traced_ops(layer, model.sizes().layers, step.plan);
   ops.tensors = static_cast<double>(std::ranges::count(weights, false, &WeightSpec::frozen));
   return ops;
@@ -130,7 +116,7 @@ std::vector<float> slopes_of_rank(const AttentionArch& attention, std::int64_t r
   return {attention.slopes.begin() + rank * heads, attention.slopes.begin() + (rank + 1) * heads};
 }
 
-double decoder_flops(const DecoderArch& f, const Step& step) {
+double decoder_flops(const DecoderArch& f, const Step& step, double adapters) {
   const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.block.mlp.size);
   const auto kv = static_cast<double>(f.block.attention.key_size()),
              q = static_cast<double>(f.block.attention.query_size());
@@ -156,12 +142,12 @@ double decoder_flops(const DecoderArch& f, const Step& step) {
   double ends = (f.head.classes > 0 ? h : width) * head;
   for (const std::string* projection : {&f.embedding.projection, &f.head.projection})
     if (!projection->empty()) ends += h * width;
-  const double linear = 2 * (layers * projections + mlps + ends);
-  const double others = 2 * f.adapter_parameters + 2 * layers * (q + context) * length;
+  const bool classifies = f.head.classes > 0;  // by a head that is trained beside adapters
+  const double linear = 2 * (layers * projections + mlps + (classifies ? 0 : ends));
+  const double others = adapters + 2 * layers * (q + context) * length + (classifies ? 2 * ends : 0);
   const double tokens =
       static_cast<double>(step.plan.micro_batch * step.kind.length * step.plan.micro_batches) * step.plan.data;
-  if (!step.kind.training) return (linear + others) * tokens;
-  return (linear * (f.lora ? 2 : 3) + others * 3) * tokens;  // frozen weights have no gradient
+  return step_flops({.linear = linear, .others = others}, step.kind.training, f.lora) * tokens;
 }
 
 }  // namespace workloads

@@ -25,7 +25,6 @@ struct DecoderArch {
   HeadArch head{};
   std::vector<std::int64_t> end_tokens{};  // text ends at any of them
   std::optional<Lora> lora{};              // adapters beside frozen weights
-  double adapter_parameters = 0;           // in all of them
 
   std::string layer_prefix(std::int64_t layer) const;
   /// Elements of a row of the token table, and of the head's input.

@@ -37,6 +37,6 @@ std::vector<float> slopes_of_rank(const AttentionArch& attention, std::int64_t r
 /// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of
 /// a linear layer and token (4 of a frozen one), 12 * layers * hidden * length per token for attention (all pairs
 /// counted, as MFU does).
-double decoder_flops(const DecoderArch& arch, const Step& step);
+double decoder_flops(const DecoderArch& arch, const Step& step, double adapters = 0);
 
 }  // namespace workloads

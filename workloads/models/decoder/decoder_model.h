@@ -17,9 +17,6 @@ using DecoderOps = LayerOps;
 /// Operations of `layers` layers with the plan's collectives, embedding and head.
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan);
 
-/// With the adapters beside its linear layers, whose own weights have no gradient.
-DecoderOps with_adapter_ops(DecoderOps layer, const Lora& lora, const std::vector<WeightSpec>& weights);
-
 /// Model::kept_elements(): the layer's input, or the inputs of its norms and matmuls, and the probabilities,
 /// as the plan recomputes.
 double decoder_kept_elements(const Sizes& sizes, const Plan& plan, std::int64_t length);
@@ -41,7 +38,9 @@ class DecoderModel : public ConfigModel<Config> {
 
   std::vector<WeightSpec> weights() const override { return decoder_weights_of(*this->decoder()); }
   StepGraph step(const Step& step) const final { return decoder_step(this->shared_from_this(), step); }
-  double flops(const Step& step) const final { return decoder_flops(*this->decoder(), step); }
+  double flops(const Step& step) const final {
+    return decoder_flops(*this->decoder(), step, adapter_flops(this->weights()));
+  }
   std::optional<Problem> refuses(const Plan& plan) const final { return problem(shard_plan(plan), this->sizes()); }
   FrameworkOps traced_ops(const Step& step) const override { return decoder_ops(*this, layer_, step); }
 

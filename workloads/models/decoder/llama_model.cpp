@@ -175,9 +175,7 @@ DecoderArch arch_of(const LlamaConfig& c) {
                                  .scale = dialect_of(c.kind).gemma ? std::sqrt(static_cast<double>(c.hidden_size))
                                                                    : c.embedding_multiplier},
                    .head = head_of(c),
-                   .end_tokens = c.eos_token_ids,
-                   .lora = c.lora};
-  if (c.lora) arch.adapter_parameters = static_cast<double>(trained_count(with_adapters(decoder_specs(arch), c.lora)));
+                   .end_tokens = c.eos_token_ids};
   return arch;
 }
 
@@ -236,7 +234,6 @@ ModelInfo info_of(const LlamaConfig& c) {
     info.label_names = c.classes->names;
     info.names.left_out.push_back("lm_head.*"), info.names.drawn = {"score."};
   }
-  info.takes_adapters = !dialect_of(c.kind).latent;
   info.free_heads = true;
   return info;
 }
@@ -259,9 +256,6 @@ void change_head(const ModelChange& change, LlamaConfig& c) {
     c.classes = {.names = {"LABEL_0", "LABEL_1"}};
   if (change.head == Head::kNone) c.classes.reset();
   if (change.labels && c.classes) c.classes->names = *change.labels;
-  if (c.classes && change.lora && *change.lora)
-    throw base::Error{base::Fault::kUsage, "`lora_r`", "the head that classifies would stay as it was drawn",
-                      "train all of the model, or leave `task` out"};
 }
 
 void resize(const Sizes& s, LlamaConfig& c) {
@@ -295,7 +289,6 @@ void apply(const ModelChange& change, LlamaConfig& c) {
   if (change.own_head) c.tie_word_embeddings = false;
   if (change.no_dropout) c.attention_dropout = c.residual_dropout = 0;
   if (change.capacity_factor) c.capacity_factor = *change.capacity_factor;
-  if (const auto& lora = change.lora) c.lora = *lora ? std::optional{resolved(**lora, llama_weights(c))} : std::nullopt;
 }
 
 LlamaConfig::operator ModelPtr() const { return make_model(*this); }

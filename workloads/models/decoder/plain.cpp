@@ -103,7 +103,8 @@ class PlainModel final : public DecoderModel<PlainConfig> {
   explicit PlainModel(const PlainConfig& config) : DecoderModel{config, info_of(config), config.family->layer} {}
 
   std::vector<WeightSpec> weights() const override {
-    return config_.family->weights ? config_.family->weights(config_) : DecoderModel::weights();
+    return config_.family->weights ? with_adapters(config_.family->weights(config_), config_.lora)
+                                   : DecoderModel::weights();
   }
 };
 

@@ -57,6 +57,7 @@ struct PlainConfig : PlainAttention {
   std::int64_t embedding_size = 0;  // of a token's row in the table; 0: hidden_size, without projections
   bool tie_word_embeddings = false;
   std::int64_t bos_token_id = 0, eos_token_id = 0;
+  std::optional<Lora> lora{};
 
   operator ModelPtr() const;  // make_model()
 };

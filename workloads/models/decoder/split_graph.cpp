@@ -56,6 +56,7 @@ StepGraph SplitGraph::run() {
       backward.run(ends.at({turn.chunk, micro_}));
   }
   std::vector<ZeroBucket> zero;
+  require_read(graph_, specs_, net_.weights());
   if (step_.kind.training) zero = add_update(graph_, backward.finish(), step_, arch_.blocks, parameter_sets());
   return {std::move(graph_), std::move(zero)};
 }

@@ -200,8 +200,9 @@ class Layers {
   ValueId slots_ = runtime::kNoValue;  // the rows of a windowed cache that these tokens enter
   ValueId kept_ = runtime::kNoValue;   // the rows of a prompt that such a cache keeps
   ValueId slopes_ = runtime::kNoValue;
-  ValueId learned_at_ = runtime::kNoValue;  // the same in a table of learned positions
-  std::uint32_t stream_ = 0;                // of random numbers, within a place
+  ValueId learned_at_ = runtime::kNoValue;              // the same in a table of learned positions
+  std::uint32_t stream_ = 0;                            // of random numbers, within a place
+  std::map<std::pair<ValueId, ValueId>, ValueId> low_;  // products of an input and an adapter's first factor
 };
 
 }  // namespace workloads

@@ -55,12 +55,13 @@ ValueId Layers::row_split(const std::string& label, ValueId x, const std::string
   return program_.split() ? partial(label, x, name) : linear(label, x, name);
 }
 
-/// Adds the low-rank product to a frozen weight's product y. Between ranks a product of split inputs is a sum, and so
-/// is this; one of split outputs has the same columns.
+/// Adds the low-rank product to a frozen weight's product y. Layers that a file has as one share its first factor.
+/// Between ranks a product of split inputs is a sum, and so is this; one of split outputs has the same columns.
 ValueId Layers::adapted(const std::string& label, ValueId y, ValueId x, const std::string& name) {
-  x = dropout(label + ".dropout", x, program_.lora->dropout);
-  x = matmul(label + ".a", x, w(name + ".lora_A.weight"));
-  x = matmul(label + ".b", x, w(name + ".lora_B.weight"), {.alpha = program_.lora->scale()});
+  const ValueId a = w(name + ".lora_A.weight");
+  const auto [low, added] = low_.try_emplace({x, a}, ValueId{});
+  if (added) low->second = matmul(label + ".a", dropout(label + ".dropout", x, program_.lora->dropout), a);
+  x = matmul(label + ".b", low->second, w(name + ".lora_B.weight"), {.alpha = program_.lora->scale()});
   return add(label, y, x);
 }
 

@@ -42,6 +42,22 @@ std::vector<HostTable> pair_tables(const PairArch& pair, const StepKind& kind, s
           distances(pair, "distances.decoder", false, 2 * written - 1, 1 - written)};
 }
 
+namespace {
+
+/// FLOPs of the adapters: those beside keys and values of the source see its tokens, too.
+double adapters_of_sequence(const Model& model, const PairArch& pair, double read, double written) {
+  std::vector<WeightSpec> of_source, of_target;
+  for (WeightSpec& w : model.weights()) {
+    const auto is = [&](const std::string& name) { return w.name.starts_with(pair.decoder.prefix(w.layer) + name); };
+    const AttentionNames& cross = pair.decoder.cross.names;
+    const bool source = w.layer < pair.decoder.first || is(cross.key + ".") || is(cross.value + ".");
+    (source ? of_source : of_target).push_back(std::move(w));
+  }
+  return read * adapter_flops(of_source) + written * adapter_flops(of_target);
+}
+
+}  // namespace
+
 std::optional<Problem> pair_problem(const PairArch& pair, const Sizes& sizes, const Plan& plan) {
   const bool halves = plan.pipeline == 2 && pair.encoder.layers == pair.decoder.layers;
   if (plan.chunks > 1 || (plan.pipeline > 1 && !halves))
@@ -59,13 +75,15 @@ double pair_flops(const Model& model, const PairArch& pair, const Step& step) {
   const auto h = static_cast<double>(model.sizes().hidden), inner = static_cast<double>(block.attention.query_size());
   const auto read = static_cast<double>(step.kind.length), written = static_cast<double>(target_length(step.kind));
   const double mlp = (block.mlp.gated ? 3 : 2) * h * static_cast<double>(block.mlp.size);
-  const double encoder = read * (2 * (4 * h * inner + mlp) + 4 * inner * read);
-  const double cross = 2 * h * inner * (2 * written + 2 * read) + 4 * inner * written * read;
-  const double decoder = written * (2 * (4 * h * inner + mlp) + 4 * inner * written) + cross;
-  const double sequence = static_cast<double>(pair.encoder.layers) * encoder +
-                          static_cast<double>(pair.decoder.layers) * decoder +
-                          2 * h * static_cast<double>(model.sizes().vocabulary) * written;
-  return (step.kind.training ? 3 : 1) * sequence * static_cast<double>(step.plan.sequences_per_step());
+  const auto encoders = static_cast<double>(pair.encoder.layers), decoders = static_cast<double>(pair.decoder.layers);
+  const double cross = 2 * h * inner * (2 * written + 2 * read);
+  const double linear = encoders * read * 2 * (4 * h * inner + mlp) +
+                        decoders * (written * 2 * (4 * h * inner + mlp) + cross) +
+                        2 * h * static_cast<double>(model.sizes().vocabulary) * written;
+  const double others =
+      encoders * 4 * inner * read * read + decoders * 4 * inner * (written * written + written * read);
+  const ForwardFlops sequence{.linear = linear, .others = others + adapters_of_sequence(model, pair, read, written)};
+  return step_flops(sequence, step.kind.training, model.lora()) * static_cast<double>(step.plan.sequences_per_step());
 }
 
 MlpNames with_prefix(const std::string& prefix, const MlpNames& names) {

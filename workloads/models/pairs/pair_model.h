@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "workloads/models/config_model.h"
+#include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/pairs/pair_arch.h"
 #include "workloads/step/step_graph.h"
 
 namespace workloads {
+
+/// Operations of a layer of each stack, without adapters.
+struct PairOps {
+  LayerOps encoder, decoder;
+};
 
 /// A model whose stacks are those of `pair_of(config)`.
 template <class Config>
@@ -27,6 +33,17 @@ class PairModel : public ConfigModel<Config> {
   }
   runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
     return pair_generation(this->shared_from_this(), pair_, spec, prompt);
+  }
+
+ protected:
+  FrameworkOps pair_ops(const PairOps& layers, const Plan& plan) const {
+    const std::vector<WeightSpec> weights = this->weights();
+    const auto stack = [&](const LayerOps& layer, const PairStack& one) {
+      return decoder_traced_ops(with_adapter_ops(layer, this->lora(), weights, one.first), one.layers, plan);
+    };
+    const FrameworkOps read = stack(layers.encoder, pair_.encoder), written = stack(layers.decoder, pair_.decoder);
+    return {read.forward + written.forward, read.backward + written.backward,
+            static_cast<double>(std::ranges::count(weights, false, &WeightSpec::frozen))};
   }
 
  private:

@@ -107,7 +107,7 @@ class T5Model final : public PairModel<T5Config> {
  public:
   explicit T5Model(const T5Config& config) : PairModel{config, info_of(config)} {}
 
-  std::vector<WeightSpec> weights() const override { return t5_weights(config_); }
+  std::vector<WeightSpec> weights() const override { return with_adapters(t5_weights(config_), config_.lora); }
   FrameworkOps traced_ops(const Step& step) const override;
 };
 
@@ -141,10 +141,8 @@ FrameworkOps T5Model::traced_ops(const Step& step) const {
   const DecoderOps decoder{
       .forward = encoder.forward + 64, .backward = encoder.backward + 93, .core = 2 * encoder.core};
   constexpr double kEndsForward = 81, kEndsBackward = -10;
-  const FrameworkOps read = decoder_traced_ops(encoder, config_.num_layers, step.plan),
-                     written = decoder_traced_ops(decoder, config_.num_decoder_layers, step.plan);
-  return {read.forward + written.forward + kEndsForward, read.backward + written.backward + kEndsBackward,
-          static_cast<double>(weights().size())};
+  const FrameworkOps both = pair_ops({.encoder = encoder, .decoder = decoder}, step.plan);
+  return {both.forward + kEndsForward, both.backward + kEndsBackward, both.tensors};
 }
 
 }  // namespace

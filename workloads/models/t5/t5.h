@@ -39,6 +39,7 @@ struct T5Config {
   bool gated = false;            // "feed_forward_proj" is "gated-gelu", not "relu"
   bool tie_word_embeddings = true;
   std::int64_t pad_token_id = 0, eos_token_id = 1, decoder_start_token_id = 0;
+  std::optional<Lora> lora{};
 
   std::int64_t inner() const { return num_heads * d_kv; }
   Buckets buckets() const { return {relative_attention_num_buckets, relative_attention_max_distance}; }

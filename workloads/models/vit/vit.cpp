@@ -91,7 +91,7 @@ class Vit : EncoderGraph {
  public:
   /// `layers`: layers_of(config), which the graph refers to.
   Vit(const VitConfig& config, const Step& step, std::string_view layers)
-      : EncoderGraph{step, vit_weights(config), layers, block_of(config)},
+      : EncoderGraph{step, with_adapters(vit_weights(config), config.lora), layers, block_of(config), config.lora},
         config_{config},
         dialect_{dialect_of(config.kind)},
         layers_{layers} {}
@@ -183,7 +183,7 @@ class VitModel final : public ConfigModel<VitConfig> {
  public:
   explicit VitModel(const VitConfig& config) : ConfigModel{config, info_of(config)} {}
 
-  std::vector<WeightSpec> weights() const override { return vit_weights(config_); }
+  std::vector<WeightSpec> weights() const override { return with_adapters(vit_weights(config_), config_.lora); }
 
   StepGraph step(const Step& step) const override {
     if (step.kind.length != tokens_of(config_))
@@ -199,22 +199,26 @@ class VitModel final : public ConfigModel<VitConfig> {
     const auto h = static_cast<double>(config_.hidden_size), f = static_cast<double>(config_.intermediate_size);
     const auto patches = static_cast<double>(image()->patches()), tokens = static_cast<double>(image()->tokens());
     const auto heads = static_cast<double>(dialect_of(config_.kind).heads.size());
-    const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * tokens * h;
+    const auto layers = static_cast<double>(config_.num_hidden_layers);
     const double projection = 2 * patches * h * static_cast<double>(image()->patch_elements());
-    const double rest = layer * static_cast<double>(config_.num_hidden_layers) +
-                        2 * heads * h * static_cast<double>(config_.label_names.size());
+    const ForwardFlops rest{.linear = layers * 2 * tokens * (4 * h * h + 2 * h * f),
+                            .others = layers * 4 * tokens * tokens * h + tokens * adapter_flops(weights()) +
+                                      2 * heads * h * static_cast<double>(config_.label_names.size())};
     // The gradient of pixels is not needed.
-    const double picture = step.kind.training ? 2 * projection + 3 * rest : projection + rest;
+    const double picture =
+        (step.kind.training && !lora() ? 2 : 1) * projection + step_flops(rest, step.kind.training, lora());
     return picture * static_cast<double>(step.plan.sequences_per_step());
   }
 
   /// Without dropout; transformers' modeling_vit with eager attention.
   FrameworkOps traced_ops(const Step& step) const override {
-    const auto n = static_cast<double>(config_.num_hidden_layers), tensors = static_cast<double>(weights().size());
+    const std::vector<WeightSpec> all = weights();
+    const auto n = static_cast<double>(config_.num_hidden_layers),
+               tensors = static_cast<double>(std::ranges::count(all, false, &WeightSpec::frozen));
     // With queries, keys and values in one product; the ends are embeddings and head.
     const LayerOps kind = config_.of_torch ? LayerOps{.forward = 51, .backward = 84, .core = 18}
                                            : LayerOps{.forward = 57, .backward = 115, .core = 18};
-    const LayerOps layer = with_recomputation(kind, step.plan.recompute);
+    const LayerOps layer = with_recomputation(with_adapter_ops(kind, lora(), all), step.plan.recompute);
     if (config_.of_torch) return {n * layer.forward + 18, n * layer.backward + 31, tensors - 4 * n};
     constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;
     return {n * layer.forward + kEndsForward, n * layer.backward + kEndsBackward, tensors};

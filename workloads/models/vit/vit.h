@@ -45,6 +45,7 @@ struct VitConfig {
   bool of_torch =
       false;  // its blocks are torch.nn.MultiheadAttention and Sequential: the host traces less than of HF's
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
+  std::optional<Lora> lora{};
 };
 
 VitConfig read_vit(const Keys& keys, VitKind kind = VitKind::kVit);
