@@ -94,6 +94,14 @@ CASES = [
     ("a tile placed where no tile can begin", OLDER, "cannot begin", """
     t = nl.ndarray((32, 512), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda idx, pdim_size, fdim_size: (16, 0)))  # HERE
     nl.store(out[p, f], nl.load(x))"""),
+    ("tensors that the kernel places and others", OLDER, "leaves to the compiler", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+    u = nl.ndarray((128, 512), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0))  # HERE
+    nl.store(out[p, f], nl.load(x))"""),
+    ("a tensor of PSUM that the compiler places beside one of SBUF", OLDER, "leaves to the compiler", """
+    u = nl.ndarray((128, 512), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=0))
+    t = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)  # HERE
+    nl.store(out[p, f], nl.load(x))"""),
     ("an operand that is no tile", OLDER, "not a tile", """
     nl.store(out[p, f], nisa.activation(np.exp, data=3.0))  # HERE"""),
     ("no operation of the engines", OLDER, "no operation", """

@@ -69,8 +69,17 @@ def _common(out):
     out.add_argument("--format", choices=("text", "json"), default="text", help="form of what is printed")
 
 
+def _drop_output():
+    """What stdout still keeps is lost: Python would try to write it again at its end, and end otherwise."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(error):
     print(f"error: {error}", file=sys.stderr)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
     return error.exit_code
 
 
@@ -169,6 +178,9 @@ def _tune(options):
 
 def main(argv=None):
     argv = sys.argv[1:] if argv is None else argv
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w"))
     try:
         code = _tune(_tuner().parse_args(argv[1:])) if argv[:1] == ["tune"] else _answer(_parser().parse_args(argv))
         sys.stdout.flush()
@@ -178,9 +190,9 @@ def main(argv=None):
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of the output has gone: no mistake of the script
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 130
-    except OSError as problem:  # of files beside the script's own: TMPDIR's, those of processes
+    except OSError as problem:  # of stdout, or of files beside the script's own: TMPDIR's, those of processes
         return _fail(of_host("trnsim nki", problem))
 
 

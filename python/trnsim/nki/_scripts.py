@@ -1,4 +1,5 @@
 """Scripts with kernels: run, compared, timed for `trnsim validate`."""
+import errno
 import json
 import os
 import runpy
@@ -11,6 +12,9 @@ from trnsim._errors import Error
 from trnsim.nki import _dtypes, _jit, _report
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what a write meets, whatever the script says
+
+
 def python_error(script):
     """The exception that Python raised in the script, as one error with its line."""
     kind, value, trace = sys.exc_info()
@@ -20,6 +24,8 @@ def python_error(script):
             place = f"{script}:{frame.lineno}"
     if isinstance(value, SyntaxError) and value.filename:
         place = f"{value.filename}:{value.lineno}"
+    if isinstance(value, OSError) and value.errno in _FULL:
+        return Error(place, f"its output cannot be written: {value.strerror}", "free space, or send the output elsewhere")
     return Error(place, f"{kind.__name__}: {value}", "mend the script")
 
 

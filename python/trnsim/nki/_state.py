@@ -15,6 +15,7 @@ class _State(threading.local):
     shared = []        # tensors in shared HBM, in the order of their creation, which all programs of a grid share
     next_shared = 0
     direct = False     # explicit allocation is ignored
+    allocation = None  # whether the kernel places its own tensors, and the line that says so first
     constants = []     # (register, array)
     transposes = True  # transposed loads go over TensorE
     turns = None       # of programs that meet

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 
+from trnsim import _core
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import code
@@ -15,7 +16,24 @@ from trnsim.nki._state import HBM, PSUM, current, error, state
 
 def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initialization=False):
     """A tensor of the kernel; axes in front of nl.par_dim count its blocks."""
-    return made(*sized(shape), dtype, sbuf if buffer is None else buffer, name, fill)
+    where = sbuf if buffer is None else buffer
+    _placed_alike(where)
+    return made(*sized(shape), dtype, where, name, fill)
+
+
+def _placed_alike(buffer):
+    """The SDK's allocator places all tensors on the chip that a kernel declares, or none. Errors: for a mixture."""
+    current()
+    if buffer.space == HBM or state.direct:
+        return
+    own = buffer.place is not None
+    if state.allocation is None:
+        state.allocation = own, _core._line()
+    if own != state.allocation[0]:
+        mine, other = "places", "leaves to the compiler"
+        mine, other = (mine, other) if own else (other, mine)
+        raise error(f"a tensor that the kernel {mine}, beside one that it {other} ({state.allocation[1]})",
+                    "give all tensors of SBUF and PSUM buffers of ncc.sbuf and ncc.psum (alloc, mod_alloc), or none")
 
 
 def made(sizes, axis, dtype, buffer, name, fill=None):
