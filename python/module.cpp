@@ -48,6 +48,7 @@ PYBIND11_MODULE(_core, m) {
   bind_indices(m);
   bind_views(m);
   bind_instructions(m);
+  bind_recipes(m);
   bind_kernels(m);
   add_dtypes(m);
 }

@@ -101,17 +101,8 @@ void set(isa::Instr& i, const py::dict& settings) {
   }
 }
 
-/// `operands`: dst, a, b, c, dst2. In place of b and c numbers may stand. `engine` below 0: of those that can, the one
-/// that is done first.
 void emit(Trace& trace, int op, int engine, const py::tuple& operands, const Mask* mask, const py::dict& settings) {
-  Trace::Op out;
-  isa::Instr& i = out.instr;
-  i.op = static_cast<isa::Opcode>(op), i.engine = engine < 0 ? isa::Engine::kVector : static_cast<isa::Engine>(engine);
-  out.any_engine = engine < 0;
-  set(i, settings);
-  out.dst = view_or_none(operands[0]), out.a = view_or_none(operands[1]);
-  out.b = operand(operands[2], i.imm0), out.c = operand(operands[3], i.imm1);
-  out.dst2 = view_or_none(operands[4]);
+  Trace::Op out = instruction(op, engine, operands, settings);
   std::array<std::optional<View>, 5> kept;
   if (mask) mask_all(*mask, kept, out);
   label_line(trace);
@@ -173,6 +164,18 @@ py::dict numbered(std::size_t count, const Names& name) {
 }
 
 }  // namespace
+
+Trace::Op instruction(int op, int engine, const py::tuple& operands, const py::dict& settings) {
+  Trace::Op out;
+  isa::Instr& i = out.instr;
+  i.op = static_cast<isa::Opcode>(op), i.engine = engine < 0 ? isa::Engine::kVector : static_cast<isa::Engine>(engine);
+  out.any_engine = engine < 0;
+  set(i, settings);
+  out.dst = view_or_none(operands[0]), out.a = view_or_none(operands[1]);
+  out.b = operand(operands[2], i.imm0), out.c = operand(operands[3], i.imm1);
+  out.dst2 = view_or_none(operands[4]);
+  return out;
+}
 
 void bind_instructions(py::module_& m) {
   bind_trace(m);

@@ -145,19 +145,6 @@ View split_axis(const View& v, int axis, const std::vector<std::int64_t>& sizes)
   return out;
 }
 
-/// A number that views have in common whose memory, type and sizes agree; -1 where that does not say how instructions
-/// take them: by an index of the run, out of bounds, not as a tile, or of one element, whose number may be known.
-int kind_of(const View& v) {
-  static std::unordered_map<std::string, int> kinds;
-  if (v.indirect || !v.claims.empty() || v.elements() <= 1 || (v.on_chip() && v.rank < 2)) return -1;
-  std::array<std::int64_t, runtime::nki::kMostAxes + 2> key{};
-  key[0] = static_cast<std::int64_t>(v.storage->space), key[1] = static_cast<std::int64_t>(v.dtype);
-  for (std::size_t d = 0; d < static_cast<std::size_t>(v.rank); ++d) key[d + 2] = v.axes[d].size;
-  const auto bytes = sizeof(std::int64_t) * static_cast<std::size_t>(v.rank + 2);
-  const auto number = static_cast<int>(kinds.size());
-  return kinds.try_emplace(std::string{reinterpret_cast<const char*>(key.data()), bytes}, number).first->second;
-}
-
 using ViewClass = py::class_<View>;
 
 void add_figures(ViewClass& view) {
@@ -181,7 +168,7 @@ void add_figures(ViewClass& view) {
                                return py::make_tuple(reinterpret_cast<std::uintptr_t>(v.storage.get()), v.block, v.part,
                                                      v.offset);
                              })
-      .def_property_readonly("kind", kind_of)
+      .def_property_readonly("written", [](const View& v) { return v.storage->written; })
       .def_property_readonly("has_claims", [](const View& v) { return !v.claims.empty(); })
       .def_property_readonly("ready",
                              [](const View& v) { return v.on_chip() && !v.indirect.has_value() && v.rank > 1; })
@@ -229,6 +216,17 @@ void add_parts(ViewClass& view) {
 }
 
 }  // namespace
+
+int kind_of(const View& v) {
+  static std::unordered_map<std::string, int> kinds;
+  if (v.indirect || !v.claims.empty() || v.elements() <= 1 || (v.on_chip() && v.rank < 2)) return -1;
+  std::array<std::int64_t, runtime::nki::kMostAxes + 2> key{};
+  key[0] = static_cast<std::int64_t>(v.storage->space), key[1] = static_cast<std::int64_t>(v.dtype);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(v.rank); ++d) key[d + 2] = v.axes[d].size;
+  const auto bytes = sizeof(std::int64_t) * static_cast<std::size_t>(v.rank + 2);
+  const auto number = static_cast<int>(kinds.size());
+  return kinds.try_emplace(std::string{reinterpret_cast<const char*>(key.data()), bytes}, number).first->second;
+}
 
 void bind_views(py::module_& m) {
   ViewClass view{m, "View", "a tensor of a kernel, or a part of one", py::dynamic_attr()};

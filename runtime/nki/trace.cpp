@@ -219,6 +219,7 @@ void Trace::note_race(const isa::Instr& instr) {
 }
 
 void Trace::note_write(const View& view) {
+  if (!view.on_chip()) view.storage->written = true;
   if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return;
   Region r = region_of(view);
   std::vector<Region>& all = state_of(view).written;

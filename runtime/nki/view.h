@@ -118,6 +118,7 @@ struct Storage {
   std::vector<Place> places;  // explicit allocation: of each block
   std::optional<double> fill;
   std::uint32_t reg = 0;  // HBM
+  bool written = false;   // HBM: by an instruction of the kernel
   bool temporary = false, read = false;
   /// The instructions that wrote it, until it is read: `result = instruction()` may still be redirected.
   struct Producer {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_binary.h"
@@ -172,6 +173,17 @@ TEST(Frame, AClosedPipeEndsSilently) {
 TEST(Frame, AFullDiskIsAnError) {
   const int status = std::system(TRNSIM_BINARY " params >/dev/full 2>/dev/null");
   EXPECT_EQ(WEXITSTATUS(status), 2);
+}
+
+TEST(Frame, AFullDiskIsNoMistakeOfAScript) {
+  const auto script = std::filesystem::temp_directory_path() / ("full_" + std::to_string(getpid()) + ".py");
+  std::ofstream{script} << "import sys\nsys.stdout = open('/dev/full', 'w', buffering=1)\nprint('words')\n";
+  const Ran ran = run("nki " + script.string());
+  std::filesystem::remove(script);
+  EXPECT_EQ(ran.code, 2);
+  if (ran.err.find("python3-dev") != std::string::npos) GTEST_SKIP() << ran.err;  // built without its module
+  EXPECT_THAT(ran.err, testing::HasSubstr(".py:3: its output cannot be written: No space left"));
+  EXPECT_THAT(ran.err, testing::HasSubstr("fix: free space"));
 }
 
 TEST(Version, JsonHasVersionAndSchema) {

@@ -294,16 +294,6 @@ TEST_F(Nki, APythonMistakeIsOneErrorWithItsLine) {
   EXPECT_THAT(ran.err, HasSubstr(".py:7: NameError: name 'y' is not defined"));
 }
 
-TEST_F(Nki, AFullDiskIsNoMistakeOfTheScript) {
-  const fs::path script = fs::temp_directory_path() / ("nki_full_" + std::to_string(getpid()) + ".py");
-  std::ofstream{script} << "import sys\nsys.stdout = open('/dev/full', 'w', buffering=1)\nprint('words')\n";
-  const Ran ran = run("nki " + script.string());
-  fs::remove(script);
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr(".py:3: its output cannot be written: No space left"));
-  EXPECT_THAT(ran.err, HasSubstr("fix: free space"));
-}
-
 TEST_F(Nki, TimeIsPrintedByEngineAndLine) {
   const Ran ran = kernel(std::string{kOut} + "    nl.store(out, nl.exp(nl.load(x)))\n    return out\n",
                          "--time --format json --no_numbers");

@@ -170,6 +170,42 @@ check("a while loop on a value of the run", lambda: halved(np.array([[3.0, 40.0,
       np.array([[3.0, 40.0, 5.0]]) / 64)
 
 
+def rewritten(how):
+    """A loop as long as a number in HBM that the kernel has written: 3 became 5."""
+    @nki.jit
+    def kernel(n):
+        out, five, read = nl.zeros((1, 8), nl.int32, nl.shared_hbm), nl.full((1, 1), 5, nl.int32), nisa.register_alloc()
+        how(n, five)
+        nisa.register_load(read, n)
+        for i in nl.dynamic_range(read):
+            nisa.dma_copy(out.ap([[8, 1], [1, 1]], scalar_offset=i, indirect_dim=1), five)
+        return out
+    return kernel
+
+
+def stored_register(n, five):
+    register = nisa.register_alloc()
+    nisa.register_load(register, five)
+    nisa.register_store(n, register)
+
+
+for number, how in enumerate((nl.store, nisa.dma_copy, stored_register,
+                              lambda n, five: nisa.dma_compute(n, [n, nl.full((1, 1), 2, nl.int32)], nl.add))):
+    check(f"a number in HBM that the kernel wrote {number}",
+          lambda h=how: rewritten(h)(np.array([[3]], np.int32)), [[5] * 5 + [0] * 3])
+
+
+@nki.jit
+def large(n):
+    """Registers keep all bits of a whole number, and reach HBM."""
+    out, register = nl.ndarray((1,), nl.int32, nl.shared_hbm), nisa.register_alloc(2 ** 24 + 1)
+    nisa.register_store(out, register)
+    return out
+
+
+check("a large number of a register", lambda: large(1), [2 ** 24 + 1])
+
+
 # ---- programs that meet
 @nki.jit
 def summed(x):

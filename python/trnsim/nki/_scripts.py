@@ -25,7 +25,8 @@ def python_error(script):
     if isinstance(value, SyntaxError) and value.filename:
         place = f"{value.filename}:{value.lineno}"
     if isinstance(value, OSError) and value.errno in _FULL:
-        return Error(place, f"its output cannot be written: {value.strerror}", "free space, or send the output elsewhere")
+        return Error(place, f"its output cannot be written: {value.strerror}",
+                     "free space, or send the output elsewhere")
     return Error(place, f"{kind.__name__}: {value}", "mend the script")
 
 

@@ -93,22 +93,19 @@ def _guarded(name, function):
 
     @functools.wraps(function)
     def call(*args, **named):
-        key = None
-        if kept and state.trace is not None and state.heard is None:
-            key = _recipes.key_of(args, named, sums)
-            try:
-                recipe = state.recipes.get((function, key)) if key else None
-            except TypeError:  # an argument that has no hash
-                recipe = key = None
-            if recipe is not None:
-                return _recipes.again(recipe, args, named)
+        key, trace = None, state.trace
+        if kept and trace is not None and state.heard is None:
+            result = _core.replay(state.recipes, function, args, named, sums, trace)
+            if result is not NotImplemented:
+                return result
+            key = _core.recipe_key(function, args, named, sums, trace)
         kinds = (*map(type, args), *named, *map(type, named.values()))
         if kinds not in seen:
             _check(name, _bound(name, signature, args, named), skipped)
             seen.add(kinds)
         try:
-            if key and (function, key) not in state.recipes:
-                return _recipes.called(function, args, named, (function, key))
+            if key is not None and key not in state.recipes:
+                return _recipes.called(function, args, named, key)
             return function(*args, **named)
         except _UNMEANT as problem:
             raise _told(name, problem) from None

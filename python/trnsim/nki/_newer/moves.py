@@ -32,9 +32,7 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
         raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both as many elements")
     value = known_value(src) if dst.size == 1 and not src.by_values else None
     _transfer(dst, src, skip=oob_mode is oob.skip)
-    if dst.space == HBM:
-        state.written.add(dst.reg)
-    elif value is not None:
+    if dst.space != HBM and value is not None:
         remember(dst, value)
     return DONE
 

@@ -68,17 +68,24 @@ def register_load(dst, src):
     dst.value, dst.tile = value, src
     if value is None:  # the tile may have another number when the register is read
         dst.value, dst.tile = _UNKNOWN, e.temp([1, 1], src.code)
-        e.current().copy(dst.tile, e.tile(src)._reshape([1, 1]))
+        if src.space == HBM:
+            e.put("dma_copy", e.SYNC, dst.tile, src._reshape([1, 1]))
+        else:
+            e.current().copy(dst.tile, e.tile(src)._reshape([1, 1]))
 
 
 def register_store(dst, src):
     """The number of a register, written to a tensor of one element."""
     if not e.is_tile(dst) or dst.size != 1:
         raise error("a register is stored to one number", "give a tensor of the shape (1, 1)")
-    if not src.known:
-        return e.current().copy(dst, src.tile)
-    e.put("memset", e.VECTOR, dst, imm=e.number(src.value))
-    return remember(dst, src.value)
+    to = e.temp([1, 1], dst.code) if dst.space == HBM else dst
+    if src.known:
+        e.fill(e.VECTOR, to, src.value)
+    else:
+        e.current().copy(to, src.tile)
+    if to is not dst:
+        e.put("dma_copy", e.SYNC, dst._reshape([1, 1]), to)
+    remember(dst, src.value if src.known else None)
 
 
 def value_now(tile):
@@ -116,7 +123,7 @@ def known_value(view):
     """The number that a tensor of one element holds, where constants or an argument made it; else None."""
     if view.space == HBM:
         for reg, array, _ in state.arrays:
-            if reg == view.reg and array.size > view.offset and view.reg not in state.written:
+            if reg == view.reg and array.size > view.offset and not view.written:
                 number = array.reshape(-1)[view.offset]
                 return number.item() if hasattr(number, "item") else number
         return None
