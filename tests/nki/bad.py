@@ -126,6 +126,9 @@ CASES = [
     ("a shuffle of a partition that there is not", OLDER, "partition 40", """
     t = nl.load(x)
     nisa.nc_stream_shuffle(src=t, dst=t, shuffle_mask=[40] * 32)  # HERE"""),
+    ("an assertion on numbers of the run", NEWER, "AssertionError", """
+    assert nl.equal(a, b)
+    assert nl.equal(nl.add(a, 1.0), b)  # HERE"""),
     ("an operation without its operand", NEWER, "no operand1", """
     nisa.tensor_scalar(c, a, nl.add, 1.0, op1=nl.multiply)  # HERE"""),
     ("two operands in PSUM", NEWER, "both in PSUM", """

@@ -90,18 +90,25 @@ def register_store(dst, src):
 
 def value_now(tile):
     """The one number that a tile on the chip holds where the trace is now, with the arguments of this call."""
+    if state.peeked is None or state.peeked.code != tile.code:
+        state.peeked = hbm_tensor([1, 1], _dtypes.dtype_of(tile.code), hbm, "register", None)
+    return values_now(tile, state.peeked)[0].item()
+
+
+def values_now(tile, to=None):
+    """All numbers of a tile, by way of the tensor `to` in HBM, a new one by default."""
     if any(isinstance(given, TensorType) for _, _, given in state.arrays):
         raise error("a value that only the run knows decides how the kernel goes on, and its arguments have no values",
                     "call the kernel with arrays")
-    if state.peeked is None or state.peeked.code != tile.code:
-        state.peeked = hbm_tensor([1, 1], _dtypes.dtype_of(tile.code), hbm, "register", None)
+    if to is None:
+        to = hbm_tensor(list(tile.shape), _dtypes.dtype_of(tile.code), hbm, "peeked", None)
     taken = {reg for reg, _, _ in state.arrays} | {reg for reg, _ in state.constants}
     tensors = [(name or f"tensor{i}", math.prod(shape) * _dtypes.size_of(number), i in taken)
                for i, (_, name, number, shape) in enumerate(state.tensors)]
     arrays = {reg: np.ascontiguousarray(a).reshape(-1).view(np.uint8)
               for reg, a in [(r, a) for r, a, _ in state.arrays] + list(state.constants)}
-    found = _core.value_now(e.current(), (state.peeked, tile), tensors, state.machine(), arrays)
-    return np.frombuffer(found, _dtypes.dtype_of(tile.code))[0].item()
+    found = _core.value_now(e.current(), (to, tile), tensors, state.machine(), arrays)
+    return np.frombuffer(found, _dtypes.dtype_of(tile.code))
 
 
 def _writable(register):
