@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "runtime/nki/trace.h"
 #include "runtime/nki/view.h"
 
 namespace runtime::nki {
@@ -51,7 +52,9 @@ class Subscript {
       }
     }
     while (open && next_ < view_.rank) keep();
-    if (out_.on_chip() && out_.rank == 1) push({.size = 1, .step = 0, .kind = Axis::Kind::kFree});  // a tile has two
+    // A tile has two axes, a tensor in HBM one, in the newer dialect.
+    const bool one = out_.on_chip() ? out_.rank == 1 : out_.rank == 0 && Trace::of(out_).newer();
+    if (one) push({.size = 1, .step = 0, .kind = Axis::Kind::kFree});
     return out_;
   }
 

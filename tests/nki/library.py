@@ -416,6 +416,9 @@ def named(x):
     a = loaded(x)
     assert isinstance(a.buffer, nl.MemoryRegion) and a.buffer == nl.MemoryRegion.sbuf and isinstance(a.dtype, nl.DType)
     assert not (x == None) and x != None and a != None  # noqa: E711
+    assert {"float32": 4, "bfloat16": 2}[a.dtype] == 4 and "float8" in nl.float8_e4m3 and nl.bfloat16 == "bfloat16"
+    assert nl.int32 in ("int32", "uint32") and a.dtype == np.float32 and nl.float8_e4m3 != nl.float8_e4m3fn
+    assert x[1, 2].shape == (1,) and a[1, 2].shape == (1, 1)
     held = copy.deepcopy({"a": a})
     assert held["a"] is a
     try:

@@ -26,14 +26,34 @@ for _d, _n in _OF.items():
 _cache = {}
 
 
-class LaterFormat:
+for _name, _type in (("bfloat16", bfloat16), ("float8_e4m3", float8_e4m3), ("float8_e5m2", float8_e5m2),
+                     ("tfloat32", tfloat32)):
+    np.sctypeDict.setdefault(_name, _type)  # np.dtype("bfloat16")
+
+
+class DType(str):
+    """A number format of the newer dialect, where types are texts: their names. NumPy takes it for its own type."""
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        if isinstance(other, str) or other is None:
+            return str.__eq__(self, other) is True
+        try:
+            return np.dtype(other) == np.dtype(str(self))
+        except TypeError:
+            return False
+
+    def __ne__(self, other):
+        return not self == other
+
+    name = property(str)
+    itemsize = property(lambda self: np.dtype(str(self)).itemsize)
+
+
+class LaterFormat(DType):
     """A number format that a later chip has: kernels compare types with it; no tensor is made of it."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __repr__(self):
-        return self.name
+    __slots__ = ()
 
 
 def ours(dtype):
@@ -65,6 +85,14 @@ def code(dtype, otherwise=None):
 
 def dtype_of(number):
     return _DTYPES[number]
+
+
+_TEXTS = {number: DType("tfloat32" if number == TF32 else dtype.name) for number, dtype in _DTYPES.items()}
+
+
+def text_of(number):
+    """The type as the newer dialect has it."""
+    return _TEXTS[number]
 
 
 def size_of(number):

@@ -126,7 +126,8 @@ def _compiled(func, grid, args, kwargs, kind, together):
     before = dict(state.__dict__)
     state.__dict__.clear()
     state.trace = machine().trace(func.__name__, settings.instructions)
-    if _newer(func):
+    state.newer = _newer(func)
+    if state.newer:
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
     state.known, state.loops, state.placed = {}, [], {}

@@ -8,7 +8,7 @@ from trnsim import _core
 from trnsim.nki import _dtypes, language
 from trnsim.nki._emit import NAMES, binary
 from trnsim.nki._language.composed import assign
-from trnsim.nki._state import HBM, current, error
+from trnsim.nki._state import HBM, current, error, state
 
 View = _core.View
 
@@ -109,7 +109,7 @@ for _op in ("__int__", "__index__", "__float__", "__floordiv__", "__rfloordiv__"
     setattr(View, _op, _dynamic)
 View.__iter__ = lambda self: (self[i] for i in range(self.shape[0]))
 View.__len__ = lambda self: self.shape[0]
-View.dtype = property(lambda self: _dtypes.dtype_of(self.code))
+View.dtype = property(lambda self: (_dtypes.text_of if state.newer else _dtypes.dtype_of)(self.code))
 View.itemsize = property(lambda self: _dtypes.size_of(self.code))
 View.size = property(lambda self: self.partitions * self.cols)
 View.on_hbm = property(lambda self: self.space == HBM)

@@ -1,9 +1,7 @@
 """nki of SDK 2.27 and later (`import nki`): instructions write to `dst`, which comes first; the same tracer."""
-import numpy as _np
-
 from trnsim.nki import typing  # noqa: F401
 from trnsim.nki._jit import baremetal, benchmark, profile  # noqa: F401
 from trnsim.nki._newer import collectives, compiler, experimental, isa, language, tensor  # noqa: F401
 from trnsim.nki._newer.kernels import Kernel, jit, simulate  # noqa: F401
 
-dtype = _np.dtype  # of annotations
+dtype = language.DType  # of annotations

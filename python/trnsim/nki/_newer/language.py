@@ -1,12 +1,10 @@
 """nki.language of the newer dialect."""
-import numpy as _np
-
 from trnsim.nki._language.types import Buffer as MemoryRegion  # noqa: F401
-from trnsim.nki._language.types import (  # noqa: F401
-    bfloat16, float8_e4m3, float8_e5m2, hbm, private_hbm, psum, sbuf, shared_hbm, tfloat32)
+from trnsim.nki._language.types import hbm, private_hbm, psum, sbuf, shared_hbm  # noqa: F401
 from trnsim.nki._newer.types import (  # noqa: F401
-    bool_, float4_e2m1fn_x4, float8_e4m3fn, float8_e4m3fn_x4, float8_e5m2_x4, float8_e8m0fnu, float16, float32, int8,
-    int16, int32, tile_size, uint8, uint16, uint32)
+    bfloat16, bool_, float4_e2m1fn_x4, float8_e4m3, float8_e4m3fn, float8_e4m3fn_x4, float8_e5m2, float8_e5m2_x4,
+    float8_e8m0fnu, float16, float32, int8, int16, int32, tfloat32, tile_size, uint8, uint16, uint32)
+from trnsim.nki._dtypes import DType  # noqa: F401
 from trnsim.nki._newer.elementwise import OPERATIONS as _OPERATIONS
 from trnsim.nki._newer.elementwise import (  # noqa: F401, A004
     abs_max, abs_min, all, average, broadcast_to, bypass, copy, dropout, expand_dims, gather_flattened,
@@ -23,5 +21,5 @@ from trnsim.nki._state import missing as _missing
 
 globals().update(_OPERATIONS)  # add, exp, sum, ...
 _s.guard(globals(), "nl", _s.rows(_t.TEXT))
-NkiTensor, DType = _c.View, _np.dtype
+NkiTensor = _c.View
 __getattr__ = _missing("nl")

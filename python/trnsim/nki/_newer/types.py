@@ -1,11 +1,9 @@
 """nki.language of the newer dialect: number formats, whose text is their name, and sizes."""
-import numpy as np
-
 from trnsim.nki import _dtypes
 
-float32, float16, bool_ = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.bool_)
-int8, int16, int32 = np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.int32)
-uint8, uint16, uint32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32)
+float32, tfloat32, float16, bfloat16, float8_e4m3, float8_e5m2, bool_ = map(
+    _dtypes.DType, ("float32", "tfloat32", "float16", "bfloat16", "float8_e4m3", "float8_e5m2", "bool_"))
+int8, int16, int32, uint8, uint16, uint32 = map(_dtypes.DType, ("int8", "int16", "int32", "uint8", "uint16", "uint32"))
 
 
 class tile_size:
