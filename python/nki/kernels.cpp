@@ -187,6 +187,8 @@ void bind_kernels(py::module_& m) {
         return out;
       }))
       .def_property_readonly("generation", [](const Machine& machine) { return machine.target.generation; })
+      .def_property_readonly("sbuf_bytes",
+                             [](const Machine& machine) { return trnsim::sbuf_for_kernels(machine.target); })
       .def("trace", [](const std::shared_ptr<Machine>& machine, const std::string& name, std::size_t most) {
         begin_trace();
         return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},

@@ -149,6 +149,26 @@ std::vector<Doubt> doubts(const VirtualBlock& block, const std::vector<LoopTrace
   return Doubter{block}.run(loops);
 }
 
+std::vector<Doubt> sums_of_values(const VirtualBlock& block) {
+  std::map<std::uint32_t, std::vector<Patch>> values;  // by buffer: those of other engines
+  std::vector<Doubt> out;
+  for (const Instr& i : block.instrs) {
+    if (i.dst.space != Space::kPsum) continue;
+    std::vector<Patch>& all = values[i.dst.reg];
+    const Patch patch = patch_of(i.dst);
+    const bool product = i.engine == isa::Engine::kTensor;
+    if (product && i.accumulate && any_overlaps(all, patch)) {
+      const Doubt doubt{i.label, "a product is added to PSUM, and none before has overwritten it"};
+      if (std::ranges::find(out, doubt) == out.end()) out.push_back(doubt);
+    }
+    if (!product)
+      add_patch(all, patch);
+    else if (!i.accumulate)
+      std::erase_if(all, [&](const Patch& o) { return o.overlaps(patch); });
+  }
+  return out;
+}
+
 std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> written) {
   std::vector<Doubt> out;
   const auto in_hbm = [&](const Tile* t) { return t->space == Space::kHbm && t->reg < written.size(); };

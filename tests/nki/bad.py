@@ -129,6 +129,44 @@ CASES = [
     ("an assertion on numbers of the run", NEWER, "AssertionError", """
     assert nl.equal(a, b)
     assert nl.equal(nl.add(a, 1.0), b)  # HERE"""),
+    ("a product added to what a memset wrote", NEWER, "warning: none before has overwritten", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.memset(t, 1.0)
+    nisa.nc_matmul(t, a[:, :128], b, accumulate=True)  # HERE
+    nisa.tensor_copy(c, t)
+    nisa.dma_copy(out, c)"""),
+    ("a small tile of the array on NeuronCore-v2", NEWER, "NeuronCore-v3 on", """
+    t = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(t, a[0:32, :64], b[0:32], tile_position=(32, 0), tile_size=(32, 128))  # HERE"""),
+    ("a DMA transpose that converts", NEWER, "float32 to bfloat16", """
+    t = nl.ndarray((64, 16), dtype=nl.bfloat16)
+    nisa.dma_transpose(t, x[0:16, 0:64])  # HERE"""),
+    ("software descriptors of a DMA transpose", NEWER, "swdge does not transpose", """
+    t = nl.ndarray((64, 16), dtype=nl.float32)
+    nisa.dma_transpose(t, x[0:16, 0:64], dge_mode=nisa.dge_mode.swdge)  # HERE"""),
+    ("a power of what is in PSUM", NEWER, "does not reach PSUM", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(t, a[:, :128], b)
+    nisa.tensor_tensor(c, t, a, nl.power)  # HERE"""),
+    ("a selection of what is in PSUM", NEWER, "does not reach PSUM", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(t, a[:, :128], b)
+    nisa.affine_select(c, [[1, 512]], 1, t, 0.0)  # HERE"""),
+    ("one operand for all elements of two operations", NEWER, "operand1 has 1 elements", """
+    nisa.scalar_tensor_tensor(c, a, nl.multiply, 2.0, nl.add, b[:, 0:1])  # HERE"""),
+    ("bits in two operations", NEWER, "not on bits", """
+    t = nl.ndarray((128, 4), dtype=nl.int32)
+    nisa.memset(t, 1)
+    nisa.scalar_tensor_tensor(t, t, nl.bitwise_and, 2, nl.bitwise_or, t)  # HERE"""),
+    ("an engine that starts no descriptors", NEWER, "without dge_mode.hwdge", """
+    nisa.dma_copy(c, x, engine=nisa.engine.sync)  # HERE"""),
+    ("an address behind SBUF", NEWER, "exceed SBUF", """
+    t = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf, address=(0, 300000))  # HERE"""),
+    ("partitions that no tensor has", NEWER, "cannot begin at 32", """
+    t = nl.ndarray((64, 64), dtype=nl.float32, buffer=nl.sbuf, address=(32, 0))  # HERE"""),
+    ("a loop of registers in a fixed order", NEWER, "no_reorder", """
+    with nl.no_reorder():
+        nl.fori_loop(0, 3, lambda i: None)  # HERE"""),
     ("an operation without its operand", NEWER, "no operand1", """
     nisa.tensor_scalar(c, a, nl.add, 1.0, op1=nl.multiply)  # HERE"""),
     ("two operands in PSUM", NEWER, "both in PSUM", """

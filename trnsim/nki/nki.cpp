@@ -53,12 +53,15 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const std::vector
   std::vector<bool> given;
   for (const NkiTensor& t : tensors) given.push_back(t.input);
   const std::vector<runtime::nki::Doubt> empty = runtime::nki::unwritten_reads(block, std::move(given));
-  if (trace.newer())
-    runtime::nki::require_loaded(block, machine.target().geometry.sbuf_partition_bytes - kCompilerSbuf);
+  std::vector<runtime::nki::Doubt> sums;
+  if (trace.newer()) {
+    sums = runtime::nki::sums_of_values(block);
+    runtime::nki::require_loaded(block, sbuf_for_kernels(machine.target()));
+  }
   runtime::nki::Arranged out =
       runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
                             trace.loops(), trace.open());
-  for (const auto& more : {empty, trace.doubts()}) out.doubts.insert(out.doubts.end(), more.begin(), more.end());
+  for (const auto& more : {empty, sums, trace.doubts()}) out.doubts.insert(out.doubts.end(), more.begin(), more.end());
   return out;
 }
 

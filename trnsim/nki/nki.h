@@ -49,6 +49,10 @@ std::optional<std::filesystem::path> nki_module();
 
 /// Bytes of each SBUF partition that the compiler reserves. Source: AWS Neuron docs, nki.compiler.sbuf.alloc.
 inline constexpr std::int64_t kCompilerSbuf = std::int64_t{16} * 1024;
+/// Bytes of a partition that kernels get.
+inline std::int64_t sbuf_for_kernels(const isa::Target& target) {
+  return target.geometry.sbuf_partition_bytes - kCompilerSbuf;
+}
 
 /// Seconds of the critical path that each label of the block holds. `result`: with the trace of all instructions.
 std::vector<double> critical_lines(const isa::Block& block, const hw::SimResult& result);

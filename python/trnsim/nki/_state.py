@@ -25,6 +25,7 @@ class _State(threading.local):
     peeked = None      # a tensor in HBM through which numbers of the run are asked for
     recipes = {}       # calls that were made before
     heard = None       # the instructions of a call that is made for the first time
+    ordered = False    # a block of nl.no_reorder is open
     newer = False      # the kernel is of the newer dialect
     prints = None      # what nl.device_print keeps: (prefix, value); None: nothing is printed
     into = None        # where the next instruction writes: `dst` of the newer dialect

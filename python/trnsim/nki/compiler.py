@@ -2,7 +2,7 @@
 import inspect
 
 from trnsim.nki import language as nl
-from trnsim.nki._state import PSUM, SBUF, error
+from trnsim.nki._state import PSUM, SBUF, error, state
 
 
 def _linear(shape, indices, scale, base):
@@ -25,7 +25,7 @@ def _called(func, index, partitions, size):
     return func(**named)
 
 
-def _check_partitions(start, size):
+def check_partitions(start, size):
     steps = 128 if size > 64 else 64 if size > 32 else 32
     if start % steps or start + size > 128:
         raise error(f"{size} partitions cannot begin at {start}",
@@ -43,10 +43,11 @@ class _Sbuf(nl.Buffer):
         """Where `func(block, partitions, bytes)` says: (first partition, byte)."""
         def place(index, partitions, size):
             start, byte = _called(func, index, partitions, size)
-            _check_partitions(int(start), int(partitions))
-            if byte < 0 or byte + size > SBUF_BYTES:
-                raise error(f"bytes {byte} to {byte + size} of a partition exceed SBUF, which has {SBUF_BYTES} for "
-                            "kernels", "place it lower, or use smaller tiles")
+            check_partitions(int(start), int(partitions))
+            most = state.machine().sbuf_bytes
+            if byte < 0 or byte + size > most:
+                raise error(f"bytes {byte} to {byte + size} of a partition exceed SBUF, which has {most} for kernels",
+                            "place it lower, or use smaller tiles")
             return start, byte
         return nl.Buffer("sbuf", SBUF, place=place)
 
@@ -66,7 +67,7 @@ class _Psum(nl.Buffer):
         """Where `func(block, partitions, bytes)` says: (bank, first partition, byte)."""
         def place(index, partitions, size):
             bank, start, byte = _called(func, index, partitions, size)
-            _check_partitions(int(start), int(partitions))
+            check_partitions(int(start), int(partitions))
             if size + byte > BANK_BYTES or not 0 <= bank < BANKS:
                 raise error(f"{size} bytes at byte {byte} of bank {bank} exceed PSUM: {BANKS} banks of {BANK_BYTES}",
                             "use another bank, or smaller tiles")
@@ -80,7 +81,7 @@ class _Psum(nl.Buffer):
                                            _linear(num_free_tiles, i, f, base_addr)))
 
 
-SBUF_BYTES, BANK_BYTES, BANKS = (192 - 16) * 1024, 2048, 8  # nki.compiler.sbuf.alloc, psum.alloc
+BANK_BYTES, BANKS = 2048, 8  # nki.compiler.psum.alloc
 sbuf, psum = _Sbuf(), _Psum()
 hbm = nl.hbm
 

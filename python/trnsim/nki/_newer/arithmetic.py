@@ -13,18 +13,27 @@ from trnsim.nki._newer.emit import DONE, destination, into
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import reduce_cmd as commands
 from trnsim.nki._newer.registers import known_value, remember
-from trnsim.nki._state import error, state
+from trnsim.nki._state import PSUM, error, state
 
 _MAX = "maximum"
 
 
 def tensor_tensor(dst, data1, data2, op, engine=engines.unknown, name=None):
+    if alu_name(op) == "pow":
+        _outside_psum("nl.power", dst, data1, data2)
     small = e.is_tile(dst) and dst.size == 1
     values = [known_value(d) for d in (data1, data2)] if small and e.is_tile(data1) and e.is_tile(data2) else [None]
     out = into(dst, isa.tensor_tensor, data1, data2, op, engine=engine)
     if None not in values:
         remember(dst, _folded(op, *values))
     return out
+
+
+def _outside_psum(what, *tiles):
+    """GpSimdE does not reach PSUM."""
+    if any(e.is_tile(t) and t.space == PSUM for t in tiles):
+        raise error(f"{what} of a tile in PSUM: it is GpSimdE's, which does not reach PSUM",
+                    "copy it to SBUF with nisa.tensor_copy")
 
 
 def tensor_scalar(dst, data, op0, operand0, reverse0=False, op1=None, operand1=None, reverse1=False,
@@ -48,7 +57,15 @@ def tensor_copy_predicated(dst, src, predicate, reverse_pred=False, name=None):
     return DONE
 
 
+_BITS = ("and", "or", "xor", "not", "shl", "shr")
+
+
 def scalar_tensor_tensor(dst, data, op0, operand0, op1, operand1, reverse0=False, reverse1=False, name=None):
+    if any(alu_name(op) in _BITS for op in (op0, op1)):
+        raise error("scalar_tensor_tensor works on numbers, not on bits", "use nisa.tensor_scalar and tensor_tensor")
+    if operand1.cols != tile(data).cols:
+        raise error(f"operand1 has {operand1.cols} elements in a partition, data has {data.cols}",
+                    "give one for each element of data; operand0 may have one for each partition")
     return into(dst, isa.scalar_tensor_tensor, data=data, op0=op0, operand0=operand0, op1=op1, operand1=operand1,
                 reverse0=reverse0, reverse1=reverse1)
 
@@ -193,6 +210,9 @@ def select_reduce(dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd
 def range_select(dst, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd=commands.reset_reduce,
                  reduce_res=None, reduce_op=_MAX, range_start=0, on_false_value=None, name=None):
     _greatest("range_select", reduce_op)
+    if not {alu_name(comp_op0), alu_name(comp_op1)} <= {"eq", "lt", "le", "gt", "ge"}:
+        raise error("range_select compares by another operation", "use nl.equal, less, less_equal, greater or "
+                    "greater_equal")
     if on_false_value is not None and np.float32(on_false_value) != np.float32(modes.fp32_min()):
         state.doubts.append((_core._line(), f"range_select writes {modes.fp32_min():.8g}, not {on_false_value}"))
     return into(dst, isa.range_select, on_true_tile=on_true_tile, comp_op0=comp_op0, comp_op1=comp_op1, bound0=bound0,
@@ -212,7 +232,8 @@ def iota(dst, pattern, offset=0, channel_multiplier=0, name=None):
 def affine_select(dst, pattern, channel_multiplier, on_true_tile, on_false_value, cmp_op="equal", offset=0,
                   name=None):
     """The tile where the affine number compares with 0, elsewhere the value."""
-    to, data = destination(dst), e.in_sbuf(tile(on_true_tile))
+    _outside_psum("affine_select", dst, on_true_tile)
+    to, data = destination(dst), tile(on_true_tile)
     steps = _pattern(pattern, to)
     first, row, step, _ = _affine(offset, channel_multiplier, steps)
     put("affine_select", e.GPSIMD, _shaped(to, steps), _shaped(data, steps), alu0=ALU[alu_name(cmp_op)],

@@ -1,5 +1,4 @@
 """nki.isa of the newer dialect: TensorE, DMA and copies."""
-from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
 from trnsim.nki._emit import alu_name, put, tile
@@ -16,7 +15,7 @@ from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import matmul_perf_mode as perf
 from trnsim.nki._newer.modes import oob_mode as oob
 from trnsim.nki._newer.registers import known_value, remember
-from trnsim.nki._state import HBM, PSUM, error, state
+from trnsim.nki._state import HBM, PSUM, error
 
 
 def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, engine=engines.unknown, name=None):
@@ -39,9 +38,11 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
 
 def _check_descriptors(dst, src, mode, engine):
     """Who may write the descriptors of a copy. Source: nki.isa.dma_copy and the reference of dge_mode."""
-    if mode is dge.unknown:
+    if mode is dge.unknown and engine is engines.unknown:
         return
     rules = (
+        (mode is dge.hwdge or engine is engines.unknown, f"engine.{engine.name} without dge_mode.hwdge: engines start "
+         "no other transfers", "add dge_mode=nisa.dge_mode.hwdge, or leave the engine out"),
         (mode is not dge.hwdge or src.dtype == dst.dtype,
          f"hardware descriptor generation moves bytes: {src.dtype} does not become {dst.dtype}",
          "give both the same type (.view), or use dge_mode.swdge"),
@@ -134,6 +135,7 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
     if list(dst.shape) != shape:
         raise error(f"dst has the shape {tuple(dst.shape)}, the result has {tuple(shape)}",
                     "give a destination of that shape")
+    _check_transpose(dst, src, dge_mode)
     if src.by_values and src.space == HBM and src.index.size == 1:
         _transpose_moved(dst, src, oob_mode is oob.skip)
     elif src.by_values:
@@ -141,6 +143,26 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
     else:
         isa_moves.transpose_planes(dst, src)
     return DONE
+
+
+def _check_transpose(dst, src, mode):
+    """What DMA transposes, and who writes its descriptors. Source: nki.isa.dma_transpose."""
+    first, last = src.shape[0], src.shape[-1]
+    sixteen = first == 16 if src.ndim == 2 else first in (1, 2, 4, 8, 16) and first * src.shape[-2] % 16 == 0
+    other, one = (dge.swdge, "gathered rows") if src.by_values else (dge.hwdge, "rows that no index names")
+    rules = (
+        (src.code == dst.code, f"a DMA transpose of {src.dtype} to {dst.dtype}", "give both the same type"),
+        (mode in (dge.unknown, other), f"dge_mode.{mode.name} does not transpose {one}",
+         f"use dge_mode.{other.name}, or leave it out"),
+        (mode is not dge.hwdge or e.is_later(3), "hardware descriptor generation exists from NeuronCore-v3 on",
+         "leave dge_mode out"),
+        (mode is not dge.hwdge or (sixteen and last <= 128 and dst.itemsize == 2),
+         f"hardware descriptor generation does not transpose {tuple(src.shape)} of {src.dtype}",
+         "give 16 rows of at most 128 numbers of two bytes, or leave dge_mode out"),
+    )
+    for holds, what, fix in rules:
+        if not holds:
+            raise error(what, fix)
 
 
 def _transpose_moved(dst, src, skip):
@@ -181,12 +203,11 @@ def nc_matmul(dst, stationary, moving, is_stationary_onezero=False, is_moving_on
     to = destination(dst)
     if to.space != PSUM:
         raise error("TensorE writes to PSUM", "give a destination with buffer=nl.psum")
-    begins = e.current().starts_sum(to)
-    adds = not begins if accumulate is None else bool(accumulate)
-    if adds and begins:
-        state.doubts.append((_core._line(), "a product is added to PSUM, and none before has overwritten it"))
+    adds = not e.current().starts_sum(to) if accumulate is None else bool(accumulate)
     if bool(tile_position) != bool(tile_size):
         raise error("tile_position and tile_size make a tile of the array together", "give both, or neither")
+    if tile_size and 32 in tile_size and not e.is_later(3):
+        raise error("tiles of 32 rows or columns of the array exist from NeuronCore-v3 on", "use tiles of 64")
     if perf_mode is not perf.none:
         return into(to, double_row, stationary, moving, perf_mode.value, adds)
     return into(to, product, (stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,

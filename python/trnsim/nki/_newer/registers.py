@@ -139,10 +139,18 @@ def known_value(view):
 
 def loop(start, stop, step):
     """The values of a loop, each a register that its body cannot write."""
+    in_any_order()
     begin, end = (b.number() if isinstance(b, VirtualRegister) else int(b) for b in (start, stop))
     if isinstance(step, VirtualRegister) or int(step) <= 0:
         raise error("a dynamic loop counts up by a number that is known", "give a positive step")
     return range(int(begin), int(end), int(step))
+
+
+def in_any_order():
+    """Errors: in a block of nl.no_reorder, which holds no loops of the sequencers."""
+    if state.ordered:
+        raise error("a loop that registers count in a block of nl.no_reorder", "use nl.sequential_range, or close the "
+                    "block")
 
 
 def offset_tile(x):
@@ -151,7 +159,7 @@ def offset_tile(x):
         if x.tile is not None and not x.known:
             return offset_tile(x.tile)
         number = e.temp([1, 1], _dtypes.INT32)
-        e.put("memset", e.VECTOR, number, imm=e.number(x.value))
+        e.fill(e.VECTOR, number, x.value)
         return number
     if x.size != 1:
         raise error("a dynamic offset is one number", "give a tensor of the shape (1, 1)")

@@ -1,14 +1,17 @@
 """nki.language of the newer dialect: tensors, loops, the programs of a grid."""
 import contextlib
 import copy
+import math
 
 import numpy as np
 
+from trnsim.nki import _dtypes, compiler
 from trnsim.nki import _emit as e
 from trnsim.nki._language import indices, moves, tensors
 from trnsim.nki._language.types import Buffer, hbm, private_hbm, psum, sbuf, shared_hbm
-from trnsim.nki._newer.registers import VirtualRegister, loop
-from trnsim.nki._state import HBM, PSUM, SBUF, current, error
+from trnsim.nki._newer.registers import VirtualRegister, in_any_order, loop
+from trnsim.nki._newer.types import tile_size
+from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
 
 _BANK = 2048  # bytes of a PSUM bank in each partition
 
@@ -56,7 +59,7 @@ def ndarray(shape, dtype, buffer=sbuf, name="", address=None):
     if axis != 0 and buffer.space != HBM:
         raise error("the partitions are not the first axis", "fold axes in front of them, or make a list of tensors")
     if address is not None:
-        buffer = _placed(buffer, address)
+        buffer = _placed(buffer, address, sizes, _dtypes.size_of(_dtypes.code(dtype)))
     if buffer.space != HBM and len(sizes) == 1:
         sizes.append(1)
     return tensors.made(sizes, axis, dtype, buffer, name)
@@ -72,12 +75,18 @@ def _named(text):
 _NAMED = {"sbuf": sbuf, "psum": psum, "hbm": hbm, "private_hbm": private_hbm, "shared_hbm": shared_hbm}
 
 
-def _placed(buffer, address):
+def _placed(buffer, address, sizes, itemsize):
     if buffer.space == HBM:
         raise error("a tensor in HBM has no address of its own", "leave the address out")
     part, byte = (int(a) for a in address)
     if buffer.space == PSUM and byte % _BANK:
         raise error(f"byte {byte} is no beginning of a PSUM bank", f"use a multiple of {_BANK}")
+    compiler.check_partitions(part, sizes[0])
+    end = byte + math.prod(sizes[1:]) * itemsize
+    memory, most = ("SBUF", tile_size.sbuf_fmax_bytes) if buffer.space == SBUF else ("PSUM", 8 * _BANK)
+    if byte < 0 or end > most:
+        raise error(f"bytes {byte} to {end} of a partition exceed {memory}, which has {most} for kernels",
+                    "place it lower, or use smaller tiles")
     return Buffer(buffer.name, buffer.space, place=lambda *_: (part, byte))
 
 
@@ -163,7 +172,11 @@ def device_print(print_prefix, tensor):
 @contextlib.contextmanager
 def no_reorder():
     """Instructions keep their data's order anyhow; others are scheduled as everywhere."""
-    yield
+    before, state.ordered = state.ordered, True
+    try:
+        yield
+    finally:
+        state.ordered = before
 
 
 def is_hbm(buffer):
@@ -214,6 +227,7 @@ def fori_loop(lower, upper, body_fun, step=1):
 
 
 def while_loop(init, body_fun):
+    in_any_order()
     register = init
     while bool(register):
         register = body_fun(VirtualRegister(register.value, tile=register.tile))
