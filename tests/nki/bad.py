@@ -114,6 +114,8 @@ CASES = [
     t = nl.load(x)
     for i in nl.affine_range(t):  # HERE
         nl.store(out[p, f], t)"""),
+    ("a kernel of the SDK's own", OLDER, "the SDK's own kernels", """
+    from neuronxcc.nki.kernels.attention import flash_fwd  # HERE"""),
     ("an assertion of the kernel", OLDER, "AssertionError", """
     assert x.shape[0] == 64, "rows"  # HERE"""),
     ("a function of NumPy of a tile", OLDER, "NumPy computes on the host", """

@@ -5,6 +5,8 @@ import importlib.machinery
 import sys
 import types
 
+from trnsim import _core
+from trnsim._errors import Error
 from trnsim.nki import _host
 
 
@@ -30,13 +32,30 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return module
         if _host.known(spec.name):
             return _host.module(spec.name)
-        return _Alias(spec.name, importlib.import_module(self._target(spec.name)))
+        try:
+            return _Alias(spec.name, importlib.import_module(self._target(spec.name)))
+        except ModuleNotFoundError as problem:
+            if not (problem.name or "").startswith("trnsim."):
+                raise
+            raise _Absent(spec.name) from None
 
     def exec_module(self, module):
         if isinstance(module, _Alias):
             target = module.__dict__["_target"]
             target.__dict__.setdefault("__path__", [])  # modules below it are found here, in whatever order they come
             sys.modules[module.__spec__.name] = target
+
+
+class _Absent(Error, ModuleNotFoundError):
+    """A module of the SDK that is not here; ImportError for scripts that try it."""
+
+    def __init__(self, name):
+        if name.startswith("neuronxcc.nki.kernels"):
+            what, fix = "these are the SDK's own kernels", ("put a kernel of that name beside the script; AWS publishes "
+                                                            "their sources in nki-samples, src/nki_samples/reference")
+        else:
+            what, fix = "there is no such module", "trnsim nki --list names all functions of both dialects"
+        super().__init__(_core._line(), f"import {name}: {what}", fix)
 
 
 # Modules of the SDK that kernels import names from, and the module here that has these names.
