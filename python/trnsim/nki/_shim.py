@@ -52,7 +52,7 @@ class _Absent(Error, ModuleNotFoundError):
     def __init__(self, name):
         if name.startswith("neuronxcc.nki.kernels"):
             what = "these are the SDK's own kernels"
-            fix = "put a kernel of that name beside the script: nki-samples has their sources (src/nki_samples/reference)"
+            fix = "put a kernel of that name beside the script; nki-samples has their sources (nki_samples/reference)"
         else:
             what, fix = "there is no such module", "trnsim nki --list names all functions of both dialects"
         super().__init__(_core._line(), f"import {name}: {what}", fix)
