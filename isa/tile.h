@@ -13,9 +13,10 @@ enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 // The same in every generation: the limits of an instruction's operand.
 inline constexpr int kPartitions = 128;
 inline constexpr std::int64_t kMovingColumns = 512;  // of a matmul
-/// Sizes that simulated memories have room for; a core's own sizes are its target's (isa/target.h).
-inline constexpr std::int64_t kMostSbufPartitionBytes = std::int64_t{224} * 1024;
-inline constexpr std::int64_t kMostPsumPartitionBytes = std::int64_t{16} * 1024;
+/// Sizes that simulated memories have room for: those of two cores of NeuronCore-v3, whose work one does where programs
+/// of a kernel meet. A core's own sizes are its target's (isa/target.h).
+inline constexpr std::int64_t kMostSbufPartitionBytes = std::int64_t{448} * 1024;
+inline constexpr std::int64_t kMostPsumPartitionBytes = std::int64_t{32} * 1024;
 
 /// Tensors begin in HBM at a multiple of it, bytes: a convention of programs, for long descriptors.
 inline constexpr std::uint64_t kHbmAlign = 512;

@@ -150,6 +150,7 @@ void bind_trace(py::module_& m) {
       .def_property_readonly("made", &Trace::made)
       .def("program", &Trace::program)
       .def("programs_met", &Trace::programs_met)
+      .def("set_apart", &Trace::set_apart)
       .def("set_newer", &Trace::set_newer)
       .def("begin_loop", &Trace::begin_loop)
       .def("next_iteration", &Trace::next_iteration)

@@ -185,7 +185,8 @@ std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> 
 namespace {
 
 bool share_bytes(const isa::Tile& x, const isa::Tile& y) {
-  if (x.space != y.space || x.start >= y.start + y.partitions || y.start >= x.start + x.partitions) return false;
+  if (x.space != y.space || x.reg != y.reg || x.start >= y.start + y.partitions || y.start >= x.start + x.partitions)
+    return false;
   const ByteRange a = ByteRange::of(x), b = ByteRange::of(y);
   return x.offset + a.low < y.offset + b.high && y.offset + b.low < x.offset + a.high;
 }

@@ -97,7 +97,7 @@ View Trace::tensor(const TensorSpec& spec) {
   auto storage = std::make_shared<Storage>();
   View view{.storage = storage, .dtype = spec.dtype};
   storage->trace = self_, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
-  storage->fill = spec.fill, storage->places = spec.places;
+  storage->fill = spec.fill, storage->places = spec.places, storage->core = apart_ ? program_ : 0;
   const bool on_chip = spec.space != Space::kHbm;
   set_axes(view, spec.sizes, on_chip ? spec.partition_axis : -1);
   if (!on_chip) {
@@ -141,7 +141,7 @@ std::uint32_t Trace::buffer_of(const View& view) {
   if (s.places.empty()) {
     state.buffer = block_.add({.space = s.space, .bytes = bytes, .parts = s.parts});
   } else {  // all that a kernel places itself is in one buffer, so that accesses to shared bytes keep their order
-    Direct& direct = direct_[s.space == Space::kPsum];
+    Direct& direct = direct_[s.core][s.space == Space::kPsum];
     if (direct.buffer == 0)
       direct.buffer = block_.add({.space = s.space, .bytes = 0, .parts = target_.geometry.partitions});
     direct.bytes = std::max(direct.bytes, s.places.at(static_cast<std::size_t>(view.block)).byte + bytes);

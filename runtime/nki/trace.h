@@ -82,6 +82,8 @@ class Trace {
   /// Another program of the launch grid goes on: its own loops are open. Loops in which programs take turns are not
   /// joined.
   void program(std::size_t number);
+  /// Each program of the launch grid has a core, and its memories, of its own.
+  void set_apart() { apart_ = true; }
   /// The programs of the launch grid have met.
   void programs_met() { races_.meet(); }
 
@@ -98,6 +100,8 @@ class Trace {
   /// The kernel is of the newer dialect, whose compiler has rules of its own.
   void set_newer() { newer_ = true; }
   bool newer() const { return newer_; }
+  /// The kernel has placed tensors of SBUF itself.
+  bool places() const { return !direct_.empty() && direct_.begin()->second[0].buffer != 0; }
   /// Doubts that arose while it was traced.
   const std::vector<Doubt>& doubts() const { return doubts_; }
 
@@ -137,7 +141,7 @@ class Trace {
   std::uint32_t label_ = 0;
   EngineBooks books_;
   Constants<View> constants_;
-  std::array<Direct, 2> direct_;
+  std::map<std::size_t, std::array<Direct, 2>> direct_;  // by core
   std::vector<LoopTrace> loops_, open_loops_;
   std::map<std::size_t, std::vector<LoopTrace>> other_loops_;  // of programs that wait
   std::size_t program_ = 0;
@@ -145,6 +149,7 @@ class Trace {
   std::vector<std::uint32_t> open_;
   Placed placed_;
   bool shared_ = false;  // by several programs
+  bool apart_ = false;   // each on a core of its own
   Races races_;
   std::vector<Doubt> doubts_;
 };

@@ -116,6 +116,7 @@ struct Storage {
   std::int64_t parts = 1, cols = 1;  // of a block; of a tensor in HBM all elements are columns
   std::vector<BlockState> blocks;
   std::vector<Place> places;  // explicit allocation: of each block
+  std::size_t core = 0;       // in whose memories it is
   std::optional<double> fill;
   std::uint32_t reg = 0;  // HBM
   bool written = false;   // HBM: by an instruction of the kernel

@@ -241,6 +241,28 @@ check("one program alone", lambda: summed(B), B.sum(1, keepdims=True), 1e-5)
 
 
 @nki.jit
+def placed_apart(x):
+    """Two programs place tiles at the same addresses, up to the end of SBUF: each has the memories of a core."""
+    me, out = nl.program_id(0), nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
+    end = nl.tile_size.total_available_sbuf_size
+    mine = nl.ndarray((64, 64), nl.float32, nl.sbuf, address=(0, 1024))
+    other = nl.ndarray((64, 64), nl.float32, nl.sbuf, address=(0, end - 256))
+    total = nl.ndarray((64, 64), nl.float32, nl.psum, address=(0, 2048))
+    nisa.dma_copy(mine, x[64 * me:64 * me + 64])
+    nisa.activation(mine, nl.exp, mine)
+    nisa.sendrecv(src=mine, dst=other, send_to_rank=1 - me, recv_from_rank=1 - me, pipe_id=0)
+    nisa.tensor_tensor(total, mine, other, nl.add)
+    half = slice(32 * me, 32 * me + 32)
+    nisa.tensor_copy(mine, total)
+    nisa.dma_copy(out[half], mine[half])
+    nisa.core_barrier(out, (0, 1))
+    return out
+
+
+check("programs that place tiles alike", on_trn2(lambda: placed_apart[2](B)), np.exp(B[:64]) + np.exp(B[64:]), 1e-5)
+
+
+@nki.jit
 def places(x):
     out = nl.ndarray((x.shape[0], x.shape[1] + 1), dtype=nl.int32)
     nisa.memset(out, 0)

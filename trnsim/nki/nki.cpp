@@ -54,13 +54,14 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const std::vector
   for (const NkiTensor& t : tensors) given.push_back(t.input);
   const std::vector<runtime::nki::Doubt> empty = runtime::nki::unwritten_reads(block, std::move(given));
   std::vector<runtime::nki::Doubt> sums;
+  // Where a kernel places its tensors, which may fill all of its part, those of the compiler are in the compiler's.
+  const std::int64_t reserved = trace.places() ? 0 : kCompilerSbuf;
   if (trace.newer()) {
     sums = runtime::nki::sums_of_values(block);
-    runtime::nki::require_loaded(block, sbuf_for_kernels(machine.target()));
+    runtime::nki::require_loaded(block, machine.target().geometry.sbuf_partition_bytes - reserved);
   }
-  runtime::nki::Arranged out =
-      runtime::nki::arrange(std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = kCompilerSbuf},
-                            trace.loops(), trace.open());
+  runtime::nki::Arranged out = runtime::nki::arrange(
+      std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = reserved}, trace.loops(), trace.open());
   for (const auto& more : {empty, sums, trace.doubts()}) out.doubts.insert(out.doubts.end(), more.begin(), more.end());
   return out;
 }
@@ -77,7 +78,7 @@ NkiKernel::NkiKernel(runtime::VirtualBlock&& so_far, const std::vector<NkiTensor
                      const hw::MachineParams& machine)
     : machine_{machine},
       arranged_{runtime::nki::arrange(std::move(so_far), machine.target(),
-                                      {.passes = runtime::nki::kAsWritten, .reserved_sbuf = kCompilerSbuf})},
+                                      {.passes = runtime::nki::kAsWritten, .reserved_sbuf = 0})},
       program_{program_of(arranged_, tensors)} {}
 
 NkiKernel::~NkiKernel() = default;

@@ -34,10 +34,12 @@ class Settings:
 settings = Settings()
 
 
-def machine():
-    key = (settings.machine, tuple(settings.changes))
+def machine(cores=1):
+    """The machine of the command; one core does the work of several programs that meet, with the memories of all."""
+    more = [f"{memory}.partition={cores}x" for memory in ("sbuf", "psum")] if cores > 1 else []
+    key = (settings.machine, (*settings.changes, *more))
     if key not in _machines:
-        _machines[key] = _core.Machine(settings.machine, list(settings.changes))
+        _machines[key] = _core.Machine(settings.machine, list(key[1]))
     return _machines[key]
 
 
@@ -125,7 +127,10 @@ def _compiled(func, grid, args, kwargs, kind, together):
     begin = _time.perf_counter()
     before = dict(state.__dict__)
     state.__dict__.clear()
-    state.trace = machine().trace(func.__name__, settings.instructions)
+    state.cores = math.prod(grid) if together else 1
+    state.trace = machine(state.cores).trace(func.__name__, settings.instructions)
+    if together:
+        state.trace.set_apart()
     state.newer = _newer(func)
     if state.newer:
         state.trace.set_newer()
@@ -145,7 +150,7 @@ def _compiled(func, grid, args, kwargs, kind, together):
         taken = {reg for reg, _ in inputs}
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
-        kernel = _core.Kernel(state.trace, tensors, machine(), _passes(func))
+        kernel = _core.Kernel(state.trace, tensors, machine(state.cores), _passes(func))
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
         idle = _doubts.unwritten(results, set(kernel.written()), func)
         compiled.warnings = _doubts.said(state.doubts + kernel.doubts() + idle, settings.warns)

@@ -19,6 +19,7 @@ class _State(threading.local):
     constants = []     # (register, array)
     transposes = True  # transposed loads go over TensorE
     turns = None       # of programs that meet
+    cores = 1          # whose work and memories the machine's one core has
     doubts = []        # (place, text) of what a chip would do wrongly without a word
     loops = []         # the loops of the older dialect that are open: the index of a static one, or None
     placed = {}        # where tensors that loops declare lie, by where they are declared

@@ -107,7 +107,7 @@ def values_now(tile, to=None):
                for i, (_, name, number, shape) in enumerate(state.tensors)]
     arrays = {reg: np.ascontiguousarray(a).reshape(-1).view(np.uint8)
               for reg, a in [(r, a) for r, a, _ in state.arrays] + list(state.constants)}
-    found = _core.value_now(e.current(), (to, tile), tensors, state.machine(), arrays)
+    found = _core.value_now(e.current(), (to, tile), tensors, state.machine(state.cores), arrays)
     return np.frombuffer(found, _dtypes.dtype_of(tile.code))
 
 
