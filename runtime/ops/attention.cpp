@@ -8,9 +8,10 @@ namespace runtime {
 namespace {
 
 /// softmax(alpha * q k^T + mask + bias) v for each head, with dropout p on the probabilities.
-/// Shapes: q [B*S, H*d], k and v [B*K, KV*d] (KV divides H: grouped queries; K is S with attrs.causal), mask [B, K]
+/// Shapes: q [B*S, H*d], k [B*K, KV*d], v [B*K, KV*e] (KV divides H: grouped queries; K is S with attrs.causal; e is d
+/// in all models but those with latents), mask [B, K]
 /// added to the scores of each key (left out: nothing is added), with attrs.biased a bias [H*S, K] of each head's
-/// scores in every sequence, or [S, K] of any head's -> context [B*S, H*d], and for the gradient: probabilities [B*H*S,
+/// scores in every sequence, or [S, K] of any head's -> context [B*S, H*e], and for the gradient: probabilities [B*H*S,
 /// K] before dropout in attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash (never with a
 /// bias) the logarithm of each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only
 /// when j <= i, and i - j < attrs.window if that is not 0; attrs.soft_cap: scores s are soft_cap * tanh(s / soft_cap)
@@ -33,10 +34,13 @@ std::vector<Shape> attention_infer(const Contract& c) {
   if (a.slopes && (a.biased || a.flash || a.soft_cap > 0 || scale_is_data(a)))
     c.fail("slopes go with no other bias, flash, cap or scale that is data", "leave out one of them");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads, batch = std::max<std::int64_t>(1, a.batch);
+  const std::int64_t values = c.in(2).cols;
+  if (values % a.kv_heads != 0 || values / a.kv_heads > kWidestHead)
+    c.fail("its values are of no such heads, or wider than 256", "make their columns a multiple of kv_heads");
   const std::int64_t keys = a.causal ? a.seq : c.in(1).rows / batch;
   c.need(0, a.batch * a.seq, q.cols, "q");
   c.need(1, a.batch * keys, kv, "k");
-  c.need(2, a.batch * keys, kv, "v");
+  c.need(2, a.batch * keys, values, "v");
   const std::size_t given = operands_of(c.node), masked = given - (a.biased || a.slopes ? 1 : 0);
   if (scale_is_data(a) && (a.flash || c.inputs() < 4))
     c.fail("its scale is 0, and no operand says it", "set the scale");
@@ -48,7 +52,7 @@ std::vector<Shape> attention_infer(const Contract& c) {
     c.fail("tiles of keys need flash, and whole chunks", "set flash, and tile_keys to a multiple of 512");
   const std::int64_t rows = a.batch * a.heads * a.seq;
   const Shape kept = a.flash ? Shape{rows, 1, Dtype::kFp32} : Shape{rows, keys, a.softmax.value_or(c.result_type())};
-  return {{q.rows, q.cols, c.result_type()}, kept};
+  return {{q.rows, values / a.kv_heads * a.heads, c.result_type()}, kept};
 }
 
 /// The term added to the score of query i of head h and key j of sequence b.
@@ -66,7 +70,8 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const double scale = scale_is_data(a) ? in.back().at(0, 0) : a.scale;
   if (scale_is_data(a)) in = in.first(in.size() - 1);
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, keys = k.rows / a.batch;
-  Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.flash ? 1 : keys);
+  const std::int64_t width = v.cols / a.kv_heads;
+  Tensor context(q.rows, a.heads * width), p(a.batch * a.heads * a.seq, a.flash ? 1 : keys);
   for (std::int64_t b = 0; b < a.batch; ++b)
     for (std::int64_t h = 0; h < a.heads; ++h)
       for (std::int64_t i = 0; i < a.seq; ++i) {
@@ -84,7 +89,7 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
         for (std::int64_t j = 0; j < keys; ++j) {
           const double weight = x[static_cast<std::size_t>(j)] / sum;
           if (!a.flash) p.at(row, j) = static_cast<float>(weight);
-          add_scaled(context.row(b * a.seq + i) + h * d, weight, v.row(b * keys + j) + h / ratio * d, d);
+          add_scaled(context.row(b * a.seq + i) + h * width, weight, v.row(b * keys + j) + h / ratio * width, width);
         }
       }
   return {context, p};
@@ -125,26 +130,25 @@ class Attention {
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t turn = part.inner; turn < part.inner + part.inner_count; ++turn) {
         const std::int64_t first = turn * group;
-        const std::int64_t kv = first / ratio * h_.size, kv_cols = group / ratio * h_.size;
+        const std::int64_t kv = first / ratio, kvs = group / ratio;
         const RowTiles q = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
-        const RowTiles k = load_rows(e_, h_, node_.in[1], b, kv, kv_cols);
-        const RowTiles v = load_rows(e_, h_, node_.in[2], b, kv, kv_cols);
+        const RowTiles k = load_rows(e_, h_, node_.in[1], b, kv * h_.size, kvs * h_.size);
+        const RowTiles v = load_rows(e_, h_, node_.in[2], b, kv * h_.value_size, kvs * h_.value_size);
         RowTiles context;
         for (std::int64_t t = 0; t < h_.tiles(); ++t)
-          context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
+          context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.value_size));
         HeadPanels keys;
         for (std::int64_t i = 0; i < group; ++i) {
-          const std::int64_t kv_col = i / ratio * h_.size;
-          if (i % ratio == 0) keys = transpose_rows(e_, h_, k, kv_col);
-          const HeadPanels queries = transpose_rows(e_, h_, q, i * h_.size, scale_);
+          if (i % ratio == 0) keys = transpose_rows(e_, h_, k, {i / ratio * h_.size, h_.size});
+          const HeadPanels queries = transpose_rows(e_, h_, q, {i * h_.size, h_.size}, scale_);
           for (std::int64_t t = 0; t < h_.tiles(); ++t)
-            one({b, first + i, t}, queries, {keys, v, kv_col},
-                columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
+            one({b, first + i, t}, queries, {keys, v, i / ratio * h_.value_size},
+                columns(context[static_cast<std::size_t>(t)], i * h_.value_size, h_.value_size));
         }
         for (std::int64_t t = 0; t < h_.tiles(); ++t) {
           const Tile& tile = context[static_cast<std::size_t>(t)];
           const std::int64_t row = b * h_.seq + t * kPartitions;
-          e_.store(e_.hbm(node_.out[0], row, h_.tile_rows(t), first * h_.size, group * h_.size, 1), tile);
+          e_.store(e_.hbm(node_.out[0], row, h_.tile_rows(t), first * h_.value_size, group * h_.value_size, 1), tile);
           if (group == h_.heads) e_.keep(node_.out[0], row, tile);
         }
       }
@@ -197,9 +201,9 @@ class Attention {
       e_.copy(kept, p);
     }
     const std::vector<Tile> panels = transpose_tile(e_, kept, h_.type);
-    const Tile sum = e_.psum(parts, h_.size);
+    const Tile sum = e_.psum(parts, h_.value_size);
     for (std::size_t k = 0; k < panels.size(); ++k)
-      e_.matmul(sum, panels[k], columns(partitions(kv.values[k], panels[k].partitions), kv.col, h_.size), k > 0);
+      e_.matmul(sum, panels[k], columns(partitions(kv.values[k], panels[k].partitions), kv.col, h_.value_size), k > 0);
     e_.copy(context, sum);
   }
 
@@ -360,14 +364,14 @@ bool attention_tiled(Graph& graph, NodeId n, const isa::Geometry& geometry) {
   if (!a.flash) attention_flash(graph, n);
   auto& attrs = graph.node(n).attrs.as<AttentionAttrs>();
   attrs.tile_keys = kTileKeys;
-  if (segment_of(h, attrs) > 0) graph.append_result(n, {h.batch * h.seq, h.heads * (h.size + 2), Dtype::kFp32});
+  if (segment_of(h, attrs) > 0) graph.append_result(n, {h.batch * h.seq, h.heads * (h.value_size + 2), Dtype::kFp32});
   return true;
 }
 
 /// q k^T and p v.
 double attention_flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
-  return 2.0 * 2.0 * h.pairs() * static_cast<double>(h.size);
+  return 2.0 * h.pairs() * static_cast<double>(h.size + h.value_size);
 }
 
 }  // namespace

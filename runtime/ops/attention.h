@@ -24,13 +24,14 @@ using RowTiles = std::vector<Tile>;
 inline constexpr std::int64_t kTileKeys = 4 * kChunk;
 
 struct Heads {
-  std::int64_t batch, seq, keys, heads, kv_heads, size;  // keys: of a sequence; size: of one head
-  Dtype type;                                            // of TensorE's operands
-  Dtype score;                                           // of scores and exponentials in SBUF
-  bool skips;                                            // keys that no query of a tile sees are left out
-  std::int64_t window;                                   // keys that a query sees, itself among them; 0: all
-  std::int64_t tile_keys;                                // keys of a block; 0: rows are whole
-  std::int64_t first = 0;                                // of a block's keys, in the sequence
+  std::int64_t batch, seq, keys, heads, kv_heads;  // keys: of a sequence
+  std::int64_t size, value_size;                   // of a head's queries and keys; of its values and context
+  Dtype type;                                      // of TensorE's operands
+  Dtype score;                                     // of scores and exponentials in SBUF
+  bool skips;                                      // keys that no query of a tile sees are left out
+  std::int64_t window;                             // keys that a query sees, itself among them; 0: all
+  std::int64_t tile_keys;                          // keys of a block; 0: rows are whole
+  std::int64_t first = 0;                          // of a block's keys, in the sequence
   bool is_block = false;
 
   Heads(const Graph& graph, const Node& node);
@@ -63,6 +64,13 @@ struct Heads {
 /// cap * tanh(s / cap); of 0 s itself.
 inline double soft_capped(double s, double cap) { return cap > 0 ? cap * std::tanh(s / cap) : s; }
 
+/// The gradient of capped scores as that of the scores; `t`, their tanh, becomes 1 - t^2.
+inline void cap_gradient(Emitter& e, const Tile& ds, const Tile& t) {
+  e.tensor_tensor(t, t, Alu::kMul, t);
+  e.tensor_scalar(t, t, Alu::kMul, -1.0F, Alu::kAdd, 1.0F);
+  e.tensor_tensor(ds, ds, Alu::kMul, t);
+}
+
 /// Op::pieces of attention and its gradient.
 double heads_and_sequences(const Node& node);
 /// Loads columns [col, col + cols) of sequence b of queries or keys.
@@ -72,8 +80,8 @@ RowTiles load_some_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, S
 /// A head's elements on the partitions: one tile, or two of 128 for a head of up to 256.
 using HeadPanels = std::vector<Tile>;
 inline constexpr std::int64_t kWidestHead = 2 * kPartitions;
-/// [size, rows] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
-HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, Scalar scale = 1.0F);
+/// [cols.size, rows] from these columns of the tiles; four transposes fill a PSUM bank.
+HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, Span cols, Scalar scale = 1.0F);
 inline bool scale_is_data(const AttentionAttrs& a) { return a.scale == 0; }
 /// Operands but for a scale that is data, and the scale: of `parts` partitions where it is data.
 inline std::size_t operands_of(const Node& node) {

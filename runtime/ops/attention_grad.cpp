@@ -10,24 +10,25 @@ namespace {
 
 /// The gradients of attention for q, k and v, and of the scores. With p the probabilities, m the dropout and o the
 /// context: dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
-/// Shapes: q [B*S, H*d], k and v [B*K, KV*d], p [B*H*S, K], do and o [B*S, H*d] -> dq, dk, dv as q, k, v, and with
-/// attrs.biased ds [B*H*S, K]; attrs.scale 0: alpha is the last operand [1, 1] or [B, 1]; with attrs.tile_keys a place
-/// where dq adds up, as q, fp32. With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a
-/// mask [B, K] may follow, p is computed again, and the sum is that of do o over d. With attrs.soft_cap the scores are
-/// computed again, too: ds is also times 1 - tanh^2 of them. Source: Dao et al., arXiv:2205.14135, appendix B.2.
-/// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
+/// Shapes: q [B*S, H*d], k [B*K, KV*d], v [B*K, KV*e], p [B*H*S, K], do and o [B*S, H*e] -> dq, dk, dv as q, k, v, with
+/// attrs.biased also ds [B*H*S, K]; attrs.scale 0: alpha is the last operand [1, 1] or [B, 1]; with attrs.tile_keys a
+/// place where dq adds up, as q, fp32. With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S,
+/// 1], a mask [B, K] may follow, p is computed again, and the sum is that of do o over e. With attrs.soft_cap the
+/// scores are computed again, too: ds is also times 1 - tanh^2 of them. Source: Dao et al., arXiv:2205.14135, appendix
+/// B.2. Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
 std::vector<Shape> attention_grad_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
-  const Value &q = c.in(0), &k = c.in(1);
+  const Value &q = c.in(0), &k = c.in(1), &v = c.in(2);
   const std::int64_t rows = a.batch * a.heads * a.seq, keys = k.rows / a.batch;
   c.need(3, rows, a.flash ? 1 : keys, a.flash ? "logarithms of sums" : "probabilities");
-  c.need(4, q.rows, q.cols, "gradient of the context");
-  c.need(5, q.rows, q.cols, "context");
+  const std::int64_t context = v.cols / a.kv_heads * a.heads;
+  c.need(4, q.rows, context, "gradient of the context");
+  c.need(5, q.rows, context, "context");
   const std::size_t scale = operands_of(c.node);
   if (scale_is_data(a)) c.need(scale, c.in(scale).rows == a.batch ? a.batch : 1, 1, "scale");
   if (scale_is_data(a) && (a.flash || a.soft_cap > 0))
     c.fail("scores that are computed again have a known scale", "set scale");
-  std::vector<Shape> out{{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
+  std::vector<Shape> out{{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {v.rows, v.cols, v.dtype}};
   if (a.biased) out.push_back({rows, keys, operand_type(c.graph, c.node)});
   if (a.tile_keys > 0) out.push_back({q.rows, q.cols, Dtype::kFp32});
   return out;
@@ -46,6 +47,7 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2], &p = in[3], &dy = in[4];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, keys = k.rows / a.batch;
+  const std::int64_t width = v.cols / a.kv_heads;
   Tensor dq(q.rows, q.cols), dk(k.rows, k.cols), dv(v.rows, v.cols), scores(a.biased ? p.rows : 0, keys);
   for (std::int64_t b = 0; b < a.batch; ++b)
     for (std::int64_t h = 0; h < a.heads; ++h)
@@ -53,12 +55,11 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
         const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
         std::vector<double> dp(static_cast<std::size_t>(keys)), weights(dp.size()), slopes(dp.size());
         const double scale = scale_at(a, in, b);
-        const float *qs = q.row(qi) + h * d, *dys = dy.row(qi) + h * d;
-        const std::int64_t first = b * keys, column = h / ratio * d;
+        const float *qs = q.row(qi) + h * d, *dys = dy.row(qi) + h * width;
+        const std::int64_t first = b * keys, column = h / ratio * d, values = h / ratio * width;
         double mean = 0;
         for (std::int64_t j = 0; j < keys; ++j) {
-          double& x = dp[static_cast<std::size_t>(j)];
-          x = dot(dys, v.row(first + j) + column, d);
+          const double x = dp[static_cast<std::size_t>(j)] = dot(dys, v.row(first + j) + values, width);
           const double raw = scale * dot(qs, k.row(first + j) + column, d);
           const double t = a.soft_cap > 0 ? std::tanh(raw / a.soft_cap) : 0;
           slopes[static_cast<std::size_t>(j)] = 1 - t * t;
@@ -72,7 +73,7 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
           const double slope = weight * (dp[static_cast<std::size_t>(j)] - mean) * slopes[static_cast<std::size_t>(j)],
                        ds = scale * slope;
           if (a.biased) scores.at(row, j) = static_cast<float>(slope);
-          add_scaled(dv.row(first + j) + column, weight, dys, d);
+          add_scaled(dv.row(first + j) + values, weight, dys, width);
           add_scaled(dq.row(qi) + h * d, ds, k.row(first + j) + column, d);
           add_scaled(dk.row(first + j) + column, ds, qs, d);
         }
@@ -106,7 +107,7 @@ class AttentionGrad {
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t first = part.inner * group; first < (part.inner + part.inner_count) * group; first += group) {
         load(b, first, group, group / ratio);
-        for (std::int64_t i = 0; i < group; ++i) head(b, first + i, i * h_.size, i / ratio * h_.size, i % ratio);
+        for (std::int64_t i = 0; i < group; ++i) head({.b = b, .head = first + i, .i = i, .kv = i / ratio}, i % ratio);
         store(b, first, group, group / ratio);
       }
     }
@@ -115,23 +116,20 @@ class AttentionGrad {
  private:
   void load(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
     for (RowTiles* tiles : {&q_, &dy_, &o_, &dq_, &dk_, &dv_}) tiles->clear();
-    kv_first_ = first * h_.kv_heads / h_.heads * h_.size;
+    kv_first_ = first * h_.kv_heads / h_.heads;
     if (!long_) {
       q_ = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
-      dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.size, group * h_.size);
-      if (a_.flash) o_ = load_rows(e_, h_, node_.in[5], b, first * h_.size, group * h_.size);
+      dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.value_size, group * h_.value_size);
+      if (a_.flash) o_ = load_rows(e_, h_, node_.in[5], b, first * h_.value_size, group * h_.value_size);
     }
-    k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
-    v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
-    if (long_) {
-      sums_.emplace(e_, h_, kv_group);
-      return;
-    }
+    k_ = load_rows(e_, h_, node_.in[1], b, kv_first_ * h_.size, kv_group * h_.size);
+    v_ = load_rows(e_, h_, node_.in[2], b, kv_first_ * h_.value_size, kv_group * h_.value_size);
+    if (long_) return void(sums_.emplace(e_, h_, kv_group));
     for (std::int64_t t = 0; t < std::max(h_.tiles(), h_.key_tiles()); ++t) {
       if (t < h_.tiles()) dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
       if (t >= h_.key_tiles()) continue;
       dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
-      dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.size));
+      dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.value_size));
     }
   }
 
@@ -144,43 +142,51 @@ class AttentionGrad {
       if (t >= h_.key_tiles()) continue;
       if (long_) {
         dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
-        dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.size));
+        dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.value_size));
         sums_->take(t, dk_.back(), dv_.back(), on_partitions(scale_, h_.key_rows(t)));
       }
-      e_.store(e_.hbm(node_.out[1], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dk_[i]);
-      e_.store(e_.hbm(node_.out[2], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dv_[i]);
+      for (const auto& [o, size, tile] :
+           {std::tuple{std::size_t{1}, h_.size, dk_[i]}, {std::size_t{2}, h_.value_size, dv_[i]}})
+        e_.store(e_.hbm(node_.out[o], row, h_.key_rows(t), kv_first_ * size, kv_group * size, 1), tile);
     }
   }
 
-  /// All queries of one head; `nth`: of those that share its keys.
-  void head(std::int64_t b, std::int64_t head, std::int64_t col, std::int64_t kv_col, std::int64_t nth) {
-    if (nth == 0) values_ = transpose_rows(e_, h_, v_, kv_col);
-    if (nth == 0 && (a_.flash || a_.soft_cap > 0)) keys_ = transpose_rows(e_, h_, k_, kv_col);
+  /// A head of a sequence, the `i`-th of those that are loaded, whose keys are the `kv`-th.
+  struct Place {
+    std::int64_t b, head, i, kv;
+  };
+
+  /// All its queries; `nth`: of those that share its keys.
+  void head(const Place& at, std::int64_t nth) {
+    const auto [b, head, n, kv] = at;
+    const std::int64_t size = h_.size, width = h_.value_size, kv_col = kv * size;
+    if (nth == 0) values_ = transpose_rows(e_, h_, v_, {kv * width, width});
+    if (nth == 0 && (a_.flash || a_.soft_cap > 0)) keys_ = transpose_rows(e_, h_, k_, {kv_col, size});
     p_.clear(), ds_.clear();
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
       const auto i = static_cast<std::size_t>(t);
-      const Tile q = long_ ? rows_of(0, b, head, t) : columns(q_[i], col, h_.size);
-      const Tile dy = long_ ? rows_of(4, b, head, t) : columns(dy_[i], col, h_.size);
+      const Tile q = long_ ? rows_of(0, b, head, t) : columns(q_[i], n * size, size);
+      const Tile dy = long_ ? rows_of(4, b, head, t) : columns(dy_[i], n * width, width);
       if (a_.flash)
-        flash_scores(b, head, t, q, dy, long_ ? rows_of(5, b, head, t) : columns(o_[i], col, h_.size));
+        flash_scores(b, head, t, q, dy, long_ ? rows_of(5, b, head, t) : columns(o_[i], n * width, width));
       else
         scores(b, head, t, q, dy);
       const Tile dq =
-          long_ ? e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), h_.size) : columns(dq_[i], col, h_.size);
+          long_ ? e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), size) : columns(dq_[i], n * size, size);
       queries(dq, kv_col);
       if (!long_) continue;
-      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), head * h_.size, h_.size, 1), dq);
-      sums_->add(t, {.q = q, .dy = dy, .p = p_.back(), .ds = ds_.back()}, kv_col);
+      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), head * size, size, 1), dq);
+      sums_->add(t, {.q = q, .dy = dy, .p = p_.back(), .ds = ds_.back()}, kv);
       p_.clear(), ds_.clear();
     }
     if (long_) return;
-    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) keys(t, col, kv_col, nth > 0);
+    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) keys(t, at, nth > 0);
   }
 
   /// 128 queries of one head.
   Tile rows_of(std::size_t operand, std::int64_t b, std::int64_t head, std::int64_t t) {
-    return e_.loaded(
-        h_.type, e_.hbm(node_.in[operand], b * h_.seq + t * kPartitions, h_.tile_rows(t), head * h_.size, h_.size, 1));
+    const std::int64_t row = b * h_.seq + t * kPartitions, size = operand == 0 ? h_.size : h_.value_size;
+    return e_.loaded(h_.type, e_.hbm(node_.in[operand], row, h_.tile_rows(t), head * size, size, 1));
   }
 
   /// p as TensorE takes it, after dropout.
@@ -216,7 +222,7 @@ class AttentionGrad {
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
     ds_.push_back(e_.sbuf(h_.type, parts, seen));
     e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
-    if (a_.soft_cap > 0) cap_gradient(ds_.back(), capped(q, seen));
+    if (a_.soft_cap > 0) cap_gradient(e_, ds_.back(), capped(q, seen));
     if (a_.biased && is_read(e_.graph(), node_.out[3])) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
   }
 
@@ -231,13 +237,6 @@ class AttentionGrad {
       e_.activation(columns(out, c, width), Fn::kTanh, sum, static_cast<float>(a_.scale / a_.soft_cap));
     }
     return out;
-  }
-
-  /// The gradient of capped scores as that of the scores; `t` becomes 1 - t^2.
-  void cap_gradient(const Tile& ds, const Tile& t) {
-    e_.tensor_tensor(t, t, Alu::kMul, t);
-    e_.tensor_scalar(t, t, Alu::kMul, -1.0F, Alu::kAdd, 1.0F);
-    e_.tensor_tensor(ds, ds, Alu::kMul, t);
   }
 
   /// exp(alpha q k^T + mask - logarithm of the sum) of 128 queries.
@@ -276,7 +275,7 @@ class AttentionGrad {
     const bool drops = a_.p > 0;
     p_.push_back(dropped(p, place));
     const HeadPanels dy_t = transpose_tile(e_, dy, h_.type);
-    const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
+    const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.value_size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_tensor(product, dy, Alu::kMul, o);
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
     const Tile ds = e_.sbuf(h_.type, parts, seen);
@@ -291,7 +290,7 @@ class AttentionGrad {
       }
       e_.scalar_tensor_tensor(columns(ds, c, width), dp, Alu::kSub, dot, Alu::kMul, columns(p, c, width));
     }
-    if (a_.soft_cap > 0) cap_gradient(ds, tanhs_);
+    if (a_.soft_cap > 0) cap_gradient(e_, ds, tanhs_);
     ds_.push_back(ds);
   }
 
@@ -305,17 +304,17 @@ class AttentionGrad {
   }
 
   /// The keys of tile t, from all queries that see them.
-  void keys(std::int64_t t, std::int64_t col, std::int64_t kv_col, bool add) {
-    const std::int64_t rows = h_.key_rows(t);
-    const Tile dv = e_.psum(rows, h_.size), dk = e_.psum(rows, h_.size);
+  void keys(std::int64_t t, const Place& at, bool add) {
+    const std::int64_t rows = h_.key_rows(t), size = h_.size, width = h_.value_size;
+    const Tile dv = e_.psum(rows, width), dk = e_.psum(rows, size);
     const std::int64_t first = h_.skips ? t : 0;
     for (std::int64_t i = first; i < h_.tiles(); ++i) {
       const auto q = static_cast<std::size_t>(i);
-      e_.matmul(dv, columns(p_[q], t * kPartitions, rows), columns(dy_[q], col, h_.size), i > first);
-      e_.matmul(dk, columns(ds_[q], t * kPartitions, rows), columns(q_[q], col, h_.size), i > first);
+      e_.matmul(dv, columns(p_[q], t * kPartitions, rows), columns(dy_[q], at.i * width, width), i > first);
+      e_.matmul(dk, columns(ds_[q], t * kPartitions, rows), columns(q_[q], at.i * size, size), i > first);
     }
-    const Tile to_v = columns(dv_[static_cast<std::size_t>(t)], kv_col, h_.size);
-    const Tile to_k = columns(dk_[static_cast<std::size_t>(t)], kv_col, h_.size);
+    const Tile to_v = columns(dv_[static_cast<std::size_t>(t)], at.kv * width, width);
+    const Tile to_k = columns(dk_[static_cast<std::size_t>(t)], at.kv * size, size);
     const Scalar alpha = on_partitions(scale_, rows);
     if (!add) {
       e_.copy(to_v, dv);
@@ -367,20 +366,18 @@ bool attention_grad_tiled(Graph& graph, NodeId n, const isa::Geometry& geometry)
   return true;
 }
 
-/// dp, dq, dk and dv; with flash or a cap also the scores.
-double product_flops(const Graph& g, const Node& node) {
-  const Heads h{g, node};
-  return 2.0 * h.pairs() * static_cast<double>(h.size);
-}
+double product_flops(const Heads& h, std::int64_t size) { return 2.0 * h.pairs() * static_cast<double>(size); }
 
-/// Four products, and of scores that are computed again a fifth.
+/// Scores that are computed again, with flash or a cap.
 double scores_again_flops(const Graph& g, const Node& node) {
   const auto& a = node.attrs.as<AttentionAttrs>();
-  return a.flash || a.soft_cap > 0 ? product_flops(g, node) : 0;
+  const Heads h{g, node};
+  return a.flash || a.soft_cap > 0 ? product_flops(h, h.size) : 0;
 }
 
 double attention_grad_flops(const Graph& g, const Node& node) {
-  return 4 * product_flops(g, node) + scores_again_flops(g, node);
+  const Heads h{g, node};  // dq and dk, dp and dv
+  return 2 * product_flops(h, h.size + h.value_size) + scores_again_flops(g, node);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ Heads::Heads(const Graph& graph, const Node& node, const AttentionAttrs& a)
       heads{a.heads},
       kv_heads{a.kv_heads},
       size{graph.value(node.in[0]).cols / a.heads},
+      value_size{graph.value(node.in[2]).cols / a.kv_heads},
       type{operand_type(graph, node)},
       score{a.softmax.value_or(graph.value(node.in[0]).dtype)},
       skips{a.causal && a.flash},
@@ -51,12 +52,13 @@ std::int64_t whole_row_bytes(const Heads& h) {
   const std::int64_t type = isa::size_of(h.type), score = isa::size_of(h.score);
   const std::int64_t group = h.group(), kv_group = group * h.kv_heads / h.heads;
   const std::int64_t halves = ceil_div(h.size, kPartitions);  // of a head: tiles of its transposed rows
+  const std::int64_t halves_too = halves + ceil_div(h.value_size, kPartitions), sizes = h.size + h.value_size;
   // Queries and context, keys and values; both transposed; scores, exponentials, probabilities and their panels.
-  const std::int64_t forward = 2 * (h.tiles() * group + h.key_tiles() * kv_group) * h.size * type +
+  const std::int64_t forward = (h.tiles() * group + h.key_tiles() * kv_group) * sizes * type +
                                (h.seq + h.keys) * halves * type + h.keys * (2 * score + 2 * type);
   // Keys and values, and the sums of their gradients; both transposed; p, what TensorE takes of it, ds and its panels.
   const std::int64_t backward =
-      h.key_tiles() * kv_group * h.size * 2 * (type + 4) + 2 * h.keys * halves * type + h.keys * (2 * score + 3 * type);
+      h.key_tiles() * kv_group * sizes * (type + 4) + h.keys * halves_too * type + h.keys * (2 * score + 3 * type);
   return std::max(forward, backward);
 }
 
@@ -80,7 +82,8 @@ std::int64_t segment_of(const Heads& h, const AttentionAttrs& a) {
 
 std::int64_t Heads::group() const {
   const std::int64_t ratio = heads / kv_heads;
-  const std::int64_t budget = 12 * 1024 / (std::max(tiles(), key_tiles()) * size * isa::size_of(type));
+  const std::int64_t budget =
+      12 * 1024 / (std::max(tiles(), key_tiles()) * std::max(size, value_size) * isa::size_of(type));
   std::int64_t best = ratio;
   for (std::int64_t g = ratio; g <= heads; g += ratio)
     if (heads % g == 0 && g <= budget) best = g;
@@ -116,18 +119,18 @@ Scalar on_partitions(const Scalar& scale, std::int64_t parts) {
   return tile ? Scalar{partitions(*tile, parts)} : scale;
 }
 
-HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, Scalar scale) {
+HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, Span cols, Scalar scale) {
   HeadPanels out;
   const std::int64_t length = std::ssize(rows) * kPartitions - kPartitions + rows.back().partitions;
-  for (std::int64_t part = 0; part < h.size; part += kPartitions) {
-    const std::int64_t depth = std::min(kPartitions, h.size - part);
+  for (std::int64_t part = 0; part < cols.size; part += kPartitions) {
+    const std::int64_t depth = std::min(kPartitions, cols.size - part);
     out.push_back(e.sbuf(h.type, depth, length));
     for (std::int64_t first = 0; first < length; first += kChunk) {
       const std::int64_t width = std::min(kChunk, length - first);
       const Tile bank = e.psum(depth, width, h.type);
       for (std::int64_t c = 0; c < width; c += kPartitions) {
         const Tile& tile = rows[static_cast<std::size_t>((first + c) / kPartitions)];
-        e.transpose(columns(bank, c, tile.partitions), columns(tile, col + part, depth));
+        e.transpose(columns(bank, c, tile.partitions), columns(tile, cols.begin + part, depth));
       }
       e.copy(columns(out.back(), first, width), bank, on_partitions(scale, depth));
     }

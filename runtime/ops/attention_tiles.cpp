@@ -55,7 +55,8 @@ class TiledAttention {
   /// Tiles of queries that are in SBUF together: with their contexts, and all heads that share the keys, they take a
   /// quarter of it.
   std::vector<Span> groups(const Span& tiles) const {
-    const std::int64_t room = e_.target().geometry.sbuf_partition_bytes / 4, each = ratio_ * h_.size * 8;
+    const std::int64_t room = e_.target().geometry.sbuf_partition_bytes / 4,
+                       each = ratio_ * (h_.size + h_.value_size) * 4;
     const std::int64_t together = std::max<std::int64_t>(1, std::min<std::int64_t>(16, room / each));
     std::vector<Span> out;
     for (std::int64_t t = 0; t < tiles.size; t += together)
@@ -70,7 +71,7 @@ class TiledAttention {
     const RowTiles q = load_some_rows(e_, h_, node_.in[0], b, rows, {kv * ratio_ * h_.size, ratio_ * h_.size});
     std::vector<Rows> all;
     for (std::int64_t i = 0; i < ratio_; ++i) {
-      const HeadPanels panels = transpose_rows(e_, h_, q, i * h_.size);
+      const HeadPanels panels = transpose_rows(e_, h_, q, {i * h_.size, h_.size});
       for (std::int64_t t = from; t < to; ++t) {
         Rows& one = all.emplace_back(Rows{.head = kv * ratio_ + i, .tile = t, .query = {}});
         for (const Tile& panel : panels) one.query.push_back(columns(panel, (t - from) * kPartitions, h_.tile_rows(t)));
@@ -92,17 +93,17 @@ class TiledAttention {
   /// The state of 128 queries of a head between pairs of segments.
   Tile kept(const Rows& rows, std::int64_t b) {
     return e_.hbm(node_.out[2], b * h_.seq + rows.tile * kPartitions, h_.tile_rows(rows.tile),
-                  rows.head * (h_.size + 2), h_.size + 2, 1);
+                  rows.head * (h_.value_size + 2), h_.value_size + 2, 1);
   }
   void resume(Rows& rows, std::int64_t b) {
     rows.state = e_.loaded(Dtype::kFp32, kept(rows, b));
-    rows.context = columns(rows.state, 0, h_.size);
-    rows.most = columns(rows.state, h_.size, 1), rows.sum = columns(rows.state, h_.size + 1, 1);
+    rows.context = columns(rows.state, 0, h_.value_size);
+    rows.most = columns(rows.state, h_.value_size, 1), rows.sum = columns(rows.state, h_.value_size + 1, 1);
   }
   void save(const Rows& rows, std::int64_t b) {
     if (!rows.context) return;  // none of the keys is in its window
-    e_.copy(columns(rows.state, h_.size, 1), rows.most);
-    e_.copy(columns(rows.state, h_.size + 1, 1), rows.sum);
+    e_.copy(columns(rows.state, h_.value_size, 1), rows.most);
+    e_.copy(columns(rows.state, h_.value_size + 1, 1), rows.sum);
     e_.store(kept(rows, b), rows.state);
   }
 
@@ -127,12 +128,12 @@ class TiledAttention {
       e_.scalar_tensor_tensor(sum, rows.sum, Alu::kMul, less, Alu::kAdd, sum);
     }
     const std::vector<Tile> panels = transpose_tile(e_, block.dropped(p, rows.head, rows.tile), h_.type);
-    const Tile product = e_.psum(parts, h_.size);
+    const Tile product = e_.psum(parts, h_.value_size);
     for (std::size_t k = 0; k < panels.size(); ++k)
       e_.matmul(product, panels[k], partitions(block.values[k], panels[k].partitions), k > 0);
     if (first) {
-      rows.state = e_.sbuf(Dtype::kFp32, parts, h_.size + (segment_ > 0 ? 2 : 0));
-      rows.context = columns(rows.state, 0, h_.size);
+      rows.state = e_.sbuf(Dtype::kFp32, parts, h_.value_size + (segment_ > 0 ? 2 : 0));
+      rows.context = columns(rows.state, 0, h_.value_size);
       e_.copy(rows.context, product);
     } else {
       e_.scalar_tensor_tensor(rows.context, rows.context, Alu::kMul, less, Alu::kAdd, product);
@@ -144,9 +145,9 @@ class TiledAttention {
     const std::int64_t parts = h_.tile_rows(rows.tile), row = b * h_.seq + rows.tile * kPartitions;
     const Tile inverse = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = rows.sum});
-    const Tile out = e_.sbuf(e_.value(node_.out[0]).dtype, parts, h_.size);
+    const Tile out = e_.sbuf(e_.value(node_.out[0]).dtype, parts, h_.value_size);
     e_.copy(out, rows.context, inverse);
-    e_.store(e_.hbm(node_.out[0], row, parts, rows.head * h_.size, h_.size, 1), out);
+    e_.store(e_.hbm(node_.out[0], row, parts, rows.head * h_.value_size, h_.value_size, 1), out);
     if (e_.graph().users(node_.out[1]).empty() && e_.value(node_.out[1]).kind == Kind::kActivation) return;
     const Tile logarithm = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.activation(logarithm, Fn::kLog, rows.sum);

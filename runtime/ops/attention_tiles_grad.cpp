@@ -66,21 +66,24 @@ class TiledAttentionGrad {
       const std::int64_t rows = block.heads->key_rows(t);
       const std::int64_t row = b_ * h_.keys + block.heads->first + t * kPartitions;
       const auto made = [&](std::size_t o) {
-        return e_.sbuf(segment_ > 0 ? Dtype::kFp32 : e_.value(node_.out[o]).dtype, rows, h_.size);
+        return e_.sbuf(segment_ > 0 ? Dtype::kFp32 : e_.value(node_.out[o]).dtype, rows, size_of(o));
       };
       const Tile dk = made(1), dv = made(2);
       sums.take(t, dk, dv, static_cast<float>(a_.scale));
       for (const auto& [o, tile] : {std::pair{std::size_t{1}, dk}, {std::size_t{2}, dv}}) {
-        const Tile to = e_.hbm(segment_ > 0 ? sums_of(o) : node_.out[o], row, rows, kv_ * h_.size, h_.size, 1);
+        const Tile to = e_.hbm(segment_ > 0 ? sums_of(o) : node_.out[o], row, rows, kv_ * size_of(o), size_of(o), 1);
         if (adds_) e_.tensor_tensor(tile, tile, Alu::kAdd, e_.loaded(Dtype::kFp32, to));
         e_.store(to, tile);
       }
     }
   }
 
+  /// A head's elements in the gradient of queries, keys or values.
+  std::int64_t size_of(std::size_t operand) const { return operand < 2 ? h_.size : h_.value_size; }
+
   Tile rows_of(std::size_t operand, std::int64_t head, std::int64_t t) {
-    return e_.loaded(
-        h_.type, e_.hbm(node_.in[operand], b_ * h_.seq + t * kPartitions, h_.tile_rows(t), head * h_.size, h_.size, 1));
+    const std::int64_t row = b_ * h_.seq + t * kPartitions, size = size_of(operand);
+    return e_.loaded(h_.type, e_.hbm(node_.in[operand], row, h_.tile_rows(t), head * size, size, 1));
   }
 
   /// 128 queries of one head, and a block of their keys.
@@ -91,11 +94,7 @@ class TiledAttentionGrad {
                                 a_.soft_cap > 0 ? &tanhs : nullptr);
     const Tile p = probabilities(head, t, x);
     const Tile ds = score_gradients(head, t, block, {.q = q, .dy = dy, .p = p, .ds = o});
-    if (a_.soft_cap > 0) {
-      e_.tensor_tensor(tanhs, tanhs, Alu::kMul, tanhs);
-      e_.tensor_scalar(tanhs, tanhs, Alu::kMul, -1.0F, Alu::kAdd, 1.0F);
-      e_.tensor_tensor(ds, ds, Alu::kMul, tanhs);
-    }
+    if (a_.soft_cap > 0) cap_gradient(e_, ds, tanhs);
     query_gradients(head, t, block, ds);
     sums.add(t, {.q = q, .dy = dy, .p = block.dropped(p, head, t), .ds = ds}, 0);
   }
@@ -114,7 +113,7 @@ class TiledAttentionGrad {
   Tile score_gradients(std::int64_t head, std::int64_t t, const BlockOfKeys& block, const Queries& rows) {
     const std::int64_t parts = rows.p.partitions, seen = rows.p.cols();
     const HeadPanels dy_t = transpose_tile(e_, rows.dy, h_.type);
-    const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
+    const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.value_size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_tensor(product, rows.dy, Alu::kMul, rows.ds);
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
     const Tile ds = e_.sbuf(h_.type, parts, seen);

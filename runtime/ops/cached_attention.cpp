@@ -103,13 +103,13 @@ class CachedAttention {
   HeadPanels transposed(const Tile& rows, std::int64_t heads, float scale) {
     HeadPanels out;
     const std::int64_t per_bank = std::max<std::int64_t>(1, e_.bank_columns(rows.dtype) / n_.batch);
-    for (std::size_t part = 0; part < n_.panels(); ++part) {
-      out.push_back(e_.sbuf(n_.type, n_.depth(part), n_.batch * heads));
+    for (std::size_t part = 0; part < n_.key.panels(); ++part) {
+      out.push_back(e_.sbuf(n_.type, n_.key.depth(part), n_.batch * heads));
       for (std::int64_t first = 0; first < heads; first += per_bank) {
         const std::int64_t count = std::min(per_bank, heads - first);
-        const Tile bank = e_.psum(n_.depth(part), count * n_.batch, rows.dtype);
+        const Tile bank = e_.psum(n_.key.depth(part), count * n_.batch, rows.dtype);
         for (std::int64_t i = 0; i < count; ++i)
-          e_.transpose(columns(bank, i * n_.batch, n_.batch), n_.panel_of(rows, first + i, part));
+          e_.transpose(columns(bank, i * n_.batch, n_.batch), n_.key.panel_of(rows, first + i, part));
         e_.copy(view(out.back(), first, dim(1, count), dim(heads, n_.batch)),
                 view(bank, 0, dim(n_.batch, count), dim(1, n_.batch)), scale);
       }
@@ -117,15 +117,16 @@ class CachedAttention {
     return out;
   }
 
-  /// Tiles [tile, tile + count) of sequence b's part of a cache: [keys, count * groups * d].
+  const cached::Elements& elements(std::size_t which) const { return which == 3 ? n_.key : n_.value; }
+  /// Tiles [tile, tile + count) of sequence b's part of a cache: [keys, count * groups * elements].
   Tile cached(std::size_t which, std::int64_t b, std::int64_t tile, std::int64_t count) {
-    const std::int64_t width = n_.width;
+    const std::int64_t width = n_.groups * elements(which).count;
     return e_.loaded(n_.type, e_.hbm_flat(node_.in[which], (b * n_.rows_there + tile) * width, n_.keys, count * width,
                                           n_.tiles * width));
   }
   template <class F>
   void for_tiles(std::size_t which, std::int64_t b, const F& f) {
-    const std::int64_t step = n_.step(e_.value(node_.in[which]).dtype);
+    const std::int64_t step = n_.step(elements(which), e_.value(node_.in[which]).dtype);
     for (std::int64_t t = 0; t < n_.tiles; t += step) {
       const std::int64_t count = std::min(step, n_.tiles - t);
       f(t, count, cached(which, b, t, count));
@@ -147,16 +148,16 @@ class CachedAttention {
     e_.activation(fresh_p, Fn::kExp, fresh);
     const Tile inverse = inverse_sums(p, fresh_p, cols);
     HeadPanels sums, context;
-    for (std::size_t part = 0; part < n_.panels(); ++part) sums.push_back(e_.psum(n_.depth(part), cols));
+    for (std::size_t part = 0; part < n_.value.panels(); ++part) sums.push_back(e_.psum(n_.value.depth(part), cols));
     for (std::int64_t b = 0; b < count; ++b)
       weigh(first + b, columns(p, b * n_.heads * n_.tiles, n_.heads * n_.tiles), b * n_.heads, sums);
     const Tile values = new_values_.dtype == n_.type ? new_values_ : converted(e_, new_values_, n_.type);
-    for (std::size_t part = 0; part < n_.panels(); ++part) {
+    for (std::size_t part = 0; part < n_.value.panels(); ++part) {
       for (std::int64_t g = 0; g < n_.groups; ++g)
-        e_.matmul(n_.of_group(sums[part], g, count), n_.panel_of(values, g, part), n_.of_group(fresh_p, g, count),
+        e_.matmul(n_.of_group(sums[part], g, count), n_.value.panel_of(values, g, part), n_.of_group(fresh_p, g, count),
                   true);
-      context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, n_.depth(part), cols));
-      e_.tensor_tensor(context.back(), sums[part], Alu::kMul, partitions(inverse, n_.depth(part)));
+      context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, n_.value.depth(part), cols));
+      e_.tensor_tensor(context.back(), sums[part], Alu::kMul, partitions(inverse, n_.value.depth(part)));
     }
     finish(first, count, context);
   }
@@ -189,15 +190,15 @@ class CachedAttention {
         for (std::int64_t t = 0; t < count; t += per_bank) {
           const std::int64_t some = std::min(per_bank, count - t);
           HeadPanels transposed;
-          for (std::size_t part = 0; part < n_.panels(); ++part) {
-            const Tile square = e_.psum(n_.depth(part), some * n_.keys, n_.type);
-            transposed.push_back(e_.sbuf(n_.type, n_.depth(part), some * n_.keys));
+          for (std::size_t part = 0; part < n_.key.panels(); ++part) {
+            const Tile square = e_.psum(n_.key.depth(part), some * n_.keys, n_.type);
+            transposed.push_back(e_.sbuf(n_.type, n_.key.depth(part), some * n_.keys));
             for (std::int64_t i = 0; i < some; ++i)
-              e_.transpose(columns(square, i * n_.keys, n_.keys), n_.panel_of(keys, (t + i) * n_.groups + g, part));
+              e_.transpose(columns(square, i * n_.keys, n_.keys), n_.key.panel_of(keys, (t + i) * n_.groups + g, part));
             e_.copy(transposed.back(), square);
           }
           for (std::int64_t i = 0; i < some; ++i)
-            for (std::size_t part = 0; part < n_.panels(); ++part)
+            for (std::size_t part = 0; part < n_.key.panels(); ++part)
               e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(transposed[part], i * n_.keys, n_.keys),
                         columns(queries_[part], queries, n_.ratio), part > 0);
         }
@@ -226,7 +227,7 @@ class CachedAttention {
     const std::int64_t cols = count * n_.heads, heads = n_.heads;
     const Tile bank = e_.psum(n_.batch, cols), own = e_.sbuf(Dtype::kFp32, n_.batch, cols);
     for (std::int64_t g = 0; g < n_.groups; ++g)
-      for (std::size_t part = 0; part < n_.panels(); ++part) {
+      for (std::size_t part = 0; part < n_.key.panels(); ++part) {
         Tile keys = columns(transposed_keys_[part], g, n_.batch);
         keys.free[0].step = static_cast<std::int32_t>(n_.groups);
         e_.matmul(n_.of_group(bank, g, count), keys,
@@ -260,7 +261,7 @@ class CachedAttention {
   /// 1 / the sum of each column, in as many partitions as a panel of a head has.
   Tile inverse_sums(const Tile& p, const Tile& fresh, std::int64_t cols) {
     const std::int64_t rows = n_.rows();
-    const std::int64_t depth = n_.depth(0);
+    const std::int64_t depth = n_.value.depth(0);
     const Tile sums = e_.sbuf(Dtype::kFp32, rows, cols), all = e_.psum(depth, cols);
     if (n_.keys < rows) e_.fill(sums, 0);
     e_.reduce(partitions(sums, n_.keys), Alu::kAdd, n_.by_head(p));
@@ -271,33 +272,34 @@ class CachedAttention {
     return inverse;
   }
 
-  /// Sums of the values of sequence b's cache, in columns [col, col + heads): [d, heads].
+  /// Sums of the values of sequence b's cache, in columns [col, col + heads): [e, heads].
   void weigh(std::int64_t b, const Tile& p, std::int64_t col, const HeadPanels& sums) {
     for_tiles(4, b, [&](std::int64_t tile, std::int64_t count, const Tile& values) {
       for (std::int64_t g = 0; g < n_.groups; ++g)
         for (std::int64_t t = 0; t < count; ++t)
-          for (std::size_t part = 0; part < n_.panels(); ++part)
-            e_.matmul(columns(sums[part], col + g * n_.ratio, n_.ratio), n_.panel_of(values, t * n_.groups + g, part),
+          for (std::size_t part = 0; part < n_.value.panels(); ++part)
+            e_.matmul(columns(sums[part], col + g * n_.ratio, n_.ratio),
+                      n_.value.panel_of(values, t * n_.groups + g, part),
                       columns(p, (g * n_.tiles + tile + t) * n_.ratio, n_.ratio), tile + t > 0);
     });
   }
 
-  /// [d, sequences and heads] -> rows of the result.
+  /// [e, sequences and heads] -> rows of the result.
   void finish(std::int64_t first, std::int64_t count, const HeadPanels& context) {
     const ValueId out = node_.out[0];
     const Dtype type = context.front().dtype;
-    const Tile rows = e_.sbuf(type, count, n_.heads * n_.d);
-    const std::int64_t per_bank = e_.bank_columns(type) / n_.d;
+    const std::int64_t width = n_.value.count, per_bank = e_.bank_columns(type) / width;
+    const Tile rows = e_.sbuf(type, count, n_.heads * width);
     for (std::int64_t h = 0; h < n_.heads; h += per_bank) {
       const std::int64_t some = std::min(per_bank, n_.heads - h);
-      const Tile bank = e_.psum(count, some * n_.d, type);
+      const Tile bank = e_.psum(count, some * width, type);
       for (std::int64_t i = 0; i < some; ++i)
-        for (std::size_t part = 0; part < n_.panels(); ++part) {
+        for (std::size_t part = 0; part < n_.value.panels(); ++part) {
           Tile head = columns(context[part], h + i, count);
           head.free[0].step = static_cast<std::int32_t>(n_.heads);
-          e_.transpose(n_.panel_of(bank, i, part), head);
+          e_.transpose(n_.value.panel_of(bank, i, part), head);
         }
-      e_.copy(columns(rows, h * n_.d, some * n_.d), bank);
+      e_.copy(columns(rows, h * width, some * width), bank);
     }
     e_.store(e_.hbm(out, first, count), rows);
     if (count == n_.batch) e_.keep(out, 0, rows);
@@ -306,7 +308,7 @@ class CachedAttention {
   Emitter& e_;
   const Node& node_;
   const Sizes n_;
-  const Tile new_keys_, new_values_;      // [B, groups * d]
+  const Tile new_keys_, new_values_;      // [B, groups * d], [B, groups * e]
   HeadPanels queries_, transposed_keys_;  // [d, B * heads], [d, B * groups]
   Tile places_{}, slots_{};               // [keys, B], with slopes [rows, B]
   Tile key_numbers_{};                    // [keys, tiles]
@@ -324,7 +326,7 @@ double cached_pieces(const Node& node) {
 double cached_flops(const Graph& g, const Node& node) {
   const Sizes n{g, node};
   return 2.0 * static_cast<double>(n.batch * n.heads) *
-         static_cast<double>(n.d * (2 * n.length + 2 * n.batch) + n.depth(0) * n.rows());
+         static_cast<double>((n.key.count + n.value.count) * (n.length + n.batch) + n.value.depth(0) * n.rows());
 }
 
 }  // namespace

@@ -23,9 +23,25 @@ inline isa::Dim dim(std::int64_t step, std::int64_t size) {
   return {.step = static_cast<std::int32_t>(step), .size = static_cast<std::uint32_t>(size)};
 }
 
+/// The elements of a head's queries and keys, or of its values, in panels of 128.
+struct Elements {
+  std::int64_t count;
+
+  std::size_t panels() const { return static_cast<std::size_t>(ceil_div(count, kPartitions)); }
+  std::int64_t depth(std::size_t panel) const {
+    return std::min(kPartitions, count - static_cast<std::int64_t>(panel) * kPartitions);
+  }
+  /// Panel `part` of head `head` in rows of heads side by side.
+  Tile panel_of(const Tile& rows, std::int64_t head, std::size_t part) const {
+    return columns(rows, head * count + static_cast<std::int64_t>(part) * kPartitions, depth(part));
+  }
+};
+
 /// Sizes, as the contract names them; `length` rows of a cache are read, `keys` in each of `tiles` tiles.
 struct Sizes {
-  std::int64_t batch, rows_there, length, heads, groups, d, ratio, width, keys, tiles;
+  std::int64_t batch, rows_there, length, heads, groups;
+  Elements key, value;
+  std::int64_t ratio, keys, tiles;
   Dtype type;  // of TensorE's operands
 
   Sizes(const Graph& graph, const Node& node) : Sizes{graph, node, node.attrs.as<CachedAttentionAttrs>()} {}
@@ -35,18 +51,12 @@ struct Sizes {
         length{a.seq},
         heads{a.heads},
         groups{a.kv_heads},
-        d{graph.value(node.in[0]).cols / heads},
+        key{graph.value(node.in[0]).cols / heads},
+        value{graph.value(node.in[2]).cols / groups},
         ratio{heads / groups},
-        width{groups * d},
         keys{std::min(kPartitions, length)},
         tiles{length / keys},
         type{operand_type(graph, node)} {}
-
-  /// The number of tiles that a head's elements take, and their depth.
-  std::size_t panels() const { return static_cast<std::size_t>(ceil_div(d, kPartitions)); }
-  std::int64_t depth(std::size_t panel) const {
-    return std::min(kPartitions, d - static_cast<std::int64_t>(panel) * kPartitions);
-  }
 
   /// Partitions that sums over keys need: the new tokens' keys are one tile more.
   std::int64_t rows() const { return std::max(keys, batch); }
@@ -55,15 +65,11 @@ struct Sizes {
     return std::clamp<std::int64_t>(std::min(kPartitions / heads, kScoreCols / (heads * tiles)), 1, batch);
   }
   /// Tiles of a cache in one transfer: their scores fit in a PSUM bank.
-  std::int64_t step(Dtype cache) const {
-    const std::int64_t bytes = width * isa::size_of(cache);
+  std::int64_t step(const Elements& of, Dtype cache) const {
+    const std::int64_t bytes = groups * of.count * isa::size_of(cache);
     return std::max<std::int64_t>(1, std::min({tiles, kChunk / ratio, kLoadBytes / bytes}));
   }
 
-  /// Panel `part` of head `head` in rows of heads side by side.
-  Tile panel_of(const Tile& rows, std::int64_t head, std::size_t part) const {
-    return columns(rows, head * d + static_cast<std::int64_t>(part) * kPartitions, depth(part));
-  }
   /// [P, sequences and groups, tiles, heads of a group]; `tile_cols` columns of the operand for each head, `step` from
   /// one tile to the next.
   Tile by_tile(Tile tile, std::int64_t tile_cols, std::int64_t step) const {

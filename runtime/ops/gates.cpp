@@ -64,8 +64,8 @@ void gates_lower(RowTiler& r, const Node& node) {
   const std::int64_t experts = x.cols();
   const auto column = [&] { return r.scratch(Dtype::kFp32, 1); };
   const Tile left = r.scratch(Dtype::kFp32, experts), shares = r.scratch(Dtype::kFp32, experts);
-  const Tile chosen = r.scratch(Dtype::kFp32, experts), kept = r.scratch(Dtype::kFp32, experts);
-  const Tile most = column(), all = column(), sum = column(), inverse = column(), which = column();
+  const Tile kept = r.scratch(Dtype::kFp32, experts);
+  const Tile most = column(), all = column(), sum = column(), inverse = column();
   e.copy(left, x);
   if (a.sigmoid) {
     e.activation(shares, Fn::kSigmoid, left);
@@ -74,14 +74,9 @@ void gates_lower(RowTiler& r, const Node& node) {
     e.tensor_scalar(most, most, Alu::kMul, -1.0F);
     e.activation(shares, Fn::kExp, left, 1.0F, most, &all);
   }
-  const Tile ramp = partitions(e.ramp(experts), r.parts());
   const bool biased = node.in.size() > 1;
   const Tile choice = chooses_by_scores(a, biased) ? chosen_by(r, node, shares, all) : left;
-  for (std::int64_t j = 0; j < a.top_k; ++j) {
-    const Tile hot = take_largest(e, choice, ramp, which);
-    j == 0 ? e.copy(chosen, hot) : e.tensor_tensor(chosen, chosen, Alu::kAdd, hot);
-  }
-  e.tensor_tensor(kept, shares, Alu::kMul, chosen);
+  e.tensor_tensor(kept, shares, Alu::kMul, largest_of(e, choice, a.top_k));
   if (a.sigmoid && !a.normalised) return e.copy(gates, kept);
   if (a.normalised) e.reduce(sum, Alu::kAdd, kept);
   e.activation(inverse, Fn::kReciprocal, a.normalised ? sum : all);

@@ -23,9 +23,10 @@ class BlockOfKeys {
   void load(std::int64_t first, std::int64_t count, std::optional<std::size_t> mask, bool values_too) {
     heads.emplace(whole_.block(first, count));
     keys = load_some_rows(e_, whole_, node_.in[1], b_, {first, count}, {kv_head_ * whole_.size, whole_.size});
-    values = load_some_rows(e_, whole_, node_.in[2], b_, {first, count}, {kv_head_ * whole_.size, whole_.size});
-    keys_t = transpose_rows(e_, whole_, keys, 0);
-    if (values_too) values_t = transpose_rows(e_, whole_, values, 0);
+    const std::int64_t width = whole_.value_size;
+    values = load_some_rows(e_, whole_, node_.in[2], b_, {first, count}, {kv_head_ * width, width});
+    keys_t = transpose_rows(e_, whole_, keys, {0, whole_.size});
+    if (values_too) values_t = transpose_rows(e_, whole_, values, {0, width});
     if (mask)
       mask_ = e_.loaded(whole_.score, e_.hbm_row(node_.in[*mask], b_, std::min(kPartitions, whole_.seq), first, count));
   }

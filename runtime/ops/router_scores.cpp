@@ -1,6 +1,7 @@
 // The numbers by which a router chooses: logits, or scores with a bias and within groups. Source: DeepSeek-AI,
 // arXiv:2405.04434, section 2.1.3; arXiv:2412.19437, section 2.1.2.
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "runtime/ops/slots.h"
@@ -54,31 +55,79 @@ RouterRow router_row(const RouteAttrs& a, const Tensor& logits, std::int64_t row
 
 namespace {
 
+constexpr std::int64_t kAtOnce = 8;  // numbers that max8 finds
+constexpr float kTaken = std::numeric_limits<float>::lowest(), kNoNumber = std::numeric_limits<float>::max();
+
+bool are_found_at_once(const Tile& numbers) { return numbers.cols() >= kAtOnce; }
+
+/// [P, 8]: the largest numbers of each row, falling.
+Tile eight_largest(Emitter& e, const Tile& numbers) {
+  const Tile out = e.sbuf(Dtype::kFp32, numbers.partitions, kAtOnce);
+  e.emit({.op = Opcode::kMax8, .engine = isa::Engine::kVector, .dst = out, .a = numbers});
+  return out;
+}
+
+/// [P, groups]: the scores that router_row() has of them.
+Tile scores_of_groups(Emitter& e, const RouteAttrs& a, const Tile& choice) {
+  const std::int64_t parts = choice.partitions, size = choice.cols() / a.groups;
+  const bool of_two = a.sigmoid && size > 1;
+  const Tile scores = e.sbuf(Dtype::kFp32, parts, a.groups), left = e.sbuf(Dtype::kFp32, parts, size);
+  const Tile which = e.sbuf(Dtype::kFp32, parts, 1), second = e.sbuf(Dtype::kFp32, parts, 1);
+  for (std::int64_t g = 0; g < a.groups; ++g) {
+    const Tile score = columns(scores, g, 1), group = columns(choice, g * size, size);
+    if (!of_two) {
+      e.reduce(score, Alu::kMax, group);
+    } else if (are_found_at_once(group)) {
+      const Tile best = eight_largest(e, group);
+      e.tensor_tensor(score, columns(best, 0, 1), Alu::kAdd, columns(best, 1, 1));
+    } else {
+      e.copy(left, group);
+      e.reduce(score, Alu::kMax, left);
+      take_largest(e, left, partitions(e.ramp(size), parts), which);
+      e.reduce(second, Alu::kMax, left);
+      e.tensor_tensor(score, score, Alu::kAdd, second);
+    }
+  }
+  return scores;
+}
+
 /// Multiplies the groups of `choice` that are not among the best by 0.
 void keep_best_groups(Emitter& e, const RouteAttrs& a, const Tile& choice) {
-  const std::int64_t parts = choice.partitions, size = choice.cols() / a.groups;
-  const Tile scores = e.sbuf(Dtype::kFp32, parts, a.groups), kept = e.sbuf(Dtype::kFp32, parts, a.groups);
-  const Tile left = e.sbuf(Dtype::kFp32, parts, size), which = e.sbuf(Dtype::kFp32, parts, 1);
-  const Tile second = e.sbuf(Dtype::kFp32, parts, 1);
-  for (std::int64_t g = 0; g < a.groups; ++g) {
-    const Tile score = columns(scores, g, 1);
-    e.copy(left, columns(choice, g * size, size));
-    e.reduce(score, Alu::kMax, left);
-    if (!a.sigmoid || size == 1) continue;
-    take_largest(e, left, partitions(e.ramp(size), parts), which);
-    e.reduce(second, Alu::kMax, left);
-    e.tensor_tensor(score, score, Alu::kAdd, second);
-  }
-  e.fill(kept, 0);
-  for (std::int64_t j = 0; j < a.top_groups; ++j)
-    e.tensor_tensor(kept, kept, Alu::kAdd, take_largest(e, scores, partitions(e.ramp(a.groups), parts), which));
-  for (std::int64_t g = 0; g < a.groups; ++g) {
-    const Tile part = columns(choice, g * size, size);
-    e.tensor_scalar(part, part, Alu::kMul, columns(kept, g, 1));
-  }
+  const std::int64_t size = choice.cols() / a.groups;
+  Tile kept = largest_of(e, scores_of_groups(e, a, choice), a.top_groups);
+  kept.rank = 2;
+  kept.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(a.groups)};
+  kept.free[1] = {.step = 0, .size = static_cast<std::uint32_t>(size)};
+  e.tensor_tensor(fold(choice, a.groups, size), fold(choice, a.groups, size), Alu::kMul, kept);
 }
 
 }  // namespace
+
+Tile largest_of(Emitter& e, const Tile& numbers, std::int64_t count) {
+  const std::int64_t parts = numbers.partitions, cols = numbers.cols();
+  const Tile chosen = e.sbuf(Dtype::kFp32, parts, cols), left = e.sbuf(Dtype::kFp32, parts, cols);
+  if (!are_found_at_once(numbers)) {
+    const Tile which = e.sbuf(Dtype::kFp32, parts, 1);
+    e.copy(left, numbers);
+    for (std::int64_t j = 0; j < count; ++j) {
+      const Tile hot = take_largest(e, left, partitions(e.ramp(cols), parts), which);
+      j == 0 ? e.copy(chosen, hot) : e.tensor_tensor(chosen, chosen, Alu::kAdd, hot);
+    }
+    return chosen;
+  }
+  for (std::int64_t j = 0; j < count; j += kAtOnce) {
+    const Tile from = j == 0 ? numbers : left, best = eight_largest(e, from);
+    if (count - j < kAtOnce) e.fill(columns(best, count - j, kAtOnce - (count - j)), kNoNumber);
+    e.emit({.op = Opcode::kMatchReplace8,
+            .engine = isa::Engine::kVector,
+            .imm0 = kTaken,
+            .dst = left,
+            .a = from,
+            .b = best});
+  }
+  e.tensor_tensor(chosen, left, Alu::kNe, numbers);
+  return chosen;
+}
 
 Tile choice_of(Emitter& e, const RouteAttrs& a, const Tile& scores, const Tile* bias) {
   const Tile choice = e.sbuf(Dtype::kFp32, scores.partitions, scores.cols());

@@ -26,6 +26,9 @@ inline Tile take_largest(Emitter& e, const Tile& left, const Tile& ramp, const T
   return hot;
 }
 
+/// 1 where one of the `count` largest of a row is, the first ones of equals, and 0 elsewhere: [P, cols].
+Tile largest_of(Emitter& e, const Tile& numbers, std::int64_t count);
+
 /// A row's scores, and the numbers by which its experts are chosen.
 struct RouterRow {
   std::vector<double> scores, choice;

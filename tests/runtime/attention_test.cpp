@@ -13,12 +13,14 @@ struct AttentionCase {
   std::int64_t batch, seq, heads, kv_heads, size;
   bool causal, masked;
   Dtype dtype;
-  double cap = 0;  // of the scores
+  double cap = 0;           // of the scores
+  std::int64_t values = 0;  // elements of a head's values; 0: as of its keys
 
+  std::int64_t value_size() const { return values > 0 ? values : size; }
   friend void PrintTo(const AttentionCase& c, std::ostream* out) {
-    *out << c.batch << "x" << c.seq << " heads " << c.heads << "/" << c.kv_heads << "x" << c.size
-         << (c.causal ? " causal" : "") << (c.masked ? " masked" : "") << (c.cap > 0 ? " capped" : "") << " type "
-         << int(c.dtype);
+    *out << c.batch << "x" << c.seq << " heads " << c.heads << "/" << c.kv_heads << "x" << c.size << "/"
+         << c.value_size() << (c.causal ? " causal" : "") << (c.masked ? " masked" : "") << (c.cap > 0 ? " capped" : "")
+         << " type " << int(c.dtype);
   }
 };
 
@@ -40,9 +42,9 @@ class AttentionTest : public testing::TestWithParam<std::tuple<AttentionCase, bo
   /// q, k, v, and the mask: the last quarter of each second sequence is hidden.
   Inputs inputs() const {
     const AttentionCase& c = shape();
-    const std::int64_t rows = c.batch * c.seq, kv = c.kv_heads * c.size;
-    Inputs in = in_type(
-        c.dtype, {random_normal(rows, c.heads * c.size, 1), random_normal(rows, kv, 2), random_normal(rows, kv, 3)});
+    const std::int64_t rows = c.batch * c.seq;
+    Inputs in = in_type(c.dtype, {random_normal(rows, c.heads * c.size, 1), random_normal(rows, c.kv_heads * c.size, 2),
+                                  random_normal(rows, c.kv_heads * c.value_size(), 3)});
     const Tensor mask = runtime::generate(
         c.batch, c.seq, [&](auto b, auto s) { return b % 2 == 0 && 4 * s >= 3 * c.seq ? -1e9 : 0.0; });
     if (c.masked) in.emplace_back(mask, c.dtype);
@@ -73,7 +75,7 @@ TEST_P(AttentionTest, Gradients) {
   const Inputs mask{in.begin() + 3, in.end()};
   in.erase(in.begin() + 3, in.end());
   in.emplace_back(kept[1], flash() ? Dtype::kFp32 : shape().dtype);
-  in.emplace_back(random_normal(in[0].value.rows, in[0].value.cols, 4), shape().dtype);
+  in.emplace_back(random_normal(kept[0].rows, kept[0].cols, 4), shape().dtype);
   in.emplace_back(kept[0], shape().dtype);
   if (flash()) in.insert(in.end(), mask.begin(), mask.end());
   const Tensors want = kAttentionGrad.forward(attrs(), values(in));
@@ -116,7 +118,11 @@ INSTANTIATE_TEST_SUITE_P(
                                      AttentionCase{1, 1100, 2, 1, 64, false, false, Dtype::kFp32},
                                      AttentionCase{2, 200, 2, 1, 256, true, true, Dtype::kFp32},
                                      AttentionCase{1, 140, 1, 1, 160, true, false, Dtype::kBf16},
-                                     AttentionCase{1, 2304, 1, 1, 128, true, false, Dtype::kBf16}),
+                                     AttentionCase{1, 2304, 1, 1, 128, true, false, Dtype::kBf16},
+                                     // values of another width
+                                     AttentionCase{2, 130, 4, 2, 24, true, true, Dtype::kFp32, 0, 16},
+                                     AttentionCase{1, 140, 2, 1, 192, true, false, Dtype::kBf16, 0, 128},
+                                     AttentionCase{1, 1100, 2, 1, 24, false, false, Dtype::kFp32, 1.5, 40}),
                      testing::Bool()));
 
 struct BlockCase {
@@ -125,6 +131,7 @@ struct BlockCase {
   std::int64_t window = 0;
   double cap = 0;
   Dtype dtype = Dtype::kFp32;
+  std::int64_t values = 0;  // as AttentionCase has it
 
   AttentionAttrs attrs() const {
     return {.scale = 1 / std::sqrt(static_cast<double>(size)),
@@ -149,9 +156,9 @@ struct BlockCase {
 
 void expect_blocks_add_up(const BlockCase& c) {
   const AttentionAttrs attrs = c.attrs();
-  const std::int64_t wide = c.heads * c.size, kv = c.kv_heads * c.size;
-  Inputs in =
-      in_type(c.dtype, {random_normal(c.seq, wide, 1), random_normal(c.keys, kv, 2), random_normal(c.keys, kv, 3)});
+  const std::int64_t kv = c.kv_heads * c.size, values_too = c.values > 0 ? c.kv_heads * c.values : kv;
+  Inputs in = in_type(c.dtype, {random_normal(c.seq, c.heads * c.size, 1), random_normal(c.keys, kv, 2),
+                                random_normal(c.keys, values_too, 3)});
   Inputs mask;
   if (c.masked)
     mask.emplace_back(runtime::generate(1, c.keys, [](auto, auto k) { return k % 3 == 1 ? -1e9 : 0.0; }), c.dtype);
@@ -163,7 +170,7 @@ void expect_blocks_add_up(const BlockCase& c) {
   expect_reference(kAttention, in, attrs, {c.near(largest(want[0]) / 4), log}, numerics);
   Inputs back{in.begin(), in.begin() + 3};
   back.emplace_back(want[1]);
-  back.emplace_back(random_normal(c.seq, wide, 5), c.dtype);
+  back.emplace_back(random_normal(c.seq, want[0].cols, 5), c.dtype);
   back.emplace_back(want[0], c.dtype);
   back.insert(back.end(), mask.begin(), mask.end());
   const Tensors grads = kAttentionGrad.forward(attrs, values(back));
@@ -180,6 +187,7 @@ TEST(Attention, KeysInBlocksAddUpToTheWholeRow) {
                              {300, 1100, 1, 1, 32, false, true},
                              {1100, 1100, 1, 1, 16, true, true, 200},
                              {600, 600, 1, 1, 160, true, false, 0, 1.5},
+                             {1100, 1100, 4, 2, 24, true, true, 0, 0, Dtype::kFp32, 16},
                              {1100, 1100, 2, 1, 16, true, false, 0, 0, Dtype::kBf16},
                              {1100, 1100, 1, 1, 16, true, false, 130, 0, Dtype::kBf16}})
     expect_blocks_add_up(c);

@@ -23,7 +23,8 @@ TEST(CacheAppend, ARowOfEachSequenceFindsItsPlace) {
 struct CacheCase {
   std::int64_t batch, length, heads, kv_heads, size;
   Dtype dtype;
-  double cap = 0;  // of the scores
+  double cap = 0;           // of the scores
+  std::int64_t values = 0;  // elements of a head's values; 0: as of its keys
 
   friend void PrintTo(const CacheCase& c, std::ostream* out) {
     *out << c.batch << " x " << c.length << " heads " << c.heads << "/" << c.kv_heads << " x " << c.size << " type "
@@ -46,9 +47,10 @@ class CachedAttentionTest : public testing::TestWithParam<CacheCase> {
   Inputs inputs(const Tensor& positions) const {
     const CacheCase& c = GetParam();
     const std::int64_t kv = c.kv_heads * c.size, rows = c.batch * c.length;
-    Inputs in =
-        in_type(c.dtype, {random_normal(c.batch, c.heads * c.size, 1), random_normal(c.batch, kv, 2),
-                          random_normal(c.batch, kv, 3), random_normal(rows, kv, 4), random_normal(rows, kv, 5)});
+    const std::int64_t values = c.values > 0 ? c.kv_heads * c.values : kv;
+    Inputs in = in_type(
+        c.dtype, {random_normal(c.batch, c.heads * c.size, 1), random_normal(c.batch, kv, 2),
+                  random_normal(c.batch, values, 3), random_normal(rows, kv, 4), random_normal(rows, values, 5)});
     in.push_back({positions, Dtype::kInt32});
     return in;
   }
@@ -78,7 +80,10 @@ INSTANTIATE_TEST_SUITE_P(
                     CacheCase{40, 32, 2, 1, 16, Dtype::kFp32},   // more sequences than keys
                     CacheCase{5, 256, 32, 32, 8, Dtype::kFp32},  // sequences in groups
                     CacheCase{4, 256, 8, 4, 128, Dtype::kBf16}, CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
-                    CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16}));
+                    CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16},
+                    CacheCase{3, 256, 4, 2, 24, Dtype::kFp32, 0, 16},  // values of another width
+                    CacheCase{2, 384, 2, 2, 192, Dtype::kBf16, 0, 128},
+                    CacheCase{2, 40, 2, 1, 8, Dtype::kFp32, 0, 130}));
 
 // A ring: its rows are of the last tokens, whatever their number, and of them a query sees those of its window.
 TEST(CachedAttention, AWindowSeesItsLastTokensWhereverTheRingHasThem) {

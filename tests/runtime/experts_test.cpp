@@ -127,6 +127,18 @@ TEST(Route, ChoosesByScoresWithinGroups) {
   EXPECT_EQ(runtime::kRoute.forward(one, std::vector<Tensor>{x})[5].at(0, 0), 0.0F);
 }
 
+// Eight numbers at a time, or less; equal ones in the order of the experts.
+TEST(Gates, AreOfTheFirstAmongEquals) {
+  const Tensor bias = random_normal(1, 160, 9);
+  for (const std::int64_t top_k : {6, 11, 16})
+    expect_reference(runtime::kGates, {random_normal(130, 160, 3), bias},
+                     RouteAttrs{.top_k = top_k, .normalised = true, .sigmoid = true, .groups = 10, .top_groups = 9},
+                     {kRouted});
+  Tensor equal(1, 20);
+  for (const std::int64_t e : {3, 4, 9, 19}) equal.at(0, e) = 1;
+  expect_reference(runtime::kGates, {equal}, RouteAttrs{.top_k = 10, .normalised = true}, {kRouted});
+}
+
 TEST(Gates, WeighTheOutputOfAnExpert) {
   for (const std::int64_t tokens : {1, 129}) {
     const Inputs in{random_normal(tokens, 700, 1), random_normal(tokens, 9, 2), random_normal(tokens, 700, 3)};

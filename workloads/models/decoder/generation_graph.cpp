@@ -59,13 +59,14 @@ class Generation : Places {
  private:
   void declare() {
     const std::int64_t groups = std::max<std::int64_t>(1, arch_.block.attention.kv_heads / spec_.tensor_parallel);
-    const auto cache = [&](const char* part, std::int64_t layer) {
-      const std::int64_t rows = spec_.batch * spec_.cache_rows(arch_.block.attention.window_of(layer));
-      return graph_.tensor(fmt::format("cache.{}.{}", part, layer), rows, groups * arch_.block.attention.head,
-                           spec_.numerics.activation, Kind::kCache);
+    const AttentionArch& attention = arch_.block.attention;
+    const auto cache = [&](const char* part, std::int64_t layer, std::int64_t size) {
+      const std::int64_t rows = spec_.batch * spec_.cache_rows(attention.window_of(layer));
+      return graph_.tensor(fmt::format("cache.{}.{}", part, layer), rows, groups * size, spec_.numerics.activation,
+                           Kind::kCache);
     };
     for (std::int64_t l = 0; l < arch_.layers; ++l) {
-      const ValueId keys = cache("keys", l), values = cache("values", l);
+      const ValueId keys = cache("keys", l, attention.head), values = cache("values", l, attention.value());
       caches_.push_back({keys, values});
     }
     net_.declare_rotary(arch_.block.rotary, spec_.length, Kind::kWeight);  // fixed like weights

@@ -110,18 +110,19 @@ TokenWork token_work(const ModelPtr& model, const GenerationSpec& spec) {
     work.flops += 2 * batch * elements;
   }
   const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
-  const double groups = std::max(1.0, static_cast<double>(arch.block.attention.kv_heads) / ranks);
-  double rows = 0;  // times the elements of a head
+  const AttentionArch& attention = arch.block.attention;
+  const double groups = std::max(1.0, static_cast<double>(attention.kv_heads) / ranks);
+  double rows = 0;  // times the elements of a head's key and value
   for (std::int64_t l = 0; l < arch.layers; ++l) {
-    const std::int64_t there = spec.cache_rows(arch.block.attention.window_of(l));
-    rows += batch * static_cast<double>(std::min(spec.rows_read(), there) * arch.block.attention.head);
+    const std::int64_t there = spec.cache_rows(attention.window_of(l));
+    rows += batch * static_cast<double>(std::min(spec.rows_read(), there) * (attention.head + attention.value()));
   }
   if (model->pairs()) {  // each layer that writes has caches of both texts
     const double written = static_cast<double>(model->pairs()->layers) / layers;
     rows *= written * static_cast<double>(spec.length + spec.prompt) / static_cast<double>(spec.rows_read());
   }
-  work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
-  work.flops += 4 * rows * static_cast<double>(arch.block.attention.heads) / ranks;
+  work.cache_bytes = rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
+  work.flops += 2 * rows * static_cast<double>(attention.heads) / ranks;
   return work;
 }
 

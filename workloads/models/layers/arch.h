@@ -36,7 +36,7 @@ enum class NormPlace : std::uint8_t {
 struct LatentArch {
   std::int64_t queries = 0;  // elements between; 0: queries have one projection
   std::int64_t keys = 0;     // the same of keys and values; 0: nothing of all this
-  std::int64_t values = 0;   // of a head's values, at most those of its queries
+  std::int64_t values = 0;   // of a head's values
   double eps = 1e-6;         // of the norms between
 };
 
@@ -58,12 +58,13 @@ struct AttentionArch {
   LatentArch latent{};
   std::vector<double> slopes{};  // of each head: its key's number times this is added to a score; empty: nothing is
 
+  std::int64_t value() const { return latent.keys > 0 ? latent.values : head; }  // elements of a head's values
   double score_scale() const { return scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(head)); }
   /// Elements of a token's queries, and of its keys.
   std::int64_t query_size() const { return heads * head; }
   std::int64_t key_size() const { return kv_heads * head; }
   /// And of the heads' contexts.
-  std::int64_t context_size() const { return latent.keys > 0 ? heads * latent.values : query_size(); }
+  std::int64_t context_size() const { return heads * value(); }
   std::int64_t window_of(std::int64_t layer) const {
     return full_every > 0 && (layer + (full_first ? 0 : 1)) % full_every == 0 ? 0 : window;
   }

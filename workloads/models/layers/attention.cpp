@@ -64,21 +64,6 @@ ValueId Layers::with_shared_part(const std::string& label, ValueId shared, Value
   return graph_.add1(runtime::kJoinColumns, label, {spread, x}, runtime::JoinAttrs{.blocks = heads});
 }
 
-ValueId Layers::widened(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size) {
-  const std::int64_t missing = heads * size - graph_.value(x).cols;
-  if (missing == 0) return x;
-  const runtime::RampAttrs none{.rows = 1, .cols = missing, .start = 0, .dtype = graph_.value(x).dtype};
-  const ValueId zeros = graph_.add1(runtime::kRamp, label + ".zeros", {}, none);
-  return graph_.add1(runtime::kJoinColumns, label, {x, zeros}, runtime::JoinAttrs{.blocks = heads});
-}
-
-ValueId Layers::narrowed(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size) {
-  const std::int64_t cols = graph_.value(x).cols;
-  if (cols == heads * size) return x;
-  return graph_.add1(runtime::kTakeColumns, label, {x},
-                     runtime::ColumnsAttrs{.sizes = {heads, size}, .strides = {cols / heads, 1}});
-}
-
 void Layers::declare_slopes(const AttentionArch& arch, runtime::Kind kind) {
   if (arch.slopes.empty()) return;
   slopes_ = graph_.tensor("slopes", 1, arch.heads / program_.ranks, isa::Dtype::kFp32, kind);

@@ -165,26 +165,26 @@ std::vector<ValueId> Block::queries_keys_values(ValueId h) {
   return qkv;
 }
 
-/// Values get zeros behind them, so that heads of all three are alike, as transformers does for flash attention.
+/// The three projections of the input come first, that of queries last: while its weights are read, which are more than
+/// the others', keys and values go on.
 std::vector<ValueId> Block::by_latents(ValueId h) {
   const AttentionArch& arch = arch_.attention;
   const AttentionNames& names = arch_.names.attention;
   const NormArch between{.rms = true, .eps = arch.latent.eps};
-  const std::int64_t heads = arch.heads / net_.program().ranks;
-  ValueId q = h;
-  if (arch.latent.queries > 0) {
-    q = net_.linear("attention.query.low", q, name(names.query_low));
+  const bool few = arch.latent.queries > 0;  // elements of queries, too
+  std::vector<ValueId> first = net_.products(
+      "attention.latents", h, {name(names.low), name(names.turned), name(few ? names.query_low : names.query)});
+  const ValueId low = net_.norm("attention.low.norm", first[0], between, name(names.low_norm));
+  const ValueId turned = net_.rotated("attention.key.rope", first[1], arch_, number_);
+  const std::vector<ValueId> wide = net_.products("attention.key_value", low, {name(names.key), name(names.value)});
+  ValueId q = first[2];
+  if (few) {
     q = net_.norm("attention.query.low.norm", q, between, name(names.query_low_norm));
+    q = net_.linear("attention.query", q, name(names.query));
   }
-  q = net_.rotated("attention.query.rope", net_.linear("attention.query", q, name(names.query)), arch_, number_);
-  const ValueId turned = net_.linear("attention.key.turned", h, name(names.turned));
-  ValueId low = net_.linear("attention.low", h, name(names.low));
-  low = net_.norm("attention.low.norm", low, between, name(names.low_norm));
-  const ValueId k =
-      net_.with_shared_part("attention.key.joined", net_.rotated("attention.key.rope", turned, arch_, number_),
-                            net_.linear("attention.key", low, name(names.key)), heads);
-  const ValueId v = net_.linear("attention.value", low, name(names.value));
-  return {q, k, net_.widened("attention.value.wide", v, heads, arch.head)};
+  q = net_.rotated("attention.query.rope", q, arch_, number_);
+  const std::int64_t heads = arch.heads / net_.program().ranks;
+  return {q, net_.with_shared_part("attention.key.joined", turned, wide[0], heads), wide[1]};
 }
 
 ValueId Block::attention(ValueId h) {
@@ -193,16 +193,15 @@ ValueId Block::attention(ValueId h) {
   const AttentionArch& arch = arch_.attention;
   const std::string label = "attention.heads";
   const Mode mode = net_.program().mode;
-  ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
-                                         : net_.heads(label, qkv, arch,
-                                                      {.queries = net_.program().length,
-                                                       .causal = arch.causal,
-                                                       .window = arch.causal ? arch.window_of(number_) : 0,
-                                                       .mask = inputs_.mask,
-                                                       .bias = inputs_.bias});
+  const ValueId context = mode == Mode::kToken
+                              ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
+                              : net_.heads(label, qkv, arch,
+                                           {.queries = net_.program().length,
+                                            .causal = arch.causal,
+                                            .window = arch.causal ? arch.window_of(number_) : 0,
+                                            .mask = inputs_.mask,
+                                            .bias = inputs_.bias});
   if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);
-  if (arch.latent.keys > 0)
-    context = net_.narrowed("attention.context", context, arch.heads / net_.program().ranks, arch.latent.values);
   return net_.row_split("attention.output", context, name(names.out));
 }
 

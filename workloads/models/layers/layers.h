@@ -153,9 +153,6 @@ class Layers {
   ValueId clipped(const std::string& label, ValueId x, double limit);
   /// Each head's part of x behind the part that all heads share, and of the result.
   ValueId with_shared_part(const std::string& label, ValueId shared, ValueId x, std::int64_t heads);
-  /// Zeros behind each head's part, until it has `size` elements; and these taken away.
-  ValueId widened(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size);
-  ValueId narrowed(const std::string& label, ValueId x, std::int64_t heads, std::int64_t size);
 
   /// The heads' contexts, side by side, of queries, keys and values.
   ValueId heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch, const Seen& seen);
