@@ -39,6 +39,8 @@ constexpr std::array kFields = {
     Stack::Field{"plan.kernel_from", &Stack::kernel_from, D::kCount,
                  "tokens of a prompt from which on attention is a kernel; 0: as transformers-neuronx chooses"},
     Stack::Field{"plan.kernel_from_joined", &Stack::kernel_from_joined, D::kCount, "the same on logical cores of two"},
+    Stack::Field{"plan.expert_block", &Stack::expert_block, D::kCount,
+                 "on logical cores of two, rows of a block of a prompt's tokens that one expert has; 0: it has all"},
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
     Stack::Field{"compile.per_tile", &Stack::compile_per_tile, D::kTime, "more for each matmul of a tile of weights"},

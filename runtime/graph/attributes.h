@@ -83,6 +83,14 @@ struct SkinnyAttrs {
   bool operator==(const SkinnyAttrs&) const = default;
 };
 
+/// For blocks of tokens, each of one expert.
+struct ExpertBlocksAttrs {
+  std::int64_t block = 0;  // rows
+  isa::Fn fn = isa::Fn::kSilu;
+  OptionalType dtype{}, operand{};
+  bool operator==(const ExpertBlocksAttrs&) const = default;
+};
+
 struct NormAttrs {
   double eps = 0;
   std::size_t vectors = 2;  // operands of a layernorm behind x: gamma and beta, gamma alone, or none
@@ -324,7 +332,7 @@ using AnyAttrs =
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
                  ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
                  BalanceAttrs, ElementAttrs, ReduceAttrs, ViewAttrs, MoveAttrs, RampAttrs, BatchMatmulAttrs, RunsAttrs,
-                 ConvolutionAttrs, WindowAttrs, ColumnsAttrs, JoinAttrs, UpdateAttrs, ClampAttrs>;
+                 ConvolutionAttrs, WindowAttrs, ColumnsAttrs, JoinAttrs, UpdateAttrs, ClampAttrs, ExpertBlocksAttrs>;
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;
 template <class T, class... Alternatives>

@@ -24,7 +24,7 @@ extern const Op kRankSum, kRankFork, kRankGather, kRankGatherAgain, kRankScatter
 extern const Op kStageSend, kStageReceive;
 // a mixture of experts
 extern const Op kRoute, kRouteGrad, kToSlots, kFromSlots, kGateGrad, kSplitBlocks, kJoinBlocks, kRankExchange, kBalance,
-    kGates, kGatedSum;
+    kGates, kGatedSum, kExpertBlocks;
 // optimizer state that data-parallel ranks share
 extern const Op kBucketScatter, kBucketGather;
 

@@ -139,6 +139,31 @@ TEST(Gates, AreOfTheFirstAmongEquals) {
   expect_reference(runtime::kGates, {equal}, RouteAttrs{.top_k = 10, .normalised = true}, {kRouted});
 }
 
+// Blocks that are short, whole and more than the experts; widths that are no multiple of 128.
+TEST(ExpertBlocks, AddUpOverTheBlocksOfATokensExperts) {
+  struct Case {
+    std::int64_t tokens, cols, inner, block, blocks;
+  };
+  for (const auto& [tokens, cols, inner, block, blocks] : {Case{130, 200, 150, 70, 5}, {40, 256, 24, 40, 2}}) {
+    Tensor names(blocks * block, 1);
+    for (std::int64_t r = 0; r < names.rows; ++r)  // each once in a block
+      names.at(r, 0) = static_cast<float>((r % block * 7 + r / block) % tokens);
+    Inputs in{random_normal(tokens, cols, 1), {names, Dtype::kInt32}, random_normal(tokens, 3, 2)};
+    for (std::uint32_t e = 0; e < 3; ++e) {
+      in.emplace_back(random_normal(cols, inner, 3 + e, 0.1)), in.emplace_back(random_normal(cols, inner, 6 + e, 0.1));
+      in.emplace_back(random_normal(inner, cols, 9 + e, 0.1));
+    }
+    const runtime::ExpertBlocksAttrs attrs{.block = block};
+    // Products of 200 terms in another order, through a function and a product: 64 ulps of a tenth of the largest.
+    const double floor = largest(runtime::kExpertBlocks.forward(attrs, values(in))[0]) / 10;
+    expect_reference(runtime::kExpertBlocks, in, attrs, {{.ulps = 64, .floor = floor}});
+  }
+  Inputs odd{random_normal(4, 8, 1), {Tensor(6, 1), Dtype::kInt32}, random_normal(4, 1, 2)};
+  for (int i = 0; i < 3; ++i) odd.emplace_back(random_normal(8, 8, 3));
+  const auto run = [&odd] { run_on_device(runtime::kExpertBlocks, odd, runtime::ExpertBlocksAttrs{.block = 4}); };
+  EXPECT_TRUE(fails(base::Fault::kProgram, run, {"not whole"}));
+}
+
 TEST(Gates, WeighTheOutputOfAnExpert) {
   for (const std::int64_t tokens : {1, 129}) {
     const Inputs in{random_normal(tokens, 700, 1), random_normal(tokens, 9, 2), random_normal(tokens, 700, 3)};

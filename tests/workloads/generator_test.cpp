@@ -16,6 +16,7 @@
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/generation/generator.h"
 #include "workloads/models/decoder/decoder_model.h"
+#include "workloads/models/layers/mixture.h"
 #include "workloads/models/presets.h"
 #include "workloads/step/step_graph.h"
 #include "workloads/text/tokenizer.h"
@@ -197,6 +198,18 @@ TEST_P(LayersOf, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, LayersOf, testing::ValuesIn(workloads_test::kTraits));
+
+// All experts but one have one token, and the last has the others; a block has one pair at the least.
+TEST(Experts, PromptsPassInAsManyBlocksAsTheyMayNeed) {
+  MixtureArch mixture;
+  const auto blocks = [&mixture](std::int64_t experts, std::int64_t top_k, std::int64_t tokens, std::int64_t rows) {
+    mixture.experts = experts, mixture.top_k = top_k;
+    return expert_blocks(mixture, tokens, rows);
+  };
+  EXPECT_EQ(blocks(256, 8, 512, 512), 263);
+  EXPECT_EQ(blocks(8, 2, 1024, 512), 11);
+  EXPECT_EQ(blocks(128, 1, 100, 8), 100);
+}
 
 // Tokens choose 2 of 8 experts each, which are loaded for each of them until that is as much as all.
 TEST(Experts, ATokenProgramLoadsThoseOfEachToken) {

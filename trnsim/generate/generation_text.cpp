@@ -15,11 +15,13 @@ namespace trnsim {
 std::string experts_text(const Job& job) {
   const std::int64_t experts = job.model->sizes().experts;
   if (experts == 0) return "";
+  const std::int64_t block = expert_block(job);
+  const std::string how = block > 0 ? fmt::format("; a prompt of many passes them in blocks of {} tokens", block) : "";
   return fmt::format(
       "of each layer's {} experts the prompt loads {}, a token of each sequence {}: those that each token chooses by "
-      "itself, unless that is as much as all; all tokens of a program pass through each of them",
+      "itself, unless that is as much as all; all tokens of a program pass through each of them{}",
       experts, workloads::loaded_experts(job.model, job.step.plan.micro_batch * generation_spec(job).prompt),
-      workloads::loaded_experts(job.model, job.step.plan.micro_batch));
+      workloads::loaded_experts(job.model, job.step.plan.micro_batch), how);
 }
 
 std::string bound_of(const GenerationStep& step) {

@@ -126,6 +126,10 @@ workloads::GenerationSpec program_spec(const Job& job) {
   return spec;
 }
 
+std::int64_t expert_block(const Job& job) {
+  return job.machine.logical.value > 1 ? static_cast<std::int64_t>(job.load_stack().expert_block.value) : 0;
+}
+
 Memory least_generation_memory(const Job& own) {
   const Job job = padded(own);
   double weights = 0;
@@ -166,7 +170,9 @@ std::string generation_fix(const Job& job) {
     if (static_cast<double>(least.total) < kRoom * static_cast<double>(least.capacity))
       return fmt::format("use `tensor_parallel_size` {}", wider.step.plan.tensor);
   }
-  return "use a smaller `batch_size` or `max_length`, `numerics` bf16, or a larger `instance_type`";
+  const bool shrinks = isa::size_of(job.step.plan.numerics.weight) > isa::size_of(isa::Dtype::kBf16);
+  return fmt::format("use a smaller `batch_size` or `max_length`{}, or a larger `instance_type`",
+                     shrinks ? ", `numerics` bf16" : "");
 }
 
 Projection project_generation(const Job& own, const ProjectOptions& options) {
@@ -177,6 +183,7 @@ Projection project_generation(const Job& own, const ProjectOptions& options) {
   if (!p.memory.fits() && !options.any_memory) return p;
   workloads::GenerationSpec spec = program_spec(job);
   spec.timed_experts = true;
+  spec.expert_block = expert_block(job);
   const std::int64_t others = job.generation->new_tokens - 1, first = first_place(job);
   const std::int64_t last = first + std::max<std::int64_t>(others, 1) - 1;
   workloads::GenerationPrograms programs{job.model, spec, first, last, job.machine.target(), job.programs.get()};

@@ -12,6 +12,8 @@ namespace trnsim {
 workloads::GenerationSpec generation_spec(const Job& job);
 /// To compile them: the sizes, and the attention that the job's library has for them. Reads the stack's file.
 workloads::GenerationSpec program_spec(const Job& job);
+/// GenerationSpec's, of the job's library on its machine.
+std::int64_t expert_block(const Job& job);
 
 /// The job with the padding that ranks compute where they do not divide the model's sizes: see Model::padded_for().
 /// transformers-neuronx pads heads (layers/gqa.py) and feed-forward sizes (utils.py, maybe_pad_tensor) with zeros.

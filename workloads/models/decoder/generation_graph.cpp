@@ -27,6 +27,7 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
                        .cached = spec.rows_read(),
                        .grown = spec.length,
                        .kernel_from = spec.kernel_from};
+  if (prompt) program.expert_block = spec.expert_block;
   if (const auto& m = arch.block.mixture)
     program.experts_read = spec.experts_read(m->experts, m->top_k, program.batch * program.length);
   return program;

@@ -34,6 +34,10 @@ struct GenerationSpec {
   /// they read all, whose gates are 0 where a token did not choose them.
   bool timed_experts = false;
 
+  /// Rows of a block of tokens of which one expert takes care in a prompt's program; 0: every expert has all tokens.
+  /// The host names the tokens of each block; to be timed.
+  std::int64_t expert_block = 0;
+
   /// Rows of the cache that a token's program reads.
   std::int64_t rows_read() const { return read > 0 ? read : length; }
   /// Rows that a layer's cache has of each sequence: a window's (0: none) is a ring, where a token takes the row of one

@@ -18,6 +18,11 @@ std::int64_t expert_capacity(const MixtureArch& m, std::int64_t tokens) {
   return std::clamp<std::int64_t>(std::llround(std::ceil(m.capacity_factor * share)), 1, tokens);
 }
 
+std::int64_t expert_blocks(const MixtureArch& m, std::int64_t tokens, std::int64_t rows) {
+  const std::int64_t pairs = tokens * m.top_k, others = m.experts - 1;
+  return std::min(pairs, (std::max<std::int64_t>(pairs - others, 0) + rows - 1) / rows + others);
+}
+
 ValueId Mixture::expert(ValueId rows, std::int64_t number, const std::string& prefix) {
   const auto linear = [&](const char* label, ValueId x, const std::string& name) {
     return net_.linear(label, x, fmt::format("{}{}{}.{}", prefix, mixture_.prefix, number, name));
@@ -88,6 +93,9 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
   runtime::Graph& graph = net_.graph();
   const ValueId logits = net_.linear("router", h, prefix + mixture_.router, {.dtype = isa::Dtype::kFp32});
   const ValueId gates = graph.add1(runtime::kGates, "router.gates", choosing(logits, prefix), choice());
+  const std::int64_t rows = net_.program().expert_block;
+  if (rows > 0 && graph.value(h).rows * mixture_.top_k >= rows)
+    return with_shared(net_.times("experts.scale", in_blocks(h, gates, prefix), mixture_.scale), h, prefix);
   const std::int64_t all = net_.program().experts_read > 0 ? net_.program().experts_read : mixture_.experts;
   ValueId sum = runtime::kNoValue;
   for (std::int64_t e = 0; e < all; ++e) {
@@ -100,6 +108,21 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
     sum = graph.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
   }
   return with_shared(net_.times("experts.scale", sum, mixture_.scale), h, prefix);
+}
+
+ValueId Mixture::in_blocks(ValueId h, ValueId gates, const std::string& prefix) {
+  runtime::Graph& graph = net_.graph();
+  const std::int64_t rows = net_.program().expert_block;
+  if (blocks_ == runtime::kNoValue)
+    blocks_ = graph.tensor("expert_blocks", expert_blocks(mixture_, graph.value(h).rows, rows) * rows, 1,
+                           isa::Dtype::kInt32, runtime::Kind::kInput);
+  std::vector<ValueId> in{h, blocks_, gates};
+  for (std::int64_t e = 0; e < mixture_.experts; ++e)
+    for (const std::string* part : {&mixture_.gate, &mixture_.up, &mixture_.down})
+      in.push_back(net_.w(fmt::format("{}{}{}.{}.weight", prefix, mixture_.prefix, e, *part)));
+  return graph.add1(
+      runtime::kExpertBlocks, "experts", in,
+      runtime::ExpertBlocksAttrs{.block = rows, .fn = arch_.mlp.activation, .operand = net_.numerics().operand});
 }
 
 runtime::RouteAttrs Mixture::choice() const {

@@ -14,6 +14,10 @@ namespace workloads {
 /// without a factor all tokens, so that none is dropped.
 std::int64_t expert_capacity(const MixtureArch& mixture, std::int64_t tokens);
 
+/// Blocks of rows in which `tokens` tokens pass their experts, however they choose: all experts but one have a token
+/// each, the rest are of the last. Source: NxD Inference, modules/moe/expert_mlps_v2.py, forward_blockwise.
+std::int64_t expert_blocks(const MixtureArch& mixture, std::int64_t tokens, std::int64_t rows);
+
 /// Sums over the layers of a micro-batch, [1, experts] each: the tokens that chose an expert, and its probabilities.
 struct RouterSums {
   runtime::ValueId load = runtime::kNoValue, mass = runtime::kNoValue;
@@ -52,6 +56,8 @@ class Mixture {
   /// The operands of a choice: the logits, and a bias if there is one.
   std::vector<ValueId> choosing(ValueId logits, const std::string& prefix) const;
   ValueId with_shared(ValueId sum, ValueId h, const std::string& prefix);
+  /// Blocks of tokens through their experts, which the host names.
+  ValueId in_blocks(ValueId h, ValueId gates, const std::string& prefix);
   ValueId over_ranks(const char* part, ValueId partial, const MixtureLoss& loss);
 
   Layers& net_;
@@ -59,6 +65,7 @@ class Mixture {
   const MixtureArch& mixture_;
   const std::int64_t layers_;
   std::vector<ValueId> loads_, masses_;  // of the layers since the last loss
+  ValueId blocks_ = runtime::kNoValue;   // tokens of the rows of blocks
 };
 
 }  // namespace workloads

@@ -1,0 +1,220 @@
+// Blocks of tokens, each of which one expert works on, in turn: how prompts pass a mixture of experts in NxD Inference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/compiler/emitter.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/slots.h"
+
+namespace runtime {
+namespace {
+
+/// y[t] is the sum over all rows of blocks that name token t of its gate times its expert's output of x[t]; rows of
+/// block n have expert n mod E. Shapes: x [T, C], tokens [N * attrs.block, 1] int32, gates [T, E] fp32, then for each
+/// expert gate [C, I], up [C, I] and down [I, C], rows as blocked_row() says -> y [T, C]. A block names a token once;
+/// of one that it names twice one row counts. Errors: Fault::kProgram for blocks of more than 512 rows. Source: NxD
+/// Inference, modules/moe/expert_mlps_v2.py, forward_blockwise; AWS's nki-library, bwmm_shard_on_H.py, a sequential
+/// loop whose iterations begin with a barrier of both cores: it gathers the rows of a block, transposes them square by
+/// square, adds to the rows of y in HBM, and scatters them. Sums of both cores' parts of gate and up cross in between.
+/// Lowering: as there.
+constexpr std::size_t kTokens = 1, kGateOf = 2, kFirstWeight = 3, kWeights = 3;  // operands; of an expert
+
+struct ExpertSizes {
+  std::int64_t tokens, cols, inner, experts, block, blocks;
+
+  template <class RowsAndCols>  // of operand i
+  ExpertSizes(std::size_t inputs, std::int64_t rows_of_block, const RowsAndCols& of)
+      : tokens{of(0).first},
+        cols{of(0).second},
+        inner{of(kFirstWeight).second},
+        experts{static_cast<std::int64_t>((inputs - kFirstWeight) / kWeights)},
+        block{rows_of_block},
+        blocks{of(kTokens).first / rows_of_block} {}
+};
+ExpertSizes sizes_of(const Graph& g, const Node& n) {
+  return {n.in.size(), n.attrs.as<ExpertBlocksAttrs>().block, [&](std::size_t i) {
+            return std::pair{g.value(n.in[i]).rows, g.value(n.in[i]).cols};
+          }};
+}
+
+std::vector<Shape> expert_blocks_infer(const Contract& c) {
+  const std::int64_t block = c.node.attrs.as<ExpertBlocksAttrs>().block;
+  if (block < 1 || block > kChunk) c.fail("a block has no rows, or more than 512", "set block");
+  if (c.inputs() < kFirstWeight + kWeights || (c.inputs() - kFirstWeight) % kWeights != 0)
+    c.fail("an expert has not three weights", "give gate, up and down of each");
+  const ExpertSizes n = sizes_of(c.graph, c.node);
+  if (c.in(kTokens).rows % block != 0) c.fail("its last block is not whole", "give a token for each row");
+  c.need(kTokens, n.blocks * block, 1, "tokens");
+  c.need(kGateOf, n.tokens, n.experts, "gates");
+  for (std::size_t i = kFirstWeight; i < c.inputs(); ++i) {
+    const bool down = (i - kFirstWeight) % kWeights == 2;
+    c.need(i, down ? n.inner : n.cols, down ? n.cols : n.inner, "weight");
+  }
+  return {{n.tokens, n.cols, c.result_type()}};
+}
+
+Tensors expert_blocks_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<ExpertBlocksAttrs>();
+  const ExpertSizes n{in.size(), a.block, [&](std::size_t i) { return std::pair{in[i].rows, in[i].cols}; }};
+  Tensor y(n.tokens, n.cols);
+  for (std::int64_t r = 0; r < n.blocks * n.block; ++r) {
+    const std::int64_t e = r / n.block % n.experts, t = static_cast<std::int64_t>(in[kTokens].at(r, 0));
+    const Tensor* weights = &in[kFirstWeight + static_cast<std::size_t>(e) * kWeights];
+    const auto product = [&](const Tensor& w, const float* row, std::int64_t column) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < w.rows; ++k)
+        sum += static_cast<double>(row[k]) * w.at(blocked_row(k, w.rows), column);
+      return sum;
+    };
+    const Tensor gate = generate(1, n.inner, [&](auto, auto i) { return product(weights[0], in[0].row(t), i); });
+    Tensor inner = kActivate.forward(ActivationAttrs{.fn = a.fn}, std::span{&gate, 1})[0];
+    for (std::int64_t i = 0; i < n.inner; ++i)
+      inner.at(0, i) *= static_cast<float>(product(weights[1], in[0].row(t), i));
+    for (std::int64_t c = 0; c < n.cols; ++c)
+      y.at(t, c) += static_cast<float>(in[kGateOf].at(t, e) * product(weights[2], inner.row(0), c));
+  }
+  return {y};
+}
+
+class ExpertBlocks {
+ public:
+  ExpertBlocks(Emitter& e, const Node& node)
+      : e_{e}, node_{node}, n_{sizes_of(e.graph(), node)}, type_{operand_type(e.graph(), node)} {}
+
+  void run() {
+    const Value& out = e_.value(node_.out[0]);
+    for (std::int64_t row = 0; row < n_.tokens; row += kPartitions) {
+      const std::int64_t parts = std::min(kPartitions, n_.tokens - row);
+      const Tile zeros = e_.sbuf(out.dtype, parts, n_.cols);
+      e_.fill(zeros, 0);
+      e_.store(e_.hbm(node_.out[0], row, parts), zeros);
+    }
+    for (std::int64_t b = 0; b < n_.blocks; ++b) one(b);
+  }
+
+ private:
+  using Panels = std::vector<Tile>;  // of 128 rows or less
+
+  /// A block, in two operations: both cores have to see the sums in between, and the rows that a block before has
+  /// added.
+  void one(std::int64_t block) {
+    const std::int64_t expert = block % n_.experts;
+    e_.label(fmt::format("{}.{}.in", node_.label, block));
+    std::vector<Tile> names;
+    for (std::int64_t row = 0; row < n_.block; row += kPartitions)
+      names.push_back(e_.loaded(
+          Dtype::kInt32, e_.hbm(node_.in[kTokens], block * n_.block + row, std::min(kPartitions, n_.block - row))));
+    const Panels turned = turned_rows(names);
+    const Panels gate = product(turned, weight(expert, 0)), up = product(turned, weight(expert, 1));
+    e_.label(fmt::format("{}.{}.out", node_.label, block));
+    Panels inner;
+    for (std::size_t i = 0; i < gate.size(); ++i) {
+      const Tile active = e_.sbuf(Dtype::kFp32, gate[i].partitions, n_.block);
+      inner.push_back(e_.sbuf(type_, gate[i].partitions, n_.block));
+      e_.activation(active, node_.attrs.as<ExpertBlocksAttrs>().fn, gate[i]);
+      e_.tensor_tensor(inner.back(), active, Alu::kMul, up[i]);
+    }
+    add(names, inner, expert);
+  }
+
+  Tile gathered(ValueId from, const Tile& names) {
+    const Value& value = e_.value(from);
+    const Tile out = e_.sbuf(value.dtype, names.partitions, value.cols);
+    e_.emit({.op = Opcode::kDmaGather, .engine = isa::Engine::kSync, .dst = out, .a = table_of(e_, from), .b = names});
+    return out;
+  }
+
+  /// The block's rows with their columns on the partitions.
+  Panels turned_rows(const std::vector<Tile>& names) {
+    Panels out;
+    for (std::int64_t c = 0; c < n_.cols; c += kPartitions)
+      out.push_back(e_.sbuf(type_, std::min(kPartitions, n_.cols - c), n_.block));
+    for (std::size_t t = 0; t < names.size(); ++t) {
+      const Tile rows = gathered(node_.in[0], names[t]);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const Tile square = e_.psum(out[i].partitions, rows.partitions, rows.dtype);
+        e_.transpose(square, columns(rows, static_cast<std::int64_t>(i) * kPartitions, out[i].partitions));
+        e_.copy(columns(out[i], static_cast<std::int64_t>(t) * kPartitions, rows.partitions), square);
+      }
+    }
+    return out;
+  }
+
+  /// A weight of an expert, 128 rows of the mathematics in each panel.
+  Panels weight(std::int64_t expert, std::size_t which) {
+    const ValueId v = node_.in[kFirstWeight + static_cast<std::size_t>(expert) * kWeights + which];
+    const Value& w = e_.value(v);
+    const std::int64_t whole = w.rows / kPartitions, rest = w.rows % kPartitions;
+    Panels out;
+    if (whole > 0) {
+      Tile from = e_.hbm(v, 0, kPartitions, 0, w.cols, whole);
+      from.rank = 2;
+      from.free[1] = from.free[0];
+      from.free[0] = {.step = static_cast<std::int32_t>(w.cols), .size = static_cast<std::uint32_t>(whole)};
+      const Tile all = e_.loaded(type_, from);
+      for (std::int64_t i = 0; i < whole; ++i) out.push_back(columns(all, i * w.cols, w.cols));
+    }
+    if (rest > 0) out.push_back(e_.loaded(type_, e_.hbm(v, whole * kPartitions, rest)));
+    return out;
+  }
+
+  /// Columns of x w on the partitions, in fp32.
+  Panels product(const Panels& turned, const Panels& w) {
+    Panels out;
+    for (std::int64_t first = 0; first < n_.inner; first += kPartitions) {
+      const std::int64_t parts = std::min(kPartitions, n_.inner - first);
+      const Tile sum = e_.psum(parts, n_.block);
+      for (std::size_t i = 0; i < turned.size(); ++i) e_.matmul(sum, columns(w[i], first, parts), turned[i], i > 0);
+      out.push_back(e_.sbuf(Dtype::kFp32, parts, n_.block));
+      e_.copy(out.back(), sum);
+    }
+    return out;
+  }
+
+  /// The expert's output times the gates is added to the tokens' rows.
+  void add(const std::vector<Tile>& names, const Panels& inner, std::int64_t expert) {
+    const Panels down = weight(expert, 2);
+    std::vector<Tile> sums;
+    for (const Tile& name : names) sums.push_back(gathered(node_.out[0], name));
+    for (std::size_t t = 0; t < names.size(); ++t) {
+      const std::int64_t parts = names[t].partitions;
+      const Tile gate = columns(gathered(node_.in[kGateOf], names[t]), expert, 1);
+      for (std::int64_t c = 0; c < n_.cols; c += kChunk) {
+        const std::int64_t width = std::min(kChunk, n_.cols - c);
+        const Tile sum = e_.psum(parts, width), scaled = e_.sbuf(sums[t].dtype, parts, width);
+        for (std::size_t i = 0; i < inner.size(); ++i)
+          e_.matmul(sum, columns(inner[i], static_cast<std::int64_t>(t) * kPartitions, parts),
+                    columns(down[i], c, width), i > 0);
+        e_.tensor_scalar(scaled, sum, Alu::kMul, gate);
+        e_.tensor_tensor(columns(sums[t], c, width), columns(sums[t], c, width), Alu::kAdd, scaled);
+      }
+    }
+    for (std::size_t t = 0; t < names.size(); ++t) e_.scatter(table_of(e_, node_.out[0]), sums[t], names[t]);
+  }
+
+  Emitter& e_;
+  const Node& node_;
+  const ExpertSizes n_;
+  const Dtype type_;  // of TensorE's operands
+};
+
+void expert_blocks_lower(Emitter& e, const Node& node) { ExpertBlocks{e, node}.run(); }
+
+double expert_blocks_flops(const Graph& g, const Node& node) {
+  const ExpertSizes n = sizes_of(g, node);
+  return 2.0 * 3 * static_cast<double>(n.blocks * n.block) * static_cast<double>(n.cols * n.inner);
+}
+
+}  // namespace
+
+const Op kExpertBlocks{.name = "expert_blocks",
+                       .text = "tokens through their experts, block by block",
+                       .attrs = ExpertBlocksAttrs{},
+                       .infer = expert_blocks_infer,
+                       .forward = expert_blocks_forward,
+                       .lower_whole = expert_blocks_lower,
+                       .matmul_flops = expert_blocks_flops};
+
+}  // namespace runtime
