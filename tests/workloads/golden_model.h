@@ -67,7 +67,9 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "glm4_moe_tiny",
                                                    "dots1_tiny",
                                                    "falcon_rw_tiny",
-                                                   "falcon_11b_tiny"};
+                                                   "falcon_11b_tiny",
+                                                   "deepseek_tiny",
+                                                   "persimmon_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny",    "phi3_tiny",    "gemma2_tiny",  "gemma3_tiny",

@@ -293,6 +293,7 @@ TEST(RelativesFolder, KeysOfDeepSeekThatChangeTheNumbersAreRefused) {
 // The head that turns is a part of its own, and the file's tensors are two each on the device.
 TEST(RelativesFolder, LaterPresetsHaveAsManyParametersAsPublished) {
   EXPECT_EQ(parameter_count(model_preset("deepseek-v2-lite")->weights()), 15'706'484'224);
+  EXPECT_EQ(parameter_count(model_preset("deepseek-moe-16b")->weights()), 16'375'728'128);
   // Without the layer that predicts a second token; with the biases of 58 choices of 256 experts.
   EXPECT_EQ(parameter_count(model_preset("deepseek-v3")->weights()), 671'026'404'352 + 58 * 256);
   EXPECT_EQ(parameter_count(model_preset("deepseek-v2")->weights()), 235'741'434'880);

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "workloads/models/bart/bart.h"
 #include "workloads/models/bert/bert_config.h"
+#include "workloads/models/config/inert.h"
 #include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/plain.h"
@@ -53,6 +54,7 @@ const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
 const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
 const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
 const PlainFamily &starcoder2_family(), &gpt_neo_family(), &gpt_bigcode_family(), &falcon_family();
+const PlainFamily& persimmon_family();
 const PlainFamily &gptj_family(), &codegen_family(), &bloom_family(), &mpt_family();
 ModelPtr read_falcon(const Keys& keys);  // workloads/models/decoder/falcon.cpp
 
@@ -116,6 +118,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kOlmo3>("olmo3", "Olmo3For"),
     relative<LlamaKind::kGraniteMoe>("granitemoe", "GraniteMoeFor"),
     relative<LlamaKind::kGraniteMoeShared>("granitemoeshared", "GraniteMoeShared"),
+    relative<LlamaKind::kDeepseek>("deepseek", "DeepseekFor"),
     relative<LlamaKind::kDeepseekV2>("deepseek_v2", "DeepseekV2"),
     relative<LlamaKind::kDeepseekV3>("deepseek_v3", "DeepseekV3"),
     relative<LlamaKind::kGlm4Moe>("glm4_moe", "Glm4Moe"),
@@ -126,6 +129,7 @@ constexpr std::array kFamilies = {
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
     plain<phi_family>("Phi-2", "phi", "PhiFor"),
+    plain<persimmon_family>("Persimmon", "persimmon", "PersimmonFor"),
     plain<starcoder2_family>("StarCoder2", "starcoder2", "Starcoder2"),
     plain<gpt_neo_family>("GPT-Neo", "gpt_neo", "GPTNeoFor"),
     plain<gpt_bigcode_family>("GPTBigCode", "gpt_bigcode", "GPTBigCode"),
@@ -203,8 +207,10 @@ ModelPtr read_config(const Keys& keys) {
 }
 
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
-  return read_config(
-      Keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder});
+  const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
+  ModelPtr model = read_config(keys);
+  require_understood(keys);
+  return model;
 }
 
 void write_config(const ModelPtr& model, const std::filesystem::path& folder) {

@@ -5,7 +5,8 @@ Written after transformers' modeling_cohere.py, modeling_cohere2.py, modeling_gl
 modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.py, modeling_seed_oss.py,
 modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
-modeling_granitemoeshared.py, modeling_deepseek_v2.py and modeling_deepseek_v3.py."""
+modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py and DeepSeek's own
+modeling_deepseek.py of deepseek-moe-16b."""
 import math
 import sys
 
@@ -35,7 +36,7 @@ TRAITS = {
     "glm": {"names": GLM, "pairs": True, "keys": {"eps": "rms_norm_eps"}},
     "glm4": {"names": {**GLM, "behind1": "post_self_attn_layernorm", "behind2": "post_mlp_layernorm"}, "pairs": True},
     "helium": {"pairs": True}, "ernie4_5": {"pairs": True}, "seed_oss": {}, "granitemoe": {}, "granitemoeshared": {}, "llama": {},
-    "arcee": {}, "deepseek_v2": {"pairs": True}, "deepseek_v3": {"pairs": True}, "glm4_moe": {},
+    "arcee": {}, "deepseek": {}, "deepseek_v2": {"pairs": True}, "deepseek_v3": {"pairs": True}, "glm4_moe": {},
     "dots1": {"names": {**LLAMA, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}},
     "flex_olmo": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"},
                   "joint": True},
@@ -69,6 +70,12 @@ TRAITS = {
                      "intermediate_size": None, "hidden_act": None, "num_key_value_heads": None, "head_dim": None,
                      "rope_theta": None, "attention_dropout": None, "tie_word_embeddings": None}},
 }
+PERSIMMON = {"qkv": "self_attn.query_key_value", "o": "self_attn.dense", "up": "mlp.dense_h_to_4h",
+             "down": "mlp.dense_4h_to_h", "norm1": "input_layernorm", "norm2": "post_attention_layernorm",
+             "tokens": "model.embed_tokens", "layers": "model.layers", "last": "model.final_layernorm",
+             "head": "lm_head", "q_norm": "self_attn.q_layernorm", "k_norm": "self_attn.k_layernorm"}
+TRAITS["persimmon"] = {"norm": "layer", "bias": ALL, "names": PERSIMMON,
+                       "keys": {"eps": "layer_norm_eps", "num_key_value_heads": None, "head_dim": None}}
 TRAITS["cohere2"] = {**TRAITS["cohere"], "only_windowed": True}
 TRAITS["exaone4"]["only_windowed"] = True
 TRAITS["codegen"] = {**TRAITS["gptj"], "names": {**GPTJ, "qkv": "attn.qkv_proj"}}
@@ -120,6 +127,10 @@ FAMILIES = {
                          "residual_multiplier": 0.5, "attention_multiplier": 0.2, "logits_scaling": 2.0,
                          "shared_intermediate_size": 40, "router_aux_loss_coef": 0.001,
                          "output_router_logits": False, "attention_bias": False},
+    "persimmon": {**ONES, "hidden_act": "relu2", "partial_rotary_factor": 0.5, "rope_theta": 25000.0,
+                  "qk_layernorm": True, "hidden_dropout": 0.0},
+    "deepseek": {**WIDE, **ROUTED, "attention_bias": False, "norm_topk_prob": False, "scoring_func": "softmax",
+                 "topk_method": "greedy", "n_group": 1, "routed_scaling_factor": 1.0},
     "deepseek_v2": {**LATENT, "q_lora_rank": None, "routed_scaling_factor": 1.0, "topk_method": "greedy",
                     "n_group": 1, "topk_group": 1, "norm_topk_prob": False, "scoring_func": "softmax"},
     "deepseek_v2_groups": {**LATENT, "q_lora_rank": 12, "routed_scaling_factor": 16.0, "n_group": 4, "topk_group": 2,
@@ -152,7 +163,8 @@ FAMILIES = {
 NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4", "helium": "Helium",
          "ernie4_5": "Ernie4_5", "nemotron": "Nemotron", "arcee": "Arcee", "seed_oss": "SeedOss",
          "exaone4": "Exaone4", "olmo": "Olmo", "olmo3": "Olmo3", "granitemoe": "GraniteMoe", "qwen2_moe": "Qwen2Moe",
-         "granitemoeshared": "GraniteMoeShared", "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
+         "granitemoeshared": "GraniteMoeShared", "deepseek": "Deepseek", "persimmon": "Persimmon",
+         "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
          "glm4_moe": "Glm4Moe", "dots1": "Dots1", "flex_olmo": "FlexOlmo",
          "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
 
@@ -253,7 +265,7 @@ def shapes(c):
         for heads, part in (("num_attention_heads", "q"), ("num_key_value_heads", "k")):
             if c.get("use_qk_norm"):
                 out[p + f"self_attn.{part}_norm.weight"] = (c[heads], c["head_dim"])
-            for head in range(c[heads]) if c.get("qk_layernorm") else ():
+            for head in range(c[heads]) if c.get("qk_layernorm") and "q_norm" not in n else ():
                 out[p + f"self_attn.{part}_layernorm.norms.{head}.weight"] = (c["head_dim"],)
         if "num_local_experts" in c:
             e, ffn = c["num_local_experts"], c["intermediate_size"]
@@ -310,7 +322,7 @@ def queries_keys_values(y, p, w, c):
     if "qkv" not in n:
         return [plain.linear(y, p + n[part], w).view(batch, length, -1, head) for part in "qkv"]
     rows = plain.linear(y, p + n["qkv"], w)
-    if c["model_type"] == "bloom":
+    if c["model_type"] in ("bloom", "persimmon"):
         return rows.view(batch, length, -1, 3, head).unbind(-2)
     if c["model_type"] == "mpt":
         return [t.view(batch, length, -1, head) for t in rows.chunk(3, -1)]
@@ -384,7 +396,7 @@ def attention(y, p, w, c, layer):
     if "q_norm" in n:
         q, k = (norm(x.flatten(-2) if t.get("joint") else x, p + n[part], w, c).view(x.shape)
                 for x, part in ((q, "q_norm"), (k, "k_norm")))
-    if c.get("use_qk_norm") or c.get("qk_layernorm"):
+    if c.get("use_qk_norm") or c.get("qk_layernorm") and "q_norm" not in n:
         q, k = (own_norms(x, p + f"self_attn.{part}", w, c) for x, part in ((q, "q"), (k, "k")))
     if c.get("clip_qkv"):
         q, k, v = (x.clamp(-c["clip_qkv"], c["clip_qkv"]) for x in (q, k, v))

@@ -92,7 +92,7 @@ def a_decoder_relative(family, draw):
     seq, vocab, size = 8 * upto(draw, 1, 12), upto(draw, 20, 400), 4 * draw.randint(1, 12)
     heads = draw.choice([4, 8]) if family == "codegen" else draw.randint(1, 8)
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
-    if family in ("codegen", "gptj", "bloom", "mpt") or family.startswith("deepseek"):
+    if family in ("codegen", "gptj", "bloom", "mpt", "persimmon") or family.startswith("deepseek_v"):
         shared = heads
     changes = {"vocab_size": vocab, "hidden_size": heads * size, "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": size,
@@ -111,7 +111,7 @@ def a_decoder_relative(family, draw):
     if "n_routed_experts" in decoder_relatives.FAMILIES[family]:
         changes |= {"first_k_dense_replace": draw.randint(0, changes["num_hidden_layers"] - 1),
                     "moe_intermediate_size": upto(draw, 3, 60)}
-    if family.startswith("deepseek"):
+    if family.startswith("deepseek_v"):
         still, turned = draw.randint(1, 12), 2 * draw.randint(1, 6)
         still += still % 2
         changes |= {"head_dim": None, "kv_lora_rank": draw.randint(2, 40), "qk_nope_head_dim": still,

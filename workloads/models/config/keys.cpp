@@ -115,10 +115,11 @@ std::vector<std::string> Keys::label_names() const {
 
 void Keys::fail(std::string_view what, std::string_view fix) const { throw Error{Fault::kData, where_, what, fix}; }
 
-std::optional<std::string> Keys::unread() const {
+std::vector<std::string> Keys::unread() const {
+  std::vector<std::string> out;
   for (const auto& [key, value] : json_.items())
-    if (!asked_.contains(key)) return key;
-  return std::nullopt;
+    if (!asked_.contains(key)) out.push_back(key);
+  return out;
 }
 
 void Keys::require(const char* key) const {

@@ -52,8 +52,8 @@ class Keys {
   /// Hugging Face's two.
   std::vector<std::string> label_names() const;
   [[noreturn]] void fail(std::string_view what, std::string_view fix) const;
-  /// A key of the file that was not read.
-  std::optional<std::string> unread() const;
+  /// The keys of the file that were not read.
+  std::vector<std::string> unread() const;
   const std::string& where() const { return where_; }
 
  private:

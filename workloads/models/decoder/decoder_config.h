@@ -69,6 +69,7 @@ enum class LlamaKind {
   kGraniteMoe,
   kQwen2Moe,
   kGraniteMoeShared,
+  kDeepseek,
   kDeepseekV2,
   kDeepseekV3,
   kGlm4Moe,

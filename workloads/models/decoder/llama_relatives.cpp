@@ -156,6 +156,9 @@ constexpr std::array kDialects = {
                  .type = "granitemoeshared", .architecture = "GraniteMoeSharedForCausalLM", .biases = kAttentionBias,
                  .multipliers = true, .classifies = false, .experts = granite_with_shared(),
                  .more = {.forward = 12, .backward = 23}},
+    LlamaDialect{.kind = LlamaKind::kDeepseek, .family = "DeepSeekMoE", .type = "deepseek",
+                 .architecture = "DeepseekForCausalLM", .biases = kAttentionBias, .classifies = false,
+                 .experts = deepseek_experts(""), .more = {.forward = 12, .backward = 23}},
     LlamaDialect{.kind = LlamaKind::kDeepseekV2, .family = "DeepSeek-V2", .type = "deepseek_v2",
                  .architecture = "DeepseekV2ForCausalLM", .biases = kAttentionBias, .classifies = false, .latent = true,
                  .experts = deepseek_experts(""),
@@ -192,7 +195,8 @@ LlamaConfig blank_config(LlamaKind kind) {
   c.kind = kind, c.hidden_act = dialect.activation, c.tie_word_embeddings = dialect.tied;
   c.rms_norm_eps = dialect.norms.eps, c.full_every = dialect.positions.full_every, c.qkv_bias = dialect.biases.qkv,
   c.parallel = dialect.parallel, c.head_norms = dialect.norms.of_heads;
-  if (kind == LlamaKind::kDeepseekV2 || kind == LlamaKind::kDots1) c.norm_topk_prob = false;
+  const bool keeps_gates = kind == LlamaKind::kDeepseek || kind == LlamaKind::kDeepseekV2 || kind == LlamaKind::kDots1;
+  if (keeps_gates) c.norm_topk_prob = false;
   return c;
 }
 

@@ -20,6 +20,8 @@ constexpr auto kNeoxFields = std::to_array<Field<P>>({
     {.key = "hidden_act", .member = &P::hidden_act, .choices = kGelus},
     {.key = "rotary_pct", .member = &P::rotary_share},
     {.key = "rotary_emb_base", .member = &P::rope_theta},
+    {.key = "partial_rotary_factor", .member = &P::rotary_share, .written = kNever},  // as newer files name them
+    {.key = "rope_theta", .member = &P::rope_theta, .written = kNever},
     {.key = "layer_norm_eps", .member = &P::layer_norm_eps},
     {.key = "initializer_range", .member = &P::initializer_range},
     {.key = "hidden_dropout", .member = &P::dropout, .range = kProbability},

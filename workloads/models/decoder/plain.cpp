@@ -45,6 +45,13 @@ BlockNames names_of(const PlainConfig& c) {
   return names;
 }
 
+MlpArch mlp_of(const PlainConfig& c) {
+  return {.size = c.intermediate_size,
+          .activation = device_function(c.hidden_act),
+          .squared = c.hidden_act == Activation::kRelu2,
+          .bias = c.family->mlp_bias || c.bias};
+}
+
 DecoderArch arch_of(const PlainConfig& c) {
   const PlainFamily& family = *c.family;
   DecoderArch arch{
@@ -67,9 +74,7 @@ DecoderArch arch_of(const PlainConfig& c) {
                               .out_bias = family.out_bias || c.bias,
                               .slopes = slopes_of(c)},
                 .rotary = rotary_of(c),
-                .mlp = {.size = c.intermediate_size,
-                        .activation = device_function(c.hidden_act),
-                        .bias = family.mlp_bias || c.bias},
+                .mlp = mlp_of(c),
                 .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},
                 .names = names_of(c)},
       .embedding = family.embedding,

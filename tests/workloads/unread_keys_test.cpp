@@ -1,0 +1,52 @@
+// Keys of a config.json that nothing reads.
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "tests/workloads/golden_model.h"
+#include "tests/workloads/models.h"
+#include "tests/workloads/support.h"
+#include "workloads/checkpoints/json_file.h"
+#include "workloads/models/registry.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using nlohmann::json;
+using workloads_test::fails;
+using workloads_test::golden;
+using workloads_test::Scratch;
+
+// A key that no one reads is one that another model has, unless its value is off or decides nothing.
+TEST(UnreadKeys, AreRefusedUnlessTheyAreOffOrInert) {
+  const Scratch s;
+  const auto reading = [&](const char* name, const char* key, const json& value) {
+    json file = read_json_file(golden(name) / "config.json");
+    file[key] = value;
+    return [path = s.write("config.json", file.dump())] { read_config(path); };
+  };
+  for (const auto& [name, key, value] : {std::tuple<const char*, const char*, json>{"llama_tiny", "sliding_window", 8},
+                                         {"llama_tiny", "attention_chunk_size", 8192},
+                                         {"llama_tiny", "final_logit_softcapping", 30.0},
+                                         {"qwen2_tiny", "dual_chunk_attention_config", {{"chunk_size", 64}}},
+                                         {"bert_tiny", "attention_window", 64},
+                                         {"opt_tiny", "rotary_dim", 4},
+                                         {"vit_tiny", "layerscale_value", 0.1},
+                                         {"t5_tiny", "sliding_window", 4}})
+    EXPECT_TRUE(fails(Fault::kData, reading(name, key, value), {key, "nothing here reads", "trnsim torch"}));
+  for (const auto& [name, key, value] : {std::tuple<const char*, const char*, json>{"llama_tiny", "sliding_window", {}},
+                                         {"llama_tiny", "attention_chunk_size", 0},
+                                         {"llama_tiny", "logits_soft_cap", 0.0},
+                                         {"llama_tiny", "pretraining_tp", 4},
+                                         {"llama_tiny", "layer_types", {"full_attention", "full_attention"}},
+                                         {"bert_tiny", "position_embedding_type", "absolute"},
+                                         {"bert_tiny", "pooler_fc_size", 768}})
+    EXPECT_NO_THROW(reading(name, key, value)()) << key;
+  json file = read_json_file(golden("qwen2_tiny") / "config.json");
+  file["use_sliding_window"] = false, file["sliding_window"] = 131072, file["max_window_layers"] = 28;
+  EXPECT_NO_THROW(read_config(s.write("config.json", file.dump())));
+}
+
+}  // namespace
+}  // namespace workloads

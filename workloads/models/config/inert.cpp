@@ -1,0 +1,134 @@
+// Keys of a config.json that nothing here reads: those that decide no number of a model, and all others.
+#include "workloads/models/config/inert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace workloads {
+namespace {
+
+using nlohmann::json;
+
+/// Keys of any family that do not change what its layers compute from a token to logits: how a file was made, what a
+/// program returns, how text is drawn, ids of tokens, and what older libraries wrote. Source: transformers,
+/// configuration_utils.py, generation/configuration_utils.py and the configuration_NAME.py of the families.
+// clang-format off
+constexpr auto kInert = std::to_array<std::string_view>({
+    // of every file
+    "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "_flash_attn_2_enabled",
+    "_from_model_config", "_name_or_path", "architectures", "attn_implementation", "auto_map", "base_model_tp_plan",
+    "dtype", "finetuning_task", "gradient_checkpointing", "id2label", "label2id", "license", "model_type",
+    "name_or_path", "num_labels", "output_attentions", "output_hidden_states", "output_past", "output_scores",
+    "pretraining_tp", "problem_type", "return_dict", "return_dict_in_generate", "task_specific_params",
+    "tf_legacy_loss", "tokenizer_class", "torch_dtype", "torchscript", "transformers.js_config",
+    "transformers_version", "cache_implementation", "model_max_length", "tokenizer_name", "unsloth_fixed",
+    "unsloth_version", "use_bfloat16", "use_cache", "verbose", "chunk_size_feed_forward", "is_encoder_decoder",
+    // ids of tokens
+    "begin_suppress_tokens", "bos_index", "bos_token_id", "cls_token_id", "decoder_start_token_id", "eos_index",
+    "eos_token_id", "forced_bos_token_id", "forced_decoder_ids", "forced_eos_token_id", "mask_index", "mask_token_id",
+    "pad_index", "pad_token_id", "sep_token_id", "suppress_tokens", "unk_index", "unk_token_id",
+    // of drawing text
+    "bad_words_ids", "diversity_penalty", "do_sample", "early_stopping", "encoder_no_repeat_ngram_size",
+    "exponential_decay_length_penalty", "force_bos_token_to_be_generated", "length_penalty", "max_length",
+    "max_new_tokens", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_return_sequences",
+    "prefix", "remove_invalid_values", "repetition_penalty", "temperature", "top_k", "top_p", "typical_p",
+    // of first weights
+    "embed_init_std", "init_config", "init_device", "init_std", "initializer_cutoff_factor", "initializer_factor",
+    "initializer_range",
+    // of heads that are not built from these files
+    "classif_dropout", "classifier_dropout", "qa_dropout", "end_n_top", "pooler_act", "pooler_fc_size",
+    "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_output_size", "pooler_size_per_head", "pooler_type",
+    "start_n_top", "summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_proj_to_labels",
+    "summary_type", "summary_use_proj",
+    // of kernels and programs, not of the mathematics
+    "attention_softmax_in_fp32", "bias_dropout_fusion", "directionality", "ep_size", "masked_softmax_fusion",
+    "memory_efficient_attention", "offset_alibi", "reorder_and_upcast_attn", "scale_attention_softmax_in_fp32",
+    "skip_bias_add", "slow_but_exact", "use_memory_efficient_attention", "xla_device",
+    // of other libraries and other programs: transformers reads them nowhere
+    "add_bias_logits", "add_final_layer_norm", "aux_loss_alpha", "emb_dim", "encoder_stride", "extra_pos_embeddings",
+    "id2lang", "is_encoder", "lang2id", "max_vocab", "min_count", "n_ctx", "normalize_before", "normalize_embedding",
+    "num_nextn_predict_layers", "seq_aux", "static_position_embeddings",
+});
+
+/// The same of a family, whose code in transformers does not read them, or reads the same under another key.
+struct InertOf {
+  std::string_view type, key;
+};
+constexpr auto kInertOf = std::to_array<InertOf>({
+    {"albert", "down_scale_factor"}, {"albert", "gap_size"}, {"albert", "inner_group_num"},
+    {"albert", "net_structure_type"}, {"albert", "num_memory_blocks"}, {"bart", "num_hidden_layers"},
+    {"bloom", "n_embed"}, {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"},
+    {"cohere2", "position_embedding_type"}, {"cohere2", "rotary_pct"}, {"cohere2", "use_embedding_sharing"},
+    {"cohere2", "use_gated_activation"}, {"cohere2", "use_parallel_block"}, {"cohere2", "use_parallel_embedding"},
+    {"deepseek", "n_group"}, {"deepseek", "topk_group"}, {"deepseek_v2", "n_group"}, {"deepseek_v2", "topk_group"},
+    {"distilbert", "sinusoidal_pos_embds"}, {"distilbert", "tie_weights_"}, {"dots1", "max_window_layers"},
+    {"ernie", "pool_act"}, {"ernie", "task_id"}, {"esm", "esmfold_config"}, {"esm", "hidden_act"},
+    {"esm", "vocab_list"}, {"falcon", "multi_query"}, {"falcon", "n_head"}, {"falcon", "n_layer"},
+    {"flaubert", "amp"}, {"flaubert", "lang_id"}, {"flaubert", "mask_id"}, {"flaubert", "n_langs"},
+    {"flaubert", "same_enc_dec"}, {"flaubert", "share_inout_emb"}, {"flaubert", "use_lang_emb"},
+    {"flaubert", "vocab_size"}, {"gemma", "hidden_act"}, {"gemma2", "hidden_act"}, {"gemma3_text", "hidden_act"},
+    {"glm4_moe", "max_window_layers"}, {"gpt_bigcode", "inference_runner"}, {"gpt_bigcode", "pad_key_length"},
+    {"gpt_bigcode", "pre_allocate_kv_cache"}, {"gpt_bigcode", "validate_runner_input"},
+    {"gpt_neo", "attention_layers"}, {"gptj", "rotary"}, {"marian", "num_hidden_layers"},
+    {"mbart", "num_hidden_layers"}, {"mbart", "save_step"}, {"modernbert", "deterministic_flash_attn"},
+    {"modernbert", "layer_norm_eps"}, {"modernbert", "reference_compile"}, {"modernbert", "repad_logits_with_grad"},
+    {"modernbert", "sparse_pred_ignore_index"}, {"mt5", "dense_act_fn"}, {"mt5", "is_gated_act"},
+    {"mt5", "n_positions"}, {"pegasus", "num_hidden_layers"}, {"phi3", "original_max_position_embeddings"},
+    {"qwen2", "max_window_layers"}, {"qwen2_moe", "max_window_layers"}, {"qwen3", "max_window_layers"},
+    {"qwen3_moe", "max_window_layers"}, {"smollm3", "max_window_layers"}, {"stablelm", "norm_eps"},
+    {"stablelm", "rms_norm_eps"}, {"stablelm", "rope_pct"}, {"starcoder2", "activation_function"},
+    {"starcoder2", "layer_norm_epsilon"}, {"starcoder2", "mlp_type"}, {"starcoder2", "norm_type"},
+    {"t5", "dense_act_fn"}, {"t5", "is_gated_act"}, {"t5", "n_positions"}, {"vit", "pooler_act"}, {"xlm", "n_langs"},
+    {"xlm", "same_enc_dec"}, {"xlm", "share_inout_emb"}, {"xlm", "use_lang_emb"}, {"xlm", "vocab_size"},
+});
+// clang-format on
+
+/// Keys that change nothing with one value.
+struct InertValue {
+  std::string_view key, value;  // as JSON
+};
+constexpr auto kInertValues = std::to_array<InertValue>({
+    {"position_embedding_type", "\"absolute\""},
+    {"norm_type", "\"low_precision_layernorm\""},
+    {"learned_pos_emb", "true"},
+    {"embedding_fraction", "1.0"},
+    {"qkv_bias", "true"},
+    {"scale_attn_weights", "true"},
+    {"share_encoder_decoder_embeddings", "true"},
+});
+
+/// Nothing, none, not: so says a file of a part that its model has not.
+bool is_off(const json& value) {
+  return value.is_null() || value == json(false) || (value.is_number() && value == 0) || value == json("") ||
+         ((value.is_array() || value.is_object()) && value.empty());
+}
+
+bool is_inert(const Keys& keys, const std::string& key, const json& value) {
+  if (is_off(value) || key.starts_with('_') || std::ranges::find(kInert, key) != kInert.end()) return true;
+  const json type = keys.has("model_type") ? keys.at("model_type") : json();
+  if (std::ranges::any_of(kInertOf,
+                          [&](const InertOf& i) { return i.key == key && type == json(std::string{i.type}); }))
+    return true;
+  if (std::ranges::any_of(kInertValues, [&](const InertValue& v) { return v.key == key && v.value == value.dump(); }))
+    return true;
+  const bool no_window = keys.has("use_sliding_window") && keys.at("use_sliding_window") == json(false);
+  if (no_window && (key == "sliding_window" || key == "max_window_layers")) return true;
+  const auto sees_all = [](const json& layer) { return layer == json("full_attention"); };
+  return key == "layer_types" && value.is_array() && std::ranges::all_of(value, sees_all);
+}
+
+}  // namespace
+
+void require_understood(const Keys& keys) {
+  for (const std::string& key : keys.unread())
+    if (!is_inert(keys, key, keys.at(key.c_str())))
+      keys.fail(fmt::format("\"{}\" is {}, which nothing here reads: the answer could be another model's", key,
+                            keys.at(key.c_str()).dump()),
+                "take the key out if it does not change what the model computes; otherwise run its PyTorch code by "
+                "'trnsim torch SCRIPT.py'");
+}
+
+}  // namespace workloads
