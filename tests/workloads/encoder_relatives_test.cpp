@@ -45,7 +45,9 @@ constexpr const char* kEncoders[] = {"roberta_tiny",
                                      "rembert_tiny",
                                      "ernie_tiny",
                                      "xlm_tiny",
-                                     "flaubert_tiny"};
+                                     "flaubert_tiny",
+                                     "roformer_tiny",
+                                     "roformer_tokens_tiny"};
 
 struct EncoderPlan {
   const char* name;

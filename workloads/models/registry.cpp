@@ -86,6 +86,7 @@ constexpr std::array kFamilies = {
     encoder<BertKind::kData2VecText>("data2vec-text", "Data2VecText"),
     encoder<BertKind::kRemBert>("rembert", "RemBert"),
     encoder<BertKind::kErnie>("ernie", "Ernie"),
+    encoder<BertKind::kRoFormer>("roformer", "RoFormer"),
     encoder<BertKind::kXlm>("xlm", "XLM"),
     encoder<BertKind::kFlaubert>("flaubert", "Flaubert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },

@@ -4,7 +4,7 @@ FAMILY` calls it. FAMILY_tokens labels tokens, FAMILY_mlm says which tokens mask
 
 Written after transformers' modeling_esm.py, modeling_mpnet.py, modeling_modernbert.py, modeling_xlm_roberta_xl.py,
 modeling_megatron_bert.py, modeling_roberta_prelayernorm.py, modeling_data2vec_text.py, modeling_rembert.py,
-modeling_ernie.py, modeling_xlm.py and modeling_flaubert.py."""
+modeling_ernie.py, modeling_xlm.py, modeling_flaubert.py and modeling_roformer.py."""
 import math
 import sys
 
@@ -52,6 +52,8 @@ FAMILIES = {
                 "input_embedding_size": 12, "output_embedding_size": 20, "classifier_dropout_prob": 0.0},
     "ernie": {**BERT, "model_type": "ernie", "architectures": ["Ernie"], "type_vocab_size": 2, "pad_token_id": 0,
               "use_task_id": True, "task_type_vocab_size": 3, "classifier_dropout": None},
+    "roformer": {**BERT, "model_type": "roformer", "architectures": ["RoFormer"], "type_vocab_size": 2,
+                 "pad_token_id": 0, "embedding_size": 12, "rotary_value": False},
     "xlm": XLM,
     "flaubert": {**XLM, "model_type": "flaubert", "architectures": ["Flaubert"], "pre_norm": True, "layerdrop": 0.0,
                  "gelu_activation": False},
@@ -79,6 +81,9 @@ KINDS = {
                 "lm": ("cls.predictions.dense", "cls.predictions.LayerNorm", "cls.predictions.decoder.bias")},
     "ernie": {**CLS, "prefix": "ernie.", "norm": "embeddings.LayerNorm", "norm1": "attention.output.LayerNorm",
               "norm2": "output.LayerNorm"},
+    "roformer": {**CLS, "pooled": "classifier.dense", "top": "classifier.out_proj", "prefix": "roformer.",
+                 "norm": "embeddings.LayerNorm", "norm1": "attention.output.LayerNorm", "norm2": "output.LayerNorm",
+                 "projection": "embeddings_project"},
     "modernbert": {**FIRST, "prefix": "model.", "norm": "embeddings.norm", "last": "final_norm", "pooled": "head.dense",
                    "top": "classifier", "lm": ("head.dense", "head.norm", "decoder.bias")},
     "xlm": {"prefix": "transformer.", "norm": "layer_norm_emb", "top": "sequence_summary.summary",
@@ -113,7 +118,8 @@ class Model:
     def __init__(self, family, task, c):
         self.kind, self.task, self.c = KINDS[c["model_type"]], task, c
         self.modern, self.xlm = c["model_type"] == "modernbert", "emb_dim" in c
-        self.rotary = self.modern or c.get("position_embedding_type") == "rotary"
+        self.pairs = c["model_type"] == "roformer"  # neighbours turn
+        self.rotary = self.modern or self.pairs or c.get("position_embedding_type") == "rotary"
         self.after_pad = self.kind.get("pooled") == "classifier.dense" and not self.rotary
         self.eps = c.get("layer_norm_eps", c.get("norm_eps"))
         layers = c.get("num_hidden_layers", c.get("n_layers"))
@@ -150,7 +156,7 @@ class Model:
 
     def shapes(self):
         c, out, prefix = self.c, {}, self.kind["prefix"]
-        width, ffn = c.get("input_embedding_size", H), 4 * H if self.xlm else FFN
+        width, ffn = c.get("input_embedding_size", c.get("embedding_size", H)), 4 * H if self.xlm else FFN
 
         def pair(name, *weight, bias=True):
             out[name + ".weight"] = weight
@@ -223,6 +229,10 @@ class Model:
     def rotated(self, x, theta):
         half = x.shape[-1] // 2
         angles = torch.outer(torch.arange(x.shape[2]).double(), theta ** (-torch.arange(half).double() / half))
+        if self.pairs:
+            cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+            a, b = x[..., 0::2], x[..., 1::2]
+            return torch.stack((a * cos - b * sin, b * cos + a * sin), -1).flatten(-2)
         angles = torch.cat((angles, angles), -1)
         turned = torch.cat((-x[..., half:], x[..., :half]), -1)
         return x * angles.cos().to(x.dtype) + turned * angles.sin().to(x.dtype)
@@ -284,7 +294,7 @@ class Model:
         if self.modern:
             x = self.norm(gelu(self.linear(x, "head.dense")), "head.norm")
         elif self.pooled and self.task != "tokens":
-            x = torch.tanh(self.linear(x, self.pooled))
+            x = (gelu if self.pairs else torch.tanh)(self.linear(x, self.pooled))
         return self.linear(x, self.top)
 
 

@@ -24,7 +24,7 @@ std::vector<double> frequencies(double theta, std::int64_t head) {
 
 RotaryArch rotary_of(const BertConfig& c) {
   if (!c.rotary || c.num_attention_heads == 0) return {};
-  RotaryArch out{.frequencies = frequencies(c.global_theta, c.head_size())};
+  RotaryArch out{.frequencies = frequencies(c.global_theta, c.head_size()), .neighbours = c.neighbours};
   if (c.local_attention > 0) out.windowed = frequencies(c.local_theta, c.head_size());
   return out;
 }
@@ -33,6 +33,7 @@ RotaryArch rotary_of(const BertConfig& c) {
 struct Part {
   std::string_view fused;  // empty: the file has them as a tensor of their own
   std::int64_t place = 0, count = 1;
+  std::int64_t turned = 0;  // elements of a head whose neighbours turn in the file; 0: none do
 };
 
 /// The weights of one layer, whose names begin with `prefix`.
@@ -44,10 +45,10 @@ class LayerSpecs {
   void linear(std::string_view name, std::array<std::int64_t, 2> in_out, bool bias, const Part& part = {}) {
     const auto [in, out] = in_out;
     list_.matrix(full(name), in, out, TensorSplit::kAxis0);
-    stored(part, ".weight", {part.count * out, in});
+    stored(part, full(name) + ".weight", {part.count * out, in});
     if (!bias) return;
     list_.tensor(full(name) + ".bias", {out}, Init::kZeros, false, TensorSplit::kAxis0);
-    stored(part, ".bias", {part.count * out});
+    stored(part, full(name) + ".bias", {part.count * out});
   }
   /// A layer whose inputs could be split.
   void down(std::string_view name, std::int64_t in, std::int64_t out, bool bias, double deviation) {
@@ -58,9 +59,17 @@ class LayerSpecs {
 
  private:
   std::string full(std::string_view name) const { return fmt::format("{}{}", prefix_, name); }
-  void stored(const Part& part, const char* kind, Shape whole) {
+  void stored(const Part& part, const std::string& name, const Shape& whole) {
     const std::int64_t rows = whole.front() / part.count;
-    if (!part.fused.empty()) list_.stored_in({{full(part.fused) + kind, std::move(whole), part.place * rows, rows}});
+    if (!part.fused.empty())
+      list_.stored_in({{full(part.fused) + name.substr(name.rfind('.')), whole, part.place * rows, rows}});
+    if (part.turned == 0) return;
+    // The device has the first elements of a head's pairs, then the second ones: products of queries and keys are the
+    // same.
+    std::vector<FilePiece> halves;
+    for (std::int64_t first = 0; first < rows; first += part.turned)
+      for (const std::int64_t second : {0, 1}) halves.push_back({name, whole, first + second, part.turned / 2, 2});
+    list_.stored_in(std::move(halves));
   }
 
   SpecList& list_;
@@ -107,7 +116,9 @@ void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   list.at(layer);
   std::int64_t place = 0;
   for (const std::string_view part : {names.query, names.key, names.value})
-    specs.linear(part, {h, h}, c.attention_bias, {names.fused, place++, 3});
+    specs.linear(
+        part, {h, h}, c.attention_bias,
+        {names.fused, place++, names.fused.empty() ? 1 : 3, c.neighbours && part != names.value ? c.head_size() : 0});
   specs.down(names.out, h, h, c.attention_bias, deviation);
   if (layer > 0 || !dialect.embeds.norm_is_first) specs.norm(names.norm1, h, c.norm_bias);
   if (!names.gate.empty()) specs.linear(names.gate, {h, f}, c.mlp_bias, {names.fused_gate, 0, 2});

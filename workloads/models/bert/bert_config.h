@@ -37,7 +37,8 @@ enum class BertKind {
   kRemBert,
   kErnie,
   kXlm,
-  kFlaubert
+  kFlaubert,
+  kRoFormer
 };
 
 /// The tables of config.json's keys.
@@ -115,6 +116,7 @@ const BertDialect& dialect_of(BertKind kind);
 /// Keys that few relatives have; the defaults are of those that have them not.
 struct BertMore {
   bool rotary = false;         // positions turn queries and keys
+  bool neighbours = false;     // a file's pairs that turn are neighbours
   bool norm_before = true;     // embeddings are normed, where the relative has a norm of them
   bool token_dropout = false;  // as TokenFading has it
   std::int64_t mask_token_id = 0;

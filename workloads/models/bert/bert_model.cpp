@@ -42,6 +42,7 @@ std::vector<std::string> left_out(const BertDialect& dialect) {
   if (dialect.keys == BertKeys::kXlm)
     out.insert(out.end(),
                {"pred_layer.*", "sequence_summary.*", prefix + "position_ids", prefix + "lang_embeddings.*"});
+  if (dialect.kind == BertKind::kRoFormer) out.push_back(prefix + "encoder.embed_positions.weight");
   if (dialect.kind == BertKind::kEsm)
     out.insert(out.end(), {prefix + "contact_head.*", "*.rotary_embeddings.inv_freq",
                            prefix + "embeddings.position_embeddings.weight"});

@@ -242,7 +242,18 @@ constexpr BertDialect flaubert() {
   d.kind = BertKind::kFlaubert, d.family = "FlauBERT", d.type = "flaubert", d.architecture = "Flaubert";
   return d;
 }
-constexpr std::array kBertDialects = {like_bert(BertKind::kBert, "BERT", "bert", "Bert"),
+/// Su et al., arXiv:2104.09864: ELECTRA's heads and widths behind rotary positions.
+constexpr BertDialect roformer() {
+  BertDialect d = electra();
+  d.kind = BertKind::kRoFormer, d.family = "RoFormer", d.type = "roformer", d.architecture = "RoFormer";
+  d.prefix = "roformer.", d.layers = "roformer.encoder.layer.", d.projection = "roformer.embeddings_project";
+  d.embedding.positions = "", d.heads.masked_gelu = d.heads.dropout_key = false;
+  d.masked = like_bert(BertKind::kRoFormer, "", "", "").masked;
+  d.defaults = [](BertConfig& c) { c.rotary = c.neighbours = true, c.max_position_embeddings = 1536; };
+  return d;
+}
+constexpr std::array kBertDialects = {roformer(),
+                                      like_bert(BertKind::kBert, "BERT", "bert", "Bert"),
                                       roberta(),
                                       kDistilBert,
                                       electra(),

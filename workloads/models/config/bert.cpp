@@ -34,7 +34,7 @@ namespace {
 /// Tables may be narrower than the layers only where a projection follows.
 void read_embedding_size(const Keys& keys, BertConfig& c) {
   if (dialect_of(c.kind).projection.empty()) return keys.only("embedding_size", c.hidden_size);
-  c.embedding_size = 128;  // as transformers
+  c.embedding_size = c.kind == BertKind::kRoFormer ? c.hidden_size : 128;  // as transformers
   keys.optional("embedding_size", c.embedding_size);
 }
 
@@ -46,6 +46,8 @@ void check_positions(const Rules& rules, const BertConfig& c) {
 
 bool is_esm(const BertConfig& c) { return c.kind == BertKind::kEsm; }
 bool is_not_esm(const BertConfig& c) { return !is_esm(c); }
+bool is_roformer(const BertConfig& c) { return c.kind == BertKind::kRoFormer; }
+bool has_position_type(const BertConfig& c) { return !is_roformer(c); }
 bool is_mpnet(const BertConfig& c) { return c.kind == BertKind::kMpnet; }
 bool is_ernie(const BertConfig& c) { return c.kind == BertKind::kErnie; }
 bool is_rembert(const BertConfig& c) { return c.kind == BertKind::kRemBert; }
@@ -93,7 +95,9 @@ constexpr auto kBertFields = std::to_array<Field<B>>({
     {.key = "pad_token_id", .required = true, .when = is_esm, .written = kNever},
     {.key = "pad_token_id", .only = 1, .when = is_mpnet, .written = kNever},  // where its positions begin
     {.key = "pad_token_id", .member = &B::pad_token_id, .range = kToken},
+    {.key = "hidden_act", .only = "gelu", .when = is_roformer, .written = kNever},  // the pooled layer has it, too
     {.key = "hidden_act", .member = &B::hidden_act, .choices = kGelus, .when = is_not_esm},
+    {.key = "rotary_value", .only = false, .when = is_roformer, .written = kNever},
     {.key = "layer_norm_eps", .member = &B::layer_norm_eps},
     {.key = "initializer_range", .member = &B::initializer_range},
     {.key = "embedding_size", .member = &B::embedding_size, .range = kPositiveOrNone, .when = is_not_rembert,
@@ -109,7 +113,7 @@ constexpr auto kBertFields = std::to_array<Field<B>>({
     {.key = "attention_probs_dropout_prob", .member = &B::attention_probs_dropout_prob, .range = kProbability},
     {.key = "classifier_dropout", .member = &B::classifier_dropout, .range = kProbability, .when = has_dropout_key},
     {.key = "classifier_dropout", .when = shares_layer, .write = [](const B&) { return json(); }},
-    {.key = "position_embedding_type", .read = read_position_type, .write = position_type},
+    {.key = "position_embedding_type", .when = has_position_type, .read = read_position_type, .write = position_type},
     {.key = "relative_attention_num_buckets", .only = kMpnetBuckets.count, .when = is_mpnet},
     {.key = "emb_layer_norm_before", .member = &B::norm_before, .when = is_esm},
     {.key = "token_dropout", .member = &B::token_dropout, .when = is_esm},
