@@ -153,11 +153,23 @@ TEST(TokenizerFiles, MpnetHasTwoSeparatorsBetweenTexts) {
   EXPECT_EQ(load_tokenizer(copy.path())->encode_pair("a", "b").ids, pair.ids);
 }
 
-TEST(TokenizerFiles, ProteinsAreRefused) {
-  const Scratch scratch;
-  scratch.write("vocab.txt", "<cls>\n<pad>\n<eos>\n<unk>\nL\nA\n<mask>\n");
-  scratch.write("tokenizer_config.json", R"({"tokenizer_class": "EsmTokenizer"})");
-  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(scratch.path()); }, {"EsmTokenizer", "not built in"}));
+// As EsmTokenizer: each token wherever it is, what is between them unknown by words, two ends for two texts.
+TEST(TokenizerFiles, ProteinsAreTheirAminoAcids) {
+  const Scratch scratch, copy;
+  scratch.write("vocab.txt", "<cls>\n<pad>\n<eos>\n<unk>\nL\nA\n.\n<mask>\n");
+  scratch.write("tokenizer_config.json", R"({"tokenizer_class": "EsmTokenizer", "eos_token": "<eos>"})");
+  const auto t = load_tokenizer(scratch.path());
+  EXPECT_EQ(t->encode("LAxy zL<mask>  A.").ids, (Ids{0, 4, 5, 3, 3, 4, 7, 5, 6, 2}));
+  EXPECT_EQ(t->encode_pair("LLLL", "A", 6).ids, (Ids{0, 4, 4, 2, 5, 2}));
+  EXPECT_EQ(t->mask_id(), 7);
+  EXPECT_EQ(t->pad_id(), 1);
+  EXPECT_EQ(t->decode(t->encode("LA<mask>").ids, true), "L A");
+  t->save(copy.path());
+  EXPECT_EQ(load_tokenizer(copy.path())->encode("LAxA").ids, t->encode("LAxA").ids);
+  scratch.write("vocab.txt", "<cls>\n<pad>\n<unk>\nL\n<mask>\n");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(scratch.path()); }, {"<eos>"}));
+  scratch.write("vocab.txt", "<cls>\n<pad>\n<eos>\n<unk>\nL\nL\n<mask>\n");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(scratch.path()); }, {"\"L\"", "line 6"}));
 }
 
 TEST(TokenizerFiles, OtherTokenizersAreRefused) {

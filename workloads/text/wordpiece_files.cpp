@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "workloads/checkpoints/json_file.h"
+#include "workloads/text/protein_tokenizer.h"
 #include "workloads/text/tokenizer_json.h"
 #include "workloads/text/utf8.h"
 #include "workloads/text/wordpiece.h"
@@ -93,12 +94,25 @@ void read_tokenizer_config(const fs::path& path, WordPieceModel& model, bool nor
   read_token_name(file, "mask_token", model.special.mask);
   if (!normalizer_too) return;
   const std::string kind = text_at(file, "tokenizer_class", "", path);
-  if (kind == "EsmTokenizer") refuse_tokenizer(path, "is of proteins (EsmTokenizer), which is not built in");
   if (kind.starts_with("MPNet")) model.between = 2;
   model.normalizer.lowercase = flag(file, "do_lower_case", true, path);
   model.normalizer.handle_chinese_chars = flag(file, "tokenize_chinese_chars", true, path);
   if (file.contains("strip_accents") && !file.at("strip_accents").is_null())
     model.normalizer.strip_accents = flag(file, "strip_accents", true, path);
+}
+
+bool is_of_proteins(const fs::path& config) {
+  return fs::exists(config) && text_at(read_json_file(config), "tokenizer_class", "", config) == "EsmTokenizer";
+}
+
+std::unique_ptr<Tokenizer> load_protein_tokenizer(const fs::path& source, const fs::path& config) {
+  const json file = read_json_file(config);
+  SpecialTokens special{
+      .pad = "<pad>", .unknown = "<unk>", .classify = "<cls>", .separator = "<eos>", .mask = "<mask>"};
+  read_token_name(file, "pad_token", special.pad), read_token_name(file, "unk_token", special.unknown);
+  read_token_name(file, "cls_token", special.classify), read_token_name(file, "eos_token", special.separator);
+  read_token_name(file, "mask_token", special.mask);
+  return std::make_unique<ProteinTokenizer>(read_vocabulary(source), std::move(special), source.string());
 }
 
 json special_token_entry(const std::string& token, std::size_t id) {
@@ -161,12 +175,13 @@ std::vector<std::string> read_vocabulary(const fs::path& path) {
 }
 
 std::unique_ptr<Tokenizer> load_wordpiece(const fs::path& source, const json* tokenizer_json) {
+  const fs::path config = source.parent_path() / "tokenizer_config.json";
+  if (!tokenizer_json && is_of_proteins(config)) return load_protein_tokenizer(source, config);
   WordPieceModel model;
   if (tokenizer_json)
     model = read_tokenizer_json(*tokenizer_json, source);
   else
     model.vocabulary = read_vocabulary(source);
-  const fs::path config = source.parent_path() / "tokenizer_config.json";
   if (fs::exists(config)) read_tokenizer_config(config, model, !tokenizer_json);
   if (tokenizer_json) read_post_processor(*tokenizer_json, model, source);
   return std::make_unique<WordPiece>(std::move(model), source.string());
