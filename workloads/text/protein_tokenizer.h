@@ -17,7 +17,7 @@ class ProteinTokenizer final : public Tokenizer {
   /// `special.separator` ends a text. Errors: as WordPiece().
   ProteinTokenizer(std::vector<std::string> vocabulary, SpecialTokens special, std::string_view source);
 
-  /// The longest token at each place; what is between two of them is unknown, word by word.
+  /// The longest token at each place; text between two of them is unknown, word by word.
   std::vector<std::int32_t> tokenize(std::string_view text, std::string_view where) const override;
   std::size_t added_tokens(bool pair) const override { return pair ? 3 : 2; }
   Encoding with_special_tokens(std::span<const std::int32_t> first,
