@@ -18,8 +18,10 @@ DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long",
                                                                     "gemma_wide")]
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
-RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert")),
-             *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "xlm", "xlm-roberta-xl"))]
+RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert",
+                                                                 "roformer")),
+             *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "roformer", "xlm",
+                                    "xlm-roberta-xl"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
 JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo")  # heads that are normed as one: no rank has some of them
