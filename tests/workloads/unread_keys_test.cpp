@@ -32,6 +32,8 @@ TEST(UnreadKeys, AreRefusedUnlessTheyAreOffOrInert) {
                                          {"qwen2_tiny", "dual_chunk_attention_config", {{"chunk_size", 64}}},
                                          {"bert_tiny", "attention_window", 64},
                                          {"opt_tiny", "rotary_dim", 4},
+                                         {"llama_tiny", "scale_attn_weights", false},
+                                         {"llama_tiny", "qkv_bias", true},
                                          {"vit_tiny", "layerscale_value", 0.1},
                                          {"t5_tiny", "sliding_window", 4}})
     EXPECT_TRUE(fails(Fault::kData, reading(name, key, value), {key, "nothing here reads", "trnsim torch"}));
@@ -41,6 +43,8 @@ TEST(UnreadKeys, AreRefusedUnlessTheyAreOffOrInert) {
                                          {"llama_tiny", "pretraining_tp", 4},
                                          {"llama_tiny", "layer_types", {"full_attention", "full_attention"}},
                                          {"bert_tiny", "position_embedding_type", "absolute"},
+                                         {"bert_tiny", "tie_word_embeddings", true},
+                                         {"llama_tiny", "scale_attn_weights", true},
                                          {"bert_tiny", "pooler_fc_size", 768}})
     EXPECT_NO_THROW(reading(name, key, value)()) << key;
   json file = read_json_file(golden("qwen2_tiny") / "config.json");

@@ -23,7 +23,7 @@ constexpr auto kInert = std::to_array<std::string_view>({
     "dtype", "finetuning_task", "gradient_checkpointing", "id2label", "label2id", "license", "model_type",
     "name_or_path", "num_labels", "output_attentions", "output_hidden_states", "output_past", "output_scores",
     "pretraining_tp", "problem_type", "return_dict", "return_dict_in_generate", "task_specific_params",
-    "tf_legacy_loss", "tokenizer_class", "torch_dtype", "torchscript", "transformers.js_config",
+    "tf_legacy_loss", "tie_word_embeddings", "tokenizer_class", "torch_dtype", "torchscript", "transformers.js_config",
     "transformers_version", "cache_implementation", "model_max_length", "tokenizer_name", "unsloth_fixed",
     "unsloth_version", "use_bfloat16", "use_cache", "verbose", "chunk_size_feed_forward", "is_encoder_decoder",
     // ids of tokens
@@ -86,18 +86,18 @@ constexpr auto kInertOf = std::to_array<InertOf>({
 });
 // clang-format on
 
-/// Keys that change nothing with one value.
+/// Keys that change nothing with one value, of a family or of all; with any other value, off too, they do.
 struct InertValue {
-  std::string_view key, value;  // as JSON
+  std::string_view type, key, value;  // value: as JSON
 };
 constexpr auto kInertValues = std::to_array<InertValue>({
-    {"position_embedding_type", "\"absolute\""},
-    {"norm_type", "\"low_precision_layernorm\""},
-    {"learned_pos_emb", "true"},
-    {"embedding_fraction", "1.0"},
-    {"qkv_bias", "true"},
-    {"scale_attn_weights", "true"},
-    {"share_encoder_decoder_embeddings", "true"},
+    {"", "position_embedding_type", "\"absolute\""},
+    {"", "scale_attn_weights", "true"},
+    {"", "share_encoder_decoder_embeddings", "true"},
+    {"mpt", "embedding_fraction", "1.0"},
+    {"mpt", "learned_pos_emb", "true"},
+    {"mpt", "norm_type", "\"low_precision_layernorm\""},
+    {"qwen2", "qkv_bias", "true"},
 });
 
 /// Nothing, none, not: so says a file of a part that its model has not.
@@ -107,13 +107,13 @@ bool is_off(const json& value) {
 }
 
 bool is_inert(const Keys& keys, const std::string& key, const json& value) {
+  const std::string type =
+      keys.has("model_type") && keys.at("model_type").is_string() ? keys.at("model_type") : json("");
+  const auto names = [&](const auto& row) { return row.key == key && (row.type.empty() || row.type == type); };
+  if (const auto* row = std::ranges::find_if(kInertValues, names); row != kInertValues.end())
+    return value.is_null() || row->value == value.dump();
   if (is_off(value) || key.starts_with('_') || std::ranges::find(kInert, key) != kInert.end()) return true;
-  const json type = keys.has("model_type") ? keys.at("model_type") : json();
-  if (std::ranges::any_of(kInertOf,
-                          [&](const InertOf& i) { return i.key == key && type == json(std::string{i.type}); }))
-    return true;
-  if (std::ranges::any_of(kInertValues, [&](const InertValue& v) { return v.key == key && v.value == value.dump(); }))
-    return true;
+  if (std::ranges::any_of(kInertOf, names)) return true;
   const bool no_window = keys.has("use_sliding_window") && keys.at("use_sliding_window") == json(false);
   if (no_window && (key == "sliding_window" || key == "max_window_layers")) return true;
   const auto sees_all = [](const json& layer) { return layer == json("full_attention"); };
