@@ -61,7 +61,7 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"albert", "down_scale_factor"}, {"albert", "gap_size"}, {"albert", "inner_group_num"},
     {"albert", "net_structure_type"}, {"albert", "num_memory_blocks"}, {"bart", "num_hidden_layers"},
     {"bloom", "n_embed"}, {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"},
-    {"cohere2", "position_embedding_type"}, {"cohere2", "rotary_pct"}, {"cohere2", "use_embedding_sharing"},
+    {"cohere2", "rotary_pct"}, {"cohere2", "use_embedding_sharing"},
     {"cohere2", "use_gated_activation"}, {"cohere2", "use_parallel_block"}, {"cohere2", "use_parallel_embedding"},
     {"deepseek", "n_group"}, {"deepseek", "topk_group"}, {"deepseek_v2", "n_group"}, {"deepseek_v2", "topk_group"},
     {"distilbert", "sinusoidal_pos_embds"}, {"distilbert", "tie_weights_"}, {"dots1", "max_window_layers"},
@@ -91,6 +91,7 @@ struct InertValue {
   std::string_view type, key, value;  // value: as JSON
 };
 constexpr auto kInertValues = std::to_array<InertValue>({
+    {"cohere2", "position_embedding_type", "\"rope_gptj\""},
     {"", "position_embedding_type", "\"absolute\""},
     {"", "scale_attn_weights", "true"},
     {"", "share_encoder_decoder_embeddings", "true"},
