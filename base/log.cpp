@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "base/terminal.h"
 
@@ -69,6 +71,13 @@ bool quiet() { return is_quiet; }
 
 void log(LogLevel level, std::string_view message) {
   logger().log(to_spdlog(level), spdlog::string_view_t{message.data(), message.size()});
+}
+
+void warn_once(const std::string& message) {
+  static std::mutex mutex;
+  static std::set<std::string> given;
+  const std::lock_guard lock{mutex};
+  if (given.insert(message).second) log(LogLevel::kWarning, message);
 }
 
 }  // namespace base

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +23,9 @@ bool quiet();
 
 /// Writes one message above the progress line, if there is one.
 void log(LogLevel level, std::string_view message);
+
+/// A warning that a process gives once, however often its reason comes up.
+void warn_once(const std::string& message);
 
 template <typename... Args>
 void log_debug(fmt::format_string<Args...> format, Args&&... args) {

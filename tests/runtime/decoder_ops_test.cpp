@@ -22,14 +22,14 @@ struct DecoderCase {
   }
 };
 
-class DecoderOps : public testing::TestWithParam<DecoderCase> {
+class LayerOps : public testing::TestWithParam<DecoderCase> {
  protected:
   bool fp32() const { return GetParam().dtype == Dtype::kFp32; }
   std::string_view numerics() const { return fp32() ? "fp32" : "bf16"; }
 };
 
 // A sum of `cols` squares in another order; in bf16 xhat is rounded, then multiplied and rounded.
-TEST_P(DecoderOps, RmsNorm) {
+TEST_P(LayerOps, RmsNorm) {
   const auto [rows, cols, type] = GetParam();
   const Inputs in = in_type(type, {random_normal(rows, cols, 1, 3), random_normal(1, cols, 2)});
   const double ulps = fp32() ? 4 + std::sqrt(static_cast<double>(cols)) : 2;
@@ -40,7 +40,7 @@ TEST_P(DecoderOps, RmsNorm) {
                    numerics());
 }
 
-TEST_P(DecoderOps, RmsNormGrad) {
+TEST_P(LayerOps, RmsNormGrad) {
   const auto [rows, cols, type] = GetParam();
   const Inputs x = in_type(type, {random_normal(rows, cols, 1, 3), random_normal(1, cols, 2)});
   const Tensors kept = kRmsNorm.forward(NormAttrs{.eps = 1e-5}, values(x));
@@ -51,7 +51,7 @@ TEST_P(DecoderOps, RmsNormGrad) {
 }
 
 // Two products and their sum; rotating back restores the input.
-TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
+TEST_P(LayerOps, RopeTurnsAndTurnsBack) {
   const auto [rows, cols, type] = GetParam();
   const std::int64_t half = cols % 8 == 0 ? cols / 8 : cols / 2;
   const Tensor x = rounded(random_normal(rows, cols, 1), type);
@@ -66,7 +66,7 @@ TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
 }
 
 // Columns that are not rotated stay unchanged.
-TEST_P(DecoderOps, RopeTurnsThePartOfEachHeadThatHasAngles) {
+TEST_P(LayerOps, RopeTurnsThePartOfEachHeadThatHasAngles) {
   const auto [rows, cols, type] = GetParam();
   const std::int64_t head = cols % 8 == 0 ? cols / 4 : cols, half = std::max<std::int64_t>(1, head / 8);
   const Tensor x = rounded(random_normal(rows, cols, 1), type);
@@ -117,11 +117,11 @@ void expect_loss_of_parts(const DecoderCase& sizes, double smoothing, bool fp32,
   }
 }
 
-TEST_P(DecoderOps, TheLossInPartsIsTheLoss) {
+TEST_P(LayerOps, TheLossInPartsIsTheLoss) {
   for (const double smoothing : {0.0, 0.1}) expect_loss_of_parts(GetParam(), smoothing, fp32(), numerics());
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, DecoderOps,
+INSTANTIATE_TEST_SUITE_P(Sizes, LayerOps,
                          testing::Values(DecoderCase{5, 6, Dtype::kFp32}, DecoderCase{130, 192, Dtype::kFp32},
                                          DecoderCase{257, 320, Dtype::kBf16}, DecoderCase{96, 4104, Dtype::kFp32},
                                          DecoderCase{130, 600, Dtype::kBf16}));

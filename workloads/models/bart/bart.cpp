@@ -118,8 +118,8 @@ class BartModel final : public PairModel<BartConfig> {
 /// modeling_bart in bf16, without dropout of attention, counted as FrameworkOps says: a layer's two or three parts.
 /// tests/golden/make/count_ops.py prints them. core: from the scores to the context.
 FrameworkOps BartModel::traced_ops(const Step& step) const {
-  constexpr DecoderOps kEncoder{.forward = 62, .backward = 117, .core = 24};
-  constexpr DecoderOps kDecoder{.forward = 109, .backward = 202, .core = 48};
+  constexpr LayerOps kEncoder{.forward = 62, .backward = 117, .core = 24};
+  constexpr LayerOps kDecoder{.forward = 109, .backward = 202, .core = 48};
   return pair_ops({.encoder = kEncoder, .decoder = kDecoder}, step.plan);
 }
 

@@ -2,10 +2,15 @@
 #include "workloads/models/config/inert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "base/log.h"
 
 namespace workloads {
 namespace {
@@ -123,13 +128,16 @@ bool is_inert(const Keys& keys, const std::string& key, const json& value) {
 
 }  // namespace
 
-void require_understood(const Keys& keys) {
+void warn_of_unread(const Keys& keys) {
+  std::vector<std::string> unread;
   for (const std::string& key : keys.unread())
     if (!is_inert(keys, key, keys.at(key.c_str())))
-      keys.fail(fmt::format("\"{}\" is {}, which nothing here reads: the answer could be another model's", key,
-                            keys.at(key.c_str()).dump()),
-                "take the key out if it does not change what the model computes; otherwise run its PyTorch code by "
-                "'trnsim torch SCRIPT.py'");
+      unread.push_back(fmt::format("\"{}\" ({})", key, keys.at(key.c_str()).dump()));
+  if (unread.empty()) return;
+  base::warn_once(
+      fmt::format("{}: nothing here reads {}; if the model computes otherwise because of it, run its PyTorch "
+                  "code by 'trnsim torch SCRIPT.py'",
+                  keys.where(), fmt::join(unread, ", ")));
 }
 
 }  // namespace workloads

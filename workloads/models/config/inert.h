@@ -5,8 +5,9 @@
 
 namespace workloads {
 
-/// After a family has read its keys. Errors: Fault::kData for a key that no one read and whose value is neither off nor
-/// known to change nothing: a key is obeyed or refused.
-void require_understood(const Keys& keys);
+/// After a family has read its keys: warns of keys that no one read and whose values are neither off nor known to
+/// change nothing. transformers takes any key in silence, so most of them change nothing there; a file cannot say which
+/// do.
+void warn_of_unread(const Keys& keys);
 
 }  // namespace workloads

@@ -61,7 +61,7 @@ double decoder_kept_elements(const Sizes& c, const Plan& p, std::int64_t length)
   return kept;
 }
 
-FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan) {
+FrameworkOps decoder_traced_ops(LayerOps layer, std::int64_t layers, const Plan& plan) {
   const OpsOf parallel = collectives(plan);
   layer.forward += parallel.forward;
   layer.backward += parallel.backward;
@@ -85,7 +85,7 @@ std::vector<WeightSpec> decoder_weights_of(const DecoderArch& arch) {
   return with_adapters(decoder_specs(arch), arch.lora);
 }
 
-FrameworkOps decoder_ops(const Model& model, DecoderOps layer, const Step& step) {
+FrameworkOps decoder_ops(const Model& model, LayerOps layer, const Step& step) {
   const std::vector<WeightSpec> weights = model.weights();
   layer = with_adapter_ops(layer, model.lora(), weights);
   FrameworkOps ops = decoder_traced_ops(layer, model.sizes().layers, step.plan);

@@ -13,9 +13,8 @@
 
 namespace workloads {
 
-using DecoderOps = LayerOps;
 /// Operations of `layers` layers with the plan's collectives, embedding and head.
-FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan);
+FrameworkOps decoder_traced_ops(LayerOps layer, std::int64_t layers, const Plan& plan);
 
 /// Model::kept_elements(): the layer's input, or the inputs of its norms and matmuls, and the probabilities,
 /// as the plan recomputes.
@@ -28,12 +27,12 @@ ModelInfo decoder_info(std::string_view family, DecoderArch arch, TensorNames na
 std::vector<WeightSpec> decoder_weights_of(const DecoderArch& arch);
 
 /// Model::traced_ops() of a decoder whose layers have these operations, without adapters.
-FrameworkOps decoder_ops(const Model& model, DecoderOps layer, const Step& step);
+FrameworkOps decoder_ops(const Model& model, LayerOps layer, const Step& step);
 
 template <class Config>
 class DecoderModel : public ConfigModel<Config> {
  public:
-  DecoderModel(Config config, ModelInfo info, DecoderOps layer)
+  DecoderModel(Config config, ModelInfo info, LayerOps layer)
       : ConfigModel<Config>{std::move(config), std::move(info)}, layer_{layer} {}
 
   std::vector<WeightSpec> weights() const override { return decoder_weights_of(*this->decoder()); }
@@ -45,7 +44,7 @@ class DecoderModel : public ConfigModel<Config> {
   FrameworkOps traced_ops(const Step& step) const override { return decoder_ops(*this, layer_, step); }
 
  private:
-  const DecoderOps layer_;
+  const LayerOps layer_;
 };
 
 }  // namespace workloads

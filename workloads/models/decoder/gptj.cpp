@@ -55,7 +55,7 @@ constexpr auto kGptjFields = std::to_array<Field<P>>({
 // clang-format on
 
 /// `layer`: counted on the modeling files beside a Llama's layer (tests/golden/make/count_ops.py).
-PlainFamily family_of(std::string_view name, std::string_view type, AttentionNames attention, DecoderOps layer) {
+PlainFamily family_of(std::string_view name, std::string_view type, AttentionNames attention, LayerOps layer) {
   return {
       .name = name,
       .type = type,

@@ -182,7 +182,7 @@ DecoderArch arch_of(const LlamaConfig& c) {
 /// Beyond a Llama's layer, of norms that multiply by 1 + weight in fp32, of two or four of them, with those of heads,
 /// and of scores under a cap. Counted on modeling_gemma.py, modeling_gemma2.py and modeling_gemma3.py:
 /// tests/golden/make/count_ops.py.
-void add_gemma_ops(const LlamaConfig& c, DecoderOps& layer) {
+void add_gemma_ops(const LlamaConfig& c, LayerOps& layer) {
   const LlamaDialect& dialect = dialect_of(c.kind);
   layer.forward += 4, layer.backward += 2;
   if (dialect.norms.place == NormPlace::kAround) layer.forward += 22, layer.backward += 42;
@@ -192,7 +192,7 @@ void add_gemma_ops(const LlamaConfig& c, DecoderOps& layer) {
 
 /// Those of keys of config.json that few models have. Norms in a list of modules are one call each, between a split and
 /// a concatenation.
-void add_part_ops(const LlamaConfig& c, DecoderOps& layer) {
+void add_part_ops(const LlamaConfig& c, LayerOps& layer) {
   if (c.q_lora_rank > 0) layer.forward += 13, layer.backward += 29;
   if (c.clip_qkv > 0) layer.forward += 3, layer.backward += 12;
   if (c.own_norms && dialect_of(c.kind).norms.listed) {
@@ -204,8 +204,8 @@ void add_part_ops(const LlamaConfig& c, DecoderOps& layer) {
 }
 
 /// Operations of a layer, counted as FrameworkOps says.
-DecoderOps layer_ops(const LlamaConfig& c) {
-  DecoderOps layer{.forward = 109, .backward = 157, .core = 22};
+LayerOps layer_ops(const LlamaConfig& c) {
+  LayerOps layer{.forward = 109, .backward = 157, .core = 22};
   if (c.num_key_value_heads != c.num_attention_heads)  // heads share keys and values
     layer.forward += 14, layer.backward += 14;
   const LlamaDialect& dialect = dialect_of(c.kind);

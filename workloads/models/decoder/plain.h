@@ -84,7 +84,7 @@ struct PlainFamily {
   bool scaled_slopes = false;                     // slopes are multiplied as scores are
   std::int64_t expansion = 0;                     // the MLP is so many times as wide as the layers; 0: as it says
   TensorNames names{};
-  DecoderOps layer{};                                                       // counted as FrameworkOps says
+  LayerOps layer{};                                                         // counted as FrameworkOps says
   std::vector<WeightSpec> (*weights)(const PlainConfig& config) = nullptr;  // null: decoder_specs() says them
 };
 

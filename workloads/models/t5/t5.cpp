@@ -136,10 +136,9 @@ namespace {
 /// modeling_t5 in bf16, with dropout, counted as FrameworkOps says; for both ends, only the part that two decoders' do
 /// not have.
 FrameworkOps T5Model::traced_ops(const Step& step) const {
-  const DecoderOps encoder{
+  const LayerOps encoder{
       .forward = config_.gated ? 104.0 : 92.0, .backward = config_.gated ? 160.0 : 138.0, .core = 34};
-  const DecoderOps decoder{
-      .forward = encoder.forward + 64, .backward = encoder.backward + 93, .core = 2 * encoder.core};
+  const LayerOps decoder{.forward = encoder.forward + 64, .backward = encoder.backward + 93, .core = 2 * encoder.core};
   constexpr double kEndsForward = 81, kEndsBackward = -10;
   const FrameworkOps both = pair_ops({.encoder = encoder, .decoder = decoder}, step.plan);
   return {both.forward + kEndsForward, both.backward + kEndsBackward, both.tensors};
