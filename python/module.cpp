@@ -7,6 +7,7 @@
 #include "python/api/call.h"
 #include "python/api/programs.h"
 #include "python/nki/bind.h"
+#include "python/torch/layout.h"
 #include "trnsim/version.h"
 
 namespace trnsim_python {
@@ -51,4 +52,6 @@ PYBIND11_MODULE(_core, m) {
   bind_recipes(m);
   bind_kernels(m);
   add_dtypes(m);
+  bind_recorder(m);
+  bind_order(m);
 }

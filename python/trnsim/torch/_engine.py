@@ -9,6 +9,8 @@ import traceback
 
 import torch
 
+from trnsim import _core
+from trnsim.torch import _values
 from trnsim.torch._environment import settled
 from trnsim.torch._values import HOOKS, LIVE, Node, Unsupported, contiguous, element_of
 
@@ -59,8 +61,8 @@ class Graph:
     count = itertools.count(1)
 
     def __init__(self, wanted):
-        self.nodes, self.leaves, self.inputs = [], [], []
-        self.order(wanted)
+        # each node behind those that it reads, which `inputs` has by their places
+        self.nodes, self.inputs, self.leaves = _core._graph_order(_values, wanted, next(Graph.count))
         self.outs = [(v.node.place, v.index) for v in wanted]
         calls = [node.call.id for node in self.nodes]
         self.key = (tuple(calls), tuple(self.inputs), tuple(self.outs))
@@ -84,33 +86,6 @@ class Graph:
         """`weights`: ids of the values that belong to a model that was traced; the host only launches its graph."""
         self.constants = tuple(i for i, leaf in enumerate(self.leaves) if id(leaf) in weights)
         self.key += (self.constants,)
-
-    def order(self, wanted):
-        """Nodes below the wanted values, each behind those that it reads. A node that is met again has all of them."""
-        graph, stack, places = next(Graph.count), [v.node for v in reversed(wanted)], {}
-        met, nodes, rows, push, number = -graph, self.nodes, self.inputs, stack.append, places.setdefault
-        while stack:
-            node = stack[-1]
-            if node.graph == graph:
-                stack.pop()
-                continue
-            inputs = node.inputs
-            if node.graph != met:
-                above = len(stack)
-                for value in inputs:
-                    before = value.node
-                    if before is not None and before.graph != graph:
-                        push(before)
-                if len(stack) > above:
-                    node.graph = met
-                    continue
-            node.graph, node.place = graph, len(nodes)
-            nodes.append(node)
-            # by number: pairs of a node and of its result, or leaves
-            rows.append(tuple([(before.place, value.index) if (before := value.node) is not None
-                               else number(value, len(places)) for value in inputs]))
-            stack.pop()
-        self.leaves.extend(places)
 
     @property
     def collective(self):

@@ -3,11 +3,14 @@ arguments. "neuron" and "xla" are names of the same device; PyTorch's C++ side i
 import functools
 import os
 import sys
+import types
 
 import torch
 import torch.utils.data
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from trnsim import _core
+from trnsim.torch import _record, _tensor, _values, _views
 from trnsim.torch._engine import engine
 from trnsim.torch._record import dispatch
 from trnsim.torch._tensor import DeviceTensor, from_host
@@ -181,19 +184,22 @@ class Operators(TorchDispatchMode):
 
 class Direct:
     """Operators() as PyTorch 1.13's C++ side calls it, without a stack of modes around each call. A mode of the script
-    above it on the stack is still the first to be asked."""
+    above it on the stack is still the first to be asked. Operators that were recorded before with such arguments need
+    none of Python: the compiled recorder asks in_python() about all others."""
 
     def __init__(self, mode, stacked):
         self.mode, self.stacked = mode, stacked
         self.active = True  # as PyTorch has it: not while an operator of ours is being recorded
+        tables = {**vars(_values), **vars(_views), **vars(_tensor), **vars(_record)}
+        self.__torch_dispatch__ = _core._recorder(types.SimpleNamespace(
+            **tables, in_python=self.in_python, stacked_modes=stacked_modes,
+            inference=torch.is_inference_mode_enabled))
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def in_python(self, func, types, args=(), kwargs=None):
         self.active = False
         try:
             if stacked_modes() > 1:
                 return self.stacked.__torch_dispatch__(func, types, args, kwargs)
-            if DeviceTensor in types and hasattr(func, "trnsim_known"):
-                return func.trnsim_known.handle(func, args, kwargs or {})
             return self.mode.__torch_dispatch__(func, types, args, kwargs)
         except (Unsupported, NotImplementedError) as error:
             raise engine().explained(error, func) from None

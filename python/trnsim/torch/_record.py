@@ -26,14 +26,15 @@ WIDE = ({}, Meta((), (), DOUBLES))
 
 class Known:
     """An operator: the function that records it, whether its numbers are parameters, its calls so far by their
-    arguments, how it writes."""
-    __slots__ = ("handle", "scaled", "calls", "writing")
+    arguments, how it writes. `way`: that function's number where the compiled recorder knows it, else 0."""
+    __slots__ = ("handle", "scaled", "calls", "writing", "way")
 
     def __init__(self, func):
         self.scaled, self.calls, self.writing, self.handle = name_of(func) in SCALED, {}, None, classify(func)
         if self.handle is writing:
             self.writing = Writing(func)
             self.handle = writing_first if self.writing.first else writing
+        self.way = WAYS.index(self.handle) if self.handle in WAYS else 0
 
 
 def known(func):
@@ -255,6 +256,7 @@ def matches(other, func, plain):
 
 class Writing:
     """The arguments that an operator writes to, and the operator that computes it without; read of the schemas once."""
+    __slots__ = ("plain", "known", "targets", "names", "count", "first", "resizes")
 
     def __init__(self, func):
         self.plain = without_write(func)
@@ -262,6 +264,7 @@ class Writing:
                         if a.alias_info is not None and a.alias_info.is_write]
         self.names = {a.name for a in self.plain._schema.arguments} if self.plain else set()
         self.count = len(self.names)
+        self.known = known(self.plain) if self.plain else None
         # in place of its first argument: no name, no second result
         self.first = self.plain is not None and [i for i, _ in self.targets] == [0] and not (
             func._schema.arguments[0].kwarg_only or len(func._schema.returns) != 1)
@@ -357,6 +360,10 @@ def classify(func):
     if aliases and any(r.alias_info is not None for r in func._schema.returns):
         return same if func in SAME else strided if func is aten.as_strided.default else view
     return tensor_list if str(func._schema.returns[0].type) == "List[Tensor]" else functional
+
+
+WAYS = (None, functional, view, same, writing_first)  # by their numbers in python/torch/recorder.cpp
+PLAIN = (type(None), bool, str, torch.dtype, torch.memory_format)  # arguments that are their own keys
 
 
 def dispatch(func, args, kwargs):

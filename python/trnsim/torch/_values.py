@@ -14,6 +14,8 @@ DTYPES = {element: dtype for dtype, element in ELEMENTS.items()}
 class Held:
     """References to objects as long as others hold them: none that goes is told, those that are left are sought."""
 
+    __slots__ = ("references", "most")
+
     def __init__(self):
         self.references, self.most = [], 4096
 
@@ -21,7 +23,10 @@ class Held:
         references = self.references
         references.append(weakref.ref(item))
         if len(references) > self.most:
-            self.most = 2 * len(list(self)) + 4096
+            self.trim()
+
+    def trim(self):
+        self.most = 2 * len(list(self)) + 4096
 
     def __iter__(self):
         """Those that are still there, in the order of their making."""

@@ -1,0 +1,71 @@
+"""The compiled recorder and Python's record the same graphs: steps that Python recorded are no new programs for it."""
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+def in_python(record):
+    """`record` without the compiled recorder."""
+    from trnsim.torch._values import HOOKS
+    direct = HOOKS["operators"]().direct
+    compiled, direct.__torch_dispatch__ = direct.__torch_dispatch__, direct.in_python
+    try:
+        return record()
+    finally:
+        direct.__torch_dispatch__ = compiled
+
+
+def numbers(x, rate):
+    y = x.mul(rate).add(x, alpha=1 - rate) + 0.0 - x * -0.0
+    return [y.clamp(min=-0.0), y.double() * rate, y.addcdiv(x, x, value=rate), torch.nan_to_num(y, float("nan"))]
+
+
+def views(x, rate):
+    x = x.clone()
+    x[1:, 0] = 2 * rate
+    x.t()[1].mul_(rate)
+    a, b = x.chunk(2, 1)
+    a.add_(b, alpha=rate)
+    x.view(-1)[::2].zero_()
+    return [x, a.transpose(0, 1).reshape(-1), b.flip([0, 1]), x.sum([0, 1], keepdim=True), *x.unbind(0)]
+
+
+def losses(x, rate):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Tanh(), torch.nn.LayerNorm(6)).to("xla")
+    loss = torch.nn.functional.cross_entropy(model(x), torch.tensor([1, 0, 5, 2], device="xla"))
+    loss.backward()
+    with torch.no_grad():
+        return [loss, *[p.sub_(rate * p.grad) for p in model.parameters()]]
+
+
+@unittest.skipIf(torch is None, "there is no PyTorch")
+class Records(unittest.TestCase):
+    def test_both_record_the_same(self):
+        from trnsim.torch import _backend, _install
+        engine = _install.install(_backend.Simulated(tempfile.mkdtemp(), "trn1.2xlarge"), False, False)
+
+        def step(body, rate):
+            """Its numbers, and how many operators were recorded."""
+            torch.manual_seed(0)
+            begin = engine.traced
+            out = body(torch.arange(16.0).view(4, 4).to("xla"), rate)
+            recorded = engine.traced - begin
+            engine.mark_step()
+            return [t.detach().cpu() for t in out], recorded
+        for body in (numbers, views, losses):
+            with self.subTest(body.__name__):
+                in_python(lambda: step(body, 0.5))
+                expected, recorded = in_python(lambda: step(body, 0.125))
+                known = len(engine.programs)
+                for _ in range(2):
+                    got, count = step(body, 0.125)
+                    self.assertEqual((count, len(engine.programs)), (recorded, known))
+                    self.assertTrue(all(torch.allclose(x, y, 0, 0, equal_nan=True) for x, y in zip(got, expected)))
+
+
+if __name__ == "__main__":
+    unittest.main()
