@@ -57,6 +57,10 @@ class AttentionSearch {
   /// is.
   std::optional<AttentionUse> at(const Node& product) const;
   const std::vector<const Node*>& readers(ValueId value) const { return readers_[value]; }
+  /// Whether a node multiplies `value` by the number of `by` that data says, or divides it, and does nothing else.
+  bool is_scaling(const Node& node, ValueId value, const Scaling& by) const;
+  /// Whether all that is read of a product, in whatever form, is it behind `is_scaling`.
+  bool always_scaled(const Node& product, const Scaling& by) const;
   /// Whether a node adds elements up, and nothing to them.
   bool is_sum(const Node& node) const;
 

@@ -154,6 +154,32 @@ std::optional<ValueId> AttentionSearch::seen_gradient(const AttentionUse& use, V
   return {};
 }
 
+bool AttentionSearch::is_scaling(const Node& node, ValueId value, const Scaling& by) const {
+  if (node.op->name != (by.divides ? "divide" : "multiply") || node.operands[0] == node.operands[1]) return false;
+  const std::size_t side = node.operands[0] == value ? 1 : 0;
+  if (by.divides && side == 0) return false;
+  const auto factor = factor_of(function_, producers_, node.operands[side]);
+  return factor && factor->number == 1 && factor->value == by.value;
+}
+
+bool AttentionSearch::always_scaled(const Node& product, const Scaling& by) const {
+  std::vector<ValueId> all{product.result()};
+  bool any = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const Node* reader : readers_[all[i]]) {
+      if (!reader || reader->results != 1) return false;
+      if (is_scaling(*reader, all[i], by)) {
+        any = true;
+      } else if (reader->op->name == "reshape" || reader->op->name == "transpose") {
+        all.push_back(reader->result());
+      } else {
+        return false;
+      }
+    }
+  }
+  return any;
+}
+
 /// The same behind a factor.
 std::optional<ValueId> AttentionSearch::scaled_gradient(AttentionGradientUse& out, ValueId value) const {
   const std::vector<const Node*>& all = readers_[value];

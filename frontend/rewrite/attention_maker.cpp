@@ -136,9 +136,12 @@ class AttentionMaker : NodeMaker {
   /// Whether a scale that is data is an operand: where the gradient has the same, and rows of scores are whole.
   bool takes_scale() const {
     constexpr std::int64_t kMostTokens = 2048;
-    const bool given = use_.scaling.value.has_value() || is_cleared();
-    const bool known = !use_.gradient || (same_scale() && use_.soft_cap == 0);
-    return given && !use_.q.scaling.value && known && std::max(use_.keys, use_.queries) <= kMostTokens;
+    const bool in_front = use_.q.scaling.value.has_value(), behind = use_.scaling.value.has_value();
+    const bool known =
+        !use_.gradient || (same_scale() && use_.soft_cap == 0 &&
+                           (!in_front || search_.always_scaled(*use_.gradient->dq.node, use_.q.scaling)));
+    return (in_front != behind || (!in_front && is_cleared())) && known &&
+           std::max(use_.keys, use_.queries) <= kMostTokens;
   }
 
   bool same_scale() const {
@@ -151,9 +154,10 @@ class AttentionMaker : NodeMaker {
   ValueId made_scale() {
     Factors factors;
     FactorId all = factors.number(scale());
-    if (const auto value = use_.scaling.value) {
+    const Scaling& by = use_.q.scaling.value ? use_.q.scaling : use_.scaling;
+    if (const auto value = by.value) {
       const FactorId data = factors.value(*value);
-      all = use_.scaling.divides ? factors.quotient(all, data) : factors.product(all, data);
+      all = by.divides ? factors.quotient(all, data) : factors.product(all, data);
     }
     return formed(function_, factors.made(all, function_, made_), tensor_type(Element::kF32, {1, 1}), made_);
   }
@@ -238,7 +242,8 @@ class AttentionMaker : NodeMaker {
     // Keys met queries that were scaled already; behind the product they were not yet.
     const ValueId met = same_scale() ? out[1] : scaled(scaled(out[1], g.scaling), use_.scaling, true);
     const ValueId dk = times(met, rest * use_.q.scaling.number);
-    read_as(*g.dq.node, g.dq.side == 0, dq, 0);
+    // The operation's gradient is that of queries in front of their scale.
+    read_as(*g.dq.node, g.dq.side == 0, dq, 0, scales_ ? use_.q.scaling : Scaling{});
     return read_as(*g.dk.node, g.dk.side == 0, dk, shared_) && read_as(*g.dv.node, g.dv.side == 0, out[2], shared_);
   }
 
@@ -252,8 +257,9 @@ class AttentionMaker : NodeMaker {
   }
 
   /// Readers of a product read `value` [sequences, tokens, heads, elements], in their forms. The last `shared` axes of
-  /// its heads have keys together: readers sum over them. Returns whether any reader was found.
-  bool read_as(const Node& product, bool tokens_first, ValueId value, std::size_t shared) {
+  /// its heads have keys together: readers sum over them. `behind`: the value is that behind this scale of data.
+  /// Returns whether any reader was found.
+  bool read_as(const Node& product, bool tokens_first, ValueId value, std::size_t shared, const Scaling& behind = {}) {
     const Dims& dims = function_.type(value).dims;
     const std::int64_t tokens = dims[1], row = dims[2] * use_.head;
     DimAxes sequences = part(use_.q.batch, 0, sequences_), heads = part(use_.q.batch, sequences_, use_.q.batch.size());
@@ -269,22 +275,32 @@ class AttentionMaker : NodeMaker {
     const DimAxes flat = tokens_first ? joined({by_batch, group, all_tokens, elements})
                                       : joined({by_batch, elements, group, all_tokens});
     const auto forms = regrouped({flat}, function_.type(product.result()).dims);
-    return forms && replace_forms(product.result(), {.root = value, .dims = *forms});
+    return forms && replace_forms(product.result(), {.root = value, .dims = *forms}, behind);
   }
 
-  bool replace_forms(ValueId first, const Placed& at) {
-    std::vector<std::pair<ValueId, Placed>> all{{first, at}};
+  struct Form {
+    ValueId value = 0;
+    Placed place;
+    bool found = true;  // it is behind the scale
+  };
+  bool replace_forms(ValueId first, const Placed& at, const Scaling& behind) {
+    std::vector<Form> all{{first, at, !behind.value}};
     bool any = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto [v, place] = all[i];
-      const auto form = is_summed(place) ? std::nullopt : arranged(function_, place.root, place.dims, made_);
+      const auto [v, place, found] = all[i];
+      const bool is_whole = found && !is_summed(place);
+      const auto form = is_whole ? arranged(function_, place.root, place.dims, made_) : std::nullopt;
       if (form) replaced_[v] = *form, any = true;
       for (const Node* reader : search_.readers(v)) {
         if (!reader || reader->results != 1 || reader->op->name == "broadcast_in_dim") continue;
+        if (!found && search_.is_scaling(*reader, v, behind)) {
+          all.push_back({reader->result(), place, true});
+          continue;
+        }
         auto next = search_.is_sum(*reader)        ? summed(*reader, place)
                     : reader->operands.size() == 1 ? placed_by(function_, *reader, place)
                                                    : std::nullopt;
-        if (next) all.emplace_back(reader->result(), std::move(*next));
+        if (next) all.push_back({reader->result(), std::move(*next), found});
       }
     }
     return any;

@@ -25,7 +25,8 @@ RowTiler::RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<V
   plan_block();
 }
 
-/// An element-wise node joins the latest matmul that it depends on when all else that it reads is there before.
+/// An element-wise node joins the latest matmul that it depends on when it has the same columns, and all else that it
+/// reads is there before.
 void RowTiler::plan_chains() {
   std::unordered_map<ValueId, NodeId> home;  // value -> matmul whose chunk it is computed in
   std::unordered_map<ValueId, std::size_t> place;
@@ -43,7 +44,7 @@ void RowTiler::plan_chains() {
     NodeId latest = kNoNode;
     for (const ValueId v : node.in)
       if (home.contains(v) && (latest == kNoNode || home[v] > latest)) latest = home[v];
-    if (latest == kNoNode) continue;
+    if (latest == kNoNode || cols_of(node.out[0]) != cols_of(graph_.node(latest).out[0])) continue;
     const std::size_t begin = place[graph_.node(latest).out[0]];
     const bool ready = std::ranges::all_of(node.in, [&](ValueId v) {
       return !place.contains(v) || (home.contains(v) && home[v] == latest) || place[v] < begin;

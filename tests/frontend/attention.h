@@ -135,6 +135,20 @@ inline const std::string kJoinedGradient =
     "ROOT o = (f32[2,9,3,8], f32[6,9,8], f32[2,9,3,8], f32[6,9,8]) tuple(c2, dq, dk2, dv)";
 inline const std::string kAttentionWithGradient = kJoinedHeads + kMasked + kSoftmax + kJoinedContext + kJoinedGradient;
 
+inline std::string replaced(std::string text, const std::string& old, const std::string& now) {
+  return text.replace(text.find(old), old.size(), now);
+}
+/// The same with queries that are divided by data in front of the product, as PyTorch's own layer has them.
+inline const std::string kDividedWithGradient =
+    replaced(kJoinedHeads, "q = f32[6,9,8] reshape(q2)",
+             "q3 = f32[6,9,8] reshape(q2)\nn0 = f32[] parameter(3)\nn = f32[6,9,8] broadcast(n0), dimensions={}\n"
+             "q = f32[6,9,8] divide(q3, n)") +
+    "s = f32[2,3,9,9] copy(r)\n" + kSoftmax + kJoinedContext +
+    replaced(
+        replaced(replaced(replaced(kJoinedGradient, "parameter(5)", "parameter(4)"), "divide(ds0, n)", "copy(ds0)"),
+                 "dk = f32[6,8,9]", "dq3 = f32[6,9,8] divide(dq, n)\ndk = f32[6,8,9]"),
+        "tuple(c2, dq,", "tuple(c2, dq3,");
+
 /// Queries that do not see the keys that data says: their scores are this number, and have no gradient.
 inline std::string chosen(const std::string& hidden, const std::string& form = "9,9",
                           const std::string& places = "2,3") {

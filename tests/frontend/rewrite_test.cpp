@@ -132,9 +132,22 @@ TEST(Rewrite, AttentionInEverySpelling) {
     })) << spelling;
     EXPECT_EQ(targets(rewritten(module, {.attention = false})), std::vector<std::string>{}) << spelling;
   }
-  for (const std::string& spelling : {kAttentionWithGradient, kSharedWithGradient, chosen("-inf")})
+  for (const std::string& spelling :
+       {kAttentionWithGradient, kSharedWithGradient, kDividedWithGradient, chosen("-inf")})
     EXPECT_EQ(targets(rewritten(attention_spelled(spelling), {})),
               (std::vector<std::string>{"rewrite.attention", "rewrite.attention_grad"}));
+}
+
+/// A scale of data in front of the product is the operation's, unless its gradient is read without it too.
+TEST(Rewrite, AScaleInFrontOfAttentionIsItsOperand) {
+  const auto divided = [](const std::string& spelling) {
+    const Module made = rewritten(attention_spelled(spelling), {});
+    return std::ranges::count_if(made.entry_function().nodes, [&](const Node& node) {
+      return node.op->name == "divide" && made.entry_function().type(node.result()).dims.size() > 2;
+    });
+  };
+  EXPECT_EQ(divided(kDividedWithGradient), 0);
+  EXPECT_EQ(divided(replaced(kDividedWithGradient, "tuple(c2, dq3,", "tuple(c2, dq,")), 1);
 }
 
 /// A row that sees nothing has equal probabilities, and its scores have no gradient: one number for each sequence says

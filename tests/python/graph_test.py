@@ -32,6 +32,17 @@ class GraphTest(unittest.TestCase):
         numpy.testing.assert_array_equal(result, values[::-1])
         self.assertGreater(seconds, 0)
 
+    def test_a_product_of_one_column_is_a_factor_of_wider_rows(self):
+        for rows, columns in ((2, 4), (130, 600)):
+            wide = f"{rows}x{columns}xf32"
+            text = program(f"""  %s = stablehlo.dot %a0, %a1 : (tensor<{wide}>, tensor<{columns}xf32>) -> tensor<{rows}xf32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<{rows}xf32>) -> tensor<{wide}>
+  %r = stablehlo.divide %a0, %b : tensor<{wide}>""", [wide, f"{columns}xf32"], wide)
+            draw = numpy.random.default_rng(1)
+            x, w = (draw.uniform(1, 2, size).astype("float32") for size in ((rows, columns), columns))
+            (y,), _ = trnsim.run_graph(text, x, w)
+            numpy.testing.assert_allclose(y, x / (x @ w)[:, None], rtol=1e-5)
+
     def test_wrong_arrays_are_refused(self):
         text = program("  %r = stablehlo.negate %a0 : tensor<4xbf16>", ["4xbf16"], "4xbf16")
         graph = trnsim.Graph(text)
