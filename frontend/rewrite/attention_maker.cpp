@@ -50,6 +50,50 @@ std::optional<Placed> summed(const Node& sum, const Placed& place) {
   return is_summed(out) ? std::nullopt : std::optional{out};
 }
 
+/// Gives the readers of a value, in all forms that they read it in, another one in its place.
+class FormsReplaced {
+ public:
+  FormsReplaced(Function& function, const AttentionSearch& search, std::vector<Node>& made,
+                std::map<ValueId, ValueId>& replaced)
+      : function_{function}, search_{search}, made_{made}, replaced_{replaced} {}
+
+  /// `behind`: `at` is the value behind this scale of data. Returns whether any reader was found.
+  bool run(ValueId first, const Placed& at, const Scaling& behind) {
+    std::vector<Form> all{{first, at, !behind.value}};
+    bool any = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto [v, place, found] = all[i];
+      const bool is_whole = found && !is_summed(place);
+      const auto form = is_whole ? arranged(function_, place.root, place.dims, made_) : std::nullopt;
+      if (form) replaced_[v] = *form, any = true;
+      for (const Node* reader : search_.readers(v)) {
+        if (!reader || reader->results != 1 || reader->op->name == "broadcast_in_dim") continue;
+        if (!found && search_.is_scaling(*reader, v, behind)) {
+          all.push_back({reader->result(), place, true});
+          continue;
+        }
+        auto next = search_.is_sum(*reader)        ? summed(*reader, place)
+                    : reader->operands.size() == 1 ? placed_by(function_, *reader, place)
+                                                   : std::nullopt;
+        if (next) all.push_back({reader->result(), std::move(*next), found});
+      }
+    }
+    return any;
+  }
+
+ private:
+  struct Form {
+    ValueId value = 0;
+    Placed place;
+    bool found = true;  // it is behind the scale
+  };
+
+  Function& function_;
+  const AttentionSearch& search_;
+  std::vector<Node>& made_;
+  std::map<ValueId, ValueId>& replaced_;
+};
+
 class AttentionMaker : NodeMaker {
  public:
   AttentionMaker(Function& function, const AttentionSearch& search, const AttentionUse& use, std::vector<Node>& made,
@@ -275,35 +319,8 @@ class AttentionMaker : NodeMaker {
     const DimAxes flat = tokens_first ? joined({by_batch, group, all_tokens, elements})
                                       : joined({by_batch, elements, group, all_tokens});
     const auto forms = regrouped({flat}, function_.type(product.result()).dims);
-    return forms && replace_forms(product.result(), {.root = value, .dims = *forms}, behind);
-  }
-
-  struct Form {
-    ValueId value = 0;
-    Placed place;
-    bool found = true;  // it is behind the scale
-  };
-  bool replace_forms(ValueId first, const Placed& at, const Scaling& behind) {
-    std::vector<Form> all{{first, at, !behind.value}};
-    bool any = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto [v, place, found] = all[i];
-      const bool is_whole = found && !is_summed(place);
-      const auto form = is_whole ? arranged(function_, place.root, place.dims, made_) : std::nullopt;
-      if (form) replaced_[v] = *form, any = true;
-      for (const Node* reader : search_.readers(v)) {
-        if (!reader || reader->results != 1 || reader->op->name == "broadcast_in_dim") continue;
-        if (!found && search_.is_scaling(*reader, v, behind)) {
-          all.push_back({reader->result(), place, true});
-          continue;
-        }
-        auto next = search_.is_sum(*reader)        ? summed(*reader, place)
-                    : reader->operands.size() == 1 ? placed_by(function_, *reader, place)
-                                                   : std::nullopt;
-        if (next) all.push_back({reader->result(), std::move(*next), found});
-      }
-    }
-    return any;
+    return forms && FormsReplaced{function_, search_, made_, replaced_}.run(product.result(),
+                                                                            {.root = value, .dims = *forms}, behind);
   }
 
   const AttentionSearch& search_;
