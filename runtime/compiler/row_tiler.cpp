@@ -255,7 +255,7 @@ Tile RowTiler::in(const Node& node, std::size_t i, Span span) {
   const ValueId v = node.in[i];
   const Value& value = graph_.value(v);
   if (value.rows == 1 && rows_ != 1) return vector(v, value.cols == 1 ? Span{0, 1} : span);
-  const bool column = value.cols == 1 && span.size != 1;
+  const bool column = value.cols == 1 && cols_of(node.out[0]) != 1;  // whatever the size of the last span
   if (const auto here = chunk_.find(v); here != chunk_.end() && span.begin == chunk_span_.begin) return here->second;
   Tiles& tiles = buffers_[static_cast<std::size_t>(tile_ - block_first_)];
   auto found = tiles.find(v);

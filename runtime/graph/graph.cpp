@@ -207,27 +207,56 @@ void Graph::adopt(NodeId id, ValueId value) {
   nodes_[id].out.push_back(value);
 }
 
-std::size_t Graph::remove_dead() {
-  std::vector<int> needed(value_count(), 0), memory(value_count(), 0);  // memory: of roots that later nodes read
-  for (ValueId v = 0; v < value_count(); ++v)
-    if (values_[v].kind != Kind::kActivation) needed[v] = 1, memory[root(v)] = 1;
-  // A part of a tensor may be written under a name of its own, and the tensor be read.
-  const auto writes = [&](const Node& node, ValueId v) {
-    return !node.op->looks_on && values_[v].alias != kNoValue && memory[root(v)] != 0;
-  };
-  std::size_t removed = 0;
-  for (NodeId n = node_count(); n-- > 0;) {
-    const Node& node = nodes_[n];
-    if (!node.op) continue;
-    if (!node.op->reaches_out &&
-        std::ranges::none_of(node.out, [&](ValueId v) { return needed[v] != 0 || writes(node, v); })) {
-      remove(n);
-      ++removed;
-    } else {
-      for (const ValueId v : node.in) needed[v] = 1, memory[root(v)] = 1;
-    }
+namespace {
+
+/// Whether each value is needed, as far as walks over the nodes have found out.
+class Needed {
+ public:
+  explicit Needed(const Graph& graph) : graph_{graph}, needed_(graph.value_count()) {
+    for (ValueId v = 0; v < graph.value_count(); ++v) needed_[v] = graph.value(v).kind != Kind::kActivation ? 1 : 0;
   }
-  return removed;
+
+  /// From the last node to the first: those that stay need what they read. Returns the others, in that order.
+  std::vector<NodeId> walk() {
+    std::vector<int> memory(graph_.value_count(), 0);  // of roots that later nodes read
+    std::vector<NodeId> dead;
+    for (ValueId v = 0; v < graph_.value_count(); ++v)
+      if (graph_.value(v).kind != Kind::kActivation) memory[graph_.root(v)] = 1;
+    // A part of a tensor may be written under a name of its own, and the tensor be read.
+    const auto writes = [&](const Node& node, ValueId v) {
+      return !node.op->looks_on && graph_.value(v).alias != kNoValue && memory[graph_.root(v)] != 0;
+    };
+    found_ = false;
+    for (NodeId n = graph_.node_count(); n-- > 0;) {
+      const Node& node = graph_.node(n);
+      if (!node.op) continue;
+      if (!node.op->reaches_out &&
+          std::ranges::none_of(node.out, [&](ValueId v) { return needed_[v] != 0 || writes(node, v); })) {
+        dead.push_back(n);
+        continue;
+      }
+      for (const ValueId v : node.in) found_ = found_ || needed_[v] == 0, needed_[v] = 1, memory[graph_.root(v)] = 1;
+    }
+    return dead;
+  }
+  /// Whether the last walk found any.
+  bool found() const { return found_; }
+
+ private:
+  const Graph& graph_;
+  std::vector<int> needed_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+/// A node that has adopted a result may come behind those that read it: one walk does not always see them.
+std::size_t Graph::remove_dead() {
+  Needed needed{*this};
+  std::vector<NodeId> dead = needed.walk();
+  while (needed.found()) dead = needed.walk();
+  for (const NodeId n : dead) remove(n);
+  return dead.size();
 }
 
 }  // namespace runtime

@@ -43,6 +43,28 @@ class GraphTest(unittest.TestCase):
             (y,), _ = trnsim.run_graph(text, x, w)
             numpy.testing.assert_allclose(y, x / (x @ w)[:, None], rtol=1e-5)
 
+    def test_a_column_is_added_to_the_last_of_513_columns(self):
+        text = program("""  %s = stablehlo.dot %a0, %a1 : (tensor<5x3xf32>, tensor<3x513xf32>) -> tensor<5x513xf32>
+  %b = stablehlo.broadcast_in_dim %a2, dims = [0, 1] : (tensor<5x1xf32>) -> tensor<5x513xf32>
+  %r = stablehlo.add %s, %b : tensor<5x513xf32>""", ["5x3xf32", "3x513xf32", "5x1xf32"], "5x513xf32")
+        draw = numpy.random.default_rng(1)
+        x, w, b = (draw.uniform(1, 2, size).astype("float32") for size in ((5, 3), (3, 513), (5, 1)))
+        (y,), _ = trnsim.run_graph(text, x, w, b)
+        numpy.testing.assert_allclose(y, x @ w + b, rtol=1e-5)
+
+    def test_products_that_nothing_reads_take_no_sums_with_them(self):
+        text = program("""  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%a0 init: %z) applies stablehlo.add across dimensions = [0] : (tensor<7x33xf32>,
+    tensor<f32>) -> tensor<33xf32>
+  %t = stablehlo.dot %a2, %s : (tensor<33x33xf32>, tensor<33xf32>) -> tensor<33xf32>
+  %unread = stablehlo.dot_general %a0, %a1, contracting_dims = [0] x [0] : (tensor<7x33xf32>, tensor<7x5xf32>)
+    -> tensor<33x5xf32>
+  %r = stablehlo.subtract %t, %s : tensor<33xf32>""", ["7x33xf32", "7x5xf32", "33x33xf32"], "33xf32")
+        draw = numpy.random.default_rng(1)
+        x, y, w = (draw.uniform(1, 2, size).astype("float32") for size in ((7, 33), (7, 5), (33, 33)))
+        (out,), _ = trnsim.run_graph(text, x, y, w)
+        numpy.testing.assert_allclose(out, w @ x.sum(0) - x.sum(0), rtol=1e-5)
+
     def test_wrong_arrays_are_refused(self):
         text = program("  %r = stablehlo.negate %a0 : tensor<4xbf16>", ["4xbf16"], "4xbf16")
         graph = trnsim.Graph(text)
