@@ -35,7 +35,8 @@ class GraphTest(unittest.TestCase):
     def test_a_product_of_one_column_is_a_factor_of_wider_rows(self):
         for rows, columns in ((2, 4), (130, 600)):
             wide = f"{rows}x{columns}xf32"
-            text = program(f"""  %s = stablehlo.dot %a0, %a1 : (tensor<{wide}>, tensor<{columns}xf32>) -> tensor<{rows}xf32>
+            text = program(f"""  %s = stablehlo.dot %a0, %a1 : (tensor<{wide}>, tensor<{columns}xf32>)
+    -> tensor<{rows}xf32>
   %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<{rows}xf32>) -> tensor<{wide}>
   %r = stablehlo.divide %a0, %b : tensor<{wide}>""", [wide, f"{columns}xf32"], wide)
             draw = numpy.random.default_rng(1)
