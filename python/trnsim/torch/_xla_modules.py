@@ -5,7 +5,7 @@ import os
 
 import torch
 
-from trnsim.torch import _amp, _checkpoint, _finder, _traced, _xla, _zero
+from trnsim.torch import _amp, _checkpoint, _finder, _fsdp, _traced, _wrap, _xla, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
@@ -169,6 +169,17 @@ def getenv_as(name, kind, defval=None):
     return defval if value is None else kind(int(value)) if kind is bool else kind(value)
 
 
+def sharded_names():
+    """Modules of torch_xla.distributed.fsdp."""
+    below = dict(consolidate_sharded_model_checkpoints=_fsdp.consolidate_sharded_model_checkpoints,
+                 consolidate_sharded_state_dicts=_fsdp.consolidate_sharded_state_dicts)
+    wrapper = dict(XlaFullyShardedDataParallel=_fsdp.XlaFullyShardedDataParallel)
+    helpers = dict(checkpoint_module=_wrap.checkpoint_module, apply_xla_patch_to_nn_linear=lambda module, *_, **__: module)
+    return {"distributed.fsdp": dict(wrapper, **below, **helpers), "distributed.fsdp.wrap": _wrap.names(),
+            "distributed.fsdp.utils": helpers, "distributed.fsdp.state_dict_utils": below,
+            "distributed.fsdp.xla_fully_sharded_data_parallel": wrapper}
+
+
 def tables():
     """{module below torch_xla: its names}."""
     import time
@@ -186,6 +197,7 @@ def tables():
         "amp.autocast_mode": dict(autocast=_amp.XlaAutocast),
         "debug.metrics": metric_names(), "debug.metrics_compare_utils": {},
         "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None)),
+        **sharded_names(),
         "utils.serialization": dict(save=_xla.save_files, load=_xla.load), "utils.utils": dict(
             SampleGenerator=SampleGenerator, getenv_as=getenv_as, timed=pass_on(None)),
         "utils.checkpoint": dict(checkpoint=_checkpoint.checkpoint),
