@@ -121,6 +121,12 @@ bool is_free_for(const runtime::Graph& graph, runtime::ValueId from, runtime::Va
                              [&](runtime::NodeId n) { return n < made.producer && graph.node(n).scope != by.scope; });
 }
 
+/// A vector that stays as it was made, on all partitions: as a matrix of one row it would be copied by one of them.
+bool is_whole_vector(const runtime::Graph& graph, const View& view) {
+  const runtime::Value& base = graph.value(view.base);
+  return view.dims.size() == 1 && view.first == 0 && is_dense(view) && base.cols > 1 && base.elements() == view.count();
+}
+
 }  // namespace
 
 /// Where it is computed, if all have read its place and its call takes further operations: a collective's has itself
@@ -137,7 +143,11 @@ void Lowerer::assign(runtime::ValueId from, runtime::ValueId into) {
     graph().return_to(graph().node(by).scope);
   else
     graph().enter({.name = "update", .phase = isa::Phase::kOptimizer});
-  graph().add(runtime::kAssign, "output", {from, into});
+  const runtime::Value& made = graph().value(from);
+  const bool same = made.rows == graph().value(into).rows;
+  const runtime::ValueId place =
+      same ? into : add(runtime::kView, {into}, runtime::ViewAttrs{.rows = made.rows, .cols = made.cols});
+  graph().add(runtime::kAssign, "output", {from, place});
   graph().return_to(now);
 }
 
@@ -152,7 +162,7 @@ void Lowerer::results(const std::vector<View>& values) {
       return a.output_index == Ints{static_cast<std::int64_t>(i)} || (a.output_index.empty() && values.size() == 1);
     });
     if (alias != module_.aliases.end()) into[i] = parameters_.at(static_cast<std::size_t>(alias->parameter));
-    from[i] = matrix(view);
+    from[i] = is_whole_vector(graph(), view) ? view.base : matrix(view);
     const runtime::ValueId root = graph().root(from[i]);
     if (root == into[i] && graph().begin(from[i]) == 0) {  // it is there already
       from[i] = into[i];

@@ -19,7 +19,8 @@ class Recorder {
         python_{given.attr("in_python")},
         stacked_{given.attr("stacked_modes")},
         inference_{given.attr("inference")},
-        back_{given.attr("BACK")} {}
+        back_{given.attr("BACK")},
+        detach_{given.attr("detach")} {}
 
   /// An operator as PyTorch hands it to a mode. New reference; nullptr: Python's error.
   PyObject* dispatch(PyObject* const* given, Py_ssize_t count) {
@@ -100,6 +101,7 @@ class Recorder {
   /// An operator on tensors of the host; one that names a device may be ours.
   PyObject* of_host(PyObject* func, PyObject* args, PyObject* kwargs) const {
     if (kwargs != nullptr && PyDict_Contains(kwargs, device_.ptr()) != 0) return nullptr;
+    if (func == detach_.ptr()) return nullptr;
     return PyObject_Call(func, args, kwargs);
   }
   /// An operator in place of its first argument, which stays of its form: a whole tensor, or one view of it.
@@ -172,7 +174,7 @@ class Recorder {
   Layout layout_;
   Maker maker_;
   Keys keys_;
-  py::object python_, stacked_, inference_, back_;
+  py::object python_, stacked_, inference_, back_, detach_;
   py::object name_ = interned("trnsim_known"), device_ = interned("device");
   py::object one_ = py::int_{1};
 

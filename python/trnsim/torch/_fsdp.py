@@ -1,5 +1,5 @@
-"""torch_xla's XlaFullyShardedDataParallel: each core has a part of every parameter. A module's forward pass gathers them
-whole, its backward pass gathers them again and gives each core its part of the averaged gradients."""
+"""torch_xla's XlaFullyShardedDataParallel: each core has a part of every parameter. A module's forward pass gathers
+them whole, its backward pass gathers them again and gives each core its part of the averaged gradients."""
 import contextlib
 import functools
 
@@ -33,7 +33,7 @@ class Sharded:
         self.name = None
 
     def part(self, owner):
-        """What this core keeps."""
+        """The part that this core keeps."""
         wholes = [getattr(*where[0]).detach() for where in self.places]
         if self.by_rows:
             own = parts(wholes[0], owner.cores).index_select(0, owner.mine)[0]
@@ -43,7 +43,7 @@ class Sharded:
         return torch.nn.Parameter(own.clone(), getattr(*self.places[0][0]).requires_grad)
 
     def split(self, gathered):
-        """Whole parameters of what all cores have."""
+        """Whole parameters, of all cores' parts."""
         if self.by_rows:
             shape = self.shapes[0]
             return [gathered[:shape[0]] if shape else gathered[0]]
@@ -197,7 +197,7 @@ class XlaFullyShardedDataParallel(torch.nn.Module):
         return out
 
     def _resharded(self, gathered):
-        """What autograd keeps of whole parameters it finds again by their place."""
+        """Autograd keeps of whole parameters their places, and finds them there when they are gathered again."""
         def pack(tensor):
             place = self._known.get(id(getattr(tensor, "_base_storage", None)))
             return tensor if place is None or not gathered else (place, tensor._chain, tensor._meta)

@@ -166,6 +166,10 @@ def compiled_alike(plain, wrapped):
 stacked_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
 
 
+DETACH = torch.ops.aten.detach.default
+WIDEST = {float: torch.float64, int: torch.int64, bool: torch.bool}  # types of numbers as tensors
+
+
 class Operators(TorchDispatchMode):
     """Records operators that make tensors on the device, and those whose arguments are there."""
 
@@ -179,7 +183,10 @@ class Operators(TorchDispatchMode):
         for kind in types:
             if kind is DeviceTensor:
                 return dispatch(func, args, kwargs)
-        return func(*args, **kwargs)
+        out = func(*args, **kwargs)
+        if func is DETACH and not isinstance(out, torch.Tensor):  # a number that a saved-tensor hook gave back
+            return torch.scalar_tensor(out, dtype=WIDEST[type(out)])
+        return out
 
 
 class Direct:
@@ -192,7 +199,7 @@ class Direct:
         self.active = True  # as PyTorch has it: not while an operator of ours is being recorded
         tables = {**vars(_values), **vars(_views), **vars(_tensor), **vars(_record)}
         self.__torch_dispatch__ = _core._recorder(types.SimpleNamespace(
-            **tables, in_python=self.in_python, stacked_modes=stacked_modes,
+            **tables, in_python=self.in_python, stacked_modes=stacked_modes, detach=DETACH,
             inference=torch.is_inference_mode_enabled))
 
     def in_python(self, func, types, args=(), kwargs=None):

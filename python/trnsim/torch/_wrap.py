@@ -33,17 +33,17 @@ def size_based_auto_wrap_policy(module, recurse, unwrapped_params, min_num_param
     return large and not isinstance(module, tuple(leaves if recurse else kept))
 
 
-def recursive_wrap(module, auto_wrap_policy, wrapper_cls, ignored_modules, ignored_params, only_wrap_children=False,
-                   **kwargs):
-    """(module or its wrapper, how many parameters wrappers have): children first, as PyTorch's."""
-    count = sum(p.numel() for p in module.parameters() if p not in ignored_params)
+def recursive_wrap(module, auto_wrap_policy, wrapper_cls, *ignored, only_wrap_children=False, **kwargs):
+    """(module or its wrapper, how many parameters wrappers have): children first, as PyTorch's. `ignored`: modules, and
+    parameters."""
+    ignored_modules, ignored_params = ignored
+    count = sum(p.numel() for p in module.parameters() if not any(p is q for q in ignored_params))
     if not auto_wrap_policy(module=module, recurse=True, unwrapped_params=count):
         return module, 0
     total = 0
     for name, child in list(module.named_children()):
         if child not in ignored_modules:
-            made, wrapped = recursive_wrap(child, auto_wrap_policy, wrapper_cls, ignored_modules, ignored_params,
-                                           **kwargs)
+            made, wrapped = recursive_wrap(child, auto_wrap_policy, wrapper_cls, *ignored, **kwargs)
             setattr(module, name, made)
             total += wrapped
     if not only_wrap_children and auto_wrap_policy(module=module, recurse=False, unwrapped_params=count - total):

@@ -174,7 +174,8 @@ def sharded_names():
     below = dict(consolidate_sharded_model_checkpoints=_fsdp.consolidate_sharded_model_checkpoints,
                  consolidate_sharded_state_dicts=_fsdp.consolidate_sharded_state_dicts)
     wrapper = dict(XlaFullyShardedDataParallel=_fsdp.XlaFullyShardedDataParallel)
-    helpers = dict(checkpoint_module=_wrap.checkpoint_module, apply_xla_patch_to_nn_linear=lambda module, *_, **__: module)
+    helpers = dict(checkpoint_module=_wrap.checkpoint_module,
+                   apply_xla_patch_to_nn_linear=lambda module, *_, **__: module)
     return {"distributed.fsdp": dict(wrapper, **below, **helpers), "distributed.fsdp.wrap": _wrap.names(),
             "distributed.fsdp.utils": helpers, "distributed.fsdp.state_dict_utils": below,
             "distributed.fsdp.xla_fully_sharded_data_parallel": wrapper}
