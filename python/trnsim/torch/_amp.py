@@ -5,7 +5,6 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from trnsim.torch import _collectives, _modes
-from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor
 
 LOWER = ("matmul", "mm", "bmm", "mv", "addmm", "addmv", "addbmm", "baddbmm", "linear", "conv1d", "conv2d", "conv3d",
@@ -155,23 +154,21 @@ class Gathered(torch.autograd.Function):
     """Every core's tensor; its gradient is this core's part of the sum."""
 
     @staticmethod
-    def forward(ctx, tensor, dim):
-        ctx.dim = dim
-        return _collectives.all_gathered(tensor, dim)
+    def forward(ctx, tensor, dim, groups):
+        ctx.dim, ctx.groups = dim, groups
+        return _collectives.all_gathered(tensor, dim, groups)
 
     @staticmethod
     def backward(ctx, gradient):
-        size = engine().ranks
-        mine = _collectives.reduce_scattered(gradient, "sum", ctx.dim)
-        return mine if size > 1 else gradient, None
+        return _collectives.reduce_scattered(gradient, "sum", ctx.dim, ctx.groups), None, None
 
 
 def all_reduce(reduce_type, value, scale=None, groups=None):
     return Reduced.apply(value, reduce_type, 1.0 if scale is None else scale, groups)
 
 
-def all_gather(value, dim=0):
-    return Gathered.apply(value, dim)
+def all_gather(value, dim=0, groups=None):
+    return Gathered.apply(value, dim, groups)
 
 
 def install():

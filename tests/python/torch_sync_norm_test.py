@@ -1,0 +1,65 @@
+"""SyncBatchNorm on two cores normalizes as BatchNorm does on all their samples."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+SCRIPT = """
+import sys, torch, torch.nn as nn, torch.nn.functional as F, torch.distributed as dist
+torch.manual_seed(0)
+model = nn.Sequential(nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(16, 8),
+                      nn.BatchNorm1d(8, momentum=None), nn.Linear(8, 3))
+rank, device, size = 0, "cpu", 1
+if sys.argv[1:] != ["alone"]:
+    dist.init_process_group("xla")
+    rank, device, size = dist.get_rank(), "xla", dist.get_world_size()
+    model = nn.parallel.DistributedDataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(model).to(device))
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(3):
+    generator = torch.Generator().manual_seed(step)
+    x, y = torch.randn(8, 2, 4, 4, generator=generator) * 3 + 50, torch.randint(0, 3, (8,), generator=generator)
+    x, y = x.chunk(size)[rank].to(device), y.chunk(size)[rank].to(device)
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    loss = loss.detach().clone()
+    if size > 1:
+        dist.all_reduce(loss)
+    if rank == 0:
+        print(loss.item() / size)
+model = model.eval() if size == 1 else model.eval().module
+if rank == 0:
+    print(*[t.double().abs().sum().item() for t in model.state_dict().values()], model(x).abs().sum().item())
+"""
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class SyncNorms(unittest.TestCase):
+    def numbers(self, *command, after=()):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "script.py"
+            path.write_text(SCRIPT)
+            done = subprocess.run([sys.executable, "-B", *command, str(path), *after], capture_output=True, text=True,
+                                  cwd=folder, env=dict(os.environ), check=False)
+            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+            return [float(x) for x in re.findall(r"\d+\.\d+", done.stdout)]
+
+    def test_two_cores_are_one(self):
+        expected = self.numbers(after=["alone"])
+        got = self.numbers("-m", "trnsim.torch", "--numeric", "--nproc_per_node", "2")
+        self.assertEqual((len(got), len(expected)), (20, 20))
+        for x, y in zip(got[:-1], expected[:-1]):  # the last is of half the samples
+            self.assertLess(abs(x - y), 2e-4 * y + 1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()
