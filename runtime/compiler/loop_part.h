@@ -23,6 +23,7 @@ struct LoopPart {
   std::int64_t outer = 0, outer_count = 0, inner = 0, inner_count = 0;
   std::int64_t stage = kAllStages;
 
+  bool operator==(const LoopPart&) const = default;
   std::int64_t outer_end(const LoopShape& all) const { return outer_count == 0 ? all.outer : outer + outer_count; }
   std::int64_t inner_end(const LoopShape& all) const { return inner_count == 0 ? all.inner : inner + inner_count; }
 };

@@ -1,6 +1,8 @@
 #include "runtime/compiler/pieces.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/archive.h"
 #include "runtime/compiler/fuse.h"
@@ -63,9 +65,15 @@ class Parts {
       : graph_{graph}, nodes_{nodes}, target_{target}, passes_{passes} {}
 
   VirtualBlock at(const LoopPart& part) {
+    if (kept_ && kept_->first == part) return kept_->second;
     Written written = write_block(graph_, nodes_, target_, passes_.fusion, part);
     loops = written.loops, stages = std::move(written.stages);
     return std::move(written.block);
+  }
+  /// The same, which is asked for again. It is there until the next one is.
+  const VirtualBlock& first(const LoopPart& part) {
+    VirtualBlock block = at(part);
+    return kept_.emplace(part, std::move(block)).second;
   }
 
   LoopStages stages;
@@ -76,6 +84,7 @@ class Parts {
   const std::vector<NodeId>& nodes_;
   const isa::Target& target_;
   const BlockPasses& passes_;
+  std::optional<std::pair<LoopPart, VirtualBlock>> kept_;
 };
 
 std::vector<std::int64_t> by_value(const Graph& graph, const VirtualBlock& block, const Signature& signature,
@@ -99,7 +108,7 @@ class Cut {
   /// None: its parts are not equal.
   std::vector<Pieces> run(const Graph& graph, const Signature& signature) {
     const LoopShape all = parts_.stages[static_cast<std::size_t>(stage_)];
-    const VirtualBlock first = parts_.at(part(0, 0));
+    const VirtualBlock& first = parts_.first(part(0, 0));
     std::int64_t rounds = all.outer / outer_, turns = all.inner / inner_;
     if (rounds * turns < 2) return {};
     std::optional<Difference> by_turn, by_round;
