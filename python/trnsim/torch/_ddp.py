@@ -16,6 +16,33 @@ UNUSED = ("DistributedDataParallel: {} of {} parameters got no gradient on this 
           "find_unused_parameters=True, or leave these parameters out of the loss on no core")
 
 
+class Bucket:
+    """Gradients that travel together, as a hook of communication gets them: torch.distributed.GradBucket."""
+
+    def __init__(self, gradients, parameters, place, last):
+        self._gradients, self._parameters, self._place, self._last = gradients, parameters, place, last
+        self._flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
+
+    def index(self):
+        return self._place
+
+    def buffer(self):
+        return self._flat
+
+    def set_buffer(self, tensor):
+        self._flat = tensor
+
+    def gradients(self):
+        parts = self._flat.split([gradient.numel() for gradient in self._gradients])
+        return [part.view(gradient.shape) for part, gradient in zip(parts, self._gradients)]
+
+    def parameters(self):
+        return self._parameters
+
+    def is_last(self):
+        return self._last
+
+
 class DistributedDataParallel(torch.nn.Module):
     """As PyTorch's, whose own reducer knows no tensors without storage."""
 
@@ -29,6 +56,7 @@ class DistributedDataParallel(torch.nn.Module):
         self.process_group = options.get("process_group") or _dist.world()
         self.require_backward_grad_sync, self._queued, self._used = True, False, set()
         self._finds = bool(options.get("find_unused_parameters") or options.get("static_graph"))
+        self._hook, self._most = None, int(options.get("bucket_cap_mb") or 25) << 20
         with torch.no_grad():
             for tensor in list(module.parameters()) + list(module.buffers()):
                 self._from_first(tensor)
@@ -66,6 +94,8 @@ class DistributedDataParallel(torch.nn.Module):
         self._queued = False
         with torch.no_grad():
             gradients = list(self._gradients())
+            if self._hook is not None:
+                return self._by_hook(gradients)
             here = [g for g in gradients if isinstance(g, DeviceTensor)]
             size = self.process_group.size()
             for old, new in zip(here, _collectives.all_reduced_list(here, "sum", self.process_group.rows)):
@@ -73,6 +103,33 @@ class DistributedDataParallel(torch.nn.Module):
             for gradient in gradients:
                 if not isinstance(gradient, DeviceTensor):
                     gradient.copy_(_dist.combined(gradient, "avg", self.process_group))
+
+    def register_comm_hook(self, state, hook):
+        """`hook(state, bucket)` gives a future of the bucket's gradients, combined, in the place of their mean."""
+        if self._hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        self._hook = (state, hook)
+
+    def _by_hook(self, gradients):
+        """Buckets in the order in which backward passes end: the last parameters first."""
+        owners = {id(p.grad): p for p in self.module.parameters()}
+        buckets, sizes = [], []
+        for gradient in reversed(gradients):
+            size = gradient.numel() * gradient.element_size()
+            if not buckets or buckets[-1][0].dtype != gradient.dtype or sizes[-1] + size > self._most:
+                buckets.append([])
+                sizes.append(0)
+            buckets[-1].append(gradient)
+            sizes[-1] += size
+        for place, bucket in enumerate(buckets):
+            given = Bucket(bucket, [owners[id(g)] for g in bucket], place, place == len(buckets) - 1)
+            state, hook = self._hook
+            new = hook(state, given).wait()
+            given.set_buffer(new[0] if isinstance(new, (list, tuple)) else new)
+            for old, combined in zip(bucket, given.gradients()):
+                old.copy_(combined)
 
     def forward(self, *args, **kwargs):
         if self.training and self.broadcast_buffers and self.require_backward_grad_sync:

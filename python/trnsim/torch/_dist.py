@@ -55,6 +55,9 @@ class Group:
 class Done:
     """The answer with async_op=True: operators of the device run in their order."""
 
+    def __init__(self, tensors=()):
+        self.tensors = list(tensors)
+
     def wait(self, timeout=None):
         return True
 
@@ -62,7 +65,12 @@ class Done:
         return True
 
     def result(self):
-        return []
+        return self.tensors
+
+    def get_future(self):
+        future = torch.futures.Future()
+        future.set_result(self.tensors)
+        return future
 
 
 STATE = {"world": None}
@@ -87,11 +95,12 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         raise RuntimeError(f"init_process_group with world_size {world_size}: there are {engine().ranks} cores; start "
                            f"as many processes, by --nproc_per_node {world_size} or spawn()")
     STATE["world"], STATE["backend"] = Group(range(engine().ranks)), backend or "xla"
+    dist.group.WORLD = dist.GroupMember.WORLD = STATE["world"]
 
 
 def destroy_process_group(group=None):
     if group is None or group is STATE["world"]:
-        STATE["world"] = None
+        STATE["world"] = dist.group.WORLD = dist.GroupMember.WORLD = None
         Group.made.clear()
 
 
@@ -134,20 +143,20 @@ def exchanged(tag, payload):
     return engine().backend.exchange(tag, payload)
 
 
-def finished(async_op):
-    return Done() if async_op else None
+def finished(async_op, *tensors):
+    return Done(tensors) if async_op else None
 
 
 def all_reduce(tensor, op=dist.ReduceOp.SUM, group=None, async_op=False):
     with torch.no_grad():
         tensor.copy_(combined(tensor, op, group))
-    return finished(async_op)
+    return finished(async_op, tensor)
 
 
 def all_reduce_coalesced(tensors, op=dist.ReduceOp.SUM, group=None, async_op=False):
     for tensor in tensors:
         all_reduce(tensor, op, group)
-    return finished(async_op)
+    return finished(async_op, *tensors)
 
 
 def reduce(tensor, dst, op=dist.ReduceOp.SUM, group=None, async_op=False):
@@ -160,7 +169,7 @@ def broadcast(tensor, src, group=None, async_op=False):
             tensor.copy_(device.broadcast(tensor.detach(), src, of(group).rows))
         else:
             tensor.copy_(exchanged("broadcast", tensor.detach().clone())[src])
-    return finished(async_op)
+    return finished(async_op, tensor)
 
 
 def gathered(tensor, group):
@@ -178,13 +187,13 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
         parts = gathered(tensor, group)
         for target, part in zip(tensor_list, parts):
             target.copy_(part)
-    return finished(async_op)
+    return finished(async_op, *tensor_list)
 
 
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
     with torch.no_grad():
         output_tensor.copy_(torch.stack(gathered(input_tensor, group)).reshape(output_tensor.shape))
-    return finished(async_op)
+    return finished(async_op, output_tensor)
 
 
 def gather(tensor, gather_list=None, dst=0, group=None, async_op=False):

@@ -1,4 +1,5 @@
-"""SyncBatchNorm on two cores normalizes as BatchNorm does on all their samples."""
+"""SyncBatchNorm on two cores normalizes as BatchNorm does on all their samples; hooks of communication combine
+gradients in the place of their mean."""
 import os
 import pathlib
 import re
@@ -41,13 +42,34 @@ if rank == 0:
     print(*[t.double().abs().sum().item() for t in model.state_dict().values()], model(x).abs().sum().item())
 """
 
+HOOKS = """
+import torch, torch.nn as nn, torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+dist.init_process_group("xla")
+seen = []
+def half(state, bucket):
+    state.append((bucket.index(), len(bucket.gradients()), bucket.is_last()))
+    work = dist.all_reduce(bucket.buffer() / 4, async_op=True)
+    return work.get_future().then(lambda future: future.value()[0])
+for state, hook in ((None, None), (None, default_hooks.allreduce_hook), (None, default_hooks.bf16_compress_hook),
+                    (seen, half)):
+    torch.manual_seed(0)
+    model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2)).to("xla"))
+    if hook:
+        model.register_comm_hook(state, hook)
+    model(torch.ones(3, 4, device="xla") * (dist.get_rank() + 1.3)).square().mean().backward()
+    if dist.get_rank() == 0:
+        print(*[p.grad.abs().sum().item() for p in model.parameters()])
+assert seen == [(0, 4, True)], seen
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
-class SyncNorms(unittest.TestCase):
-    def numbers(self, *command, after=()):
+class Parallel(unittest.TestCase):
+    def numbers(self, *command, after=(), text=SCRIPT):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
-            path.write_text(SCRIPT)
+            path.write_text(text)
             done = subprocess.run([sys.executable, "-B", *command, str(path), *after], capture_output=True, text=True,
                                   cwd=folder, env=dict(os.environ), check=False)
             self.assertEqual(done.returncode, 0, done.stderr[-3000:])
@@ -59,6 +81,15 @@ class SyncNorms(unittest.TestCase):
         self.assertEqual((len(got), len(expected)), (20, 20))
         for x, y in zip(got[:-1], expected[:-1]):  # the last is of half the samples
             self.assertLess(abs(x - y), 2e-4 * y + 1e-5)
+
+    def test_hooks_combine_gradients(self):
+        got = self.numbers("-m", "trnsim.torch", "--numeric", "--nproc_per_node", "2", text=HOOKS)
+        self.assertEqual(len(got), 16)
+        mean, same, fewer_bits, half = (got[i:i + 4] for i in range(0, 16, 4))
+        for x, y, z, h in zip(mean, same, fewer_bits, half):
+            self.assertAlmostEqual(x, y, delta=1e-6 * x)
+            self.assertTrue(0 < abs(z - x) < 2 ** -8 * x)  # bf16 rounds by half of 2^-7 at most
+            self.assertAlmostEqual(h, x / 2, delta=1e-6 * x)
 
 
 if __name__ == "__main__":
