@@ -1,6 +1,7 @@
 """What it costs to record a training step, beside PyTorch's own dispatch of the same operators on the CPU (tensors of few
-elements): processor time of a step, the median of rounds. No program is run.
+elements): processor time of a step, the median of alternating rounds. No program is run.
 PYTHONPATH=build/python python3 tests/bench/recording.py [bert|mlp|conv|loop]"""
+import subprocess
 import sys
 import tempfile
 import time
@@ -10,7 +11,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 torch.set_num_threads(1)
-ROUNDS, STEPS = 12, 6
+ROUNDS, STEPS = 15, 6
 
 
 class Bert(nn.Module):
@@ -77,29 +78,46 @@ def seconds(step):
     return (time.process_time() - begin) / STEPS
 
 
-def median(step):
-    seconds(step)
-    return sorted(seconds(step) for _ in range(ROUNDS))[ROUNDS // 2]
-
-
-def measured(kind):
-    """In a process of its own: once the device is there, PyTorch's own path has our mode in its way."""
+def ours(kind):
+    """The step on the simulated device, whose programs are made and not run."""
     from trnsim.torch import _backend, _install
-    plain = median(trainer(kind, "cpu"))
-    backend = _backend.Timed(tempfile.mkdtemp(), "trn1.2xlarge")
-    engine, compiled = _install.install(backend, False, False), {}
+    backend, compiled = _backend.Timed(tempfile.mkdtemp(), "trn1.2xlarge"), {}
+    _install.install(backend, False, False)
     backend.compile = lambda graph, name: compiled.setdefault(name, [backend.upload(torch.empty(
         node.call.outs[index].shape, dtype=node.call.outs[index].dtype)) for node, index in (
             (graph.nodes[place], index) for place, index in graph.outs)])
     backend.run = lambda program, leaves: program
-    ours = median(trainer(kind, "xla"))
-    print(f"{kind}: recorded {1e3 * ours:.2f} ms a step, PyTorch {1e3 * plain:.2f}: {ours / plain:.2f} times; "
-          f"{len(compiled)} programs, {max(m.nodes for m in engine.programs.values())} operators", flush=True)
+    return trainer(kind, "xla")
 
 
-for kind in sys.argv[1:] or KINDS:
-    import subprocess
-    if len(sys.argv) > 2 or not sys.argv[1:]:
-        subprocess.run([sys.executable, __file__, kind], check=True)
-    else:
-        measured(kind)
+def answer(kind, side):
+    """A round for each line on stdin."""
+    step = ours(kind) if side == "ours" else trainer(kind, "cpu")
+    seconds(step)
+    for _ in sys.stdin:
+        print(seconds(step), flush=True)
+
+
+def alternated(kind):
+    """Both sides take turns, each in a process of its own: PyTorch's own path has no mode of ours in its way."""
+    sides = [subprocess.Popen([sys.executable, __file__, kind, side], text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) for side in ("ours", "plain")]
+    rounds = []
+    for _ in range(ROUNDS):
+        taken = []
+        for side in sides:
+            print(file=side.stdin, flush=True)
+            taken.append(float(side.stdout.readline()))
+        rounds.append((taken[0] / taken[1], *taken))
+    for side in sides:
+        side.communicate()
+    ratio, recorded, plain = sorted(rounds)[ROUNDS // 2]
+    print(f"{kind}: recorded {1e3 * recorded:.2f} ms a step, PyTorch {1e3 * plain:.2f}: {ratio:.2f} times "
+          f"({min(rounds)[0]:.2f} to {max(rounds)[0]:.2f})", flush=True)
+
+
+if len(sys.argv) > 2:
+    answer(*sys.argv[1:])
+else:
+    for name in sys.argv[1:] or KINDS:
+        alternated(name)
