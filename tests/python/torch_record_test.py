@@ -1,5 +1,6 @@
 """The compiled recorder and Python's record the same graphs: steps that Python recorded are no new programs for it."""
 import tempfile
+import threading
 import unittest
 
 try:
@@ -44,9 +45,33 @@ def losses(x, rate):
 
 @unittest.skipIf(torch is None, "there is no PyTorch")
 class Records(unittest.TestCase):
-    def test_both_record_the_same(self):
+    @classmethod
+    def setUpClass(cls):
         from trnsim.torch import _backend, _install
-        engine = _install.install(_backend.Simulated(tempfile.mkdtemp(), "trn1.2xlarge"), False, False)
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.engine = _install.install(_backend.Simulated(cls.folder.name, "trn1.2xlarge"), False, False)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_threads_record_too(self):
+        layer, sums = torch.nn.Linear(4, 2).to("xla"), []
+        thread = threading.Thread(target=lambda: sums.append(layer(torch.ones(1, 4).to("xla")).sum().item()))
+        thread.start()
+        thread.join()
+        expected = layer.weight.detach().cpu().sum() + layer.bias.detach().cpu().sum()
+        self.assertAlmostEqual(sums[0], expected.item(), places=5)
+
+    def test_numbers_that_saved_tensor_hooks_see(self):
+        x = torch.ones(3, device="xla", requires_grad=True)
+        with torch.autograd.graph.save_on_cpu():
+            y = (x * 3 / 2.5).sum()
+        y.backward()
+        self.assertAlmostEqual(x.grad.sum().item(), 3.6, places=5)
+
+    def test_both_record_the_same(self):
+        engine = self.engine
 
         def step(body, rate):
             """Its numbers, and how many operators were recorded."""

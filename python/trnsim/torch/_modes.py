@@ -3,6 +3,7 @@ arguments. "neuron" and "xla" are names of the same device; PyTorch's C++ side i
 import functools
 import os
 import sys
+import threading
 import types
 
 import torch
@@ -235,11 +236,26 @@ def record_everything():
     try:
         from torch.utils._python_dispatch import _TorchDispatchStackMode
         direct = Direct(mode, _TorchDispatchStackMode())
-        torch._C._push_on_torch_dispatch_stack(mode)
-        torch._C._set_torch_dispatch_mode(direct)
         HOOKS["operators"] = lambda: Recording(direct)
+
+        def enter():
+            torch._C._push_on_torch_dispatch_stack(mode)
+            torch._C._set_torch_dispatch_mode(direct)
+        enter()
     except (ImportError, AttributeError):
-        mode.__enter__()
+        enter = mode.__enter__
+        enter()
+    in_each_thread(enter)
+
+
+def in_each_thread(enter):
+    """Modes are a thread's own: threads that the script starts enter it as they begin."""
+    begin = threading.Thread._bootstrap_inner
+
+    def begun(self):
+        enter()
+        begin(self)
+    threading.Thread._bootstrap_inner = begun
 
 
 HOOKS.update(operators=Operators)
