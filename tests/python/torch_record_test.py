@@ -70,6 +70,16 @@ class Records(unittest.TestCase):
         y.backward()
         self.assertAlmostEqual(x.grad.sum().item(), 3.6, places=5)
 
+    def test_modules_that_wait_for_their_sizes_move_with_them(self):
+        sums = []
+        for device in ("cpu", "xla"):
+            torch.manual_seed(0)
+            model = torch.nn.Sequential(torch.nn.LazyLinear(3), torch.nn.LazyBatchNorm1d()).to(device)
+            model(torch.arange(8.0).view(2, 4).to(device))
+            self.assertEqual({t.device.type for t in model.state_dict().values()}, {device})
+            sums.append(model.eval()(torch.ones(1, 4).to(device)).sum().item())
+        self.assertAlmostEqual(*sums, places=5)
+
     def test_both_record_the_same(self):
         engine = self.engine
 

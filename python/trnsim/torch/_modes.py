@@ -11,7 +11,7 @@ import torch.utils.data
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from trnsim import _core
-from trnsim.torch import _record, _tensor, _values, _views
+from trnsim.torch import _lazy, _record, _tensor, _values, _views
 from trnsim.torch._engine import engine
 from trnsim.torch._record import dispatch
 from trnsim.torch._tensor import DeviceTensor, from_host
@@ -106,8 +106,12 @@ def method(call):
         if takes_sizes and kwargs and crosses((tensor,), kwargs):
             return across(call, (tensor, *args), kwargs)
         if args and named(args[0]) and not (takes_sizes and type(args[0]) is int):
+            if _lazy.waits(tensor):
+                return tensor
             args = ("meta", *args[1:])
         elif kwargs and named(kwargs.get("device")):
+            if _lazy.waits(tensor):
+                return tensor
             kwargs["device"] = "meta"
         return call(tensor, *args, **kwargs)
     return called
@@ -151,6 +155,7 @@ def install(everywhere):
         compiled_alike(plain, wrapped)
     for name in METHODS:
         setattr(torch.Tensor, name, method(getattr(torch.Tensor, name)))
+    _lazy.install(torch.Tensor.to)
 
 
 def compiled_alike(plain, wrapped):
