@@ -1,4 +1,5 @@
 """The compiled recorder and Python's record the same graphs: steps that Python recorded are no new programs for it."""
+import os
 import tempfile
 import threading
 import unittest
@@ -79,6 +80,17 @@ class Records(unittest.TestCase):
             self.assertEqual({t.device.type for t in model.state_dict().values()}, {device})
             sums.append(model.eval()(torch.ones(1, 4).to(device)).sum().item())
         self.assertAlmostEqual(*sums, places=5)
+
+    def test_scripted_modules_of_the_host_have_files(self):
+        from trnsim.torch._engine import Refused
+        layer, x, path = torch.nn.Linear(4, 3), torch.ones(2, 4), os.path.join(self.folder.name, "layer.pt")
+        for compiled in (torch.jit.trace(layer, x), torch.jit.script(layer)):
+            compiled.save(path)
+            self.assertTrue(torch.equal(torch.jit.load(path)(x), layer(x)))
+        with self.assertRaisesRegex(Refused, "stays on the host"):
+            torch.jit.load(path, map_location="xla")
+        with self.assertRaisesRegex(Refused, "saved before it moves"):
+            torch.jit.script(layer.to("xla")).save(path)
 
     def test_both_record_the_same(self):
         engine = self.engine

@@ -5,7 +5,8 @@ import weakref
 
 import torch
 
-from trnsim.torch import _amp, _cuda, _ddp, _dist, _engine, _modes, _newer, _sync_norm, _xla, _xla_modules
+from trnsim.torch import _amp, _cuda, _ddp, _dist, _engine, _modes, _newer, _scripted, _sync_norm, _xla, \
+    _xla_modules
 from trnsim.torch._modes import loads_data, named
 from trnsim.torch._nxd import modules as _nxd
 from trnsim.torch._tensor import DeviceTensor, from_host
@@ -206,6 +207,7 @@ def install(backend, everywhere=False, cuda=False):
     _dist.install()
     _ddp.install()
     _sync_norm.install()
+    _scripted.install()
     _xla_modules.install()
     _nxd.install()
     _modes.record_everything()

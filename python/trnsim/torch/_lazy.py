@@ -1,6 +1,5 @@
 """Modules whose sizes their first batch tells: the host makes their parameters, whose generator draws the numbers, and
 they move then, if the script has moved the module before."""
-import torch
 from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import UninitializedTensorMixin
 
