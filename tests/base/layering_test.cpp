@@ -78,6 +78,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"CLI", {"cli"}},
     {"pybind11", {"python"}},
     {"Python.h", {"python/nki/dtypes.cpp"}},
+    {"structmember.h", {"python/torch/layout.cpp"}},  // Python's: where slots are in an object's memory
     {"numpy", {"python/nki/dtypes.cpp"}},
     {"poll.h", {}},
     {"pty.h", {}},
