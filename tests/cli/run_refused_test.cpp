@@ -121,7 +121,7 @@ TEST_F(Refused, AJobLargerThanMemoryExitsWithThreeAndTheTable) {
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(ran.out, "");
   for (const std::string word : {"of HBM and has 2 GiB", "activations", "gradients", "optimizer", "weights",
-                                 "fix: use a smaller --per_device_train_batch_size"})
+                                 "fix: this fits: --recompute full --zero_1 true: "})
     EXPECT_THAT(ran.err, HasSubstr(word));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
