@@ -15,12 +15,12 @@ foreach(test IN LISTS python_tests)
     set(speed slow)  # networks computed by simulated instructions
     set_tests_properties(Python.${name} PROPERTIES TIMEOUT 900)
   endif()
-  set_tests_properties(Python.${name} PROPERTIES LABELS "python;${speed}")
+  set_tests_properties(Python.${name} PROPERTIES LABELS "python;${speed}" COST 2)
 endforeach()
 # Trainings with every option against PyTorch, where it is.
 add_test(NAME Golden.TwentyRandomTrainingsFollowPyTorch COMMAND sh -c
          "/usr/bin/python3 -c 'import torch' 2>/dev/null || { echo 'skipped: there is no PyTorch'; exit; }; \
 exec /usr/bin/python3 -B tests/golden/make/random_shapes.py $<TARGET_FILE:trnsim> 20 20261123"
          WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-set_tests_properties(Golden.TwentyRandomTrainingsFollowPyTorch PROPERTIES TIMEOUT 900 LABELS "python;slow"
+set_tests_properties(Golden.TwentyRandomTrainingsFollowPyTorch PROPERTIES TIMEOUT 900 LABELS "python;slow" COST 2
                      ENVIRONMENT "TRNSIM_HOME=${CMAKE_SOURCE_DIR}" SKIP_REGULAR_EXPRESSION "skipped: there is no PyTorch")

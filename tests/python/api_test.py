@@ -1,6 +1,6 @@
 """The Python module against the binary: the same questions, the same answers. `TRNSIM_BINARY` is the command line."""
-import json
 import itertools
+import json
 import os
 import pathlib
 import shutil
