@@ -207,7 +207,8 @@ std::vector<Job> smaller_plans(const Job& job) {
   for (Job& less : plans_near(job, {.micro_batch = parts,
                                    .zero1 = {plan.zero1, true},
                                    .recompute = {plan.recompute, runtime::Recompute::kFull}}))
-    out.push_back(std::move(less));
+    if (std::ranges::none_of(out, [&](const Job& tried) { return tried.step.plan == less.step.plan; }))
+      out.push_back(std::move(less));
   return out;
 }
 

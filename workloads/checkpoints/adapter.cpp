@@ -20,9 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char *kConfig = "adapter_config.json", *kTensors = "adapter_model.safetensors", *kBase = "base";
 constexpr std::string_view kPeft = "base_model.model.";
 
-std::string file_name_of(const WeightSpec& spec) {
-  return std::string{kPeft} + (spec.pieces.empty() ? spec.name : spec.pieces.front().name);
-}
+std::string file_name_of(const WeightSpec& spec) { return std::string{kPeft} + spec.file_tensor(); }
 
 /// The factors of a model with adapters, in its order.
 std::vector<WeightSpec> factors(const ModelPtr& model) {

@@ -20,18 +20,13 @@ using nlohmann::json;
 
 constexpr std::string_view kSuffix = ".weight", kA = ".lora_A.weight", kB = ".lora_B.weight";
 
-/// The file's tensor that a weight is, or is rows of.
-const std::string& file_tensor(const WeightSpec& spec) {
-  return spec.pieces.empty() ? spec.name : spec.pieces.front().name;
-}
-
 std::string without_suffix(const std::string& name) { return name.substr(0, name.size() - kSuffix.size()); }
 
 /// "q_proj"; empty for other weights than a block's linear layers, GPT-2's Conv1D among them.
 std::string target_name(const WeightSpec& spec) {
   if (spec.layer < 0 || spec.shape.size() != 2 || spec.table || spec.expert_split || spec.stack > 0) return {};
-  if (is_adapter(spec.name) || !file_tensor(spec).ends_with(kSuffix)) return {};
-  const std::string module = without_suffix(file_tensor(spec));
+  if (is_adapter(spec.name) || !spec.file_tensor().ends_with(kSuffix)) return {};
+  const std::string module = without_suffix(spec.file_tensor());
   return module.substr(module.rfind('.') + 1);
 }
 
@@ -44,7 +39,7 @@ struct AdaptedPart {
 
 /// A file may have several layers as one: they share A.
 std::vector<AdaptedPart> parts_of(const WeightSpec& spec, std::int64_t rank) {
-  const std::string file = without_suffix(file_tensor(spec)) + std::string{kB};
+  const std::string file = without_suffix(spec.file_tensor()) + std::string{kB};
   const std::int64_t rows = spec.transposed ? spec.shape.front() : spec.shape.back();
   std::vector<AdaptedPart> out;
   if (spec.split == TensorSplit::kFused) {
@@ -91,7 +86,7 @@ void add_factors(const WeightSpec& spec, const Lora& lora, std::map<std::string,
   const std::int64_t inputs = spec.transposed ? spec.shape.back() : spec.shape.front();
   const bool by_inputs = spec.split == (spec.transposed ? TensorSplit::kAxis1 : TensorSplit::kAxis0);
   const TensorSplit by_outputs = spec.transposed || spec.split == TensorSplit::kNone ? spec.split : TensorSplit::kAxis0;
-  const std::string a = without_suffix(file_tensor(spec)) + std::string{kA};
+  const std::string a = without_suffix(spec.file_tensor()) + std::string{kA};
   const auto [place, added] = places.try_emplace(a, out.size());
   if (added)
     out.push_back(factor(spec, a, {lora.rank, inputs}, Init::kUniformFanIn,
@@ -223,7 +218,7 @@ Weights merged(const ModelPtr& model, Weights weights) {
   if (!lora) return weights;
   for (const WeightSpec& spec : model->weights()) {
     if (target_name(spec).empty()) continue;
-    const auto a = weights.values.find(without_suffix(file_tensor(spec)) + std::string{kA});
+    const auto a = weights.values.find(without_suffix(spec.file_tensor()) + std::string{kA});
     if (a == weights.values.end()) continue;
     std::size_t from = 0;
     for (const AdaptedPart& part : parts_of(spec, lora->rank)) {

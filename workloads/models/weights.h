@@ -67,7 +67,9 @@ struct WeightSpec {
   std::vector<std::string> also{};  // further names under which layers find it
 
   /// Whether a file has it as a tensor of its own, be it with its rows in another order.
-  bool is_whole() const { return pieces.empty() || pieces.front().name == name; }
+  bool is_whole() const { return file_tensor() == name; }
+  /// The file's tensor that it is, or is rows of.
+  const std::string& file_tensor() const { return pieces.empty() ? name : pieces.front().name; }
   /// The file's tensor that has it.
   const std::string& in_file() const { return fused.empty() ? name : fused; }
   /// Whether weight decay spares it under the rule of transformers' Trainer: parameters of normalizations, and those

@@ -41,7 +41,7 @@ ParameterSets parameter_sets(const std::vector<WeightSpec>& specs, const std::ma
     if (spec.is_spared()) sets.spared.insert(v);
     if (spec.stack > 0) continue;  // each on one rank, and a tensor of its own in the file
     if (!spec.pieces.empty())
-      sets.parts[v] = spec.pieces.front().name;
+      sets.parts[v] = spec.file_tensor();
     else if (!spec.fused.empty() || spec.split != TensorSplit::kNone)
       sets.parts[v] = spec.in_file();
   }

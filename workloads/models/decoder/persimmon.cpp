@@ -9,9 +9,6 @@ namespace {
 
 using P = PlainConfig;
 
-/// Each head has keys of its own.
-void read_own_keys(const Keys& keys, P& c) { keys.only("num_key_value_heads", c.num_attention_heads); }
-
 // clang-format off
 constexpr auto kPersimmonFields = std::to_array<Field<P>>({
     {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},

@@ -9,9 +9,6 @@ namespace {
 
 using P = PlainConfig;
 
-/// As many as attention heads; the family's graph shares none.
-void read_kv_heads(const Keys& keys, PlainConfig& c) { keys.only("num_key_value_heads", c.num_attention_heads); }
-
 // clang-format off
 constexpr auto kPhiFields = std::to_array<Field<P>>({
     {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
@@ -20,7 +17,7 @@ constexpr auto kPhiFields = std::to_array<Field<P>>({
     {.key = "num_attention_heads", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
     {.key = "intermediate_size", .member = &P::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &P::max_position_embeddings, .required = true},
-    {.key = "num_key_value_heads", .read = read_kv_heads},
+    {.key = "num_key_value_heads", .read = read_own_keys},
     {.key = "hidden_act", .member = &P::hidden_act, .choices = kGelus},
     {.key = "partial_rotary_factor", .member = &P::rotary_share},
     {.key = "rope_theta", .member = &P::rope_theta},

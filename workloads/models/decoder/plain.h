@@ -62,6 +62,11 @@ struct PlainConfig : PlainAttention {
   operator ModelPtr() const;  // make_model()
 };
 
+/// Each head has keys of its own, whatever key says so.
+inline void read_own_keys(const Keys& keys, PlainConfig& config) {
+  keys.only("num_key_value_heads", config.num_attention_heads);
+}
+
 /// Reads a key that is true in one form of block and false in the other.
 template <PlainBlock kTrue, PlainBlock kFalse>
 void read_block(const Keys& keys, const char* key, PlainConfig& config) {
