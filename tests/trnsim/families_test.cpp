@@ -1,6 +1,8 @@
 // Every family answers the same question alike, through every interface: a projection, an estimate, a search of plans,
 // a run's price; decoders write text; adapters take less memory.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -116,7 +118,7 @@ class Families : public testing::TestWithParam<Member> {
  protected:
   void SetUp() override {
     model_ = small(GetParam().preset);
-    folder_ = std::filesystem::path{testing::TempDir()} / ("family-" + std::string{GetParam().preset});
+    folder_ = std::filesystem::path{testing::TempDir()} / fmt::format("family-{}-{}", GetParam().preset, getpid());
     std::filesystem::create_directories(folder_);
     std::ofstream{folder_ / "config.json"} << model_->config_json();
     settings_.given = {"instance_type", "per_device_train_batch_size"};
