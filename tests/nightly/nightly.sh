@@ -63,19 +63,20 @@ night_page() {
   done
 }
 
-# nightly [--hours H] [PART...]: those that are left for this commit, as long as they end within H hours (4).
+# nightly [--hours H] [--slack F] [PART...]: those that are left for this commit, as long as they end within H hours (4).
+# On a machine that does other work a part has F times its minutes.
 nightly() {
-  local hours=4 kept one name minutes end
-  if [[ ${1:-} == --hours ]]; then
-    [[ ${2:-} =~ ^[0-9]+$ ]] || die "--hours: \"${2:-}\" is no whole number" "write for example --hours 4"
-    hours=$2
+  local hours=4 slack=1 kept one name minutes end
+  while [[ ${1:-} == --hours || ${1:-} == --slack ]]; do
+    [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "$1: \"${2:-}\" is no whole number above 0" "write for example $1 4"
+    [[ $1 == --hours ]] && hours=$2 || slack=$2
     shift 2
-  fi
+  done
   kept=$root/build/nightly/$(night_of)
   mkdir -p "$kept"
   end=$((SECONDS + hours * 3600))
   for one in "${night_parts[@]}"; do
-    name=${one% *} minutes=${one#* }
+    name=${one% *} minutes=$((${one#* } * slack))
     if [[ $# -gt 0 ]]; then
       [[ " $* " == *" $name "* ]] || continue
     elif [[ -f $kept/$name.txt ]]; then
