@@ -39,10 +39,10 @@ set_target_properties(trnsim_python PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFI
                       LIBRARY_OUTPUT_DIRECTORY ${python_dir} CXX_VISIBILITY_PRESET hidden)
 target_include_directories(trnsim_python SYSTEM PRIVATE ${python_headers} ${numpy_headers} ${pybind11_headers})
 target_link_libraries(trnsim_python PRIVATE trnsim_validation)
-trnsim_unity(trnsim_python 4)
+trnsim_unity(trnsim_python 6)
 # Measured: pybind11 costs a file 10 s of the compiler at -O3. With -Og kernels are traced 15 % slower than with -O2: the
 # linker may take its copies of templates, in which nothing is inlined.
-target_compile_options(trnsim_python PRIVATE $<$<CONFIG:Release>:-O2>)
+target_compile_options(trnsim_python PRIVATE $<$<CONFIG:Release>:-O1>)
 
 # The package's own files lie beside the module: as they are, so that an edit needs no build.
 file(GLOB_RECURSE python_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python/trnsim python/trnsim/*.py

@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 
+import forked
+
 try:
     import torch
 except ImportError:
@@ -225,7 +227,7 @@ class Cores(unittest.TestCase):
                 str(path)]
 
     def run_it(self, text, *settings):
-        return subprocess.run(self.command(text, *settings), capture_output=True, text=True, cwd=self.root, check=False)
+        return forked.run(self.command(text, *settings), cwd=self.root)
 
     def close(self, here, there, count):
         values = [[float(x) for x in re.findall(r"loss (\S+)", text)] for text in (here, there)]
@@ -250,7 +252,7 @@ class Cores(unittest.TestCase):
         here = self.run_it(DDP, "--nproc_per_node", "2")
         self.assertEqual(here.returncode, 0, here.stderr)
         self.assertRegex(here.stderr, r"2 cores \*+\ncomputed by +the simulated instructions\n")
-        there = subprocess.run([sys.executable, "-c", ONE], capture_output=True, text=True, check=True)
+        there = forked.run([sys.executable, "-B", "-c", ONE])
         self.close(here.stdout, there.stdout, 4)
 
     def test_collectives(self):
@@ -270,7 +272,7 @@ class Cores(unittest.TestCase):
         runs = []
         for device, settings in (("cpu", ()), ("xla", ()), ("cuda", ("--cuda",))):
             command = self.command(SPAWNED, "--numeric", *settings) + [device]
-            runs.append(subprocess.run(command, capture_output=True, text=True, cwd=self.root, check=False))
+            runs.append(forked.run(command, cwd=self.root))
             self.assertEqual(runs[-1].returncode, 0, runs[-1].stderr)
         for run in runs[1:]:
             self.close(run.stdout, runs[0].stdout, 3)
@@ -281,14 +283,13 @@ class Cores(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         whole = ONE.replace("SGD(model.parameters(), lr=0.5)", "AdamW(model.parameters(), lr=0.1)").replace(
             "optimizer.step()", "nn.utils.clip_grad_norm_(model.parameters(), 0.5); optimizer.step()")
-        there = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, check=True)
+        there = forked.run([sys.executable, "-B", "-c", whole])
         self.close(done.stdout, there.stdout, 4)
 
     def test_gradients_are_averaged_where_nothing_steps(self):
         done = self.run_it(UNCHANGED, "--nproc_per_node", "2", "--numeric")
         self.assertEqual(done.returncode, 0, done.stderr)
-        there = subprocess.run([sys.executable, "-c", ONE.replace("optimizer.step()", "")], capture_output=True,
-                               text=True, check=True)
+        there = forked.run([sys.executable, "-B", "-c", ONE.replace("optimizer.step()", "")])
         self.close(done.stdout, there.stdout, 4)
 
     def test_different_collectives_are_one_error(self):
@@ -329,7 +330,7 @@ class Cores(unittest.TestCase):
             write_pictures(self.root / "MNIST_DATA_train", pictures, 16)
             script = str(SCRIPTS / "aws_mnist_mlp" / "train_xmp.py")
             command = [sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--cores", str(cores), script]
-            done = subprocess.run(command, capture_output=True, text=True, cwd=self.root, check=False)
+            done = forked.run(command, cwd=self.root)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("computed by               the simulated instructions\n", done.stderr)
             here = torch.load(self.root / "checkpoints" / "checkpoint.pt")["state_dict"]

@@ -1,10 +1,11 @@
 """Scripts that take "cuda" where it is available, run with --cuda: the numbers of the CPU, on the simulated device."""
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -63,8 +64,7 @@ class Cuda(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
             path.write_text(SCRIPT)
-            done = subprocess.run([sys.executable, "-B", *settings, str(path)], capture_output=True, text=True,
-                                  env=dict(os.environ), check=False)
+            done = forked.run([sys.executable, "-B", *settings, str(path)])
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 

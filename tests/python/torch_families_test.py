@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import forked
+
 try:
     import torch
 except ImportError:
@@ -90,8 +92,7 @@ class Families(unittest.TestCase):
         path = self.root / "script.py"
         path.write_text(text)
         command = [sys.executable, "-B", "-m", "trnsim.torch", *settings, str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False,
-                              env=dict(os.environ, NEURON_CC_FLAGS="--auto-cast=" + words["CAST"]))
+        done = forked.run(command, env=dict(os.environ, NEURON_CC_FLAGS="--auto-cast=" + words["CAST"]))
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         return done
 

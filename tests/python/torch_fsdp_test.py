@@ -2,10 +2,11 @@
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -83,8 +84,7 @@ class Sharded(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
             path.write_text(text)
-            done = subprocess.run([sys.executable, "-B", *command, str(path)], capture_output=True, text=True,
-                                  cwd=folder, env=dict(os.environ), check=False)
+            done = forked.run([sys.executable, "-B", *command, str(path)], cwd=folder)
             self.assertEqual(done.returncode, 0, done.stderr[-3000:])
             return [float(x) for x in re.findall(r"\d+\.\d+", done.stdout)]
 

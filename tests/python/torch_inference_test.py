@@ -2,10 +2,11 @@
 import csv
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torchvision  # noqa: whether it is there
@@ -31,10 +32,9 @@ def rows():
 class Inference(unittest.TestCase):
     def seconds(self, model, batch):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, "-B", "-m", "trnsim.torch", "--timed", "--instance_type",
-                                   "inf2.xlarge", "--output_dir", folder, str(ROOT / "examples/torch/infer.py"),
-                                   "--model", model, "--batch", str(batch), "--calls", "2"],
-                                  capture_output=True, text=True, check=False, cwd=folder)
+            done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--timed", "--instance_type", "inf2.xlarge",
+                               "--output_dir", folder, str(ROOT / "examples/torch/infer.py"), "--model", model,
+                               "--batch", str(batch), "--calls", "2"], cwd=folder)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         number, unit = re.search(r"^a step +(\S+) (us|ms|s):", done.stderr + done.stdout, re.M).groups()
         return float(number) * UNITS[unit]

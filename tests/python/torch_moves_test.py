@@ -3,10 +3,11 @@ back, inference mode, values that are computed again."""
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -157,8 +158,7 @@ class Moves(unittest.TestCase):
         path = self.root / "script.py"
         path.write_text(text)
         ours = [] if device == "cpu" else ["-m", "trnsim.torch", "--output_dir", str(self.root / "out"), *settings]
-        return subprocess.run([sys.executable, "-B", *ours, str(path), device], capture_output=True, text=True,
-                              cwd=self.root, check=False, env=dict(os.environ))
+        return forked.run([sys.executable, "-B", *ours, str(path), device], cwd=self.root)
 
     def same(self, text, device="xla", *settings):
         done = [self.run_it(text, "cpu"), self.run_it(text, device, *settings)]

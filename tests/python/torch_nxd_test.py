@@ -3,10 +3,11 @@ does in one process on the CPU; ZeRO-1 is AdamW; checkpoints come back; a featur
 import math
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -39,7 +40,7 @@ class Distributed(unittest.TestCase):
 
     def run_file(self, path, cores, *arguments, settings=("--numeric",)):
         command = [sys.executable, "-B", "-m", "trnsim.torch", *settings, "--cores", str(cores), str(path), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.root)
+        return forked.run(command, cwd=self.root)
 
     def run_text(self, text, cores):
         path = self.root / "script.py"
@@ -59,8 +60,7 @@ class Distributed(unittest.TestCase):
         if cores:
             done = self.run_file(MODELS, cores, "--out", str(out), *arguments)
         else:
-            done = subprocess.run([sys.executable, "-B", str(MODELS), "--plain", "--out", str(out), *arguments],
-                                  capture_output=True, text=True, check=False)
+            done = forked.run([sys.executable, "-B", str(MODELS), "--plain", "--out", str(out), *arguments])
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         self.report = done.stderr
         return [tuple(map(float, row)) for row in re.findall(r"loss (\S+) norm (\S+)", done.stdout)], torch.load(out)

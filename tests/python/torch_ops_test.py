@@ -2,10 +2,11 @@
 `python3 -m trnsim.torch --numeric tests/python/torch_ops.py`, gradients with --gradients."""
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -41,7 +42,7 @@ print("largest", max((p.detach() - q.detach().cpu()).abs().max().item() for p, q
 
 def run(*arguments):
     command = [sys.executable, "-B", "-m", "trnsim.torch", "--numeric", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return forked.run(command)
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")

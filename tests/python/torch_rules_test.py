@@ -2,10 +2,11 @@
 of the host, infinities, arguments that are not there."""
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -38,7 +39,7 @@ class Rules(unittest.TestCase):
     def run_script(self, text, *settings, **variables):
         self.path.write_text(text)
         command = [sys.executable, "-B", "-m", "trnsim.torch", *settings, str(self.path)]
-        return subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **variables), check=False)
+        return forked.run(command, env=dict(os.environ, **variables))
 
     def lines(self, text, *settings, **variables):
         done = self.run_script(text, *settings, **variables)

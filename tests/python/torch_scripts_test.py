@@ -4,10 +4,11 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -59,8 +60,7 @@ class Unchanged(unittest.TestCase):
         command = [sys.executable, "-B"] + (["-m", "trnsim.torch", "--output_dir", str(self.root / "out"), *settings]
                                             if simulated else []) + [DRIVER, str(STEPS), *arguments]
         paths = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(SCRIPTS / "minGPT"), str(SCRIPTS / "llama2.c")])
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.work, check=False,
-                              env=dict(os.environ, PYTHONPATH=paths))
+        done = forked.run(command, cwd=self.work, env=dict(os.environ, PYTHONPATH=paths))
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         if simulated:
             self.report = done.stderr

@@ -2,10 +2,11 @@
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -55,7 +56,7 @@ def make(): return Words()
 
 def run(path, *arguments, settings=(), module=True):
     command = [sys.executable, "-B"] + (["-m", "trnsim.torch", *settings] if module else []) + [str(path), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, NEURON_RT_NUM_CORES="2"))
+    return forked.run(command, env=dict(os.environ, NEURON_RT_NUM_CORES="2"))
 
 
 def losses(text):

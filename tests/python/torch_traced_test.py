@@ -1,10 +1,11 @@
 """torch_neuronx.trace: a model compiled ahead of time, its weights constants of the program."""
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch  # noqa: whether it is there
@@ -28,9 +29,8 @@ class Traced(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
             path.write_text(HEAD + text)
-            done = subprocess.run([sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", folder + "/out", *flags,
-                                   str(path)], capture_output=True, text=True, check=False, cwd=folder,
-                                  env=dict(os.environ, NEURON_CC_FLAGS="--auto-cast=" + cast))
+            done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", folder + "/out", *flags,
+                               str(path)], cwd=folder, env=dict(os.environ, NEURON_CC_FLAGS="--auto-cast=" + cast))
             graph = pathlib.Path(folder) / "out" / "graph0.mlir"
             return done, graph.read_text() if graph.exists() else ""
 

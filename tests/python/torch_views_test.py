@@ -2,10 +2,11 @@
 More of them: `python3 -m trnsim.torch --numeric tests/python/torch_views_test.py FIRST LAST`."""
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -151,9 +152,8 @@ def differing(first, last):
 class Views(unittest.TestCase):
     def test_random_programs_agree_with_the_cpu(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--output_dir", folder,
-                                   str(pathlib.Path(__file__).resolve()), "0", "250"],
-                                  capture_output=True, text=True, check=False)
+            done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--output_dir", folder,
+                               str(pathlib.Path(__file__).resolve()), "0", "250"])
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr[-2000:])
 
 

@@ -9,10 +9,11 @@ a batch's statistics rounding reaches further, and SiLU, which has no such place
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torchvision  # noqa: whether it is there
@@ -64,8 +65,7 @@ class Models(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
             path.write_text(SCRIPT)
-            done = subprocess.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", str(path), name,
-                                   statistics], capture_output=True, text=True, check=False, env=dict(os.environ))
+            done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", str(path), name, statistics])
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         self.assertRegex(done.stderr, r"computed by +the simulated instructions\n")
         errors = {key: float(value) for key, value in re.findall(r"^(\w+) (\S+)$", done.stdout, re.M)}

@@ -2,10 +2,11 @@
 tensor itself; indices that are sequences; files that are loaded to the device."""
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -106,8 +107,7 @@ class Writes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
             path.write_text(script)
-            runs = [subprocess.run([sys.executable, "-B", *how, str(path), device], capture_output=True, text=True,
-                                   env=dict(os.environ), check=False)
+            runs = [forked.run([sys.executable, "-B", *how, str(path), device])
                     for how, device in (([], "cpu"), (["-m", "trnsim.torch", "--numeric"], "xla"))]
         for run in runs:
             self.assertEqual(run.returncode, 0, run.stderr[-3000:])
