@@ -1,4 +1,4 @@
-"""Scripts that use PyTorch, run as `python3 -B [-m MODULE | -c TEXT | FILE] ARGUMENT...` would run them, in forks of one
+"""Scripts that use PyTorch, run as `python3 -B [-m MODULE | -c TEXT | FILE] ARGUMENT...` would run them, in forks of a
 process that has imported it: the import costs a second, and most scripts of these tests less."""
 import array
 import atexit
@@ -35,8 +35,8 @@ class Server:
     def __init__(self):
         self.channel, other = socket.socketpair()
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        self.process = subprocess.Popen([sys.executable, "-B", __file__, str(other.fileno())], pass_fds=[other.fileno()],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment)
+        self.process = subprocess.Popen([sys.executable, "-B", __file__, str(other.fileno())], env=environment,
+                                        pass_fds=[other.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         other.close()
         atexit.register(self.end)
 

@@ -1,5 +1,4 @@
 """Scripts that take "cuda" where it is available, run with --cuda: the numbers of the CPU, on the simulated device."""
-import os
 import pathlib
 import sys
 import tempfile

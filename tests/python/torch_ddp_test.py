@@ -1,6 +1,5 @@
 """SyncBatchNorm on two cores normalizes as BatchNorm does on all their samples; hooks of communication combine
 gradients in the place of their mean."""
-import os
 import pathlib
 import re
 import sys

@@ -1,5 +1,4 @@
 """XlaFullyShardedDataParallel trains as one process does on all cores' batches, however parameters are divided."""
-import os
 import pathlib
 import re
 import sys

@@ -1,6 +1,5 @@
 """Rules that public training scripts rely on: optimizers made before a model moves, models that go to the host and come
 back, inference mode, values that are computed again."""
-import os
 import pathlib
 import re
 import sys

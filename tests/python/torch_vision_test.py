@@ -6,7 +6,6 @@ A gradient jumps where an argument of ReLU crosses 0. One or two of densenet121'
 rounding of fp32 decides, and everything before it is off by 1e-3 and more. So the pictures are those, of the first
 eight seeds, whose arguments keep away from 0 the most (in fp64, relative to the largest argument of each module); with
 a batch's statistics rounding reaches further, and SiLU, which has no such place, stands for ReLU."""
-import os
 import pathlib
 import re
 import sys

@@ -1,6 +1,5 @@
 """Writes of PyTorch scripts whose operator says little of them: to lists of tensors, to results of other shapes, to the
 tensor itself; indices that are sequences; files that are loaded to the device."""
-import os
 import pathlib
 import sys
 import tempfile
