@@ -281,10 +281,13 @@ Lists named_buffers(const VirtualBlock& block) {
   return out;
 }
 
+NextInstr in_turn() {
+  return [i = 0u]() mutable { return i++; };
+}
+
 Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate) {
   const Lists named = named_buffers(block);
-  const NextInstr as_written = [i = 0u]() mutable { return i++; };
-  Allocator allocator{block, named, geometry, rotate, as_written, true};
+  Allocator allocator{block, named, geometry, rotate, in_turn(), true};
   allocator.run();
   return allocator.take(block);
 }

@@ -38,6 +38,8 @@ struct Lists {
 /// Numbers of instructions, each once, one per call: a caller that rejects an order early need not wait for its
 /// end.
 using NextInstr = std::function<std::uint32_t()>;
+/// All of them, as they were written.
+NextInstr in_turn();
 
 /// Gives every buffer an address, in program order. With `rotate`, freed space is used again as late as possible, so
 /// that the next tile's load need not wait for this tile's last reader: double buffering falls out of it. Without, as

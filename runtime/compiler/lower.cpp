@@ -39,8 +39,11 @@ std::optional<Allocation> scheduled_with_spills(VirtualBlock& block, const isa::
 
 Allocation placed(VirtualBlock& block, const isa::Target& target, const LowerOptions& options) {
   std::optional<Allocation> found;
-  if (options.reorder) found = schedule(block, target, options.rotate, options.keep_room);
-  if (!found && options.reorder && options.keep_room) found = scheduled_with_spills(block, target, options);
+  if (options.reorder)
+    found = schedule(block, target, options.rotate, options.keep_room);
+  else if (options.keep_room)
+    found = allocate_without_spills(block, named_buffers(block), target.geometry, options.rotate, in_turn());
+  if (!found && options.keep_room) found = scheduled_with_spills(block, target, options);
   return found ? *found : allocate(block, target.geometry, options.rotate);
 }
 

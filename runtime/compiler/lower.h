@@ -13,7 +13,7 @@ namespace runtime {
 
 struct LowerOptions {
   bool reorder = true;             // to hide latencies; else the instructions keep the order in which they were written
-  bool keep_room = false;          // as schedule(), with spill() where that finds no order
+  bool keep_room = false;          // as schedule(), with spill() and its order where nothing else fits
   bool rotate = true;              // as allocate()
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that the block does not get
 };

@@ -105,10 +105,14 @@ std::pair<std::int64_t, std::int64_t> indices(std::int64_t coef, std::int64_t co
   return {low, high};
 }
 
-/// Columns with the same rows go together: rows of a tile begin where they would without the mask.
-std::vector<Mask> parts_of(const Affine& rule) {
-  const std::vector<std::size_t> axes = axes_of(rule);
+/// Columns with the same rows go together: rows of a tile begin where they would without the mask. An axis of `whole`
+/// is the rows.
+std::vector<Mask> parts_of(const Affine& rule, std::span<const std::size_t> whole) {
+  std::vector<std::size_t> axes = axes_of(rule);
   if (axes.size() != 2 || rule.least() >= 0 || rule.most() < 0) return {{rule}};
+  const auto is_whole = [&](std::size_t axis) { return std::ranges::find(whole, axis) != whole.end(); };
+  if (is_whole(axes[1])) std::swap(axes[0], axes[1]);
+  if (is_whole(axes[1])) return {{rule}};
   const std::size_t rows = axes[0], columns = axes[1];
   std::vector<Mask> out;
   std::int64_t first = 0;
@@ -129,11 +133,11 @@ std::vector<Mask> parts_of(const Affine& rule) {
 
 }  // namespace
 
-std::vector<Mask> rectangles(const Mask& mask) {
+std::vector<Mask> rectangles(const Mask& mask, std::span<const std::size_t> whole) {
   std::vector<Mask> out{{}};
   for (const Affine& rule : mask) {
     std::vector<Mask> next;
-    for (const Mask& part : parts_of(rule))
+    for (const Mask& part : parts_of(rule, whole))
       for (const Mask& before : out) {
         next.push_back(before);
         next.back().insert(next.back().end(), part.begin(), part.end());

@@ -156,7 +156,11 @@ bool Trace::copy_written(const View& dst, const View& src) {
 bool Trace::accumulate(const View& dst, const View& src, bool unnamed) {
   if (!dst.on_chip()) return false;
   if (dst.empty()) return true;
-  if (unnamed && dst.storage->space == Space::kPsum && redirect(dst, src, true)) return true;
+  if (unnamed && dst.storage->space == Space::kPsum) {
+    // A product whose mask leaves nothing adds nothing.
+    if (src.storage->temporary && !src.storage->read && src.storage->producers.empty()) return true;
+    if (redirect(dst, src, true)) return true;
+  }
   const bool first = !dst.indirect && !src.indirect && src.on_chip() && src.elements() == dst.elements();
   if (!first || !starts_sum(dst)) return false;
   if (!unnamed || !redirect(dst, src, false)) copy(dst, src);  // to zeros

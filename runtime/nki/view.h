@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,8 +40,9 @@ struct Affine {
 using Mask = std::vector<Affine>;
 
 /// The same places as masks whose inequalities have one index each, apart from each other: an inequality of a row-major
-/// place is full rows and a part of one. An inequality that makes more than a few stays as it is.
-std::vector<Mask> rectangles(const Mask& mask);
+/// place is full rows and a part of one. What is left of the axes of `whole` is in one part for each place of the others,
+/// as a reduction over them needs it. An inequality that makes more than a few stays as it is.
+std::vector<Mask> rectangles(const Mask& mask, std::span<const std::size_t> whole = {});
 
 struct View;
 struct Storage;

@@ -8,7 +8,7 @@ from trnsim import _core
 from trnsim._errors import Error
 from trnsim.nki import _dtypes
 from trnsim.nki._dtypes import UINT8, code, is_integer, promote
-from trnsim.nki._masks import mask_of, parts
+from trnsim.nki._masks import left, mask_of, parts
 from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
 
 View = _core.View
@@ -305,8 +305,6 @@ def reduction(name, data, axis, result, keepdims=False, negate=None):
     data = tile(data, "input of a reduction")
     axes = _axes(data, axis)
     kept_axes = [d for d in range(data.ndim) if d not in axes]
-    mask = mask_of(result.mask)
-    source = data._masked(mask) if mask is not None else data
     outer = [data.shape[d] for d in kept_axes]
     shape = outer if len(outer) > 1 else outer + [1]
     if keepdims:
@@ -315,12 +313,21 @@ def reduction(name, data, axis, result, keepdims=False, negate=None):
     if math.prod(out.shape) != math.prod(shape):
         raise error(f"dst has the shape {tuple(out.shape)}, the reduction has {tuple(shape)}", "give a destination of "
                     "that shape")
-    where = out
-    for place, d in enumerate(kept_axes):
-        if source.shape[d] != data.shape[d]:
-            where = where._cut(d if keepdims else place, source.start - data.start if d == 0 else 0, source.shape[d])
-    if axes != list(range(axes[0], data.ndim)):
-        source = source._permuted(kept_axes + axes)
+    for part in parts(mask_of(result.mask), axes):
+        source, where = data if part is None else data._masked(part), out
+        for place, d in enumerate(kept_axes):
+            if source.shape[d] != data.shape[d]:
+                where = where._cut(d if keepdims else place, left(data, part)[d][0], source.shape[d])
+        if not source.empty():
+            _reduced(name, where, source, (kept_axes, axes), negate)
+    return out
+
+
+def _reduced(name, where, source, axes, negate):
+    """One instruction of a reduction. `axes`: those that are kept, and those that are not."""
+    kept_axes, gone = axes
+    if gone != list(range(gone[0], source.ndim)):
+        source = source._permuted(kept_axes + gone)
     if source.cols == where.cols:  # of one element each: no axis is left that an instruction could reduce
         source = source._reshape(list(where.shape))
         if negate:
@@ -329,7 +336,6 @@ def reduction(name, data, axis, result, keepdims=False, negate=None):
             put("tensor_copy", VECTOR, where, source)
     else:
         put("tensor_reduce", VECTOR, where, inner(source, len(kept_axes)), alu0=ALU[name], negate=negate)
-    return out
 
 
 def inner(data, first):

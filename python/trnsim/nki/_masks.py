@@ -57,9 +57,9 @@ def mask_of(mask):
     raise error("a mask is no comparison of indices", "compare nl.arange or nl.mgrid with numbers")
 
 
-def parts(mask):
-    """The masks of an instruction's rectangles."""
-    return (None,) if mask is None else mask.rectangles()
+def parts(mask, whole=()):
+    """The masks of an instruction's rectangles; `whole`: axes that are reduced, of which none may be in two."""
+    return (None,) if mask is None else mask.rectangles(list(whole))
 
 
 def left(view, mask):
