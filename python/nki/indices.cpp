@@ -192,13 +192,14 @@ void bind_mask(py::module_& m) {
       .def("__and__", only_if)
       .def("__rand__", only_if)
       .def_static("never", [] { return kNever; })
-      .def("rectangles",
-           [](const Mask& a, const std::vector<std::size_t>& whole) {
-             py::list out;
-             for (Mask& part : runtime::nki::rectangles(a, whole)) out.append(std::move(part));
-             return out;
-           },
-           py::arg("whole") = std::vector<std::size_t>{})
+      .def(
+          "rectangles",
+          [](const Mask& a, const std::vector<std::size_t>& whole) {
+            py::list out;
+            for (Mask& part : runtime::nki::rectangles(a, whole)) out.append(std::move(part));
+            return out;
+          },
+          py::arg("whole") = std::vector<std::size_t>{})
       .def("inequalities", [](const Mask& a) {
         py::list out;
         for (const Affine& inequality : a) out.append(inequality);

@@ -50,11 +50,10 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
   }
   if (options.passes.reuse) out.reused = reuse(block, sbuf);
   if (options.passes.reload) out.reloads = reload(block, sbuf);
-  Lowered made =
-      lowered(std::move(block), target,
-              {.reorder = options.passes.reorder,
-               .keep_room = options.passes != kAsWritten,
-               .reserved_sbuf = options.reserved_sbuf});
+  Lowered made = lowered(std::move(block), target,
+                         {.reorder = options.passes.reorder,
+                          .keep_room = options.passes != kAsWritten,
+                          .reserved_sbuf = options.reserved_sbuf});
   out.spills = made.allocation.spills, out.spill_bytes = made.allocation.spill_bytes;
   out.has_spill_area = made.registers.size() > tensors;
   out.block = std::move(made.block);

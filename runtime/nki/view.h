@@ -40,8 +40,8 @@ struct Affine {
 using Mask = std::vector<Affine>;
 
 /// The same places as masks whose inequalities have one index each, apart from each other: an inequality of a row-major
-/// place is full rows and a part of one. What is left of the axes of `whole` is in one part for each place of the others,
-/// as a reduction over them needs it. An inequality that makes more than a few stays as it is.
+/// place is full rows and a part of one. An axis of `whole` is not divided: a reduction over it is one instruction for
+/// each place of the others. An inequality that makes more than a few stays as it is.
 std::vector<Mask> rectangles(const Mask& mask, std::span<const std::size_t> whole = {});
 
 struct View;

@@ -452,6 +452,33 @@ def named(x):
 
 check("documented names", lambda: named(D), D)
 
+
+
+# ---- the compiler keeps the order of the kernel
+@nki.jit
+def chains(x, units):
+    """Four chains that go to and fro between two engines, `units` of them side by side."""
+    out = nl.ndarray((128, 4 * 256), dtype=x.dtype, buffer=nl.shared_hbm)
+    for first in range(0, 4, units):
+        tiles = [loaded(x) for _ in range(units)]
+        for _ in range(8):
+            for i, tile in enumerate(tiles):
+                tiles[i] = nl.ndarray((128, 256), dtype=x.dtype)
+                nisa.tensor_scalar(tiles[i], tile, nl.multiply, 2.0, engine=nisa.vector_engine)
+            for i, tile in enumerate(tiles):
+                tiles[i] = nl.ndarray((128, 256), dtype=x.dtype)
+                nisa.activation(tiles[i], op=nl.copy, data=tile, scale=0.5)
+        for i, tile in enumerate(tiles):
+            nisa.dma_copy(dst=out[:, (first + i) * 256:(first + i + 1) * 256], src=tile).depends_on(
+                kind=nisa.dependency.runtime)
+    return out
+
+
+W = f32(128, 256)
+check("chains side by side", lambda: chains(W, 2), np.tile(W, 4))
+ALONE, PAIRS = (chains.compile(W, n).time()["seconds"] for n in (1, 2))
+check("two chains side by side take less", lambda: PAIRS < 0.9 * ALONE, True)
+
 print(f"{COUNT[0]} checks")
 if FAILED:
     sys.exit("\n".join(FAILED))

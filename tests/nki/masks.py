@@ -171,6 +171,47 @@ if not np.array_equal(OUT, np.where(INSIDE, HALF.astype(np.float32), 0)):
     FAILED.append("dma_copy between tensors in HBM moves another part")
 if not np.array_equal(BACK, np.where(ROW < 50, HALF.astype(np.float32), 0).T):
     FAILED.append("dma_transpose moves another part")
+
+
+# ---- windows over a border
+def pooled(x, size, stride, border):
+    """The largest of each window of pictures whose border is masked, as pooling kernels write it."""
+    n = (x.shape[1] + 2 * border - size) // stride + 1
+    c, i, j, a, b = nl.mgrid[0:16, 0:n, 0:n, 0:size, 0:size]
+    row, column = stride * i - border + a, stride * j - border + b
+    return nl.max(x[c, row, column], axis=[3, 4],
+                  mask=(row >= 0) & (column >= 0) & (row < x.shape[1]) & (column < x.shape[2]))
+
+
+PICTURES = f32(16, 9, 9)
+for size, stride, border in ((3, 2, 1), (4, 2, 1), (3, 1, 1), (5, 3, 2), (2, 2, 0)):
+    full = np.pad(PICTURES, ((0, 0), (border,) * 2, (border,) * 2), constant_values=-np.inf)
+    windows = np.lib.stride_tricks.sliding_window_view(full, (size, size), axis=(1, 2))[:, ::stride, ::stride]
+    check(f"windows of {size} by {stride}, border {border}", lambda x, s=(size, stride, border): pooled(x, *s),
+          windows.max((3, 4)), PICTURES)
+check("", lambda x: nl.max(x[nl.arange(16)[:, None, None], nl.arange(9)[None, :, None] - 1, nl.arange(9)[None, None, :]],
+                           axis=[2]), np.zeros((16, 9)), PICTURES)
+if "out of bounds" not in FAILED.pop():
+    FAILED.append("a window over a border without a mask is read")
+
+
+# ---- a product whose mask leaves nothing
+@nki.jit
+def some(a, n):
+    total = nl.zeros((64, 64), dtype=nl.float32, buffer=nl.psum)
+    x = nl.load(a)
+    for i in nl.affine_range(3):
+        total += nisa.nc_matmul(x, x, mask=i < n)
+    out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
+    nl.store(out, total)
+    return out
+
+
+for n in range(4):
+    COUNT[0] += 1
+    compiled = some.compile(X, n)
+    if compiled.warnings or compiled.time()["instructions"] != some.compile(X, 3).time()["instructions"] - (3 - n):
+        FAILED.append(f"{n} of 3 products are more than their instructions: {compiled.warnings}")
 print(COUNT[0], "checks")
 if FAILED:
     sys.exit("\n".join(FAILED))

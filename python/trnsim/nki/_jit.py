@@ -224,8 +224,6 @@ class Kernel:
 
     __iter__ = None  # its items are its launches, without end
 
-    __iter__ = None  # its items are its launches, without end
-
     def __getitem__(self, grid):
         return type(self)(self.func, _grid(grid), target=self.target, simulated=self.simulated)
 

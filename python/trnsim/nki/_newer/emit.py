@@ -1,13 +1,21 @@
 """The newer dialect's instructions on the functions of the older one: `dst` takes the place of a new tile."""
+import enum
+
 from trnsim.nki import _emit as e
 from trnsim.nki._newer.registers import remember
 from trnsim.nki._state import HBM, error, state
 
 
+class dependency(enum.Enum):
+    runtime, schedule = "runtime", "schedule"
+
+
 class NkiInstruction:
     """The handle of an instruction. Instructions wait for those whose results they read, and for no others."""
 
-    def depends_on(self, *producers):
+    def depends_on(self, *producers, kind=None):
+        if kind is not None and not isinstance(kind, dependency):
+            raise error(f"a dependency is of kind {kind}", "give a member of nisa.dependency")
         for producer in producers:
             if not isinstance(producer, NkiInstruction):
                 raise error("an instruction depends on something that is none", "give what nki.isa returned")

@@ -7,7 +7,7 @@ from trnsim.nki._newer.arithmetic import (  # noqa: F401
     select_reduce,
     sequence_bounds, set_rng_seed, tensor_copy_predicated, tensor_partition_reduce, tensor_reduce, tensor_scalar,
     tensor_scalar_cumulative, tensor_scalar_reduce, tensor_tensor, tensor_tensor_scan)
-from trnsim.nki._newer.emit import NkiInstruction  # noqa: F401
+from trnsim.nki._newer.emit import NkiInstruction, dependency  # noqa: F401
 from trnsim.nki._newer.lacking import activate2, exponential, nc_matmul_mx, quantize_mx, rand2  # noqa: F401
 from trnsim.nki._newer.meetings import core_barrier, sendrecv  # noqa: F401
 from trnsim.nki._newer.modes import (  # noqa: F401
