@@ -8,8 +8,10 @@ from trnsim.torch import _engine
 PLANS = ("write the model in plain PyTorch, or with neuronx_distributed's parallel layers; for sharded plans of known "
          "models there are `trnsim run` and `trnsim plan`")
 ABSENT = {
-    "torch_xla": "of torch_xla there is all that trains on one or several cores by collectives; GSPMD is not there",
+    "torch_xla": "of torch_xla there is all that trains on one or several cores by collectives; GSPMD on one device",
     "torch_xla.distributed.spmd": "XlaFullyShardedDataParallel and DistributedDataParallel are there",
+    "torch_xla.experimental": "of torch_xla.experimental there are eager_mode(), compile(), scan(), scan_layers() and "
+                              "gradient_accumulation()",
     "torch_neuronx": "of torch_neuronx there are trace(), lazy_load(), async_load(), move_trace_to_device() and "
                      "dynamic_batch()", "torch_neuron": "torch_neuronx.trace() is there",
     "neuronx_distributed": "of neuronx_distributed there are tensor and data parallelism, ZeRO-1, trainer and "

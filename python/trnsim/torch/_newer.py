@@ -1,6 +1,8 @@
 """Names of PyTorch 2 that scripts use and an older PyTorch does not have, by their definitions: they are put in place
 where they are missing."""
+import functools
 import importlib
+import inspect
 import math
 import sys
 import types
@@ -62,6 +64,30 @@ class RMSNorm(torch.nn.Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
+def smoothed(original):
+    """F.cross_entropy() as PyTorch 2 has it: with smoothed labels and their mean, an older PyTorch selects by a mask,
+    whose result has a shape that values decide, so that the device's graph would be cut there."""
+    form = inspect.signature(original)
+
+    @functools.wraps(original)
+    def cross_entropy(*args, **kwargs):
+        bound = form.bind(*args, **kwargs)
+        bound.apply_defaults()
+        x, target, weight, size_average, ignored, reduce, reduction, share = bound.args
+        old_form = size_average is not None or reduce is not None
+        if not share or old_form or reduction != "mean" or target.is_floating_point():
+            return original(*args, **kwargs)
+        dim = 0 if x.dim() == 1 else 1
+        logs, left_out = F.log_softmax(x, dim), target == ignored
+        weighted = logs if weight is None else logs * weight.view([-1 if d == dim else 1 for d in range(x.dim())])
+        counted = (~left_out).to(logs.dtype)
+        if weight is not None:
+            counted = counted * weight[target.masked_fill(left_out, 0)]
+        soft = -weighted.sum(dim).masked_fill(left_out, 0).sum() / counted.sum()
+        return (1 - share) * F.nll_loss(logs, target, weight, ignore_index=ignored) + share / x.size(dim) * soft
+    return cross_entropy
+
+
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     from torch.nn.utils.stateless import functional_call as call
     given = parameter_and_buffer_dicts
@@ -110,6 +136,8 @@ def supplied(place, **names):
 def install():
     supplied(torch, compile=compile, vmap=lambda *args, **kwargs: functions().vmap(*args, **kwargs))
     supplied(F, scaled_dot_product_attention=scaled_dot_product_attention, rms_norm=rms_norm)
+    if int(torch.__version__.split(".")[0]) < 2:
+        F.cross_entropy = smoothed(F.cross_entropy)
     supplied(torch.nn, RMSNorm=RMSNorm)
     supplied(torch.nn.Module, compile=lambda module, *_, **__: None)
     supplied(torch.optim.lr_scheduler, LRScheduler=torch.optim.lr_scheduler._LRScheduler)

@@ -1,7 +1,7 @@
 """torch_xla.core.xla_model and the loaders, as far as training scripts use them."""
 import torch
 
-from trnsim.torch import _collectives as device
+from trnsim.torch import _collectives as device, _spmd
 from trnsim.torch._engine import engine
 from trnsim.torch._environment import cores
 from trnsim.torch._tensor import DEVICE, DeviceTensor, from_host
@@ -247,8 +247,8 @@ class MpDeviceLoader:
     def __init__(self, loader, device=DEVICE, batches_per_execution=1, **options):
         only(options, ("batchdim", "loader_prefetch_size", "device_prefetch_size", "host_to_device_transfer_threads",
                        "input_sharding"), "MpDeviceLoader")
-        if options.get("input_sharding") is not None:
-            raise RuntimeError("MpDeviceLoader with input_sharding is not there: each core has its own batches")
+        if options.get("input_sharding") is not None and not _spmd.is_spmd():
+            raise RuntimeError("MpDeviceLoader with input_sharding: call torch_xla.runtime.use_spmd() first")
         self._loader, self._device, self._every = loader, device, max(int(batches_per_execution), 1)
 
     def __iter__(self):

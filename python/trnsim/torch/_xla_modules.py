@@ -5,7 +5,7 @@ import os
 
 import torch
 
-from trnsim.torch import _amp, _checkpoint, _finder, _fsdp, _traced, _wrap, _xla, _zero
+from trnsim.torch import _amp, _checkpoint, _experimental, _finder, _fsdp, _spmd, _traced, _wrap, _xla, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
@@ -143,13 +143,9 @@ def runtime_names():
         world_size=size, global_ordinal=ordinal, local_ordinal=ordinal, device_type=pass_on("NEURON"),
         global_runtime_device_count=size, global_device_count=size, addressable_device_count=one,
         addressable_runtime_device_count=one, local_device_count=size, local_process_count=size, process_count=size,
-        process_index=ordinal, xla_device=_xla.xla_device, use_spmd=no_spmd, is_spmd=pass_on(False),
+        process_index=ordinal, xla_device=_xla.xla_device, use_spmd=_spmd.use_spmd, is_spmd=_spmd.is_spmd,
         using_pjrt=pass_on(True), initialize_cache=pass_on(None), set_device_type=pass_on(None),
-        get_master_ip=pass_on("127.0.0.1"), host_index=pass_on(0))
-
-
-def no_spmd(*_, **__):
-    raise RuntimeError("GSPMD is not there: one process a core, by spawn() or --nproc_per_node")
+        get_master_ip=pass_on("127.0.0.1"), host_index=pass_on(0), is_bf16_supported=pass_on(True))
 
 
 def metric_names():
@@ -197,8 +193,9 @@ def tables():
         "amp": dict(autocast=_amp.XlaAutocast, GradScaler=_amp.GradScaler), "amp.syncfree": optimizers,
         "amp.autocast_mode": dict(autocast=_amp.XlaAutocast),
         "debug.metrics": metric_names(), "debug.metrics_compare_utils": {},
-        "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None)),
-        **sharded_names(),
+        "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None),
+                               trace_detached=pass_on(None), start_trace=pass_on(None), stop_trace=pass_on(None)),
+        **sharded_names(), **_spmd.tables(), **_experimental.tables(compiled),
         "utils.serialization": dict(save=_xla.save_files, load=_xla.load), "utils.utils": dict(
             SampleGenerator=SampleGenerator, getenv_as=getenv_as, timed=pass_on(None)),
         "utils.checkpoint": dict(checkpoint=_checkpoint.checkpoint),

@@ -1,0 +1,81 @@
+"""torch_xla.experimental: eager mode, scans over layers and over data."""
+import sys
+
+import torch
+from torch.utils import _pytree
+
+EAGER = [False]
+
+
+def eager_mode(enable):
+    """Without effect on numbers: operators are computed when they are needed, and a compiled function has graphs of its
+    own anyway. Their launches, one for each operator in torch_xla, are missing in the time, which is said once."""
+    if enable and not EAGER[0]:
+        print("warning: eager mode: operators outside of compiled functions are recorded and launched together here, "
+              "not one by one", file=sys.stderr)
+    EAGER[0] = bool(enable)
+
+
+def is_eager_mode():
+    return EAGER[0]
+
+
+def scan(fn, init, xs, partition_fn=None, is_fn_pure=False):
+    """fn(carry, x) -> (carry, y) along the first axis of all tensors in `xs`: (the last carry, the ys one behind the
+    other). The chip's compiler unrolls such loops, and so it is recorded. Errors: ValueError without a step, for axes
+    of different sizes; RuntimeError for a carry that changes its form."""
+    leaves, form = _pytree.tree_flatten(xs)
+    sizes = {leaf.shape[0] for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.ndim}
+    if len(sizes) != 1 or 0 in sizes or any(not leaf.ndim for leaf in leaves):
+        raise ValueError(f"scan: tensors of xs have first axes of {sorted(sizes)}: give all the same, of one or more")
+    carry, ys, y_form = init, [], None
+    shape = form_of(init)
+    for i in range(sizes.pop()):
+        carry, y = fn(carry, _pytree.tree_unflatten([leaf[i] for leaf in leaves], form))
+        if form_of(carry) != shape:
+            raise RuntimeError(f"scan: the carry begins as {shape} and becomes {form_of(carry)}: return the same form")
+        y_leaves, y_form = _pytree.tree_flatten(y)
+        ys.append(y_leaves)
+    return carry, _pytree.tree_unflatten([torch.stack(column) for column in zip(*ys)], y_form)
+
+
+def form_of(tree):
+    """Shapes and types of a carry's tensors."""
+    return [(tuple(leaf.shape), leaf.dtype) for leaf in _pytree.tree_flatten(tree)[0]]
+
+
+def scan_layers(layers, input_data, partition_fn=None, is_layer_pure=False):
+    """Layers of one form, one behind the other. Errors: ValueError for layers of different forms."""
+    layers = list(layers)
+    forms = [[(name, tuple(p.shape), p.dtype) for name, p in layer.named_parameters()] for layer in layers]
+    odd = next((i for i, form in enumerate(forms) if form != forms[0]), None)
+    if odd is not None:
+        raise ValueError(f"scan_layers: layer {odd} has other parameters than the first: give layers of one form")
+    for layer in layers:
+        input_data = layer(input_data)
+    return input_data
+
+
+def gradient_accumulation(train_step, iterable_tensors, model, *carried_tensors):
+    """train_step(*slices, *carried) -> loss, or (loss, *carried), for each place of the first axis of all tensors, each
+    with its share of the loss: (the mean loss, *the last carried ones); gradients are added to those of the model.
+    Errors: ValueError for first axes of different sizes."""
+    count = iterable_tensors[0].shape[0]
+    if any(t.shape[0] != count for t in iterable_tensors):
+        sizes = [t.shape[0] for t in iterable_tensors]
+        raise ValueError(f"gradient_accumulation: first axes of {sizes}: give all the same")
+    total = 0.0
+    for i in range(count):
+        result = train_step(*(t[i] for t in iterable_tensors), *carried_tensors)
+        loss, *carried_tensors = result if isinstance(result, tuple) else (result, *carried_tensors)
+        loss = loss / count
+        loss.backward()
+        total = total + loss.detach()
+    return (total, *carried_tensors)
+
+
+def tables(compiled):
+    """{module below torch_xla: its names}; `compiled`: torch_xla.compile()."""
+    return {"experimental": dict(eager_mode=eager_mode, is_eager_mode=is_eager_mode, compile=compiled),
+            "experimental.gradient_accumulation": dict(gradient_accumulation=gradient_accumulation),
+            "experimental.scan": dict(scan=scan), "experimental.scan_layers": dict(scan_layers=scan_layers)}
