@@ -12,6 +12,7 @@
 #include "frontend/hlo/exchange.h"
 #include "frontend/hlo/graph_attributes.h"
 #include "frontend/ops/operator.h"
+#include "frontend/rewrite/compose.h"
 
 namespace trnsim::frontend::hlo {
 namespace {
@@ -367,6 +368,10 @@ class GraphMaker {
 
 }  // namespace
 
-frontend::Module graph_of(const Module& module, const std::string& file) { return GraphMaker{module, file}.make(); }
+frontend::Module graph_of(const Module& module, const std::string& file) {
+  frontend::Module made = GraphMaker{module, file}.make();
+  compose_targets(made);
+  return made;
+}
 
 }  // namespace trnsim::frontend::hlo

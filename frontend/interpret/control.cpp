@@ -26,6 +26,7 @@ constexpr std::array kCustomCalls = {
     CustomCall{"SPMDFullToShardShape", pass},
     CustomCall{"SPMDShardToFullShape", pass},
     CustomCall{"annotate_device_placement", pass},
+    CustomCall{"LayoutConstraint", pass},
     CustomCall{"AwsNeuronTransferWithStaticRing", pass},
     CustomCall{"AwsNeuronLNCShardingConstraint", pass},
     CustomCall{"AwsNeuronModuleMarkerStart-Forward", pass},

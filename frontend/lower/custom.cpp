@@ -190,14 +190,14 @@ constexpr std::array kTargets = {CustomRow{"te_fused_attn_forward_ffi", attentio
                                  CustomRow{"rewrite.attention", found_attention},
                                  CustomRow{"rewrite.update", found_update},
                                  CustomRow{"rewrite.attention_grad", found_attention_gradient},
-                                 CustomRow{"TopK", top_k},
-                                 CustomRow{"AwsNeuronTopK", top_k}};
+                                 CustomRow{"TopK", top_k}};
 
 /// Marks, which leave their operands as they are.
-constexpr std::array<std::string_view, 12> kMarks = {"Sharding",
+constexpr std::array<std::string_view, 13> kMarks = {"Sharding",
                                                      "SPMDFullToShardShape",
                                                      "SPMDShardToFullShape",
                                                      "annotate_device_placement",
+                                                     "LayoutConstraint",
                                                      "AwsNeuronTransferWithStaticRing",
                                                      "AwsNeuronLNCShardingConstraint",
                                                      "AwsNeuronModuleMarkerStart-Forward",

@@ -62,8 +62,8 @@ bool integer_top_k(const Contract& c) {
 }
 
 bool unknown_custom_call(const Contract& c) {
-  static constexpr std::array<std::string_view, 8> kPrefixes = {"AwsNeuron", "check.", "Sharding", "SPMD",
-                                                                "Neuron",    "Resize", "mhlo.",    "annotate"};
+  static constexpr std::array<std::string_view, 9> kPrefixes = {
+      "AwsNeuron", "check.", "Sharding", "SPMD", "Neuron", "Resize", "mhlo.", "annotate", "LayoutConstraint"};
   if (!is(c, "custom_call")) return false;
   const std::string target = c.attributes().text("call_target_name");
   return std::ranges::none_of(kPrefixes, [&](std::string_view prefix) { return target.starts_with(prefix); });

@@ -6,49 +6,10 @@
 #include <array>
 #include <numeric>
 
-#include "frontend/ops/operator.h"
+#include "frontend/rewrite/composer.h"
 
 namespace trnsim::frontend {
 namespace {
-
-Attributes with(std::string_view name, AttributeValue value) {
-  Attributes out;
-  out.set(name, std::move(value));
-  return out;
-}
-
-/// The function of a node, which computes in fp32 at least.
-class Composer {
- public:
-  Composer(Module& module, const Function& around, const Node& node)
-      : node_{node}, b_{module, add_function(module, fmt::format("{}.composed", node.op->name))} {
-    b_.function().line = node.line;
-    for (const ValueId v : node.operands) given_.push_back(b_.parameter(around.type(v)));
-  }
-
-  const Node& node() const { return node_; }
-  Builder& b() { return b_; }
-  ValueId given(std::size_t i) const { return given_[i]; }
-  const Type& type(ValueId v) { return b_.function().type(v); }
-
-  ValueId op(std::string_view name, std::vector<ValueId> operands) { return b_.op(name, std::move(operands)); }
-  ValueId number(double value, const Type& type) { return b_.constant(literal_of(type, {value})); }
-  ValueId in(Element element, ValueId v) {
-    return type(v).element == element ? v : b_.op("convert", {v}, {}, {tensor_type(element, type(v).dims)});
-  }
-  /// A region of two scalars.
-  FunctionId pair(std::string_view name, Element element) {
-    Builder region{b_.module(), add_function(b_.module(), std::string{name}, true)};
-    const ValueId x = region.parameter(scalar_type(element)), y = region.parameter(scalar_type(element));
-    region.returns({region.op(name, {x, y})});
-    return region.id();
-  }
-
- private:
-  const Node& node_;
-  Builder b_;
-  std::vector<ValueId> given_;
-};
 
 /// Batch normalisation of x [.., features, ..]: vectors [features] are spread over it, and sums over all else make one.
 class BatchNorm {
@@ -98,12 +59,7 @@ class BatchNorm {
     Ints others;
     for (std::int64_t d = 0; d < static_cast<std::int64_t>(whole_.dims.size()); ++d)
       if (d != feature_) others.push_back(d);
-    Node node;
-    node.op = &operator_named("reduce");
-    node.operands = {v, c_.number(0, scalar_type(element_))};
-    node.regions = {Region{.function = c_.pair("add", element_), .captures = {}}};
-    node.attributes = with("dimensions", others);
-    return c_.b().add(std::move(node)).result();
+    return c_.reduce("add", 0, v, std::move(others));
   }
   ValueId mean_of(ValueId v) { return c_.op("divide", {sum(v), c_.number(count_, vector_)}); }
   ValueId deviation(ValueId variance) {
@@ -231,9 +187,7 @@ void compose(Module& module, bool rank_numbers) {
       if (!is_norm(node.op->name) && !is_move(module, node) && !(rank_numbers && is_number(node))) continue;
       Composer composer{module, module.functions[f], node};
       compute(module, composer);
-      node.regions = {Region{.function = composer.b().id(), .captures = {}}};
-      node.attributes = with("callee", composer.b().function().name);
-      node.op = &operator_named("call");
+      composer.replace(node);
     }
 }
 

@@ -67,7 +67,7 @@ Written read_dense_attribute(Cursor& in, const Aliases& aliases) {
     out.text = std::string{content};
     return out;
   }
-  out.literal = read_dense(content.substr(1, content.size() - 2), read_type(in, aliases), in);
+  out.literal = read_dense(content.substr(1, content.size() - 2), read_type(in, aliases, true), in);
   return out;
 }
 

@@ -32,7 +32,7 @@ struct Written {
 };
 
 /// Errors: Fault::kProgram for types that are not taken: sizes that are not known, quantized elements, others.
-Type read_type(Cursor& in, const Aliases& aliases);
+Type read_type(Cursor& in, const Aliases& aliases, bool takes_index = false);
 /// "(type, type)" or one type.
 std::vector<Type> read_types(Cursor& in, const Aliases& aliases);
 /// `typed`: a type may follow behind a colon; in the pretty form it would be the operation's.

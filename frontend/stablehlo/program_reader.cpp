@@ -6,6 +6,7 @@
 #include "frontend/graph/grid.h"
 #include "frontend/graph/size.h"
 #include "frontend/ops/operator.h"
+#include "frontend/rewrite/compose.h"
 #include "frontend/stablehlo/reader.h"
 
 namespace trnsim::frontend::stablehlo {
@@ -231,6 +232,7 @@ Module read_stablehlo(std::string_view text, const std::string& file, std::uint3
   require_readable(text, file, line);
   Module module = stablehlo::ProgramReader{text, file, line}.read();
   settle_grid(module);
+  compose_targets(module);
   verify(module);
   return module;
 }

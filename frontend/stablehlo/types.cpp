@@ -13,7 +13,7 @@ namespace {
   throw base::Error{base::Fault::kProgram, in.where(), what, fix};
 }
 
-Element read_element(Cursor& in) {
+Element read_element(Cursor& in, bool takes_index) {
   if (in.peek() == '!') {
     in.expect("!");
     const std::string name{in.word()};
@@ -31,6 +31,7 @@ Element read_element(Cursor& in) {
     in.fail(fmt::format("complex<{}> is not a type", part));
   }
   const auto element = element_from_mlir(name);
+  if (name == "index" && takes_index) return Element::kI64;
   if (!element || info(*element).bits == 0) {
     if (name == "tf32" || name == "index" || name == "none")
       refuse(in, fmt::format("elements of type {} are not taken by the compiler", name), "use another type");
@@ -59,10 +60,10 @@ Dims read_dims(Cursor& in) {
   }
 }
 
-Type read_tensor(Cursor& in) {
+Type read_tensor(Cursor& in, bool takes_index) {
   in.expect("<");
   Dims dims = read_dims(in);
-  const Type type = tensor_type(read_element(in), std::move(dims));
+  const Type type = tensor_type(read_element(in, takes_index), std::move(dims));
   if (in.accept(",")) read_attribute(in, {});  // an encoding, such as #stablehlo.bounds<...>
   in.expect(">");
   return type;
@@ -96,11 +97,11 @@ Type read_dialect_type(Cursor& in, const Aliases& aliases) {
 
 }  // namespace
 
-Type read_type(Cursor& in, const Aliases& aliases) {
+Type read_type(Cursor& in, const Aliases& aliases, bool takes_index) {
   const Cursor::Deeper deeper{in};
   if (in.peek() == '!') return read_dialect_type(in, aliases);
   const std::string word{in.word()};
-  if (word == "tensor") return read_tensor(in);
+  if (word == "tensor") return read_tensor(in, takes_index);
   if (word == "tuple") {
     in.expect("<");
     return tuple_type(read_types(in, aliases, ">"));

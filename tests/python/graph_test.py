@@ -1,4 +1,5 @@
 """trnsim.Graph: programs of other frameworks computed and timed on simulated cores."""
+import math
 import unittest
 
 import numpy
@@ -65,6 +66,67 @@ class GraphTest(unittest.TestCase):
         x, y, w = (draw.uniform(1, 2, size).astype("float32") for size in ((7, 33), (7, 5), (33, 33)))
         (out,), _ = trnsim.run_graph(text, x, y, w)
         numpy.testing.assert_allclose(out, w @ x.sum(0) - x.sum(0), rtol=1e-5)
+
+    def called(self, target, config, result, *arrays):
+        """The first result of a custom call, which may have two; `result`: types."""
+        kinds = {"float32": "f32", "float64": "f64", "int32": "i32"}
+        types = ["x".join([*map(str, a.shape), kinds[a.dtype.name]]) for a in arrays]
+        operands = ", ".join(f"%a{i}" for i in range(len(arrays)))
+        given, results = ", ".join(f"tensor<{t}>" for t in types), ", ".join(f"tensor<{t}>" for t in result)
+        names = ", ".join(f"%a{i}: tensor<{t}>" for i, t in enumerate(types))
+        values = ", ".join(f"%r#{i}" for i in range(len(result)))
+        text = (f"func.func @main({names}) -> ({results}) {{\n  %r:{len(result)} = stablehlo.custom_call @{target}"
+                f"({operands}) {{backend_config = \"{config}\"}} : ({given}) -> ({results})\n"
+                f"  return {values} : {results}\n}}\n")
+        return trnsim.run_graph(text, *arrays)[0]
+
+    def test_custom_calls_of_torch_neuronx(self):
+        draw = numpy.random.default_rng(3)
+        x, y, w = (draw.normal(size=s).astype("float32") for s in ((4, 7, 12), (4, 7, 12), (7,)))
+        x[1, 2:4, 5] = x.max() + 1  # two of the largest: the first one is named
+        power = numpy.exp(x - x.max(1, keepdims=True))
+        norm = x / numpy.sqrt((x * x).mean(1, keepdims=True) + 1e-3) * w[:, None]
+        most = -numpy.sort(-x, -1)[..., :3]
+        share = numpy.vectorize(lambda v: 0.5 + 0.5 * math.erf(v / math.sqrt(2)))(x)
+        slope = share + x * numpy.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+        same = "4x7x12xf32"
+        for target, config, result, arrays, want in (
+                ("AwsNeuronRmsNorm", 1, [same], (x, w, numpy.float32(1e-3)), norm),
+                ("AwsNeuronSoftmax", 1, [same], (x,), power / power.sum(1, keepdims=True)),
+                ("AwsNeuronSoftmaxBackward", 2, [same], (x, y), y * (x - (x * y).sum(2, keepdims=True))),
+                ("AwsNeuronArgMax", 1, ["4x12xi64"], (x,), x.argmax(1)),
+                ("AwsNeuronArgMin", -1, ["4x7xui32"], (x,), x.argmin(2)),
+                ("AwsNeuronGeluBackward", "", [same], (x,), slope),
+                ("AwsNeuronTopK", 3, ["4x7x3xf32", "4x7x3xui32"], (x,), most)):
+            got = self.called(target, config, result, *map(numpy.asarray, arrays))[0]
+            numpy.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=target)
+        picture = draw.normal(size=(2, 3, 5, 4)).astype("float32")
+        large = picture.repeat(2, 1).repeat(3, 2)
+        got, = self.called("ResizeNearest", "00", ["2x6x15x4xf32"], picture)
+        numpy.testing.assert_array_equal(got, large)
+        got, = self.called("ResizeNearestGrad", "00", ["2x3x5x4xf32"], large)
+        numpy.testing.assert_allclose(got, 6 * picture, rtol=1e-6)
+
+    def test_custom_calls_of_another_form_are_one_error(self):
+        x = numpy.ones((4, 7), "float32")
+        for target, config, result, said in (
+                ("AwsNeuronSoftmax", "2", "4x7xf32", "does not fit"),
+                ("AwsNeuronSoftmax", "x", "4x7xf32", "from 0 to 1"),
+                ("AwsNeuronRmsNorm", "1", "4x7xf32", "give 3 and 1"),
+                ("SPMDFullToShardShape", "", "2x7xf32", "divides tensors among cores"),
+                ("ResizeNearest", "00", "8x7xf32", "whole factors"),
+                ("AwsNeuronUnheardOf", "", "4x7xf32", "EVRF015")):
+            with self.assertRaisesRegex(trnsim.Error, said):
+                self.called(target, config, [result], x)
+
+    def test_places_that_frameworks_ask_for_change_nothing(self):
+        text = program("""  %0 = stablehlo.custom_call @annotate_device_placement(%a0) {has_side_effect = true,
+    mhlo.frontend_attributes = {_xla_buffer_placement = "pinned_host"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %r = stablehlo.custom_call @LayoutConstraint(%0) {operand_layouts = [dense<[1, 0]> : tensor<2xindex>],
+    result_layouts = [dense<[1, 0]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>""", ["2x3xf32"],
+                       "2x3xf32")
+        x = numpy.arange(6, dtype="float32").reshape(2, 3)
+        numpy.testing.assert_array_equal(trnsim.run_graph(text, x)[0][0], x)
 
     def test_wrong_arrays_are_refused(self):
         text = program("  %r = stablehlo.negate %a0 : tensor<4xbf16>", ["4xbf16"], "4xbf16")
