@@ -370,6 +370,7 @@ class GraphMaker {
 
 frontend::Module graph_of(const Module& module, const std::string& file) {
   frontend::Module made = GraphMaker{module, file}.make();
+  localize(made);
   compose_targets(made);
   return made;
 }

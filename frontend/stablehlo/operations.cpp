@@ -11,8 +11,8 @@
 namespace trnsim::frontend::stablehlo {
 namespace {
 
-constexpr std::array<std::string_view, 5> kReturns = {"return", "func.return", "stablehlo.return", "mhlo.return",
-                                                      "chlo.return"};
+constexpr std::array<std::string_view, 6> kReturns = {"return",      "func.return", "stablehlo.return",
+                                                      "mhlo.return", "chlo.return", "sdy.return"};
 
 bool is_return(std::string_view op) { return std::ranges::find(kReturns, op) != kReturns.end(); }
 
@@ -72,8 +72,73 @@ bool ProgramReader::read_return(std::string_view op, bool generic) {
   return true;
 }
 
+ValueId ProgramReader::converted(std::string_view target, ValueId value, const Type& to, std::uint32_t line) {
+  Function& f = scopes_.here();
+  Node node;
+  node.op = find_operator("custom_call");
+  node.operands = {value};
+  node.attributes.set("call_target_name", std::string{target});
+  node.line = line;
+  node.first_result = static_cast<ValueId>(f.values.size());
+  node.results = 1;
+  f.values.push_back(to);
+  f.nodes.push_back(std::move(node));
+  return f.nodes.back().result();
+}
+
+/// sdy.manual_computation(%a, %b) in_shardings=[...] out_shardings=[...] manual_axes={...} (%c: type, ...) { ... } :
+/// a call of the body with a core's parts of its operands. Errors: axes that a partitioner would divide all the same.
+void ProgramReader::read_manual(const Draft& draft) {
+  Draft call;
+  in_.expect("(");
+  read_values(call, ")");
+  require_all_axes();
+  in_.expect("(");
+  const std::vector<Parameter> parts = read_parameters(")");
+  if (parts.size() != call.node.operands.size())
+    in_.fail("sdy.manual_computation has another number of operands than its body");
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    call.node.operands[i] = converted("SPMDFullToShardShape", call.node.operands[i], parts[i].type, draft.node.line);
+  call.node.regions = {read_region(parts)};
+  if (!call.node.regions[0].captures.empty()) in_.fail("sdy.manual_computation reads values from around it");
+  Function& body = module_.functions[call.node.regions[0].function];
+  body.is_region = false, body.name = fmt::format("manual_computation.{}", call.node.regions[0].function);
+  call.node.attributes.set("callee", body.name);
+  call.node.op = find_operator("call"), call.node.line = draft.node.line;
+  call.result_types = body.result_types();
+  in_.expect(":");
+  read_types(in_, aliases_);
+  in_.expect("->");
+  const std::vector<Type> whole = read_types(in_, aliases_);
+  if (whole.size() != call.result_types.size())
+    in_.fail("sdy.manual_computation has another number of results than its body");
+  finish(std::move(call));
+  const ValueId parts_of = scopes_.here().nodes.back().first_result;
+  auto result = static_cast<ValueId>(scopes_.here().values.size());
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    converted("SPMDShardToFullShape", parts_of + static_cast<ValueId>(i), whole[i], draft.node.line);
+  for (const auto& [name, count] : draft.names) {
+    scopes_.define(name, result, count, in_);
+    result += static_cast<ValueId>(count);
+  }
+}
+
+/// Errors: axes of the mesh that a partitioner would divide beside those that the program names.
+void ProgramReader::require_all_axes() {
+  std::size_t axes = 0;
+  for (const std::string_view word : {"in_shardings", "out_shardings", "manual_axes"}) {
+    in_.expect(word);
+    in_.expect("=");
+    axes = static_cast<std::size_t>(std::ranges::count(in_.bracketed(), '"')) / 2;
+  }
+  if (meshes_.size() != 1 || meshes_.begin()->second != axes)
+    throw base::Error{base::Fault::kProgram, in_.where(), "sdy.manual_computation leaves axes to a partitioner",
+                      "name all axes of the mesh, or give what lowered.compile().as_text() writes"};
+}
+
 /// An operation of Shardy, which leaves its operand as it is; a partitioner would act on it.
 void ProgramReader::read_sharding(std::string_view op, bool generic, const Draft& draft) {
+  if (op == "sdy.manual_computation" && !generic) return read_manual(draft);
   constexpr std::array<std::string_view, 4> kMarks = {"sdy.sharding_constraint", "sdy.reshard",
                                                       "sdy.propagation_barrier", "sdy.sharding_group"};
   if (std::ranges::find(kMarks, op) == kMarks.end())

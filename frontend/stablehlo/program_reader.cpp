@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "frontend/graph/grid.h"
 #include "frontend/graph/size.h"
@@ -66,7 +68,12 @@ void ProgramReader::read_top(std::string_view close) {
     } else if (in_.accept("func.func") || in_.accept("func")) {
       read_function();
     } else if (in_.accept("sdy.mesh")) {
-      in_.skip_line();  // names of axes, for shardings
+      in_.expect("@");
+      const std::string name{in_.name()};
+      in_.expect("=");
+      const std::string_view axes = in_.peek() == '<' ? in_.bracketed() : std::string_view{};
+      meshes_[name] = static_cast<std::size_t>(std::ranges::count(axes, '='));
+      in_.skip_line();
     } else if (in_.peek() == '"') {
       read_generic_top();
     } else {
@@ -232,6 +239,7 @@ Module read_stablehlo(std::string_view text, const std::string& file, std::uint3
   require_readable(text, file, line);
   Module module = stablehlo::ProgramReader{text, file, line}.read();
   settle_grid(module);
+  localize(module);
   compose_targets(module);
   verify(module);
   return module;

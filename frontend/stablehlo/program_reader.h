@@ -72,6 +72,9 @@ class ProgramReader {
   bool read_return(std::string_view op, bool generic);
   void read_generic(Draft& draft);
   void read_sharding(std::string_view op, bool generic, const Draft& draft);
+  void read_manual(const Draft& draft);
+  void require_all_axes();
+  ValueId converted(std::string_view target, ValueId value, const Type& to, std::uint32_t line);
   void finish(Draft draft);
   void resolve_callee(Draft& draft);
   std::uint32_t read_location();
@@ -88,6 +91,7 @@ class ProgramReader {
   std::string_view known_text_;  // of the type that was read last
   Type known_type_;
   std::map<std::string, std::uint32_t, std::less<>> locations_;  // texts that were read before
+  std::map<std::string, std::size_t, std::less<>> meshes_;       // how many axes each has
 };
 
 /// Operations in the pretty form.

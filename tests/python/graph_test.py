@@ -113,11 +113,44 @@ class GraphTest(unittest.TestCase):
                 ("AwsNeuronSoftmax", "2", "4x7xf32", "does not fit"),
                 ("AwsNeuronSoftmax", "x", "4x7xf32", "from 0 to 1"),
                 ("AwsNeuronRmsNorm", "1", "4x7xf32", "give 3 and 1"),
-                ("SPMDFullToShardShape", "", "2x7xf32", "divides tensors among cores"),
+                ("SPMDFullToShardShape", "unspecified_dims=[1]", "2x7xf32", "divides tensors among cores"),
                 ("ResizeNearest", "00", "8x7xf32", "whole factors"),
                 ("AwsNeuronUnheardOf", "", "4x7xf32", "EVRF015")):
             with self.assertRaisesRegex(trnsim.Error, said):
                 self.called(target, config, [result], x)
+
+    MANUAL = """module @jit_f attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%a: tensor<8x6xf32>, %b: tensor<6x4xf32>) -> tensor<8x4xf32> {
+    %0 = sdy.manual_computation(%a, %b) in_shardings=[<@mesh, [{}, {"x"}]>, <@mesh, [{"x"}, {}]>]
+        out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%c: tensor<8x3xf32>, %d: tensor<3x4xf32>) {
+      %1 = stablehlo.dot %c, %d : (tensor<8x3xf32>, tensor<3x4xf32>) -> tensor<8x4xf32>
+      %2 = "stablehlo.reduce_scatter"(%1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+          replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, scatter_dimension = 0 : i64, use_global_device_ids}> ({
+      ^bb0(%e: tensor<f32>, %g: tensor<f32>):
+        %3 = stablehlo.add %e, %g : tensor<f32>
+        stablehlo.return %3 : tensor<f32>
+      }) : (tensor<8x4xf32>) -> tensor<4x4xf32>
+      sdy.return %2 : tensor<4x4xf32>
+    } : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+    return %0 : tensor<8x4xf32>
+  }
+}
+"""
+
+    def test_cores_of_shard_map_have_their_parts(self):
+        draw = numpy.random.default_rng(4)
+        x, y = (draw.normal(size=s).astype("float32") for s in ((8, 6), (6, 4)))
+        graph = trnsim.Graph(self.MANUAL)
+        self.assertEqual(graph.ranks, 2)
+        parts = graph(*zip(numpy.split(x, 2, 1), numpy.split(y, 2)))
+        numpy.testing.assert_allclose(numpy.concatenate([part for part, in parts]), x @ y, rtol=1e-5, atol=1e-5)
+        for changed, by, said in (
+                ('["x"=2]', '["x"=2, "y"=1]', "leaves axes to a partitioner"),
+                ("    return %0",
+                 "    %5 = stablehlo.sine %0 : tensor<8x4xf32>\n    return %5", "divides tensors among")):
+            with self.assertRaisesRegex(trnsim.Error, said):
+                trnsim.Graph(self.MANUAL.replace(changed, by))
 
     def test_places_that_frameworks_ask_for_change_nothing(self):
         text = program("""  %0 = stablehlo.custom_call @annotate_device_placement(%a0) {has_side_effect = true,
