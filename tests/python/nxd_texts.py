@@ -236,3 +236,91 @@ def f(rank):
     assert inf.shape == (1,) and inf.item() > 0
 xmp.spawn(f)
 """
+LORA = """
+from neuronx_distributed.modules.lora import LoraConfig, LoraModel, get_lora_model
+from neuronx_distributed.modules.qkv_linear import GQAQKVColumnParallelLinear
+PLAIN = dict(bias=False, gather_output=False)
+class Net(nn.Module):
+    def __init__(self, sp):
+        super().__init__()
+        self.up_proj = layers.ColumnParallelLinear(6, 8, sequence_parallel_enabled=sp, **PLAIN)
+        self.down_proj = layers.RowParallelLinear(8, 6, input_is_parallel=True, sequence_parallel_enabled=sp)
+        self.head = nn.Linear(6, 5)
+    def forward(self, input_ids=None, **_):
+        return self.head(self.down_proj(self.up_proj(input_ids)))
+def wide(x, parameter):
+    parallel = getattr(parameter, "tensor_model_parallel", False)
+    return (xm.all_gather(x.detach(), parameter.partition_dim) if parallel else x.detach()).cpu()
+def draw(model):
+    torch.manual_seed(7)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(torch.randn(parameter.shape) * (1 + 0.25 * xm.get_ordinal() * hasattr(parameter, "copies")))
+def computed(w, x, how):
+    layer = lambda name, x: F.linear(x, w[name + ".base_layer.weight"] + how * w[name + ".lora_B.weight"] @
+                                     w[name + ".lora_A.weight"], w.get(name + ".base_layer.bias"))
+    return layer("head", layer("down_proj", layer("up_proj", x)))
+def f(rank):
+    start(2)
+    x = torch.randn(4, 3, 6, generator=torch.Generator().manual_seed(0))
+    for sp in (False, True):
+        part = lambda x: x.chunk(2)[rank] if sp else x
+        config = LoraConfig(enable_lora=True, lora_rank=4, lora_alpha=6, bias="lora_only", use_rslora=sp,
+                            target_modules=["up_proj", "head", "down_proj"], save_lora_base=True, merge_lora=True)
+        torch.manual_seed(3)
+        model = get_lora_model(Net(sp).to("xla"), config)
+        base = {name: wide(p, p) for name, p in model.named_parameters()}
+        same("adapters begin with nothing", model(input_ids=part(x).to("xla")), part(computed(base, x, 0)))
+        draw(model)
+        w = {name: wide(p, p).requires_grad_() for name, p in model.named_parameters()}
+        want = computed(w, x, 3 if sp else 1.5)
+        got = model(input_ids=part(x).to("xla"))
+        same("outputs", got, part(want), 1e-4)
+        want.square().sum().backward(); got.square().sum().backward()
+        if sp:
+            trained = [p for p in model.parameters() if p.requires_grad]
+            head = model.module.head
+            for p in (head.lora_A.weight, head.lora_B.weight, head.base_layer.bias):
+                p.sequence_parallel_enabled = True
+            grads.allreduce_sequence_parallel_gradients(torch.optim.SGD(trained, lr=0.1))
+        for name, p in model.named_parameters():
+            assert p.requires_grad == ("lora_" in name or "bias" in name) == (p.grad is not None), name
+            if p.requires_grad:
+                same(f"gradient of {name} {sp}", wide(p.grad, p), w[name].grad, 1e-3)
+        merged = model.state_dict()
+        assert set(merged) == {*Net(sp).state_dict(), "lora_config"}
+        model.merge_lora()
+        same("merged", model.module(part(x).to("xla")), part(want), 1e-4)
+        same("and back", model(input_ids=part(x).to("xla")), part(want), 1e-4)
+        other = Net(sp).to("xla")
+        other.load_state_dict({name: value for name, value in merged.items() if name != "lora_config"})
+        same("a model of merged weights", other(part(x).to("xla")), part(want), 1e-4)
+    for fused, copies in ((True, 1), (False, 1), (False, 2)):
+        torch.manual_seed(5)
+        model = nn.Module()
+        model.qkv = GQAQKVColumnParallelLinear(6, [8, 4], kv_size_multiplier=copies, fuse_qkv=fused, **PLAIN)
+        model.forward = lambda input_ids=None, **_: torch.cat(model.qkv(input_ids), -1)
+        model = LoraModel(model.to("xla"), LoraConfig(lora_rank=2, target_modules="q.v", init_lora_weights="gaussian"))
+        draw(model)
+        got = model(input_ids=x.to("xla"))
+        assert (got - torch.cat(model.module.qkv.base_layer(x.to("xla")), -1)).abs().max().item() > 1
+        model.merge_lora()
+        same("queries, keys and values", model.module(x.to("xla")), got.cpu(), 1e-4)
+    config = LoraConfig(enable_lora=True, lora_rank=2, target_modules={"head", "down_proj"}, lora_verbose=True)
+    model = get_lora_model(Net(False).to("xla"), config)
+    base = {name.replace(".base_layer", ""): p.detach().cpu() for name, p in model.named_parameters()}
+    with torch.no_grad():
+        [p.add_(0.5) for p in model.parameters() if p.requires_grad]
+    nxd.save_checkpoint("adapters", tag="one", model=model)
+    again = get_lora_model(Net(False).to("xla"), LoraConfig(enable_lora=True, load_lora_from_ckpt=True,
+                                                            lora_save_dir="adapters", lora_load_tag="one"))
+    again.load_state_dict(base)
+    assert [name for name, _ in again.named_parameters()] == [name for name, _ in model.named_parameters()]
+    same("a stored adapter", again(input_ids=x.to("xla")), model(input_ids=x.to("xla")).cpu())
+    try:
+        LoraModel(Net(False), LoraConfig(target_modules=["q_proj"]))
+        sys.exit("no error")
+    except ValueError as error:
+        assert "target_modules" in str(error)
+xmp.spawn(f)
+"""

@@ -15,7 +15,7 @@ except ImportError:
     torch = None
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from nxd_texts import CHECKPOINTS, HEAD, LAYERS, LOOPS, LOSSES, MAPPINGS  # noqa: E402
+from nxd_texts import CHECKPOINTS, HEAD, LAYERS, LOOPS, LORA, LOSSES, MAPPINGS  # noqa: E402
 
 ABSENT = (
     ("nxd.neuronx_distributed_config(pipeline_parallel_size=2)", "pipeline_model_parallel_size=2 is not there"),
@@ -110,6 +110,9 @@ class Distributed(unittest.TestCase):
 
     def test_layers_of_each_form(self):
         self.passes(LAYERS, 2)
+
+    def test_adapters_are_the_sum_of_a_layer_and_a_thin_product(self):
+        self.passes(LORA, 2)
 
     def test_loops_that_average_and_clip_by_themselves(self):
         self.passes(LOOPS, 4)

@@ -1,7 +1,8 @@
 """neuronx_distributed's modules by name, found by Python's import where a script asks for them."""
 from trnsim.torch import _finder
 from trnsim.torch._engine import engine
-from trnsim.torch._nxd import checkpointing, grads, layers, losses, mappings, qkv, random, state, trainer, utils, zero
+from trnsim.torch._nxd import checkpointing, grads, layers, lora, losses, mappings, qkv, random, state, trainer
+from trnsim.torch._nxd import utils, zero
 
 VERSION = "0.9.0"
 
@@ -18,7 +19,6 @@ ABSENT = {
     "pipeline.model": ("NxDPPModel", "use tensor and data parallelism"),
     "kernels.flash_attn": ("nki_flash_attn_func", "write attention in PyTorch"),
     "kernels.ring_attention_kernel": ("nki_ring_attn_func", "write attention in PyTorch"),
-    "modules.lora": ("LoraConfig", "train all weights"),
 }
 
 
@@ -66,7 +66,7 @@ def tables():
         "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
         "trainer": of_trainer, "trainer.trainer": of_trainer, "trainer.checkpoint": of_trainer,
         "trainer.model": dict(NxDModel=trainer.NxDModel), "trainer.optimizer": dict(NxDOptimizer=trainer.NxDOptimizer),
-        **helpers()}
+        **lora.tables(), **helpers()}
     for module, (name, way_out) in ABSENT.items():
         found.setdefault(module, {})[name] = absent(name, way_out)
     return found

@@ -45,6 +45,7 @@ class GQAQKVColumnParallelLinear(BaseParallelLinear):
         self.sequence_parallel_enabled, self.sequence_dimension = sequence_parallel_enabled, sequence_dimension or 0
         self.copies, place = kv_size_multiplier, (dtype, device)
         self.rows = groups_of_copies(self.copies) if self.copies > 1 else None
+        self.input_size, self.output_sizes = input_size, output_sizes
         queries, shared = output_sizes
         drawn = [sharded([size, input_size], 0, self._init_weight, place, 1, copies)[0]
                  for size, copies in ((queries, 1), (shared, self.copies), (shared, self.copies))]

@@ -5,6 +5,7 @@ import torch
 
 from trnsim.torch._checkpoint import checkpoint
 from trnsim.torch._nxd import grads, state, utils
+from trnsim.torch._nxd.lora import get_lora_model
 from trnsim.torch._nxd.zero import NeuronZero1Optimizer
 
 OPTIMIZER = {"zero_one_enabled": False, "grad_clipping": True, "max_grad_norm": 1.0}
@@ -29,7 +30,7 @@ def neuronx_distributed_config(tensor_parallel_size=1, pipeline_parallel_size=1,
     divided = optimizer["zero_one_enabled"]
     precision = completed(mixed_precision_config, {"use_master_weights": divided, "use_fp32_grad_acc": divided,
                                                    "use_master_weights_in_ckpt": False}, "mixed_precision_config")
-    for name, value in (("pipeline_config", pipeline_config), ("pad_model", pad_model), ("lora_config", lora_config)):
+    for name, value in (("pipeline_config", pipeline_config), ("pad_model", pad_model)):
         if value:
             state.refuse(f"neuronx_distributed_config: {name} is not there; leave it out")
     if not divided and any(precision.values()):
@@ -38,8 +39,8 @@ def neuronx_distributed_config(tensor_parallel_size=1, pipeline_parallel_size=1,
                   expert_parallel_size=expert_parallel_size, context_parallel_size=context_parallel_size,
                   pipeline_config=None, optimizer_config=optimizer, pad_model=False,
                   activation_checkpoint_config=activation_checkpoint_config, sequence_parallel=sequence_parallel,
-                  model_init_config=completed(model_init_config, MODEL_INIT, "model_init_config"), lora_config=None,
-                  mixed_precision_config=precision)
+                  model_init_config=completed(model_init_config, MODEL_INIT, "model_init_config"),
+                  lora_config=lora_config, mixed_precision_config=precision)
     if config["model_init_config"]["meta_device_init"]:
         state.refuse("neuronx_distributed_config: meta_device_init is not there: let the host draw the weights")
     if torch.distributed.is_initialized() and not state.model_parallel_is_initialized():
@@ -154,9 +155,10 @@ def initialize_parallel_model(nxd_config, model_fn, *model_args, **model_kwargs)
         initialize(nxd_config)
     module = model_fn(*own_arguments(model_fn, model_args), **model_kwargs)
     utils.move_model_to_device(module, "xla")
-    wanted = nxd_config["activation_checkpoint_config"]
+    wanted, base = nxd_config["activation_checkpoint_config"], module
+    module = get_lora_model(module, nxd_config["lora_config"])
     if wanted is not None:
-        apply_activation_checkpointing(module, checkpointed_classes(wanted, module))
+        apply_activation_checkpointing(module, checkpointed_classes(wanted, base))
     return NxDModel(module, nxd_config)
 
 
