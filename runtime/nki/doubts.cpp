@@ -149,6 +149,18 @@ std::vector<Doubt> doubts(const VirtualBlock& block, const std::vector<LoopTrace
   return Doubter{block}.run(loops);
 }
 
+namespace {
+
+/// Zeros that the kernel asks for, with which a sum may begin; a tensor's own are filled in for the instruction behind.
+bool is_zeros_of_its_own(const VirtualBlock& block, const Instr& i) {
+  if (i.op != Opcode::kMemset || i.imm0 != 0) return false;
+  const auto reader = std::find_if(block.instrs.begin() + (&i - block.instrs.data()), block.instrs.end(),
+                                   [](const Instr& other) { return other.op != Opcode::kMemset; });
+  return reader == block.instrs.end() || reader->label != i.label;
+}
+
+}  // namespace
+
 std::vector<Doubt> sums_of_values(const VirtualBlock& block) {
   std::map<std::uint32_t, std::vector<Patch>> values;  // by buffer: those of other engines
   std::vector<Doubt> out;
@@ -161,7 +173,7 @@ std::vector<Doubt> sums_of_values(const VirtualBlock& block) {
       const Doubt doubt{i.label, "a product is added to PSUM, and none before has overwritten it"};
       if (std::ranges::find(out, doubt) == out.end()) out.push_back(doubt);
     }
-    if (!product)
+    if (!product && !is_zeros_of_its_own(block, i))
       add_patch(all, patch);
     else if (!i.accumulate)
       std::erase_if(all, [&](const Patch& o) { return o.overlaps(patch); });

@@ -285,7 +285,9 @@ def earlier(x):
     nisa.tensor_reduce(last, nl.add, three, axis=1)
     register = nisa.register_alloc(0)
     nisa.register_move(register, imm=2)
-    return (*given(b, c, last, eye), int(register))
+    half = nl.ndarray(x.shape, dtype=nl.bfloat16)
+    nisa.tensor_copy(dst=half, src=a, dtype=nl.bfloat16)
+    return (*given(b, c, last, eye), int(register), given(half))
 
 
 E = f32(64, 64)
@@ -294,6 +296,23 @@ check("dma_copy that adds", lambda: earlier(E)[1], 2 * E)
 check("the last axis of three called 1", lambda: earlier(E)[2], E.reshape(64, 4, 16).sum(2), 1e-5)
 check("constants of nki.tensor", lambda: earlier(E)[3], np.eye(64))
 check("register_move of imm", lambda: earlier(E)[4], 2)
+check("tensor_copy with the type of dst", lambda: np.asarray(earlier(E)[5], np.float32), E, 4e-3)
+
+
+@nki.jit
+def begun_with(x, number):
+    total, product = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.psum), nl.ndarray(x.shape, dtype=nl.float32)
+    t = loaded(x)
+    nisa.memset(total, number)
+    for _ in nl.affine_range(2):
+        nisa.nc_matmul(total, t, t)
+    nisa.tensor_copy(product, total)
+    return given(product)
+
+
+check("a sum that begins with zeros", lambda: begun_with(E, 0.0), 2 * E.T @ E, 1e-5)
+for number in (0.0, 1.0):
+    check(f"a sum that begins with {number}: warnings", lambda n=number: len(begun_with.compile(E, n).warnings), number)
 
 
 # ---- patterns

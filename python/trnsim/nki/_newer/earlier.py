@@ -52,6 +52,14 @@ def _register_move(call, args, named):
     return call(*args, **named)
 
 
+def _tensor_copy(call, args, named):
+    """The `dtype` that the tutorials of 2.27 give: values are converted to the type of `dst` all the same."""
+    dtype = named.get("dtype")
+    if dtype is not None:
+        e.code(dtype)  # a type that there is
+    return call(*args, **{key: value for key, value in named.items() if key != "dtype"})
+
+
 def _sendrecv(call, args, named):
     named = dict(named)
     if "use_gpsimd_dma" in named:
@@ -61,7 +69,7 @@ def _sendrecv(call, args, named):
 
 
 _FORMS = {"dma_copy": _dma_copy, "dma_compute": _dma_compute, "affine_select": _affine_select,
-          "register_move": _register_move, "sendrecv": _sendrecv}
+          "register_move": _register_move, "tensor_copy": _tensor_copy, "sendrecv": _sendrecv}
 
 
 def accept(names):
