@@ -137,6 +137,15 @@ CASES = [
     nisa.nc_matmul(t, a[:, :128], b, accumulate=True)  # HERE
     nisa.tensor_copy(c, t)
     nisa.dma_copy(out, c)"""),
+    ("a quotient of VectorE", NEWER, "warning: no divide", """
+    nisa.tensor_scalar(dst=c, data=a, op0=nl.divide, operand0=2.0)  # HERE
+    nisa.dma_copy(out, c)"""),
+    ("a transpose that converts", NEWER, "warning: one type for both", """
+    t, half = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum), nl.ndarray((128, 128), dtype=nl.bfloat16)
+    nisa.tensor_copy(half, a[:, 0:128])
+    nisa.nc_transpose(t, half)  # HERE
+    nisa.tensor_copy(c[:, 0:128], t)
+    nisa.dma_copy(out[:, 0:128], c[:, 0:128])"""),
     ("a small tile of the array on NeuronCore-v2", NEWER, "NeuronCore-v3 on", """
     t = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.nc_matmul(t, a[0:32, :64], b[0:32], tile_position=(32, 0), tile_size=(32, 128))  # HERE"""),

@@ -1,7 +1,6 @@
 """nki.isa of the newer dialect: VectorE, ScalarE and GpSimdE."""
 import numpy as np
 
-from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
@@ -9,16 +8,24 @@ from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._isa.moves import affine
 from trnsim.nki._isa.vector import scalar_reduced
-from trnsim.nki._newer.emit import DONE, destination, into
+from trnsim.nki._newer.emit import DONE, destination, doubted, into
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import reduce_cmd as commands
 from trnsim.nki._newer.registers import known_value, remember
-from trnsim.nki._state import PSUM, error, state
+from trnsim.nki._state import PSUM, error
 
 _MAX = "maximum"
 
 
+def _listed(*ops):
+    """The documentation's table of operators has no quotient: the SDK's compiler refuses it, and its simulator does not
+    look."""
+    if any(op is not None and alu_name(op) == "div" for op in ops):
+        doubted("the SDK's compiler has no divide in this instruction: multiply by nisa.reciprocal")
+
+
 def tensor_tensor(dst, data1, data2, op, engine=engines.unknown, name=None):
+    _listed(op)
     if alu_name(op) == "pow":
         _outside_psum("nl.power", dst, data1, data2)
     small = e.is_tile(dst) and dst.size == 1
@@ -38,6 +45,7 @@ def _outside_psum(what, *tiles):
 
 def tensor_scalar(dst, data, op0, operand0, reverse0=False, op1=None, operand1=None, reverse1=False,
                   engine=engines.unknown, name=None):
+    _listed(op0, op1)
     value = known_value(data) if e.is_tile(dst) and dst.size == 1 and e.is_tile(data) else None
     out = into(dst, isa.tensor_scalar, data, op0, operand0, reverse0, op1, operand1, reverse1, engine=engine)
     if value is not None and op1 is None and not reverse0 and not e.is_tile(operand0):
@@ -61,6 +69,7 @@ _BITS = ("and", "or", "xor", "not", "shl", "shr")
 
 
 def scalar_tensor_tensor(dst, data, op0, operand0, op1, operand1, reverse0=False, reverse1=False, name=None):
+    _listed(op0, op1)
     if any(alu_name(op) in _BITS for op in (op0, op1)):
         raise error("scalar_tensor_tensor works on numbers, not on bits", "use nisa.tensor_scalar and tensor_tensor")
     if operand1.cols != tile(data).cols:
@@ -91,6 +100,7 @@ def tensor_partition_reduce(dst, op, data, name=None):
 
 def tensor_scalar_reduce(dst, data, op0, operand0, reduce_op, reduce_res=None, reverse0=False,
                          reduce_cmd=commands.reset_reduce, reduce_init=None, reduce_res_negate=False, name=None):
+    _listed(op0)
     if (reduce_cmd is commands.load_reduce) != (reduce_init is not None):
         raise error(f"reduce_init is {'missing' if reduce_init is None else 'given'} with reduce_cmd.{reduce_cmd.name}",
                     "give reduce_init with reduce_cmd.load_reduce, and with no other")
@@ -214,7 +224,7 @@ def range_select(dst, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_c
         raise error("range_select compares by another operation", "use nl.equal, less, less_equal, greater or "
                     "greater_equal")
     if on_false_value is not None and np.float32(on_false_value) != np.float32(modes.fp32_min()):
-        state.doubts.append((_core._line(), f"range_select writes {modes.fp32_min():.8g}, not {on_false_value}"))
+        doubted(f"range_select writes {modes.fp32_min():.8g}, not {on_false_value}")
     return into(dst, isa.range_select, on_true_tile=on_true_tile, comp_op0=comp_op0, comp_op1=comp_op1, bound0=bound0,
                 bound1=bound1, reduce_cmd=reduce_cmd, range_start=range_start,
                 reduce_res=None if reduce_res is None else destination(reduce_res))

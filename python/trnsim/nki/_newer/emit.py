@@ -1,6 +1,7 @@
 """The newer dialect's instructions on the functions of the older one: `dst` takes the place of a new tile."""
 import enum
 
+from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki._newer.registers import remember
 from trnsim.nki._state import HBM, error, state
@@ -53,6 +54,13 @@ def same_name(name):
     """The name of an instruction, for schedules and profiles: a string or None."""
     if name is not None and not isinstance(name, str):
         raise error(f"the name of an instruction is {type(name).__name__}", "give a string")
+
+
+def doubted(text):
+    """Warns of a line of the kernel, once."""
+    doubt = (_core._line(), text)
+    if doubt not in state.doubts:
+        state.doubts.append(doubt)
 
 
 def later(function, chip="NeuronCore-v4"):

@@ -1,6 +1,7 @@
 """nki.isa of the newer dialect: TensorE, DMA and copies."""
 from trnsim.nki import _emit as e
 from trnsim.nki import isa
+from trnsim.nki._dtypes import code
 from trnsim.nki._emit import alu_name, put, tile
 from trnsim.nki._isa import moves as isa_moves
 from trnsim.nki._isa.matrix import double_row, product
@@ -8,7 +9,7 @@ from trnsim.nki._isa.modes import engine_code
 from trnsim.nki._language import moves
 from trnsim.nki._language.tensors import hbm_tensor
 from trnsim.nki._language.types import private_hbm
-from trnsim.nki._newer.emit import DONE, destination, into, later
+from trnsim.nki._newer.emit import DONE, destination, doubted, into, later
 from trnsim.nki._newer.gathered import gathered_transpose
 from trnsim.nki._newer.modes import dge_mode as dge
 from trnsim.nki._newer.modes import engine as engines
@@ -216,6 +217,8 @@ def nc_matmul(dst, stationary, moving, is_stationary_onezero=False, is_moving_on
 
 def nc_transpose(dst, data, engine=engines.unknown, name=None):
     to = destination(dst)
+    if e.is_tile(data) and code(to.dtype) != code(data.dtype):
+        doubted(f"nc_transpose of {data.dtype} to {to.dtype}: the SDK wants one type for both")
     if engine is engines.unknown:
         engine = engines.tensor if to.space == PSUM else engines.vector
     return into(to, isa.nc_transpose, data, engine=engine)
