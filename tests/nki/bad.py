@@ -140,6 +140,12 @@ CASES = [
     ("a quotient of VectorE", NEWER, "warning: no divide", """
     nisa.tensor_scalar(dst=c, data=a, op0=nl.divide, operand0=2.0)  # HERE
     nisa.dma_copy(out, c)"""),
+    ("a quotient of tiles", NEWER, "warning: no divide", """
+    nisa.tensor_copy(c, nl.divide(a, b))  # HERE
+    nisa.dma_copy(out, c)"""),
+    ("a column for each element", NEWER, "warning: 512 and 1 elements", """
+    nisa.tensor_tensor(c, a, b[:, 0:1], nl.add)  # HERE
+    nisa.dma_copy(out, c)"""),
     ("a transpose that converts", NEWER, "warning: one type for both", """
     t, half = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum), nl.ndarray((128, 128), dtype=nl.bfloat16)
     nisa.tensor_copy(half, a[:, 0:128])

@@ -8,7 +8,7 @@ from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._isa.moves import affine
 from trnsim.nki._isa.vector import scalar_reduced
-from trnsim.nki._newer.emit import DONE, destination, doubted, into
+from trnsim.nki._newer.emit import DONE, NO_QUOTIENT, destination, doubted, into
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import reduce_cmd as commands
 from trnsim.nki._newer.registers import known_value, remember
@@ -21,11 +21,14 @@ def _listed(*ops):
     """The documentation's table of operators has no quotient: the SDK's compiler refuses it, and its simulator does not
     look."""
     if any(op is not None and alu_name(op) == "div" for op in ops):
-        doubted("the SDK's compiler has no divide in this instruction: multiply by nisa.reciprocal")
+        doubted(NO_QUOTIENT)
 
 
 def tensor_tensor(dst, data1, data2, op, engine=engines.unknown, name=None):
     _listed(op)
+    if e.is_tile(data1) and e.is_tile(data2) and data1.cols != data2.cols:
+        doubted(f"tensor_tensor of {data1.cols} and {data2.cols} elements in a partition: the SDK's compiler refuses "
+                "it; nisa.tensor_scalar takes a column")
     if alu_name(op) == "pow":
         _outside_psum("nl.power", dst, data1, data2)
     small = e.is_tile(dst) and dst.size == 1

@@ -2,8 +2,9 @@
 import numpy as np
 
 from trnsim.nki import _dtypes
-from trnsim.nki._emit import spread, tile
+from trnsim.nki._emit import is_tile, spread, tile
 from trnsim.nki._language import composed, elementwise, moves
+from trnsim.nki._newer.emit import NO_QUOTIENT, doubted
 from trnsim.nki._state import error
 
 
@@ -11,6 +12,8 @@ def _two(name):
     older = getattr(elementwise, name)
 
     def op(x, y, dtype=None):
+        if name == "divide" and (is_tile(x) or is_tile(y)):
+            doubted(NO_QUOTIENT)
         return older(x, y, dtype=dtype)
     op.__name__ = op.__qualname__ = name
     op.__doc__ = f"{name} of tiles and numbers, element by element."

@@ -24,6 +24,7 @@ class NkiInstruction:
 
 
 DONE = NkiInstruction()
+NO_QUOTIENT = "the SDK's compiler has no divide: multiply by nisa.reciprocal"
 
 
 def destination(dst, on_chip=True):
