@@ -1,11 +1,11 @@
 """torch_xla.experimental and GSPMD on one device: the numbers of the CPU, and one error where a wish is none."""
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import forked
 
 try:
     import torch
@@ -84,8 +84,8 @@ def ran(script, *settings):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "script.py"
         path.write_text(HEAD + script)
-        return subprocess.run([sys.executable, "-m", "trnsim.torch", "--numeric", "--output_dir", folder + "/out",
-                               *settings, str(path)], capture_output=True, text=True, env=os.environ, check=False)
+        return forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--output_dir", folder + "/out",
+                           *settings, str(path)])
 
 
 @unittest.skipIf(torch is None, "PyTorch is not there")
