@@ -186,10 +186,11 @@ void Backward::run(const std::vector<ValueId>& losses) {
 }
 
 /// A parameter's gradient is summed over ranks and micro-batches in place. One that other nodes read, or that is
-/// another parameter's too, as with a single row, is copied.
+/// another parameter's too, as with a single row, or that is in another value's memory, is copied.
 ValueId Backward::own(ValueId gradient, std::set<ValueId>& taken) {
   const NodeId from = graph_.value(gradient).producer;
-  if (taken.insert(gradient).second && graph_.users(gradient).empty()) return gradient;
+  const bool apart = graph_.value(gradient).alias == kNoValue && graph_.users(gradient).empty();
+  if (taken.insert(gradient).second && apart) return gradient;
   graph_.return_to(graph_.node(from).scope);
   return graph_.add1(kAffine, graph_.node(from).label + ".own", {gradient},
                      AffineAttrs{.dtype = graph_.value(gradient).dtype});

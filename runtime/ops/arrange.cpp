@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/graph/autodiff.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/strided.h"
 
 namespace runtime {
 namespace {
@@ -34,12 +36,6 @@ struct Axes {
 
   std::size_t rank() const { return sizes.size(); }
 };
-
-Ints dense(const Ints& sizes) {
-  Ints out(sizes.size(), 1);
-  for (std::size_t i = sizes.size(); i-- > 1;) out[i - 1] = out[i] * sizes[i];
-  return out;
-}
 
 /// Axes without those of size 1, and with neighbours joined where both sides allow it.
 Axes joined(const Ints& sizes, const Ints& from, const Ints& to) {
@@ -188,7 +184,17 @@ class TurnCopy {
   Dtype dtype_, out_;
 };
 
-void copy_axes(Emitter& e, const Side& from, const Side& to, const Axes& axes) {
+/// The axis along which the result is contiguous goes last.
+Axes written_in_runs(Axes axes) {
+  const auto run = std::ranges::find(axes.to, 1) - axes.to.begin();
+  if (run == std::ssize(axes.to)) return axes;
+  for (Ints* each : {&axes.sizes, &axes.from, &axes.to})
+    std::rotate(each->begin() + run, each->begin() + run + 1, each->end());
+  return axes;
+}
+
+void copy_axes(Emitter& e, const Side& from, const Side& to, const Axes& given) {
+  const Axes axes = written_in_runs(given);
   const Dtype dtype = e.value(from.value).dtype;
   if (const Turn turn = turn_of(axes, dtype); turn.is)
     TurnCopy{e, from, to, dtype, e.value(to.value).dtype}.run(axes, turn.across);
@@ -246,9 +252,14 @@ Tensors move_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {out};
 }
 
+void move_backward(Backward& b, const Node& node) {
+  const auto a = node.attrs.as<MoveAttrs>();
+  if (b.needs(node, 0)) add_strided(b, node, 0, b.grad(node), {a.sizes, a.strides, a.first});
+}
+
 void move_lower(Emitter& e, const Node& node) {
   const auto& a = node.attrs.as<MoveAttrs>();
-  copy_axes(e, {node.in[0], a.first}, {node.out[0], 0}, joined(a.sizes, a.strides, dense(a.sizes)));
+  copy_axes(e, {node.in[0], a.first}, {node.out[0], 0}, joined(a.sizes, a.strides, dense_strides(a.sizes)));
 }
 
 /// The elements of x that attrs name become those of y, in place. Shapes: x, y -> x.
@@ -268,7 +279,7 @@ Tensors place_forward(const Attrs& attrs, std::span<const Tensor> in) {
 
 void place_lower(Emitter& e, const Node& node) {
   const auto& a = node.attrs.as<MoveAttrs>();
-  copy_axes(e, {node.in[1], 0}, {node.out[0], a.first}, joined(a.sizes, dense(a.sizes), a.strides));
+  copy_axes(e, {node.in[1], 0}, {node.out[0], a.first}, joined(a.sizes, dense_strides(a.sizes), a.strides));
 }
 
 /// y[r, c] = start + r * by_row + c * by_col. Lowering: GpSimdE's iota, or a fill.
@@ -339,6 +350,7 @@ const Op kMove{.name = "move",
                .attrs = MoveAttrs{},
                .infer = move_infer,
                .forward = move_forward,
+               .backward = move_backward,
                .lower_whole = move_lower};
 const Op kPlace{.name = "place",
                 .text = "elements written at strides, in place",

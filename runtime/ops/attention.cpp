@@ -10,20 +10,20 @@ namespace {
 /// softmax(alpha * q k^T + mask + bias) v for each head, with dropout p on the probabilities.
 /// Shapes: q [B*S, H*d], k [B*K, KV*d], v [B*K, KV*e] (KV divides H: grouped queries; K is S with attrs.causal; e is d
 /// in all models but those with latents), mask [B, K]
-/// added to the scores of each key (left out: nothing is added), with attrs.biased a bias [H*S, K] of each head's
-/// scores in every sequence, or [S, K] of any head's -> context [B*S, H*e], and for the gradient: probabilities [B*H*S,
-/// K] before dropout in attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash (never with a
-/// bias) the logarithm of each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only
-/// when j <= i, and i - j < attrs.window if that is not 0; attrs.soft_cap: scores s are soft_cap * tanh(s / soft_cap)
-/// before masks are added; tiles of keys that no query sees are left out with attrs.flash only: frameworks add a mask
-/// instead. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.kUnfused:
-/// product, mask and its constant, selection, maximum, difference, exponentials, sum and division are operations of
-/// their own, and so are the broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py
-/// mask() and hlo.py softmax()); when the scores of a sequence's heads are larger than SBUF, each writes its result to
-/// HBM, where those that need it read it: 20 ways for a score. attrs.scale 0: alpha is the last operand [1, 1].
-/// attrs.slopes (not with flash, a bias or a cap): j times the head's slope, the last operand [1, H], is added to the
-/// score of key j. By a query's own number more or less softmax does not change, so that this is the distance (Press et
-/// al., arXiv:2108.12409). Slopes have no gradient.
+/// added to the scores of each key (left out: nothing is added), with attrs.biased a bias of the scores: [S, K] of
+/// any head, [H*S, K] of each head in every sequence, or [B*H*S, K] -> context [B*S, H*e], and for the gradient:
+/// probabilities [B*H*S, K] before dropout in attrs.softmax's type, as a framework's softmax keeps them, or with
+/// attrs.flash (never with a bias) the logarithm of each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j
+/// is seen by query i only when j <= i, and i - j < attrs.window if that is not 0; attrs.soft_cap: scores s are
+/// soft_cap * tanh(s / soft_cap) before masks are added; tiles of keys that no query sees are left out with attrs.flash
+/// only: frameworks add a mask instead. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135,
+/// algorithm 2. attrs.kUnfused: product, mask and its constant, selection, maximum, difference, exponentials, sum and
+/// division are operations of their own, and so are the broadcasts to the scores' shape between them
+/// (transformers-neuronx, layers/attention.py mask() and hlo.py softmax()); when the scores of a sequence's heads are
+/// larger than SBUF, each writes its result to HBM, where those that need it read it: 20 ways for a score. attrs.scale
+/// 0: alpha is the last operand [1, 1]. attrs.slopes (not with flash, a bias or a cap): j times the head's slope, the
+/// last operand [1, H], is added to the score of key j. By a query's own number more or less softmax does not change,
+/// so that this is the distance (Press et al., arXiv:2108.12409). Slopes have no gradient.
 std::vector<Shape> attention_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
@@ -47,10 +47,13 @@ std::vector<Shape> attention_infer(const Contract& c) {
   if (scale_is_data(a)) c.need(given, 1, 1, "scale");
   if (masked > 3) c.need(3, a.batch, keys, "mask");
   if (a.slopes) c.need(masked, 1, a.heads, "slopes");
-  if (a.biased) c.need(masked, c.in(masked).rows == a.seq ? a.seq : a.heads * a.seq, keys, "bias");
+  const std::int64_t rows = a.batch * a.heads * a.seq;
+  if (a.biased) {
+    const std::int64_t given_rows = c.in(masked).rows, each = a.heads * a.seq;
+    c.need(masked, given_rows == a.seq || given_rows == rows ? given_rows : each, keys, "bias");
+  }
   if (a.tile_keys > 0 && (!a.flash || a.tile_keys % kChunk != 0))
     c.fail("tiles of keys need flash, and whole chunks", "set flash, and tile_keys to a multiple of 512");
-  const std::int64_t rows = a.batch * a.heads * a.seq;
   const Shape kept = a.flash ? Shape{rows, 1, Dtype::kFp32} : Shape{rows, keys, a.softmax.value_or(c.result_type())};
   return {{q.rows, values / a.kv_heads * a.heads, c.result_type()}, kept};
 }
@@ -60,7 +63,7 @@ double added(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b
              std::int64_t j) {
   const double mask = in.size() > (a.biased || a.slopes ? 4 : 3) ? in[3].at(b, j) : 0;
   const double slope = a.slopes ? static_cast<double>(j) * in.back().at(0, h) : 0;
-  return mask + slope + (a.biased ? in.back().at((h * a.seq + i) % in.back().rows, j) : 0) +
+  return mask + slope + (a.biased ? in.back().at(((b * a.heads + h) * a.seq + i) % in.back().rows, j) : 0) +
          (a.hides(i, j) ? -1e30 : 0);
 }
 
@@ -95,7 +98,7 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {context, p};
 }
 
-/// The bias is the same for all sequences: its gradient is the sum of the scores' gradients over them.
+/// The gradient of a bias that sequences share is the sum of the scores' gradients over them.
 void attention_backward(Backward& b, const Node& node) {
   std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
   if (node.attrs.as<AttentionAttrs>().flash && node.in.size() > 3) in.push_back(node.in[3]);
@@ -105,6 +108,7 @@ void attention_backward(Backward& b, const Node& node) {
   if (!node.attrs.as<AttentionAttrs>().biased || !b.needs(node, bias)) return;
   const Value& like = b.graph().value(node.in[bias]);
   const std::int64_t rows = like.rows;
+  if (rows == b.graph().value(grads[3]).rows) return b.add(node, bias, grads[3]);
   b.add(node, bias,
         b.op(kPositionsGrad, node, "bias", {grads[3]},
              PositionsGradAttrs{.seq = rows, .rows = rows, .dtype = like.dtype}));
@@ -188,7 +192,7 @@ class Attention {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
     Tile bias{};
-    if (a_.biased) bias = bias_of(head, t);
+    if (a_.biased) bias = bias_of(t);
     if (a_.slopes) slope_ = columns(slopes_, head, 1);
     const Tile p = passed(softmax(scores(t, parts, seen, queries, kv.keys, bias), parts, seen));
     Tile kept = p;
@@ -208,9 +212,9 @@ class Attention {
   }
 
   /// The bias of 128 queries. One that all heads share stays in SBUF if it needs an eighth of that at most.
-  Tile bias_of(std::int64_t head, std::int64_t t) {
+  Tile bias_of(std::int64_t t) {
     const ValueId v = node_.in[operands_of(node_) - 1];
-    const std::int64_t rows = e_.value(v).rows, row = (head * h_.seq + t * kPartitions) % rows;
+    const std::int64_t rows = e_.value(v).rows, row = row_ % rows;
     const std::int64_t all = h_.tiles() * h_.keys * isa::size_of(h_.score);
     const bool stays = rows == h_.seq && 8 * all <= e_.target().geometry.sbuf_partition_bytes;
     const auto load = [&] { return e_.loaded(h_.score, e_.hbm(v, row, h_.tile_rows(t))); };

@@ -3,7 +3,9 @@
 #include "base/error.h"
 #include "runtime/compiler/budgets.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/graph/autodiff.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/strided.h"
 
 namespace runtime {
 namespace {
@@ -53,6 +55,43 @@ Tensors batch_forward(const Attrs& attrs, std::span<const Tensor> in) {
              in[1].data[static_cast<std::size_t>(w + k * a.w[d])];
     return static_cast<float>(sum);
   })};
+}
+
+/// Both gradients are such products. That of w is made turned where w's rows are its columns in memory, so that it is
+/// written in runs.
+void batch_backward(Backward& b, const Node& node) {
+  const auto a = node.attrs.as<BatchMatmulAttrs>();
+  const std::size_t m = a.batch.size(), n = m + 1;
+  const auto shaped = [&](std::int64_t rows, std::int64_t cols) {
+    Ints sizes = a.batch;
+    sizes.insert(sizes.end(), {rows, cols});
+    return sizes;
+  };
+  const auto turned = [&](Ints strides) {
+    std::swap(strides[m], strides[n]);
+    return strides;
+  };
+  const ValueId dy = b.grad(node);
+  const Ints of_dy = dense_strides(shaped(a.m, a.n));
+  const auto product = [&](const char* what, std::vector<ValueId> in, BatchMatmulAttrs attrs, std::size_t operand) {
+    attrs.batch = a.batch, attrs.operand = a.operand, attrs.dtype = b.graph().value(node.in[operand]).dtype;
+    return b.op(kBatchMatmul, node, what, std::move(in), attrs);
+  };
+  if (b.needs(node, 0)) {
+    const BatchMatmulAttrs attrs{.m = a.m, .k = a.n, .n = a.k, .x = of_dy, .w = turned(a.w), .w_first = a.w_first};
+    const ValueId dx = product("grad_x", {dy, node.in[1]}, attrs, 0);
+    add_strided(b, node, 0, dx, {shaped(a.m, a.k), a.x, a.x_first});
+  }
+  if (!b.needs(node, 1)) return;
+  if (a.w[n] != 1 && a.w[m] == 1) {
+    const BatchMatmulAttrs attrs{.m = a.n, .k = a.m, .n = a.k, .x = turned(of_dy), .w = a.x, .w_first = a.x_first};
+    const ValueId dw = product("grad_w", {dy, node.in[0]}, attrs, 1);
+    add_strided(b, node, 1, dw, {shaped(a.n, a.k), turned(a.w), a.w_first});
+  } else {
+    const BatchMatmulAttrs attrs{.m = a.k, .k = a.m, .n = a.n, .x = turned(a.x), .w = of_dy, .x_first = a.x_first};
+    const ValueId dw = product("grad_w", {node.in[0], dy}, attrs, 1);
+    add_strided(b, node, 1, dw, {shaped(a.k, a.n), a.w, a.w_first});
+  }
 }
 
 double batch_flops(const Graph& g, const Node& n) {
@@ -166,6 +205,7 @@ const Op kBatchMatmul{.name = "batch_matmul",
                       .attrs = BatchMatmulAttrs{},
                       .infer = batch_infer,
                       .forward = batch_forward,
+                      .backward = batch_backward,
                       .lower_whole = batch_lower,
                       .matmul_flops = batch_flops,
                       .pieces = batch_pieces};

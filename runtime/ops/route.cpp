@@ -22,7 +22,7 @@ const RouteAttrs& route_of(const Node& node) { return node.attrs.as<RouteAttrs>(
 
 // ---- the router
 
-enum RouteOut : std::size_t { kPlace, kGate, kSource, kShare, kProbs, kWhich, kLoad, kMass };
+enum RouteOut : std::size_t { kSlot, kGate, kSource, kShare, kProbs, kWhich, kLoad, kMass };
 
 /// Shapes: logits [T, E] -> place [T, k] int32 (the slot of each choice, the largest logit first; 0 if dropped), gate
 /// [T, k] (0 if dropped), source [S + 1, 1] int32 (the token of a slot; 0 if empty, the last row is waste), share
@@ -222,7 +222,7 @@ class Router {
       e_.scatter(table_of(e_, node_.out[kSource]), token, target);
       e_.scatter(table_of(e_, node_.out[kShare]), columns(gate, j, 1), target);
     }
-    e_.store(e_.hbm(node_.out[kPlace], row, parts), place);
+    e_.store(e_.hbm(node_.out[kSlot], row, parts), place);
     e_.store(e_.hbm(node_.out[kGate], row, parts), gate);
   }
 

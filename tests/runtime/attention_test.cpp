@@ -193,17 +193,18 @@ TEST(Attention, KeysInBlocksAddUpToTheWholeRow) {
     expect_blocks_add_up(c);
 }
 
-/// Keys of another text, and a bias that all sequences share: tiles of 128 on either side, more keys than queries and
-/// fewer.
+/// Keys of another text, and a bias that all sequences share, or of each: tiles of 128 on either side, more keys than
+/// queries and fewer.
 TEST(Attention, KeysOfAnotherLengthAndABias) {
-  for (const auto& [seq, keys, masked] : {std::tuple{5, 12, true}, {130, 48, true}, {48, 520, false}})
+  for (const auto& [seq, keys, masked, own] :
+       {std::tuple{5, 12, true, 1}, {130, 48, true, 1}, {130, 48, true, 2}, {48, 520, false, 1}, {48, 520, false, 2}})
     for (const Dtype type : {Dtype::kFp32, Dtype::kBf16}) {
       const AttentionAttrs attrs{.scale = 1, .batch = 2, .seq = seq, .heads = 2, .kv_heads = 2, .biased = true};
       Inputs in = in_type(
           type, {random_normal(2 * seq, 12, 1, 0.5), random_normal(2 * keys, 12, 2), random_normal(2 * keys, 12, 3)});
       if (masked)
         in.emplace_back(runtime::generate(2, keys, [&](auto b, auto k) { return b == 1 && k > 3 ? -1e9 : 0.0; }), type);
-      in.emplace_back(random_normal(2 * seq, keys, 4), type);
+      in.emplace_back(random_normal(own * 2 * seq, keys, 4), type);
       const Tensors want = kAttention.forward(attrs, values(in));
       // Scores are about 1, at most 8: in fp32 they err by some 1e-6, in bf16 they are rounded to 2^-5 at worst.
       const auto near = [&, d = type](double floor) {

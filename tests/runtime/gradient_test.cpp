@@ -225,6 +225,46 @@ TEST(Gradient, AttentionWithABias) {
   m.check();
 }
 
+/// Scores of each sequence by the distance of query and key, or of key and query: products at strides, shifted rows.
+TEST(Gradient, ScoresByDistance) {
+  for (const bool turned : {false, true}) {
+    Model m;
+    const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 6, 2));
+    const ValueId v = m.weight("v", random_normal(8, 6, 3)), places = m.weight("places", random_normal(7, 6, 4));
+    const ValueId products = m.graph.add1(
+        runtime::kBatchMatmul, "products", {turned ? k : q, places},
+        runtime::BatchMatmulAttrs{.batch = {2, 2}, .m = 4, .k = 3, .n = 7, .x = {24, 3, 6, 1}, .w = {0, 3, 1, 6}});
+    const ValueId bias = m.graph.add1(
+        runtime::kMove, "shift", {products},
+        runtime::MoveAttrs{
+            .sizes = {4, 4, 4}, .strides = {28, turned ? 1 : 6, turned ? 6 : 1}, .first = 3, .rows = 16, .cols = 4});
+    m.loss(
+        m.graph.add(runtime::kAttention, "heads", {q, k, v, bias},
+                    AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .biased = true})[0]);
+    m.check();
+  }
+}
+
+/// A part of a weight's rows and columns, and a product with columns of it, have the gradient 0 elsewhere.
+TEST(Gradient, OperandsReadInPart) {
+  Model m;
+  const ValueId x = m.weight("x", random_normal(6, 5, 1)), w = m.weight("w", random_normal(4, 6, 2));
+  const ValueId part =
+      m.graph.add1(runtime::kMove, "part", {x},
+                   runtime::MoveAttrs{.sizes = {3, 2}, .strides = {10, 2}, .first = 1, .rows = 3, .cols = 2});
+  m.loss(m.graph.add1(runtime::kBatchMatmul, "product", {part, w},
+                      runtime::BatchMatmulAttrs{.m = 3, .k = 2, .n = 4, .x = {2, 1}, .w = {6, 1}, .w_first = 7}));
+  m.check();
+}
+
+TEST(Gradient, AnElementReadTwiceHasNone) {
+  Model m;
+  const ValueId x = m.weight("x", random_normal(2, 6, 1));
+  m.loss(m.graph.add1(runtime::kMove, "windows", {x},
+                      runtime::MoveAttrs{.sizes = {4, 3}, .strides = {2, 1}, .rows = 4, .cols = 3}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { m.check(); }, {"windows", "more than once"}));
+}
+
 TEST(Gradient, AttentionWithSlopes) {
   Model m;
   const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 6, 2));
