@@ -97,7 +97,7 @@ TEST(PredictTraining, AnUnsupportedFeatureSkipsItsRowOnly) {
   if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const std::string hf = "bf16,bf16,adamw,HF Trainer on torch-xla,samples/s,100,100,100,1,-,\n";
   const Rows rows = predictions(
-      "t5,train,t5-large" + kSmall + kChip + hf + "deberta,train,deberta-base" + kSmall + kChip + hf +
+      "t5,train,t5-large" + kSmall + kChip + hf + "longformer,train,longformer-base" + kSmall + kChip + hf +
       "heads,train,bert-base,2,130,4,4,512,1000,64," + kChip + hf +  // 130 / 4
       "cores,train,llama-tiny,2,128,2,2,512,1000,64,trn1.2xlarge,1,64,64,1,1,no,no,none,1,1," + hf +
       "gated,train,\"4 decoder blocks h128, SwiGLU\",4,128,2,2,512,0,128,trn1.2xlarge,1,1,1,1,1,no,no,none,1,1,bf16,"

@@ -47,7 +47,11 @@ constexpr const char* kEncoders[] = {"roberta_tiny",
                                      "xlm_tiny",
                                      "flaubert_tiny",
                                      "roformer_tiny",
-                                     "roformer_tokens_tiny"};
+                                     "roformer_tokens_tiny",
+                                     "deberta_tiny",
+                                     "deberta-v2_tiny",
+                                     "deberta-v2_apart_tiny",
+                                     "deberta-v2_tokens_tiny"};
 
 struct EncoderPlan {
   const char* name;
@@ -111,7 +115,13 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
                                                             {"rembert", 576},
                                                             {"xlm-mlm-en-2048", 667},
                                                             {"flaubert-base-cased", 138},
-                                                            {"flaubert-large-cased", 373}};
+                                                            {"flaubert-large-cased", 373},
+                                                            {"deberta-base", 139},
+                                                            {"deberta-large", 406},
+                                                            {"deberta-v3-xsmall", 70.8},
+                                                            {"deberta-v3-small", 142},
+                                                            {"deberta-v3-base", 184},
+                                                            {"deberta-v3-large", 435}};
   for (const auto& [name, millions] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);
@@ -141,8 +151,11 @@ TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "num_attention_heads", 16), {"num_attention_heads"}));
   EXPECT_TRUE(fails(Fault::kData, reading("xlm_tiny", "sinusoidal_embeddings", true), {"sinusoidal_embeddings"}));
   EXPECT_TRUE(fails(Fault::kData, reading("flaubert_tiny", "layerdrop", 0.2), {"layerdrop"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "model_type", "deberta-v2"),
-                    {"deberta-v2", "roberta", "distilbert", "electra", "albert"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "conv_kernel_size", 3), {"conv_kernel_size"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "pos_att_type", "c2p|p2p"), {"pos_att_type", "p2p"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "position_buckets", 60), {"position_buckets", "60"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "model_type", "longformer"),
+                    {"longformer", "roberta", "distilbert", "electra", "albert"}));
 }
 
 // transformers 5 writes the period and the bases of rotary positions otherwise.

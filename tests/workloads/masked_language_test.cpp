@@ -45,12 +45,14 @@ INSTANTIATE_TEST_SUITE_P(Golden, MaskedLanguage,
                                          MaskedCase{"albert_mlm_tiny"}, MaskedCase{"esm_mlm_tiny", 2, 2},
                                          MaskedCase{"mpnet_mlm_tiny", 2, 2}, MaskedCase{"modernbert_mlm_tiny", 2, 2},
                                          MaskedCase{"megatron-bert_mlm_tiny"}, MaskedCase{"rembert_mlm_tiny"},
-                                         MaskedCase{"xlm_mlm_tiny"}, MaskedCase{"roformer_mlm_tiny", 2, 2}));
+                                         MaskedCase{"xlm_mlm_tiny"}, MaskedCase{"roformer_mlm_tiny", 2, 2},
+                                         MaskedCase{"deberta_mlm_tiny"}, MaskedCase{"deberta-v2_mlm_tiny", 2, 2}));
 
 // BertForMaskedLM's file is also what a classifier begins from, and the other way round.
 TEST(MaskedLanguageFolder, TheHeadIsTheTasks) {
-  for (const char* name : {"bert_mlm_tiny", "roberta_mlm_tiny", "albert_mlm_tiny", "esm_mlm_tiny", "mpnet_mlm_tiny",
-                           "modernbert_mlm_tiny", "rembert_mlm_tiny", "xlm_mlm_tiny", "roformer_mlm_tiny"}) {
+  for (const char* name :
+       {"bert_mlm_tiny", "roberta_mlm_tiny", "albert_mlm_tiny", "esm_mlm_tiny", "mpnet_mlm_tiny", "modernbert_mlm_tiny",
+        "rembert_mlm_tiny", "xlm_mlm_tiny", "roformer_mlm_tiny", "deberta-v2_mlm_tiny"}) {
     EXPECT_EQ(saved_head(golden(name)), Head::kMaskedTokens);
     const ModelPtr classifier = read_config(golden(name));
     EXPECT_EQ(classifier->task(), Task::kClassification);

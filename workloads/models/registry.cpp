@@ -86,6 +86,8 @@ constexpr std::array kFamilies = {
     encoder<BertKind::kData2VecText>("data2vec-text", "Data2VecText"),
     encoder<BertKind::kRemBert>("rembert", "RemBert"),
     encoder<BertKind::kErnie>("ernie", "Ernie"),
+    encoder<BertKind::kDeberta>("deberta", "DebertaFor"),
+    encoder<BertKind::kDebertaV2>("deberta-v2", "DebertaV2"),
     encoder<BertKind::kRoFormer>("roformer", "RoFormer"),
     encoder<BertKind::kXlm>("xlm", "XLM"),
     encoder<BertKind::kFlaubert>("flaubert", "Flaubert"),

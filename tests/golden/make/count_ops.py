@@ -4,7 +4,7 @@ modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py,
 modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_cohere.py,
 modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
 modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_bert.py,
-modeling_esm.py, modeling_modernbert.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
+modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
 what one dispatches beyond a BERT.
@@ -253,6 +253,43 @@ class Bert(Layer):
         y = y * 0.5 * (1.0 + torch.erf(y / math.sqrt(2.0))) if esm else functional.gelu(y)
         y = self.dropped(self.down(y)) + x
         return y if self.first else self.norm2(y)
+
+
+class Deberta(Bert):
+    """A layer of DeBERTa-v3, whose dropout keeps its mask."""
+
+    def __init__(self):
+        super().__init__("bert")
+        self.table = torch.randn(2 * TOKENS, HIDDEN, dtype=torch.bfloat16, requires_grad=True)
+        self.far = torch.arange(TOKENS)[None, :, None] - torch.arange(TOKENS)[None, None, :]
+
+    def dropped(self, x):
+        hidden = (1 - torch.empty_like(x).bernoulli_(0.9)).to(torch.bool)
+        return x.masked_fill(hidden, 0) * (1 / 0.9)
+
+    def heads(self, x, linear):
+        return linear(x).view(x.shape[0], -1, HEADS, HEAD).permute(0, 2, 1, 3).contiguous().view(-1, x.shape[1], HEAD)
+
+    def by_place(self, x, places, far):
+        scale = torch.sqrt(torch.tensor(HEAD, dtype=torch.float) * 3)
+        scores = torch.bmm(x, places.repeat(BATCH, 1, 1).transpose(-1, -2))
+        there = torch.clamp(far + TOKENS, 0, 2 * TOKENS - 1).squeeze(0)
+        return torch.gather(scores, -1, there.expand(BATCH * HEADS, TOKENS, TOKENS)), scale.to(x.dtype)
+
+    def attend(self, y, mask, places):
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        scale = torch.sqrt(torch.tensor(HEAD, dtype=torch.float) * 3)
+        w = torch.bmm(q, k.transpose(-1, -2) / scale.to(q.dtype))
+        far, table = self.far.unsqueeze(1), self.dropped(self.table)[0:2 * TOKENS, :].unsqueeze(0)
+        queries, keys = self.heads(table, self.q), self.heads(table, self.k)
+        there, scale = self.by_place(q, keys, far.squeeze(1))
+        score = 0 + there / scale
+        back, scale = self.by_place(k, queries, -far.squeeze(1))
+        w = (w + (score + back.transpose(-1, -2) / scale)).view(-1, HEADS, TOKENS, TOKENS)
+        hidden = ~(mask + 1).to(torch.bool)
+        w = functional.softmax(w.masked_fill(hidden, torch.finfo(w.dtype).min), -1).masked_fill(hidden, 0)
+        w = torch.bmm(self.dropped(w).view(-1, TOKENS, TOKENS), v)
+        return w.view(-1, HEADS, TOKENS, HEAD).permute(0, 2, 1, 3).contiguous().view(BATCH, TOKENS, HIDDEN)
 
 
 class BartLayer(Layer):
@@ -514,6 +551,8 @@ def main():
     for name in ("esm", "modernbert"):
         forward, backward = counted(Bert(name))
         print(f"{name}: beyond a BERT {forward - bert[0]:+d}, {backward - bert[1]:+d}")
+    forward, backward = counted(Deberta())
+    print(f"deberta: beyond a BERT {forward - bert[0]:+d}, {backward - bert[1]:+d}")
     print(f"bart: encoder {counted(BartLayer(False))}, decoder {counted(BartLayer(True))}")
 
 

@@ -19,9 +19,9 @@ DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long",
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
 RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert",
-                                                                 "roformer")),
+                                                                 "roformer", "deberta-v2")),
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "roformer", "xlm",
-                                    "xlm-roberta-xl"))]
+                                    "xlm-roberta-xl", "deberta", "deberta-v2"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
 JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo")  # heads that are normed as one: no rank has some of them

@@ -4,13 +4,15 @@ FAMILY` calls it. FAMILY_tokens labels tokens, FAMILY_mlm says which tokens mask
 
 Written after transformers' modeling_esm.py, modeling_mpnet.py, modeling_modernbert.py, modeling_xlm_roberta_xl.py,
 modeling_megatron_bert.py, modeling_roberta_prelayernorm.py, modeling_data2vec_text.py, modeling_rembert.py,
-modeling_ernie.py, modeling_xlm.py, modeling_flaubert.py and modeling_roformer.py."""
+modeling_ernie.py, modeling_xlm.py, modeling_flaubert.py, modeling_roformer.py,
+modeling_deberta.py and modeling_deberta_v2.py."""
 import math
 import sys
 
 import torch
 
 import common
+import deberta
 
 BATCH, SEQ, VOCAB, H, HEADS, FFN, LABELS = 4, 20, 32, 16, 4, 24, 3
 HIDDEN = 4  # the token that hides another
@@ -35,6 +37,11 @@ XLM = {**LABELLED, "model_type": "xlm", "architectures": ["XLM"], "n_words": VOC
        "layer_norm_eps": 1e-12, "init_std": 0.1, "dropout": 0.0, "attention_dropout": 0.0,
        "summary_first_dropout": 0.0, "summary_type": "first", "summary_use_proj": True,
        "summary_proj_to_labels": True, "sinusoidal_embeddings": False, "causal": False, "asm": False}
+DEBERTA = {**BERT, "model_type": "deberta-v2", "architectures": ["DebertaV2"], "type_vocab_size": 0,
+           "pad_token_id": 0, "relative_attention": True, "max_relative_positions": -1, "position_buckets": 4,
+           "pos_att_type": ["p2c", "c2p"], "share_att_key": True, "norm_rel_ebd": "layer_norm",
+           "position_biased_input": False, "pooler_hidden_size": H, "pooler_hidden_act": "gelu",
+           "pooler_dropout": 0.0}
 FAMILIES = {
     "esm": ESM,
     "esm_absolute": {**ESM, "position_embedding_type": "absolute", "emb_layer_norm_before": True,
@@ -54,6 +61,11 @@ FAMILIES = {
               "use_task_id": True, "task_type_vocab_size": 3, "classifier_dropout": None},
     "roformer": {**BERT, "model_type": "roformer", "architectures": ["RoFormer"], "type_vocab_size": 2,
                  "pad_token_id": 0, "embedding_size": 12, "rotary_value": False},
+    "deberta": {**{key: DEBERTA[key] for key in DEBERTA.keys() - {"position_buckets", "share_att_key", "norm_rel_ebd"}},
+                "model_type": "deberta", "architectures": ["Deberta"]},
+    "deberta-v2": DEBERTA,
+    "deberta-v2_apart": {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none", "position_biased_input": True,
+                         "type_vocab_size": 2, "position_buckets": -1, "max_relative_positions": 7},
     "xlm": XLM,
     "flaubert": {**XLM, "model_type": "flaubert", "architectures": ["Flaubert"], "pre_norm": True, "layerdrop": 0.0,
                  "gelu_activation": False},
@@ -84,6 +96,11 @@ KINDS = {
     "roformer": {**CLS, "pooled": "classifier.dense", "top": "classifier.out_proj", "prefix": "roformer.",
                  "norm": "embeddings.LayerNorm", "norm1": "attention.output.LayerNorm", "norm2": "output.LayerNorm",
                  "projection": "embeddings_project"},
+    "deberta-v2": {**CLS, "prefix": "deberta.", "norm": "embeddings.LayerNorm",
+                   "norm1": "attention.output.LayerNorm", "norm2": "output.LayerNorm",
+                   "own": "attention.self.{}_proj", "spots": "encoder.rel_embeddings"},
+    "deberta": {**CLS, "prefix": "deberta.", "norm": "embeddings.LayerNorm", "norm1": "attention.output.LayerNorm",
+                "norm2": "output.LayerNorm", "spots": "encoder.rel_embeddings"},
     "modernbert": {**FIRST, "prefix": "model.", "norm": "embeddings.norm", "last": "final_norm", "pooled": "head.dense",
                    "top": "classifier", "lm": ("head.dense", "head.norm", "decoder.bias")},
     "xlm": {"prefix": "transformer.", "norm": "layer_norm_emb", "top": "sequence_summary.summary",
@@ -104,9 +121,11 @@ def layer_names(kind, i, modern, xlm):
         parts = {"qkv": "attn.Wqkv", "o": "attn.Wo", "norm1": "attn_norm", "up": "mlp.Wi", "down": "mlp.Wo",
                  "norm2": "mlp_norm"}
         return {part: f"{k['prefix']}layers.{i}.{name}" for part, name in parts.items()}
-    own = "attention.self.{}"
+    own = k.get("own", "attention.self.{}")
     parts = {"q": own.format("query"), "k": own.format("key"), "v": own.format("value"), "o": "attention.output.dense",
              "norm1": k["norm1"], "up": "intermediate.dense", "down": "output.dense", "norm2": k["norm2"]}
+    if k["prefix"] == "deberta." and "own" not in k:  # they are in one tensor
+        parts = {part: name for part, name in parts.items() if part not in "qkv"}
     if "qkvo" in k:
         parts.update({part: k["qkvo"].format(part) for part in "qkvo"})
     return {part: f"{k['prefix']}encoder.layer.{i}.{name}" for part, name in parts.items()}
@@ -127,13 +146,15 @@ class Model:
         prefix = self.kind["prefix"]
         self.tokens = prefix + ("embeddings" if self.xlm else
                                 "embeddings.tok_embeddings" if self.modern else "embeddings.word_embeddings")
-        self.places = None if self.rotary else prefix + ("" if self.xlm else "embeddings.") + "position_embeddings"
+        self.spots = prefix + self.kind["spots"] if "spots" in self.kind else None
+        bare = self.rotary or not c.get("position_biased_input", True)
+        self.places = None if bare else prefix + ("" if self.xlm else "embeddings.") + "position_embeddings"
         has_norm = c.get("emb_layer_norm_before", True) and "norm" in self.kind
         self.norm_name = prefix + self.kind["norm"] if has_norm else None
         self.last = prefix + self.kind["last"] if "last" in self.kind else None
         self.lm = self.kind["lm"]
         pooled = self.kind.get("pooled")
-        self.pooled = pooled if not pooled or pooled[0] in "ch" else prefix + pooled
+        self.pooled = pooled if not pooled or pooled[0] in "ch" or self.spots else prefix + pooled
         self.top = "classifier" if task == "tokens" else self.kind["top"]
 
     def head_shapes(self, pair, out, width):
@@ -166,7 +187,7 @@ class Model:
         out[self.tokens + ".weight"] = (VOCAB, width)
         if self.places:
             out[self.places + ".weight"] = (c["max_position_embeddings"], width)
-        if "type_vocab_size" in c:
+        if c.get("type_vocab_size"):
             out[prefix + "embeddings.token_type_embeddings.weight"] = (c["type_vocab_size"], width)
         if c.get("use_task_id"):
             out[prefix + "embeddings.task_type_embeddings.weight"] = (c["task_type_vocab_size"], width)
@@ -176,6 +197,8 @@ class Model:
             pair(prefix + self.kind["projection"], H, width)
         if "biases" in self.kind:
             out[prefix + self.kind["biases"] + ".weight"] = (32, HEADS)
+        if self.spots:
+            deberta.table_shapes(self, out, pair)
         sizes = {"qkv": (3 * H, H), "up": ((2 if self.modern else 1) * ffn, H), "down": (H, ffn), "norm1": (H,),
                  "norm2": (H,)}
         for i, names in enumerate(self.layers):
@@ -183,6 +206,8 @@ class Model:
                 key = "mlp_bias" if part in ("up", "down") else "norm_bias" if "norm" in part else "attention_bias"
                 if not (self.modern and i == 0 and part == "norm1"):
                     pair(name, *sizes.get(part, (H, H)), bias=c.get(key, True))
+            if self.spots:
+                deberta.layer_shapes(self, out, pair, i)
         if self.last:
             pair(self.last, H, bias=c.get("norm_bias", True))
         self.head_shapes(pair, out, width)
@@ -212,7 +237,7 @@ class Model:
             x = x.masked_fill((ids == c["mask_token_id"])[..., None], 0.0)
             share = (ids == c["mask_token_id"]).sum(-1) / mask.sum(-1)
             x = (x * (1 - 0.15 * 0.8) / (1 - share)[:, None, None] * mask[..., None]).to(x.dtype)
-        if "type_vocab_size" in c:
+        if c.get("type_vocab_size"):
             types = batch.get("token_type_ids", torch.zeros_like(ids))
             x = x + w[prefix + "embeddings.token_type_embeddings.weight"][types]
         if self.places:
@@ -252,13 +277,18 @@ class Model:
 
     def attention(self, x, names, mask, number):
         rows, length, _ = x.shape
-        parts = self.linear(x, names["qkv"]).chunk(3, -1) if self.modern else (self.linear(x, names[n]) for n in "qkv")
+        parts = self.linear(x, names["qkv"]).chunk(3, -1) if self.modern else (
+            deberta.projections(self, x, number) if self.c["model_type"] == "deberta" else
+            (self.linear(x, names[n]) for n in "qkv"))
         q, k, v = (part.view(rows, length, HEADS, H // HEADS).transpose(1, 2) for part in parts)
         local = self.modern and number % self.c["global_attn_every_n_layers"] != 0
         if self.rotary:
             theta = self.c["local_rope_theta"] if local else self.c.get("global_rope_theta", 10000.0)
             q, k = self.rotated(q, theta), self.rotated(k, theta)
-        scores = q @ k.transpose(2, 3) / math.sqrt(H // HEADS) + self.added(mask, local, q.dtype)
+        scores = q @ k.transpose(2, 3) / math.sqrt((3 if self.spots else 1) * H // HEADS)
+        scores = scores + self.added(mask, local, q.dtype)
+        if self.spots:
+            scores = scores + deberta.scores(self, q, k, names, number)
         return self.linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(rows, length, H), names["o"])
 
     def mlp(self, x, names):
@@ -294,7 +324,7 @@ class Model:
         if self.modern:
             x = self.norm(gelu(self.linear(x, "head.dense")), "head.norm")
         elif self.pooled and self.task != "tokens":
-            x = (gelu if self.pairs else torch.tanh)(self.linear(x, self.pooled))
+            x = (gelu if self.pairs or self.spots else torch.tanh)(self.linear(x, self.pooled))
         return self.linear(x, self.top)
 
 

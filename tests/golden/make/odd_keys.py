@@ -45,6 +45,8 @@ KEYS = {
            "decoder_start_token_id": [0, 2]},
     "bart": {"activation_function": [*GELUS, "relu"], "scale_embedding": FLAG, "decoder_start_token_id": [0, 2]},
     "esm": {"layer_norm_eps": EPS, "token_dropout": FLAG}, "mpnet": BERT, "rembert": BERT, "megatron-bert": BERT,
+    "deberta": {**BERT, "max_relative_positions": [-1, 3, 30]},
+    "deberta-v2": {**BERT, "norm_rel_ebd": ["none", "layer_norm"], "share_att_key": FLAG, "position_buckets": [-1, 2, 7]},
     "xlm-roberta-xl": BERT, "roberta-prelayernorm": BERT, "data2vec-text": BERT, "ernie": {**BERT, "use_task_id": FLAG},
     "modernbert": {"norm_eps": EPS, "norm_bias": FLAG, "attention_bias": FLAG, "mlp_bias": FLAG,
                    "classifier_bias": FLAG, "global_attn_every_n_layers": [1, 2, 3], "local_attention": [1, 4, 9, 128],

@@ -29,11 +29,25 @@ RotaryArch rotary_of(const BertConfig& c) {
   return out;
 }
 
+PlacesArch places_arch(const BertConfig& c) {
+  if (!c.uses_places()) return {};
+  return {.of_keys = c.of_keys, .of_queries = c.of_queries, .dropout = c.hidden_dropout_prob};
+}
+
+/// Scores of a content and of places count alike. 0: as attention has it.
+double score_scale(const BertConfig& c) {
+  if (c.num_attention_heads == 0) return 0;
+  const int terms = 1 + (c.of_keys ? 1 : 0) + (c.of_queries ? 1 : 0);
+  return 1 / std::sqrt(static_cast<double>(c.head_size() * terms));
+}
+
 /// Where some of the rows of a file's tensor are: the `place`-th of `count` equal parts.
 struct Part {
   std::string_view fused;  // empty: the file has them as a tensor of their own
   std::int64_t place = 0, count = 1;
   std::int64_t turned = 0;  // elements of a head whose neighbours turn in the file; 0: none do
+  std::int64_t head = 0;    // elements of a head, where the parts are those of each head; 0: of all
+  std::string_view bias{};  // the file's name of it, where that is none of the weight's
 };
 
 /// The weights of one layer, whose names begin with `prefix`.
@@ -48,6 +62,7 @@ class LayerSpecs {
     stored(part, full(name) + ".weight", {part.count * out, in});
     if (!bias) return;
     list_.tensor(full(name) + ".bias", {out}, Init::kZeros, false, TensorSplit::kAxis0);
+    if (!part.bias.empty()) return list_.stored_in({{full(part.bias), {out}, 0, out}});
     stored(part, full(name) + ".bias", {part.count * out});
   }
   /// A layer whose inputs could be split.
@@ -61,8 +76,14 @@ class LayerSpecs {
   std::string full(std::string_view name) const { return fmt::format("{}{}", prefix_, name); }
   void stored(const Part& part, const std::string& name, const Shape& whole) {
     const std::int64_t rows = whole.front() / part.count;
-    if (!part.fused.empty())
-      list_.stored_in({{full(part.fused) + name.substr(name.rfind('.')), whole, part.place * rows, rows}});
+    if (!part.fused.empty()) {
+      const std::string fused = full(part.fused) + name.substr(name.rfind('.'));
+      const std::int64_t size = part.head > 0 ? part.head : rows;
+      std::vector<FilePiece> pieces;
+      for (std::int64_t i = 0; i < rows / size; ++i)
+        pieces.push_back({fused, whole, (i * part.count + part.place) * size, size});
+      list_.stored_in(std::move(pieces));
+    }
     if (part.turned == 0) return;
     // The device has the first elements of a head's pairs, then the second ones: products of queries and keys are the
     // same.
@@ -86,10 +107,12 @@ BlockArch bert_block(const BertConfig& c) {
                         .kv_heads = c.num_attention_heads,
                         .head = c.num_attention_heads > 0 ? c.head_size() : 0,
                         .causal = false,
+                        .scale = score_scale(c),
                         .dropout = c.attention_probs_dropout_prob,
                         .window = c.local_attention > 0 ? c.local_attention / 2 * 2 + 1 : 0,
                         .full_every = c.full_every,
-                        .full_first = true},
+                        .full_first = true,
+                        .places = places_arch(c)},
           .rotary = rotary_of(c),
           .mlp = {.size = c.intermediate_size,
                   .gated = !names.gate.empty(),
@@ -101,7 +124,9 @@ BlockArch bert_block(const BertConfig& c) {
           .names = {.attention = {.query = text(names.query),
                                   .key = text(names.key),
                                   .value = text(names.value),
-                                  .out = text(names.out)},
+                                  .out = text(names.out),
+                                  .place_key = text(c.shared_projections ? names.key : names.place_key),
+                                  .place_query = text(c.shared_projections ? names.query : names.place_query)},
                     .mlp = {.gate = text(names.gate), .up = text(names.up), .down = text(names.down)},
                     .norm1 = text(names.norm1),
                     .norm2 = text(names.norm2)}};
@@ -115,10 +140,19 @@ void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   LayerSpecs specs{list, dialect.layer(layer)};
   list.at(layer);
   std::int64_t place = 0;
-  for (const std::string_view part : {names.query, names.key, names.value})
-    specs.linear(
-        part, {h, h}, c.attention_bias,
-        {names.fused, place++, names.fused.empty() ? 1 : 3, c.neighbours && part != names.value ? c.head_size() : 0});
+  for (const auto& [part, bias] :
+       {std::pair{names.query, names.query_bias}, {names.key, std::string_view{}}, {names.value, names.value_bias}})
+    specs.linear(part, {h, h}, c.attention_bias && (names.query_bias.empty() || !bias.empty()),
+                 {.fused = names.fused,
+                  .place = place++,
+                  .count = names.fused.empty() ? 1 : 3,
+                  .turned = c.neighbours && part != names.value ? c.head_size() : 0,
+                  .head = names.query_bias.empty() ? 0 : c.head_size(),
+                  .bias = bias});
+  if (c.uses_places() && !c.shared_projections) {
+    if (c.of_keys) specs.linear(names.place_key, {h, h}, names.query_bias.empty());
+    if (c.of_queries) specs.linear(names.place_query, {h, h}, true);
+  }
   specs.down(names.out, h, h, c.attention_bias, deviation);
   if (layer > 0 || !dialect.embeds.norm_is_first) specs.norm(names.norm1, h, c.norm_bias);
   if (!names.gate.empty()) specs.linear(names.gate, {h, f}, c.mlp_bias, {names.fused_gate, 0, 2});
@@ -148,11 +182,20 @@ std::vector<HostTable> bert_tables(const BertConfig& c, std::int64_t length) {
   std::vector<HostTable> out = rope_tables(block.rotary, length);
   if (!dialect_of(c.kind).relative.empty())
     out.push_back({kDistances, by_bucket(kMpnetBuckets, true, 2 * length - 1, 1 - length)});
+  if (c.uses_places())
+    for (const auto& [name, backwards] : {std::pair{kForwards, false}, {kBackwards, true}})
+      if (backwards ? c.of_queries : c.of_keys)
+        out.push_back({name, by_place(places_of(c), c.position_buckets > 0, length, backwards)});
   if (!hides_far(block.attention, length)) return out;
   HostTable& near = out.emplace_back(kNear);
   for (std::int64_t d = 1 - length; d < length; ++d)
     near.values.push_back(std::abs(d) <= block.attention.window / 2 ? 1.0F : 0.0F);
   return out;
+}
+
+Buckets places_of(const BertConfig& c) {
+  const std::int64_t most = c.max_relative_positions > 0 ? c.max_relative_positions : c.max_position_embeddings;
+  return {.count = c.position_buckets > 0 ? c.position_buckets : most, .most = most};
 }
 
 bool hides_far(const AttentionArch& attention, std::int64_t length) {

@@ -25,9 +25,14 @@ void number_behind(std::vector<WeightSpec>& specs, const BertDialect& dialect);
 /// Names of tables: ones at the bucket of each distance [buckets, 2 * length - 1], and where a distance is within the
 /// window of layers that have one [1, 2 * length - 1]; the first distance is 1 - length.
 inline constexpr const char *kDistances = "distances", *kNear = "near";
+/// Ones at the relative place of each distance, as PlaceTable has them.
+inline constexpr const char *kForwards = "places", *kBackwards = "places_back";
 /// The buckets of MPNet's bias, which its configuration cannot change. Source: transformers, modeling_mpnet.py,
 /// compute_position_bias() and relative_position_bucket().
 inline constexpr Buckets kMpnetBuckets{.count = 32, .most = 128};
+
+/// The relative places of one side.
+Buckets places_of(const BertConfig& config);
 
 /// The tables of a step with sequences of `length` tokens: these, and those of rotary positions.
 std::vector<HostTable> bert_tables(const BertConfig& config, std::int64_t length);

@@ -38,11 +38,13 @@ enum class BertKind {
   kErnie,
   kXlm,
   kFlaubert,
-  kRoFormer
+  kRoFormer,
+  kDeberta,
+  kDebertaV2
 };
 
 /// The tables of config.json's keys.
-enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm };
+enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm, kDeberta };
 
 struct BertConfig;
 
@@ -51,6 +53,7 @@ struct BertConfig;
 struct BertEmbeddingNames {
   std::string_view tokens = "embeddings.word_embeddings", positions = "embeddings.position_embeddings",
                    types = "embeddings.token_type_embeddings", norm = "embeddings.LayerNorm";
+  std::string_view places{}, places_norm{};  // of relative places
 };
 
 /// ERNIE's table of tasks, behind the prefix.
@@ -68,6 +71,10 @@ struct MaskedHeadNames {
 struct BertLayerNames {
   std::string_view query, key, value, out, norm1, up, down, norm2;
   std::string_view fused{}, gate{}, fused_gate{};
+  std::string_view place_key{}, place_query{};  // of relative places
+  /// Where a file has these biases by themselves: then keys and the places of keys have none, and `fused` has queries,
+  /// keys and values of each head side by side.
+  std::string_view query_bias{}, value_bias{};
   bool numbered_behind = false;
 };
 
@@ -100,7 +107,7 @@ struct BertDialect {
   BertEmbeddingNames embedding{};
   std::string_view projection{};  // from embeddings of embedding_size to hidden_size; empty: they are as wide
   std::string_view relative{};    // the table of a bias by distance, of which layers share one
-  std::string_view last_norm{};   // behind the layers
+  std::string_view last_norm{};              // behind the layers
   NormPlace norms = NormPlace::kAfterSum;
   BertEmbeddingTraits embeds{};
   BertHeadTraits heads{};
@@ -138,8 +145,21 @@ struct ModernBertMore {
   Activation classifier_activation = Activation::kGelu;
 };
 
+/// The same of DeBERTa. Source: He et al., arXiv:2006.03654 and arXiv:2111.09543.
+struct DebertaMore {
+  bool absolute = true;                      // positions are rows of a table that is added to the tokens
+  bool relative_attention = false;           // scores depend on relative places,
+  bool of_keys = false, of_queries = false;  // of keys, of queries
+  bool shared_projections = false;           // which the layers of content project
+  bool normed_places = false;
+  std::int64_t position_buckets = -1;        // of each side; not positive: each distance has a place
+  std::int64_t max_relative_positions = -1;  // not positive: as many as positions
+
+  bool uses_places() const { return relative_attention && (of_keys || of_queries); }
+};
+
 /// A BERT encoder with its head. The defaults are Hugging Face's, for keys that older files leave out.
-struct BertConfig : BertMore, ModernBertMore {
+struct BertConfig : BertMore, ModernBertMore, DebertaMore {
   BertKind kind = BertKind::kBert;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -168,6 +188,9 @@ struct BertConfig : BertMore, ModernBertMore {
   std::int64_t first_position() const {
     return dialect_of(kind).embeds.places_after_pad && !rotary ? pad_token_id + 1 : 0;
   }
+  /// Whether tokens have rows of a table of positions, and of one of types.
+  bool has_positions() const { return !dialect_of(kind).embedding.positions.empty() && !rotary && absolute; }
+  bool has_types() const { return !dialect_of(kind).embedding.types.empty() && type_vocab_size > 0; }
   operator ModelPtr() const;  // make_model()
 };
 

@@ -65,14 +65,14 @@ class Bert : EncoderGraph {
 
   /// The embedding of token types: one per type, the same for all, or none.
   ValueId token_type(std::int64_t tokens) {
-    if (names_.embedding.types.empty()) return runtime::kNoValue;
+    if (!config_.has_types()) return runtime::kNoValue;
     const std::string table = embedding(names_.embedding.types) + ".weight";
     if (names_.embeds.one_type) return net_.w(table);
     return rows_of("token_type", table, net_.input("token_type_ids", tokens, 1, isa::Dtype::kInt32));
   }
 
   ValueId position(std::int64_t batch) {
-    if (names_.embedding.positions.empty() || config_.rotary) return runtime::kNoValue;
+    if (!config_.has_positions()) return runtime::kNoValue;
     return graph_.add1(runtime::kPositions, "position", {net_.w(embedding(names_.embedding.positions) + ".weight")},
                        runtime::PositionsAttrs{.batch = batch,
                                                .seq = step_.kind.length,
@@ -131,6 +131,22 @@ class Bert : EncoderGraph {
     net_.declare_rotary(arch_.rotary, length, runtime::Kind::kInput);
     if (!names_.relative.empty()) distances_ = table(kDistances, kMpnetBuckets.count);
     if (hides_far(arch_.attention, length)) near_ = table(kNear, 1);
+    const auto ones = [&](const char* name) {
+      return graph_.tensor(name, 2 * length - 1, 2 * places_of(config_).count, net_.numerics().activation,
+                           runtime::Kind::kInput);
+    };
+    if (arch_.attention.places.of_keys) places_.forwards = ones(kForwards);
+    if (arch_.attention.places.of_queries) places_.backwards = ones(kBackwards);
+  }
+
+  /// The relative places of a micro-batch, which its layers share.
+  PlaceTable places_of_layers() {
+    PlaceTable out = places_;
+    if (!arch_.attention.places) return out;
+    enter("places");
+    out.rows = net_.w(embedding(names_.embedding.places) + ".weight");
+    if (config_.normed_places) out.rows = norm("norm", out.rows, embedding(names_.embedding.places_norm));
+    return out;
   }
 
   ValueId encode() {
@@ -141,9 +157,10 @@ class Bert : EncoderGraph {
     mask_ = net_.hidden("mask", seen, net_.numerics().softmax);
     ValueId x = embed(ids, batch);
     const Biases bias = biases();
+    const PlaceTable places = places_of_layers();
     for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
       x = layer(x, l, config_.num_hidden_layers, names_.layer(l),
-                {.mask = mask_, .bias = arch_.attention.window_of(l) > 0 ? bias.windowed : bias.all});
+                {.mask = mask_, .bias = arch_.attention.window_of(l) > 0 ? bias.windowed : bias.all, .places = places});
     if (names_.last_norm.empty()) return x;
     enter("norm");
     return norm("norm", x, std::string{names_.last_norm});
@@ -240,6 +257,7 @@ class Bert : EncoderGraph {
   const BertConfig& config_;
   const BertDialect& names_;
   ValueId distances_ = runtime::kNoValue, near_ = runtime::kNoValue;  // tables
+  PlaceTable places_;                                                 // without its rows
   ValueId mask_ = runtime::kNoValue;                                  // of the present micro-batch
 };
 
@@ -261,8 +279,10 @@ double bert_flops(const BertConfig& c, const Step& step, double adapters) {
              length = static_cast<double>(step.kind.length);
   const double mlp = dialect_of(c.kind).in_layer.gate.empty() ? 2 : 3;
   const auto layers = static_cast<double>(c.num_hidden_layers), embedded = static_cast<double>(c.embedding_width());
+  const double scores = 2 + (c.uses_places() ? (c.of_keys ? 1 : 0) + (c.of_queries ? 1 : 0) : 0);
   ForwardFlops forward{.linear = layers * 2 * tokens * (4 * h * h + mlp * h * f),
-                       .others = layers * 4 * tokens * length * h + tokens * adapters};
+                       .others = layers * 2 * scores * tokens * length * h + tokens * adapters};
+  forward.linear += layers * (scores - 2) * 4 * static_cast<double>(places_of(c).count) * h * h;
   if (has_projection(c)) forward.linear += 2 * tokens * h * embedded;
   const auto labels = static_cast<double>(c.num_labels());
   const BertDialect& dialect = dialect_of(c.kind);

@@ -24,6 +24,8 @@ constexpr LayerOps kBertLayer{.forward = 70, .backward = 118, .core = 23};
 /// Layers that turn queries and keys: tests/golden/make/count_ops.py prints how many more they have than BERT's.
 constexpr LayerOps kEsmLayer{.forward = 70 + 38, .backward = 118 + 27, .core = 23};
 constexpr LayerOps kModernBertLayer{.forward = 70 + 3, .backward = 118 - 23, .core = 23};
+/// Layers with scores by place, which transformers' DeBERTa writes with a dropout of its own: the same.
+constexpr LayerOps kDebertaLayer{.forward = 70 + 68, .backward = 118 + 66, .core = 23};
 constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
 constexpr EncoderOps kBertClassifier{18, 38};
 constexpr EncoderOps kBertTokens{13, 21};
@@ -42,6 +44,10 @@ std::vector<std::string> left_out(const BertDialect& dialect) {
   if (dialect.keys == BertKeys::kXlm)
     out.insert(out.end(),
                {"pred_layer.*", "sequence_summary.*", prefix + "position_ids", prefix + "lang_embeddings.*"});
+  if (dialect.keys == BertKeys::kDeberta)
+    out.insert(out.end(),
+               {"pooler.*", "lm_predictions.*", "mask_predictions.*", prefix + "embeddings.position_embeddings.weight",
+                prefix + "encoder.LayerNorm.*", prefix + "encoder.rel_embeddings.weight"});
   if (dialect.kind == BertKind::kRoFormer) out.push_back(prefix + "encoder.embed_positions.weight");
   if (dialect.kind == BertKind::kEsm)
     out.insert(out.end(), {prefix + "contact_head.*", "*.rotary_embeddings.inv_freq",
@@ -56,6 +62,7 @@ TensorNames names_of(const BertConfig& c) {
                     .tops = {"embeddings.", "encoder.", "transformer.", "pooler.", "layers.", "final_norm."},
                     .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
                     .left_out = left_out(dialect)};
+  if (dialect.pooled.starts_with("pooler.")) std::erase(names.tops, "pooler.");  // it is outside the encoder
   if (dialect.keys == BertKeys::kXlm)
     names.tops = {"embeddings.", "position_embeddings.", "lang_embeddings.", "attentions.", "layer_norm", "ffns."};
   if (c.head == Head::kPretraining || c.head == Head::kMaskedTokens) {
@@ -121,7 +128,10 @@ class BertModel final : public ConfigModel<BertConfig> {
                             : step.kind.head == Head::kPretraining  ? kBertPretraining
                             : step.kind.head == Head::kMaskedTokens ? kBertMasked
                                                                     : kBertClassifier;
-    const LayerOps kind = !config_.rotary ? kBertLayer : config_.local_attention > 0 ? kModernBertLayer : kEsmLayer;
+    const LayerOps kind = config_.uses_places()         ? kDebertaLayer
+                          : !config_.rotary             ? kBertLayer
+                          : config_.local_attention > 0 ? kModernBertLayer
+                                                        : kEsmLayer;
     const std::vector<WeightSpec> all = weights();
     const LayerOps layer = with_recomputation(with_adapter_ops(kind, lora(), all), step.plan.recompute);
     return {n * layer.forward + kBertEmbeddings.forward + head.forward,
@@ -176,11 +186,13 @@ void embedding_weights(SpecList& list, const BertConfig& c, bool masked) {
   list.tensor(full(names.tokens) + ".weight", {c.vocab_size, width}, Init::kNormalPadZero, false,
               TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
-  if (!names.positions.empty() && !c.rotary) list.embedding(full(names.positions), c.max_position_embeddings, width);
-  if (!names.types.empty()) list.embedding(full(names.types), c.type_vocab_size, width);
+  if (c.has_positions()) list.embedding(full(names.positions), c.max_position_embeddings, width);
+  if (c.has_types()) list.embedding(full(names.types), c.type_vocab_size, width);
   if (c.use_task_id) list.embedding(full(kTaskTypes), c.task_type_vocab_size, width);
   if (!names.norm.empty() && c.norm_before) list.layer_norm(full(names.norm), width, c.norm_bias);
   if (has_projection(c)) list.linear(std::string{dialect.projection}, width, c.hidden_size);
+  if (c.uses_places()) list.embedding(full(names.places), 2 * places_of(c).count, c.hidden_size);
+  if (c.uses_places() && c.normed_places) list.layer_norm(full(names.places_norm), c.hidden_size);
   if (dialect.relative.empty()) return;
   // [heads, buckets] on the device, because heads are rows of the scores
   list.tensor(fmt::format("{}.weight", dialect.relative), {kMpnetBuckets.count, c.num_attention_heads}, Init::kNormal,

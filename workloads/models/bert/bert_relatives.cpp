@@ -252,7 +252,31 @@ constexpr BertDialect roformer() {
   d.defaults = [](BertConfig& c) { c.rotary = c.neighbours = true, c.max_position_embeddings = 1536; };
   return d;
 }
+/// He et al., arXiv:2111.09543.
+constexpr BertDialect deberta_v2() {
+  BertDialect d = like_bert(BertKind::kDebertaV2, "DeBERTa-v2", "deberta-v2", "DebertaV2");
+  d.prefix = "deberta.", d.layers = "deberta.encoder.layer.", d.pooled = "pooler.dense";
+  d.in_layer.query = "attention.self.query_proj", d.in_layer.key = "attention.self.key_proj";
+  d.in_layer.value = "attention.self.value_proj";
+  d.in_layer.place_key = "attention.self.pos_key_proj", d.in_layer.place_query = "attention.self.pos_query_proj";
+  d.embedding.places = "encoder.rel_embeddings", d.embedding.places_norm = "encoder.LayerNorm";
+  d.projection = "deberta.embeddings.embed_proj", d.heads.pooled_fn = isa::Fn::kGelu, d.keys = BertKeys::kDeberta;
+  d.defaults = [](BertConfig& c) { c.type_vocab_size = 0, c.layer_norm_eps = 1e-7; };
+  return d;
+}
+/// He et al., arXiv:2006.03654.
+constexpr BertDialect deberta() {
+  BertDialect d = deberta_v2();
+  d.kind = BertKind::kDeberta, d.family = "DeBERTa", d.type = "deberta", d.architecture = "Deberta";
+  d.in_layer.query = "attention.self.query", d.in_layer.key = "attention.self.key";
+  d.in_layer.value = "attention.self.value", d.in_layer.fused = "attention.self.in_proj";
+  d.in_layer.query_bias = "attention.self.q_bias", d.in_layer.value_bias = "attention.self.v_bias";
+  d.in_layer.place_key = "attention.self.pos_proj", d.in_layer.place_query = "attention.self.pos_q_proj";
+  return d;
+}
 constexpr std::array kBertDialects = {roformer(),
+                                      deberta(),
+                                      deberta_v2(),
                                       like_bert(BertKind::kBert, "BERT", "bert", "Bert"),
                                       roberta(),
                                       kDistilBert,

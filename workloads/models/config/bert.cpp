@@ -151,6 +151,7 @@ std::span<const Field<B>> fields_of(BertKind kind) {
     case BertKeys::kDistilBert: return kDistilBertFields;
     case BertKeys::kModernBert: return modern_bert_fields();
     case BertKeys::kXlm: return xlm_fields();
+    case BertKeys::kDeberta: return deberta_fields();
   }
   return {};
 }

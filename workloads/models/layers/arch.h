@@ -40,6 +40,15 @@ struct LatentArch {
   double eps = 1e-6;         // of the norms between
 };
 
+/// Scores that depend on places too: of a query and the place of its key, of a key and the place of its query. Places
+/// are relative, rows of one table that each layer projects. Source: He et al., arXiv:2006.03654, section 3.1.
+struct PlacesArch {
+  bool of_keys = false, of_queries = false;
+  double dropout = 0;  // of the table, before it is projected
+
+  explicit operator bool() const { return of_keys || of_queries; }
+};
+
 struct AttentionArch {
   std::int64_t heads = 0, kv_heads = 0, head = 0;  // head: elements of one
   bool causal = true;                              // a token sees no later ones
@@ -56,6 +65,7 @@ struct AttentionArch {
   std::optional<NormArch> norm{};  // of queries and keys; none: as the layer's
   double clip = 0;                 // queries, keys and values are kept within it; 0: they are not
   LatentArch latent{};
+  PlacesArch places{};
   std::vector<double> slopes{};  // of each head: its key's number times this is added to a score; empty: nothing is
 
   std::int64_t value() const { return latent.keys > 0 ? latent.values : head; }  // elements of a head's values
@@ -150,8 +160,9 @@ struct AttentionNames {
   /// Whose rows are in so many groups of whole heads, each with its queries, its keys and its values; 0: one for each
   /// head of keys.
   std::int64_t fused_groups = 1;
-  bool values_first = false;  // before the keys
-  bool listed_norms = false;  // a file has the norms' weights head by head, as NAME.norms.0
+  bool values_first = false;               // before the keys
+  std::string place_key{}, place_query{};  // of the table of places
+  bool listed_norms = false;               // a file has the norms' weights head by head, as NAME.norms.0
   /// With LatentArch: the projections between, their norms, and the part of a key that turns. A file has both
   /// projections of keys and values in one tensor, and behind them those of all heads in `fused`.
   std::string query_low{}, query_low_norm{}, low{}, low_norm{}, turned{}, low_fused{};

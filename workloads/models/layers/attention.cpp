@@ -54,6 +54,49 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
   return graph_.add(runtime::kAttention, label, in, attrs)[0];
 }
 
+ValueId Layers::place_scores(const std::vector<ValueId>& qkv, const AttentionArch& arch, const PlaceTable& table,
+                             const std::string& key, const std::string& query) {
+  const ValueId rows = dropout("attention.places.dropout", table.rows, arch.places.dropout);
+  const runtime::MatmulAttrs spread{.alpha = arch.score_scale(), .dtype = numerics().activation};
+  ValueId sum = runtime::kNoValue;
+  if (arch.places.of_keys) {
+    const ValueId places = linear("attention.place_key", rows, key);
+    sum = by_distance("attention.key_places", qkv[0], matmul("attention.place_keys", table.forwards, places, spread),
+                      arch, false);
+  }
+  if (arch.places.of_queries) {
+    const ValueId places = linear("attention.place_query", rows, query);
+    const ValueId more = by_distance("attention.query_places", qkv[1],
+                                     matmul("attention.place_queries", table.backwards, places, spread), arch, true);
+    sum = sum == runtime::kNoValue ? more : add("attention.places", sum, more);
+  }
+  return sum;
+}
+
+/// Products of each row of x with the places of all distances, of which the rows of scores, or their columns if
+/// `turned`, begin one further left each.
+ValueId Layers::by_distance(const std::string& label, ValueId x, ValueId places, const AttentionArch& arch,
+                            bool turned) {
+  const std::int64_t batch = program_.batch, length = program_.length, width = arch.query_size();
+  const std::int64_t distances = 2 * length - 1, step = distances - 1, rows = batch * arch.heads;
+  const ValueId products = graph_.add1(runtime::kBatchMatmul, label, {x, places},
+                                       runtime::BatchMatmulAttrs{.batch = {batch, arch.heads},
+                                                                 .m = length,
+                                                                 .k = arch.head,
+                                                                 .n = distances,
+                                                                 .x = {length * width, arch.head, width, 1},
+                                                                 .w = {0, arch.head, 1, width},
+                                                                 .dtype = numerics().activation,
+                                                                 .operand = numerics().operand});
+  return graph_.add1(runtime::kMove, label + ".shift", {products},
+                     runtime::MoveAttrs{.sizes = {rows, length, length},
+                                        .strides = {length * distances, turned ? 1 : step, turned ? step : 1},
+                                        .first = length - 1,
+                                        .rows = rows * length,
+                                        .cols = length,
+                                        .dtype = numerics().activation});
+}
+
 ValueId Layers::clipped(const std::string& label, ValueId x, double limit) {
   return limit > 0 ? graph_.add1(runtime::kClamp, label, {x}, runtime::ClampAttrs{.limit = limit}) : x;
 }

@@ -193,6 +193,9 @@ ValueId Block::attention(ValueId h) {
   const AttentionArch& arch = arch_.attention;
   const std::string label = "attention.heads";
   const Mode mode = net_.program().mode;
+  const ValueId bias =
+      arch.places ? net_.place_scores(qkv, arch, inputs_.places, name(names.place_key), name(names.place_query))
+                  : inputs_.bias;
   const ValueId context = mode == Mode::kToken
                               ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
                               : net_.heads(label, qkv, arch,
@@ -200,7 +203,7 @@ ValueId Block::attention(ValueId h) {
                                             .causal = arch.causal,
                                             .window = arch.causal ? arch.window_of(number_) : 0,
                                             .mask = inputs_.mask,
-                                            .bias = inputs_.bias});
+                                            .bias = bias});
   if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);
   return net_.row_split("attention.output", context, name(names.out));
 }

@@ -28,6 +28,7 @@ struct LayerInputs {
   Caches caches{};                            // its own, when text is written
   runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key
   runtime::ValueId bias = runtime::kNoValue;  // of each head's scores, or of any head's
+  PlaceTable places{};                        // of a layer that has scores of them
 };
 
 class Block {

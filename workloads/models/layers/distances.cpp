@@ -25,4 +25,26 @@ std::vector<float> by_bucket(const Buckets& b, bool both_ways, std::int64_t colu
   return out;
 }
 
+std::int64_t log_bucket_of(std::int64_t distance, const Buckets& b) {
+  const std::int64_t middle = b.count / 2, far = std::abs(distance);
+  if (far <= middle) return distance;
+  // In fp32, as PyTorch computes it.
+  const float ratio = std::log(static_cast<float>(far) / static_cast<float>(middle)) /
+                      static_cast<float>(std::log(static_cast<double>(b.most - 1) / static_cast<double>(middle)));
+  const auto further = static_cast<std::int64_t>(std::ceil(ratio * static_cast<float>(middle - 1)));
+  return (distance > 0 ? 1 : -1) * (middle + further);
+}
+
+std::vector<float> by_place(const Buckets& b, bool log, std::int64_t length, bool backwards) {
+  const std::int64_t distances = 2 * length - 1, rows = 2 * b.count;
+  std::vector<float> out(static_cast<std::size_t>(distances * rows));
+  for (std::int64_t d = 0; d < distances; ++d) {
+    const std::int64_t distance = backwards ? d - length + 1 : length - 1 - d;
+    const std::int64_t row =
+        std::clamp<std::int64_t>((log ? log_bucket_of(distance, b) : distance) + b.count, 0, rows - 1);
+    out[static_cast<std::size_t>(d * rows + row)] = 1;
+  }
+  return out;
+}
+
 }  // namespace workloads

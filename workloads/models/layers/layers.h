@@ -67,6 +67,12 @@ struct Caches {
   runtime::ValueId keys = runtime::kNoValue, values = runtime::kNoValue;
 };
 
+/// Relative places as attention reads them: their table, and ones at the row of each distance between a query and its
+/// key, forwards and backwards [2 * tokens - 1, rows].
+struct PlaceTable {
+  runtime::ValueId rows = runtime::kNoValue, forwards = runtime::kNoValue, backwards = runtime::kNoValue;
+};
+
 /// Inputs of a loss, by their names, and the loss as an output.
 struct LossNames {
   const char *labels = "labels", *weights = "weights", *loss = "loss";
@@ -157,6 +163,10 @@ class Layers {
 
   /// The heads' contexts, side by side, of queries, keys and values.
   ValueId heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch, const Seen& seen);
+  /// The bias of all scores [texts * heads * tokens, tokens] by the places of keys and queries, whose projections the
+  /// names are.
+  ValueId place_scores(const std::vector<ValueId>& qkv, const AttentionArch& arch, const PlaceTable& table,
+                       const std::string& key, const std::string& query);
   /// As above, for a token, whose keys and values go to the caches. `window`: of the layer; 0: none.
   ValueId cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
                        const Caches& caches, std::int64_t window = 0);
@@ -180,6 +190,7 @@ class Layers {
 
  private:
   ValueId partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {});
+  ValueId by_distance(const std::string& label, ValueId x, ValueId places, const AttentionArch& arch, bool turned);
   ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name);
   std::vector<ValueId> skinny(ValueId x, const std::vector<std::string>& names, bool bias = true) const;
   ValueId gain(const std::string& label, const NormArch& arch, const std::string& name);
