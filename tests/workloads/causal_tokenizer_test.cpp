@@ -90,6 +90,60 @@ TEST(SentencePiece, BosIsAddedAsTheConfigSays) {
   EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"tokenizer.model", "not a SentencePiece model"}));
 }
 
+// DeBERTa's files, and XLM-RoBERTa's: transformers, tokenization_deberta_v2.py and tokenization_xlm_roberta.py.
+TEST(SentencePiece, EncodersSurroundOneTextAndTwo) {
+  const Scratch s;
+  std::filesystem::copy(data("tiny.model"), s / "spm.model");
+  const auto deberta = load_tokenizer(s.path());
+  const std::vector<std::int32_t> a = deberta->tokenize("a", "t"), b = deberta->tokenize("b", "t");
+  ASSERT_EQ(a.size() + b.size(), 2u);
+  EXPECT_THAT(deberta->encode("a").ids, ElementsAre(1, a[0], 2));
+  EXPECT_THAT(deberta->encode_pair("a", "b").ids, ElementsAre(1, a[0], 2, b[0], 2));
+  EXPECT_THAT(deberta->encode_pair("a", "b").token_types, ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_EQ(deberta->mask_id(), 600);
+  s.write("tokenizer_config.json", R"({"do_lower_case": true})");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"do_lower_case"}));
+  std::filesystem::remove(s / "tokenizer_config.json");
+  std::filesystem::rename(s / "spm.model", s / "sentencepiece.bpe.model");
+  const auto roberta = load_tokenizer(s.path());
+  EXPECT_THAT(roberta->encode_pair("a", "b").ids, ElementsAre(0, a[0] + 1, 2, 2, b[0] + 1, 2));
+  EXPECT_EQ(roberta->vocab_size(), 602u);
+  EXPECT_EQ(roberta->mask_id(), 601);
+  EXPECT_EQ(roberta->pad_id(), 1);
+  EXPECT_EQ(roberta->decode(roberta->encode("a b").ids, true), "a b");
+  s.write("config.json", R"({"model_type": "camembert"})");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"model_type", "camembert"}));
+}
+
+// RoBERTa's, and a template's, as Hugging Face tokenizers' processors/roberta.rs and template.rs have them.
+TEST(BpeTokenizer, PairsAreSurroundedAsTheFileSays) {
+  const Scratch s;
+  json file = read_json_file(data("gpt2.json"));
+  const auto pair = [&](const json& processor) {
+    file["post_processor"] = processor;
+    s.write("tokenizer.json", file.dump());
+    const auto t = load_tokenizer(s.path());
+    EXPECT_EQ(t->encode_pair("a", "b").ids.size(), 2 + t->added_tokens(true));
+    std::vector<std::int32_t> ids = t->encode_pair("a", "b").ids;
+    std::erase(ids, t->tokenize("a", "t").at(0)), std::erase(ids, t->tokenize("b", "t").at(0));
+    return ids;
+  };
+  const json cls = {"x", 5}, sep = {"y", 6};
+  EXPECT_THAT(pair({{"type", "RobertaProcessing"}, {"sep", sep}, {"cls", cls}}), ElementsAre(5, 6, 6, 6));
+  EXPECT_THAT(pair({{"type", "BertProcessing"}, {"sep", sep}, {"cls", cls}}), ElementsAre(5, 6, 6));
+  const auto special = [](const char* name) { return json{{"SpecialToken", {{"id", name}, {"type_id", 0}}}}; };
+  const auto text = [](const char* name) { return json{{"Sequence", {{"id", name}, {"type_id", 0}}}}; };
+  json both = {{"type", "TemplateProcessing"},
+               {"single", {special("x"), text("A"), special("y")}},
+               {"pair", {special("x"), text("A"), special("y"), text("B"), special("y")}},
+               {"special_tokens", {{"x", {{"ids", {5}}}}, {"y", {{"ids", {6}}}}}}};
+  EXPECT_THAT(pair(both), ElementsAre(5, 6, 6));
+  both["pair"] = {special("x"), text("B"), special("y"), text("A"), special("y")};
+  EXPECT_TRUE(fails(Fault::kData, [&] { pair(both); }, {"another order"}));
+  both["pair"] = {text("A"), special("y"), text("B"), special("y")};
+  EXPECT_TRUE(fails(Fault::kData, [&] { pair(both); }, {"around two texts"}));
+}
+
 TEST(Llama2cTokenizer, AgreesWithRunC) {
   if (tests::stories().empty()) GTEST_SKIP() << tests::kNoStories;
   const auto t = load_tokenizer(tests::stories());
@@ -188,7 +242,7 @@ TEST(BpeFiles, UnsupportedFeaturesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, gpt2("/pre_tokenizer", nullptr), {"byte-level"}));
   EXPECT_TRUE(fails(Fault::kData, gpt2("/added_tokens/0/id", 3), {"<|endoftext|>", "3"}));
   EXPECT_TRUE(fails(Fault::kData, gpt2("/added_tokens/0/single_word", true), {"single_word"}));
-  EXPECT_TRUE(fails(Fault::kData, gpt2("/post_processor", {{"type", "BertProcessing"}}), {"BertProcessing"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/post_processor", {{"type", "TurnedProcessing"}}), {"TurnedProcessing"}));
   EXPECT_TRUE(fails(Fault::kData, llama3((split + "pattern").c_str(), {{"Regex", "(\\w+"}}), {"(\\w+", "parenthes"}));
   EXPECT_TRUE(fails(Fault::kData, llama3((split + "behavior").c_str(), "Removed"), {"Isolated"}));
   EXPECT_TRUE(fails(Fault::kData, llama3("/post_processor/processors/1/special_tokens", json::object()),

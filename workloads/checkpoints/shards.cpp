@@ -25,8 +25,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kShardIndex = "shards.json";
 constexpr int kVersion = 2;
-constexpr std::array kTokenizerFiles = {"tokenizer.json",        "tokenizer.model",         "spiece.model",
-                                        "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
+constexpr std::array kTokenizerFiles = {"tokenizer.json",
+                                        "tokenizer.model",
+                                        "spiece.model",
+                                        "spm.model",
+                                        "sentencepiece.bpe.model",
+                                        "tokenizer_config.json",
+                                        "special_tokens_map.json",
+                                        "vocab.txt",
                                         "generation_config.json"};
 
 /// As the index names them: config.json says of which task a model was saved, not for which one it is trained.

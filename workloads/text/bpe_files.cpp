@@ -161,25 +161,46 @@ class BpeReader {
     }
   }
 
-  /// Only texts with fixed tokens before and after them.
+  /// Only texts with fixed tokens around them.
   void read_post_processor() {
     for (const json& part : parts_of(file_, "post_processor", "processors", path_)) {
-      require_type(part, "post_processor", {"ByteLevel", "TemplateProcessing"}, path_);
+      require_type(part, "post_processor", {"ByteLevel", "TemplateProcessing", "RobertaProcessing", "BertProcessing"},
+                   path_);
       if (part.at("type") == "ByteLevel") continue;  // moves offsets, not ids
-      bool after = false;
-      for (const json& item : field(part, "single", path_)) {
-        if (item.contains("Sequence")) {
-          if (after) refuse("post_processor repeats the text");
-          after = true;
-          continue;
-        }
-        const std::string name = text_at(field(item, "SpecialToken", path_), "id", "", path_);
-        const json& special = field(field(part, "special_tokens", path_), name.c_str(), path_);
-        for (const json& id : field(special, "ids", path_))
-          (after ? parts_.after : parts_.before).push_back(checked_id(id));
+      if (part.at("type") != "TemplateProcessing") {
+        const auto id_of = [&](const char* name) { return checked_id(field(part, name, path_).at(1)); };
+        parts_.before = {id_of("cls")}, parts_.after = {id_of("sep")};
+        parts_.between.emplace(part.at("type") == "RobertaProcessing" ? 2 : 1, id_of("sep"));
+        continue;
       }
-      if (!after) refuse("post_processor leaves the text out");
+      const auto single = around_texts(part, "single", 1);
+      parts_.before = single[0], parts_.after = single[1];
+      if (!part.contains("pair")) continue;
+      const auto pair = around_texts(part, "pair", 2);
+      const bool alike = pair[0] == parts_.before && pair[2] == parts_.after;
+      if (alike)
+        parts_.between = pair[1];
+      else if (pair[0].size() + pair[1].size() + pair[2].size() > 0)  // the library's own form of pairs has none
+        refuse("post_processor has other tokens around two texts than around one");
     }
+  }
+
+  /// The tokens of a template before, between and behind its `count` texts.
+  std::vector<std::vector<std::int32_t>> around_texts(const json& part, const char* form, std::size_t count) const {
+    std::vector<std::vector<std::int32_t>> out(1);
+    for (const json& item : field(part, form, path_)) {
+      if (item.contains("Sequence")) {
+        if (text_at(item.at("Sequence"), "id", "", path_) != (out.size() == 1 ? "A" : "B"))
+          refuse("post_processor has its texts in another order, or one twice");
+        out.emplace_back();
+        continue;
+      }
+      const std::string name = text_at(field(item, "SpecialToken", path_), "id", "", path_);
+      const json& special = field(field(part, "special_tokens", path_), name.c_str(), path_);
+      for (const json& id : field(special, "ids", path_)) out.back().push_back(checked_id(id));
+    }
+    if (out.size() != count + 1) refuse("post_processor leaves a text out, or repeats it");
+    return out;
   }
 
   std::int32_t checked_id(const json& id) const {
@@ -198,7 +219,7 @@ class BpeReader {
     };
     parts_.bos = first_of({"<s>", "<|begin_of_text|>", "<|endoftext|>"});
     parts_.eos = first_of({"</s>", "<|end_of_text|>", "<|endoftext|>"});
-    const auto pad = first_of({"<pad>", "<|finetune_right_pad_id|>"});
+    const auto pad = first_of({"<pad>", "[PAD]", "<|finetune_right_pad_id|>"});
     parts_.pad = pad.value_or(parts_.eos.value_or(0));
   }
 

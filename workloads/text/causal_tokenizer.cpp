@@ -69,20 +69,25 @@ std::vector<std::int32_t> CausalTokenizer::tokenize(std::string_view text, std::
 }
 
 std::size_t CausalTokenizer::added_tokens(bool pair) const {
-  return (parts_.before.size() + parts_.after.size()) * (pair ? 2 : 1);
+  const std::size_t around = parts_.before.size() + parts_.after.size();
+  if (!pair) return around;
+  return around + (parts_.between ? parts_.between->size() : around);
 }
 
 Encoding CausalTokenizer::with_special_tokens(std::span<const std::int32_t> first,
                                               std::optional<std::span<const std::int32_t>> second) const {
   Encoding encoding;
-  const auto append = [&](std::span<const std::int32_t> ids, std::int32_t type) {
-    encoding.ids.insert(encoding.ids.end(), parts_.before.begin(), parts_.before.end());
-    encoding.ids.insert(encoding.ids.end(), ids.begin(), ids.end());
-    encoding.ids.insert(encoding.ids.end(), parts_.after.begin(), parts_.after.end());
+  const auto append = [&](std::initializer_list<std::span<const std::int32_t>> parts, std::int32_t type) {
+    for (const auto& ids : parts) encoding.ids.insert(encoding.ids.end(), ids.begin(), ids.end());
     encoding.token_types.resize(encoding.ids.size(), type);
   };
-  append(first, 0);
-  if (second) append(*second, 1);
+  if (!second) {
+    append({parts_.before, first, parts_.after}, 0);
+  } else {
+    append({parts_.before, first, parts_.between.value_or(parts_.after)}, 0);
+    if (!parts_.between) append({parts_.before}, 1);
+    append({*second, parts_.after}, 1);
+  }
   encoding.length = encoding.ids.size();
   return encoding;
 }

@@ -1,4 +1,5 @@
-// Shared by the tokenizers of decoder models: tokens that are never split, and special tokens around a text.
+// Shared by tokenizers of subwords without words before them: tokens that are never split, and special tokens around a
+// text.
 #pragma once
 
 #include <map>
@@ -23,8 +24,9 @@ struct WholeToken {
 struct CausalParts {
   std::vector<std::string> vocabulary{};       // by id
   std::map<std::int32_t, WholeToken> whole{};  // by id
-  std::vector<std::int32_t> before{};          // around every text, also around the second of a pair
+  std::vector<std::int32_t> before{};          // around every text
   std::vector<std::int32_t> after{};
+  std::optional<std::vector<std::int32_t>> between{};  // of the texts of a pair; none: `after` and `before`
   std::optional<std::int32_t> bos{}, eos{};
   std::int32_t pad = 0;
   std::map<std::string, std::string> files{};  // files of save(): name to content

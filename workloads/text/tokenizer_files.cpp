@@ -16,7 +16,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 /// In order of preference.
-constexpr std::array<std::string_view, 5> kNames = {"spiece.model", "tokenizer.json", "tokenizer.model", "vocab.txt",
+constexpr std::array<std::string_view, 7> kNames = {"spiece.model",   "spm.model",       "sentencepiece.bpe.model",
+                                                    "tokenizer.json", "tokenizer.model", "vocab.txt",
                                                     "tokenizer.bin"};
 
 fs::path find_source(const fs::path& folder) {
