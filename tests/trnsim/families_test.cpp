@@ -101,6 +101,7 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"mbart-large", false},
                            {"opus-mt-en-de", false},
                            {"pegasus-large", false},
+                           {"m2m100-418m", false},
                            {"deit-tiny-distilled-patch16-224"}};
 
 workloads::ModelPtr small(const char* preset) {

@@ -159,6 +159,9 @@ constexpr std::array kFamilies = {
     FamilyRow{"Pegasus", "pegasus", "Pegasus",
               [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kPegasus)); },
               [] { return make_model(blank_bart(BartKind::kPegasus)); }},
+    FamilyRow{"M2M-100", "m2m_100", "M2M100",
+              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kM2m100)); },
+              [] { return make_model(blank_bart(BartKind::kM2m100)); }},
 };
 // clang-format on
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Trains a tiny BART: bart.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
-Written after transformers' modeling_bart.py, modeling_mbart.py, modeling_marian.py and modeling_pegasus.py. Stacks of
+Written after transformers' modeling_bart.py, modeling_mbart.py, modeling_marian.py, modeling_pegasus.py and
+modeling_m2m_100.py. Stacks of
 different depth, targets that are shorter than the sources, padded to their own lengths."""
 import json
 import math
@@ -29,9 +30,11 @@ FAMILIES = {
     "pegasus": {**BASE, "model_type": "pegasus", "architectures": ["PegasusForConditionalGeneration"],
                 "scale_embedding": True, "activation_function": "relu", "pad_token_id": 0, "eos_token_id": 1,
                 "decoder_start_token_id": 0, "encoder_layers": 3},
+    "m2m_100": {**BASE, "model_type": "m2m_100", "architectures": ["M2M100ForConditionalGeneration"],
+                "scale_embedding": True, "activation_function": "relu", "encoder_layers": 3},
 }
-FIRST = ("mbart", "pegasus")  # norms of a part's input
-WAVES = ("marian", "pegasus")  # positions are sines and cosines
+FIRST = ("mbart", "pegasus", "m2m_100")  # norms of a part's input
+WAVES = ("marian", "pegasus", "m2m_100")  # positions are sines and cosines
 
 
 def shapes(c):
@@ -92,7 +95,8 @@ class Model:
         scale = math.sqrt(c["d_model"]) if c["scale_embedding"] else 1.0
         x = torch.nn.functional.embedding(ids, self.w["model.shared.weight"], padding_idx=c["pad_token_id"]) * scale
         if self.waves:
-            x = x + sinusoids(ids.shape[1], c["d_model"]).to(x.dtype)
+            of = fairseq_sinusoids if c["model_type"] == "m2m_100" else sinusoids
+            x = x + of(ids.shape[1], c["d_model"]).to(x.dtype)
         else:
             x = x + self.w[p + "embed_positions.weight"][torch.arange(ids.shape[1]) + 2]
             x = self.norm(x, p + "layernorm_embedding")
@@ -114,13 +118,21 @@ class Model:
         later = (torch.triu(torch.ones(length, length), 1) * -1e9).to(kind)
         source = self.stack("encoder", ids, hidden, hidden)
         x = self.stack("decoder", targets, later, hidden, source)
-        return x @ w["model.shared.weight"].T + self.bias.to(kind)
+        logits = x @ w["model.shared.weight"].T
+        return logits if self.bias is None else logits + self.bias.to(kind)
 
 
 def sinusoids(length, size):
     """MarianSinusoidalPositionalEmbedding: sines, then cosines."""
     angles = torch.outer(torch.arange(length).double(), 10000.0 ** (-2 * torch.arange((size + 1) // 2).double() / size))
     return torch.cat((angles.sin(), angles.cos()[:, :size // 2]), 1)
+
+
+def fairseq_sinusoids(length, size):
+    """M2M100SinusoidalPositionalEmbedding: from the position behind padding's on, whose number is 1."""
+    waves = torch.exp(torch.arange(size // 2).double() * -(math.log(10000) / (size // 2 - 1)))
+    angles = torch.outer(torch.arange(2, length + 2).double(), waves)
+    return torch.cat((angles.sin(), angles.cos()), 1)
 
 
 def shifted(labels, c):
@@ -164,7 +176,7 @@ def greedy(model, w, ids, mask, tokens):
     return written[:, 1:].tolist()
 
 
-SEEDS = {"bart": 11, "mbart": 52, "marian": 30, "pegasus": 35}  # whose texts do not repeat one token
+SEEDS = {"bart": 11, "mbart": 52, "marian": 30, "pegasus": 35, "m2m_100": 94}  # whose texts do not repeat one token
 
 
 def make(family, folder, seed=None, changes=None, sizes=None, **drawn):
@@ -184,10 +196,13 @@ def make(family, folder, seed=None, changes=None, sizes=None, **drawn):
                                                          label_smoothing=chosen["smoothing"])
 
     weights, data = common.draw(shapes(config), drawn.get("deviation", 0.15)), batches(config)
-    model.bias = torch.randn(1, VOCAB) * 0.1  # a buffer: it is in the file and not trained
+    # a buffer: it is in the file and not trained
+    model.bias = torch.randn(1, VOCAB) * 0.1 if config["model_type"] != "m2m_100" else None
     adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
     common.train(folder, config, weights, data, loss_of, chosen, adapter)
-    common.write_safetensors(pathlib.Path(folder) / "model.safetensors", {**weights, "final_logits_bias": model.bias})
+    if model.bias is not None:
+        common.write_safetensors(pathlib.Path(folder) / "model.safetensors",
+                                 {**weights, "final_logits_bias": model.bias})
     if drawn:
         return
     exact = {name: tensor.double() for name, tensor in weights.items()}

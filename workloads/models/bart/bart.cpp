@@ -19,39 +19,50 @@ namespace {
 /// BartLearnedPositionalEmbedding.
 constexpr std::int64_t kFirstRow = 2;
 
-constexpr std::array kBartDialects = {BartDialect{BartKind::kBart, "BART", "bart", "Bart"},
-                                      BartDialect{BartKind::kMbart, "mBART", "mbart", "MBart", true, false, true},
-                                      BartDialect{BartKind::kMarian, "Marian", "marian", "Marian", false, true},
-                                      BartDialect{BartKind::kPegasus, "Pegasus", "pegasus", "Pegasus", true, true}};
+constexpr std::array kBartDialects = {
+    BartDialect{BartKind::kBart, "BART", "bart", "Bart"},
+    BartDialect{BartKind::kMbart, "mBART", "mbart", "MBart", true, false, true},
+    BartDialect{BartKind::kMarian, "Marian", "marian", "Marian", false, true},
+    BartDialect{BartKind::kPegasus, "Pegasus", "pegasus", "Pegasus", true, true},
+    BartDialect{BartKind::kM2m100, "M2M-100", "m2m_100", "M2M100", true, true, false, true}};
 
 bool norms_first(const BartConfig& c) { return dialect_of(c.kind).norms_first; }
 bool has_waves(const BartConfig& c) { return dialect_of(c.kind).waves; }
+bool has_bias(const BartConfig& c) { return !dialect_of(c.kind).of_fairseq; }
+/// Source: transformers, modeling_m2m_100.py, M2M100SinusoidalPositionalEmbedding.
+WaveArch waves_of(const BartConfig& c) {
+  if (!has_waves(c)) return {};
+  if (!dialect_of(c.kind).of_fairseq) return {.size = c.d_model};
+  return {.size = c.d_model, .first = c.pad_token_id + 1, .closed = true};
+}
 
 DecoderArch arch_of(const BartConfig& c) {
-  return {
-      .layers = c.encoder_layers + c.decoder_layers,
-      .hidden = c.d_model,
-      .vocabulary = c.vocab_size,
-      .positions = c.max_position_embeddings,
-      .blocks = ".layers.",
-      .block = {.norm = {.eps = 1e-5},
-                .attention = {.heads = c.heads,
-                              .kv_heads = c.heads,
-                              .head = c.heads > 0 ? c.d_model / c.heads : 0,
-                              .dropout = c.attention_dropout},
-                .mlp = {.size = c.ffn,
-                        .activation = device_function(c.activation_function),
-                        .dropout = c.activation_dropout,
-                        .bias = true},
-                .residual = {.norms = norms_first(c) ? NormPlace::kBefore : NormPlace::kAfterSum,
-                             .dropout = c.dropout}},
-      .embedding = {.name = "model.shared",
-                    .first_position = kFirstRow,
-                    .trains_padding = false,
-                    .scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1,
-                    .dropout = c.dropout},
-      .head = {.norm = norms_first(c) ? "model.decoder.layer_norm" : "", .name = "lm_head", .tied = true, .bias = true},
-      .end_tokens = {c.eos_token_id}};
+  return {.layers = c.encoder_layers + c.decoder_layers,
+          .hidden = c.d_model,
+          .vocabulary = c.vocab_size,
+          .positions = c.max_position_embeddings,
+          .blocks = ".layers.",
+          .block = {.norm = {.eps = 1e-5},
+                    .attention = {.heads = c.heads,
+                                  .kv_heads = c.heads,
+                                  .head = c.heads > 0 ? c.d_model / c.heads : 0,
+                                  .dropout = c.attention_dropout},
+                    .mlp = {.size = c.ffn,
+                            .activation = device_function(c.activation_function),
+                            .dropout = c.activation_dropout,
+                            .bias = true},
+                    .residual = {.norms = norms_first(c) ? NormPlace::kBefore : NormPlace::kAfterSum,
+                                 .dropout = c.dropout}},
+          .embedding = {.name = "model.shared",
+                        .first_position = kFirstRow,
+                        .trains_padding = false,
+                        .scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1,
+                        .dropout = c.dropout},
+          .head = {.norm = norms_first(c) ? "model.decoder.layer_norm" : "",
+                   .name = "lm_head",
+                   .tied = true,
+                   .bias = has_bias(c)},
+          .end_tokens = {c.eos_token_id}};
 }
 
 void attention(SpecList& list, const BartConfig& c, const std::string& name) {
@@ -86,14 +97,15 @@ ModelInfo info_of(const BartConfig& c) {
   std::map<std::string, std::string> copies;
   for (const char* copy : {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
     copies.emplace(copy, "model.shared.weight");
+  std::vector<std::string> left_out{"classification_head.*", "qa_outputs.*", "model.*.embed_positions.weight",
+                                    "model.*.embed_positions.weights"};
   const BartDialect& dialect = dialect_of(c.kind);
-  ModelInfo info =
-      decoder_info(dialect.family, arch_of(c),
-                   {.prefix = "model.",
-                    .tops = {"shared.", "encoder.", "decoder."},
-                    .left_out = {"classification_head.*", "qa_outputs.*", "model.*.embed_positions.weight"},
-                    .drawn = {"lm_head.bias"},
-                    .copies = std::move(copies)});
+  ModelInfo info = decoder_info(dialect.family, arch_of(c),
+                                {.prefix = "model.",
+                                 .tops = {"shared.", "encoder.", "decoder."},
+                                 .left_out = std::move(left_out),
+                                 .drawn = {"lm_head.bias"},
+                                 .copies = std::move(copies)});
   info.task = Task::kTextToText;
   info.initializer_range = c.init_std;
   info.pad_row = c.pad_token_id;
@@ -168,7 +180,7 @@ PairArch pair_of(const BartConfig& c) {
   PairArch pair{.encoder = stack("encoder", c.encoder_layers),
                 .decoder = stack("decoder", c.decoder_layers),
                 .first_position = has_waves(c) ? 0 : kFirstRow,
-                .waves = has_waves(c) ? c.d_model : 0,
+                .waves = waves_of(c),
                 .positions = c.max_position_embeddings};
   pair.decoder.first = c.encoder_layers;
   pair.decoder.cross = attention("encoder_attn");
@@ -183,11 +195,13 @@ std::vector<WeightSpec> bart_weights(const BartConfig& c) {
   list.table();
   stack(list, c, pair.encoder);
   stack(list, c, pair.decoder);
-  list.at(WeightSpec::kAfterLayers);  // a buffer, which is not trained
-  list.tensor("lm_head.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
-  list.stored_in({{"final_logits_bias", {1, c.vocab_size}, 0, 1}});
+  if (has_bias(c)) {
+    list.at(WeightSpec::kAfterLayers);  // a buffer, which is not trained
+    list.tensor("lm_head.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
+    list.stored_in({{"final_logits_bias", {1, c.vocab_size}, 0, 1}});
+    list.freeze();
+  }
   std::vector<WeightSpec> specs = list.take();
-  specs.back().frozen = true;
   for (WeightSpec& spec : specs)  // keys and values of the source are computed once, too
     spec.once = spec.name.starts_with("model.encoder.") || spec.name.find("encoder_attn.k_proj") != std::string::npos ||
                 spec.name.find("encoder_attn.v_proj") != std::string::npos;

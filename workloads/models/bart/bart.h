@@ -1,5 +1,5 @@
 // BART (Lewis et al., arXiv:1910.13461), mBART (Liu et al., arXiv:2001.08210), Marian (Junczys-Dowmunt et al.,
-// arXiv:1804.00344) and Pegasus (Zhang et al., arXiv:1912.08777): an encoder that reads one text and a decoder that
+// arXiv:1804.00344), Pegasus (Zhang et al., arXiv:1912.08777) and M2M-100 (Fan et al., arXiv:2010.11125): an encoder that reads one text and a decoder that
 // writes another, with positions of tokens. Tensor names as in Hugging Face's BartForConditionalGeneration.
 #pragma once
 
@@ -18,8 +18,9 @@
 namespace workloads {
 
 /// mBART's and Pegasus's layers have their norms in front of their parts, and one behind all; mBART's texts begin with
-/// their last token. Positions of Marian and Pegasus are sines and cosines.
-enum class BartKind : std::uint8_t { kBart, kMbart, kMarian, kPegasus };
+/// their last token. Positions of Marian, Pegasus and M2M-100 are sines and cosines, which the last counts from
+/// fairseq's second row behind padding on.
+enum class BartKind : std::uint8_t { kBart, kMbart, kMarian, kPegasus, kM2m100 };
 
 /// The differences of each. Source: transformers, modeling_NAME.py and configuration_NAME.py.
 struct BartDialect {
@@ -28,6 +29,7 @@ struct BartDialect {
   bool norms_first = false;
   bool waves = false;       // positions are sines and cosines, and embeddings have no norm
   bool last_first = false;  // as TextPairs has it
+  bool of_fairseq = false;  // positions as WaveArch has them otherwise, and no bias of the logits
 };
 const BartDialect& dialect_of(BartKind kind);
 

@@ -1,4 +1,4 @@
-// The config.json of BART, mBART, Marian and Pegasus.
+// The config.json of BART, mBART, Marian, Pegasus and M2M-100.
 #include "workloads/models/bart/bart.h"
 
 #include <fmt/format.h>
@@ -70,7 +70,8 @@ constexpr auto kBartFields = std::to_array<Field<A>>({
     {.key = "eos_token_id", .member = &A::eos_token_id, .range = kToken},
     {.key = "decoder_start_token_id", .member = &A::decoder_start_token_id, .range = kToken,
      .otherwise = [](A& c) {
-       c.decoder_start_token_id = dialect_of(c.kind).waves ? c.pad_token_id : c.eos_token_id;
+       const bool padding = dialect_of(c.kind).waves && !dialect_of(c.kind).of_fairseq;
+       c.decoder_start_token_id = padding ? c.pad_token_id : c.eos_token_id;
      }},
     {.key = "forced_bos_token_id", .written = [](const A& c) { return c.forced_bos_token_id.has_value(); },
      .read = read_forced, .write = [](const A& c) { return json(*c.forced_bos_token_id); },
@@ -103,6 +104,8 @@ BartConfig blank_bart(BartKind kind) {
   BartConfig c{.kind = kind};
   if (kind == BartKind::kMarian)
     c.vocab_size = 58101, c.eos_token_id = 0, c.pad_token_id = c.decoder_start_token_id = 58100;
+  if (kind == BartKind::kM2m100) c.vocab_size = 128112, c.activation_function = Activation::kRelu;
+  if (kind == BartKind::kM2m100) c.scale_embedding = true, c.attention_dropout = 0.1;
   if (kind == BartKind::kPegasus) c.eos_token_id = 1, c.pad_token_id = c.decoder_start_token_id = 0;
   return c;
 }
@@ -117,6 +120,8 @@ void check(const BartConfig& c, std::string_view where) {
   const Rules rules{where};
   check_fields<A>(kBartFields, c, rules);
   rules.divides("encoder_attention_heads", c.heads, "d_model", c.d_model);
+  if (dialect_of(c.kind).of_fairseq && c.d_model < 4)
+    rules.fail("d_model", fmt::format("{} elements have no sines of several lengths", c.d_model));
 }
 
 json to_json(const BartConfig& c) { return write_fields<A>(kBartFields, c); }

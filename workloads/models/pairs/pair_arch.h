@@ -37,11 +37,18 @@ struct PairStack {
 };
 
 /// The stacks; norms, sizes, the table of tokens and the head, which they have alike, are those of ModelInfo::decoder.
+/// Positions that are sines, and behind them as many cosines.
+struct WaveArch {
+  std::int64_t size = 0;   // elements; 0: there are none
+  std::int64_t first = 0;  // the position of a text's first token
+  bool closed = false;     // the slowest wave is 10000 times as long as the first; else the one after it would be
+};
+
 struct PairArch {
   PairStack encoder{}, decoder{};
   Buckets buckets{};                // of the biases by distance
   std::int64_t first_position = 0;  // the row of a text's first token in a table of positions
-  std::int64_t waves = 0;           // elements of positions that are sines and cosines, in place of a table; 0: none
+  WaveArch waves{};                 // positions in place of a table
   std::int64_t positions = 0;       // tokens of the longest text; 0: there is no end
 
   const PairStack& stack_of(std::int64_t layer) const { return layer < decoder.first ? encoder : decoder; }

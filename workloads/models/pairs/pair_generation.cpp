@@ -58,7 +58,7 @@ class PairGeneration : Places {
     seen_ = net_.hidden("seen", net_.input("seen", spec_.batch, spec_.length, type), fp32);
     positions_ = net_.input("positions", spec_.batch, 1, isa::Dtype::kInt32);
     if (!pair_.decoder.positions.empty()) places_ = net_.input("places", spec_.batch, 1, isa::Dtype::kInt32);
-    if (pair_.waves > 0) place_ = net_.input("place", 1, pair_.waves, type);
+    if (pair_.waves.size > 0) place_ = net_.input("place", 1, pair_.waves.size, type);
     if (pair_.decoder.relative.empty()) return;
     distances_ = net_.input("distances", pair_.buckets.count, spec_.length, type);
   }
@@ -114,8 +114,8 @@ class PairGeneration : Places {
     ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", spec_.batch * spec_.prompt);
     const PairStack& stack = pair_.encoder;
     ValueId positions = kNoValue;
-    if (pair_.waves > 0)
-      positions = net_.input("positions.encoder", spec_.prompt, pair_.waves, spec_.numerics.activation);
+    if (pair_.waves.size > 0)
+      positions = net_.input("positions.encoder", spec_.prompt, pair_.waves.size, spec_.numerics.activation);
     if (!stack.positions.empty()) positions = net_.w(stack.positions + ".weight");
     if (positions != kNoValue)
       x = net_.add("add_position", x,

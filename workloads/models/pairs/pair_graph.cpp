@@ -104,8 +104,8 @@ class PairGraph final : public SplitGraph {
   /// x at its positions, whose table a stack's first micro-batch declares.
   ValueId placed(Stack& stack, ValueId x) {
     if (!stack.arch.positions.empty()) stack.positions = net_.w(stack.arch.positions + ".weight");
-    if (pair_.waves > 0 && stack.positions == kNoValue)
-      stack.positions = graph_.tensor(fmt::format("positions.{}", stack.arch.name), stack.length, pair_.waves,
+    if (pair_.waves.size > 0 && stack.positions == kNoValue)
+      stack.positions = graph_.tensor(fmt::format("positions.{}", stack.arch.name), stack.length, pair_.waves.size,
                                       step_.plan.numerics.activation, Kind::kInput);
     if (stack.positions != kNoValue) {
       const ValueId at = graph_.add1(runtime::kPositions, "position", {stack.positions},

@@ -11,16 +11,20 @@ HostTable distances(const PairArch& pair, std::string name, bool both_ways, std:
   return {std::move(name), by_bucket(pair.buckets, both_ways, columns, from)};
 }
 
-/// Sines of all places first, then cosines. Source: transformers, modeling_marian.py,
-/// MarianSinusoidalPositionalEmbedding.
-std::vector<float> waves(std::int64_t size, std::int64_t first, std::int64_t count) {
+/// Sines of a token's position, then cosines. Source: transformers, modeling_marian.py,
+/// MarianSinusoidalPositionalEmbedding, and modeling_m2m_100.py, M2M100SinusoidalPositionalEmbedding.
+std::vector<float> waves(const WaveArch& arch, std::int64_t token, std::int64_t count) {
   std::vector<float> out;
-  const auto angle = [size](std::int64_t place, std::int64_t wave) {
-    return static_cast<double>(place) / std::pow(10000, 2 * static_cast<double>(wave) / static_cast<double>(size));
-  };
-  for (std::int64_t place = first; place < first + count; ++place) {
-    for (std::int64_t i = 0; i < (size + 1) / 2; ++i) out.push_back(static_cast<float>(std::sin(angle(place, i))));
-    for (std::int64_t i = 0; i < size / 2; ++i) out.push_back(static_cast<float>(std::cos(angle(place, i))));
+  const std::int64_t half = arch.size / 2, odd = arch.size % 2;
+  const double waves = arch.closed ? static_cast<double>(half - 1) : static_cast<double>(arch.size) / 2;
+  for (std::int64_t place = arch.first + token; place < arch.first + token + count; ++place) {
+    const auto angle = [&](std::int64_t wave) {
+      return static_cast<double>(place) / std::pow(10000, static_cast<double>(wave) / waves);
+    };
+    const std::int64_t sines = arch.closed ? half : half + odd;
+    for (std::int64_t i = 0; i < sines; ++i) out.push_back(static_cast<float>(std::sin(angle(i))));
+    for (std::int64_t i = 0; i < half; ++i) out.push_back(static_cast<float>(std::cos(angle(i))));
+    if (arch.closed && odd == 1) out.push_back(0);
   }
   return out;
 }
@@ -30,7 +34,7 @@ std::vector<float> waves(std::int64_t size, std::int64_t first, std::int64_t cou
 std::int64_t target_length(const StepKind& kind) { return kind.target_length > 0 ? kind.target_length : kind.length; }
 
 std::vector<HostTable> pair_tables(const PairArch& pair, const StepKind& kind, std::optional<std::int64_t> position) {
-  if (pair.waves > 0) {
+  if (pair.waves.size > 0) {
     if (position) return {{"place", waves(pair.waves, *position, 1)}};
     return {{"positions.encoder", waves(pair.waves, 0, kind.length)},
             {"positions.decoder", waves(pair.waves, 0, target_length(kind))}};
@@ -64,7 +68,7 @@ std::optional<Problem> pair_problem(const PairArch& pair, const Sizes& sizes, co
     return Problem{plan.chunks > 1 ? "`virtual_pipeline_size`" : "`pipeline_parallel_size`",
                    "an encoder-decoder is cut in two stages alone, between encoder and decoder of equally many layers",
                    "use `pipeline_parallel_size` 1, or 2 where they have equally many, with one chunk each"};
-  if ((pair.waves > 0 || !pair.encoder.positions.empty()) && plan.tensor > 1 && plan.sequence)
+  if ((pair.waves.size > 0 || !pair.encoder.positions.empty()) && plan.tensor > 1 && plan.sequence)
     return Problem{"`disable_sequence_parallel`", "two texts with tables of positions are not split by tokens",
                    "give `disable_sequence_parallel`"};
   return problem(shard_plan(plan), sizes);
