@@ -277,6 +277,18 @@ Tensors place_forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {out};
 }
 
+/// Only where nothing flows back to x, as to zeros.
+void place_backward(Backward& b, const Node& node) {
+  const auto& a = node.attrs.as<MoveAttrs>();
+  if (b.needs(node, 0))
+    throw base::Error{base::Fault::kProgram, node.label, "has no gradient for the memory that it writes to",
+                      "place into zeros"};
+  const Value& like = b.graph().value(node.in[1]);
+  MoveAttrs back = a;
+  back.rows = like.rows, back.cols = like.cols, back.dtype = like.dtype;
+  if (b.needs(node, 1)) b.add(node, 1, b.op(kMove, node, "grad", {b.grad(node)}, back));
+}
+
 void place_lower(Emitter& e, const Node& node) {
   const auto& a = node.attrs.as<MoveAttrs>();
   copy_axes(e, {node.in[1], 0}, {node.out[0], a.first}, joined(a.sizes, dense_strides(a.sizes), a.strides));
@@ -357,6 +369,7 @@ const Op kPlace{.name = "place",
                 .attrs = MoveAttrs{},
                 .infer = place_infer,
                 .forward = place_forward,
+                .backward = place_backward,
                 .lower_whole = place_lower};
 const Op kRamp{.name = "ramp",
                .text = "numbers that rise by row and by column",

@@ -51,6 +51,7 @@ constexpr const char* kEncoders[] = {"roberta_tiny",
                                      "deberta_tiny",
                                      "deberta-v2_tiny",
                                      "deberta-v2_apart_tiny",
+                                     "deberta-v2_conv_tiny",
                                      "deberta-v2_tokens_tiny"};
 
 struct EncoderPlan {
@@ -121,7 +122,8 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
                                                             {"deberta-v3-xsmall", 70.8},
                                                             {"deberta-v3-small", 142},
                                                             {"deberta-v3-base", 184},
-                                                            {"deberta-v3-large", 435}};
+                                                            {"deberta-v3-large", 435},
+                                                            {"deberta-v2-xlarge", 886}};
   for (const auto& [name, millions] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);
@@ -151,7 +153,7 @@ TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "num_attention_heads", 16), {"num_attention_heads"}));
   EXPECT_TRUE(fails(Fault::kData, reading("xlm_tiny", "sinusoidal_embeddings", true), {"sinusoidal_embeddings"}));
   EXPECT_TRUE(fails(Fault::kData, reading("flaubert_tiny", "layerdrop", 0.2), {"layerdrop"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "conv_kernel_size", 3), {"conv_kernel_size"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_conv_tiny", "conv_kernel_size", 4), {"conv_kernel_size"}));
   EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "pos_att_type", "c2p|p2p"), {"pos_att_type", "p2p"}));
   EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "position_buckets", 60), {"position_buckets", "60"}));
   EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "model_type", "longformer"),

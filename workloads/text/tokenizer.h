@@ -62,9 +62,9 @@ class Tokenizer {
 };
 
 /// Reads the tokenizer in `path`: a folder, or one of these files itself: tokenizer.json (WordPiece or BPE),
-/// tokenizer.model, spiece.model, spm.model or sentencepiece.bpe.model (SentencePiece), vocab.txt (WordPiece), tokenizer.bin (llama2.c; in a folder also
-/// the only tok*.bin); and the tokenizer_config.json beside it. Errors: Fault::kData naming the file, the key and the
-/// supported values.
+/// tokenizer.model, spiece.model, spm.model or sentencepiece.bpe.model (SentencePiece), vocab.txt (WordPiece),
+/// tokenizer.bin (llama2.c; in a folder also the only tok*.bin); and the tokenizer_config.json beside it.
+/// Errors: Fault::kData naming the file, the key and the supported values.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 }  // namespace workloads

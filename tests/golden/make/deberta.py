@@ -27,6 +27,9 @@ def table_shapes(m, out, pair):
     out[m.spots + ".weight"] = (2 * span(m.c), m.c["hidden_size"])
     if m.c.get("norm_rel_ebd") == "layer_norm":
         pair(m.kind["prefix"] + "encoder.LayerNorm", m.c["hidden_size"])
+    if m.c.get("conv_kernel_size"):
+        pair(m.kind["prefix"] + "encoder.conv.conv", m.c["hidden_size"], m.c["hidden_size"], m.c["conv_kernel_size"])
+        pair(m.kind["prefix"] + "encoder.conv.LayerNorm", m.c["hidden_size"])
 
 
 def layer_shapes(m, out, pair, number):
@@ -70,3 +73,11 @@ def scores(m, q, k, names, number):
     to_places = (q @ keys.transpose(1, 2)).gather(-1, there)
     from_places = (k @ queries.transpose(1, 2)).gather(-1, back).transpose(2, 3)
     return (to_places + from_places) / math.sqrt(3 * size)
+
+
+def with_neighbours(m, x, first):
+    """ConvLayer, of the first layer's output and of its input."""
+    name = m.kind["prefix"] + "encoder.conv."
+    y = torch.nn.functional.conv1d(first.transpose(1, 2), m.w[name + "conv.weight"], m.w[name + "conv.bias"],
+                                   padding=m.c["conv_kernel_size"] // 2).transpose(1, 2)
+    return m.norm(x + m.act(y), name + "LayerNorm")

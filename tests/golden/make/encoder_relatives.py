@@ -64,6 +64,7 @@ FAMILIES = {
     "deberta": {**{key: DEBERTA[key] for key in DEBERTA.keys() - {"position_buckets", "share_att_key", "norm_rel_ebd"}},
                 "model_type": "deberta", "architectures": ["Deberta"]},
     "deberta-v2": DEBERTA,
+    "deberta-v2_conv": {**DEBERTA, "conv_kernel_size": 5, "conv_act": "gelu"},
     "deberta-v2_apart": {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none", "position_biased_input": True,
                          "type_vocab_size": 2, "position_buckets": -1, "max_relative_positions": 7},
     "xlm": XLM,
@@ -301,7 +302,10 @@ class Model:
     def forward(self, w, batch):
         self.w = w
         x, mask = self.embed(batch), batch["attention_mask"]
+        first = x
         for i, names in enumerate(self.layers):
+            if i == 1 and self.c.get("conv_kernel_size"):
+                x = deberta.with_neighbours(self, x, first * mask[..., None].to(x.dtype))
             if "norms_first" in self.kind and (self.kind is not KINDS["flaubert"] or self.c["pre_norm"]):
                 y = x if self.modern and i == 0 else self.norm(x, names["norm1"])
                 x = x + self.attention(y, names, mask, i)

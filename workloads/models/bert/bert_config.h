@@ -53,7 +53,8 @@ struct BertConfig;
 struct BertEmbeddingNames {
   std::string_view tokens = "embeddings.word_embeddings", positions = "embeddings.position_embeddings",
                    types = "embeddings.token_type_embeddings", norm = "embeddings.LayerNorm";
-  std::string_view places{}, places_norm{};  // of relative places
+  std::string_view places{}, places_norm{};            // of relative places
+  std::string_view convolution{}, convolution_norm{};  // of tokens and their neighbours
 };
 
 /// ERNIE's table of tasks, behind the prefix.
@@ -107,7 +108,7 @@ struct BertDialect {
   BertEmbeddingNames embedding{};
   std::string_view projection{};  // from embeddings of embedding_size to hidden_size; empty: they are as wide
   std::string_view relative{};    // the table of a bias by distance, of which layers share one
-  std::string_view last_norm{};              // behind the layers
+  std::string_view last_norm{};   // behind the layers
   NormPlace norms = NormPlace::kAfterSum;
   BertEmbeddingTraits embeds{};
   BertHeadTraits heads{};
@@ -152,6 +153,8 @@ struct DebertaMore {
   bool of_keys = false, of_queries = false;  // of keys, of queries
   bool shared_projections = false;           // which the layers of content project
   bool normed_places = false;
+  std::int64_t conv_kernel_size = 0;  // neighbours whose convolution is added behind the first layer; 0: none is
+  Activation conv_act = Activation::kGelu;
   std::int64_t position_buckets = -1;        // of each side; not positive: each distance has a place
   std::int64_t max_relative_positions = -1;  // not positive: as many as positions
 

@@ -149,6 +149,18 @@ class Bert : EncoderGraph {
     return out;
   }
 
+  /// The first layer's output, x, and the convolution of its input, where padding is 0.
+  ValueId with_neighbours(ValueId x, ValueId input, ValueId seen) {
+    enter("convolution");
+    const ValueId column =
+        graph_.add1(runtime::kView, "seen", {seen}, runtime::ViewAttrs{.rows = graph_.value(x).rows});
+    ValueId y = graph_.add1(runtime::kMul, "masked", {input, column});
+    y = net_.convolved("convolution", y, config_.conv_kernel_size, embedding(names_.embedding.convolution));
+    y = net_.active("activation", net_.dropout("dropout", y, config_.hidden_dropout_prob),
+                    device_function(config_.conv_act));
+    return norm("norm", net_.add("residual", y, x), embedding(names_.embedding.convolution_norm));
+  }
+
   ValueId encode() {
     const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length;
     enter("embeddings");
@@ -156,11 +168,14 @@ class Bert : EncoderGraph {
     const ValueId seen = net_.input("attention_mask", batch, length, net_.numerics().activation);
     mask_ = net_.hidden("mask", seen, net_.numerics().softmax);
     ValueId x = embed(ids, batch);
+    const ValueId embedded = x;
     const Biases bias = biases();
     const PlaceTable places = places_of_layers();
-    for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
+    for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) {
       x = layer(x, l, config_.num_hidden_layers, names_.layer(l),
                 {.mask = mask_, .bias = arch_.attention.window_of(l) > 0 ? bias.windowed : bias.all, .places = places});
+      if (l == 0 && config_.conv_kernel_size > 0) x = with_neighbours(x, embedded, seen);
+    }
     if (names_.last_norm.empty()) return x;
     enter("norm");
     return norm("norm", x, std::string{names_.last_norm});
@@ -283,6 +298,7 @@ double bert_flops(const BertConfig& c, const Step& step, double adapters) {
   ForwardFlops forward{.linear = layers * 2 * tokens * (4 * h * h + mlp * h * f),
                        .others = layers * 2 * scores * tokens * length * h + tokens * adapters};
   forward.linear += layers * (scores - 2) * 4 * static_cast<double>(places_of(c).count) * h * h;
+  forward.linear += 2 * tokens * static_cast<double>(c.conv_kernel_size) * h * h;
   if (has_projection(c)) forward.linear += 2 * tokens * h * embedded;
   const auto labels = static_cast<double>(c.num_labels());
   const BertDialect& dialect = dialect_of(c.kind);

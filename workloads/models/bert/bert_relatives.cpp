@@ -260,6 +260,7 @@ constexpr BertDialect deberta_v2() {
   d.in_layer.value = "attention.self.value_proj";
   d.in_layer.place_key = "attention.self.pos_key_proj", d.in_layer.place_query = "attention.self.pos_query_proj";
   d.embedding.places = "encoder.rel_embeddings", d.embedding.places_norm = "encoder.LayerNorm";
+  d.embedding.convolution = "encoder.conv.conv", d.embedding.convolution_norm = "encoder.conv.LayerNorm";
   d.projection = "deberta.embeddings.embed_proj", d.heads.pooled_fn = isa::Fn::kGelu, d.keys = BertKeys::kDeberta;
   d.defaults = [](BertConfig& c) { c.type_vocab_size = 0, c.layer_norm_eps = 1e-7; };
   return d;

@@ -14,6 +14,16 @@ using B = BertConfig;
 
 bool is_second(const B& c) { return c.kind == BertKind::kDebertaV2; }
 
+bool convolves(const B& c) { return c.conv_kernel_size > 0; }
+constexpr Activation kConvolved[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu, Activation::kSilu};
+
+/// As many neighbours on both sides.
+void check_convolution(const Rules& rules, const B& c) {
+  constexpr std::int64_t kMost = 63;
+  if (c.conv_kernel_size < 0 || c.conv_kernel_size > kMost || (convolves(c) && c.conv_kernel_size % 2 == 0))
+    rules.fail("conv_kernel_size", fmt::format("{} is no odd number up to {}", c.conv_kernel_size, kMost));
+}
+
 /// "p2c|c2p", or a list of these: products of a query and the place of its key, of a key and the place of its query.
 void read_attention_types(const Keys& keys, BertConfig& c) {
   constexpr const char* kKey = "pos_att_type";
@@ -89,7 +99,11 @@ constexpr auto kDebertaFields = std::to_array<Field<B>>({
     {.key = "share_att_key", .member = &B::shared_projections, .when = is_second},
     {.key = "norm_rel_ebd", .when = is_second, .read = read_norm,
      .write = [](const B& c) { return json(c.normed_places ? "layer_norm" : "none"); }},
-    {.key = "conv_kernel_size", .only = 0, .when = is_second, .written = kNever},
+    {.key = "conv_kernel_size", .member = &B::conv_kernel_size, .range = kAny, .when = is_second,
+     .written = convolves, .check = check_convolution},
+    // "tanh" where a file does not say it; published ones say "gelu".
+    {.key = "conv_act", .member = &B::conv_act, .required = true, .choices = kConvolved, .when = convolves},
+    {.key = "conv_groups", .only = 1, .when = convolves, .written = kNever},
     {.key = "pooler_hidden_size", .read = read_pooled_size, .write = [](const B& c) { return json(c.hidden_size); }},
     {.key = "pooler_hidden_act", .only = "gelu"},
     {.key = "pooler_dropout", .only = 0.0},

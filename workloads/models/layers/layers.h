@@ -179,6 +179,12 @@ class Layers {
   /// As row_split(). The names are those of the weights, with the layer's prefix.
   ValueId mlp(ValueId h, const MlpArch& arch, const MlpNames& names);
 
+  // ---- convolution.cpp
+
+  /// Sums over each token and its neighbours in a text, `places` together, an odd number. The weight of the neighbour
+  /// at place i is NAME.i.
+  ValueId convolved(const std::string& label, ValueId x, std::int64_t places, const std::string& name);
+
   // ---- head.cpp
 
   /// Logits of x, which all ranks have. `weight`: of the head, or the table of tokens.
