@@ -102,6 +102,8 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"opus-mt-en-de", false},
                            {"pegasus-large", false},
                            {"m2m100-418m", false},
+                           {"blenderbot-400m-distill", false},
+                           {"plbart-base", false},
                            {"deit-tiny-distilled-patch16-224"}};
 
 workloads::ModelPtr small(const char* preset) {

@@ -22,7 +22,8 @@ using workloads_test::golden;
 
 // Norms of the sums, 3 + 2 layers; norms in front, scaled embeddings, texts that begin with their last token.
 // Marian and Pegasus: sines and cosines, and a first token that is padding, whose embedding is not trained.
-constexpr std::array kBartGolden = {"bart_tiny", "mbart_tiny", "marian_tiny", "pegasus_tiny", "m2m_100_tiny"};
+constexpr std::array kBartGolden = {"bart_tiny",    "mbart_tiny",      "marian_tiny", "pegasus_tiny",
+                                    "m2m_100_tiny", "blenderbot_tiny", "plbart_tiny"};
 
 TEST(Bart, FollowsPyTorchOnOneCore) {
   for (const char* model : kBartGolden) expect_pytorch(model, {});
@@ -59,6 +60,8 @@ TEST(Bart, PresetsHaveTheirPublishedParameters) {
   EXPECT_NEAR(millions("m2m100-418m"), 484, 1);  // with the table of tokens once
   EXPECT_NEAR(millions("nllb-200-distilled-600m"), 615, 1);
   EXPECT_NEAR(millions("nllb-200-1.3b"), 1370.6, 1);
+  EXPECT_NEAR(millions("blenderbot-400m-distill"), 365, 1);
+  EXPECT_NEAR(millions("plbart-base"), 139, 1);
 }
 
 /// The graph's FLOPs are those of the textbook.

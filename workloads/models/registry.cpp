@@ -162,6 +162,12 @@ constexpr std::array kFamilies = {
     FamilyRow{"M2M-100", "m2m_100", "M2M100",
               [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kM2m100)); },
               [] { return make_model(blank_bart(BartKind::kM2m100)); }},
+    FamilyRow{"PLBART", "plbart", "PLBart",
+              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kPlbart)); },
+              [] { return make_model(blank_bart(BartKind::kPlbart)); }},
+    FamilyRow{"Blenderbot", "blenderbot", "BlenderbotFor",
+              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kBlenderbot)); },
+              [] { return make_model(blank_bart(BartKind::kBlenderbot)); }},
 };
 // clang-format on
 

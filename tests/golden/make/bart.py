@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains a tiny BART: bart.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
-Written after transformers' modeling_bart.py, modeling_mbart.py, modeling_marian.py, modeling_pegasus.py and
-modeling_m2m_100.py. Stacks of
+Written after transformers' modeling_bart.py, modeling_mbart.py, modeling_marian.py, modeling_pegasus.py,
+modeling_m2m_100.py, modeling_blenderbot.py and modeling_plbart.py. Stacks of
 different depth, targets that are shorter than the sources, padded to their own lengths."""
 import json
 import math
@@ -32,9 +32,18 @@ FAMILIES = {
                 "decoder_start_token_id": 0, "encoder_layers": 3},
     "m2m_100": {**BASE, "model_type": "m2m_100", "architectures": ["M2M100ForConditionalGeneration"],
                 "scale_embedding": True, "activation_function": "relu", "encoder_layers": 3},
+    "blenderbot": {**BASE, "model_type": "blenderbot", "architectures": ["BlenderbotForConditionalGeneration"],
+                   "scale_embedding": True, "decoder_layers": 3, "pad_token_id": 0, "decoder_start_token_id": 1},
+    "plbart": {**BASE, "model_type": "plbart", "architectures": ["PLBartForConditionalGeneration"],
+               "scale_embedding": True},
 }
-FIRST = ("mbart", "pegasus", "m2m_100")  # norms of a part's input
+FIRST = ("mbart", "pegasus", "m2m_100", "blenderbot")  # norms of a part's input
 WAVES = ("marian", "pegasus", "m2m_100")  # positions are sines and cosines
+
+
+def first_row(c):
+    """BartLearnedPositionalEmbedding's offset, which Blenderbot's has not."""
+    return 0 if c["model_type"] == "blenderbot" else 2
 
 
 def shapes(c):
@@ -46,7 +55,8 @@ def shapes(c):
     for stack in ("encoder", "decoder"):
         p = f"model.{stack}."
         if c["model_type"] not in WAVES:
-            out[p + "embed_positions.weight"] = (c["max_position_embeddings"] + 2, h)
+            out[p + "embed_positions.weight"] = (c["max_position_embeddings"] + first_row(c), h)
+        if c["model_type"] not in (*WAVES, "blenderbot"):
             pair(p + "layernorm_embedding", h)
         for i in range(c[stack + "_layers"]):
             layer = f"{p}layers.{i}."
@@ -98,8 +108,8 @@ class Model:
             of = fairseq_sinusoids if c["model_type"] == "m2m_100" else sinusoids
             x = x + of(ids.shape[1], c["d_model"]).to(x.dtype)
         else:
-            x = x + self.w[p + "embed_positions.weight"][torch.arange(ids.shape[1]) + 2]
-            x = self.norm(x, p + "layernorm_embedding")
+            x = x + self.w[p + "embed_positions.weight"][torch.arange(ids.shape[1]) + first_row(c)]
+            x = self.norm(x, p + "layernorm_embedding") if p + "layernorm_embedding.weight" in self.w else x
         for i in range(c[name + "_layers"]):
             layer = f"{p}layers.{i}."
             x = self.part(x, layer + "self_attn_layer_norm",
@@ -140,7 +150,7 @@ def shifted(labels, c):
     ids = labels.masked_fill(labels == -100, c["pad_token_id"])
     last = ids.gather(1, ((ids != c["pad_token_id"]).sum(1) - 1)[:, None])[:, 0]
     ids = ids.roll(1, 1)
-    ids[:, 0] = last if c["model_type"] == "mbart" else c["decoder_start_token_id"]
+    ids[:, 0] = last if c["model_type"] in ("mbart", "plbart") else c["decoder_start_token_id"]
     return ids
 
 
@@ -176,7 +186,8 @@ def greedy(model, w, ids, mask, tokens):
     return written[:, 1:].tolist()
 
 
-SEEDS = {"bart": 11, "mbart": 52, "marian": 30, "pegasus": 35, "m2m_100": 94}  # whose texts do not repeat one token
+# Their texts do not repeat one token.
+SEEDS = {"bart": 11, "mbart": 52, "marian": 30, "pegasus": 35, "m2m_100": 94, "blenderbot": 110, "plbart": 53}
 
 
 def make(family, folder, seed=None, changes=None, sizes=None, **drawn):

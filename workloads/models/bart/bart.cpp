@@ -15,18 +15,42 @@ namespace workloads {
 
 namespace {
 
-/// Rows of a table of positions before that of a text's first token. Source: transformers, modeling_bart.py,
-/// BartLearnedPositionalEmbedding.
-constexpr std::int64_t kFirstRow = 2;
-
 constexpr std::array kBartDialects = {
-    BartDialect{BartKind::kBart, "BART", "bart", "Bart"},
-    BartDialect{BartKind::kMbart, "mBART", "mbart", "MBart", true, false, true},
-    BartDialect{BartKind::kMarian, "Marian", "marian", "Marian", false, true},
-    BartDialect{BartKind::kPegasus, "Pegasus", "pegasus", "Pegasus", true, true},
-    BartDialect{BartKind::kM2m100, "M2M-100", "m2m_100", "M2M100", true, true, false, true}};
+    BartDialect{.kind = BartKind::kBart, .family = "BART", .type = "bart", .architecture = "Bart"},
+    BartDialect{.kind = BartKind::kMbart,
+                .family = "mBART",
+                .type = "mbart",
+                .architecture = "MBart",
+                .norms_first = true,
+                .last_first = true},
+    BartDialect{
+        .kind = BartKind::kMarian, .family = "Marian", .type = "marian", .architecture = "Marian", .waves = true},
+    BartDialect{.kind = BartKind::kPegasus,
+                .family = "Pegasus",
+                .type = "pegasus",
+                .architecture = "Pegasus",
+                .norms_first = true,
+                .waves = true},
+    BartDialect{.kind = BartKind::kM2m100,
+                .family = "M2M-100",
+                .type = "m2m_100",
+                .architecture = "M2M100",
+                .norms_first = true,
+                .waves = true,
+                .of_fairseq = true},
+    BartDialect{.kind = BartKind::kBlenderbot,
+                .family = "Blenderbot",
+                .type = "blenderbot",
+                .architecture = "Blenderbot",
+                .norms_first = true,
+                .bare = true},
+    BartDialect{
+        .kind = BartKind::kPlbart, .family = "PLBART", .type = "plbart", .architecture = "PLBart", .last_first = true}};
 
 bool norms_first(const BartConfig& c) { return dialect_of(c.kind).norms_first; }
+/// Rows of a table of positions before that of a text's first token. Source: transformers, modeling_bart.py,
+/// BartLearnedPositionalEmbedding, and modeling_blenderbot.py.
+std::int64_t first_row(const BartConfig& c) { return dialect_of(c.kind).bare ? 0 : 2; }
 bool has_waves(const BartConfig& c) { return dialect_of(c.kind).waves; }
 bool has_bias(const BartConfig& c) { return !dialect_of(c.kind).of_fairseq; }
 /// Source: transformers, modeling_m2m_100.py, M2M100SinusoidalPositionalEmbedding.
@@ -54,7 +78,7 @@ DecoderArch arch_of(const BartConfig& c) {
                     .residual = {.norms = norms_first(c) ? NormPlace::kBefore : NormPlace::kAfterSum,
                                  .dropout = c.dropout}},
           .embedding = {.name = "model.shared",
-                        .first_position = kFirstRow,
+                        .first_position = first_row(c),
                         .trains_padding = false,
                         .scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1,
                         .dropout = c.dropout},
@@ -73,7 +97,7 @@ void attention(SpecList& list, const BartConfig& c, const std::string& name) {
 
 void stack(SpecList& list, const BartConfig& c, const PairStack& stack) {
   list.at(stack.first == 0 ? WeightSpec::kBeforeLayers : stack.first);
-  if (!stack.positions.empty()) list.embedding(stack.positions, kFirstRow + c.max_position_embeddings, c.d_model);
+  if (!stack.positions.empty()) list.embedding(stack.positions, first_row(c) + c.max_position_embeddings, c.d_model);
   if (!stack.embedding_norm.empty()) list.layer_norm(stack.embedding_norm, c.d_model);
   for (std::int64_t l = stack.first; l < stack.first + stack.layers; ++l) {
     const std::string layer = stack.prefix(l);
@@ -174,12 +198,12 @@ PairArch pair_of(const BartConfig& c) {
                      .mlp = {.up = "fc1", .down = "fc2"},
                      .mlp_norm = "final_layer_norm",
                      .positions = has_waves(c) ? "" : prefix + "embed_positions",
-                     .embedding_norm = has_waves(c) ? "" : prefix + "layernorm_embedding",
+                     .embedding_norm = has_waves(c) || dialect_of(c.kind).bare ? "" : prefix + "layernorm_embedding",
                      .last_norm = norms_first(c) ? prefix + "layer_norm" : ""};
   };
   PairArch pair{.encoder = stack("encoder", c.encoder_layers),
                 .decoder = stack("decoder", c.decoder_layers),
-                .first_position = has_waves(c) ? 0 : kFirstRow,
+                .first_position = has_waves(c) ? 0 : first_row(c),
                 .waves = waves_of(c),
                 .positions = c.max_position_embeddings};
   pair.decoder.first = c.encoder_layers;

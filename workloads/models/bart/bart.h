@@ -1,6 +1,8 @@
 // BART (Lewis et al., arXiv:1910.13461), mBART (Liu et al., arXiv:2001.08210), Marian (Junczys-Dowmunt et al.,
-// arXiv:1804.00344), Pegasus (Zhang et al., arXiv:1912.08777) and M2M-100 (Fan et al., arXiv:2010.11125): an encoder that reads one text and a decoder that
-// writes another, with positions of tokens. Tensor names as in Hugging Face's BartForConditionalGeneration.
+// arXiv:1804.00344), Pegasus (Zhang et al., arXiv:1912.08777), M2M-100 (Fan et al., arXiv:2010.11125), Blenderbot
+// (Roller et al., arXiv:2004.13637) and PLBART (Ahmad et al., arXiv:2103.06333): an encoder that reads one text and a
+// decoder that writes another, with positions of tokens. Tensor names as in Hugging Face's
+// BartForConditionalGeneration.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +21,8 @@ namespace workloads {
 
 /// mBART's and Pegasus's layers have their norms in front of their parts, and one behind all; mBART's texts begin with
 /// their last token. Positions of Marian, Pegasus and M2M-100 are sines and cosines, which the last counts from
-/// fairseq's second row behind padding on.
-enum class BartKind : std::uint8_t { kBart, kMbart, kMarian, kPegasus, kM2m100 };
+/// fairseq's second row behind padding on. Blenderbot's layers are mBART's, PLBART's BART's.
+enum class BartKind : std::uint8_t { kBart, kMbart, kMarian, kPegasus, kM2m100, kBlenderbot, kPlbart };
 
 /// The differences of each. Source: transformers, modeling_NAME.py and configuration_NAME.py.
 struct BartDialect {
@@ -30,6 +32,7 @@ struct BartDialect {
   bool waves = false;       // positions are sines and cosines, and embeddings have no norm
   bool last_first = false;  // as TextPairs has it
   bool of_fairseq = false;  // positions as WaveArch has them otherwise, and no bias of the logits
+  bool bare = false;        // embeddings have no norm, and positions begin with their table's first row
 };
 const BartDialect& dialect_of(BartKind kind);
 

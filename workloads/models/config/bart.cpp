@@ -1,4 +1,4 @@
-// The config.json of BART, mBART, Marian, Pegasus and M2M-100.
+// The config.json of BART, mBART, Marian, Pegasus, M2M-100, Blenderbot and PLBART.
 #include "workloads/models/bart/bart.h"
 
 #include <fmt/format.h>
@@ -72,6 +72,7 @@ constexpr auto kBartFields = std::to_array<Field<A>>({
      .otherwise = [](A& c) {
        const bool padding = dialect_of(c.kind).waves && !dialect_of(c.kind).of_fairseq;
        c.decoder_start_token_id = padding ? c.pad_token_id : c.eos_token_id;
+       if (c.kind == BartKind::kBlenderbot) c.decoder_start_token_id = 1;
      }},
     {.key = "forced_bos_token_id", .written = [](const A& c) { return c.forced_bos_token_id.has_value(); },
      .read = read_forced, .write = [](const A& c) { return json(*c.forced_bos_token_id); },
@@ -106,6 +107,10 @@ BartConfig blank_bart(BartKind kind) {
     c.vocab_size = 58101, c.eos_token_id = 0, c.pad_token_id = c.decoder_start_token_id = 58100;
   if (kind == BartKind::kM2m100) c.vocab_size = 128112, c.activation_function = Activation::kRelu;
   if (kind == BartKind::kM2m100) c.scale_embedding = true, c.attention_dropout = 0.1;
+  if (kind == BartKind::kBlenderbot) {
+    c.vocab_size = 8008, c.max_position_embeddings = 128, c.pad_token_id = 0, c.scale_embedding = false;
+  }
+  if (kind == BartKind::kPlbart) c.vocab_size = 50005, c.scale_embedding = true;
   if (kind == BartKind::kPegasus) c.eos_token_id = 1, c.pad_token_id = c.decoder_start_token_id = 0;
   return c;
 }
