@@ -39,20 +39,29 @@ TEST(UnreadKeys, AreNamedUnlessTheyAreOffOrInert) {
                                          {"llama_tiny", "scale_attn_weights", false},
                                          {"llama_tiny", "qkv_bias", true},
                                          {"vit_tiny", "layerscale_value", 0.1},
+                                         {"deberta-v2_tiny", "conv_act", "gelu"},
                                          {"t5_tiny", "sliding_window", 4}})
     EXPECT_THAT(
         reading(name, key, value),
         AllOf(HasSubstr(fmt::format("nothing here reads \"{}\" ({})", key, value.dump())), HasSubstr("trnsim torch")));
-  for (const auto& [name, key, value] : {std::tuple<const char*, const char*, json>{"llama_tiny", "sliding_window", {}},
-                                         {"llama_tiny", "attention_chunk_size", 0},
-                                         {"llama_tiny", "logits_soft_cap", 0.0},
-                                         {"llama_tiny", "pretraining_tp", 4},
-                                         {"llama_tiny", "layer_types", {"full_attention", "full_attention"}},
-                                         {"bert_tiny", "position_embedding_type", "absolute"},
-                                         {"bert_tiny", "tie_word_embeddings", true},
-                                         {"llama_tiny", "scale_attn_weights", true},
-                                         {"bert_tiny", "pooler_fc_size", 768}})
+  for (const auto& [name, key, value] :
+       {std::tuple<const char*, const char*, json>{"llama_tiny", "sliding_window", {}},
+        {"llama_tiny", "attention_chunk_size", 0},
+        {"llama_tiny", "logits_soft_cap", 0.0},
+        {"llama_tiny", "pretraining_tp", 4},
+        {"llama_tiny", "layer_types", {"full_attention", "full_attention"}},
+        {"bert_tiny", "position_embedding_type", "absolute"},
+        {"bert_tiny", "tie_word_embeddings", true},
+        {"llama_tiny", "scale_attn_weights", true},
+        {"deberta-v2_tiny", "legacy", true},
+        {"m2m_100_tiny", "num_hidden_layers", 2},
+        {"llama_linear_tiny", "rope_scaling", {{"rope_type", "linear"}, {"type", "linear"}, {"factor", 2.0}}},
+        {"bert_tiny", "pooler_fc_size", 768}})
     EXPECT_EQ(reading(name, key, value), "") << key;
+  // One inside an object that is read has the object's key in front.
+  EXPECT_THAT(
+      reading("llama_linear_tiny", "rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}, {"short_mscale", 1.25}}),
+      HasSubstr("nothing here reads \"rope_scaling.short_mscale\" (1.25)"));
   json file = read_json_file(golden("qwen2_tiny") / "config.json");
   file["use_sliding_window"] = false, file["sliding_window"] = 131072, file["max_window_layers"] = 28;
   testing::internal::CaptureStderr();

@@ -70,7 +70,7 @@ Preset preset_of(PresetEntry entry) {
   const Keys keys{std::move(entry.config), fmt::format("{}: preset \"{}\"", entry.file, entry.name)};
   ModelPtr model = read_config(keys);
   if (const auto left = keys.unread(); !left.empty())
-    keys.fail(fmt::format("\"{}\" is no key of a {} model", left.front(), model->family()),
+    keys.fail(fmt::format("\"{}\" is no key of a {} model", left.front().key, model->family()),
               "take it out, or correct its name");
   return {std::move(entry.name), std::move(entry.source), std::move(model)};
 }

@@ -68,6 +68,12 @@ void check_buckets(const Rules& rules, const B& c) {
     rules.fail("position_buckets", fmt::format("{} for {} distances", c.position_buckets, places.most));
 }
 
+/// The head for masked tokens has other names where this is false.
+void read_head_names(const Keys& keys, BertConfig&) {
+  if (keys.has("architectures") && keys.at("architectures").dump().find("ForMaskedLM") != std::string::npos)
+    keys.only("legacy", true);
+}
+
 /// The pooled layer and the heads are as wide as the layers.
 void read_pooled_size(const Keys& keys, BertConfig& c) {
   for (const char* key : {"pooler_hidden_size", "embedding_size"}) keys.only(key, c.hidden_size);
@@ -108,6 +114,7 @@ constexpr auto kDebertaFields = std::to_array<Field<B>>({
     {.key = "pooler_hidden_act", .only = "gelu"},
     {.key = "pooler_dropout", .only = 0.0},
     {.key = "tie_word_embeddings", .only = true, .written = kNever},
+    {.key = "legacy", .written = kNever, .read = read_head_names},
     kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
 });
 // clang-format on

@@ -63,11 +63,15 @@ struct InertOf {
   std::string_view type, key;
 };
 constexpr auto kInertOf = std::to_array<InertOf>({
+    {"", "rope_scaling.type"}, {"", "rope_parameters.type"},  // beside "rope_type"
+    {"", "attn_config.attn_impl"}, {"", "attn_config.model_type"},
     {"albert", "down_scale_factor"}, {"albert", "gap_size"}, {"albert", "inner_group_num"},
     {"albert", "net_structure_type"}, {"albert", "num_memory_blocks"}, {"bart", "num_hidden_layers"},
-    {"bloom", "n_embed"}, {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"},
+    {"blenderbot", "do_blenderbot_90_layernorm"}, {"blenderbot", "layernorm_variant"},
+    {"blenderbot", "num_hidden_layers"}, {"bloom", "n_embed"}, {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"},
     {"cohere2", "rotary_pct"}, {"cohere2", "use_embedding_sharing"},
     {"cohere2", "use_gated_activation"}, {"cohere2", "use_parallel_block"}, {"cohere2", "use_parallel_embedding"},
+    {"deberta", "legacy"}, {"deberta", "padding_idx"}, {"deberta-v2", "legacy"}, {"deberta-v2", "padding_idx"},
     {"deepseek", "n_group"}, {"deepseek", "topk_group"}, {"deepseek_v2", "n_group"}, {"deepseek_v2", "topk_group"},
     {"distilbert", "sinusoidal_pos_embds"}, {"distilbert", "tie_weights_"}, {"dots1", "max_window_layers"},
     {"ernie", "pool_act"}, {"ernie", "task_id"}, {"esm", "esmfold_config"}, {"esm", "hidden_act"},
@@ -78,10 +82,11 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"glm4_moe", "max_window_layers"}, {"gpt_bigcode", "inference_runner"}, {"gpt_bigcode", "pad_key_length"},
     {"gpt_bigcode", "pre_allocate_kv_cache"}, {"gpt_bigcode", "validate_runner_input"},
     {"gpt_neo", "attention_layers"}, {"gptj", "rotary"}, {"marian", "num_hidden_layers"},
-    {"mbart", "num_hidden_layers"}, {"mbart", "save_step"}, {"modernbert", "deterministic_flash_attn"},
+    {"m2m_100", "num_hidden_layers"}, {"mbart", "num_hidden_layers"}, {"mbart", "save_step"}, {"modernbert", "deterministic_flash_attn"},
     {"modernbert", "layer_norm_eps"}, {"modernbert", "reference_compile"}, {"modernbert", "repad_logits_with_grad"},
     {"modernbert", "sparse_pred_ignore_index"}, {"mt5", "dense_act_fn"}, {"mt5", "is_gated_act"},
     {"mt5", "n_positions"}, {"pegasus", "num_hidden_layers"}, {"phi3", "original_max_position_embeddings"},
+    {"plbart", "num_hidden_layers"},
     {"qwen2", "max_window_layers"}, {"qwen2_moe", "max_window_layers"}, {"qwen3", "max_window_layers"},
     {"qwen3_moe", "max_window_layers"}, {"smollm3", "max_window_layers"}, {"stablelm", "norm_eps"},
     {"stablelm", "rms_norm_eps"}, {"stablelm", "rope_pct"}, {"starcoder2", "activation_function"},
@@ -130,9 +135,8 @@ bool is_inert(const Keys& keys, const std::string& key, const json& value) {
 
 void warn_of_unread(const Keys& keys) {
   std::vector<std::string> unread;
-  for (const std::string& key : keys.unread())
-    if (!is_inert(keys, key, keys.at(key.c_str())))
-      unread.push_back(fmt::format("\"{}\" ({})", key, keys.at(key.c_str()).dump()));
+  for (const auto& [key, value] : keys.unread())
+    if (!is_inert(keys, key, value)) unread.push_back(fmt::format("\"{}\" ({})", key, value.dump()));
   if (unread.empty()) return;
   base::warn_once(
       fmt::format("{}: nothing here reads {}; if the model computes otherwise because of it, run its PyTorch "

@@ -36,7 +36,8 @@ Keys::Keys(const std::filesystem::path& file) : where_{file.string()}, json_(rea
   if (!json_.is_object()) fail("is not a JSON object", "use the config.json of a model");
 }
 
-Keys::Keys(const Keys& outer, const char* key) : where_{fmt::format("{}: \"{}\"", outer.where_, key)} {
+Keys::Keys(const Keys& outer, const char* key)
+    : where_{fmt::format("{}: \"{}\"", outer.where_, key)}, outer_{&outer}, inside_{fmt::format("{}.", key)} {
   if (!outer.at(key).is_object()) outer.wrong_type(key, "an object");
   json_ = outer.at(key);
 }
@@ -115,10 +116,24 @@ std::vector<std::string> Keys::label_names() const {
 
 void Keys::fail(std::string_view what, std::string_view fix) const { throw Error{Fault::kData, where_, what, fix}; }
 
-std::vector<std::string> Keys::unread() const {
-  std::vector<std::string> out;
-  for (const auto& [key, value] : json_.items())
-    if (!asked_.contains(key)) out.push_back(key);
+void Keys::note(const std::string& key) const {
+  asked_.insert(key);
+  if (outer_) outer_->note(inside_ + key);
+}
+
+std::vector<Keys::Unread> Keys::unread() const {
+  std::vector<Unread> out;
+  const auto visit = [&](const auto& self, const json& object, const std::string& inside) -> void {
+    for (const auto& [key, value] : object.items()) {
+      const std::string path = inside + key, first = path + ".";
+      const auto within = asked_.lower_bound(first);
+      if (!asked_.contains(path))
+        out.push_back({path, value});
+      else if (value.is_object() && within != asked_.end() && within->starts_with(first))
+        self(self, value, first);
+    }
+  };
+  visit(visit, json_, "");
   return out;
 }
 

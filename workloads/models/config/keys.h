@@ -22,11 +22,11 @@ class Keys {
   explicit Keys(const std::filesystem::path& file);
   /// Keys of an object that is already read; `where` names it in errors.
   Keys(nlohmann::json object, std::string where) : where_{std::move(where)}, json_(std::move(object)) {}
-  /// An object inside a file, such as "rope_scaling".
+  /// An object inside a file, such as "rope_scaling". Keeps a reference to `outer`.
   Keys(const Keys& outer, const char* key);
 
   bool has(const char* key) const {
-    asked_.insert(key);
+    note(key);
     return json_.contains(key) && !json_.at(key).is_null();
   }
   bool is_null(const char* key) const { return json_.contains(key) && json_.at(key).is_null(); }
@@ -52,15 +52,22 @@ class Keys {
   /// Hugging Face's two.
   std::vector<std::string> label_names() const;
   [[noreturn]] void fail(std::string_view what, std::string_view fix) const;
-  /// The keys of the file that were not read.
-  std::vector<std::string> unread() const;
+  /// A key of the file that was not read; one of an object inside that was read is "rope_scaling.factor".
+  struct Unread {
+    std::string key;
+    nlohmann::json value;
+  };
+  std::vector<Unread> unread() const;
   const std::string& where() const { return where_; }
 
  private:
   [[noreturn]] void wrong_type(const char* key, std::string_view wanted) const;
+  void note(const std::string& key) const;
 
   std::string where_;
   nlohmann::json json_;
+  const Keys* outer_ = nullptr;
+  std::string inside_{};  // the object's key there, and a dot
   mutable std::set<std::string, std::less<>> asked_;
 };
 
