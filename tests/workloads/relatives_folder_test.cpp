@@ -64,6 +64,7 @@ constexpr PublishedSize kPublishedSizes[] = {
     {"opt-125m", 125.2e6},
     {"opt-1.3b", 1.316e9},
     {"opt-350m", 331.2e6},
+    {"biogpt", 346.8e6},
     {"stablelm-2-1.6b", 1.6445e9},
     {"stablelm-3b-4e1t", 2.7954e9},
     {"starcoder2-3b", 3.0304e9},

@@ -54,7 +54,7 @@ const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
 const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
 const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
 const PlainFamily &starcoder2_family(), &gpt_neo_family(), &gpt_bigcode_family(), &falcon_family();
-const PlainFamily& persimmon_family();
+const PlainFamily &persimmon_family(), &biogpt_family();
 const PlainFamily &gptj_family(), &codegen_family(), &bloom_family(), &mpt_family();
 ModelPtr read_falcon(const Keys& keys);  // workloads/models/decoder/falcon.cpp
 
@@ -131,6 +131,7 @@ constexpr std::array kFamilies = {
     plain<gpt_family>("GPT", "gpt2", "GPT2"),
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
+    plain<biogpt_family>("BioGPT", "biogpt", "BioGpt"),
     plain<phi_family>("Phi-2", "phi", "PhiFor"),
     plain<persimmon_family>("Persimmon", "persimmon", "PersimmonFor"),
     plain<starcoder2_family>("StarCoder2", "starcoder2", "Starcoder2"),

@@ -2,7 +2,7 @@
 """Trains a tiny decoder with LayerNorm and biases: plain.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
 Written after transformers' modeling_gpt_neox.py, modeling_opt.py, modeling_phi.py, modeling_starcoder2.py,
-modeling_gpt_neo.py, modeling_gpt_bigcode.py and modeling_falcon.py."""
+modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py and modeling_biogpt.py."""
 import math
 import sys
 
@@ -31,7 +31,8 @@ KEYS = {"gpt_neo": {"num_hidden_layers": "num_layers", "num_attention_heads": "n
         "gpt_bigcode": {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head",
                         "max_position_embeddings": "n_positions", "intermediate_size": "n_inner",
                         "attention_dropout": "attn_pdrop"},
-        "falcon": {"intermediate_size": "ffn_hidden_size"}}
+        "falcon": {"intermediate_size": "ffn_hidden_size"},
+        "biogpt": {"attention_dropout": "attention_probs_dropout_prob"}}
 LN = {"layer_norm_epsilon": 1e-5, "initializer_range": 0.1, "tie_word_embeddings": True, "intermediate_size": 24}
 FAMILIES |= {
     "starcoder2": {**LN, "model_type": "starcoder2", "architectures": ["Starcoder2ForCausalLM"], "hidden_size": 32,
@@ -47,6 +48,9 @@ FAMILIES |= {
                "multi_query": True, "new_decoder_architecture": False, "parallel_attn": True, "bias": False,
                "alibi": False, "hidden_dropout": 0.0, "rope_theta": 10000.0},
 }
+FAMILIES["biogpt"] = {"model_type": "biogpt", "architectures": ["BioGptForCausalLM"], "intermediate_size": 24,
+                      "hidden_act": "gelu", "hidden_dropout_prob": 0.0, "initializer_range": 0.1,
+                      "scale_embedding": True, "tie_word_embeddings": True}
 # As Falcon-40B: a norm for each part, several heads of keys.
 FAMILIES["falcon_40b"] = {**FAMILIES["falcon"], "new_decoder_architecture": True, "num_kv_heads": 2}
 # Keys' biases have no gradient where they do not turn, only what rounding leaves: far below this, it moves nothing.
@@ -85,6 +89,9 @@ NAMES = {
 }
 NAMES["gpt_neox"]["fused"] = "attention.query_key_value"
 NAMES["opt"]["positions"] = "model.decoder.embed_positions"
+NAMES["biogpt"] = {**NAMES["opt"], "tokens": "biogpt.embed_tokens", "positions": "biogpt.embed_positions",
+                   "layers": "biogpt.layers", "norm": "biogpt.layer_norm", "head": "biogpt.embed_tokens"}
+BEHIND = ("opt", "biogpt")  # two rows of positions are no token's
 
 
 def names_of(c):
@@ -109,7 +116,7 @@ def shapes(c):
     if width != h:
         out["model.decoder.project_in.weight"], out["model.decoder.project_out.weight"] = (h, width), (width, h)
     if "positions" in n:
-        first = 2 if c["model_type"] == "opt" else 0
+        first = 2 if c["model_type"] in BEHIND else 0
         out[n["positions"] + ".weight"] = (c["max_position_embeddings"] + first, h)
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
@@ -209,11 +216,11 @@ def hidden_keys(c, layer, length):
 def forward(w, ids, c):
     n, length, first = names_of(c), ids.shape[1], c.get("do_layer_norm_before", True)
     side_by_side = c.get("use_parallel_residual", c["model_type"] in ("phi", "falcon") and c.get("parallel_attn", True))
-    x = w[n["tokens"] + ".weight"][ids]
+    x = w[n["tokens"] + ".weight"][ids] * (math.sqrt(c["hidden_size"]) if c.get("scale_embedding") else 1.0)
     if "model.decoder.project_in.weight" in w:
         x = x @ w["model.decoder.project_in.weight"].T
     if "positions" in n:
-        x = x + w[n["positions"] + ".weight"][torch.arange(length) + (2 if c["model_type"] == "opt" else 0)]
+        x = x + w[n["positions"] + ".weight"][torch.arange(length) + (2 if c["model_type"] in BEHIND else 0)]
     for i in range(c["num_hidden_layers"]):
         p, hidden = f"{n['layers']}.{i}.", hidden_keys(c, i, length)
         if not first:

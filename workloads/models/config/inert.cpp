@@ -67,7 +67,7 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"", "attn_config.attn_impl"}, {"", "attn_config.model_type"},
     {"albert", "down_scale_factor"}, {"albert", "gap_size"}, {"albert", "inner_group_num"},
     {"albert", "net_structure_type"}, {"albert", "num_memory_blocks"}, {"bart", "num_hidden_layers"},
-    {"blenderbot", "do_blenderbot_90_layernorm"}, {"blenderbot", "layernorm_variant"},
+    {"biogpt", "layer_norm_eps"}, {"blenderbot", "do_blenderbot_90_layernorm"}, {"blenderbot", "layernorm_variant"},
     {"blenderbot", "num_hidden_layers"}, {"bloom", "n_embed"}, {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"},
     {"cohere2", "rotary_pct"}, {"cohere2", "use_embedding_sharing"},
     {"cohere2", "use_gated_activation"}, {"cohere2", "use_parallel_block"}, {"cohere2", "use_parallel_embedding"},

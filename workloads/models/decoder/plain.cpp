@@ -85,6 +85,7 @@ DecoderArch arch_of(const PlainConfig& c) {
   if (family.scaled_slopes)
     for (double& slope : arch.block.attention.slopes) slope *= arch.block.attention.score_scale();
   arch.embedding.dropout = c.embedding_dropout;
+  if (c.scale_embedding) arch.embedding.scale = std::sqrt(static_cast<double>(c.hidden_size));
   if (c.block == PlainBlock::kNormOfSum) arch.block.residual.norms = NormPlace::kAfterSum, arch.head.norm.clear();
   if (arch.embedding.width = c.embedding_size; c.embedding_size == 0 || c.embedding_size == c.hidden_size)
     arch.embedding.projection.clear(), arch.head.projection.clear();
