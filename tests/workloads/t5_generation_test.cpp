@@ -33,8 +33,8 @@ std::vector<std::vector<std::int32_t>> texts_of(const char* model) {
 }
 
 TEST(T5Generation, WritesPyTorchsTokens) {
-  for (const char* name : {"t5_tiny", "t5_v1_1_tiny", "bart_tiny", "mbart_tiny", "marian_tiny", "pegasus_tiny",
-                           "m2m_100_tiny", "blenderbot_tiny", "plbart_tiny"}) {
+  for (const char* name : {"t5_tiny", "t5_v1_1_tiny", "umt5_tiny", "bart_tiny", "mbart_tiny", "marian_tiny",
+                           "pegasus_tiny", "m2m_100_tiny", "blenderbot_tiny", "plbart_tiny"}) {
     const LoadedModel model = load_model(golden(name), 1);
     const auto texts = texts_of(name);
     const nlohmann::json file = read_json_file(golden(name) / "generated.json");

@@ -150,6 +150,8 @@ constexpr std::array kFamilies = {
               [] { return make_model(T5Config{}); }},
     FamilyRow{"mT5", "mt5", "MT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kMt5)); },
               [] { return make_model(blank_t5(T5Kind::kMt5)); }},
+    FamilyRow{"UMT5", "umt5", "UMT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kUmt5)); },
+              [] { return make_model(blank_t5(T5Kind::kUmt5)); }},
     FamilyRow{"BART", "bart", "Bart", [](const Keys& keys) { return make_model(read_bart(keys)); },
               [] { return make_model(BartConfig{}); }},
     FamilyRow{"mBART", "mbart", "MBart", [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kMbart)); },

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a tiny T5: t5.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
-Written after transformers' modeling_t5.py. Stacks of different depth, heads wider than d_model / num_heads, more
+Written after transformers' modeling_t5.py and modeling_umt5.py. Stacks of different depth, heads wider than d_model / num_heads, more
 buckets than one side needs, and targets that are shorter than the sources, padded to their own lengths."""
 import json
 import math
@@ -22,6 +22,8 @@ FAMILIES = {
     "t5": {**BASE, "feed_forward_proj": "relu"},  # tied when the file does not say
     "t5_v1_1": {**BASE, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_layers": 3,
                 "decoder_start_token_id": 3},
+    "umt5": {**BASE, "model_type": "umt5", "architectures": ["UMT5ForConditionalGeneration"], "num_layers": 3,
+             "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
 }
 
 
@@ -37,7 +39,7 @@ def shapes(c):
                     out[f"{p}{n}.{part}.{name}.weight"] = (inner, h)
                 out[f"{p}{n}.{part}.o.weight"] = (h, inner)
                 out[f"{p}{n}.layer_norm.weight"] = (h,)
-            if i == 0:
+            if i == 0 or c["model_type"] == "umt5":
                 out[p + "0.SelfAttention.relative_attention_bias.weight"] = (c["relative_attention_num_buckets"],
                                                                              c["num_heads"])
             n = len(parts)
@@ -87,13 +89,14 @@ def stack(w, name, ids, c, mask, source=None):
 
     length, kind = ids.shape[1], w["shared.weight"].dtype
     distance = torch.arange(length)[None, :] - torch.arange(length)[:, None]
-    table = w[name + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
-    bias = table[bucket(distance, source is None, c)].permute(2, 0, 1)[None]
     hidden = ((mask[:, None, None, :] - 1) * 1e9).to(kind)
-    own = bias + (hidden if source is None else ((distance > 0).long() * -1e9).to(kind))
+    unseen = hidden if source is None else ((distance > 0).long() * -1e9).to(kind)
     x = w["shared.weight"][ids]
     for i in range(c["num_layers" if source is None else "num_decoder_layers"]):
         p, n = f"{name}.block.{i}.layer.", 0
+        table = w[f"{name}.block.{i if c['model_type'] == 'umt5' else 0}.layer.0.SelfAttention.relative_attention_bias"
+                  ".weight"]
+        own = table[bucket(distance, source is None, c)].permute(2, 0, 1)[None] + unseen
         y = norm(x, f"{p}0.layer_norm")
         x = x + attention(w, f"{p}0.SelfAttention.", y, y, c, own)
         if source is not None:

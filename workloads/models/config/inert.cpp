@@ -91,7 +91,8 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"qwen3_moe", "max_window_layers"}, {"smollm3", "max_window_layers"}, {"stablelm", "norm_eps"},
     {"stablelm", "rms_norm_eps"}, {"stablelm", "rope_pct"}, {"starcoder2", "activation_function"},
     {"starcoder2", "layer_norm_epsilon"}, {"starcoder2", "mlp_type"}, {"starcoder2", "norm_type"},
-    {"t5", "dense_act_fn"}, {"t5", "is_gated_act"}, {"t5", "n_positions"}, {"vit", "pooler_act"}, {"xlm", "n_langs"},
+    {"t5", "dense_act_fn"}, {"t5", "is_gated_act"}, {"t5", "n_positions"}, {"umt5", "dense_act_fn"}, {"umt5", "is_gated_act"}, {"umt5", "n_positions"},
+    {"umt5", "output_past"}, {"umt5", "scalable_attention"}, {"vit", "pooler_act"}, {"xlm", "n_langs"},
     {"xlm", "same_enc_dec"}, {"xlm", "share_inout_emb"}, {"xlm", "use_lang_emb"}, {"xlm", "vocab_size"},
 });
 // clang-format on

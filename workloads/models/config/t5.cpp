@@ -2,6 +2,7 @@
 #include "workloads/models/t5/t5.h"
 
 #include <array>
+#include <cctype>
 
 #include "workloads/models/config/table.h"
 
@@ -19,7 +20,7 @@ void read_form(const Keys& keys, T5Config& c) {
   c.gated = form == "gated-gelu";
 }
 
-bool is_mt5(const T& c) { return c.kind == T5Kind::kMt5; }
+std::string type_of(const T& c) { return c.kind == T5Kind::kMt5 ? "mt5" : c.kind == T5Kind::kUmt5 ? "umt5" : "t5"; }
 
 // clang-format off
 constexpr auto kT5Fields = std::to_array<Field<T>>({
@@ -46,9 +47,12 @@ constexpr auto kT5Fields = std::to_array<Field<T>>({
      .otherwise = [](T& c) { c.decoder_start_token_id = c.pad_token_id; }},
     {.key = "is_encoder_decoder", .only = true},
     {.key = "architectures",
-     .write = [](const T& c) { return json::array({is_mt5(c) ? "MT5ForConditionalGeneration"
-                                                            : "T5ForConditionalGeneration"}); }},
-    {.key = "model_type", .write = [](const T& c) { return json(is_mt5(c) ? "mt5" : "t5"); }},
+     .write = [](const T& c) {
+       std::string name = type_of(c);
+       for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
+       return json::array({name + "ForConditionalGeneration"});
+     }},
+    {.key = "model_type", .write = [](const T& c) { return json(type_of(c)); }},
     {.key = "torch_dtype", .always = "float32"},
 });
 // clang-format on
@@ -58,6 +62,7 @@ constexpr auto kT5Fields = std::to_array<Field<T>>({
 /// Source: transformers, configuration_mt5.py.
 T5Config blank_t5(T5Kind kind) {
   T5Config c{.kind = kind};
+  if (kind == T5Kind::kUmt5) c.vocab_size = 250112, c.gated = true;
   if (kind == T5Kind::kMt5) c.vocab_size = 250112, c.gated = true, c.tie_word_embeddings = false;
   return c;
 }

@@ -29,14 +29,15 @@ struct PairStack {
   PairAttention self{}, cross{};
   MlpNames mlp{};
   std::string mlp_norm{};
-  std::string relative{};   // the table of a bias by distance, of which its layers share one; empty: none
-  std::string positions{};  // a table of positions; empty: none
+  std::string relative{};      // the table of a bias by distance, of which its layers share one; empty: none
+  bool each_relative = false;  // each layer has one, of that name behind its prefix
+  std::string positions{};     // a table of positions; empty: none
   std::string embedding_norm{}, last_norm{};  // of the sum of embeddings, and behind the layers; empty: none
 
+  std::string table(std::int64_t layer) const { return (each_relative ? prefix(layer) : "") + relative + ".weight"; }
   std::string prefix(std::int64_t layer) const { return blocks + std::to_string(layer - first) + "."; }
 };
 
-/// The stacks; norms, sizes, the table of tokens and the head, which they have alike, are those of ModelInfo::decoder.
 /// Positions that are sines, and behind them as many cosines.
 struct WaveArch {
   std::int64_t size = 0;   // elements; 0: there are none
@@ -44,6 +45,7 @@ struct WaveArch {
   bool closed = false;     // the slowest wave is 10000 times as long as the first; else the one after it would be
 };
 
+/// The stacks; norms, sizes, the table of tokens and the head, which they have alike, are those of ModelInfo::decoder.
 struct PairArch {
   PairStack encoder{}, decoder{};
   Buckets buckets{};                // of the biases by distance

@@ -90,9 +90,8 @@ class PairGeneration : Places {
                          {layer + n.query, layer + n.key, layer + n.value});
   }
   /// A number for each head and each column of `distances`.
-  ValueId by_distance(const PairStack& stack, ValueId distances) {
-    return net_.matmul("distances", net_.w(stack.relative + ".weight"), distances,
-                       {.dtype = spec_.numerics.activation});
+  ValueId by_distance(const PairStack& stack, std::int64_t layer, ValueId distances) {
+    return net_.matmul("distances", net_.w(stack.table(layer)), distances, {.dtype = spec_.numerics.activation});
   }
   ValueId attention(const std::string& label, ValueId x, const std::vector<ValueId>& qkv, const Seen& seen,
                     const PairAttention& names) {
@@ -125,10 +124,14 @@ class PairGeneration : Places {
                                                        .first = pair_.first_position,
                                                        .dtype = spec_.numerics.activation}));
     x = embedded(stack, x);
-    const ValueId bias = source_bias();
+    ValueId distances = kNoValue;
+    if (!stack.relative.empty())
+      distances = net_.input("distances.encoder", pair_.buckets.count, 2 * spec_.prompt - 1, spec_.numerics.activation);
+    ValueId bias = source_bias(distances, 0);
     for (std::int64_t l = 0; l < stack.layers; ++l) {
       enter_layer("layer.encoder", l);
       layer_ = stack.prefix(l);
+      if (stack.each_relative && l > 0) bias = source_bias(distances, l);
       x = attention("attention", x, self_qkv(x, layer_, stack.self),
                     {.queries = spec_.prompt, .mask = source_mask_, .bias = bias}, stack.self);
       x = mlp(x, stack);
@@ -147,11 +150,9 @@ class PairGeneration : Places {
     }
   }
 
-  ValueId source_bias() {
-    if (pair_.encoder.relative.empty()) return kNoValue;
-    const ValueId distances =
-        net_.input("distances.encoder", pair_.buckets.count, 2 * spec_.prompt - 1, spec_.numerics.activation);
-    return graph_.add1(runtime::kDiagonals, "biases", {by_distance(pair_.encoder, distances)},
+  ValueId source_bias(ValueId distances, std::int64_t layer) {
+    if (distances == kNoValue) return kNoValue;
+    return graph_.add1(runtime::kDiagonals, "biases", {by_distance(pair_.encoder, layer, distances)},
                        runtime::DiagonalsAttrs{.rows = spec_.prompt});
   }
 
@@ -182,11 +183,12 @@ class PairGeneration : Places {
                                runtime::ResultAttrs{.dtype = spec_.numerics.activation}));
     if (place_ != kNoValue) x = net_.add("add_position", x, place_);
     x = embedded(stack, x);
-    const ValueId bias = stack.relative.empty() ? kNoValue : by_distance(stack, distances_);
+    ValueId bias = stack.relative.empty() ? kNoValue : by_distance(stack, stack.first, distances_);
     for (std::int64_t l = 0; l < stack.layers; ++l) {
       enter_layer("layer.decoder", stack.first + l);
       layer_ = stack.prefix(stack.first + l);
       const auto at = static_cast<std::size_t>(l);
+      if (stack.each_relative && l > 0) bias = by_distance(stack, stack.first + l, distances_);
       x = own_attention(x, own_[at], bias);
       x = cross_attention(x, source_[at]);
       x = mlp(x, stack);

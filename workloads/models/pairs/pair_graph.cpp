@@ -33,7 +33,7 @@ class PairGraph final : public SplitGraph {
   void declare_tables() override {
     encoder_.length = step_.kind.length, decoder_.length = target_length(step_.kind);
     for (Stack* stack : {&encoder_, &decoder_})
-      if (net_.has(table_of(*stack)))
+      if (net_.has(stack->arch.table(stack->arch.first)))
         stack->distances = graph_.tensor(fmt::format("distances.{}", stack->arch.name), pair_.buckets.count,
                                          2 * stack->length - 1, step_.plan.numerics.activation, Kind::kInput);
   }
@@ -84,8 +84,6 @@ class PairGraph final : public SplitGraph {
     return head(x);
   }
 
-  std::string table_of(const Stack& stack) const { return stack.arch.relative + ".weight"; }
-
   /// Positions, the norm of the sum, and the terms that a stack's layers share: the mask of the source, one bias for
   /// each distance.
   ValueId begin(Stack& stack, ValueId x, ValueId mask) {
@@ -93,12 +91,17 @@ class PairGraph final : public SplitGraph {
     x = placed(stack, x);
     x = net_.dropout("dropout", x, arch_.embedding.dropout);
     if (mask_ == kNoValue) mask_ = net_.hidden("mask", mask, isa::Dtype::kFp32);
-    if (stack.distances == kNoValue) return x;
-    const ValueId by_distance =
-        net_.matmul("distances", net_.w(table_of(stack)), stack.distances, {.dtype = step_.plan.numerics.activation});
+    if (!stack.arch.each_relative) set_biases(stack, stack.arch.first);
+    return x;
+  }
+
+  /// The biases by distance of a layer, if it has such.
+  void set_biases(Stack& stack, std::int64_t layer) {
+    if (stack.distances == kNoValue) return;
+    const ValueId by_distance = net_.matmul("distances", net_.w(stack.arch.table(layer)), stack.distances,
+                                            {.dtype = step_.plan.numerics.activation});
     stack.biases =
         graph_.add1(runtime::kDiagonals, "biases", {by_distance}, runtime::DiagonalsAttrs{.rows = stack.length});
-    return x;
   }
 
   /// x at its positions, whose table a stack's first micro-batch declares.
@@ -119,9 +122,10 @@ class PairGraph final : public SplitGraph {
     return net_.norm("embedding.norm", x, arch_.block.norm, stack.arch.embedding_norm);
   }
 
-  void begin_layer(const Stack& stack) {
+  void begin_layer(Stack& stack) {
     stack_ = &stack, prefix_ = stack.arch.prefix(layer_);
     net_.restart_stream();
+    if (stack.arch.each_relative) enter_part("bias", stack.scope), set_biases(stack, layer_);
     enter_part("norm", stack.scope);
   }
 

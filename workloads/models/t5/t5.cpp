@@ -73,7 +73,7 @@ void stack(SpecList& list, const T5Config& c, bool decoder) {
     list.at(decoder ? c.num_layers + l : l);
     const auto part = [&](int number) { return fmt::format("{}.block.{}.layer.{}.", name, l, number); };
     attention(list, c, part(0) + "SelfAttention.");
-    if (l == 0) {  // [heads, buckets] on the device, because heads are rows of the scores
+    if (l == 0 || c.kind == T5Kind::kUmt5) {  // [heads, buckets] on the device, because heads are rows of the scores
       list.tensor(part(0) + "SelfAttention.relative_attention_bias.weight",
                   {c.relative_attention_num_buckets, c.num_heads}, Init::kNormal, true, TensorSplit::kAxis1);
       list.table();
@@ -93,7 +93,10 @@ void stack(SpecList& list, const T5Config& c, bool decoder) {
 
 ModelInfo info_of(const T5Config& c) {
   ModelInfo info = decoder_info(
-      c.kind == T5Kind::kMt5 ? "mT5" : "T5", arch_of(c),
+      c.kind == T5Kind::kMt5    ? "mT5"
+      : c.kind == T5Kind::kUmt5 ? "UMT5"
+                                : "T5",
+      arch_of(c),
       {.left_out = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},  // of the first release
        .copies = {{"encoder.embed_tokens.weight", "shared.weight"}, {"decoder.embed_tokens.weight", "shared.weight"}}});
   info.task = Task::kTextToText;
@@ -147,6 +150,7 @@ FrameworkOps T5Model::traced_ops(const Step& step) const {
 }  // namespace
 
 PairArch pair_of(const T5Config& c) {
+  const bool each = c.kind == T5Kind::kUmt5;
   const auto attention = [](int place, const char* name) {
     const std::string part = fmt::format("layer.{}.{}.", place, name);
     return PairAttention{.names = {.query = part + "q", .key = part + "k", .value = part + "v", .out = part + "o"},
@@ -160,7 +164,8 @@ PairArch pair_of(const T5Config& c) {
                      .self = attention(0, "SelfAttention"),
                      .mlp = {.gate = part + "wi_0", .up = part + (c.gated ? "wi_1" : "wi"), .down = part + "wo"},
                      .mlp_norm = fmt::format("layer.{}.layer_norm", mlp),
-                     .relative = name + ".block.0.layer.0.SelfAttention.relative_attention_bias",
+                     .relative = (each ? "" : name + ".block.0.") + "layer.0.SelfAttention.relative_attention_bias",
+                     .each_relative = each,
                      .last_norm = name + ".final_layer_norm"};
   };
   PairArch pair{.encoder = stack("encoder", c.num_layers, 1),

@@ -17,8 +17,9 @@
 
 namespace workloads {
 
-/// Both have one architecture; mT5's files leave out other defaults.
-enum class T5Kind : std::uint8_t { kT5, kMt5 };
+/// All have one architecture, but that UMT5 (Chung et al., arXiv:2304.09151) has biases of each layer; files leave out
+/// other defaults.
+enum class T5Kind : std::uint8_t { kT5, kMt5, kUmt5 };
 
 /// The defaults are Hugging Face's.
 struct T5Config {
