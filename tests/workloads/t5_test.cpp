@@ -21,7 +21,8 @@ using base::Fault;
 using workloads_test::fails;
 using workloads_test::golden;
 
-constexpr std::array kT5Golden = {"t5_tiny", "t5_v1_1_tiny", "umt5_tiny"};  // ReLU and tied; gated, untied, 3 + 2 layers
+// ReLU and tied; gated, untied, 3 + 2 layers; biases of each layer.
+constexpr std::array kT5Golden = {"t5_tiny", "t5_v1_1_tiny", "umt5_tiny"};
 
 void follow_pytorch(const char* model, const runtime::Plan& plan) { workloads_test::expect_pytorch(model, plan); }
 

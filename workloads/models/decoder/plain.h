@@ -55,7 +55,7 @@ struct PlainConfig : PlainAttention {
   double embedding_dropout = 0;
   PlainBlock block = PlainBlock::kInTurn;
   std::int64_t embedding_size = 0;  // of a token's row in the table; 0: hidden_size, without projections
-  bool scale_embedding = false;  // by the root of hidden_size
+  bool scale_embedding = false;     // by the root of hidden_size
   bool tie_word_embeddings = false;
   std::int64_t bos_token_id = 0, eos_token_id = 0;
   std::optional<Lora> lora{};
