@@ -8,6 +8,7 @@
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/safetensors.h"
+#include "workloads/models/layers/distances.h"
 #include "workloads/models/presets.h"
 #include "workloads/tasks/classification.h"
 #include "workloads/tasks/metrics.h"
@@ -129,6 +130,24 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
     model->require_valid(name);
     EXPECT_NEAR(static_cast<double>(parameter_count(model->weights())) * 1e-6 / millions, 1, 0.01) << name;
   }
+}
+
+/// transformers' make_log_bucket_position, computed by PyTorch: 256 places of each side, up to 512 tokens.
+TEST(Deberta, DistancesFallIntoThePlacesOfTransformers) {
+  for (const auto& [distance, place] : {std::pair{-511, -255},
+                                        {-300, -207},
+                                        {-129, -129},
+                                        {-128, -128},
+                                        {-5, -5},
+                                        {0, 0},
+                                        {5, 5},
+                                        {128, 128},
+                                        {129, 129},
+                                        {140, 137},
+                                        {200, 169},
+                                        {300, 207},
+                                        {511, 255}})
+    EXPECT_EQ(log_bucket_of(distance, {.count = 256, .most = 512}), place) << distance;
 }
 
 TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {

@@ -19,6 +19,12 @@ TEST(FrameworkOps, BertHasLayersEmbeddingsAndHead) {
   EXPECT_DOUBLE_EQ(ops_of("bert-base", {.kind = {.head = workloads::Head::kTokens}}).forward, 12 * 70 + 33 + 13);
 }
 
+// tests/golden/make/count_ops.py prints the operations of a layer beyond a BERT's.
+TEST(FrameworkOps, OfDebertaAreCountedOnItsOwnLayer) {
+  EXPECT_DOUBLE_EQ(ops_of("deberta-v3-base", {}).forward - ops_of("bert-base", {}).forward, 12 * 68);
+  EXPECT_DOUBLE_EQ(ops_of("deberta-v3-base", {}).backward - ops_of("bert-base", {}).backward, 12 * 66);
+}
+
 TEST(FrameworkOps, RecomputationIsTracedAgain) {
   using runtime::Recompute;
   const FrameworkOps none = ops_of("llama2-7b", {});

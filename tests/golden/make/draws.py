@@ -186,16 +186,18 @@ def an_encoder_relative(family, draw):
                     "num_attention_heads": heads, "intermediate_size": ffn}
     if family.startswith("rembert"):
         changes |= {"input_embedding_size": draw.randint(2, 60), "output_embedding_size": draw.randint(2, 60)}
+    if family.startswith("deberta"):
+        changes["pooler_hidden_size"] = hidden
     sizes = {"BATCH": draw.randint(1, 5), "SEQ": seq, "VOCAB": vocab, "H": hidden, "HEADS": heads, "FFN": ffn,
              "LABELS": labels}
     return changes, sizes, heads
 
 
-def a_bart(_, draw):
+def a_bart(family, draw):
     read, vocab, heads = upto(draw, 6, 80), upto(draw, 40, 400), draw.randint(1, 8)
     written, ffn = math.ceil(read / 2) + draw.randint(1, 4), upto(draw, 3, 300)
-    changes = {"vocab_size": vocab, "d_model": heads * draw.randint(1, 24), "encoder_ffn_dim": ffn,
-               "decoder_ffn_dim": ffn, "encoder_layers": draw.randint(1, 3), "decoder_layers": draw.randint(1, 3),
+    changes = {"vocab_size": vocab, "d_model": heads * draw.randint(4 if family == "m2m_100" else 1, 24),
+               "encoder_ffn_dim": ffn, "decoder_ffn_dim": ffn, "encoder_layers": draw.randint(1, 3), "decoder_layers": draw.randint(1, 3),
                "encoder_attention_heads": heads, "decoder_attention_heads": heads,
                "max_position_embeddings": max(read, written) + draw.randint(0, 9)}
     return changes, {"BATCH": draw.randint(1, 4), "READ": read, "WRITTEN": written, "VOCAB": vocab}, heads
