@@ -80,4 +80,4 @@ def with_neighbours(m, x, first):
     name = m.kind["prefix"] + "encoder.conv."
     y = torch.nn.functional.conv1d(first.transpose(1, 2), m.w[name + "conv.weight"], m.w[name + "conv.bias"],
                                    padding=m.c["conv_kernel_size"] // 2).transpose(1, 2)
-    return m.norm(x + m.act(y), name + "LayerNorm")
+    return m.norm(x + torch.nn.functional.gelu(y), name + "LayerNorm")  # "conv_act"

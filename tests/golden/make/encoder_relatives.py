@@ -304,8 +304,6 @@ class Model:
         x, mask = self.embed(batch), batch["attention_mask"]
         first = x
         for i, names in enumerate(self.layers):
-            if i == 1 and self.c.get("conv_kernel_size"):
-                x = deberta.with_neighbours(self, x, first * mask[..., None].to(x.dtype))
             if "norms_first" in self.kind and (self.kind is not KINDS["flaubert"] or self.c["pre_norm"]):
                 y = x if self.modern and i == 0 else self.norm(x, names["norm1"])
                 x = x + self.attention(y, names, mask, i)
@@ -313,6 +311,8 @@ class Model:
             else:
                 x = self.norm(x + self.attention(x, names, mask, i), names["norm1"])
                 x = self.norm(x + self.mlp(x, names), names["norm2"])
+            if i == 0 and self.c.get("conv_kernel_size"):
+                x = deberta.with_neighbours(self, x, first * mask[..., None].to(x.dtype))
         return self.head(self.norm(x, self.last) if self.last else x, mask)
 
     def head(self, x, mask):
