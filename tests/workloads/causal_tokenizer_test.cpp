@@ -115,6 +115,36 @@ TEST(SentencePiece, EncodersSurroundOneTextAndTwo) {
   EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"model_type", "camembert"}));
 }
 
+/// Further entries of a SentencePiece model, which no text is cut into: its proto3 form, piece by piece.
+std::string control_pieces(std::initializer_list<std::string> texts) {
+  std::string out;
+  for (const std::string& text : texts) {
+    const std::string piece = "\x0a" + std::string(1, static_cast<char>(text.size())) + text + "\x18\x03";
+    out += "\x0a" + std::string(1, static_cast<char>(piece.size())) + piece;
+  }
+  return out;
+}
+
+// ALBERT's, transformers' tokenization_albert.py: lower case without accents, TeX's quotation marks, [CLS] and [SEP].
+TEST(SentencePiece, AFileThatSeveralFamiliesHaveIsReadAsTheModelSays) {
+  const Scratch s;
+  s.write("spiece.model", base::read_file(data("tiny.model")) + control_pieces({"[CLS]", "[SEP]", "[MASK]"}));
+  s.write("config.json", R"({"model_type": "albert"})");
+  const auto albert = load_tokenizer(s.path());
+  const std::vector<std::int32_t> plain = albert->tokenize("a \"b\" e", "t");
+  std::vector<std::int32_t> around = plain;
+  around.insert(around.begin(), 600), around.push_back(601);
+  EXPECT_EQ(albert->encode("A ``b'' \xC3\x89").ids, around);
+  EXPECT_EQ(albert->mask_id(), 602);
+  s.write("tokenizer_config.json", R"({"tokenizer_class": "AlbertTokenizer", "do_lower_case": false})");
+  EXPECT_NE(load_tokenizer(s.path())->tokenize("A", "t"), load_tokenizer(s.path())->tokenize("a", "t"));
+  std::filesystem::remove(s / "tokenizer_config.json");
+  s.write("config.json", R"({"model_type": "t5"})");
+  EXPECT_EQ(load_tokenizer(s.path())->tokenize("a \"b\" e", "t"), plain);
+  s.write("config.json", R"({"model_type": "pegasus"})");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"model_type", "pegasus", "T5's or ALBERT's"}));
+}
+
 // RoBERTa's, and a template's, as Hugging Face tokenizers' processors/roberta.rs and template.rs have them.
 TEST(BpeTokenizer, PairsAreSurroundedAsTheFileSays) {
   const Scratch s;

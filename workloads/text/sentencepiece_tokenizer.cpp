@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "workloads/checkpoints/json_file.h"
+#include "workloads/text/bert_text.h"
 #include "workloads/text/causal_tokenizer.h"
 #include "workloads/text/tokenizer_json.h"
 
@@ -20,18 +21,29 @@ constexpr std::array<const char*, 4> kFairseq = {"<s>", "<pad>", "</s>", "<unk>"
 constexpr std::int32_t kUnknown = 3;  // the id of the last of these
 using sentencepiece::SentencePieceProcessor;
 
+/// TeX's quotation marks become ". Source: transformers, tokenization_albert.py, preprocess_text().
+std::string plain_quotes(std::string text) {
+  for (const char* quote : {"``", "''"})
+    for (std::size_t at = 0; (at = text.find(quote, at)) != std::string::npos; ++at) text.replace(at, 2, "\"");
+  return text;
+}
+
 /// Every part of a text between whole tokens is encoded by itself, with the model's prefix blank, as Hugging Face's
 /// LlamaTokenizer (legacy) does; decode() takes that blank away again.
 class SentencePiece final : public CausalTokenizer {
  public:
-  /// `shift`: from the model's number of a piece to its id.
-  SentencePiece(CausalParts parts, std::unique_ptr<SentencePieceProcessor> processor, std::int32_t shift)
-      : CausalTokenizer{std::move(parts)}, processor_{std::move(processor)}, shift_{shift} {}
+  /// `shift`: from the model's number of a piece to its id. `normalizer`: what the text goes through before the model.
+  SentencePiece(CausalParts parts, std::unique_ptr<SentencePieceProcessor> processor, std::int32_t shift,
+                std::optional<BertNormalizer> normalizer)
+      : CausalTokenizer{std::move(parts)},
+        processor_{std::move(processor)},
+        shift_{shift},
+        normalizer_{std::move(normalizer)} {}
 
  protected:
   void tokenize_plain(std::string_view text, bool, std::vector<std::int32_t>& ids) const override {
     std::vector<int> found;
-    const auto status = processor_->Encode(text, &found);
+    const auto status = processor_->Encode(normalizer_ ? plain_quotes(normalizer_->apply(text)) : text, &found);
     if (!status.ok()) refuse_tokenizer("SentencePiece", status.ToString());
     for (const int piece : found)
       ids.push_back(processor_->IsUnknown(piece) ? piece + kUnknown * shift_ : piece + shift_);
@@ -49,6 +61,7 @@ class SentencePiece final : public CausalTokenizer {
  private:
   std::unique_ptr<SentencePieceProcessor> processor_;
   const std::int32_t shift_;
+  const std::optional<BertNormalizer> normalizer_;
 };
 
 /// Settings that would give other ids than the model alone.
@@ -61,15 +74,32 @@ void require_known(const std::string& text, const fs::path& path, bool of_debert
     if (of_deberta && flag(config, key, false, path)) refuse_tokenizer(path, fmt::format("\"{}\" is set", key));
 }
 
-/// CamemBERT's and mBART's files have the same name, and other ids.
-void require_xlm_roberta(const fs::path& folder) {
+/// What a file beside a model says its tokenizer is: "AlbertTokenizerFast", "albert".
+struct Named {
+  fs::path file;
+  std::string key, kind;
+
+  bool is_of(std::initializer_list<const char*> known) const {
+    return std::ranges::any_of(known, [&](const char* name) { return base::lower(kind).starts_with(name); });
+  }
+};
+
+std::vector<Named> names_beside(const fs::path& folder) {
+  std::vector<Named> out;
   for (const auto& [file, key] :
        {std::pair{"tokenizer_config.json", "tokenizer_class"}, {"config.json", "model_type"}}) {
     if (!fs::exists(folder / file)) continue;
-    const std::string kind = text_at(read_json_file(folder / file), key, "", folder / file);
-    if (!kind.empty() && !kind.starts_with("XLMRoberta") && !kind.starts_with("xlm-roberta"))
-      refuse_tokenizer(folder / file, fmt::format("\"{}\" is \"{}\", whose ids are not XLM-RoBERTa's", key, kind));
+    std::string kind = text_at(read_json_file(folder / file), key, "", folder / file);
+    if (!kind.empty() && !kind.starts_with("PreTrained")) out.push_back({folder / file, key, std::move(kind)});
   }
+  return out;
+}
+
+/// Several families have files of the same name, and other ids.
+void require_of(const std::vector<Named>& named, std::initializer_list<const char*> known, const char* whose) {
+  for (const Named& one : named)
+    if (!one.is_of(known))
+      refuse_tokenizer(one.file, fmt::format("\"{}\" is \"{}\", whose ids are not {}", one.key, one.kind, whose));
 }
 
 std::optional<std::int32_t> role(int id) {  // the library says -1 for a token that the model has not
@@ -104,35 +134,73 @@ void surround(std::optional<std::int32_t> first, std::optional<std::int32_t> las
   parts.between.emplace(between, *last);
 }
 
+/// The id of a token that no text is cut into, as "[CLS]".
+std::optional<std::int32_t> whole_token(const CausalParts& parts, std::string_view text) {
+  const auto found = std::ranges::find_if(parts.whole, [&](const auto& token) { return token.second.text == text; });
+  return found == parts.whole.end() ? std::nullopt : std::optional{found->first};
+}
+
+enum class PieceUse { kDecoder, kAlbert, kDeberta, kFairseq };
+
+PieceUse use_of(const fs::path& source) {
+  const std::string name = source.filename();
+  const std::vector<Named> named = names_beside(source.parent_path());
+  if (name == "spm.model") return PieceUse::kDeberta;
+  if (name == "sentencepiece.bpe.model") {
+    require_of(named, {"xlmroberta", "xlm-roberta"}, "XLM-RoBERTa's");
+    return PieceUse::kFairseq;
+  }
+  if (name != "spiece.model") return PieceUse::kDecoder;
+  if (std::ranges::any_of(named, [](const Named& one) { return one.is_of({"albert"}); })) return PieceUse::kAlbert;
+  require_of(named, {"t5", "mt5", "umt5", "longt5", "switch"}, "T5's or ALBERT's");
+  return PieceUse::kDecoder;
+}
+
+/// What ALBERT's texts go through. Source: transformers, tokenization_albert.py.
+BertNormalizer albert_normalizer(const std::string& config, const fs::path& path) {
+  const nlohmann::json given = config.empty() ? nlohmann::json::object() : nlohmann::json::parse(config);
+  return {.clean_text = false,
+          .handle_chinese_chars = false,
+          .strip_accents = !flag(given, "keep_accents", false, path),
+          .lowercase = flag(given, "do_lower_case", true, path)};
+}
+
+/// The tokens around an encoder's texts, and what stands for a hidden one.
+void apply_use(PieceUse use, const fs::path& source, CausalParts& parts) {
+  if (use == PieceUse::kFairseq) surround(0, 2, 2, source, parts);
+  if (use == PieceUse::kAlbert) surround(whole_token(parts, "[CLS]"), whole_token(parts, "[SEP]"), 1, source, parts);
+  if (use != PieceUse::kDeberta) return;
+  surround(parts.bos, parts.eos, 1, source, parts);
+  if (whole_token(parts, "[MASK]")) return;
+  parts.whole[static_cast<std::int32_t>(parts.vocabulary.size())] = {"[MASK]"};  // as transformers adds it
+  parts.vocabulary.emplace_back("[MASK]");
+}
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& source, std::string config) {
   CausalParts parts;
   const std::string name = source.filename();
-  const bool of_deberta = name == "spm.model", of_fairseq = name == "sentencepiece.bpe.model";
-  std::string& model = parts.files[of_deberta || of_fairseq || name == "spiece.model" ? name : "tokenizer.model"] =
-      base::read_file(source);
+  const bool usual = name == "spm.model" || name == "sentencepiece.bpe.model" || name == "spiece.model";
+  std::string& model = parts.files[usual ? name : "tokenizer.model"] = base::read_file(source);
   auto processor = std::make_unique<SentencePieceProcessor>();
   if (const auto status = processor->LoadFromSerializedProto(model); !status.ok())
     refuse_tokenizer(source, fmt::format("is not a SentencePiece model ({})", status.ToString()));
   const fs::path settings = source.parent_path() / "tokenizer_config.json";
-  require_known(config, settings, of_deberta);
-  if (of_fairseq) require_xlm_roberta(source.parent_path());
+  const PieceUse use = use_of(source);
+  const bool of_fairseq = use == PieceUse::kFairseq;
+  require_known(config, settings, use == PieceUse::kDeberta);
   read_pieces(*processor, of_fairseq, source, parts);
   parts.bos = role(processor->bos_id());
   parts.eos = role(processor->eos_id());
   parts.pad = of_fairseq ? 1 : role(processor->pad_id()).value_or(parts.eos.value_or(0));
   if (parts.bos) parts.before = {*parts.bos};
   apply_tokenizer_config(config, settings, parts);
-  if (of_fairseq) surround(0, 2, 2, source, parts);
-  if (of_deberta) surround(parts.bos, parts.eos, 1, source, parts);
-  const auto is_mask = [](const auto& token) { return token.second.text == "[MASK]"; };
-  if (of_deberta && std::ranges::none_of(parts.whole, is_mask)) {  // as transformers adds it
-    parts.whole[static_cast<std::int32_t>(parts.vocabulary.size())] = {"[MASK]"};
-    parts.vocabulary.emplace_back("[MASK]");
-  }
+  apply_use(use, source, parts);
+  std::optional<BertNormalizer> normalizer;
+  if (use == PieceUse::kAlbert) normalizer = albert_normalizer(config, settings);
   if (!config.empty()) parts.files["tokenizer_config.json"] = std::move(config);
-  return std::make_unique<SentencePiece>(std::move(parts), std::move(processor), of_fairseq ? 1 : 0);
+  return std::make_unique<SentencePiece>(std::move(parts), std::move(processor), of_fairseq ? 1 : 0, normalizer);
 }
 
 }  // namespace workloads
