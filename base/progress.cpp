@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/log.h"
+#include "base/units.h"
 
 namespace base {
 namespace {
@@ -70,6 +71,11 @@ std::string clock_text(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string duration_text(double seconds) {
+  constexpr double kMinute = 59.95;  // with three digits it would be 60 s
+  return seconds < kMinute ? readable(seconds, Dimension::kTime, 3) : clock_text(seconds);
 }
 
 }  // namespace base

@@ -56,5 +56,7 @@ class Progress {
 
 /// "41 s", "3:05", "2:14:09": a duration as people read it.
 std::string clock_text(double seconds);
+/// The same where a second is long: "310 ms", "2.86 s", "41.2 s", and from a minute on "3:05".
+std::string duration_text(double seconds);
 
 }  // namespace base

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -19,6 +20,16 @@ std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string money_text(double dollars) {
+  const char* sign = dollars < 0 ? "-" : "";
+  const double size = std::abs(dollars);
+  if (size == 0) return "$0";
+  if (size >= 0.1) return fmt::format("{}${:.{}f}", sign, size, size < 10 ? 3 : 2);
+  const int digits = 2 - static_cast<int>(std::floor(std::log10(size)));
+  const std::string out = fmt::format("{}${:.{}f}", sign, size, digits);
+  return out.substr(0, out.find_last_not_of('0') + 1);
 }
 
 std::vector<std::string> split(std::string_view text, char delimiter) {

@@ -22,6 +22,9 @@ std::vector<std::string> split(std::string_view text, char delimiter);
 /// "1 micro-batch", "3 micro-batches", "0 entries": a number with its noun, in the plural unless it is one.
 std::string counted(std::int64_t count, std::string_view noun);
 
+/// US dollars as every table and sentence has them, three digits at least: "$11.94", "$6.452", "$0.0000122".
+std::string money_text(double dollars);
+
 /// Whether no more than 200 brackets are open at once, and no zero byte is between its values. Code that walks parsed
 /// JSON recurses, and nlohmann::json takes such a byte for the end, so this is checked before parsing.
 bool is_shallow_json(std::string_view json);

@@ -1,6 +1,7 @@
 #include "cli/app.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -90,6 +91,21 @@ std::optional<std::string> closest_flag(const std::string& typed, const std::vec
   return base::closest(typed, flags);
 }
 
+/// Names the flag that was meant, or the verbs that have the one that was typed.
+Error unknown_flag(const CLI::App& app, const CLI::App& verb, const std::string& typed) {
+  const std::string where = &verb == &app ? "trnsim" : "trnsim " + verb.get_name();
+  std::string fix = fmt::format("see {} --help", where);
+  if (const auto near = closest_flag(typed, flag_names_of(verb))) {
+    fix = fmt::format("did you mean {}?", *near);
+  } else {
+    std::vector<std::string> others;
+    for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; }))
+      if (other->get_option_no_throw(typed)) others.push_back("trnsim " + other->get_name());
+    if (!others.empty()) fix = fmt::format("leave it out; it is a flag of {}", fmt::join(others, ", "));
+  }
+  return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed), fix};
+}
+
 /// The word that the parser did not know, as an error with the nearest known one.
 Error unknown(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -100,10 +116,7 @@ Error unknown(const CLI::App& app) {
   if (!typed.starts_with("-")) {
     return {Fault::kUsage, where, fmt::format("unexpected argument '{}'", typed), fmt::format("see {} --help", where)};
   }
-  typed = typed.substr(0, typed.find('='));
-  const auto near = closest_flag(typed, flag_names_of(verb));
-  return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed),
-          near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
+  return unknown_flag(app, verb, typed.substr(0, typed.find('=')));
 }
 
 /// CLI11 prints an absent bound as 308 digits.
@@ -117,7 +130,6 @@ std::string plain(std::string text) {
 void require_known_flags(const CLI::App& app, const std::vector<std::string>& args) {
   if (args.front().starts_with("-")) return;
   const CLI::App& verb = *app.get_subcommand(args.front());
-  const std::string where = "trnsim " + verb.get_name();
   for (std::size_t i = 1; i < args.size() && args[i] != "--"; ++i) {
     const std::string flag = args[i].substr(0, args[i].find('='));
     if (flag.size() < 3 || !flag.starts_with("--")) continue;
@@ -126,9 +138,7 @@ void require_known_flags(const CLI::App& app, const std::vector<std::string>& ar
       if (apart && option->get_items_expected_max() > 0) ++i;
       continue;
     }
-    const auto near = closest_flag(flag, flag_names_of(verb));
-    throw Error{Fault::kUsage, where, fmt::format("unknown flag '{}'", flag),
-                near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
+    throw unknown_flag(app, verb, flag);
   }
 }
 

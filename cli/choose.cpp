@@ -51,7 +51,7 @@ std::string place_of(const Choice& choice) {
 }
 
 std::string price_of(const Choice& choice) {
-  return fmt::format("{} in {}", dollars(choice.change.dollars), base::clock_text(choice.change.seconds));
+  return fmt::format("{} in {}", dollars(choice.change.dollars), base::duration_text(choice.change.seconds));
 }
 
 /// The user's own flags of the job, as typed, without those that the choice sets.
@@ -128,7 +128,7 @@ base::Table choice_table(const std::vector<Choice>& choices, const std::vector<s
   for (const std::size_t i : shown) {
     const Choice& c = choices[i];
     std::vector<base::Cell> row{base::Cell{*c.change.dollars, dollars(c.change.dollars)},
-                                base::Cell{c.change.seconds, base::clock_text(c.change.seconds)},
+                                base::Cell{c.change.seconds, base::duration_text(c.change.seconds)},
                                 c.job.instances(),
                                 c.job.machine.name,
                                 c.job.cores(),

@@ -30,7 +30,9 @@ std::string readable_time(double seconds) { return base::readable(seconds, base:
 
 std::string command_of(const RequestsToPlace& asked, const Served& one) {
   std::string out = fmt::format("trnsim estimate {}", asked.model);
-  for (const std::string& word : typed_job_flags("choose", asked.settings)) out += " " + word;
+  trnsim::Settings other = asked.settings;
+  other.given.erase("batch_size");  // the choice has its own
+  for (const std::string& word : typed_job_flags("choose", other)) out += " " + word;
   out += fmt::format(" --instance_type {} --nproc_per_node {}", one.job.machine.name, one.cores_of_copy());
   if (one.job.model->splits()) out += fmt::format(" --tensor_parallel_size {}", one.cores_of_copy());
   return out + fmt::format(" --batch_size {}", one.job.step.plan.micro_batch);
@@ -41,10 +43,9 @@ std::string line_of(const RequestsToPlace& asked, const char* name, const Served
       paragraph(fmt::format("{}: {} until {}, {}, {} requests/s on 1 x {}, {}", name, readable_time(one.latency),
                             trnsim::writes_text(*one.job.model) ? "the last token" : "the answers", dollars_text(one),
                             short_number(one.requests), one.job.machine.name, describe(one)));
-  if (asked.requests > 0)
-    out += paragraph(fmt::format("  all: {:.0f} requests take {} and ${}", asked.requests,
-                                 base::clock_text(asked.requests / one.requests),
-                                 short_number(*one.dollars * asked.requests / 1e6)));
+  if (const double seconds = asked.requests > 0 ? one.seconds_of(asked.requests) : 0; seconds > 0)
+    out += paragraph(fmt::format("  all: {:.0f} requests take {} and {}", asked.requests, base::duration_text(seconds),
+                                 base::money_text(seconds / 3600 * *one.job.price_per_hour)));
   return out + paragraph("  see: " + command_of(asked, one));
 }
 
@@ -63,9 +64,9 @@ std::string reasons_of(const std::vector<Served>& all, const Served& cheapest, c
   std::string out;
   if (const Served* next = next_type(all, cheapest, within, [](const Served& s) { return *s.dollars; }))
     out +=
-        paragraph(fmt::format("why the cheapest: {}, the next instance type, takes ${} for a million requests at "
+        paragraph(fmt::format("why the cheapest: {}, the next instance type, takes {} for a million requests at "
                               "best, with {}",
-                              next->job.machine.name, short_number(*next->dollars), describe(*next)));
+                              next->job.machine.name, base::money_text(*next->dollars), describe(*next)));
   if (const Served* next = next_type(all, soonest, within, [](const Served& s) { return s.latency; }))
     out += paragraph(fmt::format("why the soonest: {}, the next instance type, answers in {} at best, with {}",
                                  next->job.machine.name, readable_time(next->latency), describe(*next)));

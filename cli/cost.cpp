@@ -70,6 +70,7 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
   }
   trnsim::BuyersJob out;
   if (given) {
+    refuse_known_time(options.settings);
     out.price = job_of_runtime(options);
   } else {
     out = trnsim::buyers_job(options.name, options.settings, options.samples,
@@ -84,8 +85,8 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
 /// "cheapest  $0.115 in 3:04 on 1 x trn2.3xlarge, 8 cores, 128 sequences a step".
 std::string line_of(std::string_view name, const analysis::CostRow* row) {
   if (!row) return "";
-  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->paid()), base::clock_text(row->seconds),
-                                row->instances, row->instance_type);
+  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->paid()),
+                                base::duration_text(row->seconds), row->instances, row->instance_type);
   if (row->cores > 0)
     out += fmt::format(", {}, {:g} sequences a step", base::counted(static_cast<std::int64_t>(row->cores), "core"),
                        row->sequences_per_step);

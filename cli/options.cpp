@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "cli/add_option.h"
 #include "trnsim/job/settings.h"
@@ -48,6 +49,15 @@ void refuse_unread(const CLI::App& app, std::string_view verb, const Settings& s
   for (const Setting& s : trnsim::settings_table())
     if (takes(s, verb) && app.get_option(fmt::format("--{}", s.name()))->count() > 0) typed.given.emplace(s.name());
   trnsim::refuse_unread(typed, trnsim::Needs::kFiles, "dataset_path");
+}
+
+/// A trainer's command line may have these for the real machine, so they are no mistake.
+void warn_of_no_checkpoints(const Settings& settings) {
+  if (settings.output.save_steps > 0 || !settings.output.interrupted_every.empty()) return;
+  for (const char* name : {"async_save", "save_bandwidth"})
+    if (settings.given.contains(name))
+      base::log(base::LogLevel::kWarning,
+                fmt::format("--{} changes nothing: no checkpoint is counted without --save_steps", name));
 }
 
 }  // namespace
@@ -107,6 +117,7 @@ void finish_settings(const CLI::App& app, std::string_view verb, Settings& setti
   trnsim::open_compile_cache(settings);
   if (settings.machine.programs) compile_cache() = settings.machine.programs;
   refuse_unread(app, verb, settings);
+  warn_of_no_checkpoints(settings);
   if (settings.given.contains("warmup_ratio") && settings.given.contains("warmup_steps")) {
     throw Error{Fault::kUsage, "--warmup_ratio", "is given together with --warmup_steps", "give one of the two"};
   }

@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/serve.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/project/compiler_memory.h"
@@ -51,16 +52,16 @@ base::Cell dollars_of(const TriedPlan& plan) {
   const auto price = plan.job.price_per_hour;
   if (!price) return "no price";
   const double step = plan.seconds / 3600 * *price * static_cast<double>(plan.job.instances());
-  return with(step / plan.job.tokens_per_step() * 1e6, "{:.3f}");
+  return money_cell(step / plan.job.tokens_per_step() * 1e6);
 }
 
 /// The steps of a job of so many sequences: its time without start and read-backs, and dollars.
 void add_job(std::vector<base::Cell>& row, const TriedPlan& plan, const PlanOptions& options) {
   if (options.sequences <= 0) return;
   const double seconds = plan.seconds * std::ceil(options.sequences / plan.job.sequences_per_step());
-  row.emplace_back(base::Cell{seconds, base::clock_text(seconds)});
+  row.emplace_back(base::Cell{seconds, base::duration_text(seconds)});
   const auto price = plan.job.price_per_hour;
-  row.push_back(price ? with(seconds / 3600 * *price * static_cast<double>(plan.job.instances()), "{:.3f}")
+  row.push_back(price ? money_cell(seconds / 3600 * *price * static_cast<double>(plan.job.instances()))
                       : base::Cell{"no price"});
 }
 
@@ -72,8 +73,9 @@ std::string full_flags(const trnsim::Job& job, const PlanOptions& options) {
   const std::string plan = " " + plan_flags(job) + " ";
   for (std::size_t i = 0; i < typed.size(); ++i) {
     const bool flag = typed[i].starts_with("--");
-    const bool said = typed[i] == "--instance_type" || (typed[i] == "--max_length" && !job.generation) ||
-                      typed[i] == "--per_device_train_batch_size" || plan.find(" " + typed[i] + " ") != plan.npos;
+    const bool said = typed[i] == "--instance_type" || typed[i] == "--virtual_pipeline_size" ||
+                      (typed[i] == "--max_length" && !job.generation) || typed[i] == "--per_device_train_batch_size" ||
+                      plan.find(" " + typed[i] + " ") != plan.npos;
     if (flag && said) {
       while (i + 1 < typed.size() && !typed[i + 1].starts_with("--")) ++i;
       continue;
@@ -195,10 +197,21 @@ std::string heading(const PlanOptions& options, const trnsim::Job& job) {
                      job.step.kind.length, flags_in(trnsim::describe(job.step.plan.numerics)), job.stack);
 }
 
+/// Errors: Fault::kUsage for a flag of a training, where text is written.
+void refuse_steps(const PlanOptions& options) {
+  const char* flag = options.batch != PlanOptions{}.batch ? "--global_batch_size"
+                     : options.sequences > 0              ? "--sequences"
+                                                          : nullptr;
+  if (flag)
+    throw base::Error{base::Fault::kUsage, flag, "is of a training, and with --max_new_tokens text is written",
+                      "leave it out; --micro_batch_sizes are the sequences that are written at once"};
+}
+
 void plan(const PlanOptions& options) {
   const trnsim::Settings& s = options.settings;
   const base::Format form = base::parse_format(s.output.format);
   const trnsim::Job job = job_of(s, trnsim::load_model_config(options.model), 0);
+  if (job.generation) refuse_steps(options);
   std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));

@@ -136,7 +136,7 @@ void print_tables(const RunResult& run, base::Format form) {
   if (run.job->purchase != analysis::Purchase::kOnDemand)
     print(fmt::format("price: {}, {} per instance and hour\n",
                       analysis::kPurchaseNames[static_cast<std::size_t>(run.job->purchase)],
-                      dollars(p.price_per_hour, 2)));
+                      dollars(p.price_per_hour)));
   const hw::SimResult& device = p.stage().device();
   const analysis::Utilisation u = analysis::utilisation(device, p.stage().compiled().program);
   if (p.stages.size() > 1)

@@ -102,7 +102,7 @@ std::string short_number(double value) {
 base::Cell time_cell(double seconds) { return {seconds, base::readable(seconds, base::Dimension::kTime)}; }
 
 base::Cell money_cell(const std::optional<double>& dollars) {
-  return dollars ? Cell{*dollars, "$" + short_number(*dollars)} : Cell{"no price"};
+  return dollars ? Cell{*dollars, base::money_text(*dollars)} : Cell{"no price"};
 }
 
 base::Cell bytes_cell(std::uint64_t bytes) {
@@ -110,13 +110,11 @@ base::Cell bytes_cell(std::uint64_t bytes) {
   return {count, base::readable(count, base::Dimension::kBytes)};
 }
 
-double seconds_in(const std::string& within) {
-  return within.empty() ? 0 : base::parse_as(within, base::Dimension::kTime, "--within");
-}
+double seconds_in(const std::string& within) { return within.empty() ? 0 : base::parse_duration(within, "--within"); }
 
 std::string dollars_text(const Served& served) {
-  return fmt::format("${} for a million requests and ${} for a million tokens", short_number(*served.dollars),
-                     short_number(*served.token_dollars));
+  return fmt::format("{} for a million requests and {} for a million tokens", base::money_text(*served.dollars),
+                     base::money_text(*served.token_dollars));
 }
 
 std::vector<std::int64_t> batch_sizes_in(const std::string& text) {

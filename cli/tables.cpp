@@ -48,9 +48,7 @@ Cell bytes_cell(double n) { return {n, base::readable(n, base::Dimension::kBytes
 
 }  // namespace
 
-std::string dollars(const std::optional<double>& value, int digits) {
-  return value ? fmt::format("${:.{}f}", *value, digits) : "no price";
-}
+std::string dollars(const std::optional<double>& value) { return value ? base::money_text(*value) : "no price"; }
 
 std::string setting_of(const trnsim::Job& job) {
   return fmt::format("{} x {}, {}, {}, {}, stack {}", job.instances(), job.machine.name,
@@ -192,7 +190,7 @@ Table figure_table(const analysis::Figures& figures) {
 namespace {
 
 Cell with(double value, int digits) { return number(value, fmt::format("{:.{}f}", value, digits)); }
-Cell clock(double seconds) { return number(seconds, base::clock_text(seconds)); }
+Cell clock(double seconds) { return number(seconds, base::duration_text(seconds)); }
 
 }  // namespace
 

@@ -49,7 +49,7 @@ base::Table figures_with_published(const trnsim::RunResult& run, const analysis:
 std::string setting_of(const trnsim::Job& job);
 /// The plan as flags: "--tensor_parallel_size 8 --zero_1".
 std::string plan_flags(const trnsim::Job& job);
-/// "$1.23", "no price".
-std::string dollars(const std::optional<double>& value, int digits = 3);
+/// "$1.234", "no price".
+std::string dollars(const std::optional<double>& value);
 
 }  // namespace cli

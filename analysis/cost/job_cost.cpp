@@ -9,7 +9,8 @@
 #include "analysis/cost/cost.h"
 #include "analysis/record/result.h"
 #include "base/error.h"
-#include "base/progress.h"  // clock_text
+#include "base/progress.h"  // duration_text
+#include "base/text.h"
 #include "base/units.h"
 
 namespace analysis {
@@ -42,7 +43,7 @@ CostRow priced(CostRow row, const JobToPrice& job, const PricedInstance& one, do
   if (!row.paid()) return row;
   const double run = *row.paid();
   if (job.epochs > 0) row.per_epoch = run / job.epochs;
-  if (tokens > 0) row.per_million_tokens = run / tokens * 1e6;
+  if (tokens > 0) row.per_million_tokens = run / (tokens * 1e-6);  // as the figure of a run
   if (row.samples > 0) row.per_1k_samples = run / row.samples * 1e3;
   return row;
 }
@@ -119,9 +120,7 @@ std::string basis_text(const CostRow& row, double efficiency) {
   return fmt::format("roofline estimate at {:g} % of the peaks, with a GPU's host", efficiency * 100);
 }
 
-Cell dollars(const std::optional<double>& value) {
-  return value ? Cell{*value, *value >= 0.1 ? fmt::format("${:.2f}", *value) : fmt::format("${:.3g}", *value)} : Cell{};
-}
+Cell dollars(const std::optional<double>& value) { return value ? Cell{*value, base::money_text(*value)} : Cell{}; }
 
 /// The record is of one core, of a pipeline of one stage, and of some of its micro-batches: the job has the totals.
 void add_job_work(JobToPrice& job, const Maybe& flops, const Record& record, double steps) {
@@ -228,7 +227,9 @@ const CostRow* fastest_of(const std::vector<CostRow>& rows) { return least(rows,
 namespace {
 
 Cell count_cell(double value) { return value > 0 ? Cell{static_cast<std::int64_t>(value)} : Cell{}; }
-Cell time_cell(const CostRow& row) { return row.too_small ? Cell{} : Cell{row.seconds, base::clock_text(row.seconds)}; }
+Cell time_cell(const CostRow& row) {
+  return row.too_small ? Cell{} : Cell{row.seconds, base::duration_text(row.seconds)};
+}
 
 std::string text_of(const Named<std::string>& settings) {
   std::string out;

@@ -9,6 +9,7 @@
 
 #include "analysis/profile/views.h"
 #include "base/progress.h"  // clock_text
+#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -237,8 +238,7 @@ std::map<std::string, double> projected_figures(const Figures& figures) {
 
 std::string figure_text(std::string_view unit, double value) {
   if (unit == "s" && value >= 60) return base::clock_text(value);
-  if (unit == "$" && std::abs(value) >= 0.1) return fmt::format("${:.{}f}", value, value < 1 ? 3 : 2);
-  if (unit == "$") return fmt::format("${:.3g}", value);
+  if (unit == "$") return base::money_text(value);
   if (unit == "share") return fmt::format("{:.0f} %", 100 * value);
   if (unit == "1/s") return value < 1e4 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
   if (unit == "1") return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.4f}", value);

@@ -9,6 +9,7 @@
 
 #include "analysis/figures/figure_table.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "isa/names.h"
 
@@ -91,7 +92,7 @@ std::string readable(double value, std::string_view unit) {
   if (unit == "FLOP") return base::readable(value, Dimension::kFlopCount);
   if (unit == "FLOP/s") return base::readable(value, Dimension::kFlops);
   if (unit == "%") return fmt::format("{:.1f} %", value);
-  if (unit == "$") return fmt::format("{}${:.{}f}", value < 0 ? "-" : "", std::abs(value), std::abs(value) < 1 ? 4 : 2);
+  if (unit == "$") return base::money_text(value);
   if (unit == "1") return fmt::format("{}", value);
   return fmt::format("{:.6g} {}", value, unit);
 }

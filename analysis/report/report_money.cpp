@@ -8,6 +8,7 @@
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sections.h"
 #include "base/progress.h"
+#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -77,8 +78,8 @@ std::string what_if_html(const ReportRun& run) {
   for (const ChangeFigures& change : *run.figures.answer->changes)
     bars.push_back({.name = flags_of(change.settings),
                     .value = 100 + change.speed_up_percent,
-                    .text = fmt::format("{:+.0f} %: {}{}", change.speed_up_percent, base::clock_text(change.runtime),
-                                        change.dollars ? fmt::format(", ${:.3f}", *change.dollars) : ""),
+                    .text = fmt::format("{:+.0f} %: {}{}", change.speed_up_percent, base::duration_text(change.runtime),
+                                        change.dollars ? ", " + base::money_text(*change.dollars) : ""),
                     .css = "best"});
   if (bars.size() == 1)
     return why + out + "<p>Nothing that was projected makes the job faster for the same dollars, or cheaper.</p>\n";
@@ -99,7 +100,7 @@ std::string cost_html(const ReportRun& run) {
     if (one.basis == Basis::kRoofline) name += ", a rough estimate";
     bars.push_back({.name = name,
                     .value = *one.paid(),
-                    .text = fmt::format("${:.2f}, {}", *one.paid(), base::clock_text(one.seconds)),
+                    .text = fmt::format("{}, {}", base::money_text(*one.paid()), base::duration_text(one.seconds)),
                     .css = row == best       ? "best"
                            : simulated(&one) ? ""
                                              : "soft"});

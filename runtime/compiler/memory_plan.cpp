@@ -113,17 +113,19 @@ class Planner {
     for (const Kind kind :
          {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kCache, Kind::kInput, Kind::kOutput})
       place_kind(kind);
-    for (std::size_t c = 0; c < calls_.size(); ++c)
-      for (const NodeId n : calls_[c]) place_early(c, graph_.node(n));
+    for (std::size_t c = calls_.size(); c-- > 0;)
+      for (auto n = calls_[c].rbegin(); n != calls_[c].rend(); ++n) place_early(c, graph_.node(*n));
   }
 
   /// A temporary tensor of which an element-wise node makes a gradient, after which nothing reads it, is where the
-  /// gradient will be from the start. Source: XLA, BufferAssignment: an operand shares its user's buffer.
+  /// gradient will be from the start, and so is the one that it is made of: micro-batches are summed in one place.
+  /// Source: XLA, BufferAssignment: an operand shares its user's buffer.
   void place_early(std::size_t call, const Node& node) {
     if (!node.op->lower_columns || node.out.size() != 1) return;
     const ValueId y = node.out[0];
     const Value& result = graph_.value(y);
-    if (result.kind != Kind::kGradient || graph_.root(y) != y || lives_[y].first != call) return;
+    const bool placed = result.kind == Kind::kGradient || result.kind == Kind::kActivation;
+    if (!placed || !plan_.address.contains(y) || graph_.root(y) != y || lives_[y].first != call) return;
     for (const ValueId x : node.in) {
       const Value& value = graph_.value(x);
       const bool alike = value.rows == result.rows && value.cols == result.cols && value.dtype == result.dtype;

@@ -102,6 +102,13 @@ TEST(ClockText, ReadsAsPeopleWrite) {
   EXPECT_EQ(clock_text(0.0 / 0.0), "unknown");
 }
 
+TEST(DurationText, KeepsThreeDigitsWhereASecondIsLong) {
+  EXPECT_EQ(duration_text(0.02186), "21.9 ms");
+  EXPECT_EQ(duration_text(2.8606), "2.86 s");
+  EXPECT_EQ(duration_text(59.96), "1:00");
+  EXPECT_EQ(duration_text(185), "3:05");
+}
+
 /// Messages go to stderr and never to stdout; --quiet leaves the warnings.
 TEST(Log, KeepsStdoutClean) {
   testing::internal::CaptureStdout();

@@ -80,5 +80,16 @@ TEST(Text, AStreamThatFailsIsNotTheEndOfItsLines) {
   EXPECT_THROW(lines.next(line), std::bad_alloc);
 }
 
+TEST(MoneyText, HasThreeDigitsAtLeastAndNoExponent) {
+  for (const auto& [dollars, text] : {std::pair{11.937, "$11.94"},
+                                      {6.4522, "$6.452"},
+                                      {0.1829, "$0.183"},
+                                      {0.00447, "$0.00447"},
+                                      {1.2214e-05, "$0.0000122"},
+                                      {-2.5, "-$2.500"},
+                                      {0.0, "$0"}})
+    EXPECT_EQ(money_text(dollars), text);
+}
+
 }  // namespace
 }  // namespace base

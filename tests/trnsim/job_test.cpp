@@ -157,9 +157,8 @@ std::optional<std::uint64_t> estimated(const char* model, const Settings& settin
 
 // A model without data, trained or asked: each setting that is given changes the job, or is refused.
 TEST(Job, WhatNothingReadsIsRefused) {
-  // These are for fp32 weights, texts, shared layers, and caches that are as long as needed at least.
-  const std::set<std::string_view> of_others{"auto_cast", "auto_cast_type", "packing", "disable_sequence_parallel",
-                                             "max_length"};
+  // These are for texts and shared layers.
+  const std::set<std::string_view> of_others{"packing", "disable_sequence_parallel"};
   for (const char* model : {"bert-base-uncased", "llama-small"})
     for (const char* task : {"", "inference"}) {
       Settings none;

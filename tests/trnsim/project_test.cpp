@@ -104,6 +104,35 @@ TEST(Projections, TwoThreadsProjectAsTwoInARow) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(beside[i], alone[i]) << i;
 }
 
+/// Time and memory of a step through its first micro-batches are those of the whole one: `plan` and `choose` look at
+/// some, `estimate` at all. The last stage, with its logits, is the slowest one, and the first one runs ahead.
+TEST(Projections, AFewMicroBatchesShowTheTimeAndTheMemoryOfAll) {
+  for (const std::int64_t stages : {1, 2}) {
+    SCOPED_TRACE(stages);
+    Settings given;
+    given.machine.instance_type = "trn2.3xlarge", given.machine.nproc_per_node = 2, given.data.max_length = 64;
+    given.plan.pipeline_parallel_size = stages, given.training.gradient_accumulation_steps = 12;
+    const Job job = job_of(given, load_model_config("opt-125m")->with_sizes({.layers = 2}), 0);
+    const Projection all = project(job), some = project_if_it_fits(job, {.micro_batches = 3});
+    ASSERT_LT(some.micro_batches, all.micro_batches);
+    EXPECT_NEAR(some.device_seconds, all.device_seconds, 0.002 * all.device_seconds);
+    // First fit leaves other gaps, of a few small tensors.
+    const auto bytes = static_cast<double>(all.memory.total);
+    EXPECT_NEAR(static_cast<double>(some.memory.total), bytes, 1e-4 * bytes);
+  }
+}
+
+/// Micro-batches are summed where the gradient will be, however many they are.
+TEST(Projections, GradientsOfMicroBatchesHaveOnePlace) {
+  const auto activations = [](std::int64_t micro_batches) {
+    Settings given;
+    given.training.gradient_accumulation_steps = micro_batches, given.data.max_length = 64;
+    return project(job_of(given, load_model_config("llama-small"), 0)).memory.by_kind.at("activations");
+  };
+  const auto two = static_cast<double>(activations(2));
+  EXPECT_NEAR(static_cast<double>(activations(9)), two, 0.01 * two);
+}
+
 // Times of blocks that another plan has measured change no figure.
 TEST(Projections, AreTheSameInASearchAndAlone) {
   Settings given;

@@ -12,9 +12,12 @@
 namespace trnsim {
 namespace {
 
-Settings requests_to(std::int64_t length) {
+/// Requests of 64 tokens, to a model that writes half of them.
+Settings requests_to(std::string_view model) {
+  constexpr std::int64_t kLength = 64;
   Settings s;
-  s.data.task = "inference", s.data.max_length = length, s.given = {"task", "max_length"};
+  s.data.task = "inference", s.data.max_length = kLength, s.given = {"task", "max_length"};
+  if (model.starts_with("llama")) s.generation.prompt_length = s.generation.max_new_tokens = kLength / 2;
   return estimate_settings(s);
 }
 
@@ -32,7 +35,7 @@ TEST(Serving, EveryEntryIsWhatEstimateSaysThere) {
   const ServingSpace space{.instance_types = {"trn1.2xlarge", "trn1.32xlarge", "inf2.24xlarge", "trn2.3xlarge"},
                            .batches = {1, 4}};
   for (const char* model : {"bert-small", "llama-small"}) {
-    const Settings settings = requests_to(64);
+    const Settings settings = requests_to(model);
     const std::vector<Served> all = serve_everywhere(model, settings, space, 1);
     std::set<std::string> machines;
     for (const Served& one : all) {
@@ -51,8 +54,8 @@ TEST(Serving, EveryEntryIsWhatEstimateSaysThere) {
 }
 
 TEST(Serving, TheFrontIsCheaperOneWayAndSoonerTheOther) {
-  const std::vector<Served> all =
-      serve_everywhere("llama-small", requests_to(64), {.instance_types = {"trn1.32xlarge"}, .batches = {1, 2, 8}}, 1);
+  const std::vector<Served> all = serve_everywhere("llama-small", requests_to("llama-small"),
+                                                   {.instance_types = {"trn1.32xlarge"}, .batches = {1, 2, 8}}, 1);
   const std::vector<std::size_t> front = serving_front(all);
   ASSERT_GE(front.size(), 2U);
   for (const Served& one : all) {
@@ -69,7 +72,7 @@ TEST(Serving, TheFrontIsCheaperOneWayAndSoonerTheOther) {
 /// `cost` and `estimate` are asked the same: both say what requests take on all cores of an instance.
 TEST(Serving, CostIsEstimateForAsManyRequests) {
   for (const char* model : {"bert-small", "llama-small"}) {
-    const Settings settings = requests_to(64);
+    const Settings settings = requests_to(model);
     BuyersJob job = buyers_job(model, settings, 5000);
     EXPECT_TRUE(place(job, {}, 1).empty());
     const Served here = serve(model, settings, {1}).front();
@@ -88,14 +91,17 @@ TEST(Serving, CostIsEstimateForAsManyRequests) {
 }
 
 TEST(Serving, AModelThatFitsNowhereIsSaidToBeTooLarge) {
-  EXPECT_TRUE(tests::fails(
-      base::Fault::kCapacity,
-      [] { serve_everywhere("llama2-70b", requests_to(64), {.instance_types = {"inf2.xlarge"}, .batches = {1}}, 1); },
-      {"inf2.xlarge", "GiB"}));
+  EXPECT_TRUE(tests::fails(base::Fault::kCapacity,
+                           [] {
+                             serve_everywhere("llama2-70b", requests_to("llama2-70b"),
+                                              {.instance_types = {"inf2.xlarge"}, .batches = {1}}, 1);
+                           },
+                           {"inf2.xlarge", "GiB"}));
 }
 
 TEST(Serving, RequestsAreToAModel) {
-  EXPECT_TRUE(tests::fails(base::Fault::kUsage, [] { buyers_job("bert_emotion", requests_to(64)); }, {"is no model"}));
+  EXPECT_TRUE(tests::fails(base::Fault::kUsage, [] { buyers_job("bert_emotion", requests_to("bert_emotion")); },
+                           {"is no model"}));
 }
 
 }  // namespace

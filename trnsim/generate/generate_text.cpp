@@ -44,9 +44,7 @@ TextSource open_source(const std::string& name, const Settings& o) {
     if (name.find('/') != std::string::npos)
       throw Error{Fault::kUsage, name, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
     workloads::ModelPtr config = workloads::model_preset(name);
-    if (!o.generation.prompt.empty())
-      throw Error{Fault::kUsage, "`prompt`", fmt::format("{} is a name: it has no weights and no tokenizer", name),
-                  "give `prompt_length` and see the time, or the model's folder"};
+    refuse_texts(o, fmt::format("has no effect: {} is a name, with no weights and no tokenizer", name));
     return {.config = std::move(config), .weights = {}, .tokenizer = {}};
   }
   TextSource source;

@@ -74,16 +74,6 @@ std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& mode
   return 0;
 }
 
-}  // namespace
-
-Settings generation_settings(Settings given) {
-  if (!given.given.contains("instance_type")) given.machine.instance_type = "trn1.32xlarge";
-  if (!given.given.contains("max_new_tokens")) given.generation.max_new_tokens = kDefaultNewTokens;
-  return given;
-}
-
-namespace {
-
 /// Cores that a layer and the stages can share: more instances when one has fewer, else fewer of its cores.
 std::string cores_fix(std::int64_t share, std::int64_t cores, const hw::MachineParams& machine) {
   const std::int64_t each = machine.instance_cores();
@@ -228,6 +218,7 @@ void set_host(Job& job, const Settings& s) {
 /// generation does not have.
 Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   workloads::require_generator(model);
+  require_cast(s, "a generation");
   if (s.plan.pipeline_parallel_size > 1 || s.machine.nnodes > 1)
     throw Error{Fault::kUsage, s.machine.nnodes > 1 ? "`nnodes`" : "`pipeline_parallel_size`",
                 "a generation is tensor parallel on one instance alone", "leave it out"};
@@ -244,6 +235,7 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
                             s.generation.max_new_tokens, base::counted(positions, "position")),
                 prompt >= positions ? std::string{"give a shorter prompt"}
                                     : fmt::format("use `max_new_tokens` {} or less", positions - prompt)};
+  if (!model->pairs()) require_caches(s, wanted, positions);
   Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set), .model = model, .step = {}, .sizes = {}};
   job.generation = {.prompt_tokens = prompt,
                     .new_tokens = s.generation.max_new_tokens,
@@ -276,6 +268,7 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
   job.generation = {.prompt_tokens = length, .new_tokens = 0, .length = length};
   job.sizes.samples = requests;
   const std::string type = s.numerics.name.empty() || s.numerics.name == "off" ? "bf16" : s.numerics.name;
+  require_cast(s, type);
   job.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(s, job.machine)),
                        .micro_batch = std::max<std::int64_t>(1, s.generation.batch_size),
                        .numerics = runtime::numerics(type)},
@@ -314,6 +307,7 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
           .step = {},
           .sizes = {}};
   if (s.plan.capacity_factor >= 0) job.model = job.model->with_capacity_factor(s.plan.capacity_factor);
+  require_cast(s, numerics_of(s));
   job.step = {.plan = plan_of(s, job.machine),
               .kind = {.length = length_of(s, job.model),
                        .head = step_head(*job.model),

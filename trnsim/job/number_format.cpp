@@ -27,14 +27,16 @@ void apply_downcast(NumericsSettings& n, std::set<std::string>& given) {
 void apply_auto_cast(NumericsSettings& n) {
   const bool stochastic = n.name == "fp32+sr";
   if ((n.name != "fp32" && !stochastic) || n.auto_cast == "none") return;
-  if (n.auto_cast_type == "tf32")  // has fp32's range and width in memory: only operands can be cast
-    n.name = "tf32";
-  else
-    n.name = fmt::format("fp32+{}-{}", n.auto_cast_type, n.auto_cast == "all" ? "all" : "matmul");
-  if (stochastic) n.name += "+sr";
+  n.name = cast_of(n) + (stochastic ? "+sr" : "");
 }
 
 }  // namespace
+
+std::string cast_of(const NumericsSettings& n) {
+  if (n.auto_cast == "none") return "fp32";
+  if (n.auto_cast_type == "tf32") return "tf32";  // of fp32's range and width in memory: only operands can be cast
+  return fmt::format("fp32+{}-{}", n.auto_cast_type, n.auto_cast == "all" ? "all" : "matmul");
+}
 
 void resolve_numerics(Settings& settings) {
   NumericsSettings& n = settings.numerics;
@@ -50,6 +52,21 @@ void resolve_numerics(Settings& settings) {
   const bool switched_off = settings.given.contains("stochastic_rounding_enabled") && !n.stochastic_rounding_enabled;
   if (switched_off && !settings.given.contains("numerics") && n.name.ends_with("+sr")) n.name.resize(n.name.size() - 3);
   apply_auto_cast(n);
+}
+
+void require_cast(const Settings& s, std::string_view numerics) {
+  const NumericsSettings& asked = s.numerics;
+  const NumericsSettings none;
+  const bool type = s.given.contains("auto_cast_type") && asked.auto_cast_type != none.auto_cast_type;
+  const bool cast_named = s.given.contains("auto_cast") && asked.auto_cast != none.auto_cast;
+  if (!type && !cast_named) return;
+  const std::string cast = cast_of(asked);
+  if (numerics == cast || numerics == cast + "+sr") return;
+  const bool other = numerics.starts_with("fp32");
+  throw Error{Fault::kUsage, type ? "`auto_cast_type`" : "`auto_cast`",
+              other ? fmt::format("contradicts `numerics` {}, which names a cast by itself", numerics)
+                    : fmt::format("has no effect on {}: the compiler casts fp32 alone", numerics),
+              "give `numerics` fp32 with it, or leave it out"};
 }
 
 }  // namespace trnsim

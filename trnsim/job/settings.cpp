@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/param_file.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
@@ -58,27 +59,64 @@ std::optional<std::int64_t> batch_of_requests(const Settings& settings) {
   return settings.generation.batch_size;
 }
 
-void refuse_training(const Settings& settings) {
+namespace {
+
+/// The name in backquotes of a setting that was given and is one of those; empty: there is none.
+template <class OneOfThose>
+std::string given_of(const Settings& settings, OneOfThose one_of_those) {
   for (const Setting& s : settings_table())
-    if (s.effect.training && settings.given.contains(std::string{s.name()}))
-      throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
-                  "is of a training, and requests are answered by a trained model",
-                  s.name() == "per_device_train_batch_size" ? "use `batch_size`" : "leave it out"};
+    if (one_of_those(s) && settings.given.contains(std::string{s.name()})) return fmt::format("`{}`", s.name());
+  return "";
+}
+
+}  // namespace
+
+void refuse_training(const Settings& settings) {
+  const bool heads = !settings.data.task.empty() && settings.data.task != kInference;
+  const std::string name = heads ? "`task`" : given_of(settings, [](const Setting& s) { return s.effect.training; });
+  if (name.empty()) return;
+  throw Error{Fault::kUsage, name, "is of a training, and requests are answered by a trained model",
+              name == "`per_device_train_batch_size`" ? "use `batch_size`" : "leave it out"};
 }
 
 void refuse_requests(const Settings& settings) {
-  for (const Setting& s : settings_table())
-    if ((s.group == kTextGroup || s.group == kSamplingGroup) && s.name() != "max_new_tokens" &&
-        settings.given.contains(std::string{s.name()}))
-      throw Error{Fault::kUsage, fmt::format("`{}`", s.name()), "is of requests, and this model is trained",
-                  "leave it out, or add `task` inference, or `max_new_tokens` where the model writes"};
+  const std::string name = given_of(settings, [](const Setting& s) {
+    return (s.group == kTextGroup || s.group == kSamplingGroup) && s.name() != "max_new_tokens";
+  });
+  if (!name.empty())
+    throw Error{Fault::kUsage, name, "is of requests, and this model is trained",
+                "leave it out, or add `task` inference, or `max_new_tokens` where the model writes"};
+}
+
+void refuse_texts(const Settings& settings, std::string_view problem) {
+  const std::string name = given_of(settings, [](const Setting& s) {
+    return s.group == kSamplingGroup || s.name() == "prompt" || s.name() == "vocab" || s.name() == "seed";
+  });
+  if (!name.empty())
+    throw Error{Fault::kUsage, name, std::string{problem}, name == "`prompt`" ? "use `prompt_length`" : "leave it out"};
 }
 
 void refuse_unread(const Settings& settings, Needs needs, std::string_view missing) {
-  for (const Setting& s : settings_table())
-    if (s.effect.needs == needs && settings.given.contains(std::string{s.name()}))
-      throw Error{Fault::kUsage, fmt::format("`{}`", s.name()), fmt::format("has no effect without `{}`", missing),
-                  fmt::format("add `{}`, or leave it out", missing)};
+  const std::string name = given_of(settings, [&](const Setting& s) { return s.effect.needs == needs; });
+  if (!name.empty())
+    throw Error{Fault::kUsage, name, fmt::format("has no effect without `{}`", missing),
+                fmt::format("add `{}`, or leave it out", missing)};
+}
+
+void refuse_amounts(const Settings& settings) {
+  const std::string name =
+      given_of(settings, [](const Setting& s) { return s.name() == "num_train_epochs" || s.name() == "max_steps"; });
+  if (!name.empty())
+    throw Error{Fault::kUsage, name, "has no effect beside `samples`, which are those of the whole job",
+                "give one of the two"};
+}
+
+void refuse_known_time(const Settings& settings) {
+  const std::string name =
+      given_of(settings, [](const Setting& s) { return s.effect.job && s.name() != "instance_type"; });
+  if (!name.empty())
+    throw Error{Fault::kUsage, name, "has no effect on a job whose time is given",
+                "leave it out, or name the job in place of its time"};
 }
 
 bool writes_text(const workloads::Model& model) {
@@ -156,6 +194,22 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
   if (!decoder && !masked && settings.data.packing && settings.given.contains("packing"))
     throw Error{Fault::kUsage, "`packing`", fmt::format("{} is an encoder, whose samples are padded", model.family()),
                 "leave it out, or name the workload of a decoder"};
+}
+
+void require_caches(const Settings& s, std::int64_t tokens, std::int64_t positions) {
+  if (!s.given.contains("max_length") || s.data.max_length == 0) return;
+  if (s.data.max_length > positions) workloads::require_positions(s.data.max_length, positions);
+  if (s.data.max_length < tokens)
+    throw Error{Fault::kUsage, "`max_length`",
+                fmt::format("caches of {} do not hold the {} of a prompt and its continuation",
+                            base::counted(s.data.max_length, "token"), tokens),
+                fmt::format("give {} or more, or leave it out", tokens)};
+}
+
+Settings generation_settings(Settings given) {
+  if (!given.given.contains("instance_type")) given.machine.instance_type = "trn1.32xlarge";
+  if (!given.given.contains("max_new_tokens")) given.generation.max_new_tokens = kDefaultNewTokens;
+  return given;
 }
 
 void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where) {

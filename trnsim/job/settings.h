@@ -40,6 +40,10 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
 /// Derives `numerics` from its other spellings: `bf16`, stochastic rounding, the switches of torch-xla, and "fp32" with
 /// the compiler's `auto_cast`. Errors: Fault::kUsage when they contradict each other.
 void resolve_numerics(Settings& settings);
+/// The number format that the compiler's casts make of fp32.
+std::string cast_of(const NumericsSettings& numerics);
+/// Errors: Fault::kUsage for a cast by the compiler that was asked for where there is no fp32 to cast.
+void require_cast(const Settings& settings, std::string_view numerics);
 
 /// Hugging Face's names of tasks, and the head that a model needs for each.
 inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTasks = {
@@ -57,6 +61,12 @@ std::optional<std::int64_t> batch_of_requests(const Settings& settings);
 void refuse_training(const Settings& settings);
 /// The same for a setting of requests alone.
 void refuse_requests(const Settings& settings);
+/// The same for a setting of texts, where none is read or written; `problem` says why.
+void refuse_texts(const Settings& settings, std::string_view problem);
+/// The same for another amount of data, where the sequences of the whole job are given.
+void refuse_amounts(const Settings& settings);
+/// The same for any but the instance, where nothing is simulated.
+void refuse_known_time(const Settings& settings);
 /// Errors: Fault::kUsage for a setting that was given and needs what is missing; `missing`: the setting that brings it.
 void refuse_unread(const Settings& settings, Needs needs, std::string_view missing);
 /// Whether the model answers with a text of its own, token by token.
@@ -77,6 +87,9 @@ void refuse_shared_model(const Settings& settings, std::string_view model);
 bool pads_to_lengths(const Settings& settings, const workloads::Model& model);
 /// Errors: Fault::kUsage for buckets of packed texts or of pictures, and for an encoder that is to pack.
 void require_lengths(const Settings& settings, const workloads::Model& model);
+
+/// Errors: Fault::kUsage for caches that the user made too short for the tokens, or longer than the model's positions.
+void require_caches(const Settings& settings, std::int64_t tokens, std::int64_t positions);
 
 /// Applies values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown
 /// name, and for values that the setting refuses; `where` is the file.

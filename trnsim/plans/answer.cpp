@@ -29,26 +29,16 @@ std::string exact(double seconds) {
   return fmt::format("{}:{:04.1f}", static_cast<int>(tenths / 600), std::fmod(tenths, 600) / 10);
 }
 
-/// As a table of figures has it: "$6.452", "$0.183", "$0.00447".
-std::string money(double dollars) {
-  return dollars < 0.1 ? fmt::format("${:.3g}", dollars) : fmt::format("${:.3f}", dollars);
-}
-
 std::string dollars_text(const Projection& p, const Change& change) {
   if (!change.dollars) return "no price";
-  if (p.generation) return fmt::format("${:.3g} for a million tokens", *change.dollars * 1e6 / change.amount);
-  if (is_one_step(p)) return fmt::format("${:.3g} for a thousand samples", *change.dollars * 1e3 / change.amount);
-  return money(*change.dollars);
-}
-
-/// A time whose tenths do not matter, from a minute on without them: "6.21 s", "4:36".
-std::string whole(double seconds) {
-  return seconds < 60 ? fmt::format("{:.3g} s", seconds) : base::clock_text(seconds);
+  if (p.generation) return base::money_text(*change.dollars * 1e6 / change.amount) + " for a million tokens";
+  if (is_one_step(p)) return base::money_text(*change.dollars * 1e3 / change.amount) + " for a thousand samples";
+  return base::money_text(*change.dollars);
 }
 
 std::string duration_text(const Projection& p, double seconds) {
   if (p.generation) return exact(seconds);
-  return is_one_step(p) ? exact(seconds) + " a step" : whole(seconds);
+  return is_one_step(p) ? exact(seconds) + " a step" : base::duration_text(seconds);
 }
 
 /// The unit of a time that exact() writes with colons.
@@ -89,19 +79,21 @@ std::string time_text(const Job& job, const Projection& p) {
 std::string cost_text(const Job& job, const Projection& p) {
   if (!p.dollars) return fmt::format("no price of {} is published", job.machine.name);
   if (p.generation && job.generation->new_tokens == 0)
-    return fmt::format("${:.3g} for a million requests: {} x {} at ${:.2f} an hour", *p.dollars * 1e6 / p.samples,
-                       job.instances(), job.machine.name, *p.price_per_hour);
+    return fmt::format("{} for a million requests: {} x {} at ${:.2f} an hour",
+                       base::money_text(*p.dollars * 1e6 / p.samples), job.instances(), job.machine.name,
+                       *p.price_per_hour);
   if (p.generation)
-    return fmt::format("${:.3g} for a million tokens: {} x {} at ${:.2f} an hour",
-                       *p.dollars * 1e6 / (p.samples * p.steps), job.instances(), job.machine.name, *p.price_per_hour);
+    return fmt::format("{} for a million tokens: {} x {} at ${:.2f} an hour",
+                       base::money_text(*p.dollars * 1e6 / (p.samples * p.steps)), job.instances(), job.machine.name,
+                       *p.price_per_hour);
   if (is_one_step(p))
     return fmt::format(
-        "${:.3g} for a thousand samples: {} x {} at ${:.2f} an hour; a first run without cached "
+        "{} for a thousand samples: {} x {} at ${:.2f} an hour; a first run without cached "
         "programs compiles them, {} more",
-        *p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / p.samples_per_second(), job.instances(),
-        job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
+        base::money_text(*p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / p.samples_per_second()),
+        job.instances(), job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
   return fmt::format("{}: {} x {} at ${:.2f} an hour; a first run without cached programs compiles them, {} more",
-                     money(*p.dollars), job.instances(), job.machine.name, *p.price_per_hour,
+                     base::money_text(*p.dollars), job.instances(), job.machine.name, *p.price_per_hour,
                      base::clock_text(p.time.compile));
 }
 
@@ -142,8 +134,8 @@ std::string interrupted_text(const Job& job, const Projection& p) {
   return fmt::format(
       "every {} on average: at best {} and {}, by a checkpoint every {} ({} each){}; waits for instances are not in it",
       exact(job.sizes.save.interrupted_every), exact(cut.seconds),
-      cut.dollars ? money(*cut.dollars) + " on spot" : "no spot price", steps(cut.save_steps), exact(p.time.checkpoint),
-      own);
+      cut.dollars ? base::money_text(*cut.dollars) + " on spot" : "no spot price", steps(cut.save_steps),
+      exact(p.time.checkpoint), own);
 }
 
 std::string faster_text(const Change& change) {
@@ -158,7 +150,7 @@ std::string faster_text(const Change& change) {
 
 std::string confidence_text(const Job& job, const Projection& p) {
   const Likely range = likely(job);
-  const auto time = is_one_step(p) ? exact : whole;
+  const auto time = is_one_step(p) ? exact : base::duration_text;
   std::string out = fmt::format(
       "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction (docs/accuracy.md)",
       time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,

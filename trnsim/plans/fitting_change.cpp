@@ -5,6 +5,7 @@
 
 #include "analysis/cost/prices.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "hw/params.h"
 #include "trnsim/plans/advice.h"
@@ -57,8 +58,8 @@ std::string needs_text(const Projection& p) {
   const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
   std::string out = fmt::format("{} of {} per core, {:.1f} ms a step", bytes(p.memory.total), bytes(p.memory.capacity),
                                 p.time.step * 1e3);
-  if (p.steps > 1) out += fmt::format(", {} in all", base::clock_text(p.time.total));
-  if (p.steps > 1 && p.dollars) out += fmt::format(" and ${:.3f}", *p.dollars);
+  if (p.steps > 1) out += fmt::format(", {} in all", base::duration_text(p.time.total));
+  if (p.steps > 1 && p.dollars) out += " and " + base::money_text(*p.dollars);
   return out;
 }
 

@@ -30,7 +30,7 @@ void price(Served& one) {
   const bool writes = writes_text(*one.job.model);
   const auto of_request =
       static_cast<double>(writes ? one.job.generation->new_tokens : one.job.generation->prompt_tokens);
-  one.requests = static_cast<double>(one.copies() * one.job.step.plan.micro_batch) / one.latency;
+  one.requests = one.at_once() / one.latency;
   one.tokens = one.requests * of_request;
   if (!one.job.price_per_hour) return;
   one.dollars = *one.job.price_per_hour / 3600 / one.requests * 1e6;
@@ -52,6 +52,7 @@ class Everywhere {
  public:
   Everywhere(const std::string& model, const Settings& settings, const ServingSpace& space)
       : model_{load_model_config(model)}, settings_{settings}, space_{space} {
+    refuse_texts(settings, kNoTexts);
     for (const std::string& name : space.instance_types.empty() ? priced_machines() : space.instance_types) {
       const hw::MachineParams machine = hw::load_machine(name, settings.machine.set);
       for (const std::int64_t tensor : degrees(machine)) add(machine, tensor);
@@ -146,6 +147,7 @@ Served served_of(const Job& job, const Projection& projection) {
 
 std::vector<Served> serve(const std::string& name, const Settings& settings, const std::vector<std::int64_t>& batches) {
   const workloads::ModelPtr model = load_model_config(name);
+  refuse_texts(settings, kNoTexts);
   std::vector<Served> out;
   for (const std::int64_t batch : batches) {
     const Job job = job_of(with_batch(settings, batch), model, 0);

@@ -1,8 +1,10 @@
 // Requests to a trained model behind one instance, and behind every kind of instance: latency, throughput, dollars.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/sweep/sweep.h"
@@ -25,6 +27,10 @@ struct Served {
   bool fits() const { return memory.fits(); }
   std::int64_t cores_of_copy() const { return job.step.plan.tensor * job.step.plan.pipeline; }
   std::int64_t copies() const { return job.machine.instance_cores() / cores_of_copy(); }
+  /// Requests that one instance works on: each copy has a batch.
+  double at_once() const { return static_cast<double>(copies() * job.step.plan.micro_batch); }
+  /// Until so many requests, all there from the beginning, are answered on `instances`: one batch's time at least.
+  double seconds_of(double count, int instances = 1) const { return std::max(latency, count / (requests * instances)); }
 };
 
 /// "32 copies of 1 core, batch 8, 128 tokens read and 128 written".
@@ -37,6 +43,9 @@ Served served_of(const Job& job, const Projection& projection);
 std::vector<Served> serve(const std::string& model, const Settings& settings, const std::vector<std::int64_t>& batches);
 /// The entry with most requests per second whose latency is within `seconds` (0: any); null: none is.
 const Served* most_within(const std::vector<Served>& served, double seconds);
+
+/// Why settings of texts are refused.
+inline constexpr std::string_view kNoTexts = "is of texts, and these requests are numbers of tokens";
 
 /// The choices that serve_everywhere() tries.
 struct ServingSpace {

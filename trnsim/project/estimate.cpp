@@ -17,7 +17,7 @@ Settings estimate_settings(Settings given) {
   if (!given.given.contains("instance_type")) given.machine.instance_type = "trn1.32xlarge";
   if (!given.given.contains("per_device_train_batch_size")) given.training.per_device_train_batch_size = 1;
   if (!given.given.contains("eval_strategy")) given.training.eval_strategy = "no";
-  given.training.num_train_epochs = 1;  // the sequences are those of the whole job
+  if (!given.given.contains("num_train_epochs")) given.training.num_train_epochs = 1;
   return given;
 }
 
@@ -28,7 +28,9 @@ JobOf jobs_of_model(const std::string& name, const Settings& settings, double se
   if (settings.data.dataset_path.empty()) {
     refuse_unread(settings, Needs::kData, "dataset_path");
     if (sequences <= 0) refuse_unread(settings, Needs::kSteps, "sequences");
-  } else {
+  }
+  if (sequences > 0) refuse_amounts(settings);
+  if (!settings.data.dataset_path.empty()) {
     Settings own = settings;  // the tokenizer may be beside the model
     if (own.data.vocab.empty() && std::filesystem::exists(name)) own.data.model_id = name;
     data = data_size(own, model, nullptr, {.workload = nullptr, .note = note});

@@ -10,6 +10,7 @@
 #include "hw/replica_groups.h"
 #include "hw/trace.h"
 #include "runtime/graph/graph.h"
+#include "runtime/ops/optimizer_inputs.h"
 #include "trnsim/project/compiler_memory.h"
 #include "workloads/models/model.h"
 #include "workloads/step/optimizer_step.h"
@@ -67,7 +68,8 @@ hw::Fs waits_at_the_end(const runtime::Plan& plan, const Stage& stage) {
 }
 
 /// From micro-batch to micro-batch when all stages are at work: by the last two, or, of interleaved ones, by the last
-/// two rounds; when fewer run, the time of one by itself.
+/// two rounds; when fewer run, the time of one by itself. `passes`: of the last stage, which begins a forward pass only
+/// after its backward pass of the one before, so that it never runs ahead as the others do while the pipeline fills.
 double period_of(const Job& job, const StagePasses& passes, std::int64_t run) {
   const runtime::Plan& p = job.step.plan;
   const bool interleaved = p.chunks > 1;
@@ -166,9 +168,16 @@ class StageCompiler {
     return runtime::compile(job_.model->step(step).graph, job_.machine.target(), options);
   }
 
+  /// With what the host hands over and takes for the micro-batches that were not compiled; nothing else grows with
+  /// them.
   Memory whole(const runtime::MemoryPlan& plan, std::int64_t stage) const {
     Memory memory = memory_of(plan, job_.machine);
-    memory.add("messages", inbox_bytes(job_, stage, micro_batches_));
+    const std::int64_t all = job_.step.plan.micro_batches;
+    const std::string last = workloads::micro_name("", micro_batches_ - 1);
+    for (const isa::Region& region : plan.regions)
+      if (all > micro_batches_ && (region.kind == "inputs" || region.kind == "outputs") && region.name.ends_with(last))
+        memory.add(region.kind, static_cast<std::uint64_t>(all - micro_batches_) * runtime::aligned(region.bytes));
+    memory.add("messages", inbox_bytes(job_, stage, all));
     add_software(job_, stage, memory);
     return memory;
   }
@@ -236,7 +245,7 @@ StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks&
   }
   const Stage& slowest = compiled.stages[time.slowest];
   const StagePasses passes = passes_of(slowest);
-  time.micro_seconds = period_of(job, passes, compiled.micro_batches);
+  time.micro_seconds = period_of(job, passes_of(compiled.stages.back()), compiled.micro_batches);
   const auto further = static_cast<double>(job.step.plan.micro_batches - compiled.micro_batches);
   time.seconds = hw::seconds(slowest.device().total - slowest.device().lead_in) + further * time.micro_seconds;
   if (job.step.plan.pipeline == 1) return time;

@@ -99,12 +99,10 @@ void require_model(const std::string& name, const Settings& settings) {
                 "name a model of trnsim list models, or a Hugging Face folder"};
 }
 
-/// Requests in flight: each copy answers a batch.
-double at_once(const Served& served) { return static_cast<double>(served.copies() * served.job.step.plan.micro_batch); }
-
 BuyersJob of_requests(const std::string& model, const Settings& given, double requests,
                       const std::function<void(const std::string&)>& note) {
   constexpr double kMillion = 1e6;
+  refuse_texts(given, kNoTexts);
   BuyersJob out{.price = {}, .name = model, .text = "", .settings = estimate_settings(given)};
   out.settings.output.suggestions = 0, out.requests = requests > 0 ? requests : kMillion;
   const Estimate e = estimate(model, out.settings, 0, note);
@@ -116,10 +114,10 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
       analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
   const double more = out.requests / e.projection.samples;  // the figures are those of one batch
   price.flops *= more, price.hbm_bytes *= more, price.tokens *= more;
-  price.samples = out.requests, price.steps = out.requests / at_once(served);
-  price.seconds = out.requests / served.requests;
+  price.samples = out.requests, price.steps = out.requests / served.at_once();
+  price.seconds = served.seconds_of(out.requests);
   price.cores = static_cast<double>(served.copies() * served.cores_of_copy());
-  price.sequences_per_step = at_once(served), price.epochs = 0;
+  price.sequences_per_step = served.at_once(), price.epochs = 0;
   out.text = fmt::format("{:.0f} requests, {}", out.requests, describe(served));
   return out;
 }
@@ -132,13 +130,12 @@ std::vector<std::string> place_requests(BuyersJob& job, const std::vector<int>& 
   for (const Served& there : serve_everywhere(job.name, job.settings, space, processes))
     for (const int count : counts.empty() ? std::vector{1} : counts) {
       if (there.job.machine.name == own.job.machine.name && count == job.price.instances) continue;
-      const double all = there.requests * count;
       analysis::Placement& place = job.price.placements.emplace_back(
           analysis::Placement{.instance_type = there.job.machine.name,
                               .instances = count,
                               .cores = static_cast<double>(there.copies() * there.cores_of_copy() * count),
-                              .sequences_per_step = at_once(there) * count,
-                              .seconds = there.fits() ? job.requests / all : 0,
+                              .sequences_per_step = there.at_once() * count,
+                              .seconds = there.fits() ? there.seconds_of(job.requests, count) : 0,
                               .samples = job.requests,
                               .tokens = job.price.tokens,
                               .settings = {{"instance_type", there.job.machine.name}}});
