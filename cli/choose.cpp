@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/serve.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/job/settings.h"
@@ -176,7 +177,7 @@ void choose(const ChooseOptions& options) {
                             .tables = options.tables});
   }
   const base::Format form = base::parse_format(options.settings.output.format);
-  const double within = options.within.empty() ? 0 : base::parse_duration(options.within, "--within");
+  const double within = seconds_in(options.within);
   const trnsim::JobSource source =
       trnsim::job_source(options.name, options.settings, options.samples,
                          [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });

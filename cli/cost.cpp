@@ -69,6 +69,8 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
                 "give a run folder, a workload or a model, or --runtime and --instance_type"};
   }
   trnsim::BuyersJob out;
+  if (std::ranges::any_of(options.instances, [](int count) { return count < 1; }))
+    throw Error{Fault::kUsage, "--instances", "is below 1", "give whole numbers from 1"};
   if (given) {
     refuse_known_time(options.settings);
     out.price = job_of_runtime(options);

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/add_option.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/project/estimate.h"
 #include "trnsim/projection.h"
 
 namespace cli {
@@ -65,6 +66,9 @@ void warn_of_no_checkpoints(const Settings& settings) {
 void add_settings(CLI::App& app, std::string_view verb, Settings& settings) {
   for (const Setting& s : trnsim::settings_table())
     if (takes(s, verb)) add_option<Settings>(app, settings, s);
+  // A model has other defaults than a workload, which help must show.
+  if (verb == "estimate" || verb == "plan" || verb == "generate")
+    app.get_option("--instance_type")->default_str(trnsim::estimate_settings({}).machine.instance_type);
 }
 
 std::shared_ptr<runtime::ProgramCache>& compile_cache() {

@@ -110,7 +110,13 @@ base::Cell bytes_cell(std::uint64_t bytes) {
   return {count, base::readable(count, base::Dimension::kBytes)};
 }
 
-double seconds_in(const std::string& within) { return within.empty() ? 0 : base::parse_duration(within, "--within"); }
+double seconds_in(const std::string& within) {
+  if (within.empty()) return 0;
+  const double seconds = base::parse_duration(within, "--within");
+  if (seconds <= 0)
+    throw Error{Fault::kUsage, "--within", fmt::format("'{}' is not above 0", within), "give more time"};
+  return seconds;
+}
 
 std::string dollars_text(const Served& served) {
   return fmt::format("{} for a million requests and {} for a million tokens", base::money_text(*served.dollars),
@@ -134,6 +140,7 @@ std::vector<std::int64_t> batch_sizes_in(const std::string& text) {
 
 void estimate_requests(const std::string& model, const trnsim::Settings& settings, const Requests& requests) {
   const base::Format form = base::parse_format(settings.output.format);
+  seconds_in(requests.within);  // a mistake is told before the answer begins
   const std::vector<Served> served = trnsim::serve(model, settings, batch_sizes_in(requests.batch_sizes));
   if (std::ranges::none_of(served, [](const Served& one) { return one.fits(); }))
     trnsim::require_fit(served.front().job, served.front().memory);

@@ -16,12 +16,14 @@ Passes parse_passes(std::string_view text, const std::vector<std::string>& other
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view item = text.substr(0, comma);
     text.remove_prefix(std::min(comma + 1, text.size()));
-    const std::string_view name = item.empty() ? item : item.substr(1);
+    const bool switched = item.starts_with('+') || item.starts_with('-');
+    const std::string_view name = switched ? item.substr(1) : item;
     const PassInfo* found = nullptr;
     for (const PassInfo& info : kPasses)
       if (info.name == name) found = &info;
-    if (!found || (item[0] != '+' && item[0] != '-'))
-      throw base::Error{base::Fault::kUsage, "`passes`", fmt::format("'{}' names no pass", item),
+    if (!found || !switched)
+      throw base::Error{base::Fault::kUsage, "`passes`",
+                        fmt::format("'{}' {}", item, found ? "neither switches a pass on nor off" : "names no pass"),
                         found ? fmt::format("write +{} or -{}", name, name) : base::suggest_fix(name, names)};
     passes.*(found->flag) = item[0] == '+';
   }

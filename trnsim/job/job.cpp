@@ -269,6 +269,7 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
   job.sizes.samples = requests;
   const std::string type = s.numerics.name.empty() || s.numerics.name == "off" ? "bf16" : s.numerics.name;
   require_cast(s, type);
+  require_lengths(s, *model);
   job.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(s, job.machine)),
                        .micro_batch = std::max<std::int64_t>(1, s.generation.batch_size),
                        .numerics = runtime::numerics(type)},

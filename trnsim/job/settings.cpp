@@ -224,9 +224,14 @@ void apply_config(Settings& settings, const std::string& path) {
   const base::ParamFile file = base::ParamFile::load(path);
   const std::set<std::string> given = settings.given;
   for (const std::string& key : file.keys()) {
-    const Setting& row = find_setting(key, file.parameter(key).where);
+    const auto& [where, values] = std::pair{file.parameter(key).where, file.parameter(key).values};
+    const Setting& row = find_setting(key, where);
     if (given.contains(key)) continue;
-    for (const std::string& value : file.parameter(key).values) set_option<Settings>(settings, row, value);
+    if (values.size() != 1 && !row.is<std::vector<std::string>>())
+      throw Error{Fault::kUsage, where, fmt::format("`{}` has {}", key, base::counted(values.size(), "value")),
+                  "give one"};
+    for (const std::string& value : values)
+      set_option<Settings>(settings, row, value, fmt::format("{}: `{}`", where, key));
     settings.given.insert(key);
   }
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/cost/prices.h"
+#include "base/error.h"
 #include "hw/params.h"
 #include "trnsim/plans/placement.h"
 #include "trnsim/plans/plan_space.h"
@@ -42,7 +43,7 @@ class ChoiceSearch {
 
   void add(const std::string& machine, std::int64_t nodes) {
     const auto params = machine_with(machine, settings_.machine.set);
-    if (!params || params->training.value <= 0) return;  // for inference alone
+    if (!params || params->training.value <= 0) return note(machine, "is for inference alone");
     const std::int64_t all = params->instance_cores();
     bool splits = true;
     for (std::int64_t cores = all; cores > 0; --cores) {
@@ -56,7 +57,7 @@ class ChoiceSearch {
                     .text = ""};
       if (cores == all) {
         const auto problem = problem_of([&] { splits = job_of_(changed(settings_, change)).model->splits(); });
-        if (problem) return;  // these instances cannot be joined
+        if (problem) return note(machine, problem->text);  // these instances cannot be joined
       }
       if (!splits) change.settings.erase(change.settings.begin() + 3, change.settings.begin() + 5);
       if (cores < all && splits) return;
@@ -65,8 +66,15 @@ class ChoiceSearch {
   }
 
   std::vector<Choice> take() { return std::move(out_); }
+  /// Why the first instances that have no choice have none.
+  const std::optional<base::Error>& problem() const { return problem_; }
 
  private:
+  void note(const std::string& machine, const std::string& text) {
+    if (!problem_)
+      problem_ = base::Error{base::Fault::kUsage, machine, text, "name other `instance_types`, or fewer `instances`"};
+  }
+
   void add(const Change& place, std::int64_t cores, std::int64_t batch) {
     std::optional<Job> base;
     if (problem_of([&] { base = job_of_(changed(settings_, place)); })) return;
@@ -100,6 +108,7 @@ class ChoiceSearch {
   const Settings& settings_;
   const JobOf& job_of_;
   const ChoiceSpace& space_;
+  std::optional<base::Error> problem_;
   std::vector<Choice> out_;
 };
 
@@ -141,6 +150,7 @@ std::vector<Choice> choices_of(const Settings& settings, const JobOf& job_of, co
     for (const std::int64_t nodes : space.nnodes)
       if (nodes > 1 || !has_cheaper_twin(offer, offers)) candidates.add(offer.name, nodes);
   std::vector<Choice> out = candidates.take();
+  if (const auto& problem = candidates.problem(); out.empty() && problem) throw base::Error{*problem};
   std::ranges::stable_sort(out, {}, [](const Choice& c) { return c.job.step.plan.recompute; });
   return out;
 }

@@ -88,7 +88,7 @@ class CorpusReader {
     }
     RowProblem problem{fmt::format("{}:{}", corpus_.source, line), std::move(row.problem)};
     if (options_.strict)
-      throw Error{Fault::kData, problem.where, problem.what, "mend the row, or run without strict to skip such rows"};
+      throw Error{Fault::kData, problem.where, problem.what, "mend the row, or leave `strict` out to skip such rows"};
     ++corpus_.skipped;
     if (corpus_.problems.size() < Dataset::kKeptProblems) corpus_.problems.push_back(std::move(problem));
   }

@@ -43,9 +43,8 @@ std::optional<TextFormat> format_of(const fs::path& file) {
 TextFormat require_format(const fs::path& file, const ReadOptions& options) {
   if (options.format) return *options.format;
   if (const auto format = format_of(file)) return *format;
-  throw Error{
-      Fault::kUsage, file.string(), "has an ending that names no known format",
-      "rename it to .csv, .tsv, .jsonl, .txt (text;label) or .conll, or say which it is with the format option"};
+  throw Error{Fault::kUsage, file.string(), "has an ending that names no known format",
+              "rename or convert it to .csv, .tsv, .jsonl, .txt (text;label) or .conll"};
 }
 
 /// The rows of a file, with every different label kept once.
@@ -164,7 +163,7 @@ class DatasetReader {
   void skip(std::size_t line, std::string what) {
     RowProblem problem{fmt::format("{}:{}", dataset_.source, line), std::move(what)};
     if (options_.strict)
-      throw Error{Fault::kData, problem.where, problem.what, "mend the row, or run without strict to skip such rows"};
+      throw Error{Fault::kData, problem.where, problem.what, "mend the row, or leave `strict` out to skip such rows"};
     ++dataset_.skipped;
     if (dataset_.problems.size() < Dataset::kKeptProblems) dataset_.problems.push_back(std::move(problem));
   }

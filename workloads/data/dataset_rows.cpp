@@ -128,7 +128,7 @@ Columns find_columns(const std::vector<std::string>& first_row, const RowSource&
   throw Error{Fault::kData, fmt::format("{}:1", source.name),
               fmt::format("cannot tell which of the {} columns is the text and which the label: {}", first_row.size(),
                           fmt::join(first_row, ", ")),
-              "name them with text_column and label_column, or give the file a header \"text,label\""};
+              "name them with `text_column` and `label_column`, or give the file a header \"text,label\""};
 }
 
 RawRow row_of(std::vector<std::string> fields, const Columns& columns, std::size_t line) {

@@ -1,0 +1,51 @@
+// Mistakes on the command line and in files of settings: exit 2, one error, and the words that matter.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+
+struct Mistake {
+  const char *arguments, *words;
+  friend void PrintTo(const Mistake& m, std::ostream* out) { *out << m.arguments; }
+};
+
+class Mistakes : public cli_test::Runs, public testing::WithParamInterface<Mistake> {};
+
+TEST_P(Mistakes, AreOneErrorEach) {
+  std::ofstream{at("list.toml")} << "max_length = [64, 128]\n";
+  std::ofstream{at("text.toml")} << "max_steps = \"many\"\n";
+  const Ran ran = run(GetParam().arguments, "cd " + folder_.string() + " &&");
+  EXPECT_EQ(ran.code, 2) << ran.out << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, testing::HasSubstr(GetParam().words));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 2) << ran.err;
+}
+
+const Mistake kMistakes[] = {
+    {"cost bert_emotion --instances 0", "--instances: is below 1"},
+    {"cost --runtime 8:30 --instance_type trn1.2xlarge --zero_1",
+     "--zero_1: has no effect on a job whose time is given"},
+    {"cost bert_emotion --interrupted_every 6h", "it is a flag of trnsim run, trnsim estimate"},
+    {"choose bert-small --samples 9 --instance_types inf2.xlarge", "inf2.xlarge: is for inference alone"},
+    {"choose bert-small --samples 9 --instance_types trn1.2xlarge --instances 2", "cannot be joined"},
+    {"choose bert-small --samples 9 --max_steps 2", "--max_steps: has no effect beside --samples"},
+    {"estimate bert-small --passes fusion", "fix: write +fusion or -fusion"},
+    {"estimate bert-small --passes -fusio", "fix: write \"fusion\""},
+    {"estimate bert-small --config list.toml", "list.toml:1: --max_length has 2 values"},
+    {"run bert_tweets --mode timed --config text.toml", "text.toml:1: --max_steps: 'many' is not an integer"},
+    {"estimate llama-small --task inference --within 0s", "--within: '0s' is not above 0"},
+    {"estimate llama-small --task inference --within soon", "--within: 'soon' is not a time"},
+    {"estimate vit-mnist --task inference --max_length 5", "patches each"},
+    {"estimate llama-small --task inference --vocab v", "--vocab: is of texts"},
+    {"plan llama-small --max_new_tokens 4 --global_batch_size 8", "--global_batch_size: is of a training"},
+    {"generate llama-small --temperature 1", "with no weights and no tokenizer"},
+};
+INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(kMistakes));
+
+}  // namespace
