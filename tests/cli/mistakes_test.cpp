@@ -39,6 +39,7 @@ const Mistake kMistakes[] = {
     {"estimate bert-small --passes -fusio", "fix: write \"fusion\""},
     {"estimate bert-small --config list.toml", "list.toml:1: --max_length has 2 values"},
     {"run bert_tweets --mode timed --config text.toml", "text.toml:1: --max_steps: 'many' is not an integer"},
+    {"estimate bert-small --sequences 1000 --interrupted_every 1us", "the job would never end"},
     {"estimate llama-small --task inference --within 0s", "--within: '0s' is not above 0"},
     {"estimate llama-small --task inference --within soon", "--within: 'soon' is not a time"},
     {"estimate vit-mnist --task inference --max_length 5", "patches each"},

@@ -45,7 +45,10 @@ const std::vector<Exception> kExceptions = {
      "--tensor_parallel_size 2 --pipeline_parallel_size 2 --gradient_accumulation_steps 4 --max_steps 3 "
      "--max_train_samples 100 --max_eval_samples 20"},
     {"trnsim consolidate RUN/checkpoint model/", "RUN is another run", "trnsim consolidate LLAMA/checkpoint model/"},
-    {"trnsim torch --cores 2 examples/torch/train.py", "needs PyTorch: tests/python runs it", ""},
+    {"trnsim verify scatter.mlir sort.mlir", "the reader's programs: tests/cli/verify_programs_test.cpp has others",
+     ""},
+    {"trnsim verify --cores scatter.mlir", "the reader's program", ""},
+    {"trnsim check model.hlo_module.pb", "the reader's program", "trnsim check examples/graph/mlp_step.mlir"},
     {"trnsim choose llama3.2-1b --samples 50000 --max_length 1024 --lora_r 16", "searches every instance for minutes",
      "trnsim choose llama-small --samples 500 --max_length 64 --instance_types trn1.2xlarge"},
     {"trnsim plan llama2-7b --micro_batch_sizes 1,2", "compiles for a minute", ""},
@@ -69,6 +72,7 @@ const std::map<std::string, std::string> kPrepared = {
      "trnsim run llama2_7b_dolly --mode numeric --max_steps 3 --max_train_samples 100 --max_eval_samples 20 "
      "--output_dir LLAMA"},
     {"kernel.py", "cp '" TRNSIM_SOURCE_DIR "/examples/nki/vector_add.py' kernel.py"},
+    {"a.py b.py", "cp '" TRNSIM_SOURCE_DIR "/examples/nki/vector_add.py' a.py && cp a.py b.py"},
     {"examples/", "ln -s '" TRNSIM_SOURCE_DIR "/examples' examples"},
     {"mine.csv", "cp validation/tables/training.csv mine.csv"},
     {"sweep.toml", kSweepOfViews + "sweep.toml"},
@@ -102,17 +106,22 @@ void take_spans(std::string& prose, std::vector<Command>& out) {
   prose.clear();
 }
 
-/// The commands of a page in their order: in backquotes, in indented lines, and behind "$ " in fences.
+/// The commands of a page in their order: in backquotes, in indented lines, and in fences behind "$ ", or as all lines
+/// of a fence whose first one is a command. What follows "#" or several blanks is a remark.
 std::vector<Command> commands_of(const std::string& page) {
-  static const std::regex kLine{R"(^(    |\$ )\s*(trnsim [^#]*[^# ]).*)"};
+  static const std::regex kLine{R"(^(    |\$ |)(trnsim (?:[^# ]| (?![ #]))*).*)"};
   std::vector<Command> out;
   std::istringstream lines{page};
   std::string line, prose;
-  bool fenced = false;
+  bool fenced = false, first = false, shown = false;
   std::smatch found;
   while (std::getline(lines, line)) {
     const bool fence = line.starts_with("```");
-    const bool command = std::regex_match(line, found, kLine) && (!fenced || line.starts_with("$ "));
+    if (first) shown = line.starts_with("trnsim ");
+    first = fence && !fenced;
+    const bool here =
+        fenced ? line.starts_with(shown ? "trnsim " : "$ ") : line.starts_with(' ') || line.starts_with('$');
+    const bool command = here && std::regex_match(line, found, kLine);
     if (fence || command) take_spans(prose, out);
     if (command) out.push_back({squeezed(found[2])});
     if (!fence && !command && !fenced) prose += line + "\n";
@@ -143,7 +152,8 @@ class Reader {
   }
 
   void follow(const Command& command) {
-    if (command.verb() == "VERB") return;
+    // Scripts need PyTorch, and have flags of their own: tests/python runs the examples.
+    if (command.verb() == "VERB" || command.verb() == "torch") return;
     const auto exception = std::ranges::find(kExceptions, command.text, &Exception::command);
     if (exception == kExceptions.end() && !command.is_form()) return run(command.text);
     // Help must have the flags of commands that are not run; others may have trainers' flags without a meaning here.
@@ -205,10 +215,13 @@ TEST(DocsPages, ShowEveryCommandThatTheListSkips) {
 
 TEST(DocsPages, CommandsAreFoundWhereverTheyStand) {
   std::vector<std::string> found;
-  for (const Command& c : commands_of("Use `trnsim list\nisa` or:\n\n    trnsim ls          # here\n\n```\ntrnsim out\n"
-                                      "$ trnsim top RUN\n```\n| `trnsim stats --by a\\|b` |\n"))
+  for (const Command& c :
+       commands_of("Use `trnsim list\nisa` or:\n\n    trnsim ls          # here\n\n```\nout\ntrnsim out\n"
+                   "$ trnsim top RUN\n```\n| `trnsim stats --by a\\|b` |\n```sh\ntrnsim cost RUN  "
+                   "says it\ntrnsim version # too\n```\n"))
     found.push_back(c.text);
-  EXPECT_THAT(found, testing::ElementsAre("trnsim list isa", "trnsim ls", "trnsim top RUN", "trnsim stats --by a|b"));
+  EXPECT_THAT(found, testing::ElementsAre("trnsim list isa", "trnsim ls", "trnsim top RUN", "trnsim stats --by a|b",
+                                          "trnsim cost RUN", "trnsim version"));
 }
 
 /// The first block of README's section, and of the tutorial, but for "...": a figure that moved must not stay there.

@@ -141,6 +141,11 @@ std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Proje
   analysis::InterruptedTime out{.save_steps = steps};
   const auto every = [&](double n) { return p.time.part("start") + expected_seconds(at, work, n * work / p.steps); };
   out.seconds = every(steps);
+  if (!std::isfinite(out.seconds))
+    throw base::Error{base::Fault::kUsage, "`interrupted_every`",
+                      fmt::format("the job would never end: it needs {} to begin anew",
+                                  base::readable(at.restart, base::Dimension::kTime)),
+                      "give a longer time"};
   if (const auto own = static_cast<double>(job.sizes.save.every); own > 0) out.as_saved = every(std::min(own, p.steps));
   const auto price =
       job.purchase == analysis::Purchase::kOnDemand
