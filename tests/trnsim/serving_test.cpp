@@ -22,8 +22,7 @@ Settings requests_to(std::string_view model) {
 }
 
 Settings at(Settings s, const Served& one) {
-  s.machine.instance_type = one.job.machine.name, s.machine.nproc_per_node = one.cores_of_copy();
-  s.given.insert({"instance_type", "nproc_per_node"});
+  s.machine.instance_type = one.job.machine.name, s.given.insert("instance_type");
   if (one.job.model->splits()) {
     s.plan.tensor_parallel_size = one.cores_of_copy();
     s.given.insert("tensor_parallel_size");

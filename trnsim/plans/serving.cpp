@@ -75,8 +75,11 @@ class Everywhere {
   }
 
   void add(const hw::MachineParams& machine, std::int64_t tensor) {
-    Change place{.settings = {{"instance_type", machine.name}, {"nproc_per_node", std::to_string(tensor)}}, .text = ""};
-    if (model_->splits()) place.settings.emplace_back("tensor_parallel_size", std::to_string(tensor));
+    // Copies of one core are looked at together: they share the memory of their chip.
+    Change place{.settings = {{"instance_type", machine.name}}, .text = ""};
+    if (model_->splits())
+      place.settings.insert(place.settings.end(), {{"nproc_per_node", std::to_string(tensor)},
+                                                   {"tensor_parallel_size", std::to_string(tensor)}});
     std::vector<Served> entries;
     try {
       for (const std::int64_t batch : space_.batches)
@@ -93,7 +96,8 @@ class Everywhere {
       return;
     }
     const auto same = std::ranges::find_if(alike_, [&](const Alike& other) {
-      return other.tensor == tensor && same_device(other.entries.front().front().job.machine, machine, tensor);
+      const Job &one = entries.front().job, &there = other.entries.front().front().job;
+      return one.cores() == there.cores() && other.tensor == tensor && same_device(there.machine, machine, one.cores());
     });
     if (same == alike_.end())
       alike_.push_back({.tensor = tensor, .entries = {std::move(entries)}});
