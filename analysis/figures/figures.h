@@ -55,6 +55,7 @@ struct ChangeFigures {
 /// Sentences, with settings in backquotes.
 struct AnswerFigures {
   std::string time, dollars, memory, bound_by, sure;
+  std::string interrupted{};                          // of a job that is; else empty
   std::string binds;                                  // "host", or a resource of the device
   std::optional<std::vector<ChangeFigures>> changes;  // absent: not requested
 };

@@ -29,9 +29,9 @@ struct JsonFields<ChangeFigures> {
 template <>
 struct JsonFields<AnswerFigures> {
   using S = AnswerFigures;
-  static constexpr auto kList = std::tuple(Key{"time", &S::time}, Key{"dollars", &S::dollars},
-                                           Key{"memory", &S::memory}, Key{"bound_by", &S::bound_by},
-                                           Key{"binds", &S::binds}, Key{"sure", &S::sure}, Key{"changes", &S::changes});
+  static constexpr auto kList = std::tuple(
+      Key{"time", &S::time}, Key{"dollars", &S::dollars}, Key{"memory", &S::memory}, Key{"bound_by", &S::bound_by},
+      Key{"binds", &S::binds}, Key{"sure", &S::sure}, Key{"interrupted", &S::interrupted}, Key{"changes", &S::changes});
 };
 template <>
 struct JsonFields<TimeItem> {

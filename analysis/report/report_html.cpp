@@ -33,6 +33,7 @@ std::string answer_html(const ReportRun& run) {
   line("Memory", answer.memory);
   line("Bound by", answer.bound_by);
   line("Range", answer.sure);
+  line("Cut off", answer.interrupted);
   if (!answer.changes) return out + "</dl>\n";
   for (const ChangeFigures& change : *answer.changes) {  // the command to paste, or its flags alone, and their gain
     const std::size_t gain = change.text.find(": ");
@@ -161,11 +162,12 @@ std::string run_html(const ReportRun& run, std::size_t index) {
 /// The first lines of the runs, next to each other.
 std::string side_by_side_html(std::span<const ReportRun> runs) {
   using Line = std::string AnswerFigures::*;
-  constexpr std::array<std::pair<const char*, Line>, 5> kLines = {{{"time", &AnswerFigures::time},
+  constexpr std::array<std::pair<const char*, Line>, 6> kLines = {{{"time", &AnswerFigures::time},
                                                                    {"dollars", &AnswerFigures::dollars},
                                                                    {"memory", &AnswerFigures::memory},
                                                                    {"bound by", &AnswerFigures::bound_by},
-                                                                   {"range", &AnswerFigures::sure}}};
+                                                                   {"range", &AnswerFigures::sure},
+                                                                   {"cut off", &AnswerFigures::interrupted}}};
   std::string names;
   std::vector<base::Column> columns{{"answer", ""}};
   for (std::size_t i = 0; i < runs.size(); ++i) {

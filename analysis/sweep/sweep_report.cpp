@@ -16,6 +16,7 @@
 #include "analysis/report/report_parts.h"
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -115,7 +116,7 @@ std::string pareto_html(const SweepRun& run) {
   for (const std::size_t i : front) {
     const Metrics& m = run.results[i].metrics;
     const double seconds = m.at(time), dollars = m.at("dollars");
-    table.add_row({Cell{seconds, readable(seconds, "s")}, Cell{dollars, base::money_text(dollars)},
+    table.add_row({Cell{seconds, base::duration_text(seconds)}, Cell{dollars, base::money_text(dollars)},
                    name_of(run.results[i].point)});
     if (seconds > 0 && dollars > 0) line.emplace_back(seconds, dollars);
   }

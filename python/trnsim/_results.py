@@ -88,17 +88,20 @@ class Table:
 
 
 class Answer:
-    """A projection in sentences: `time`, `dollars`, `memory`, `bound_by`, and `changes` that would help most
+    """A projection in sentences: `time`, `dollars`, `memory`, `bound_by`, `sure` (the range around the time),
+    `interrupted` (empty unless it was asked for), and `changes` that would help most
     (dicts with `settings`, `text`, `speed_up_percent`, `train_runtime` in s, `dollars`; None: not asked for).
     str() is all of it."""
 
     def __init__(self, data):
         self.time, self.dollars = data["time"], data["dollars"]
         self.memory, self.bound_by, self.changes = data["memory"], data["bound_by"], data["changes"]
+        self.sure, self.interrupted = data.get("sure", ""), data.get("interrupted", "")
 
     def __str__(self):
         lines = [f"time     {self.time}", f"dollars  {self.dollars}", f"memory   {self.memory}",
                  f"bound by {self.bound_by}"]
+        lines += [f"{name:8} {text}" for name, text in (("range", self.sure), ("cut off", self.interrupted)) if text]
         return "\n".join(lines + [f"try      {c['text']}" for c in self.changes or []])
 
     __repr__ = __str__

@@ -24,6 +24,8 @@ class Answer:
     dollars: str
     memory: str
     bound_by: str
+    sure: str
+    interrupted: str
     changes: Optional[list[dict[str, Any]]]
 
 class Memory(dict[str, int]):

@@ -204,8 +204,9 @@ TEST_F(AnswersAgree, CostOfAModelNeedsAnAmountOfData) {
 }
 
 TEST_F(AnswersAgree, TheReportShowsPublishedFiguresAndAdvice) {
-  ran("a", "bert_emotion --suggestions 1");
+  ran("a", "bert_emotion --suggestions 1 --interrupted_every 6h");
   const std::string page = cli_test::slurp(folder_ / "a/report.html");
+  EXPECT_THAT(page, HasSubstr("every 6:00:00 on average")) << "the line that the terminal calls 'cut off'";
   EXPECT_THAT(page, HasSubstr("HF optimum-neuron tutorial fine_tune_bert"));
   EXPECT_THAT(page, Not(HasSubstr("darker: busier")));  // in dark mode it was the other way round
   const std::size_t change = page.find("% samples/s");  // the most helpful

@@ -107,7 +107,7 @@ void take_spans(std::string& prose, std::vector<Command>& out) {
 }
 
 /// The commands of a page in their order: in backquotes, in indented lines, and in fences behind "$ ", or as all lines
-/// of a fence whose first one is a command. What follows "#" or several blanks is a remark.
+/// of a fence whose first one is a command. A remark begins with "#" or several blanks.
 std::vector<Command> commands_of(const std::string& page) {
   static const std::regex kLine{R"(^(    |\$ |)(trnsim (?:[^# ]| (?![ #]))*).*)"};
   std::vector<Command> out;

@@ -146,6 +146,7 @@ analysis::AnswerFigures figures_of(const Answer& answer, const std::optional<std
                               .memory = answer.memory,
                               .bound_by = answer.bound,
                               .sure = answer.sure,
+                              .interrupted = answer.interrupted,
                               .binds = answer.binds,
                               .changes = {}};
   if (!changes) return out;
