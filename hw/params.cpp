@@ -216,10 +216,19 @@ void check_target(const MachineParams& p) {
   if (const auto problem = isa::problem_of(p.target())) require(false, p.name, problem->what, problem->fix);
 }
 
+/// Times are counted in picoseconds in 63 bits: slower than this an instruction takes years, faster it takes no time.
+void check_rate(const std::string& machine, std::string_view key, double value) {
+  constexpr double kSlowest = 1e3, kFastest = 1e18;
+  if ((!key.ends_with("clock") && !key.ends_with("bandwidth")) || value == 0) return;
+  require(value >= kSlowest && value <= kFastest, machine, fmt::format("{} is {:g} a second", key, value),
+          fmt::format("give {} a value between {:g} and {:g} a second", key, kSlowest, kFastest));
+}
+
 /// Checks the properties that the model needs of any machine; an override can break them.
 void check(const MachineParams& p) {
   for (const auto& field : kFields) {
     const double value = (p.*field.member).value;
+    check_rate(p.name, field.key, value);
     require(may_be_zero(field.key) ? value >= 0 : value > 0, p.name, fmt::format("{} is {}", field.key, value),
             fmt::format("give {} a positive value", field.key));
   }

@@ -45,6 +45,8 @@ const Mistake kMistakes[] = {
     {"estimate vit-mnist --task inference --max_length 5", "patches each"},
     {"estimate llama-small --task inference --vocab v", "--vocab: is of texts"},
     {"plan llama-small --max_new_tokens 4 --global_batch_size 8", "--global_batch_size: is of a training"},
+    {"estimate bert-small --set tensor.clock=1e-30x", "tensor.clock is 2.8e-21 a second"},
+    {"estimate bert-small --set hbm.bandwidth=1e-20x", "between 1000 and 1e+18 a second"},
     {"generate llama-small --temperature 1", "with no weights and no tokenizer"},
 };
 INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(kMistakes));
