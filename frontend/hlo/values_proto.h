@@ -10,7 +10,32 @@
 
 namespace trnsim::frontend::hlo {
 
-using Message = protozero::pbf_reader;
+/// A message that is read field by field. Errors: protozero::exception, too for a field of another wire type than is
+/// asked for, which the library takes on trust.
+class Message : private protozero::pbf_reader {
+  using Type = protozero::pbf_wire_type;
+
+ public:
+  Message(const char* bytes, std::size_t count) : pbf_reader{bytes, count} {}
+  using pbf_reader::next, pbf_reader::tag, pbf_reader::wire_type, pbf_reader::skip;
+
+  Message get_message() { return Message{of(Type::length_delimited).pbf_reader::get_message()}; }
+  std::string get_string() { return of(Type::length_delimited).pbf_reader::get_string(); }
+  auto get_packed_int64() { return of(Type::length_delimited).pbf_reader::get_packed_int64(); }
+  std::int64_t get_int64() { return of(Type::varint).pbf_reader::get_int64(); }
+  std::int32_t get_enum() { return of(Type::varint).pbf_reader::get_enum(); }
+  bool get_bool() { return of(Type::varint).pbf_reader::get_bool(); }
+  std::uint32_t get_fixed32() { return of(Type::fixed32).pbf_reader::get_fixed32(); }
+  float get_float() { return of(Type::fixed32).pbf_reader::get_float(); }
+  std::uint64_t get_fixed64() { return of(Type::fixed64).pbf_reader::get_fixed64(); }
+
+ private:
+  explicit Message(const pbf_reader& part) : pbf_reader{part} {}
+  Message& of(Type type) {
+    if (wire_type() != type) throw protozero::unknown_pbf_wire_type_exception{};
+    return *this;
+  }
+};
 using MessageWriter = protozero::pbf_writer;
 
 /// All below: `where` is the place of errors, base::Fault::kData.

@@ -18,16 +18,13 @@ std::string program(const std::string& body) { return "func.func @main() {\n" + 
 
 const std::string kGpt = TRNSIM_TEST_DIR "/golden/gpt_tiny";
 
-class VerifyPrograms : public testing::Test {
+class VerifyPrograms : public cli_test::Runs {
  protected:
   std::string file(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories(folder_);
     base::write_file(folder_ / name, text);
-    return (folder_ / name).string();
+    return at(name);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  const std::filesystem::path folder_ = std::filesystem::path{testing::TempDir()} / "verify_programs";
   const std::string right_ = program(
       "  %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>\n  %b = stablehlo.add %a, %a : tensor<2xf32>\n"
       "  check.expect_eq_const %b, dense<[2.0, 4.0]> : tensor<2xf32>\n");

@@ -113,6 +113,8 @@ TEST(HloFiles, ProtoThatNamesWhatComesLaterIsRefused) {
   module.computations[0].instructions[0].operands = {1};  // a reads b, which reads a
   EXPECT_THROW(read_proto(write_proto(module), "p"), base::Error);
   EXPECT_THROW(read_proto("\x0a\x05model\x1a\x7f", "p"), base::Error);
+  // A number where text belongs, after a whole module: it was read as a text of that many bytes.
+  EXPECT_THROW(read_proto(write_proto(read_text(corpus("loop"), "loop")) + "\x08\x01m", "p"), base::Error);
 }
 
 TEST(HloFiles, CompileCacheGivesModulesWithTheirFlags) {
