@@ -208,7 +208,7 @@ class Moves(unittest.TestCase):
     def test_a_name_that_is_not_there_is_one_error(self):
         for text, words in (("from torch_xla.core.xla_model import no_such",
                              "no_such of the module torch_xla.core.xla_model"),
-                            ("import torch_xla.distributed.spmd", "the module torch_xla.distributed.spmd"),
+                            ("import torch_xla.experimental.pallas", "the module torch_xla.experimental.pallas"),
                             ("import torch_neuronx as t; t.DataParallel", "DataParallel of the module torch_neuronx")):
             done = self.run_it("import torch\n" + text + "\n", "xla", "--numeric")
             self.assertEqual((done.returncode, done.stderr.count("error: ")), (1, 1), done.stderr)
