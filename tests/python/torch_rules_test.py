@@ -144,7 +144,7 @@ print("of", len(there))
         for call, words in (("xm.all_reduce('sum', x, scales=2)", "unexpected keyword argument 'scales'"),
                             ("pl.MpDeviceLoader([x], d, prefetch=3)", "unexpected keyword argument 'prefetch'"),
                             ("xm.xla_device(n=3)", "each process has one device"),
-                            ("pl.MpDeviceLoader([x], d, input_sharding=1)", "input_sharding is not there")):
+                            ("pl.MpDeviceLoader([x], d, input_sharding=1)", "call torch_xla.runtime.use_spmd() first")):
             done = self.run_script("import torch, torch_xla.core.xla_model as xm\n"
                                    "import torch_xla.distributed.parallel_loader as pl\n"
                                    f"d = xm.xla_device(); x = torch.ones(2).to(d)\n{call}\n", "--numeric")
