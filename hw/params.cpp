@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "hw/machine_check.h"
 
 namespace hw {
 namespace {
@@ -139,110 +139,6 @@ constexpr std::array kFields = {
     M::Field{"host.vcpus", &M::vcpus, Dimension::kCount, "virtual CPUs of the instance"},
     M::Field{"host.memory", &M::host_memory, Dimension::kBytes, "host memory of the instance"},
 };
-
-void require(bool good, std::string_view machine, std::string_view what, std::string_view fix) {
-  if (!good) throw base::Error{base::Fault::kUsage, machine, what, fix};
-}
-
-/// Keys whose value may be zero: parts that a machine can lack or do in no time.
-constexpr auto kMayBeZero = std::to_array<std::string_view>({"efa.bandwidth",
-                                                             "link.bandwidth",
-                                                             "link.hop",
-                                                             "efa.latency",
-                                                             "program.lead_in",
-                                                             "program.benchmark",
-                                                             "dma.descriptor_overhead",
-                                                             "dma.start",
-                                                             "dma.wake",
-                                                             "dma.setup",
-                                                             "dma.indexed_setup",
-                                                             "dma.generators",
-                                                             "dma.generation",
-                                                             "power.ramp",
-                                                             "vector.start",
-                                                             "vector.operand_read",
-                                                             "scalar.function",
-                                                             "dma.overlap",
-                                                             "dma.completion",
-                                                             "engine.semaphore",
-                                                             "engine.semaphore_clear",
-                                                             "tensor.swap",
-                                                             "scalar.start",
-                                                             "scalar.table_load",
-                                                             "collective.floor",
-                                                             "collective.launch",
-                                                             "collective.barrier",
-                                                             "gpsimd.start",
-                                                             "collective.loop_sync",
-                                                             "collective.network_sync",
-                                                             "collective.mesh_below",
-                                                             "collective.halving_below",
-                                                             "collective.peer",
-                                                             "collective.loop",
-                                                             "chip.exchange",
-                                                             "sbuf.shared_port",
-                                                             "psum.shared_port",
-                                                             "dma.transpose",
-                                                             "chip.training"});
-
-bool may_be_zero(std::string_view key) {
-  return key.ends_with("latency") || std::ranges::find(kMayBeZero, key) != kMayBeZero.end();
-}
-
-/// Checks the network between chips and instances.
-void check_fabric(const MachineParams& p) {
-  require(p.torus_rows.value * p.torus_columns.value == p.chips.value, p.name,
-          "link.rows times link.columns is not chip.count", "make the torus hold every chip");
-  const bool line = p.torus_rows.value == 1;
-  require(p.link_ports.value == 4 || (line && p.link_ports.value == 2), p.name,
-          "link.ports is neither 4, as a chip of a torus has neighbours, nor 2 in a ring of one row",
-          "set link.ports to 4, or link.rows to 1");
-  require(p.chips.value == 1 || p.link_bandwidth.value > 0, p.name, "has several chips, but link.bandwidth is 0",
-          "give link.bandwidth a positive value");
-  constexpr int kMostInstances = 128;
-  require(
-      p.instances.value <= kMostInstances, p.name,
-      fmt::format("cluster.instances is {}, the model knows clusters of 1 to {}", p.instances.value, kMostInstances),
-      "set cluster.instances to that range");
-  require(p.instances.value == 1 || p.efa_bandwidth.value > 0, p.name,
-          "this instance has no EFA, it cannot be joined to others", "use trn1.32xlarge or trn1n.32xlarge");
-}
-
-/// Checks the properties that programs need of any core.
-void check_target(const MachineParams& p) {
-  require(isa::instructions(static_cast<int>(p.generation.value)) != nullptr, p.name,
-          fmt::format("core.generation is {}, whose instructions are not documented", p.generation.value),
-          "add them to isa/table.h");
-  if (const auto problem = isa::problem_of(p.target())) require(false, p.name, problem->what, problem->fix);
-}
-
-/// Times are counted in picoseconds in 63 bits: slower than this an instruction takes years, faster it takes no time.
-void check_rate(const std::string& machine, std::string_view key, double value) {
-  constexpr double kSlowest = 1e3, kFastest = 1e18;
-  if ((!key.ends_with("clock") && !key.ends_with("bandwidth")) || value == 0) return;
-  require(value >= kSlowest && value <= kFastest, machine, fmt::format("{} is {:g} a second", key, value),
-          fmt::format("give {} a value between {:g} and {:g} a second", key, kSlowest, kFastest));
-}
-
-/// Checks the properties that the model needs of any machine; an override can break them.
-void check(const MachineParams& p) {
-  for (const auto& field : kFields) {
-    const double value = (p.*field.member).value;
-    check_rate(p.name, field.key, value);
-    require(may_be_zero(field.key) ? value >= 0 : value > 0, p.name, fmt::format("{} is {}", field.key, value),
-            fmt::format("give {} a positive value", field.key));
-  }
-  require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");
-  require(p.power_cold.value <= 1, p.name, "power.cold is above 1", "set power.cold to 1 or less");
-  require(std::fmod(p.cores.value, p.logical.value * p.hbm_stacks.value) == 0 || p.logical.value == 1, p.name,
-          fmt::format("logical cores of {:g} do not lie at one stack of HBM each", p.logical.value),
-          "set chip.logical to 1 or 2");
-  require(std::fmod(p.cores.value, p.hbm_stacks.value) == 0, p.name,
-          fmt::format("{} stacks of HBM cannot be shared evenly by {} cores", p.hbm_stacks.value, p.cores.value),
-          "make chip.cores a multiple of hbm.stacks");
-  check_fabric(p);
-  check_target(p);
-}
 
 std::filesystem::path machine_path(std::string_view name_or_path) {
   const auto known = machine_names();
@@ -385,10 +281,11 @@ MachineParams load_machine(std::string_view name_or_path, std::span<const std::s
     }
   }
   const std::vector<std::string> prices = file.keys("price");
-  require(prices.empty(), file.name(), "has a price, which is not part of a machine",
-          "remove [price]: prices are in analysis/cost/prices, or given with `set` price.on_demand=$2/h");
+  if (!prices.empty())
+    throw base::Error{base::Fault::kUsage, file.name(), "has a price, which is not part of a machine",
+                      "remove [price]: prices are in analysis/cost/prices, or given with `set` price.on_demand=$2/h"};
   file.reject_unread();
-  check(params);
+  check_machine(params);
   params.toml = file.to_toml();
   params.hash = file.hash();
   join_cores(params);

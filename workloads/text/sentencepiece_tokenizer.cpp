@@ -32,7 +32,7 @@ std::string plain_quotes(std::string text) {
 /// LlamaTokenizer (legacy) does; decode() takes that blank away again.
 class SentencePiece final : public CausalTokenizer {
  public:
-  /// `shift`: from the model's number of a piece to its id. `normalizer`: what the text goes through before the model.
+  /// `shift`: from the number of a piece to its id. `normalizer`: changes a text before the model cuts it up.
   SentencePiece(CausalParts parts, std::unique_ptr<SentencePieceProcessor> processor, std::int32_t shift,
                 std::optional<BertNormalizer> normalizer)
       : CausalTokenizer{std::move(parts)},
@@ -74,7 +74,7 @@ void require_known(const std::string& text, const fs::path& path, bool of_debert
     if (of_deberta && flag(config, key, false, path)) refuse_tokenizer(path, fmt::format("\"{}\" is set", key));
 }
 
-/// What a file beside a model says its tokenizer is: "AlbertTokenizerFast", "albert".
+/// The name that a file beside a model gives its tokenizer: "AlbertTokenizerFast", "albert".
 struct Named {
   fs::path file;
   std::string key, kind;
@@ -156,7 +156,7 @@ PieceUse use_of(const fs::path& source) {
   return PieceUse::kDecoder;
 }
 
-/// What ALBERT's texts go through. Source: transformers, tokenization_albert.py.
+/// The steps before ALBERT's model. Source: transformers, tokenization_albert.py.
 BertNormalizer albert_normalizer(const std::string& config, const fs::path& path) {
   const nlohmann::json given = config.empty() ? nlohmann::json::object() : nlohmann::json::parse(config);
   return {.clean_text = false,
