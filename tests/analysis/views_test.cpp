@@ -101,7 +101,7 @@ TEST(Compare, JobsByTheFiguresThatBothHave) {
   EXPECT_EQ(list[0].name, "train_runtime");
   EXPECT_EQ(list[1].name, "dollars");
   EXPECT_EQ(list[1].percent(), -50);
-  EXPECT_THAT(analysis::difference_table(list, 0).render(Format::kTable), HasSubstr("-$0.7500"));
+  EXPECT_THAT(analysis::difference_table(list, 0).render(Format::kTable), HasSubstr("-$0.750"));
   EXPECT_TRUE(analysis::compare_jobs(a, {}).empty());
 }
 

@@ -89,9 +89,10 @@ void refuse_requests(const Settings& settings) {
 }
 
 void refuse_texts(const Settings& settings, std::string_view problem) {
-  const std::string name = given_of(settings, [](const Setting& s) {
+  std::string name = given_of(settings, [](const Setting& s) {
     return s.group == kSamplingGroup || s.name() == "prompt" || s.name() == "vocab" || s.name() == "seed";
   });
+  if (name.empty() && !settings.generation.prompt.empty()) name = "`prompt`";  // by a program, not by a flag
   if (!name.empty())
     throw Error{Fault::kUsage, name, std::string{problem}, name == "`prompt`" ? "use `prompt_length`" : "leave it out"};
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <vector>
@@ -19,7 +18,6 @@
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/generate/inference_time.h"
 #include "trnsim/job/lengths.h"
-#include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/least_time.h"
 #include "trnsim/project/memory.h"
@@ -173,50 +171,6 @@ void time_job(const Job& job, Projection& p) {
                     .run;
 }
 
-/// Plans with less memory on a core: recomputation first, then ZeRO, then more cores that share a layer or the layers.
-PlanMoves less_memory(const runtime::Plan& plan) {
-  using runtime::Recompute;
-  PlanMoves moves{.zero1 = {plan.zero1, true}, .recompute = {plan.recompute, Recompute::kSelective, Recompute::kFull}};
-  constexpr std::array<PlanMoves::Degrees, 14> kFactors = {{{1, 1},
-                                                            {2, 1},
-                                                            {4, 1},
-                                                            {1, 2},
-                                                            {2, 2},
-                                                            {8, 1},
-                                                            {1, 4},
-                                                            {4, 2},
-                                                            {8, 2},
-                                                            {8, 4},
-                                                            {32, 1},
-                                                            {32, 2},
-                                                            {32, 4},
-                                                            {32, 8}}};
-  for (const auto [tensor, pipeline] : kFactors)
-    if (plan.data % (tensor * pipeline) == 0) moves.degrees.push_back({plan.tensor * tensor, plan.pipeline * pipeline});
-  return moves;
-}
-
-std::vector<Job> smaller_plans(const Job& job) {
-  if (job.model->splits()) {
-    Job split = job;
-    split.step.plan.sequence = job.step.plan.tensor > 1;
-    return plans_near(split, less_memory(job.step.plan));
-  }
-  // Cores that share data alone: smaller micro-batches, which cost little, before all that keeps less.
-  const runtime::Plan& plan = job.step.plan;
-  std::vector<std::int64_t> parts;
-  for (std::int64_t count = 2; count <= plan.micro_batch; ++count)
-    if (plan.micro_batch % count == 0) parts.push_back(plan.micro_batch / count);
-  std::vector<Job> out = parts.empty() ? std::vector<Job>{} : plans_near(job, {.micro_batch = parts});
-  parts.insert(parts.begin(), plan.micro_batch);
-  for (Job& less : plans_near(job, {.micro_batch = parts,
-                                   .zero1 = {plan.zero1, true},
-                                   .recompute = {plan.recompute, runtime::Recompute::kFull}}))
-    if (std::ranges::none_of(out, [&](const Job& tried) { return tried.step.plan == less.step.plan; }))
-      out.push_back(std::move(less));
-  return out;
-}
-
 }  // namespace
 
 void open_compile_cache(Settings& settings) {
@@ -368,21 +322,6 @@ std::map<std::string, double> runtime_on_other_instances(const Job& job, const P
     out[name] = timed.time.total;
   }
   return out;
-}
-
-std::optional<Job> nearest_that_fits(const Job& job) {
-  SharedBlocks shared{job.machine.target()};
-  const auto fits = [&](const Job& candidate) {
-    bool compiled = false;
-    const auto problem = problem_of([&] {
-      const CompileStages options{.give_up_at = candidate.machine.hbm_bytes_per_core()};
-      compiled = least_memory(candidate).fits() && compile_stages(candidate, shared, options).memory.fits();
-    });
-    return !problem && compiled;
-  };
-  for (const Job& candidate : smaller_plans(job))
-    if (fits(candidate)) return candidate;
-  return std::nullopt;
 }
 
 }  // namespace trnsim

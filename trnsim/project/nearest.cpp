@@ -1,0 +1,103 @@
+// The plan with less memory that is nearest to a job that does not fit.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "trnsim/plans/plan_space.h"
+#include "trnsim/plans/possible.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
+#include "trnsim/projection.h"
+#include "workloads/models/model.h"
+
+namespace trnsim {
+namespace {
+
+/// Plans with less memory on a core: recomputation first, then ZeRO, then more cores that share a layer or the layers.
+PlanMoves less_memory(const runtime::Plan& plan) {
+  using runtime::Recompute;
+  PlanMoves moves{.zero1 = {plan.zero1, true}, .recompute = {plan.recompute, Recompute::kSelective, Recompute::kFull}};
+  constexpr std::array<PlanMoves::Degrees, 14> kFactors = {{{1, 1},
+                                                            {2, 1},
+                                                            {4, 1},
+                                                            {1, 2},
+                                                            {2, 2},
+                                                            {8, 1},
+                                                            {1, 4},
+                                                            {4, 2},
+                                                            {8, 2},
+                                                            {8, 4},
+                                                            {32, 1},
+                                                            {32, 2},
+                                                            {32, 4},
+                                                            {32, 8}}};
+  for (const auto [tensor, pipeline] : kFactors)
+    if (plan.data % (tensor * pipeline) == 0) moves.degrees.push_back({plan.tensor * tensor, plan.pipeline * pipeline});
+  return moves;
+}
+
+std::vector<Job> smaller_plans(const Job& job) {
+  if (job.model->splits()) {
+    Job split = job;
+    split.step.plan.sequence = job.step.plan.tensor > 1;
+    return plans_near(split, less_memory(job.step.plan));
+  }
+  // Cores that share data alone: smaller micro-batches, which cost little, before all that keeps less.
+  const runtime::Plan& plan = job.step.plan;
+  std::vector<std::int64_t> parts;
+  for (std::int64_t count = 2; count <= plan.micro_batch; ++count)
+    if (plan.micro_batch % count == 0) parts.push_back(plan.micro_batch / count);
+  std::vector<Job> out = parts.empty() ? std::vector<Job>{} : plans_near(job, {.micro_batch = parts});
+  parts.insert(parts.begin(), plan.micro_batch);
+  for (Job& less : plans_near(job, {.micro_batch = parts,
+                                   .zero1 = {plan.zero1, true},
+                                   .recompute = {plan.recompute, runtime::Recompute::kFull}}))
+    if (std::ranges::none_of(out, [&](const Job& tried) { return tried.step.plan == less.step.plan; }))
+      out.push_back(std::move(less));
+  return out;
+}
+
+/// `near`, or a plan that takes less time: with recomputation or ZeRO the largest micro-batch that still fits.
+template <class Fits>
+Job soonest_of_more(const Job& near, const std::vector<Job>& plans, const Fits& fits, SharedBlocks& shared) {
+  const auto kind_of = [](const Job& j) { return std::pair{j.step.plan.recompute, j.step.plan.zero1}; };
+  std::map<std::pair<runtime::Recompute, bool>, std::map<std::int64_t, const Job*>> kinds;
+  for (const Job& other : plans)
+    if (other.step.plan.micro_batch > near.step.plan.micro_batch && kind_of(other) != kind_of(near))
+      kinds[kind_of(other)][other.step.plan.micro_batch] = &other;
+  const auto seconds_of = [&](const Job& j) { return project_if_it_fits(j, {.shared = &shared}).time.total; };
+  const Job* best = &near;
+  double least = seconds_of(near);
+  for (const auto& [kind, by_batch] : kinds) {
+    const Job* most = nullptr;
+    for (const auto& [batch, other] : by_batch) {
+      if (!fits(*other)) break;
+      most = other;
+    }
+    const double seconds = most ? seconds_of(*most) : least;
+    if (seconds < least) least = seconds, best = most;
+  }
+  return *best;
+}
+
+}  // namespace
+
+std::optional<Job> nearest_that_fits(const Job& job) {
+  SharedBlocks shared{job.machine.target()};
+  const auto fits = [&](const Job& candidate) {
+    bool compiled = false;
+    const auto problem = problem_of([&] {
+      const CompileStages options{.give_up_at = candidate.machine.hbm_bytes_per_core()};
+      compiled = least_memory(candidate).fits() && compile_stages(candidate, shared, options).memory.fits();
+    });
+    return !problem && compiled;
+  };
+  std::vector<Job> plans = smaller_plans(job);
+  const auto near = std::ranges::find_if(plans, fits);
+  if (near == plans.end()) return std::nullopt;
+  return job.model->splits() ? *near : soonest_of_more(*near, plans, fits, shared);
+}
+
+}  // namespace trnsim
