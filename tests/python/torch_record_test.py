@@ -3,6 +3,7 @@ import os
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 try:
     import torch
@@ -63,6 +64,19 @@ class Records(unittest.TestCase):
         thread.join()
         expected = layer.weight.detach().cpu().sum() + layer.bias.detach().cpu().sum()
         self.assertAlmostEqual(sums[0], expected.item(), places=5)
+
+    @unittest.skipUnless(torch and hasattr(torch._C, "_len_torch_dispatch_stack"), "another PyTorch's stack of modes")
+    def test_threads_leave_nothing_behind(self):
+        begun, left = threading.Thread._bootstrap_inner, []
+
+        def watched(thread):
+            begun(thread)
+            left.append(torch._C._len_torch_dispatch_stack())
+        with mock.patch.object(threading.Thread, "_bootstrap_inner", watched):
+            thread = threading.Thread(target=lambda: left.append(torch._C._len_torch_dispatch_stack()))
+            thread.start()
+            thread.join()
+        self.assertEqual(left, [1, 0])
 
     def test_numbers_that_saved_tensor_hooks_see(self):
         x = torch.ones(3, device="xla", requires_grad=True)

@@ -246,20 +246,28 @@ def record_everything():
         def enter():
             torch._C._push_on_torch_dispatch_stack(mode)
             torch._C._set_torch_dispatch_mode(direct)
+
+        def leave():
+            torch._C._set_torch_dispatch_mode(None)
+            torch._C._pop_torch_dispatch_stack()
         enter()
     except (ImportError, AttributeError):
-        enter = mode.__enter__
+        enter, leave = mode.__enter__, lambda: mode.__exit__(None, None, None)
         enter()
-    in_each_thread(enter)
+    in_each_thread(enter, leave)
 
 
-def in_each_thread(enter):
-    """Modes are a thread's own: threads that the script starts enter it as they begin."""
+def in_each_thread(enter, leave):
+    """Modes are a thread's own: threads that the script starts enter it as they begin, and leave it. Objects that a
+    thread still has behind its last line are dropped when the interpreter may have ended, and that is an abort."""
     begin = threading.Thread._bootstrap_inner
 
     def begun(self):
         enter()
-        begin(self)
+        try:
+            begin(self)
+        finally:
+            leave()
     threading.Thread._bootstrap_inner = begun
 
 
