@@ -107,7 +107,7 @@ TEST(Install, AProgramOutsideTheTreeAgreesWithTheInstalledBinary) {
   const std::string place = prefix().string();
   const Ran ran =
       shell(folder.path(),
-            "cp -r '" + (kSource / "examples/project").string() + "' source\n" +
+            "unset TRNSIM_HOME\ncp -r '" + (kSource / "examples/project").string() + "' source\n" +
                 "cmake -S source -B build -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_COMPILER='" TRNSIM_CXX
                 "' -D CMAKE_PREFIX_PATH='" +
                 place + "'\ncmake --build build\n" + "cd /\n'" + (folder.path() / "build/step_time").string() + "' >'" +
