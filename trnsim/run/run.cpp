@@ -135,6 +135,10 @@ class Run {
       observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(trackers, ","),
                                  fmt::join(analysis::exporter_names(), ", ")));
     require_mode(workload_, out_.settings);
+    const auto& data = request_.given.data;
+    if (!trains(out_.settings) && !data.vocab.empty() && data.dataset_path.empty())
+      throw Error{Fault::kUsage, "`vocab`", "has no effect where nothing is trained and there are no texts to count",
+                  "add `dataset_path`, or leave it out"};
     if (!trains(out_.settings) && !out_.settings.output.resume_from_checkpoint.empty())
       throw Error{Fault::kUsage, "`resume_from_checkpoint`", "nothing is trained here that could be resumed",
                   "leave it out, or use `mode` numeric"};
