@@ -6,6 +6,7 @@
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "base/units.h"

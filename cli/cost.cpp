@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/run/buyers_job.h"
 
 namespace cli {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/ops/operator.h"
 #include "frontend/rewrite/compose.h"
 
 namespace trnsim::frontend {

@@ -1,6 +1,9 @@
 // HLO read from text and from the proto: the same module, and back.
 #include "frontend/hlo/file.h"
 
+#include <gtest/gtest.h>
+
+#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"

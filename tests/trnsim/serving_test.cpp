@@ -8,6 +8,7 @@
 #include "tests/fails.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/run/buyers_job.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

@@ -11,6 +11,7 @@
 #include "base/param_file.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "trnsim/job.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {

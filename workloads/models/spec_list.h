@@ -1,6 +1,8 @@
 // The list of a family's tensors.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,7 +45,7 @@ class SpecList {
     specs_.back().stack = out;
     specs_.back().expert_split = of_each;
     for (std::int64_t i = 0; i < count; ++i)
-      specs_.back().pieces.push_back({prefix + std::to_string(i) + "." + name + ".weight", {out, in}, 0, out});
+      specs_.back().pieces.push_back({fmt::format("{}{}.{}.weight", prefix, i, name), {out, in}, 0, out});
   }
   /// The last tensor is an expert's that every rank has, unless ranks share each expert.
   void expert_split(TensorSplit split) { specs_.back().expert_split = split; }

@@ -34,11 +34,8 @@ class SentencePiece final : public CausalTokenizer {
  public:
   /// `shift`: from the number of a piece to its id. `normalizer`: changes a text before the model cuts it up.
   SentencePiece(CausalParts parts, std::unique_ptr<SentencePieceProcessor> processor, std::int32_t shift,
-                std::optional<BertNormalizer> normalizer)
-      : CausalTokenizer{std::move(parts)},
-        processor_{std::move(processor)},
-        shift_{shift},
-        normalizer_{std::move(normalizer)} {}
+                const std::optional<BertNormalizer>& normalizer)
+      : CausalTokenizer{std::move(parts)}, processor_{std::move(processor)}, shift_{shift}, normalizer_{normalizer} {}
 
  protected:
   void tokenize_plain(std::string_view text, bool, std::vector<std::int32_t>& ids) const override {
