@@ -38,7 +38,7 @@ const Mistake kMistakes[] = {
     {"estimate bert-small --passes fusion", "fix: write +fusion or -fusion"},
     {"estimate bert-small --passes -fusio", "fix: write \"fusion\""},
     {"estimate bert-small --config list.toml", "list.toml:1: --max_length has 2 values"},
-    {"run bert_emotion --mode timed --vocab nowhere", "--vocab: has no effect where nothing is trained"},
+    {"run bert_emotion --mode timed --vocab nowhere", "--vocab: nowhere does not exist"},
     {"run bert_tweets --mode timed --config text.toml", "text.toml:1: --max_steps: 'many' is not an integer"},
     {"estimate bert-small --sequences 1000 --interrupted_every 1us", "the job would never end"},
     {"estimate llama-small --task inference --within 0s", "--within: '0s' is not above 0"},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "analysis/export/export.h"
@@ -136,9 +137,12 @@ class Run {
                                  fmt::join(analysis::exporter_names(), ", ")));
     require_mode(workload_, out_.settings);
     const auto& data = request_.given.data;
-    if (!trains(out_.settings) && !data.vocab.empty() && data.dataset_path.empty())
-      throw Error{Fault::kUsage, "`vocab`", "has no effect where nothing is trained and there are no texts to count",
-                  "add `dataset_path`, or leave it out"};
+    if (!trains(out_.settings) && !data.vocab.empty() && data.dataset_path.empty()) {
+      if (!std::filesystem::exists(data.vocab))
+        throw Error{Fault::kUsage, "`vocab`", fmt::format("{} does not exist", data.vocab),
+                    "give a vocab.txt, a tokenizer.json or their folder"};
+      if (observer_.note) observer_.note("`vocab` is not read: nothing is trained, and no texts are counted");
+    }
     if (!trains(out_.settings) && !out_.settings.output.resume_from_checkpoint.empty())
       throw Error{Fault::kUsage, "`resume_from_checkpoint`", "nothing is trained here that could be resumed",
                   "leave it out, or use `mode` numeric"};
