@@ -13,8 +13,13 @@ constexpr std::string_view kMark = "Sharding", kApart = "SPMDFullToShardShape", 
 
 class Localizer {
  public:
-  explicit Localizer(Module& module) : module_{module}, f_{module.functions[module.entry]}, users_(f_.values.size()) {
+  explicit Localizer(Module& module)
+      : module_{module},
+        f_{module.functions[module.entry]},
+        users_(f_.values.size()),
+        makers_(f_.values.size(), f_.nodes.size()) {
     for (std::size_t n = 0; n < f_.nodes.size(); ++n) {
+      if (f_.nodes[n].results == 1) makers_[f_.nodes[n].result()] = n;
       for (const ValueId v : f_.nodes[n].operands) users_[v].push_back(n);
       for (const Region& region : f_.nodes[n].regions)
         for (const ValueId v : region.captures) users_[v].push_back(n);
@@ -47,10 +52,9 @@ class Localizer {
     const Type type = f_.type(f_.nodes[n].result());
     ValueId value = f_.nodes[n].operands[0];
     while (value >= f_.parameters) {
-      const auto maker =
-          std::ranges::find_if(f_.nodes, [&](const Node& m) { return m.results == 1 && m.result() == value; });
-      if (maker == f_.nodes.end() || !is(static_cast<std::size_t>(maker - f_.nodes.begin()), kMark)) return false;
-      value = maker->operands[0];
+      const std::size_t maker = makers_[value];
+      if (maker == f_.nodes.size() || !is(maker, kMark)) return false;
+      value = f_.nodes[maker].operands[0];
     }
     return cut(value, type);
   }
@@ -73,6 +77,7 @@ class Localizer {
   Module& module_;
   Function& f_;
   std::vector<std::vector<std::size_t>> users_;
+  std::vector<std::size_t> makers_;  // the node whose one result a value is; as many as there are nodes: none
   std::vector<std::pair<ValueId, Type>> local_;
 };
 

@@ -51,7 +51,6 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
 }  // namespace
 
 const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
-const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
 const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
 const PlainFamily &starcoder2_family(), &gpt_neo_family(), &gpt_bigcode_family(), &falcon_family();
 const PlainFamily &persimmon_family(), &biogpt_family();

@@ -52,17 +52,11 @@ const PlainFamily& biogpt_family() {
           },
       .fields = kBioGptFields,
       .blocks = "biogpt.layers.",
-      .block = {.attention = {.query = "self_attn.q_proj",
-                              .key = "self_attn.k_proj",
-                              .value = "self_attn.v_proj",
-                              .out = "self_attn.out_proj"},
-                .mlp = {.up = "fc1", .down = "fc2"},
-                .norm1 = "self_attn_layer_norm",
-                .norm2 = "final_layer_norm"},
+      .block = opt_family().block,
       .embedding = {.name = "biogpt.embed_tokens", .positions = "biogpt.embed_positions", .first_position = 2},
       .head = {.norm = "biogpt.layer_norm", .name = "output_projection"},
       .names = {.prefix = "biogpt.", .tops = {"embed_tokens.", "embed_positions.", "layers.", "layer_norm."}},
-      .layer = {.forward = 63, .backward = 124, .core = 14}};  // as OPT's, whose parts it has
+      .layer = opt_family().layer};  // whose parts it has
   return family;
 }
 
