@@ -237,7 +237,7 @@ class AttentionMaker : NodeMaker {
                                 .heads = heads_,
                                 .kv_heads = kv_heads_,
                                 .causal = use_.causal,
-                                .biased = biased_,
+                                .term = biased_ ? runtime::ScoreTerm::kBias : runtime::ScoreTerm::kNone,
                                 .soft_cap = use_.soft_cap,
                                 .dtype = device_type(result.element, "attention")};
     if (softmax != own) out.softmax = device_type(softmax, "attention");

@@ -43,6 +43,7 @@ struct AffineAttrs {
 /// Numbers below -limit become -limit, those above limit become limit.
 struct ClampAttrs {
   double limit = 0;
+  bool above_only = false;
   OptionalType dtype{};
   bool operator==(const ClampAttrs&) const = default;
 };
@@ -113,14 +114,21 @@ struct LossAttrs {
   bool operator==(const LossAttrs&) const = default;
 };
 
+/// The operand of scores that is of heads: the last one, behind a mask of keys.
+enum class ScoreTerm : std::uint8_t {
+  kNone,
+  kBias,    // added to each head's scores
+  kSlopes,  // [1, heads]: times a key's number it is added to a head's scores
+  kSinks,   // [1, heads]: the score of one more key, whose values are 0
+};
+
 struct AttentionAttrs {
   double scale = 1;  // of q k^T; 0: the last operand [1, 1] is data in its place, not with flash
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;
   bool causal = false;         // a query sees no later keys
   std::int64_t window = 0;     // with causal: it sees itself and the window - 1 before it; 0: all
   bool flash = false;          // keeps one number per row instead of its probabilities
-  bool biased = false;         // the last operand is a bias of each head's scores,
-  bool slopes = false;         // or [1, heads]: times a key's number it is added to a head's scores
+  ScoreTerm term = ScoreTerm::kNone;
   double soft_cap = 0;         // scores s become soft_cap * tanh(s / soft_cap), before masks; 0: they do not
   std::int64_t tile_keys = 0;  // with flash: keys that are in SBUF at a time, a multiple of 512; 0: all
   /// All keys, and each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between.
@@ -129,6 +137,9 @@ struct AttentionAttrs {
   std::uint32_t stream = 0;
   OptionalType dtype{}, operand{};
   OptionalType softmax{};  // of scores and probabilities, when it is not q's type
+  bool biased() const { return term == ScoreTerm::kBias; }
+  bool slopes() const { return term == ScoreTerm::kSlopes; }
+  bool sinks() const { return term == ScoreTerm::kSinks; }
   /// Whether query i does not see key j.
   bool hides(std::int64_t i, std::int64_t j) const { return causal && (j > i || (window > 0 && i - j >= window)); }
   bool operator==(const AttentionAttrs&) const = default;
@@ -139,8 +150,10 @@ struct CachedAttentionAttrs {
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // seq: rows of each sequence's cache that are read
   std::int64_t window = 0;                                   // tokens that a query sees, itself among them; 0: all
   double soft_cap = 0;                                       // as AttentionAttrs has it
-  bool slopes = false;                                       // the same
+  ScoreTerm term = ScoreTerm::kNone;                         // slopes or sinks
   OptionalType dtype{}, operand{};
+  bool slopes() const { return term == ScoreTerm::kSlopes; }
+  bool sinks() const { return term == ScoreTerm::kSinks; }
   bool operator==(const CachedAttentionAttrs&) const = default;
 };
 

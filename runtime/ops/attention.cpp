@@ -7,105 +7,15 @@
 namespace runtime {
 namespace {
 
-/// softmax(alpha * q k^T + mask + bias) v for each head, with dropout p on the probabilities.
-/// Shapes: q [B*S, H*d], k [B*K, KV*d], v [B*K, KV*e] (KV divides H: grouped queries; K is S with attrs.causal; e is d
-/// in all models but those with latents), mask [B, K]
-/// added to the scores of each key (left out: nothing is added), with attrs.biased a bias of the scores: [S, K] of
-/// any head, [H*S, K] of each head in every sequence, or [B*H*S, K] -> context [B*S, H*e], and for the gradient:
-/// probabilities [B*H*S, K] before dropout in attrs.softmax's type, as a framework's softmax keeps them, or with
-/// attrs.flash (never with a bias) the logarithm of each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j
-/// is seen by query i only when j <= i, and i - j < attrs.window if that is not 0; attrs.soft_cap: scores s are
-/// soft_cap * tanh(s / soft_cap) before masks are added; tiles of keys that no query sees are left out with attrs.flash
-/// only: frameworks add a mask instead. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135,
-/// algorithm 2. attrs.kUnfused: product, mask and its constant, selection, maximum, difference, exponentials, sum and
-/// division are operations of their own, and so are the broadcasts to the scores' shape between them
-/// (transformers-neuronx, layers/attention.py mask() and hlo.py softmax()); when the scores of a sequence's heads are
-/// larger than SBUF, each writes its result to HBM, where those that need it read it: 20 ways for a score. attrs.scale
-/// 0: alpha is the last operand [1, 1]. attrs.slopes (not with flash, a bias or a cap): j times the head's slope, the
-/// last operand [1, H], is added to the score of key j. By a query's own number more or less softmax does not change,
-/// so that this is the distance (Press et al., arXiv:2108.12409). Slopes have no gradient.
-std::vector<Shape> attention_infer(const Contract& c) {
-  const auto& a = c.node.attrs.as<AttentionAttrs>();
-  const Value& q = c.in(0);
-  if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
-    c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
-  if (q.cols / a.heads > kWidestHead) c.fail("a head is wider than 256", "use more heads");
-  if (a.biased && a.soft_cap > 0) c.fail("capped scores have no bias", "leave out one of them");
-  if (a.slopes && (a.biased || a.flash || a.soft_cap > 0 || scale_is_data(a)))
-    c.fail("slopes go with no other bias, flash, cap or scale that is data", "leave out one of them");
-  const std::int64_t kv = q.cols / a.heads * a.kv_heads, batch = std::max<std::int64_t>(1, a.batch);
-  const std::int64_t values = c.in(2).cols;
-  if (values % a.kv_heads != 0 || values / a.kv_heads > kWidestHead)
-    c.fail("its values are of no such heads, or wider than 256", "make their columns a multiple of kv_heads");
-  const std::int64_t keys = a.causal ? a.seq : c.in(1).rows / batch;
-  c.need(0, a.batch * a.seq, q.cols, "q");
-  c.need(1, a.batch * keys, kv, "k");
-  c.need(2, a.batch * keys, values, "v");
-  const std::size_t given = operands_of(c.node), masked = given - (a.biased || a.slopes ? 1 : 0);
-  if (scale_is_data(a) && (a.flash || c.inputs() < 4))
-    c.fail("its scale is 0, and no operand says it", "set the scale");
-  if (scale_is_data(a)) c.need(given, 1, 1, "scale");
-  if (masked > 3) c.need(3, a.batch, keys, "mask");
-  if (a.slopes) c.need(masked, 1, a.heads, "slopes");
-  const std::int64_t rows = a.batch * a.heads * a.seq;
-  if (a.biased) {
-    const std::int64_t given_rows = c.in(masked).rows, each = a.heads * a.seq;
-    c.need(masked, given_rows == a.seq || given_rows == rows ? given_rows : each, keys, "bias");
-  }
-  if (a.tile_keys > 0 && (!a.flash || a.tile_keys % kChunk != 0))
-    c.fail("tiles of keys need flash, and whole chunks", "set flash, and tile_keys to a multiple of 512");
-  const Shape kept = a.flash ? Shape{rows, 1, Dtype::kFp32} : Shape{rows, keys, a.softmax.value_or(c.result_type())};
-  return {{q.rows, values / a.kv_heads * a.heads, c.result_type()}, kept};
-}
-
-/// The term added to the score of query i of head h and key j of sequence b.
-double added(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b, std::int64_t h, std::int64_t i,
-             std::int64_t j) {
-  const double mask = in.size() > (a.biased || a.slopes ? 4 : 3) ? in[3].at(b, j) : 0;
-  const double slope = a.slopes ? static_cast<double>(j) * in.back().at(0, h) : 0;
-  return mask + slope + (a.biased ? in.back().at(((b * a.heads + h) * a.seq + i) % in.back().rows, j) : 0) +
-         (a.hides(i, j) ? -1e30 : 0);
-}
-
-Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const auto& a = attrs.as<AttentionAttrs>();
-  const Tensor &q = in[0], &k = in[1], &v = in[2];
-  const double scale = scale_is_data(a) ? in.back().at(0, 0) : a.scale;
-  if (scale_is_data(a)) in = in.first(in.size() - 1);
-  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, keys = k.rows / a.batch;
-  const std::int64_t width = v.cols / a.kv_heads;
-  Tensor context(q.rows, a.heads * width), p(a.batch * a.heads * a.seq, a.flash ? 1 : keys);
-  for (std::int64_t b = 0; b < a.batch; ++b)
-    for (std::int64_t h = 0; h < a.heads; ++h)
-      for (std::int64_t i = 0; i < a.seq; ++i) {
-        std::vector<double> x(static_cast<std::size_t>(keys));
-        double most = -std::numeric_limits<double>::infinity(), sum = 0;
-        for (std::int64_t j = 0; j < keys; ++j) {
-          double& s = x[static_cast<std::size_t>(j)];
-          s = dot(q.row(b * a.seq + i) + h * d, k.row(b * keys + j) + h / ratio * d, d);
-          s = soft_capped(scale * s, a.soft_cap) + added(a, in, b, h, i, j);
-          most = std::max(most, s);
-        }
-        for (double& s : x) sum += s = std::exp(s - most);
-        const std::int64_t row = (b * a.heads + h) * a.seq + i;
-        if (a.flash) p.at(row, 0) = static_cast<float>(most + std::log(sum));
-        for (std::int64_t j = 0; j < keys; ++j) {
-          const double weight = x[static_cast<std::size_t>(j)] / sum;
-          if (!a.flash) p.at(row, j) = static_cast<float>(weight);
-          add_scaled(context.row(b * a.seq + i) + h * width, weight, v.row(b * keys + j) + h / ratio * width, width);
-        }
-      }
-  return {context, p};
-}
-
 /// The gradient of a bias that sequences share is the sum of the scores' gradients over them.
 void attention_backward(Backward& b, const Node& node) {
   std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
-  if (node.attrs.as<AttentionAttrs>().flash && node.in.size() > 3) in.push_back(node.in[3]);
+  if (node.attrs.as<AttentionAttrs>().flash && has_mask(node)) in.push_back(node.in[3]);
   const auto grads = b.ops(kAttentionGrad, node, "grad", in, node.attrs);
   for (std::size_t i = 0; i < 3; ++i) b.add(node, i, grads[i]);
   const std::size_t bias = node.in.size() - 1;
-  if (!node.attrs.as<AttentionAttrs>().biased || !b.needs(node, bias)) return;
+  if (node.attrs.as<AttentionAttrs>().sinks()) return sinks_backward(b, node);
+  if (!node.attrs.as<AttentionAttrs>().biased() || !b.needs(node, bias)) return;
   const Value& like = b.graph().value(node.in[bias]);
   const std::int64_t rows = like.rows;
   if (rows == b.graph().value(grads[3]).rows) return b.add(node, bias, grads[3]);
@@ -127,10 +37,11 @@ class Attention {
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
-    if (a_.slopes) number_keys();
+    if (a_.slopes()) number_keys();
+    if (a_.sinks()) sinks_ = e_.broadcast(node_.in.back(), std::min(kPartitions, h_.seq), 0, h_.heads);
     const LoopPart part = e_.part_of({.outer = h_.batch, .inner = h_.heads / group});
     for (std::int64_t b = part.outer; b < part.outer + part.outer_count; ++b) {
-      if (operands_of(node_) > (a_.biased || a_.slopes ? 4 : 3))
+      if (has_mask(node_))
         mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t turn = part.inner; turn < part.inner + part.inner_count; ++turn) {
         const std::int64_t first = turn * group;
@@ -177,9 +88,6 @@ class Attention {
     e_.emit({.op = Opcode::kIota, .engine = isa::Engine::kGpSimd, .imm1 = 0, .imm2 = 1, .dst = key_numbers_});
   }
 
-  struct Place {
-    std::int64_t sequence, head, tile;
-  };
   struct KeysAndValues {
     const HeadPanels& keys;
     const RowTiles& values;
@@ -187,13 +95,14 @@ class Attention {
   };
 
   /// 128 queries of one head.
-  void one(const Place& place, const HeadPanels& queries, const KeysAndValues& kv, const Tile& context) {
+  void one(const QueryPlace& place, const HeadPanels& queries, const KeysAndValues& kv, const Tile& context) {
     const auto [b, head, t] = place;
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
+    place_ = place;
     Tile bias{};
-    if (a_.biased) bias = bias_of(t);
-    if (a_.slopes) slope_ = columns(slopes_, head, 1);
+    if (a_.biased()) bias = bias_of(t);
+    if (a_.slopes()) slope_ = columns(slopes_, head, 1);
     const Tile p = passed(softmax(scores(t, parts, seen, queries, kv.keys, bias), parts, seen));
     Tile kept = p;
     if (a_.p > 0) {
@@ -294,12 +203,15 @@ class Attention {
     const bool probabilities = keep_ && !a_.flash;
     const Tile p = e_.sbuf(probabilities ? e_.value(node_.out[1]).dtype : h_.type, parts, seen);
     e_.reduce(most, Alu::kMax, x);
+    const Tile sink = a_.sinks() ? with_sink(e_, most, columns(partitions(sinks_, parts), place_.head, 1)) : Tile{};
     e_.tensor_scalar(least, most, Alu::kMul, -1.0F);
     if (spills_)
       exponentials = apart(again(x), least, sum);
     else
       e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
+    if (sink) e_.tensor_tensor(sum, sum, Alu::kAdd, sink);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
+    if (sink) keep_share(e_, node_, h_, place_, sink, inverse);
     if (spills_) {
       const Tile whole = again(exponentials);  // before the broadcast takes its place
       e_.tensor_tensor(p, whole, Alu::kMul, widened(inverse, whole));
@@ -341,9 +253,10 @@ class Attention {
   const Scalar scale_;
   const bool spills_;
   std::int64_t row_ = 0;  // of the probabilities: the first of 128 queries of a head
+  QueryPlace place_{};
   Tile mask_{};
-  Tile key_numbers_{}, slopes_{}, slope_{};    // slope_: of the present head
-  std::vector<std::optional<Tile>> biases_{};  // of tiles of queries, which heads share
+  Tile key_numbers_{}, slopes_{}, slope_{}, sinks_{};  // slope_: of the present head
+  std::vector<std::optional<Tile>> biases_{};          // of tiles of queries, which heads share
 };
 
 void attention_lower(Emitter& e, const Node& node) {
@@ -353,7 +266,7 @@ void attention_lower(Emitter& e, const Node& node) {
 /// One number per row is kept in place of the probabilities. Not with a bias, whose gradient is that of all scores.
 bool attention_flash(Graph& graph, NodeId n) {
   auto& a = graph.node(n).attrs.as<AttentionAttrs>();
-  if (a.biased || a.slopes || scale_is_data(a)) return false;
+  if (a.biased() || a.slopes() || scale_is_data(a)) return false;
   a.flash = true;
   const ValueId kept = graph.node(n).out[1];
   graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});

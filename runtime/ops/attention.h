@@ -87,6 +87,11 @@ inline bool scale_is_data(const AttentionAttrs& a) { return a.scale == 0; }
 inline std::size_t operands_of(const Node& node) {
   return node.in.size() - (scale_is_data(node.attrs.as<AttentionAttrs>()) ? 1 : 0);
 }
+/// Of attention, and not its gradient: a mask of keys is the fourth operand.
+inline bool has_mask(const Node& node) {
+  const auto& a = node.attrs.as<AttentionAttrs>();
+  return operands_of(node) > (a.term != ScoreTerm::kNone ? 4 : 3);
+}
 /// The scale of sequence `b`, where each has its own.
 Scalar scale_of(Emitter& e, const Node& node, std::int64_t b = 0);
 Scalar on_partitions(const Scalar& scale, std::int64_t parts);
@@ -117,6 +122,20 @@ void drop_scores(Emitter& e, const Heads& h, const Node& node, std::int64_t plac
     drop_piece(e, node, piece_at(h, place, c), columns(dst, c, width), source(c, width));
   }
 }
+/// 128 queries of a head of a sequence.
+struct QueryPlace {
+  std::int64_t sequence, head, tile;
+};
+/// A head's sink beside scores whose maximum is `most`, all of them columns [P, 1] fp32: `most` becomes that with the
+/// sink, and the result is exp(sink - most).
+Tile with_sink(Emitter& e, const Tile& most, const Tile& sink);
+/// Writes the share of a sink, exp(sink - most), in the sum whose inverse is given, if it is read.
+void keep_share(Emitter& e, const Node& node, const Heads& h, const QueryPlace& at, const Tile& sink,
+                const Tile& inverse);
+/// Adds the gradient of an attention's sinks.
+void sinks_backward(Backward& b, const Node& node);
+std::vector<Shape> attention_infer(const Contract& c);
+Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in);
 /// Whether SBUF does not hold whole rows of keys, so that they are taken in blocks.
 bool rows_are_long(const Heads& h, const AttentionAttrs& a, const isa::Geometry& geometry);
 /// Where keys are taken in blocks, rows of a segment of a sequence, a multiple of tile_keys: pairs of segments, of

@@ -11,7 +11,7 @@ namespace {
 /// The gradients of attention for q, k and v, and of the scores. With p the probabilities, m the dropout and o the
 /// context: dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
 /// Shapes: q [B*S, H*d], k [B*K, KV*d], v [B*K, KV*e], p [B*H*S, K], do and o [B*S, H*e] -> dq, dk, dv as q, k, v, with
-/// attrs.biased also ds [B*H*S, K]; attrs.scale 0: alpha is the last operand [1, 1] or [B, 1]; with attrs.tile_keys a
+/// a bias also ds [B*H*S, K]; attrs.scale 0: alpha is the last operand [1, 1] or [B, 1]; with attrs.tile_keys a
 /// place where dq adds up, as q, fp32. With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S,
 /// 1], a mask [B, K] may follow, p is computed again, and the sum is that of do o over e. With attrs.soft_cap the
 /// scores are computed again, too: ds is also times 1 - tanh^2 of them. Source: Dao et al., arXiv:2205.14135, appendix
@@ -29,7 +29,7 @@ std::vector<Shape> attention_grad_infer(const Contract& c) {
   if (scale_is_data(a) && (a.flash || a.soft_cap > 0))
     c.fail("scores that are computed again have a known scale", "set scale");
   std::vector<Shape> out{{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {v.rows, v.cols, v.dtype}};
-  if (a.biased) out.push_back({rows, keys, operand_type(c.graph, c.node)});
+  if (a.biased()) out.push_back({rows, keys, operand_type(c.graph, c.node)});
   if (a.tile_keys > 0) out.push_back({q.rows, q.cols, Dtype::kFp32});
   return out;
 }
@@ -48,7 +48,7 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const Tensor &q = in[0], &k = in[1], &v = in[2], &p = in[3], &dy = in[4];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, keys = k.rows / a.batch;
   const std::int64_t width = v.cols / a.kv_heads;
-  Tensor dq(q.rows, q.cols), dk(k.rows, k.cols), dv(v.rows, v.cols), scores(a.biased ? p.rows : 0, keys);
+  Tensor dq(q.rows, q.cols), dk(k.rows, k.cols), dv(v.rows, v.cols), scores(a.biased() ? p.rows : 0, keys);
   for (std::int64_t b = 0; b < a.batch; ++b)
     for (std::int64_t h = 0; h < a.heads; ++h)
       for (std::int64_t i = 0; i < a.seq; ++i) {
@@ -72,14 +72,14 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
           const double weight = weights[static_cast<std::size_t>(j)];
           const double slope = weight * (dp[static_cast<std::size_t>(j)] - mean) * slopes[static_cast<std::size_t>(j)],
                        ds = scale * slope;
-          if (a.biased) scores.at(row, j) = static_cast<float>(slope);
+          if (a.biased()) scores.at(row, j) = static_cast<float>(slope);
           add_scaled(dv.row(first + j) + values, weight, dys, width);
           add_scaled(dq.row(qi) + h * d, ds, k.row(first + j) + column, d);
           add_scaled(dk.row(first + j) + column, ds, qs, d);
         }
       }
   Tensors out{dq, dk, dv};
-  if (a.biased) out.push_back(scores);
+  if (a.biased()) out.push_back(scores);
   if (a.tile_keys > 0) out.emplace_back(q.rows, q.cols);
   return out;
 }
@@ -223,7 +223,7 @@ class AttentionGrad {
     ds_.push_back(e_.sbuf(h_.type, parts, seen));
     e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
     if (a_.soft_cap > 0) cap_gradient(e_, ds_.back(), capped(q, seen));
-    if (a_.biased && is_read(e_.graph(), node_.out[3])) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
+    if (a_.biased() && is_read(e_.graph(), node_.out[3])) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
   }
 
   /// tanh(alpha q k^T / cap) of 128 queries.
@@ -345,10 +345,10 @@ void attention_grad_lower(Emitter& e, const Node& node) {
 /// The mask of the forward pass is read again, if it has one.
 bool attention_grad_flash(Graph& graph, NodeId n) {
   auto& a = graph.node(n).attrs.as<AttentionAttrs>();
-  if (a.biased || a.slopes || scale_is_data(a)) return false;
+  if (a.biased() || a.slopes() || scale_is_data(a)) return false;
   a.flash = true;
   const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
-  if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
+  if (has_mask(forward)) graph.append_operand(n, forward.in[3]);
   return false;
 }
 

@@ -13,7 +13,7 @@ class TiledAttention {
         a_{node.attrs.as<AttentionAttrs>()},
         h_{e.graph(), node},
         ratio_{h_.heads / h_.kv_heads},
-        segment_{node.out.size() > 2 ? segment_of(h_, a_) : 0} {}
+        segment_{node.out.size() > (a_.sinks() ? 3 : 2) ? segment_of(h_, a_) : 0} {}
 
   void run() {
     if (segment_ > 0) return in_segments();
@@ -92,7 +92,7 @@ class TiledAttention {
 
   /// The state of 128 queries of a head between pairs of segments.
   Tile kept(const Rows& rows, std::int64_t b) {
-    return e_.hbm(node_.out[2], b * h_.seq + rows.tile * kPartitions, h_.tile_rows(rows.tile),
+    return e_.hbm(node_.out.back(), b * h_.seq + rows.tile * kPartitions, h_.tile_rows(rows.tile),
                   rows.head * (h_.value_size + 2), h_.value_size + 2, 1);
   }
   void resume(Rows& rows, std::int64_t b) {
@@ -107,9 +107,7 @@ class TiledAttention {
     e_.store(kept(rows, b), rows.state);
   }
 
-  std::optional<std::size_t> masked() const {
-    return node_.in.size() > 3 ? std::optional<std::size_t>{3} : std::nullopt;
-  }
+  std::optional<std::size_t> masked() const { return has_mask(node_) ? std::optional<std::size_t>{3} : std::nullopt; }
 
   /// The keys of a block: with a larger maximum, what was added up before counts less.
   void add(Rows& rows, const BlockOfKeys& block) {
@@ -141,7 +139,24 @@ class TiledAttention {
     rows.most = most, rows.sum = sum;
   }
 
-  void finish(const Rows& rows, std::int64_t b) {
+  /// The sink comes after all keys: with a larger maximum these count less.
+  void add_sink(Rows& rows, std::int64_t b) {
+    const std::int64_t parts = h_.tile_rows(rows.tile);
+    const auto column = [&] { return e_.sbuf(Dtype::kFp32, parts, 1); };
+    const Tile most = column(), less = column(), sum = column(), inverse = column();
+    e_.copy(most, rows.most);
+    const Tile sink = with_sink(e_, most, e_.broadcast(node_.in.back(), parts, rows.head, 1));
+    e_.tensor_tensor(less, rows.most, Alu::kSub, most);
+    e_.activation(less, Fn::kExp, less);
+    e_.scalar_tensor_tensor(sum, rows.sum, Alu::kMul, less, Alu::kAdd, sink);
+    e_.tensor_scalar(rows.context, rows.context, Alu::kMul, less);
+    rows.most = most, rows.sum = sum;
+    e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
+    keep_share(e_, node_, h_, {b, rows.head, rows.tile}, sink, inverse);
+  }
+
+  void finish(Rows rows, std::int64_t b) {
+    if (a_.sinks()) add_sink(rows, b);
     const std::int64_t parts = h_.tile_rows(rows.tile), row = b * h_.seq + rows.tile * kPartitions;
     const Tile inverse = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = rows.sum});

@@ -85,6 +85,7 @@ class CachedAttention {
       slopes_ = e_.broadcast(node_.in[6], n_.rows(), 0, n_.heads);
       by_key_ = slopes_by_key(e_, n_, key_numbers_, slopes_);
     }
+    if (has_sinks()) sinks_ = e_.broadcast(node_.in.back(), 1, 0, n_.heads);
     for (std::int64_t b = 0; b < n_.batch; b += n_.together()) group(b, std::min(n_.together(), n_.batch - b));
     append_rows(e_, node_, new_keys_, new_values_);
   }
@@ -92,7 +93,21 @@ class CachedAttention {
  private:
   std::int64_t window() const { return node_.attrs.as<CachedAttentionAttrs>().window; }
 
-  bool has_slopes() const { return node_.attrs.as<CachedAttentionAttrs>().slopes; }
+  bool has_slopes() const { return node_.attrs.as<CachedAttentionAttrs>().slopes(); }
+  bool has_sinks() const { return node_.attrs.as<CachedAttentionAttrs>().sinks(); }
+  /// The heads' sinks and the first partition of `x`, which has a column for each sequence and head.
+  void with_sinks(const Tile& out, Alu alu, const Tile& x) {
+    const std::int64_t count = x.cols() / n_.heads;
+    e_.tensor_tensor(fold(out, count, n_.heads), view(sinks_, 0, dim(0, count), dim(1, n_.heads)), alu,
+                     fold(partitions(x, 1), count, n_.heads));
+  }
+  /// exp(sink - most), which counts in the sums.
+  Tile sink_exponentials(const Tile& most) {
+    const Tile out = e_.sbuf(Dtype::kFp32, 1, most.cols());
+    with_sinks(out, Alu::kSub, most);
+    e_.activation(out, Fn::kExp, out);
+    return out;
+  }
 
   Tile rows_of(ValueId v) {
     const Tile* kept = e_.kept(v, 0, n_.batch);
@@ -146,7 +161,7 @@ class CachedAttention {
     e_.activation(p, Fn::kExp, scores);
     e_.tensor_tensor(fresh, fresh, Alu::kSub, partitions(most, n_.batch));
     e_.activation(fresh_p, Fn::kExp, fresh);
-    const Tile inverse = inverse_sums(p, fresh_p, cols);
+    const Tile inverse = inverse_sums(p, fresh_p, has_sinks() ? sink_exponentials(most) : Tile{});
     HeadPanels sums, context;
     for (std::size_t part = 0; part < n_.value.panels(); ++part) sums.push_back(e_.psum(n_.value.depth(part), cols));
     for (std::int64_t b = 0; b < count; ++b)
@@ -249,6 +264,7 @@ class CachedAttention {
     if (n_.keys < rows) e_.fill(some, kHiddenScore);
     e_.reduce(partitions(some, n_.keys), Alu::kMax, n_.by_head(scores));
     e_.tensor_tensor(partitions(some, n_.batch), partitions(some, n_.batch), Alu::kMax, fresh);
+    if (has_sinks()) with_sinks(partitions(some, 1), Alu::kMax, some);
     const Tile transposed = e_.psum(cols, rows), most = e_.sbuf(Dtype::kFp32, cols, 1);
     e_.transpose(transposed, some);
     e_.reduce(most, Alu::kMax, transposed);
@@ -259,13 +275,14 @@ class CachedAttention {
   }
 
   /// 1 / the sum of each column, in as many partitions as a panel of a head has.
-  Tile inverse_sums(const Tile& p, const Tile& fresh, std::int64_t cols) {
-    const std::int64_t rows = n_.rows();
+  Tile inverse_sums(const Tile& p, const Tile& fresh, const Tile& sinks) {
+    const std::int64_t rows = n_.rows(), cols = fresh.cols();
     const std::int64_t depth = n_.value.depth(0);
     const Tile sums = e_.sbuf(Dtype::kFp32, rows, cols), all = e_.psum(depth, cols);
     if (n_.keys < rows) e_.fill(sums, 0);
     e_.reduce(partitions(sums, n_.keys), Alu::kAdd, n_.by_head(p));
     e_.tensor_tensor(partitions(sums, n_.batch), partitions(sums, n_.batch), Alu::kAdd, fresh);
+    if (sinks) e_.tensor_tensor(partitions(sums, 1), partitions(sums, 1), Alu::kAdd, sinks);
     e_.matmul(all, partitions(columns(e_.ones(Dtype::kFp32, kPartitions), 0, depth), rows), sums, false);
     const Tile inverse = e_.sbuf(Dtype::kFp32, depth, cols);
     e_.activation(inverse, Fn::kReciprocal, all);
@@ -313,6 +330,7 @@ class CachedAttention {
   Tile places_{}, slots_{};               // [keys, B], with slopes [rows, B]
   Tile key_numbers_{};                    // [keys, tiles]
   Tile slopes_{}, by_key_{};              // [rows, heads], [keys, heads * tiles]
+  Tile sinks_{};                          // [1, heads]
 };
 
 void cached_lower(Emitter& e, const Node& node) { CachedAttention{e, node}.run(); }

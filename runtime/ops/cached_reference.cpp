@@ -19,9 +19,10 @@ namespace runtime {
 /// where all N rows are read. Errors: Fault::kProgram for sizes that do not fit this; on a device, Fault::kData for p
 /// >= N without a window. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer, arXiv:1911.02150, for the caches;
 /// for rings NxD Inference, modules/kvcache/kv_cache_manager.py, whose layers with a window keep sliding_window rows.
-/// With attrs.slopes, not with a window, the last operand is slopes [1, H] fp32, as attention has them. Lowering: keys
-/// are on the partitions, so that scores of all heads and sequences are side by side and softmax takes a few wide
-/// instructions; key j is in partition j / (N / 128), so that each partition reads one long stretch of HBM.
+/// With slopes, not with a window, the last operand is slopes [1, H] fp32, with sinks it is sinks [1, H],
+/// as attention has them. Lowering: keys are on the partitions, so that scores of all heads and sequences are side by
+/// side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each partition reads
+/// one long stretch of HBM.
 std::vector<Shape> cached_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<CachedAttentionAttrs>();
   const Value& q = c.in(0);
@@ -45,8 +46,9 @@ std::vector<Shape> cached_infer(const Contract& c) {
   c.need(5, a.batch, 1, "positions");
   if (a.window > rows) c.fail("the cache is shorter than the window", "keep as many rows as the window has tokens");
   if (a.window > 0) c.need(6, a.batch, 1, "slots");
-  if (a.slopes && (a.window > 0 || a.soft_cap > 0)) c.fail("slopes go with no window or cap", "leave out one of them");
-  if (a.slopes) c.need(6, 1, a.heads, "slopes");
+  if (a.slopes() && (a.window > 0 || a.soft_cap > 0)) c.fail("slopes go with no window or cap", "leave out one of them");
+  if (a.slopes()) c.need(6, 1, a.heads, "slopes");
+  if (a.sinks()) c.need(a.window > 0 ? 7 : 6, 1, a.heads, "sinks");
   const auto in_place = [&](std::size_t i) { return Shape{c.in(i).rows, c.in(i).cols, c.in(i).dtype, c.node.in[i]}; };
   return {{a.batch, values / a.kv_heads * a.heads, c.result_type()}, in_place(3), in_place(4)};
 }
@@ -65,14 +67,15 @@ Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in) {
     for (std::int64_t c = 0; c < values.cols; ++c) values.at(row(place), c) = in[2].at(b, c);
     for (std::int64_t h = 0; h < a.heads; ++h) {
       std::vector<double> x(static_cast<std::size_t>(place + 1), 0);
-      double most = -std::numeric_limits<double>::infinity(), sum = 0;
+      double most = a.sinks() ? in.back().at(0, h) : -std::numeric_limits<double>::infinity(), sum = 0;
       for (std::int64_t j = begin; j <= place; ++j) {
         double& s = x[static_cast<std::size_t>(j)];
         s = dot(q.row(b) + h * d, keys.row(row(j)) + h / ratio * d, d);
         s = soft_capped(a.scale * s, a.soft_cap);
-        if (a.slopes) s += static_cast<double>(j) * in[6].at(0, h);
+        if (a.slopes()) s += static_cast<double>(j) * in[6].at(0, h);
         most = std::max(most, s);
       }
+      if (a.sinks()) sum = std::exp(in.back().at(0, h) - most);
       for (double& s : std::span{x}.subspan(static_cast<std::size_t>(begin))) sum += s = std::exp(s - most);
       for (std::int64_t c = 0; c < width; ++c) {
         double y = 0;

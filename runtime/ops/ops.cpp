@@ -20,7 +20,7 @@ std::span<const Op* const> all_ops() {
       &kLambApply,    &kMomentum,     &kUpdate,        &kElement,         &kRowReduce,     &kView,
       &kMove,         &kPlace,        &kRamp,          &kEmpty,           &kBatchMatmul,   &kTakeRuns,
       &kPutRuns,      &kConvolution,  &kWindow,        &kTakeColumns,     &kJoinColumns,   &kClamp,
-      &kClampGrad,    &kExpertBlocks};
+      &kClampGrad,    &kExpertBlocks, &kSinkTerms};
   return kOps;
 }
 

@@ -11,7 +11,7 @@ namespace runtime {
 extern const Op kAdd, kMul, kAffine, kAssign, kActivate, kActivateGrad, kDropout, kClamp, kClampGrad;
 // row by row
 extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHeadSum, kRope, kCrossEntropy, kEmbedding,
-    kPositions, kTakeRows, kColSum;
+    kPositions, kTakeRows, kColSum, kSinkTerms;
 // with loops of their own
 extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb,
     kLambNorms, kLambApply, kSgd, kMomentum, kUpdate, kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate,

@@ -199,7 +199,7 @@ TEST(Attention, KeysOfAnotherLengthAndABias) {
   for (const auto& [seq, keys, masked, own] :
        {std::tuple{5, 12, true, 1}, {130, 48, true, 1}, {130, 48, true, 2}, {48, 520, false, 1}, {48, 520, false, 2}})
     for (const Dtype type : {Dtype::kFp32, Dtype::kBf16}) {
-      const AttentionAttrs attrs{.scale = 1, .batch = 2, .seq = seq, .heads = 2, .kv_heads = 2, .biased = true};
+      const AttentionAttrs attrs{.scale = 1, .batch = 2, .seq = seq, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias};
       Inputs in = in_type(
           type, {random_normal(2 * seq, 12, 1, 0.5), random_normal(2 * keys, 12, 2), random_normal(2 * keys, 12, 3)});
       if (masked)
@@ -227,7 +227,7 @@ TEST(Attention, KeysOfAnotherLengthAndABias) {
 /// The scale is data, the bias that of any head: few keys, whose bias stays in SBUF, and many. Scores are about 1.
 TEST(Attention, AScaleOfDataAndABiasOfAnyHead) {
   for (const auto& [seq, keys] : {std::pair{130, 48}, {20, 9000}}) {
-    const AttentionAttrs attrs{.scale = 0, .batch = 2, .seq = seq, .heads = 4, .kv_heads = 2, .biased = true};
+    const AttentionAttrs attrs{.scale = 0, .batch = 2, .seq = seq, .heads = 4, .kv_heads = 2, .term = ScoreTerm::kBias};
     Inputs in{random_normal(2 * seq, 24, 1), random_normal(2 * keys, 12, 2), random_normal(2 * keys, 12, 3),
               random_normal(seq, keys, 4), runtime::generate(1, 1, [](auto, auto) { return 0.4; })};
     const Tensors want = kAttention.forward(attrs, values(in));
@@ -275,7 +275,7 @@ TEST(Attention, KeysOfAnotherLengthKeptOrComputedAgain) {
 TEST(Attention, SlopesOfHeadsAreDistances) {
   for (const auto& [seq, masked] : {std::pair{5, true}, {130, false}, {48, true}}) {
     const AttentionAttrs attrs{
-        .scale = 0.4, .batch = 2, .seq = seq, .heads = 4, .kv_heads = 2, .causal = true, .slopes = true};
+        .scale = 0.4, .batch = 2, .seq = seq, .heads = 4, .kv_heads = 2, .causal = true, .term = ScoreTerm::kSlopes};
     Inputs in{random_normal(2 * seq, 24, 1), random_normal(2 * seq, 12, 2), random_normal(2 * seq, 12, 3)};
     if (masked)
       in.emplace_back(
@@ -286,7 +286,7 @@ TEST(Attention, SlopesOfHeadsAreDistances) {
     expect_reference(kAttention, in, attrs, {near(largest(want[0]) / 4), near(largest(want[1]) / 32)});
     // Less the query's own number: the same probabilities, by a bias.
     AttentionAttrs biased = attrs;
-    biased.slopes = false, biased.biased = true;
+    biased.term = ScoreTerm::kBias;
     Inputs other = in;
     other.back() = runtime::generate(4 * seq, seq,
                                      [s = seq](auto r, auto k) { return std::exp2(-2.0 * (r / s + 1)) * (k - r % s); });
@@ -295,16 +295,59 @@ TEST(Attention, SlopesOfHeadsAreDistances) {
   }
   const Inputs in{random_normal(8, 6, 1), random_normal(8, 6, 2), random_normal(8, 6, 3), random_normal(1, 3, 4)};
   const auto wrong = [&](const AttentionAttrs& attrs) { return [&] { run_on_device(kAttention, in, attrs); }; };
-  AttentionAttrs attrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .slopes = true};
+  AttentionAttrs attrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kSlopes};
   EXPECT_TRUE(fails(base::Fault::kProgram, wrong(attrs), {"slopes", "is [1, 3] but must be [1, 2]"}));
   attrs.soft_cap = 1;
   EXPECT_TRUE(fails(base::Fault::kProgram, wrong(attrs), {"slopes", "cap"}));
 }
 
+/// Scores are below 40, whose rounding exp turns into 2^-18. A sink above all scores, one below them, in rows that are
+/// whole and in blocks of keys.
+TEST(Attention, SinksCountInEachSum) {
+  struct Case {
+    std::int64_t seq, window, tile_keys;
+    bool masked, flash;
+  };
+  for (const auto& [seq, window, tile_keys, masked, flash] :
+       {Case{5, 0, 0, true, false}, {130, 0, 0, false, true}, {130, 40, 0, true, false}, {640, 200, 512, true, true}}) {
+    const AttentionAttrs attrs{.scale = 0.4,
+                               .batch = 2,
+                               .seq = seq,
+                               .heads = 4,
+                               .kv_heads = 2,
+                               .causal = true,
+                               .window = window,
+                               .flash = flash,
+                               .term = ScoreTerm::kSinks,
+                               .tile_keys = tile_keys};
+    Inputs in{random_normal(2 * seq, 24, 1), random_normal(2 * seq, 12, 2), random_normal(2 * seq, 12, 3)};
+    if (masked)
+      in.emplace_back(
+          runtime::generate(2, seq, [](auto b, auto k) { return b == 1 && (k == 1 || k == 2) ? -1e9 : 0.0; }));
+    in.push_back(runtime::generate(1, 4, [](auto, auto h) { return 20.0 - 12.0 * h; }));
+    const Tensors want = kAttention.forward(attrs, values(in));
+    const auto near = [](double floor) { return Tolerance{.ulps = 256, .floor = floor}; };
+    expect_reference(kAttention, in, attrs,
+                     {near(largest(want[0]) / 4), flash ? near(1) : near(largest(want[1]) / 32), near(0.25)});
+  }
+  const Inputs in{random_normal(8, 6, 1), random_normal(8, 6, 2), random_normal(8, 6, 3), random_normal(1, 3, 4)};
+  const auto wrong = [&](const AttentionAttrs& attrs) { return [&] { run_on_device(kAttention, in, attrs); }; };
+  AttentionAttrs attrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kSinks};
+  EXPECT_TRUE(fails(base::Fault::kProgram, wrong(attrs), {"sinks", "is [1, 3] but must be [1, 2]"}));
+  attrs.scale = 0;
+  EXPECT_TRUE(fails(base::Fault::kProgram, wrong(attrs), {"sinks", "scale"}));
+}
+
+TEST(Attention, TermsOfTheGradientOfSinks) {
+  const Inputs in{random_normal(140, 24, 1), random_normal(140, 24, 2),
+                  runtime::generate(140, 3, [](auto r, auto h) { return (r % 7 + h) / 10.0; })};
+  expect_reference(runtime::kSinkTerms, in, {}, {{.ulps = 32, .floor = 1}});
+}
+
 TEST(Attention, ABiasIsOfEveryHeadAndQuery) {
   const Inputs in{random_normal(8, 6, 1), random_normal(12, 6, 2), random_normal(12, 6, 3), random_normal(3, 6, 4)};
   const auto wrong = [&] {
-    run_on_device(kAttention, in, AttentionAttrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .biased = true});
+    run_on_device(kAttention, in, AttentionAttrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias});
   };
   EXPECT_TRUE(fails(base::Fault::kProgram, wrong, {"bias", "is [3, 6] but must be [8, 6]"}));
 }

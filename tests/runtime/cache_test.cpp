@@ -117,7 +117,7 @@ TEST(CachedAttention, SlopesOfHeadsAreThoseOfCachedAndNewKeys) {
   for (const auto& [batch, length, groups] : {std::tuple{1, 16, 4}, {5, 256, 2}, {40, 32, 1}}) {
     const std::int64_t heads = 4, d = 8;
     const CachedAttentionAttrs attrs{
-        .scale = 0.3, .batch = batch, .seq = length, .heads = heads, .kv_heads = groups, .slopes = true};
+        .scale = 0.3, .batch = batch, .seq = length, .heads = heads, .kv_heads = groups, .term = ScoreTerm::kSlopes};
     const Inputs in{random_normal(batch, heads * d, 1),
                     random_normal(batch, groups * d, 2),
                     random_normal(batch, groups * d, 3),
@@ -125,6 +125,27 @@ TEST(CachedAttention, SlopesOfHeadsAreThoseOfCachedAndNewKeys) {
                     random_normal(batch * length, groups * d, 5),
                     {random_ids(batch, length, 6), Dtype::kInt32},
                     runtime::generate(1, heads, [](auto, auto h) { return std::exp2(-2.0 * (h + 1)); })};
+    expect_reference(kCachedAttention, in, attrs, {{.ulps = 512, .floor = 0.25}, {}, {}});
+  }
+}
+
+// Sinks of heads, of which one is above all scores, with a window and without.
+TEST(CachedAttention, SinksCountInEachSum) {
+  for (const auto& [batch, length, groups, window] :
+       {std::tuple{1, 16, 4, 0}, {5, 256, 2, 130}, {40, 32, 1, 32}, {5, 256, 2, 0}}) {
+    const std::int64_t heads = 4, d = 8;
+    const CachedAttentionAttrs attrs{.scale = 0.3,
+                                     .batch = batch,
+                                     .seq = length,
+                                     .heads = heads,
+                                     .kv_heads = groups,
+                                     .window = window,
+                                     .term = ScoreTerm::kSinks};
+    Inputs in{random_normal(batch, heads * d, 1),           random_normal(batch, groups * d, 2),
+              random_normal(batch, groups * d, 3),          random_normal(batch * length, groups * d, 4),
+              random_normal(batch * length, groups * d, 5), {random_ids(batch, length, 6), Dtype::kInt32}};
+    if (window > 0) in.push_back(in.back());
+    in.push_back(runtime::generate(1, heads, [](auto, auto h) { return 9.0 - 4.0 * h; }));
     expect_reference(kCachedAttention, in, attrs, {{.ulps = 512, .floor = 0.25}, {}, {}});
   }
 }

@@ -67,6 +67,10 @@ TEST_P(Elementwise, ClampAndItsGradient) {
   const runtime::ClampAttrs attrs{.limit = 0.75};
   expect_reference(runtime::kClamp, in({x()}), attrs, {within(0.51)}, numerics());
   expect_reference(runtime::kClampGrad, in({z(), x()}), attrs, {within(0.51)}, numerics());
+  runtime::ClampAttrs below = attrs;
+  below.above_only = true;
+  expect_reference(runtime::kClamp, in({x()}), below, {within(0.51)}, numerics());
+  expect_reference(runtime::kClampGrad, in({z(), x()}), below, {within(0.51)}, numerics());
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Elementwise,

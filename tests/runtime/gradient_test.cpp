@@ -158,6 +158,8 @@ TEST(Gradient, NumbersWithinALimit) {
   runtime::Tensor x = random_normal(5, 4, 1);
   for (float& value : x.data) value = std::abs(std::abs(value) - 0.8F) < 0.05F ? 0.3F : value;
   m.loss(m.graph.add1(runtime::kClamp, "clamp", {m.weight("x", x)}, runtime::ClampAttrs{.limit = 0.8}));
+  m.loss(m.graph.add1(runtime::kClamp, "below", {m.weight("y", x)},
+                      runtime::ClampAttrs{.limit = 0.8, .above_only = true}));
   m.check();
 }
 
@@ -221,7 +223,7 @@ TEST(Gradient, AttentionWithABias) {
   Tensor mask(2, 5);
   mask.at(1, 4) = -1e9F;
   m.loss(m.graph.add(runtime::kAttention, "heads", {q, k, v, m.input("mask", mask), bias},
-                     AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .biased = true})[0]);
+                     AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias})[0]);
   m.check();
 }
 
@@ -240,7 +242,7 @@ TEST(Gradient, ScoresByDistance) {
             .sizes = {4, 4, 4}, .strides = {28, turned ? 1 : 6, turned ? 6 : 1}, .first = 3, .rows = 16, .cols = 4});
     m.loss(
         m.graph.add(runtime::kAttention, "heads", {q, k, v, bias},
-                    AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .biased = true})[0]);
+                    AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias})[0]);
     m.check();
   }
 }
@@ -272,8 +274,32 @@ TEST(Gradient, AttentionWithSlopes) {
   m.loss(m.graph.add(
       runtime::kAttention, "heads", {q, k, v, slopes},
       AttentionAttrs{
-          .scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .causal = true, .slopes = true})[0]);
+          .scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .causal = true, .term = ScoreTerm::kSlopes})[0]);
   m.check();
+}
+
+/// Sinks with a mask and without, of heads that share keys, with a window, one of them above all scores.
+TEST(Gradient, AttentionWithSinks) {
+  for (const bool causal : {false, true}) {
+    Model m;
+    const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 3, 2));
+    const ValueId v = m.weight("v", random_normal(8, 3, 3));
+    Tensor sinks = random_normal(1, 2, 4);
+    sinks.at(0, 1) = 6;
+    std::vector<ValueId> in{q, k, v};
+    if (!causal) in.push_back(m.input("mask", random_normal(2, 4, 5)));
+    in.push_back(m.weight("sinks", sinks));
+    m.loss(m.graph.add(runtime::kAttention, "heads", in,
+                       AttentionAttrs{.scale = 0.8,
+                                      .batch = 2,
+                                      .seq = 4,
+                                      .heads = 2,
+                                      .kv_heads = 1,
+                                      .causal = causal,
+                                      .window = causal ? 3 : 0,
+                                      .term = ScoreTerm::kSinks})[0]);
+    m.check();
+  }
 }
 
 /// Two layers with biases and a residual: chains, sums of gradients, all passes.

@@ -50,6 +50,7 @@ using runtime::Op;
 using runtime::OptimizerAttrs;
 using runtime::PositionsAttrs;
 using runtime::PositionsGradAttrs;
+using runtime::ScoreTerm;
 using runtime::ReceiveAttrs;
 using runtime::ResultAttrs;
 using runtime::RopeAttrs;

@@ -47,6 +47,15 @@ class SpecList {
     for (std::int64_t i = 0; i < count; ++i)
       specs_.back().pieces.push_back({fmt::format("{}{}.{}.weight", prefix, i, name), {out, in}, 0, out});
   }
+  /// Their biases.
+  void stacked_bias(const std::string& prefix, const std::string& name, std::int64_t count, std::int64_t size,
+                    TensorSplit of_each) {
+    tensor(prefix + name + ".bias", {count * size}, Init::kZeros, false, TensorSplit::kAxis0);
+    specs_.back().stack = size;
+    specs_.back().expert_split = of_each;
+    for (std::int64_t i = 0; i < count; ++i)
+      specs_.back().pieces.push_back({fmt::format("{}{}.{}.bias", prefix, i, name), {size}, 0, size});
+  }
   /// The last tensor is an expert's that every rank has, unless ranks share each expert.
   void expert_split(TensorSplit split) { specs_.back().expert_split = split; }
   /// A weight and a bias. A bias is split with the outputs of its weight; after split inputs every rank holds it.

@@ -97,6 +97,11 @@ std::int64_t row_size(const FilePiece& piece) {
 template <class Copy>
 void for_each_row(const FilePiece& piece, const Copy& copy) {
   const std::int64_t size = row_size(piece);
+  if (piece.columns > 0) {
+    for (std::int64_t c = 0; c < piece.columns; ++c)
+      for (std::int64_t r = c; r < piece.rows; r += piece.columns) copy((piece.first + r * piece.step) * size, size);
+    return;
+  }
   if (piece.step == 1) return copy(piece.first * size, piece.rows * size);
   for (std::int64_t r = 0; r < piece.rows; ++r) copy((piece.first + r * piece.step) * size, size);
 }

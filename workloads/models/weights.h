@@ -42,8 +42,9 @@ struct FilePiece {
   std::string name;
   Shape shape;  // of the whole tensor
   std::int64_t first = 0, rows = 0;
-  std::int64_t step = 1;  // from one of the rows to the next
-  bool elements = false;  // rows are single elements
+  std::int64_t step = 1;     // from one of the rows to the next
+  bool elements = false;     // rows are single elements
+  std::int64_t columns = 0;  // of the matrix that the rows are, whose transpose the layer has; 0: they are as they are
 };
 
 struct WeightSpec {

@@ -195,8 +195,10 @@ def yarn(c, scaling, frequencies):
     def magnitude(scale):
         return 0.1 * scale * math.log(scaling["factor"]) + 1
 
-    low = max(math.floor(place(scaling.get("beta_fast", 32))), 0)
-    high = min(math.ceil(place(scaling.get("beta_slow", 1))), size - 1)
+    low, high = place(scaling.get("beta_fast", 32)), place(scaling.get("beta_slow", 1))
+    if scaling.get("truncate", True):
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, size - 1)
     slowed = ((torch.arange(size // 2) - low) / (high - low or 0.001)).clamp(0, 1).double()
     factor = magnitude(1)
     if "mscale" in scaling:

@@ -5,7 +5,8 @@ Written after transformers' modeling_cohere.py, modeling_cohere2.py, modeling_gl
 modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.py, modeling_seed_oss.py,
 modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
-modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py and DeepSeek's own
+modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
+modeling_gpt_oss.py and DeepSeek's own
 modeling_deepseek.py of deepseek-moe-16b."""
 import math
 import sys
@@ -40,7 +41,7 @@ TRAITS = {
     "dots1": {"names": {**LLAMA, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}},
     "flex_olmo": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"},
                   "joint": True},
-    "qwen2_moe": {},
+    "qwen2_moe": {}, "gpt_oss": {},
     "nemotron": {"norm": "layer", "one": True, "keys": {"eps": "norm_eps"}},
     "exaone4": {"names": {**LLAMA, **BEHIND, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}},
     "olmo": {"norm": "layer", "norm_gain": False, "norm_bias": False, "keys": {"eps": None}},
@@ -107,6 +108,11 @@ FAMILIES = {
     "olmo": {**WIDE, "clip_qkv": None, "attention_bias": False},
     "olmo3": {**WIDE, "sliding_window": 7, "attention_bias": False,
               "layer_types": ["sliding_attention", "full_attention"]},
+    "gpt_oss": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "sliding_window": 7, "attention_bias": True,
+                "swiglu_limit": 0.3, "router_aux_loss_coef": 0.9, "output_router_logits": False, "rope_theta": 150000.0,
+                "layer_types": ["sliding_attention", "full_attention"],
+                "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 10,
+                                 "beta_fast": 2.0, "beta_slow": 1.0, "truncate": False}},
     "granitemoe": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "embedding_multiplier": 3.0,
                    "residual_multiplier": 0.5, "attention_multiplier": 0.2, "logits_scaling": 2.0,
                    "router_aux_loss_coef": 0.001, "output_router_logits": False, "attention_bias": False},
@@ -165,7 +171,7 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "exaone4": "Exaone4", "olmo": "Olmo", "olmo3": "Olmo3", "granitemoe": "GraniteMoe", "qwen2_moe": "Qwen2Moe",
          "granitemoeshared": "GraniteMoeShared", "deepseek": "Deepseek", "persimmon": "Persimmon",
          "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
-         "glm4_moe": "Glm4Moe", "dots1": "Dots1", "flex_olmo": "FlexOlmo",
+         "glm4_moe": "Glm4Moe", "dots1": "Dots1", "flex_olmo": "FlexOlmo", "gpt_oss": "GptOss",
          "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
 
 
@@ -185,7 +191,7 @@ def biases(c):
     out = set(traits(c).get("bias", ()))
     if c.get("attention_bias") or c.get("use_qkv_bias") or c.get("qkv_bias"):
         out |= {"q", "k", "v"}
-    if c.get("attention_bias") and c["model_type"] in ("cohere", "cohere2", "nemotron", "arcee", "olmo", "llama"):
+    if c.get("attention_bias") and c["model_type"] in ("cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss"):
         out.add("o")
     return out | ({"gate", "up", "down"} if c.get("mlp_bias") else set())
 
@@ -224,6 +230,14 @@ def routed_shapes(c, p, layer):
         out[f"{p}mlp.{name}gate_proj.weight"] = out[f"{p}mlp.{name}up_proj.weight"] = (size, h)
         out[f"{p}mlp.{name}down_proj.weight"] = (h, size)
     return out
+
+
+def gpt_oss_shapes(c, p):
+    e, h, ffn = c["num_local_experts"], c["hidden_size"], c["intermediate_size"]
+    return {p + "self_attn.sinks": (c["num_attention_heads"],), p + "mlp.router.weight": (e, h),
+            p + "mlp.router.bias": (e,), p + "mlp.experts.gate_up_proj": (e, h, 2 * ffn),
+            p + "mlp.experts.gate_up_proj_bias": (e, 2 * ffn), p + "mlp.experts.down_proj": (e, ffn, h),
+            p + "mlp.experts.down_proj_bias": (e, h)}
 
 
 def linear_shapes(c):
@@ -267,7 +281,9 @@ def shapes(c):
                 out[p + f"self_attn.{part}_norm.weight"] = (c[heads], c["head_dim"])
             for head in range(c[heads]) if c.get("qk_layernorm") and "q_norm" not in n else ():
                 out[p + f"self_attn.{part}_layernorm.norms.{head}.weight"] = (c["head_dim"],)
-        if "num_local_experts" in c:
+        if c["model_type"] == "gpt_oss":
+            out |= gpt_oss_shapes(c, p)
+        elif "num_local_experts" in c:
             e, ffn = c["num_local_experts"], c["intermediate_size"]
             out[p + "block_sparse_moe.router.layer.weight"] = (e, h)
             out[p + "block_sparse_moe.input_linear.weight"] = (e, 2 * ffn, h)
@@ -410,7 +426,11 @@ def attention(y, p, w, c, layer):
         scores = scores + (slopes(heads, t["alibi"]) * (place - length + 1)).to(scores.dtype)
     back = place[:, None] - place[None, :]
     hidden = (back < 0) | (back >= (length if is_full(c, layer) else c["sliding_window"]))
-    context = scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v
+    scores = scores.masked_fill(hidden, float("-inf"))
+    if p + "self_attn.sinks" in w:  # of each head, one score more, which has no value
+        sinks = w[p + "self_attn.sinks"].reshape(1, -1, 1, 1).expand(batch, -1, length, 1)
+        scores = torch.cat((scores, sinks), -1)
+    context = scores.softmax(-1)[..., :length] @ v
     return plain.linear(context.transpose(1, 2).reshape(batch, length, -1), p + n["o"], w)
 
 
@@ -445,6 +465,16 @@ def mixture(y, p, w, c):
     return (share.T[..., None] * out).sum(0).view(y.shape)
 
 
+def gpt_oss_mixture(y, p, w, c):
+    flat, limit = y.reshape(-1, y.shape[-1]), c["swiglu_limit"]
+    gates, chosen = plain.linear(flat, p + "router", w).topk(c["num_experts_per_tok"], -1)
+    share = torch.zeros(len(flat), c["num_local_experts"], dtype=y.dtype).scatter(1, chosen, gates.softmax(-1))
+    both = torch.einsum("th,ehf->etf", flat, w[p + "experts.gate_up_proj"]) + w[p + "experts.gate_up_proj_bias"][:, None]
+    gate, up = both[..., ::2].clamp(max=limit), both[..., 1::2].clamp(-limit, limit)
+    out = torch.einsum("etf,efh->eth", (up + 1) * gate * torch.sigmoid(1.702 * gate), w[p + "experts.down_proj"])
+    return (share.T[..., None] * (out + w[p + "experts.down_proj_bias"][:, None])).sum(0).view(y.shape)
+
+
 def gated(y, p, w):
     return plain.linear(functional.silu(plain.linear(y, p + "gate_proj", w)) * plain.linear(y, p + "up_proj", w),
                         p + "down_proj", w)
@@ -454,6 +484,8 @@ def mlp(y, p, w, c):
     n, act = traits(c)["names"], ACTIVATIONS[c["hidden_act"]]
     if p + "mlp.gate.weight" in w and "n_routed_experts" in c:
         return deepseek_mixture(y, p + "mlp.", w, c)
+    if c["model_type"] == "gpt_oss":
+        return gpt_oss_mixture(y, p + "mlp.", w, c)
     if "num_local_experts" in c:
         out = mixture(y, p + "block_sparse_moe.", w, c)
         if "shared_intermediate_size" not in c:

@@ -80,7 +80,7 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"flaubert", "use_lang_emb"}, {"flaubert", "vocab_size"}, {"gemma", "hidden_act"}, {"gemma2", "hidden_act"},
     {"gemma3_text", "hidden_act"}, {"glm4_moe", "max_window_layers"}, {"gpt_bigcode", "inference_runner"},
     {"gpt_bigcode", "pad_key_length"}, {"gpt_bigcode", "pre_allocate_kv_cache"},
-    {"gpt_bigcode", "validate_runner_input"}, {"gpt_neo", "attention_layers"}, {"gptj", "rotary"},
+    {"gpt_bigcode", "validate_runner_input"}, {"gpt_neo", "attention_layers"}, {"gpt_oss", "experts_per_token"}, {"gpt_oss", "initial_context_length"}, {"gptj", "rotary"},
     {"m2m_100", "num_hidden_layers"}, {"marian", "num_hidden_layers"}, {"mbart", "num_hidden_layers"},
     {"mbart", "save_step"}, {"modernbert", "deterministic_flash_attn"}, {"modernbert", "layer_norm_eps"},
     {"modernbert", "reference_compile"}, {"modernbert", "repad_logits_with_grad"},

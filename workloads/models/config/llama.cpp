@@ -114,7 +114,7 @@ bool has_attention_bias(const L& c) { return dialect_of(c.kind).biases.attention
 bool has_no_attention_bias(const L& c) { return !has_attention_bias(c); }
 bool has_mlp_bias(const L& c) { return dialect_of(c.kind).biases.mlp; }
 bool has_no_mlp_bias(const L& c) { return !has_mlp_bias(c); }
-bool is_latent(const L& c) { return dialect_of(c.kind).latent; }
+bool is_latent(const L& c) { return dialect_of(c.kind).heads.latent; }
 bool is_plain(const L& c) { return !is_latent(c); }
 bool is_deepseek2(const L& c) { return c.kind == LlamaKind::kDeepseekV2; }
 bool is_deepseek3(const L& c) { return c.kind == LlamaKind::kDeepseekV3; }
@@ -163,10 +163,12 @@ bool has_expert_key(const L& c, std::string_view key) {
 }
 bool has_experts(const L& c) { return dialect_of(c.kind).experts.count != nullptr; }
 bool has_local_experts(const L& c) { return has_expert_key(c, "num_local_experts"); }
-bool has_relu2(const L& c) { return dialect_of(c.kind).activation == Activation::kRelu2; }
-bool has_silu(const L& c) { return dialect_of(c.kind).activation == Activation::kSilu; }
+bool has_relu2(const L& c) { return dialect_of(c.kind).mlp.activation == Activation::kRelu2; }
+bool has_silu(const L& c) { return dialect_of(c.kind).mlp.activation == Activation::kSilu; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
 bool is_olmoe(const L& c) { return c.kind == LlamaKind::kOlmoe; }
+bool is_gpt_oss(const L& c) { return c.kind == LlamaKind::kGptOss; }
+bool has_limit(const L& c) { return dialect_of(c.kind).mlp.limit > 0; }
 bool is_flex_olmo(const L& c) { return c.kind == LlamaKind::kFlexOlmo; }
 bool is_qwen2_moe(const L& c) { return c.kind == LlamaKind::kQwen2Moe; }
 bool has_routed_experts(const L& c) { return has_expert_key(c, "n_routed_experts"); }
@@ -194,7 +196,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "max_position_embeddings", .member = &L::max_position_embeddings, .required = true},
     {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts,
      .otherwise = [](L& c) {
-       const std::int64_t heads = dialect_of(c.kind).kv_heads;
+       const std::int64_t heads = dialect_of(c.kind).heads.kv;
        c.num_key_value_heads = heads > 0 ? heads : c.num_attention_heads;
      }},
     {.key = "q_lora_rank", .member = &L::q_lora_rank, .range = kPositiveOrNone, .when = is_latent},
@@ -209,7 +211,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "head_dim", .member = &L::head_dim, .when = is_plain,
      .otherwise = [](L& c) {
        c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
-       if (const std::int64_t head = dialect_of(c.kind).head; head > 0) c.head_dim = head;
+       if (const std::int64_t head = dialect_of(c.kind).heads.size; head > 0) c.head_dim = head;
      },
      .check = check_head},
     {.key = "sliding_window", .member = &L::sliding_window, .range = kPositiveOrNone, .when = has_window,
@@ -243,6 +245,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "attention_out_bias", .member = &L::out_bias, .when = is_seed},
     {.key = "mlp_bias", .only = false, .when = has_no_mlp_bias},
     {.key = "mlp_bias", .member = &L::mlp_bias, .when = has_mlp_bias},
+    {.key = "swiglu_limit", .member = &L::swiglu_limit, .when = has_limit},
     {.key = "use_bias", .member = &L::qkv_bias, .when = is_ernie, .read = read_use_bias},
     {.key = "logit_scale", .member = &L::logit_scale, .when = is_cohere,
      .otherwise = [](L& c) { c.logit_scale = 0.0625; }},
@@ -288,7 +291,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "num_experts_per_tok", .member = &L::num_experts_per_tok, .required = true, .when = has_experts,
      .check = check_chosen},
     {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_router_loss,
-     .otherwise = [](L& c) { c.router_aux_loss_coef = is_olmoe(c) || is_flex_olmo(c) ? 0.01 : 0.001; },
+     .otherwise = [](L& c) { c.router_aux_loss_coef = is_gpt_oss(c) ? 0.9 : is_olmoe(c) || is_flex_olmo(c) ? 0.01 : 0.001; },
      .check = check_balance},
     {.key = "output_router_logits", .member = &L::output_router_logits, .when = has_router_loss},
     {.key = "capacity_factor", .member = &L::capacity_factor, .when = has_experts,

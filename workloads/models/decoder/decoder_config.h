@@ -74,7 +74,8 @@ enum class LlamaKind {
   kDeepseekV3,
   kGlm4Moe,
   kDots1,
-  kFlexOlmo
+  kFlexOlmo,
+  kGptOss
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -82,6 +83,7 @@ struct ExpertNames {
   const char* count = nullptr;  // "num_experts"
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
   const char *fused_wide = "", *fused_down = "";  // as MixtureArch has them
+  bool fused_by_inputs = false, have_bias = false;
   /// The expert of all tokens, where a relative has one, as SharedExpertArch has it.
   const char *shared = "", *shared_share = "", *shared_fused = "", *shared_down = "";
   const char* bias = "";  // as RouterArch has it
@@ -138,6 +140,21 @@ struct DialectFused {
   bool mlp = false;  // gate and up
 };
 
+/// The MLP of a relative, or of its experts, as MlpArch has it.
+struct DialectMlp {
+  bool gated = true;
+  Activation activation = Activation::kSilu;
+  double limit = 0;  // when the file does not say; 0: no key says it
+  double slope = 1, shift = 0;
+};
+
+/// The heads of attention of a relative.
+struct DialectHeads {
+  std::int64_t size = 0, kv = 0;  // "head_dim" and "num_key_value_heads" when the file does not say; 0: as Llama
+  bool latent = false;            // keys and values by way of fewer elements
+  bool sinks = false;             // as AttentionArch has them
+};
+
 /// The differences of a relative of Llama. Source: transformers, modeling_NAME.py.
 struct LlamaDialect {
   LlamaKind kind;
@@ -149,14 +166,12 @@ struct LlamaDialect {
   bool multipliers = false;  // of embeddings, residuals, scores and logits
   bool tied = false;         // when the file does not say
   bool parallel = false;     // attention and MLP read the same norm
-  bool gated = true;         // the MLP
   bool classifies = true;    // transformers has a model that classifies texts
-  bool latent = false;       // keys and values by way of fewer elements
   DialectFused fused{};
+  DialectMlp mlp{};
+  DialectHeads heads{};
   ExpertNames experts{};
-  Activation activation = Activation::kSilu;
-  std::int64_t head = 0, kv_heads = 0;  // "head_dim" and "num_key_value_heads" when the file does not say; 0: as Llama
-  DialectOps more{};                    // besides those of norms of heads, Gemma's and experts
+  DialectOps more{};  // besides those of norms of heads, Gemma's and experts
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
@@ -175,6 +190,7 @@ struct LlamaParts {
   bool parallel = false;        // both read the same norm
   double residual_dropout = 0;  // of their outputs
   bool head_norms = false;      // queries and keys have a norm that heads share
+  double swiglu_limit = 0;      // of what a gated MLP multiplies; 0: none
   bool own_norms = false;       // each head of queries and keys has a norm of its own
   double clip_qkv = 0;          // queries, keys and values are kept within it; 0: they are not
 };

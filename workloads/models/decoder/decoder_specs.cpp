@@ -125,27 +125,55 @@ void attention(SpecList& list, const DecoderArch& arch, const std::string& prefi
     put(list, p, part < 2 ? by_halves(arch, p, from) : from);
   }
   put(list, {prefix + names.out, query, arch.hidden, TensorSplit::kAxis1, a.out_bias});
+  if (a.sinks) list.tensor(prefix + names.sinks, {a.heads}, Init::kNormal, false, TensorSplit::kAxis0);
+}
+
+/// A layer of all experts: out rows [in] each.
+struct ExpertLayer {
+  const std::string& name;
+  const std::string& fused;  // of all in a file; empty: each has a tensor of its own
+  std::int64_t in = 0, out = 0;
+  std::int64_t nth = 0, of = 1;  // of the layers that the file has as one
+  TensorSplit split = TensorSplit::kAxis0;
+};
+
+/// Its part of each expert's part of the file's tensor.
+std::vector<FilePiece> of_fused(const ExpertLayer& l, const MixtureArch& m, const std::string& prefix, bool bias) {
+  std::vector<FilePiece> out;
+  const std::int64_t all = l.of * l.out;
+  for (std::int64_t e = 0; e < m.experts; ++e) {
+    if (!m.fused_by_inputs) {
+      out.push_back({prefix + l.fused + ".weight", {m.experts, all, l.in}, e * all + l.nth * l.out, l.out});
+      continue;
+    }
+    FilePiece piece{.name = prefix + l.fused, .shape = {m.experts, l.in, all}, .step = l.of, .elements = true};
+    piece.first = e * l.in * all + l.nth, piece.rows = l.in * l.out, piece.columns = l.out;
+    if (bias) piece.name += "_bias", piece.shape = {m.experts, all}, piece.columns = 0;
+    if (bias) piece.first = e * all + l.nth, piece.rows = l.out;
+    out.push_back(std::move(piece));
+  }
+  return out;
+}
+
+void put_experts(SpecList& list, const ExpertLayer& l, const MixtureArch& m, const std::string& prefix) {
+  const auto stored = [&](bool bias) {
+    if (!l.fused.empty()) list.stored_in(of_fused(l, m, prefix, bias));
+  };
+  list.stacked(prefix + m.prefix, l.name, m.experts, l.in, l.out, l.split), stored(false);
+  if (!m.bias) return;
+  const TensorSplit split = l.split == TensorSplit::kAxis1 ? TensorSplit::kNone : l.split;
+  list.stacked_bias(prefix + m.prefix, l.name, m.experts, l.out, split), stored(true);
 }
 
 void experts(SpecList& list, const DecoderArch& arch, const std::string& prefix) {
   const MixtureArch& m = *arch.block.mixture;
   const std::int64_t hidden = arch.hidden, size = arch.block.mlp.size;
-  /// The last one is rows of each expert's part of one tensor, from the `first` of `rows` on.
-  const auto stored = [&](const std::string& name, std::int64_t first, std::int64_t rows, const Projection& p) {
-    if (name.empty()) return;
-    std::vector<FilePiece> pieces;
-    for (std::int64_t e = 0; e < m.experts; ++e)
-      pieces.push_back({prefix + name + ".weight", {m.experts, rows, p.in}, e * rows + first, p.out});
-    list.stored_in(std::move(pieces));
-  };
-  list.matrix(prefix + m.router, hidden, m.experts);
+  put(list, {prefix + m.router, hidden, m.experts, TensorSplit::kNone, m.bias});
   if (!m.choice.bias.empty()) list.tensor(prefix + m.choice.bias, {m.experts}, Init::kZeros), list.freeze();
-  list.stacked(prefix + m.prefix, m.gate, m.experts, hidden, size);
-  stored(m.fused_wide, 0, 2 * size, {.in = hidden, .out = size});
-  list.stacked(prefix + m.prefix, m.up, m.experts, hidden, size);
-  stored(m.fused_wide, size, 2 * size, {.in = hidden, .out = size});
-  list.stacked(prefix + m.prefix, m.down, m.experts, size, hidden, TensorSplit::kAxis1);
-  stored(m.fused_down, 0, hidden, {.in = size, .out = hidden});
+  put_experts(list, {.name = m.gate, .fused = m.fused_wide, .in = hidden, .out = size, .of = 2}, m, prefix);
+  put_experts(list, {.name = m.up, .fused = m.fused_wide, .in = hidden, .out = size, .nth = 1, .of = 2}, m, prefix);
+  put_experts(list, {.name = m.down, .fused = m.fused_down, .in = size, .out = hidden, .split = TensorSplit::kAxis1}, m,
+              prefix);
   const SharedExpertArch& shared = m.shared;
   if (shared.size == 0) return;
   const auto wide = [&](const std::string& name, std::int64_t first) {

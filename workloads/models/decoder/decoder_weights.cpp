@@ -93,7 +93,7 @@ std::vector<float> device_values(const Weights& shard, const WeightSpec& spec) {
   for_each_row(spec, [&](std::int64_t from, std::int64_t to, std::int64_t length) {
     std::copy_n(at->second.begin() + from, length, out.begin() + to);
   });
-  return spec.stack > 0
+  return spec.stack > 0 && spec.shape.size() == 2
              ? transpose(out, static_cast<std::size_t>(spec.shape.at(0)), static_cast<std::size_t>(spec.shape.at(1)))
              : out;
 }
@@ -105,9 +105,11 @@ void put_device_values(Weights& shard, const WeightSpec& spec, std::span<const f
   std::vector<float> transposed;
   if (spec.stack > 0) {
     whole.resize(std::max(whole.size(), static_cast<std::size_t>(spec.third + 1) * values.size()));
-    transposed =
-        transpose(values, static_cast<std::size_t>(spec.shape.at(1)), static_cast<std::size_t>(spec.shape.at(0)));
-    values = transposed;
+    if (spec.shape.size() == 2) {
+      transposed =
+          transpose(values, static_cast<std::size_t>(spec.shape.at(1)), static_cast<std::size_t>(spec.shape.at(0)));
+      values = transposed;
+    }
   } else {
     whole.resize(3 * values.size());
   }

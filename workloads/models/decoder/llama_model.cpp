@@ -35,6 +35,8 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
       .down = names.down,
       .fused_wide = names.fused_wide,
       .fused_down = names.fused_down,
+      .fused_by_inputs = names.fused_by_inputs,
+      .bias = names.have_bias,
       .shared = shared_expert(c),
       .choice = {.sigmoid = *names.bias != '\0', .groups = c.groups, .top_groups = c.top_groups, .bias = names.bias},
       .scale = c.routed_scale,
@@ -76,7 +78,8 @@ BlockNames names_of(const LlamaConfig& c) {
     names.attention.query_norm = dialect.norms.query ? dialect.norms.query : "self_attn.q_norm",
     names.attention.key_norm = dialect.norms.query ? dialect.norms.key_name : "self_attn.k_norm";
   names.attention.listed_norms = dialect.norms.listed;
-  if (dialect.latent) name_latents(c, names.attention);
+  names.attention.sinks = "self_attn.sinks";
+  if (dialect.heads.latent) name_latents(c, names.attention);
   if (dialect.fused.qkv) names.attention.fused = "self_attn.qkv_proj";
   if (dialect.fused.mlp) names.mlp.fused = "mlp.gate_up_proj";
   return names;
@@ -87,7 +90,7 @@ RotaryArch rotary_of(const LlamaConfig& c) {
   RotaryArch rotary{.frequencies = rope_frequencies(c),
                     .magnitude = rope_magnitude(c),
                     .none_every = positions.only_windowed && c.sliding_window > 0 ? c.full_every : c.no_rope_every,
-                    .neighbours = dialect_of(c.kind).latent ? c.rope_interleave : positions.neighbours};
+                    .neighbours = dialect_of(c.kind).heads.latent ? c.rope_interleave : positions.neighbours};
   if (c.local_theta > 0 || (positions.scaled_full && c.rope_scaling)) {
     LlamaConfig local = c;
     if (c.local_theta > 0) local.rope_theta = c.local_theta;
@@ -120,6 +123,7 @@ AttentionArch attention_of(const LlamaConfig& c) {
                     .window = c.sliding_window,
                     .full_every = c.full_every,
                     .fp32_softmax = true,  // as modeling_llama has it
+                    .sinks = dialect_of(c.kind).heads.sinks,
                     .qkv_bias = c.qkv_bias,
                     .out_bias = c.out_bias,
                     .joint_norms = norms.joint,
@@ -141,10 +145,13 @@ BlockArch block_of(const LlamaConfig& c) {
           .attention = attention_of(c),
           .rotary = rotary_of(c),
           .mlp = {.size = c.intermediate_size,
-                  .gated = dialect.gated,
+                  .gated = dialect.mlp.gated,
                   .activation = device_function(c.hidden_act),
                   .squared = c.hidden_act == Activation::kRelu2,
-                  .bias = c.mlp_bias},
+                  .bias = c.mlp_bias,
+                  .limit = c.swiglu_limit,
+                  .slope = dialect.mlp.slope,
+                  .shift = dialect.mlp.shift},
           .residual = {.norms = norms.place,
                        .parallel = c.parallel,
                        .scale = c.residual_multiplier,
@@ -261,7 +268,7 @@ void change_head(const ModelChange& change, LlamaConfig& c) {
 void resize(const Sizes& s, LlamaConfig& c) {
   if (s.ffn > 0 && c.intermediate_size > 0)
     for (std::int64_t* size : {&c.shared_size, &c.dense_size}) *size = s.ffn * *size / c.intermediate_size;
-  const bool latent = dialect_of(c.kind).latent;
+  const bool latent = dialect_of(c.kind).heads.latent;
   set_common(c, s);
   set_size(c.vocab_size, s.vocabulary), set_size(c.max_position_embeddings, s.positions);
   if (c.num_experts > 0) set_size(c.num_experts, s.experts);

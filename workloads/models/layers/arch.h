@@ -59,6 +59,7 @@ struct AttentionArch {
   std::int64_t full_every = 0;                     // one in this many layers sees all tokens nevertheless; 0: none
   bool full_first = false;                         // the first of them, not the last
   bool fp32_softmax = false;                       // for any type of the activations
+  bool sinks = false;                              // each head has a score more, which is a weight and has no value
   bool qkv_bias = false, out_bias = false;
   bool joint_norms = false;        // norms of queries and keys are of all heads together, not of each
   bool own_norms = false;          // each head's norm has weights of its own
@@ -104,6 +105,10 @@ struct MlpArch {
   bool squared = false;  // its value is squared
   double dropout = 0;    // of the input of `down`
   bool bias = false;
+  // Of a gated one: min(gate, limit) and up within it (0: neither); activation(slope * gate) / slope * (up + shift).
+  double limit = 0, slope = 1, shift = 0;
+
+  bool is_plain() const { return limit == 0 && slope == 1 && shift == 0; }
 };
 
 struct MlpNames {
@@ -135,6 +140,10 @@ struct MixtureArch {
   std::string router, prefix, gate, up, down;  // names: "mlp.gate", "mlp.experts.", "gate_proj", ...
   /// Where a file has all experts as one tensor: each one's gate and up [experts, 2 size, hidden], and each one's down.
   std::string fused_wide{}, fused_down{};
+  /// These are [experts, hidden, 2 size], gate and up in turn, and [experts, size, hidden], without ".weight" in their
+  /// names.
+  bool fused_by_inputs = false;
+  bool bias = false;  // of the router and of each layer of an expert, in a file behind the names above and "_bias"
   SharedExpertArch shared{};
   RouterArch choice{};
   double scale = 1;                        // of the experts' sum
@@ -156,7 +165,8 @@ struct ResidualArch {
 struct AttentionNames {
   std::string query{}, key{}, value{}, out{};
   std::string query_norm{}, key_norm{};  // before they are turned
-  std::string fused{};                   // where a file has queries, keys and values in one tensor
+  std::string sinks{};
+  std::string fused{};  // where a file has queries, keys and values in one tensor
   /// Whose rows are in so many groups of whole heads, each with its queries, its keys and its values; 0: one for each
   /// head of keys.
   std::int64_t fused_groups = 1;

@@ -28,7 +28,7 @@ bool has_kernel(const Seen& seen, const LayerProgram& program, std::int64_t head
 ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch,
                       const Seen& seen) {
   std::vector<ValueId> in = qkv;
-  for (const ValueId more : {seen.mask, seen.bias, slopes_})
+  for (const ValueId more : {seen.mask, seen.bias, slopes_, seen.sinks})
     if (more != runtime::kNoValue) in.push_back(more);
   const std::int64_t heads = arch.heads / program_.ranks;
   const std::int64_t kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks);
@@ -41,8 +41,7 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
       .kv_heads = kv_heads,
       .causal = seen.causal,
       .window = seen.window,
-      .biased = seen.bias != runtime::kNoValue,
-      .slopes = slopes_ != runtime::kNoValue,
+      .term = seen.bias != runtime::kNoValue ? runtime::ScoreTerm::kBias : term(seen.sinks),
       .soft_cap = arch.soft_cap,
       .tile_keys = program_.mode == Mode::kPrompt && seen.causal && !kernel && program_.kernel_from == 0
                        ? runtime::AttentionAttrs::kUnfused
@@ -97,8 +96,9 @@ ValueId Layers::by_distance(const std::string& label, ValueId x, ValueId places,
                                         .dtype = numerics().activation});
 }
 
-ValueId Layers::clipped(const std::string& label, ValueId x, double limit) {
-  return limit > 0 ? graph_.add1(runtime::kClamp, label, {x}, runtime::ClampAttrs{.limit = limit}) : x;
+ValueId Layers::clipped(const std::string& label, ValueId x, double limit, bool above_only) {
+  if (limit <= 0) return x;
+  return graph_.add1(runtime::kClamp, label, {x}, runtime::ClampAttrs{.limit = limit, .above_only = above_only});
 }
 
 ValueId Layers::with_shared_part(const std::string& label, ValueId shared, ValueId x, std::int64_t heads) {
@@ -107,27 +107,33 @@ ValueId Layers::with_shared_part(const std::string& label, ValueId shared, Value
   return graph_.add1(runtime::kJoinColumns, label, {spread, x}, runtime::JoinAttrs{.blocks = heads});
 }
 
+runtime::ScoreTerm Layers::term(ValueId sinks) const {
+  if (sinks != runtime::kNoValue) return runtime::ScoreTerm::kSinks;
+  return slopes_ != runtime::kNoValue ? runtime::ScoreTerm::kSlopes : runtime::ScoreTerm::kNone;
+}
+
 void Layers::declare_slopes(const AttentionArch& arch, runtime::Kind kind) {
   if (arch.slopes.empty()) return;
   slopes_ = graph_.tensor("slopes", 1, arch.heads / program_.ranks, isa::Dtype::kFp32, kind);
 }
 
 ValueId Layers::cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
-                             const Caches& caches, std::int64_t window) {
+                             const Caches& caches, const Seen& seen) {
   qkv.insert(qkv.end(), {caches.keys, caches.values, at_});
   const std::int64_t rows = graph_.value(caches.keys).rows / program_.batch;
-  const bool windowed = window > 0 && window < program_.grown;
+  const bool windowed = seen.window > 0 && seen.window < program_.grown;
   if (windowed) qkv.push_back(rows < program_.grown ? slots_ : at_);
-  if (slopes_ != runtime::kNoValue) qkv.push_back(slopes_);
+  for (const ValueId more : {slopes_, seen.sinks})
+    if (more != runtime::kNoValue) qkv.push_back(more);
   return graph_.add(runtime::kCachedAttention, label, qkv,
                     runtime::CachedAttentionAttrs{.scale = arch.score_scale(),
                                                   .batch = program_.batch,
                                                   .seq = std::min(program_.cached, rows),
                                                   .heads = arch.heads / program_.ranks,
                                                   .kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks),
-                                                  .window = windowed ? window : 0,
+                                                  .window = windowed ? seen.window : 0,
                                                   .soft_cap = arch.soft_cap,
-                                                  .slopes = slopes_ != runtime::kNoValue,
+                                                  .term = term(seen.sinks),
                                                   .operand = numerics().operand})[0];
 }
 

@@ -196,14 +196,14 @@ ValueId Block::attention(ValueId h) {
   const ValueId bias =
       arch.places ? net_.place_scores(qkv, arch, inputs_.places, name(names.place_key), name(names.place_query))
                   : inputs_.bias;
-  const ValueId context = mode == Mode::kToken
-                              ? net_.cached_heads(label, qkv, arch, inputs_.caches, arch.window_of(number_))
-                              : net_.heads(label, qkv, arch,
-                                           {.queries = net_.program().length,
-                                            .causal = arch.causal,
-                                            .window = arch.causal ? arch.window_of(number_) : 0,
-                                            .mask = inputs_.mask,
-                                            .bias = bias});
+  const Seen seen{.queries = net_.program().length,
+                  .causal = arch.causal,
+                  .window = arch.causal ? arch.window_of(number_) : 0,
+                  .mask = inputs_.mask,
+                  .bias = bias,
+                  .sinks = arch.sinks ? net_.w(name(names.sinks)) : kNoValue};
+  const ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches, seen)
+                                               : net_.heads(label, qkv, arch, seen);
   if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);
   return net_.row_split("attention.output", context, name(names.out));
 }

@@ -58,8 +58,9 @@ struct Seen {
   std::int64_t queries = 0;  // per text
   bool causal = false;
   std::int64_t window = 0;
-  runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key
-  runtime::ValueId bias = runtime::kNoValue;  // of each head's scores
+  runtime::ValueId mask = runtime::kNoValue;   // added to the scores of each key
+  runtime::ValueId bias = runtime::kNoValue;   // of each head's scores
+  runtime::ValueId sinks = runtime::kNoValue;  // of each head
 };
 
 /// Keys and values of one layer, as tokens that follow read them.
@@ -156,8 +157,8 @@ class Layers {
 
   // ---- attention.cpp
 
-  /// x within a limit on both sides; of 0 x itself.
-  ValueId clipped(const std::string& label, ValueId x, double limit);
+  /// x within a limit on both sides, or below it; of 0 x itself.
+  ValueId clipped(const std::string& label, ValueId x, double limit, bool above_only = false);
   /// Each head's part of x behind the part that all heads share, and of the result.
   ValueId with_shared_part(const std::string& label, ValueId shared, ValueId x, std::int64_t heads);
 
@@ -167,15 +168,17 @@ class Layers {
   /// names are.
   ValueId place_scores(const std::vector<ValueId>& qkv, const AttentionArch& arch, const PlaceTable& table,
                        const std::string& key, const std::string& query);
-  /// As above, for a token, whose keys and values go to the caches. `window`: of the layer; 0: none.
+  /// As above, for a token, whose keys and values go to the caches.
   ValueId cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
-                       const Caches& caches, std::int64_t window = 0);
+                       const Caches& caches, const Seen& seen);
   /// The caches with a prompt's keys and values; of one that is longer than a cache with the rows that the host names
   /// in "kept" [batch * rows of a cache, 1].
   Caches filled(const std::string& label, const Caches& caches, ValueId keys, ValueId values);
 
   // ---- mlp.cpp
 
+  /// What `down` reads, of the products of a gated MLP's two first layers. `label`: of its parts.
+  ValueId gated(const std::string& label, ValueId gate, ValueId up, const MlpArch& arch);
   /// As row_split(). The names are those of the weights, with the layer's prefix.
   ValueId mlp(ValueId h, const MlpArch& arch, const MlpNames& names);
 
@@ -195,6 +198,8 @@ class Layers {
   ValueId class_loss(ValueId logits, std::int64_t rows, const LossNames& names = {});
 
  private:
+  /// The term of scores of slopes or these sinks.
+  runtime::ScoreTerm term(ValueId sinks) const;
   ValueId partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {});
   ValueId by_distance(const std::string& label, ValueId x, ValueId places, const AttentionArch& arch, bool turned);
   ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name);

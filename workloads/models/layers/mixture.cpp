@@ -28,8 +28,7 @@ ValueId Mixture::expert(ValueId rows, std::int64_t number, const std::string& pr
     return net_.linear(label, x, fmt::format("{}{}{}.{}", prefix, mixture_.prefix, number, name));
   };
   const ValueId up = linear("expert.up", rows, mixture_.up), gate = linear("expert.gate", rows, mixture_.gate);
-  const ValueId active = net_.active("expert.activation", gate, arch_.mlp.activation);
-  return linear("expert.down", net_.graph().add1(runtime::kMul, "expert.product", {active, up}), mixture_.down);
+  return linear("expert.down", net_.gated("expert", gate, up, arch_.mlp), mixture_.down);
 }
 
 /// The experts of this rank on the slots of all ranks.
@@ -94,7 +93,7 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
   const ValueId logits = net_.linear("router", h, prefix + mixture_.router, {.dtype = isa::Dtype::kFp32});
   const ValueId gates = graph.add1(runtime::kGates, "router.gates", choosing(logits, prefix), choice());
   const std::int64_t rows = net_.program().expert_block;
-  if (rows > 0 && graph.value(h).rows * mixture_.top_k >= rows)
+  if (rows > 0 && graph.value(h).rows * mixture_.top_k >= rows && !mixture_.bias)
     return with_shared(net_.times("experts.scale", in_blocks(h, gates, prefix), mixture_.scale), h, prefix);
   const std::int64_t all = net_.program().experts_read > 0 ? net_.program().experts_read : mixture_.experts;
   ValueId sum = runtime::kNoValue;
@@ -103,7 +102,12 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
       return fmt::format("{}{}{}.{}", prefix, mixture_.prefix, e, part);
     };
     const MlpNames names{.gate = name(mixture_.gate), .up = name(mixture_.up), .down = name(mixture_.down)};
-    std::vector<ValueId> in{net_.mlp(h, arch_.mlp, names), gates};
+    ValueId y = net_.mlp(h, arch_.mlp, names);
+    if (mixture_.bias && net_.program().split())  // which add up partial sums
+      y = net_.add(
+          "expert.down.bias", y,
+          net_.times("expert.down.share", net_.w(names.down + ".bias"), 1 / static_cast<double>(net_.program().ranks)));
+    std::vector<ValueId> in{y, gates};
     if (sum != runtime::kNoValue) in.push_back(sum);
     sum = graph.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
   }
