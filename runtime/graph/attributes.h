@@ -85,9 +85,18 @@ struct SkinnyAttrs {
 };
 
 /// For blocks of tokens, each of one expert.
+/// A gated MLP between its products: fn(slope * min(gate, limit)) / slope * (up within +-limit + shift); a limit of 0
+/// is none.
+struct GateAttrs {
+  isa::Fn fn = isa::Fn::kSilu;
+  double limit = 0, slope = 1, shift = 0;
+  bool operator==(const GateAttrs&) const = default;
+};
+
 struct ExpertBlocksAttrs {
   std::int64_t block = 0;  // rows
-  isa::Fn fn = isa::Fn::kSilu;
+  GateAttrs gate{};
+  bool biased = false;  // each expert's three weights have a bias behind them
   OptionalType dtype{}, operand{};
   bool operator==(const ExpertBlocksAttrs&) const = default;
 };
@@ -125,9 +134,9 @@ enum class ScoreTerm : std::uint8_t {
 struct AttentionAttrs {
   double scale = 1;  // of q k^T; 0: the last operand [1, 1] is data in its place, not with flash
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;
-  bool causal = false;         // a query sees no later keys
-  std::int64_t window = 0;     // with causal: it sees itself and the window - 1 before it; 0: all
-  bool flash = false;          // keeps one number per row instead of its probabilities
+  bool causal = false;      // a query sees no later keys
+  std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all
+  bool flash = false;       // keeps one number per row instead of its probabilities
   ScoreTerm term = ScoreTerm::kNone;
   double soft_cap = 0;         // scores s become soft_cap * tanh(s / soft_cap), before masks; 0: they do not
   std::int64_t tile_keys = 0;  // with flash: keys that are in SBUF at a time, a multiple of 512; 0: all

@@ -13,7 +13,8 @@ namespace {
 
 /// y[t] is the sum over all rows of blocks that name token t of its gate times its expert's output of x[t]; rows of
 /// block n have expert n mod E. Shapes: x [T, C], tokens [N * attrs.block, 1] int32, gates [T, E] fp32, then for each
-/// expert gate [C, I], up [C, I] and down [I, C], rows as blocked_row() says -> y [T, C]. A block names a token once;
+/// expert gate [C, I], up [C, I] and down [I, C], rows as blocked_row() says, with attrs.biased [1, I], [1, I] and [1,
+/// C] too -> y [T, C]. A block names a token once;
 /// of one that it names twice one row counts. Errors: Fault::kProgram for blocks of more than 512 rows. Source: NxD
 /// Inference, modules/moe/expert_mlps_v2.py, forward_blockwise; AWS's nki-library, bwmm_shard_on_H.py, a sequential
 /// loop whose iterations begin with a barrier of both cores: it gathers the rows of a block, transposes them square by
@@ -21,59 +22,75 @@ namespace {
 /// Lowering: as there.
 constexpr std::size_t kTokens = 1, kGateOf = 2, kFirstWeight = 3, kWeights = 3;  // operands; of an expert
 
+/// An expert's operands.
+std::size_t each_of(const ExpertBlocksAttrs& a) { return (a.biased ? 2 : 1) * kWeights; }
+
 struct ExpertSizes {
   std::int64_t tokens, cols, inner, experts, block, blocks;
 
   template <class RowsAndCols>  // of operand i
-  ExpertSizes(std::size_t inputs, std::int64_t rows_of_block, const RowsAndCols& of)
+  ExpertSizes(std::size_t inputs, const ExpertBlocksAttrs& a, const RowsAndCols& of)
       : tokens{of(0).first},
         cols{of(0).second},
         inner{of(kFirstWeight).second},
-        experts{static_cast<std::int64_t>((inputs - kFirstWeight) / kWeights)},
-        block{rows_of_block},
-        blocks{of(kTokens).first / rows_of_block} {}
+        experts{static_cast<std::int64_t>((inputs - kFirstWeight) / each_of(a))},
+        block{a.block},
+        blocks{of(kTokens).first / a.block} {}
 };
 ExpertSizes sizes_of(const Graph& g, const Node& n) {
-  return {n.in.size(), n.attrs.as<ExpertBlocksAttrs>().block, [&](std::size_t i) {
+  return {n.in.size(), n.attrs.as<ExpertBlocksAttrs>(), [&](std::size_t i) {
             return std::pair{g.value(n.in[i]).rows, g.value(n.in[i]).cols};
           }};
 }
 
 std::vector<Shape> expert_blocks_infer(const Contract& c) {
-  const std::int64_t block = c.node.attrs.as<ExpertBlocksAttrs>().block;
+  const auto& a = c.node.attrs.as<ExpertBlocksAttrs>();
+  const std::int64_t block = a.block;
   if (block < 1 || block > kChunk) c.fail("a block has no rows, or more than 512", "set block");
-  if (c.inputs() < kFirstWeight + kWeights || (c.inputs() - kFirstWeight) % kWeights != 0)
-    c.fail("an expert has not three weights", "give gate, up and down of each");
+  const std::size_t each = each_of(a);
+  if (c.inputs() < kFirstWeight + each || (c.inputs() - kFirstWeight) % each != 0)
+    c.fail("an expert has not three weights, or not as many biases", "give gate, up and down of each");
   const ExpertSizes n = sizes_of(c.graph, c.node);
   if (c.in(kTokens).rows % block != 0) c.fail("its last block is not whole", "give a token for each row");
   c.need(kTokens, n.blocks * block, 1, "tokens");
   c.need(kGateOf, n.tokens, n.experts, "gates");
   for (std::size_t i = kFirstWeight; i < c.inputs(); ++i) {
-    const bool down = (i - kFirstWeight) % kWeights == 2;
-    c.need(i, down ? n.inner : n.cols, down ? n.cols : n.inner, "weight");
+    const std::size_t nth = (i - kFirstWeight) % each;
+    const bool down = nth % kWeights == 2, bias = nth >= kWeights;
+    c.need(i, bias ? 1 : (down ? n.inner : n.cols), down ? n.cols : n.inner, bias ? "bias" : "weight");
   }
   return {{n.tokens, n.cols, c.result_type()}};
 }
 
+/// fn(slope * gate) / slope * (up + shift) of one row, within the limit.
+Tensor gated_row(const GateAttrs& a, Tensor gate, const Tensor& up) {
+  const auto limit = static_cast<float>(a.limit > 0 ? a.limit : INFINITY);
+  for (float& x : gate.data) x = static_cast<float>(a.slope) * std::min(x, limit);
+  Tensor out = kActivate.forward(ActivationAttrs{.fn = a.fn}, std::span{&gate, 1})[0];
+  for (std::size_t i = 0; i < out.data.size(); ++i)
+    out.data[i] *= static_cast<float>((std::clamp(up.data[i], -limit, limit) + a.shift) / a.slope);
+  return out;
+}
+
 Tensors expert_blocks_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<ExpertBlocksAttrs>();
-  const ExpertSizes n{in.size(), a.block, [&](std::size_t i) { return std::pair{in[i].rows, in[i].cols}; }};
+  const ExpertSizes n{in.size(), a, [&](std::size_t i) { return std::pair{in[i].rows, in[i].cols}; }};
   Tensor y(n.tokens, n.cols);
   for (std::int64_t r = 0; r < n.blocks * n.block; ++r) {
     const std::int64_t e = r / n.block % n.experts, t = static_cast<std::int64_t>(in[kTokens].at(r, 0));
-    const Tensor* weights = &in[kFirstWeight + static_cast<std::size_t>(e) * kWeights];
-    const auto product = [&](const Tensor& w, const float* row, std::int64_t column) {
-      double sum = 0;
+    const Tensor* weights = &in[kFirstWeight + static_cast<std::size_t>(e) * each_of(a)];
+    const auto product = [&](std::size_t which, const float* row, std::int64_t column) {
+      const Tensor& w = weights[which];
+      double sum = a.biased ? weights[kWeights + which].at(0, column) : 0;
       for (std::int64_t k = 0; k < w.rows; ++k)
         sum += static_cast<double>(row[k]) * w.at(blocked_row(k, w.rows), column);
       return sum;
     };
-    const Tensor gate = generate(1, n.inner, [&](auto, auto i) { return product(weights[0], in[0].row(t), i); });
-    Tensor inner = kActivate.forward(ActivationAttrs{.fn = a.fn}, std::span{&gate, 1})[0];
-    for (std::int64_t i = 0; i < n.inner; ++i)
-      inner.at(0, i) *= static_cast<float>(product(weights[1], in[0].row(t), i));
+    const Tensor gate = generate(1, n.inner, [&](auto, auto i) { return product(0, in[0].row(t), i); });
+    const Tensor up = generate(1, n.inner, [&](auto, auto i) { return product(1, in[0].row(t), i); });
+    const Tensor inner = gated_row(a.gate, gate, up);
     for (std::int64_t c = 0; c < n.cols; ++c)
-      y.at(t, c) += static_cast<float>(in[kGateOf].at(t, e) * product(weights[2], inner.row(0), c));
+      y.at(t, c) += static_cast<float>(in[kGateOf].at(t, e) * product(2, inner.row(0), c));
   }
   return {y};
 }
@@ -81,7 +98,11 @@ Tensors expert_blocks_forward(const Attrs& attrs, std::span<const Tensor> in) {
 class ExpertBlocks {
  public:
   ExpertBlocks(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, n_{sizes_of(e.graph(), node)}, type_{operand_type(e.graph(), node)} {}
+      : e_{e},
+        node_{node},
+        a_{node.attrs.as<ExpertBlocksAttrs>()},
+        n_{sizes_of(e.graph(), node)},
+        type_{operand_type(e.graph(), node)} {}
 
   void run() {
     const Value& out = e_.value(node_.out[0]);
@@ -107,16 +128,27 @@ class ExpertBlocks {
       names.push_back(e_.loaded(
           Dtype::kInt32, e_.hbm(node_.in[kTokens], block * n_.block + row, std::min(kPartitions, n_.block - row))));
     const Panels turned = turned_rows(names);
-    const Panels gate = product(turned, weight(expert, 0)), up = product(turned, weight(expert, 1));
+    const Panels gate = product(turned, expert, 0), up = product(turned, expert, 1);
     e_.label(fmt::format("{}.{}.out", node_.label, block));
     Panels inner;
     for (std::size_t i = 0; i < gate.size(); ++i) {
       const Tile active = e_.sbuf(Dtype::kFp32, gate[i].partitions, n_.block);
       inner.push_back(e_.sbuf(type_, gate[i].partitions, n_.block));
-      e_.activation(active, node_.attrs.as<ExpertBlocksAttrs>().fn, gate[i]);
+      limit(gate[i], up[i]);
+      e_.activation(active, a_.gate.fn, gate[i], static_cast<float>(a_.gate.slope));
       e_.tensor_tensor(inner.back(), active, Alu::kMul, up[i]);
     }
     add(names, inner, expert);
+  }
+
+  /// Both within the limit, and `up` as the activation is multiplied by it.
+  void limit(const Tile& gate, const Tile& up) {
+    const auto& [fn, limit, slope, shift] = a_.gate;
+    const auto most = static_cast<float>(limit);
+    if (limit > 0) e_.tensor_scalar(gate, gate, Alu::kMin, most);
+    if (limit > 0) e_.tensor_scalar(up, up, Alu::kMax, -most, Alu::kMin, most);
+    if (slope != 1 || shift != 0)
+      e_.tensor_scalar(up, up, Alu::kMul, static_cast<float>(1 / slope), Alu::kAdd, static_cast<float>(shift / slope));
   }
 
   Tile gathered(ValueId from, const Tile& names) {
@@ -142,9 +174,12 @@ class ExpertBlocks {
     return out;
   }
 
+  ValueId operand(std::int64_t expert, std::size_t which) const {
+    return node_.in[kFirstWeight + static_cast<std::size_t>(expert) * each_of(a_) + which];
+  }
   /// A weight of an expert, 128 rows of the mathematics in each panel.
   Panels weight(std::int64_t expert, std::size_t which) {
-    const ValueId v = node_.in[kFirstWeight + static_cast<std::size_t>(expert) * kWeights + which];
+    const ValueId v = operand(expert, which);
     const Value& w = e_.value(v);
     const std::int64_t whole = w.rows / kPartitions, rest = w.rows % kPartitions;
     Panels out;
@@ -160,15 +195,20 @@ class ExpertBlocks {
     return out;
   }
 
-  /// Columns of x w on the partitions, in fp32.
-  Panels product(const Panels& turned, const Panels& w) {
+  /// Columns of x w on the partitions, in fp32, and their biases.
+  Panels product(const Panels& turned, std::int64_t expert, std::size_t which) {
     Panels out;
+    const Panels w = weight(expert, which);
     for (std::int64_t first = 0; first < n_.inner; first += kPartitions) {
       const std::int64_t parts = std::min(kPartitions, n_.inner - first);
       const Tile sum = e_.psum(parts, n_.block);
       for (std::size_t i = 0; i < turned.size(); ++i) e_.matmul(sum, columns(w[i], first, parts), turned[i], i > 0);
       out.push_back(e_.sbuf(Dtype::kFp32, parts, n_.block));
-      e_.copy(out.back(), sum);
+      if (a_.biased)
+        e_.tensor_scalar(out.back(), sum, Alu::kAdd,
+                         e_.loaded(Dtype::kFp32, e_.hbm_flat(operand(expert, kWeights + which), first, parts, 1, 1)));
+      else
+        e_.copy(out.back(), sum);
     }
     return out;
   }
@@ -187,6 +227,8 @@ class ExpertBlocks {
         for (std::size_t i = 0; i < inner.size(); ++i)
           e_.matmul(sum, columns(inner[i], static_cast<std::int64_t>(t) * kPartitions, parts),
                     columns(down[i], c, width), i > 0);
+        if (a_.biased)
+          e_.tensor_tensor(sum, sum, Alu::kAdd, e_.broadcast(operand(expert, kWeights + 2), parts, c, width));
         e_.tensor_scalar(scaled, sum, Alu::kMul, gate);
         e_.tensor_tensor(columns(sums[t], c, width), columns(sums[t], c, width), Alu::kAdd, scaled);
       }
@@ -196,6 +238,7 @@ class ExpertBlocks {
 
   Emitter& e_;
   const Node& node_;
+  const ExpertBlocksAttrs& a_;
   const ExpertSizes n_;
   const Dtype type_;  // of TensorE's operands
 };

@@ -143,8 +143,13 @@ TEST(Gates, AreOfTheFirstAmongEquals) {
 TEST(ExpertBlocks, AddUpOverTheBlocksOfATokensExperts) {
   struct Case {
     std::int64_t tokens, cols, inner, block, blocks;
+    runtime::GateAttrs gate{};
+    bool biased = false;
   };
-  for (const auto& [tokens, cols, inner, block, blocks] : {Case{130, 200, 150, 70, 5}, {40, 256, 24, 40, 2}}) {
+  for (const auto& [tokens, cols, inner, block, blocks, gate, biased] :
+       {Case{130, 200, 150, 70, 5},
+        {40, 256, 24, 40, 2},
+        {130, 200, 150, 70, 5, {.limit = 0.7, .slope = 1.702, .shift = 1}, true}}) {
     Tensor names(blocks * block, 1);
     for (std::int64_t r = 0; r < names.rows; ++r)  // each once in a block
       names.at(r, 0) = static_cast<float>((r % block * 7 + r / block) % tokens);
@@ -152,8 +157,10 @@ TEST(ExpertBlocks, AddUpOverTheBlocksOfATokensExperts) {
     for (std::uint32_t e = 0; e < 3; ++e) {
       in.emplace_back(random_normal(cols, inner, 3 + e, 0.1)), in.emplace_back(random_normal(cols, inner, 6 + e, 0.1));
       in.emplace_back(random_normal(inner, cols, 9 + e, 0.1));
+      if (!biased) continue;
+      for (const std::int64_t size : {inner, inner, cols}) in.emplace_back(random_normal(1, size, 12 + e));
     }
-    const runtime::ExpertBlocksAttrs attrs{.block = block};
+    const runtime::ExpertBlocksAttrs attrs{.block = block, .gate = gate, .biased = biased};
     // Products of 200 terms in another order, through a function and a product: 64 ulps of a tenth of the largest.
     const double floor = largest(runtime::kExpertBlocks.forward(attrs, values(in))[0]) / 10;
     expect_reference(runtime::kExpertBlocks, in, attrs, {{.ulps = 64, .floor = floor}});

@@ -118,9 +118,11 @@ def a_decoder_relative(family, draw):
         still += still % 2
         changes |= {"head_dim": None, "kv_lora_rank": draw.randint(2, 40), "qk_nope_head_dim": still,
                     "qk_rope_head_dim": turned, "v_head_dim": draw.randint(1, still + turned)}
-    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo"):
+    if family == "gpt_oss":
+        changes["swiglu_limit"] = draw.choice([0.05, 0.3, 7.0])
+    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "gpt_oss"):
         count = draw.randint(2, 8)
-        changes |= {"num_local_experts" if family.startswith("granite") else "num_experts": count,
+        changes |= {"num_local_experts" if family.startswith(("granite", "gpt_oss")) else "num_experts": count,
                     "num_experts_per_tok": draw.randint(1, min(count, 3)),
                     "moe_intermediate_size": changes["intermediate_size"]}
     return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family in JOINT else shared

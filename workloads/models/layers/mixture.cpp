@@ -93,7 +93,7 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
   const ValueId logits = net_.linear("router", h, prefix + mixture_.router, {.dtype = isa::Dtype::kFp32});
   const ValueId gates = graph.add1(runtime::kGates, "router.gates", choosing(logits, prefix), choice());
   const std::int64_t rows = net_.program().expert_block;
-  if (rows > 0 && graph.value(h).rows * mixture_.top_k >= rows && !mixture_.bias)
+  if (rows > 0 && graph.value(h).rows * mixture_.top_k >= rows)
     return with_shared(net_.times("experts.scale", in_blocks(h, gates, prefix), mixture_.scale), h, prefix);
   const std::int64_t all = net_.program().experts_read > 0 ? net_.program().experts_read : mixture_.experts;
   ValueId sum = runtime::kNoValue;
@@ -103,10 +103,7 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
     };
     const MlpNames names{.gate = name(mixture_.gate), .up = name(mixture_.up), .down = name(mixture_.down)};
     ValueId y = net_.mlp(h, arch_.mlp, names);
-    if (mixture_.bias && net_.program().split())  // which add up partial sums
-      y = net_.add(
-          "expert.down.bias", y,
-          net_.times("expert.down.share", net_.w(names.down + ".bias"), 1 / static_cast<double>(net_.program().ranks)));
+    if (mixture_.bias && net_.program().split()) y = net_.add("expert.down.bias", y, share_of_bias(names.down));
     std::vector<ValueId> in{y, gates};
     if (sum != runtime::kNoValue) in.push_back(sum);
     sum = graph.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
@@ -121,12 +118,28 @@ ValueId Mixture::in_blocks(ValueId h, ValueId gates, const std::string& prefix) 
     blocks_ = graph.tensor("expert_blocks", expert_blocks(mixture_, graph.value(h).rows, rows) * rows, 1,
                            isa::Dtype::kInt32, runtime::Kind::kInput);
   std::vector<ValueId> in{h, blocks_, gates};
-  for (std::int64_t e = 0; e < mixture_.experts; ++e)
+  for (std::int64_t e = 0; e < mixture_.experts; ++e) {
+    const auto name = [&](const std::string& part) {
+      return fmt::format("{}{}{}.{}", prefix, mixture_.prefix, e, part);
+    };
     for (const std::string* part : {&mixture_.gate, &mixture_.up, &mixture_.down})
-      in.push_back(net_.w(fmt::format("{}{}{}.{}.weight", prefix, mixture_.prefix, e, *part)));
-  return graph.add1(
-      runtime::kExpertBlocks, "experts", in,
-      runtime::ExpertBlocksAttrs{.block = rows, .fn = arch_.mlp.activation, .operand = net_.numerics().operand});
+      in.push_back(net_.w(name(*part) + ".weight"));
+    if (!mixture_.bias) continue;
+    in.push_back(net_.w(name(mixture_.gate) + ".bias")), in.push_back(net_.w(name(mixture_.up) + ".bias"));
+    in.push_back(share_of_bias(name(mixture_.down)));
+  }
+  const MlpArch& mlp = arch_.mlp;
+  return graph.add1(runtime::kExpertBlocks, "experts", in,
+                    runtime::ExpertBlocksAttrs{
+                        .block = rows,
+                        .gate = {.fn = mlp.activation, .limit = mlp.limit, .slope = mlp.slope, .shift = mlp.shift},
+                        .biased = mixture_.bias,
+                        .operand = net_.numerics().operand});
+}
+
+/// Of the bias of a layer whose sums ranks add up.
+ValueId Mixture::share_of_bias(const std::string& name) {
+  return net_.times("expert.down.share", net_.w(name + ".bias"), 1 / static_cast<double>(net_.program().ranks));
 }
 
 runtime::RouteAttrs Mixture::choice() const {

@@ -58,6 +58,7 @@ class Mixture {
   ValueId with_shared(ValueId sum, ValueId h, const std::string& prefix);
   /// Blocks of tokens through their experts, which the host names.
   ValueId in_blocks(ValueId h, ValueId gates, const std::string& prefix);
+  ValueId share_of_bias(const std::string& name);
   ValueId over_ranks(const char* part, ValueId partial, const MixtureLoss& loss);
 
   Layers& net_;
