@@ -1,8 +1,12 @@
 // The relatives of Llama: PyTorch's trajectories under every kind of plan, their folders, their presets.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
+#include <string>
 
 #include "runtime/compiler/compile.h"
 #include "tests/target.h"
@@ -13,8 +17,10 @@
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/models/decoder/generation_graph.h"
 #include "workloads/models/presets.h"
+#include "workloads/step/optimizer_step.h"
 #include "workloads/training/recipe.h"
 #include "workloads/training/verify.h"
 
@@ -133,6 +139,25 @@ TEST(Recipes, EverySettingThatATrajectoryStatesIsRepeated) {
   expect_pytorch("gpt_lamb_tiny", {.name = "TP 2", .tensor = 2});
   expect_pytorch("gpt_lamb_tiny", {.name = "TP 2, PP 2, micro-batches", .tensor = 2, .pipeline = 2, .micro = 2});
   expect_pytorch("qwen2_recipe_tiny", {.name = "ZeRO-1 over DP 2, TP 2", .data = 2, .tensor = 2, .zero = true});
+}
+
+// Experts that a file has as one tensor have one norm; those with a tensor each have one each.
+TEST(Recipes, LambTakesExpertsAsAFileHasThem) {
+  const auto parts = [](const char* model) {
+    runtime::Graph graph{runtime::numerics("fp32")};
+    const auto specs = decoder_weights(read_config(golden(model)), Step{});
+    std::map<std::string, std::set<std::string>> out;  // by tensors of the file
+    const auto values = declare_weights(graph, specs, false);
+    const ParameterSets sets = parameter_sets(specs, values);
+    for (const WeightSpec& spec : specs)
+      if (const auto at = sets.parts.find(values.at(spec.name)); at != sets.parts.end())
+        out[at->second].insert(spec.name);
+    return out;
+  };
+  for (const char* name : {"gate_up_proj", "gate_up_proj_bias"})  // gates and ups of eight experts
+    EXPECT_EQ(parts("gpt_oss_tiny")[fmt::format("model.layers.1.mlp.experts.{}", name)].size(), 16U);
+  EXPECT_EQ(parts("granitemoe_tiny")["model.layers.0.block_sparse_moe.output_linear.weight"].size(), 8U);
+  for (const auto& [tensor, members] : parts("mixtral_tiny")) EXPECT_EQ(tensor.find("experts"), tensor.npos) << tensor;
 }
 
 TEST(Recipes, UnsupportedSettingsAreRefusedByName) {

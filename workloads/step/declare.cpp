@@ -39,7 +39,8 @@ ParameterSets parameter_sets(const std::vector<WeightSpec>& specs, const std::ma
   for (const WeightSpec& spec : specs) {
     const ValueId v = values.at(spec.name);
     if (spec.is_spared()) sets.spared.insert(v);
-    if (spec.stack > 0) continue;  // each on one rank, and a tensor of its own in the file
+    const bool apart = spec.stack > 0 && element_count(spec.pieces.front().shape) == element_count(spec.shape);
+    if (apart) continue;  // an expert on one rank, and a tensor of its own in the file
     if (!spec.pieces.empty())
       sets.parts[v] = spec.file_tensor();
     else if (!spec.fused.empty() || spec.split != TensorSplit::kNone)

@@ -109,7 +109,7 @@ def a_decoder_relative(family, draw):
         kinds = ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(layers)]
         changes |= {"sliding_window": draw.randint(2, seq + 3),
                     **({"layer_types": kinds} if family != "cohere2" else {}),
-                    **({"sliding_window_pattern": every} if not family.startswith("olmo3") else {})}
+                    **({"sliding_window_pattern": every} if not family.startswith(("olmo3", "gpt_oss")) else {})}
     if "n_routed_experts" in decoder_relatives.FAMILIES[family]:
         changes |= {"first_k_dense_replace": draw.randint(0, changes["num_hidden_layers"] - 1),
                     "moe_intermediate_size": upto(draw, 3, 60)}
@@ -123,8 +123,9 @@ def a_decoder_relative(family, draw):
     if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "gpt_oss"):
         count = draw.randint(2, 8)
         changes |= {"num_local_experts" if family.startswith(("granite", "gpt_oss")) else "num_experts": count,
-                    "num_experts_per_tok": draw.randint(1, min(count, 3)),
-                    "moe_intermediate_size": changes["intermediate_size"]}
+                    "num_experts_per_tok": draw.randint(1, min(count, 3))}
+    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo"):
+        changes["moe_intermediate_size"] = changes["intermediate_size"]
     return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family in JOINT else shared
 
 

@@ -62,7 +62,8 @@ void read_layer_types(const Keys& keys, LlamaConfig& c) {
   constexpr const char* kTypes = "layer_types";
   if (!keys.has(kTypes)) return;
   const json& list = keys.at(kTypes);
-  if (c.kind != LlamaKind::kGemma2 && !keys.has("sliding_window_pattern") && list.is_array() && c.sliding_window > 0)
+  const bool counted = dialect_of(c.kind).positions.pattern && keys.has("sliding_window_pattern");
+  if (c.kind != LlamaKind::kGemma2 && !counted && list.is_array() && c.sliding_window > 0)
     c.full_every = std::find(list.begin(), list.end(), json("full_attention")) - list.begin() + 1;
   require_pattern(keys, kTypes, c.num_hidden_layers, c.sliding_window > 0 ? c.full_every : 1,
                   {"sliding_attention", "full_attention"});
