@@ -74,6 +74,18 @@ View kernel_of(const View& kernel, const ConvolutionDims& c) {
   return transposed(kernel, order);
 }
 
+/// A kernel whose strides are negative is the one in memory with the places of its window reversed: frameworks turn the
+/// kernel of a gradient and of a transposed convolution.
+View forwards(View kernel, WindowDims& w) {
+  for (std::size_t s = 0; s < w.size.size(); ++s) {
+    if (kernel.strides[s] >= 0) continue;
+    kernel.first += (kernel.dims[s] - 1) * kernel.strides[s];
+    kernel.strides[s] = -kernel.strides[s];
+    w.reversed[s] = !w.reversed[s];
+  }
+  return kernel;
+}
+
 /// The part of a dimension that group g of several has.
 View part_of(const View& view, std::size_t d, std::int64_t g, std::int64_t groups) {
   View out = view;
@@ -253,7 +265,7 @@ void convolution(Lowerer& l) {
   for (const std::int64_t d : c.output_spatial) places.push_back(l.type_out().dims[index_of(d)]);
   View kernel = l.in(1);
   if (kernel.is_number()) kernel = dense_view(l.matrix(kernel), kernel.dims, kernel.dtype);
-  kernel = kernel_of(kernel, c);
+  kernel = forwards(kernel_of(kernel, c), w);
   const View input = cropped(l.in(0), c, w);
   const View out = side_by_side(l, parts_of(l, {input, kernel, c, w, places}));
   Dims order(out.dims.size());

@@ -1,6 +1,8 @@
 // Convolutions of pictures of which each row's pixels follow each other in memory.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "runtime/compiler/row_tiler.h"
@@ -43,10 +45,10 @@ Tensors convolution_forward(const Attrs& attrs, std::span<const Tensor> in) {
   })};
 }
 
-double convolution_flops(const Graph& g, const Node& n) {
+double convolution_flops(const Graph&, const Node& n) {
   const auto& a = n.attrs.as<ConvolutionAttrs>();
-  return 2.0 * static_cast<double>(g.value(n.out[0]).elements()) * static_cast<double>(a.x.features) *
-         static_cast<double>(a.x.taps());
+  const std::int64_t pairs = pairs_of(a.x.rows, Gaps::kLeftOut) * pairs_of(a.x.cols, Gaps::kLeftOut);
+  return 2.0 * static_cast<double>(a.outputs * a.x.count * a.x.features) * static_cast<double>(pairs);
 }
 
 using Panels = RowTiler::Panels;
@@ -61,7 +63,7 @@ class Convolution {
         type_{operand_type(e_.graph(), node)},
         packed_{packing(e_, a_.x, a_.outputs, type_)},
         taps_{taps(a_.x, packed_)},
-        pictures_{e_, node.in[1], a_.x, {.type = type_, .packed = packed_}} {}
+        pictures_{e_, node.in[1], a_.x, {.type = type_, .packed = packed_, .gaps = Gaps::kLeftOut}} {}
 
   void run() {
     const auto [first, count] = r_.block();
@@ -74,7 +76,7 @@ class Convolution {
       const auto end = shared.begin() + static_cast<std::ptrdiff_t>(picture_panels());
       return sums(whole, whole, {shared.begin(), end}, kernels);
     }
-    for (const PictureBlock& band : bands(a_.x, type_, r_.budgets().resident_weights / 2))
+    for (const PictureBlock& band : bands(a_.x, type_, r_.budgets().resident_weights / 2, Gaps::kLeftOut))
       sums(whole, band, pictures_.load(band), kernels);
   }
 
@@ -88,14 +90,30 @@ class Convolution {
         r_.at(first + static_cast<std::int64_t>(t));
         e_.label(node_.label);
         const Tile sum = e_.psum(r_.parts(), piece.size());
-        std::size_t k = 0;
-        for (const Tile& panel : pictures)
-          for (const Tap& tap : taps_) {
-            const Tile& stationary = kernels[t][k];
-            e_.matmul(sum, stationary, pictures_.shifted(panel, band, piece, tap, stationary.partitions), k > 0);
-            ++k;
-          }
+        add_up(sum, band, piece, pictures, kernels[t]);
         r_.take_chunk(node_, {piece.first_column(whole), piece.size()}, sum, 1);
+      }
+  }
+
+  /// Where the gaps between pixels are left out, the steps over the window add to different places of the sum.
+  void add_up(const Tile& sum, const PictureBlock& band, const PictureBlock& piece, const Panels& pictures,
+              const Panels& kernels) {
+    std::vector<std::optional<Tile>> parts;  // of the sum, one for each step
+    std::set<std::int64_t> begun;            // by the offset of their first place
+    std::int64_t places = 0;
+    for (const Tap& tap : taps_) {
+      const std::optional<Tile>& part = parts.emplace_back(pictures_.reached(sum, piece, tap));
+      if (part && begun.insert(part->offset).second) places += part->cols();
+    }
+    if (places < piece.size()) e_.fill(sum, 0);
+    begun.clear();
+    std::size_t k = 0;
+    for (const Tile& panel : pictures)
+      for (std::size_t i = 0; i < taps_.size(); ++i) {
+        const Tile& stationary = kernels[k++];
+        if (!parts[i]) continue;
+        e_.matmul(*parts[i], stationary, pictures_.shifted(panel, band, piece, taps_[i], stationary.partitions),
+                  !begun.insert(parts[i]->offset).second);
       }
   }
 
@@ -215,7 +233,7 @@ void convolution_lower(RowTiler& r, const Node& node) { Convolution{r, node}.run
 
 std::int64_t whole_picture_bytes(const Graph& g, const Node& n) {
   const auto& a = n.attrs.as<ConvolutionAttrs>();
-  return picture_bytes(a.x, operand_type(g, n), whole_of(a.x));
+  return picture_bytes(a.x, operand_type(g, n), whole_of(a.x), Gaps::kLeftOut);
 }
 
 std::int64_t window_panel_bytes(const Graph& g, const Node& n) {

@@ -4,45 +4,31 @@
 
 #include "isa/cost.h"
 #include "runtime/compiler/budgets.h"
+#include "runtime/ops/tile_axes.h"
 
 namespace runtime {
 namespace {
-
-/// A free axis of a tile that may turn out to be none.
-struct Free {
-  std::int64_t step = 1, size = 1;
-};
-
-/// `tile` with these free axes, outermost first: those of one element go, and neighbours that follow each other join.
-Tile with_axes(Tile tile, std::initializer_list<Free> axes) {
-  std::vector<Free> kept;
-  for (const Free& axis : axes) {
-    if (axis.size == 1) continue;
-    if (!kept.empty() && kept.back().step == axis.step * axis.size)
-      kept.back() = {axis.step, kept.back().size * axis.size};
-    else
-      kept.push_back(axis);
-  }
-  if (kept.empty()) kept.push_back({});
-  tile.rank = static_cast<std::uint8_t>(kept.size());
-  for (std::size_t d = 0; d < kept.size(); ++d)
-    tile.free[d] = {.step = static_cast<std::int32_t>(kept[d].step), .size = static_cast<std::uint32_t>(kept[d].size)};
-  return tile;
-}
-
-Tile moved_by(Tile tile, std::int64_t elements) {
-  tile.offset += elements * isa::size_of(tile.dtype);
-  return tile;
-}
 
 /// Rows of a picture that no place of the window looks at twice need not be in the tile.
 bool skips(const WindowAxis& axis) { return axis.window == 1 && axis.apart == 1; }
 std::int64_t stride_in_tile(const WindowAxis& axis, bool is_row) { return is_row && skips(axis) ? 1 : axis.stride; }
 
-std::int64_t extent_of(const WindowAxis& axis, std::int64_t places, std::int64_t packed, bool is_row) {
+/// Whether pixels are side by side in the tile, although zeros are between them: each step over the window then adds
+/// to every so many places of the result.
+bool leaves_gaps(const WindowAxis& axis, Gaps gaps) {
+  return gaps == Gaps::kLeftOut && axis.apart > 1 && axis.stride == 1;
+}
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
+
+std::int64_t extent_of(const WindowAxis& axis, std::int64_t places, std::int64_t packed, bool is_row, Gaps gaps) {
   const std::int64_t last = (axis.window - 1) / packed * packed;
+  if (leaves_gaps(axis, gaps)) return (places - 1 + last * axis.dilation) / axis.apart + 1;
   return (places - 1) * stride_in_tile(axis, is_row) + last * axis.dilation + 1;
 }
+
+/// The first pixel, or place of one beside the picture, at or behind which a band looks.
+std::int64_t first_seen(const WindowAxis& axis, std::int64_t place) { return -floor_div(axis.low - place, axis.apart); }
 
 std::vector<Span> cut(Span all, std::int64_t most) {
   const std::int64_t parts = ceil_div(all.size, most), size = ceil_div(all.size, parts);
@@ -59,6 +45,16 @@ std::optional<std::int64_t> pixel_of(const WindowAxis& axis, std::int64_t place,
   const std::int64_t at = place * axis.stride + k * axis.dilation - axis.low;
   if (at < 0 || at % axis.apart != 0 || at / axis.apart >= axis.size) return {};
   return at / axis.apart;
+}
+
+std::int64_t pairs_of(const WindowAxis& axis, Gaps gaps) {
+  if (!leaves_gaps(axis, gaps)) return axis.places * axis.window;
+  std::int64_t pairs = 0;
+  for (std::int64_t k = 0; k < axis.window; ++k) {
+    const std::int64_t before = k * axis.dilation - axis.low;
+    pairs += floor_div(before + axis.places - 1, axis.apart) - floor_div(before - 1, axis.apart);
+  }
+  return pairs;
 }
 
 std::int64_t last_element(const Pictures& x) {
@@ -115,21 +111,21 @@ std::vector<PictureBlock> pieces_of(const PictureBlock& block, std::int64_t most
   return out;
 }
 
-std::int64_t picture_bytes(const Pictures& x, Dtype type, const PictureBlock& block) {
-  return ceil_div(x.features, kPartitions) * block.pictures.size * extent_of(x.rows, block.rows.size, 1, true) *
-         extent_of(x.cols, block.cols.size, 1, false) * isa::size_of(type);
+std::int64_t picture_bytes(const Pictures& x, Dtype type, const PictureBlock& block, Gaps gaps) {
+  return ceil_div(x.features, kPartitions) * block.pictures.size * extent_of(x.rows, block.rows.size, 1, true, gaps) *
+         extent_of(x.cols, block.cols.size, 1, false, gaps) * isa::size_of(type);
 }
 
-std::vector<PictureBlock> bands(const Pictures& x, Dtype type, std::int64_t most_bytes) {
+std::vector<PictureBlock> bands(const Pictures& x, Dtype type, std::int64_t most_bytes, Gaps gaps) {
   const Span pictures{0, x.count}, rows{0, x.rows.places}, cols{0, x.cols.places};
-  const std::int64_t picture = picture_bytes(x, type, {{0, 1}, rows, cols});
+  const std::int64_t picture = picture_bytes(x, type, {{0, 1}, rows, cols}, gaps);
   std::vector<PictureBlock> out;
   if (picture <= most_bytes) {
     for (const Span& some : cut(pictures, most_bytes / picture)) out.push_back({some, rows, cols});
     return out;
   }
   std::int64_t high = rows.size;
-  while (high > 1 && picture_bytes(x, type, {{0, 1}, {0, high}, cols}) > most_bytes) --high;
+  while (high > 1 && picture_bytes(x, type, {{0, 1}, {0, high}, cols}, gaps) > most_bytes) --high;
   for (std::int64_t b = 0; b < x.count; ++b)
     for (const Span& some : cut(rows, high)) out.push_back({{b, 1}, some, cols});
   return out;
@@ -145,8 +141,8 @@ Tile rows_of(Tile tile, std::int64_t start, std::int64_t count) {
 
 std::vector<Tile> PictureTiles::load(const PictureBlock& band) {
   if (packed_.count() > 1) {
-    const std::int64_t size = band.pictures.size * extent_of(x_.rows, band.rows.size, packed_.rows, true) *
-                              extent_of(x_.cols, band.cols.size, packed_.cols, false);
+    const std::int64_t size = band.pictures.size * extent_of(x_.rows, band.rows.size, packed_.rows, true, gaps_) *
+                              extent_of(x_.cols, band.cols.size, packed_.cols, false, gaps_);
     const Tile tile = e_.sbuf(type_, packed_.count() * x_.features, size);
     load_packed(tile, band);
     return {tile};
@@ -180,7 +176,13 @@ Tile PictureTiles::load(const PictureBlock& band, Span features) {
 PictureTiles::Cover PictureTiles::cover(const WindowAxis& axis, Span places, std::int64_t packed,
                                         std::int64_t shift) const {
   const bool is_row = &axis == &x_.rows;
-  Cover out{.step = axis.apart, .extent = extent_of(axis, places.size, packed, is_row)};
+  Cover out{.step = axis.apart, .extent = extent_of(axis, places.size, packed, is_row, gaps_)};
+  if (leaves_gaps(axis, gaps_)) {
+    const std::int64_t origin = first_seen(axis, places.begin);
+    out.step = 1, out.first = std::max<std::int64_t>(origin, 0), out.at = std::min(out.first - origin, out.extent);
+    out.count = std::clamp<std::int64_t>(axis.size - out.first, 0, out.extent - out.at);
+    return out;
+  }
   const std::int64_t origin = places.begin * axis.stride - axis.low + shift * axis.dilation;
   if (is_row && skips(axis) && axis.stride > 1) {  // every so many rows, the first of them at `at`
     const std::int64_t before = origin < 0 ? ceil_div(-origin, axis.stride) : 0;
@@ -303,53 +305,40 @@ void PictureTiles::load_packed(const Tile& tile, const PictureBlock& band) {
   }
 }
 
+PictureTiles::Reach PictureTiles::reach(const WindowAxis& axis, Span band, Span piece, std::int64_t tap) const {
+  const std::int64_t dilated = tap * axis.dilation;
+  if (!leaves_gaps(axis, gaps_)) {
+    const std::int64_t step = stride_in_tile(axis, &axis == &x_.rows);
+    return {.count = piece.size, .pixel = (piece.begin - band.begin) * step + dilated, .pixel_step = step};
+  }
+  const std::int64_t before = piece.begin + dilated - axis.low;  // from a pixel to the piece's first place
+  const std::int64_t pixel = -floor_div(-before, axis.apart), first = pixel * axis.apart - before;
+  return {.first = first,
+          .count = first < piece.size ? ceil_div(piece.size - first, axis.apart) : 0,
+          .step = axis.apart,
+          .pixel = pixel - first_seen(axis, band.begin)};
+}
+
 Tile PictureTiles::shifted(const Tile& tile, const PictureBlock& band, const PictureBlock& piece, const Tap& tap,
                            std::int64_t partitions_in_use) const {
-  const std::int64_t width = extent_of(x_.cols, band.cols.size, packed_.cols, false);
-  const std::int64_t picture = extent_of(x_.rows, band.rows.size, packed_.rows, true) * width;
-  const std::int64_t down = stride_in_tile(x_.rows, true), right = stride_in_tile(x_.cols, false);
-  const std::int64_t row = (piece.rows.begin - band.rows.begin) * down + tap.row * x_.rows.dilation;
-  const std::int64_t col = (piece.cols.begin - band.cols.begin) * right + tap.col * x_.cols.dilation;
-  const std::int64_t at = (piece.pictures.begin - band.pictures.begin) * picture + row * width + col;
-  return with_axes(partitions(moved_by(tile, at), partitions_in_use),
-                   {{picture, piece.pictures.size}, {width * down, piece.rows.size}, {right, piece.cols.size}});
+  const std::int64_t width = extent_of(x_.cols, band.cols.size, packed_.cols, false, gaps_);
+  const std::int64_t picture = extent_of(x_.rows, band.rows.size, packed_.rows, true, gaps_) * width;
+  const Reach rows = reach(x_.rows, band.rows, piece.rows, tap.row),
+              cols = reach(x_.cols, band.cols, piece.cols, tap.col);
+  const std::int64_t at = (piece.pictures.begin - band.pictures.begin) * picture + rows.pixel * width + cols.pixel;
+  return with_axes(
+      partitions(moved_by(tile, at), partitions_in_use),
+      {{picture, piece.pictures.size}, {width * rows.pixel_step, rows.count}, {cols.pixel_step, cols.count}});
 }
 
-// ---- kernels
-
-std::array<KernelAxes::Placed, 3> KernelAxes::placed(Axis axis) const {
-  const bool features = axis == kFeatures;
-  std::array<Placed, 3> out{Placed{a_.x.rows.window, a_.x.rows.w_step, 1},
-                            Placed{a_.x.cols.window, a_.x.cols.w_step, 1},
-                            Placed{features ? features_ : outputs_, features ? a_.w_feature : a_.w_output, 1}};
-  std::array<std::size_t, 3> order{0, 1, 2};
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return out[i].memory; });
-  std::int64_t step = 1;
-  for (const std::size_t i : order) out[i].chip = step, step *= out[i].size;
-  return out;
-}
-
-Tile KernelAxes::in_hbm(Tile tile, std::int64_t partitions_in_use, std::int64_t step, Axis axis) const {
-  std::array<Placed, 3> axes = placed(axis);
-  std::ranges::stable_sort(axes, std::greater{}, &Placed::chip);
-  tile.partitions = static_cast<std::int32_t>(partitions_in_use);
-  tile.pstep = step * isa::size_of(tile.dtype);
-  return with_axes(tile,
-                   {{axes[0].memory, axes[0].size}, {axes[1].memory, axes[1].size}, {axes[2].memory, axes[2].size}});
-}
-
-Tile KernelAxes::features_of(const Tile& rows, const Tap& tap, Span features) const {
-  const auto [down, right, feature] = placed(kFeatures);
-  const std::int64_t at =
-      a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip + features.begin * feature.chip;
-  return with_axes(moved_by(rows, at), {{down.chip, tap.rows}, {right.chip, tap.cols}, {feature.chip, features.size}});
-}
-
-Tile KernelAxes::outputs_of(const Tile& rows, const Tap& tap, Span outputs) const {
-  const auto [down, right, output] = placed(kOutputs);
-  const std::int64_t at =
-      a_.x.rows.place(tap.row) * down.chip + a_.x.cols.place(tap.col) * right.chip + outputs.begin * output.chip;
-  return with_axes(moved_by(rows, at), {{output.chip, outputs.size}});
+std::optional<Tile> PictureTiles::reached(const Tile& sum, const PictureBlock& piece, const Tap& tap) const {
+  const Reach rows = reach(x_.rows, piece.rows, piece.rows, tap.row),
+              cols = reach(x_.cols, piece.cols, piece.cols, tap.col);
+  if (rows.count == 0 || cols.count == 0) return {};
+  const std::int64_t width = piece.cols.size;
+  return with_axes(
+      moved_by(sum, rows.first * width + cols.first),
+      {{piece.rows.size * width, piece.pictures.size}, {width * rows.step, rows.count}, {cols.step, cols.count}});
 }
 
 }  // namespace runtime

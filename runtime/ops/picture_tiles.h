@@ -38,10 +38,14 @@ struct PictureBlock {
 
 /// `block` in parts of adjacent columns, `most` at most, of nearly the same size.
 std::vector<PictureBlock> pieces_of(const PictureBlock& block, std::int64_t most);
+/// Whether the zeros between the pixels of a picture are in its tile.
+enum class Gaps : std::uint8_t { kFilled, kLeftOut };
+/// How many pairs of a place of the result and one of the window TensorE multiplies along an axis.
+std::int64_t pairs_of(const WindowAxis& axis, Gaps gaps);
 /// Bytes of a partition for the pixels that a part of the result looks at, of all features.
-std::int64_t picture_bytes(const Pictures& x, Dtype type, const PictureBlock& block);
+std::int64_t picture_bytes(const Pictures& x, Dtype type, const PictureBlock& block, Gaps gaps = Gaps::kFilled);
 /// The result in parts whose pixels take so many bytes of a partition, if a row of the result does.
-std::vector<PictureBlock> bands(const Pictures& x, Dtype type, std::int64_t most_bytes);
+std::vector<PictureBlock> bands(const Pictures& x, Dtype type, std::int64_t most_bytes, Gaps gaps = Gaps::kFilled);
 /// All of the result.
 PictureBlock whole_of(const Pictures& x);
 /// The pixel of an axis that place `k` of the window at `place` looks at, if there is one.
@@ -62,9 +66,10 @@ class PictureTiles {
     Dtype type = Dtype::kFp32;
     Packing packed{};
     float border = 0;
+    Gaps gaps = Gaps::kFilled;
   };
   PictureTiles(Emitter& e, ValueId source, const Pictures& x, const Form& form)
-      : e_{e}, source_{source}, x_{x}, packed_{form.packed}, type_{form.type}, border_{form.border} {}
+      : e_{e}, source_{source}, x_{x}, packed_{form.packed}, type_{form.type}, border_{form.border}, gaps_{form.gaps} {}
 
   /// The pixels that the part `band` of the result looks at.
   std::vector<Tile> load(const PictureBlock& band);
@@ -73,6 +78,9 @@ class PictureTiles {
   /// The moving operand of one step over the window for a piece of the band: the first `partitions` of a tile.
   Tile shifted(const Tile& tile, const PictureBlock& band, const PictureBlock& piece, const Tap& tap,
                std::int64_t partitions) const;
+  /// The places of a piece that the step adds to, of `sum`, which has them all; none: no pixel is there for it. Where
+  /// gaps are left out, they are every so many ones.
+  std::optional<Tile> reached(const Tile& sum, const PictureBlock& piece, const Tap& tap) const;
 
  private:
   /// The pixels of one axis that are there, and where they are in a tile.
@@ -83,6 +91,12 @@ class PictureTiles {
     bool whole() const { return at == 0 && step == 1 && count == extent; }
   };
   Cover cover(const WindowAxis& axis, Span places, std::int64_t packed, std::int64_t shift) const;
+  /// Places of the result along an axis to which a step of the window adds, and the pixel in a tile where they begin.
+  struct Reach {
+    std::int64_t first = 0, count = 0, step = 1;  // of the places, counted from the piece's begin
+    std::int64_t pixel = 0, pixel_step = 1;
+  };
+  Reach reach(const WindowAxis& axis, Span band, Span piece, std::int64_t tap) const;
   Tile pixels(Span features, const PictureBlock& band, const Cover& rows, const Cover& cols) const;
   /// The same of a tile in which an earlier group of the block has left these features; none: it has not.
   std::optional<Tile> kept_pixels(Span features, const PictureBlock& band, const Cover& rows, const Cover& cols) const;
@@ -100,6 +114,7 @@ class PictureTiles {
   const Packing packed_;
   const Dtype type_;
   const float border_;
+  const Gaps gaps_;
 };
 
 /// Partitions [start, start + count) of a tile.

@@ -1,5 +1,6 @@
 """PyTorch's database of operators on the simulated device against the CPU, over all samples of each in fp32:
-`python3 -m trnsim.torch --numeric torch_ops.py [--gradients] [--part I/N] [--only NAME] [--list FILE]`."""
+`python3 -m trnsim.torch --numeric torch_ops.py [--gradients] [--part I/N] [--only NAME,...] [--samples N]
+[--list FILE]`. `torch_ops_left.txt` has those that do not agree, with their reasons."""
 import argparse
 import collections
 import itertools
@@ -21,8 +22,6 @@ if "expecttest" not in sys.modules:  # the database's module asks for it, its sa
         sys.modules["expecttest"].TestCase = unittest.TestCase
         sys.modules["expecttest"].ACCEPT = True
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
-
-MOST_SAMPLES = 60
 
 
 def moved(item, to):
@@ -86,9 +85,9 @@ def full_name(op):
     return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
 
 
-def judged(op, grads):
+def judged(op, grads, most_samples):
     """("right", samples), or ("wrong" or "refused", why)."""
-    samples = itertools.islice(op.sample_inputs("cpu", torch.float32, requires_grad=grads), MOST_SAMPLES)
+    samples = itertools.islice(op.sample_inputs("cpu", torch.float32, requires_grad=grads), most_samples)
     count = 0
     for sample in samples:
         try:
@@ -110,14 +109,14 @@ def judged(op, grads):
     return ("right", count) if count else ("none", "no sample that has a result")
 
 
-def apart(op, grads, seconds=40):
+def apart(op, grads, most_samples):
     """judged() in a process of its own: one operator may end it, and keeps no memory."""
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(seconds)
+        signal.alarm(40 if most_samples <= 60 else 900)
         try:
-            words = judged(op, grads)
+            words = judged(op, grads, most_samples)
         except BaseException as error:  # noqa
             words = ("refused", f"{type(error).__name__}: {error}")
         os.write(into, "\t".join(str(w) for w in words).encode()[:4000])
@@ -135,17 +134,19 @@ def main():
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--only", default="")
     parser.add_argument("--list", default="")
+    parser.add_argument("--samples", type=int, default=60, help="of an operator at most; 42 have more than 60")
     parser.add_argument("--seconds", type=float, default=1e9)
     given = parser.parse_args()
     part, parts = (int(x) for x in given.part.split("/"))
     warnings.simplefilter("ignore")
     found, begin, lines = collections.Counter(), time.time(), []
     wanted = [op for op in op_db if torch.float32 in op.dtypes and (op.supports_autograd or not given.gradients)]
-    wanted = [op for op in wanted if not given.only or full_name(op) == given.only or op.name == given.only]
+    only = set(given.only.split(",")) if given.only else set()
+    wanted = [op for op in wanted if not only or only & {op.name, full_name(op)}]
     for op in wanted[part::parts]:
         if time.time() - begin > given.seconds:
             break
-        verdict, why = apart(op, given.gradients)
+        verdict, why = apart(op, given.gradients, given.samples)
         found[verdict] += 1
         lines.append(f"{verdict:<8} {full_name(op)}: {why}")
         if given.list:

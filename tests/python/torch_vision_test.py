@@ -19,10 +19,13 @@ try:
 except ImportError:
     torchvision = None
 
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "torch"
 SCRIPT = """
 import sys
 import torch
 import torchvision
+sys.path.insert(0, EXAMPLES)
+from unet import UNet
 name, statistics = sys.argv[1:]
 batch = statistics == "batch"
 count, side = (8, 64) if batch else (2, 32)
@@ -30,7 +33,8 @@ def make():
     torch.manual_seed(0)
     sizes = {"image_size": 32} if name.startswith("vit") else {}
     sizes |= {"dropout": 0.0} if batch else {}
-    model = getattr(torchvision.models, name)(num_classes=10, **sizes)
+    unet = name == "unet"
+    model = UNet(10, (5, 8, 11)) if unet else getattr(torchvision.models, name)(num_classes=10, **sizes)
     if batch:
         for parent in list(model.modules()):
             for key, child in list(parent.named_children()):
@@ -47,6 +51,7 @@ def step(device):
     model = make().to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     out = model(x.to(device))
+    out = out.mean((2, 3)) if out.dim() == 4 else out
     torch.nn.functional.cross_entropy(out, (torch.arange(count) * 6 + 1).remainder(10).to(device)).backward()
     gradients = [p.grad.detach().cpu() for p in model.parameters()]
     optimizer.step()
@@ -63,7 +68,7 @@ class Models(unittest.TestCase):
     def check(self, name, statistics="running"):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
-            path.write_text(SCRIPT)
+            path.write_text(SCRIPT.replace("EXAMPLES", repr(str(EXAMPLES))))
             done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", str(path), name, statistics])
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         self.assertRegex(done.stderr, r"computed by +the simulated instructions\n")
@@ -83,6 +88,12 @@ class Models(unittest.TestCase):
 
     def test_mobilenet_v2(self):
         self.check("mobilenet_v2")
+
+    def test_unet(self):
+        self.check("unet")
+
+    def test_unet_with_statistics_of_the_batch(self):
+        self.check("unet", "batch")
 
     def test_mobilenet_v2_with_statistics_of_the_batch(self):
         self.check("mobilenet_v2", "batch")

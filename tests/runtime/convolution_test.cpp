@@ -82,6 +82,33 @@ TEST(Convolution, DilatedWindowsAndPictures) {
                            6));
 }
 
+/// Pixels with zeros between them, of which TensorE sees none: each place of the window adds to places of its own.
+TEST(Convolution, GapsBetweenPixelsAreLeftOut) {
+  const auto twice = [](std::int64_t size, std::int64_t window, std::int64_t low, std::int64_t high) {
+    return axis({.size = size, .window = window, .apart = 2, .low = low}, high);
+  };
+  expect_right(convolution(pictures(2, 140, twice(7, 2, 1, 1), twice(6, 2, 1, 1)), 9));
+  expect_right(convolution(pictures(1, 5, twice(40, 4, 2, 2), twice(41, 3, 1, 2)), 7));
+  // fewer places of the window than gaps: some places see no pixel
+  expect_right(
+      convolution(pictures(2, 3, axis({.size = 5, .window = 1, .apart = 3, .low = 0}, 2), twice(6, 1, 0, 1)), 4));
+  expect_right(convolution(pictures(2, 3, axis({.size = 5, .window = 3, .dilation = 2, .apart = 2, .low = 3}, 1),
+                                    axis({.size = 6, .window = 2, .dilation = 3, .apart = 2, .low = 5}, 4)),
+                           4));
+  expect_right(convolution(pictures(1, 3, axis({.size = 9, .window = 3, .stride = 2, .apart = 3, .low = 1}, 1),
+                                    axis({.size = 8, .window = 3, .stride = 1, .apart = 3, .low = 0})),
+                           4));
+}
+
+TEST(Convolution, GapsOfPicturesThatPassInBands) {
+  const auto a = convolution(pictures(1, 130, axis({.size = 100, .window = 3, .apart = 2, .low = 1}, 1),
+                                      axis({.size = 150, .window = 4, .apart = 2, .low = 2}, 1)),
+                             3);
+  ASSERT_GT(runtime::picture_bytes(a.x, Dtype::kFp32, runtime::whole_of(a.x)),
+            3 * runtime::picture_bytes(a.x, Dtype::kFp32, runtime::whole_of(a.x), runtime::Gaps::kLeftOut));
+  expect_right(a);
+}
+
 TEST(Convolution, ReversedKernelsWhoseOutputsAreNearerThanFeatures) {
   ConvolutionAttrs a = convolution(pictures(2, 130, axis(7, 3, 1, 1), axis(6, 2, 1, 0)), 9);
   a.x.rows.reversed = true;
