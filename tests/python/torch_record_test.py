@@ -1,5 +1,7 @@
 """The compiled recorder and Python's record the same graphs: steps that Python recorded are no new programs for it."""
+import gc
 import os
+import sys
 import tempfile
 import threading
 import unittest
@@ -77,6 +79,18 @@ class Records(unittest.TestCase):
             thread.start()
             thread.join()
         self.assertEqual(left, [1, 0])
+
+    def test_numbers_that_never_come_back_are_forgotten(self):
+        x = torch.ones(2).to("xla")
+
+        def blocks(steps):
+            for step in steps:
+                x.mul_(1 + 1e-6 * step)
+                self.engine.mark_step()
+            gc.collect()
+            return sys.getallocatedblocks()
+        before = blocks(range(1, 600))
+        self.assertLess(blocks(range(600, 1800)) - before, 1200)  # three a step when they were kept
 
     def test_numbers_that_saved_tensor_hooks_see(self):
         x = torch.ones(3, device="xla", requires_grad=True)

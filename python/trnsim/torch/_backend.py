@@ -12,7 +12,7 @@ from trnsim.torch._lower import program_text
 from trnsim.torch._values import DTYPES, element_of
 
 
-MOST_SCALARS = 4096
+MOST_SCALARS = 256  # numbers that are on the device, beside those of one graph
 
 
 def buffer_of(core, tensor):

@@ -155,6 +155,8 @@ class Engine:
         if value.pending:
             self.cuts["read"] += 1
             self.compute(self.live([value]) if self.everything else [value], "a value is read")
+            if self.everything:
+                HOOKS["forget_numbers"]()
         if value.buffer is None and value.host is None:
             raise Unsupported("a decomposition reads a value")
         return self.backend.download(value.buffer, value.meta)
@@ -178,6 +180,7 @@ class Engine:
         if values:
             self.cuts[cause] += 1
             self.compute(values, cause)
+        HOOKS["forget_numbers"]()
 
     def stepped(self):
         """Behind optimizer.step(): it ends a step where the script cannot, as it knows of no torch_xla."""

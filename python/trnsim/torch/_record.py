@@ -18,7 +18,8 @@ SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add
 CONSTANTS, INTEGERS = (0, 1), {int}
 PLACES = {"device", "pin_memory", "layout"}  # arguments that name where a tensor is; its memory_format gives strides
 FORMS = PLACES | {"memory_format"}  # those that no value depends on
-DOUBLES, MOST_NUMBERS = torch.float64, 4096
+DOUBLES = torch.float64
+MOST_NUMBERS, KEPT_NUMBERS = 1 << 16, 256  # of each kind: in a graph, and from one to the next
 # By kind and number; equal ones are one parameter, as in torch_xla's cache of data. WIDE: doubles.
 NUMBERS = {float: ({}, Meta((), (), torch.float32)), int: ({}, Meta((), (), torch.int64))}
 WIDE = ({}, Meta((), (), DOUBLES))
@@ -82,6 +83,13 @@ def add_number(item, kind, values, key):
         found = known[item] = Value(meta, host=item)
     values.append(found)
     key.append(meta)
+
+
+def forget_numbers():
+    """Where a graph ends: an optimizer's corrections are other numbers in each step and never come back."""
+    for known, _ in (*NUMBERS.values(), WIDE):
+        if len(known) > KEPT_NUMBERS:
+            known.clear()
 
 
 def read_one(item, values, key, scaled):
@@ -373,4 +381,4 @@ def dispatch(func, args, kwargs):
         raise engine().explained(error, func) from None
 
 
-HOOKS.update(dispatch=dispatch, functional=functional, writing=writing, assign=assign)
+HOOKS.update(dispatch=dispatch, functional=functional, writing=writing, assign=assign, forget_numbers=forget_numbers)
