@@ -175,6 +175,33 @@ for device in ("cpu", "xla"):
         self.assertEqual(run(self.path).stdout, "torch.xla.FloatTensor torch.xla.LongTensor "
                          "tensor([1, 1], dtype=torch.int32)\ntensor([1, 1], dtype=torch.int32, device='xla:0')\n")
 
+    def test_neuron_is_a_device_of_pytorchs_class(self):
+        self.path.write_text("""
+import copy, io, pickle, torch
+device = torch.device("neuron")
+assert isinstance(device, torch.device) and type(device) == torch.device and not isinstance("neuron", torch.device)
+assert torch.device("neuron:0") == torch.device("neuron", 0) == torch.ones(1, device=device).device
+assert pickle.loads(pickle.dumps(device)) == copy.deepcopy(device) == torch.device(device)
+assert torch.device(type="neuron", index=0) == torch.device("neuron:0")
+assert torch.device("cpu").type == "cpu"
+file = io.BytesIO()
+torch.save({"device": device, "x": torch.ones(2)}, file)
+file.seek(0)
+found = torch.load(file, map_location=device)
+assert found["device"] == device and found["x"].device.type == device.type
+@torch.jit.script
+def zeros(device: torch.device):
+    return torch.zeros(2, device=device)
+assert zeros(torch.device("cpu")).sum() == 0
+with torch.autocast(device.type, dtype=torch.bfloat16):
+    assert torch.nn.Linear(2, 3).to(device)(found["x"]).dtype is torch.bfloat16
+try:
+    torch.device("neutron")
+except RuntimeError:
+    print("right")
+""")
+        self.assertEqual(run(self.path).stdout, "right\n")
+
     def test_two_cores_average_their_gradients(self):
         example = SOURCE / "examples" / "torch" / "train.py"
         two = run(example, "--steps", "3", settings=("--cores", "2"))

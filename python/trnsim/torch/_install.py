@@ -5,7 +5,7 @@ import weakref
 
 import torch
 
-from trnsim.torch import _amp, _cuda, _ddp, _dist, _engine, _modes, _newer, _scripted, _sync_norm, _xla, \
+from trnsim.torch import _amp, _cuda, _ddp, _device, _dist, _engine, _modes, _newer, _scripted, _sync_norm, _xla, \
     _xla_modules
 from trnsim.torch._modes import loads_data, named
 from trnsim.torch._nxd import modules as _nxd
@@ -192,6 +192,7 @@ def install(backend, everywhere=False, cuda=False):
     """From here on "xla" and "neuron" are simulated; with `everywhere` also tensors whose makers name no device, with
     `cuda` also "cuda"."""
     running = _engine.start(backend)
+    _device.install()
     torch.nn.Module._apply = tied(torch.nn.Module._apply)
     torch.nn.Module.to = renamed(torch.nn.Module.to)
     torch.optim.Optimizer.__init__ = ending_steps(torch.optim.Optimizer.__init__)

@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from trnsim import _core
 from trnsim.torch import _lazy, _record, _tensor, _values, _views
+from trnsim.torch._device import PLAIN
 from trnsim.torch._engine import engine
 from trnsim.torch._record import dispatch
 from trnsim.torch._tensor import DeviceTensor, from_host
@@ -34,7 +35,7 @@ def named(device):
         return device.split(":")[0] in NAMES
     if type(device) is int:
         return "cuda" in NAMES
-    return isinstance(device, torch.device) and device.type in NAMES
+    return isinstance(device, PLAIN) and device.type in NAMES
 
 
 OWN, LOADERS = os.path.dirname(__file__) + os.sep, os.path.join("torch", "utils", "data") + os.sep
