@@ -122,6 +122,8 @@ def pieces(device):
     y += [x.masked_scatter(x > 0, x * 2).sum(), F.huber_loss(x, x.detach() * 2), F.max_pool2d(x[None], 2).sum()]
     y += [torch.zeros(5, 7).to(device).scatter_reduce(0, torch.ones(5, 7).long().to(device), x, how).square().sum()
           for how in ("sum", "mean", "amax")]
+    rates = torch.arange(1.0, 8).to(device) / 10
+    y += [F.prelu(x[0], rates[:1]).square().sum(), F.prelu(x, rates).square().sum()]
     y.append(torch.tensor([v.detach() for v in y[:3]], device=device).sum())
     for v in y:
         yield v, torch.autograd.grad(v, x, retain_graph=True)[0] if v.requires_grad else v
@@ -133,7 +135,7 @@ for i, (a, b) in enumerate(zip(pieces("xla"), there)):
         print("other numbers:", i)
 print("of", len(there))
 """, "--numeric")
-        self.assertEqual(out, ["of 19"])
+        self.assertEqual(out, ["of 21"])
 
     def test_nothing_is_trained_on_inf2(self):
         done = self.run_script(TRAIN.replace("SIZE", "8").replace("STEPS", "1"), "--instance_type", "inf2.xlarge")
