@@ -94,5 +94,32 @@ for count in (1, 2, 5):
         self.assertIn("optimise", done.stderr)
 
 
+    def test_copies_on_several_cores_take_a_part_each(self):
+        text = """
+both = torch_neuronx.DataParallel(model)
+more = torch.randn(11, 3, 8, 8)
+with torch.no_grad():
+    assert torch.allclose(both(more), net(more), rtol=1e-5, atol=1e-5)
+    both.disable_dynamic_batching()
+    assert torch.allclose(both(more[:4]), net(more[:4]), rtol=1e-5, atol=1e-5)
+try:
+    both(more[:6])
+except Exception as error:
+    assert "of [6] along dimension 0 for 2 cores and a model that was traced for [2]" in str(error), error
+for wrong in ([0, 2], [1, 1], []):
+    try:
+        torch_neuronx.DataParallel(model, device_ids=wrong)
+    except Exception as error:
+        assert "inf2.xlarge has 2" in str(error), error
+        print("refused")
+"""
+        done, _ = self.run_script(text, "--numeric", "--instance_type", "inf2.xlarge")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertEqual(done.stdout, "refused\n" * 3)
+        self.assertIn("simulated device: 2 cores", done.stderr)
+        # trace() itself, then six samples in threes of two on each core, then two
+        self.assertIn("1 compiled, 0 of them recompilations; 5 runs", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -12,8 +12,8 @@ ABSENT = {
     "torch_xla.distributed.spmd": "XlaFullyShardedDataParallel and DistributedDataParallel are there",
     "torch_xla.experimental": "of torch_xla.experimental there are eager_mode(), compile(), scan(), scan_layers() and "
                               "gradient_accumulation()",
-    "torch_neuronx": "of torch_neuronx there are trace(), lazy_load(), async_load(), move_trace_to_device() and "
-                     "dynamic_batch()", "torch_neuron": "torch_neuronx.trace() is there",
+    "torch_neuronx": "of torch_neuronx there are trace(), DataParallel(), lazy_load(), async_load(), "
+                     "move_trace_to_device() and dynamic_batch()", "torch_neuron": "torch_neuronx.trace() is there",
     "neuronx_distributed": "of neuronx_distributed there are tensor and data parallelism, ZeRO-1, trainer and "
                            "checkpoints: docs/your_script.md",
     "neuronx_distributed_training": PLANS, "neuronx_distributed_inference": PLANS,

@@ -118,6 +118,7 @@ class Engine:
         self.collectives = []  # their results since the last whole graph: other cores wait for these, read or not
         self.apart = set()  # keys of graphs that differ from other cores'
         self.compiles_ahead = False  # a traced model's operators are recorded, which no host traces
+        self.copies, self.is_beside = 1, False  # of a traced model on several cores; other cores run it meanwhile
 
     @property
     def traced(self):
@@ -132,6 +133,15 @@ class Engine:
             yield
         finally:
             self.compiles_ahead = False
+
+    @contextlib.contextmanager
+    def beside(self):
+        """Other cores compute what runs in here, while the first one computes what has just run: it takes no time."""
+        self.is_beside = True
+        try:
+            yield
+        finally:
+            self.is_beside = False
 
     def explained(self, error, func):
         """One error, with the operator and the script's line."""
@@ -216,8 +226,9 @@ class Engine:
             self.apart.add(graph.key)
             return self.compute_apart(graph, values, cause)
         self.run_seconds += time.perf_counter() - begin
-        made.runs += 1
-        self.log.append(made.name)
+        if not self.is_beside:
+            made.runs += 1
+            self.log.append(made.name)
         for value, buffer in zip(values, results):
             value.buffer, value.node = buffer, None
             value.meta = contiguous(value.meta.shape, value.meta.dtype) if value.meta is None else value.meta

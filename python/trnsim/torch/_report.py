@@ -63,8 +63,9 @@ def gathered(engine):
                "spread": getattr(p.program, "spread", 0)}
               for p, changed in zip(programs, changes(programs))]
     return {"graphs": graphs, "log": list(engine.log), "executions": len(engine.log), "cuts": dict(engine.cuts),
-            "operators_recorded": engine.traced, "host_operators": dict(engine.counters), "cores": engine.ranks,
-            "marks": engine.marks, "compile_seconds": engine.compile_seconds, "run_seconds": engine.run_seconds,
+            "operators_recorded": engine.traced, "host_operators": dict(engine.counters),
+            "cores": max(engine.ranks, engine.copies), "marks": engine.marks,
+            "compile_seconds": engine.compile_seconds, "run_seconds": engine.run_seconds,
             "computes": engine.backend.computes, **_environment.told()}
 
 

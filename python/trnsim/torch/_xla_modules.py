@@ -5,7 +5,8 @@ import os
 
 import torch
 
-from trnsim.torch import _amp, _checkpoint, _experimental, _finder, _fsdp, _spmd, _traced, _wrap, _xla, _zero
+from trnsim.torch import _amp, _checkpoint, _data_parallel, _experimental, _finder, _fsdp, _spmd, _traced, _wrap, \
+    _xla, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
@@ -221,4 +222,5 @@ def ahead():
 
 def install():
     _finder.find("torch_xla", tables, begin)
-    _finder.find("torch_neuronx", lambda: {"": dict(__version__=VERSION, **_traced.names())}, ahead)
+    neuronx = dict(__version__=VERSION, DataParallel=_data_parallel.DataParallel, **_traced.names())
+    _finder.find("torch_neuronx", lambda: {"": dict(neuronx)}, ahead)
