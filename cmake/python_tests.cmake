@@ -11,7 +11,7 @@ foreach(test IN LISTS python_tests)
     set_tests_properties(Python.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped")
   endif()
   set(speed quick)  # one test a file: nothing of it is quicker
-  if(name MATCHES "^torch_(scripts|vision|ops|cores|rules|example|families|nxd|moves|fsdp|ddp)_test$")
+  if(name MATCHES "^torch_(scripts|vision|inference|ops|cores|rules|example|families|nxd|moves|fsdp|ddp)_test$")
     set(speed slow)  # networks computed by simulated instructions
     set_tests_properties(Python.${name} PROPERTIES TIMEOUT 900)
   endif()
