@@ -13,4 +13,10 @@ namespace trnsim::frontend {
 /// collective_broadcast, all_to_all). Errors: Fault::kProgram for more than a million processes.
 void settle_grid(Module& module);
 
+/// The groups of a collective by its processes' flat numbers, replica * partitions + partition. Without a channel the
+/// program's numbers are those of replicas, for each partition; with one those of partitions, or of replicas with all
+/// their partitions, or flat ones. Numbers that no such process has are taken as flat ones. Source: the specification
+/// of StableHLO, "process groups".
+IntTable process_groups(const Module& module, const Node& node);
+
 }  // namespace trnsim::frontend

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "frontend/graph/grid.h"
 #include "frontend/lower/lowerer.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -45,7 +46,9 @@ void loop(Lowerer& l) {
   for (std::int64_t trip = 0;; ++trip) {
     const auto again = l.called(l.module().functions[condition.function], with_captures(l, state, condition));
     if (!again.at(0).is_number())
-      l.refuse("EMOD025: how often it runs depends on data", "give it a counter that begins at a constant");
+      throw RefusedLoop{base::Fault::kProgram, l.where(),
+                        "while: how often it runs depends on data, and the compiler takes no such loop",
+                        "give it a counter that begins at a constant"};
     if (again[0].number == 0) break;
     if (trip >= l.options().most_trips || l.out().operations > l.options().most_operations)
       l.refuse(fmt::format("runs more than {} times, or {} operations with all loops in it", l.options().most_trips,
@@ -55,13 +58,69 @@ void loop(Lowerer& l) {
     std::vector<View> after = l.called(l.module().functions[body.function], with_captures(l, state, body));
     after.resize(count);
     if (same_numbers(state, after))
-      throw EndlessLoop{base::Fault::kProgram, l.where(), "while: never ends: a trip leaves its condition as it was",
+      throw RefusedLoop{base::Fault::kProgram, l.where(), "while: never ends: a trip leaves its condition as it was",
                         "let each trip change the counter that the condition reads"};
     state = std::move(after);
   }
   l.unpin(l.pinned() - pinned);
   l.cut();
   set_all(l, std::move(state));
+}
+
+View without(const View& view, std::size_t d) {
+  View out = view;
+  out.dims.erase(out.dims.begin() + static_cast<std::ptrdiff_t>(d));
+  if (!out.strides.empty()) out.strides.erase(out.strides.begin() + static_cast<std::ptrdiff_t>(d));
+  return out;
+}
+
+/// Elements whose place in dimension d is k.
+View layer(const View& view, std::size_t d, std::int64_t k) {
+  Dims start(view.dims.size()), sizes = view.dims;
+  start[d] = k, sizes[d] = 1;
+  return sliced(view, start, sizes, Dims(sizes.size(), 1));
+}
+
+/// Memory for a result that is written part by part.
+View unwritten(Lowerer& l, std::size_t i) {
+  const auto [rows, cols] = matrix_form(l.type_out(i).dims);
+  const runtime::ValueId memory =
+      l.add(runtime::kEmpty, {}, runtime::RampAttrs{.rows = rows, .cols = cols, .dtype = l.dtype_out(i)});
+  l.own(memory);
+  return dense_view(memory, l.type_out(i).dims, l.dtype_out(i));
+}
+
+/// Each trip reads a layer of each input and writes one of each output; like a loop's it is lowered by itself.
+void scan(Lowerer& l) {
+  const Attributes& attributes = l.node().attributes;
+  const Region& region = l.node().regions.at(0);
+  const auto n = static_cast<std::size_t>(attributes.integer("inputs", 1)),
+             d = static_cast<std::size_t>(attributes.integer("dimension"));
+  const std::vector<View> all = operands(l);
+  std::vector<View> state{all.begin() + static_cast<std::ptrdiff_t>(n), all.end()}, out;
+  const std::size_t pinned = l.pinned(), outputs = l.node().results - state.size();
+  const std::int64_t size = all[0].dims[d];
+  if (size > l.options().most_trips)
+    l.refuse(fmt::format("scans more than {} elements", l.options().most_trips), "scan fewer, or by reduce_window");
+  for (std::size_t i = 0; i < n; ++i) l.pin(all[i]);
+  for (const View& view : with_captures(l, {}, region)) l.pin(view);
+  for (std::size_t i = 0; i < outputs; ++i)
+    out.push_back(size == 0 ? number_view(0, l.type_out(i).dims, l.dtype_out(i)) : unwritten(l, i));
+  for (std::int64_t k = 0; k < size; ++k) {
+    const std::int64_t at = attributes.flag("is_reverse") ? size - 1 - k : k;
+    l.cut();
+    std::vector<View> arguments;
+    for (std::size_t i = 0; i < n; ++i) arguments.push_back(without(layer(all[i], d, at), d));
+    arguments.insert(arguments.end(), state.begin(), state.end());
+    const std::vector<View> made =
+        l.called(l.module().functions[region.function], with_captures(l, std::move(arguments), region));
+    for (std::size_t i = 0; i < outputs; ++i) out[i] = l.written(out[i], without(layer(out[i], d, at), d), made[i]);
+    state.assign(made.begin() + static_cast<std::ptrdiff_t>(outputs), made.end());
+  }
+  l.unpin(l.pinned() - pinned);
+  l.cut();
+  out.insert(out.end(), state.begin(), state.end());
+  set_all(l, std::move(out));
 }
 
 std::size_t size_of(const Module& module, FunctionId function) { return module.functions[function].nodes.size(); }
@@ -169,12 +228,9 @@ void call(Lowerer& l) {
 
 // ---- communication
 
-std::uint8_t group(Lowerer& l) { return l.group_of(l.node().attributes.table("replica_groups")); }
+std::uint8_t group(Lowerer& l) { return l.group_of(process_groups(l.module(), l.node())); }
 
-std::int64_t ranks_of(Lowerer& l) {
-  const IntTable groups = l.node().attributes.table("replica_groups");
-  return groups.columns > 0 ? groups.columns : l.out().ranks;
-}
+std::int64_t ranks_of(Lowerer& l) { return process_groups(l.module(), l.node()).columns; }
 
 runtime::ValueId dense(Lowerer& l, const View& view) { return l.matrix(view); }
 
@@ -261,12 +317,14 @@ void all_to_all(Lowerer& l) {
   const auto split = static_cast<std::size_t>(l.node().attributes.integer("split_dimension"));
   const auto concat = static_cast<std::size_t>(l.node().attributes.integer("concat_dimension"));
   const std::int64_t ranks = ranks_of(l);
-  const View parts = parted(l.in(0), ranks, split);
-  const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
-  const runtime::ValueId all = l.add(runtime::kRankExchange, {l.matrix(parts, rows, cols)},
-                                     runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
-  const Dims part{parts.dims.begin() + 1, parts.dims.end()};
-  l.set(merged(l, joined(dense_view(all, {}, parts.dtype), ranks, part, concat), l.type_out().dims));
+  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
+    const View parts = parted(l.in(i), ranks, split);
+    const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
+    const runtime::ValueId all = l.add(runtime::kRankExchange, {l.matrix(parts, rows, cols)},
+                                       runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
+    const Dims part{parts.dims.begin() + 1, parts.dims.end()};
+    l.set(merged(l, joined(dense_view(all, {}, parts.dtype), ranks, part, concat), l.type_out(i).dims), i);
+  }
 }
 
 void rank_number(Lowerer& l) {
@@ -279,6 +337,7 @@ struct ControlRow {
   Rule rule;
 };
 constexpr std::array kControlRules = {ControlRow{"while", loop},
+                                      ControlRow{"chlo.scan", scan},
                                       ControlRow{"if", if_else},
                                       ControlRow{"case", choose},
                                       ControlRow{"call", call},

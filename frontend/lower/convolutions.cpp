@@ -169,10 +169,10 @@ View by_moving_window(Lowerer& l, const Given& g) {
                                         .w_output = g.kernel.strides[spatial + 1],
                                         .w_feature = g.kernel.strides[spatial],
                                         .w_first = g.kernel.first,
-                                        .dtype = l.dtype_out(),
+                                        .dtype = product_type(l),
                                         .operand = l.options().operand};
   return features_last(dense_view(l.add(runtime::kConvolution, {g.kernel.base, g.input.base}, attrs),
-                                  features_first(g, attrs.outputs), l.dtype_out()));
+                                  features_first(g, attrs.outputs), product_type(l)));
 }
 
 /// As [batch, places..., features]. Places of the window and features are summed in the order of the kernel's memory.
@@ -191,11 +191,11 @@ View by_patches(Lowerer& l, const View& patch, const View& kernel, const Dims& r
     turned.insert(turned.end(), result.begin(), result.end() - 1);
     for (std::size_t d = 1; d < turned.size(); ++d) back.push_back(static_cast<std::int64_t>(d));
     back.push_back(0);
-    return transposed(dense_view(plain_product(l, w, x, l.dtype_out()), turned, l.dtype_out()), back);
+    return transposed(dense_view(plain_product(l, w, x, product_type(l)), turned, product_type(l)), back);
   }
   const bool plain = are_plain(x, w);
-  const runtime::ValueId y = plain ? plain_product(l, x, w, l.dtype_out()) : batch_product(l, x, w, l.dtype_out());
-  return dense_view(y, result, l.dtype_out());
+  const runtime::ValueId y = plain ? plain_product(l, x, w, product_type(l)) : batch_product(l, x, w, product_type(l));
+  return dense_view(y, result, product_type(l));
 }
 
 /// The groups' results side by side, in the order of their memory: features of one behind those of the other.
@@ -207,7 +207,7 @@ View side_by_side(Lowerer& l, const std::vector<View>& parts) {
   const bool last = parts.front().strides.back() == 1;
   whole.back() *= groups;
   if (!last) std::rotate(whole.begin(), whole.end() - 1, whole.end());
-  View out = l.owned_copy(number_view(0, whole, l.dtype_out()));
+  View out = l.owned_copy(number_view(0, whole, product_type(l)));
   if (!last) out = features_last(out);
   for (std::int64_t g = 0; g < groups; ++g)
     out = l.written(out, part_of(out, features, g, groups), parts[static_cast<std::size_t>(g)]);
@@ -225,9 +225,9 @@ View by_window_alone(Lowerer& l, const Given& g) {
                                    .w_output = step,
                                    .w_feature = outputs * step,
                                    .w_first = g.kernel.first,
-                                   .dtype = l.dtype_out()};
+                                   .dtype = product_type(l)};
   return features_last(dense_view(l.add(runtime::kWindow, {g.input.base, g.kernel.base}, attrs),
-                                  features_first(g, features * outputs), l.dtype_out()));
+                                  features_first(g, features * outputs), product_type(l)));
 }
 
 /// One part of the result for each group, as [batch, places..., features].
@@ -260,20 +260,22 @@ std::vector<View> parts_of(Lowerer& l, const Given& g) {
 void convolution(Lowerer& l) {
   const ConvolutionDims c = convolution_dims(l.node().attributes);
   WindowDims w = convolution_window(l.node().attributes, l.type_in(1));
-  refuse_integers(l);
+  const std::vector<View> in =
+      factors(l, element_count(l.type_in(1).dims) /
+                     std::max<std::int64_t>(l.type_in(1).dims[index_of(c.kernel_output_feature)], 1));
   Dims places;
   for (const std::int64_t d : c.output_spatial) places.push_back(l.type_out().dims[index_of(d)]);
-  View kernel = l.in(1);
+  View kernel = in[1];
   if (kernel.is_number()) kernel = dense_view(l.matrix(kernel), kernel.dims, kernel.dtype);
   kernel = forwards(kernel_of(kernel, c), w);
-  const View input = cropped(l.in(0), c, w);
+  const View input = cropped(in[0], c, w);
   const View out = side_by_side(l, parts_of(l, {input, kernel, c, w, places}));
   Dims order(out.dims.size());
   order[index_of(c.output_batch)] = 0;
   for (std::size_t s = 0; s < places.size(); ++s)
     order[index_of(c.output_spatial[s])] = static_cast<std::int64_t>(s) + 1;
   order[index_of(c.output_feature)] = static_cast<std::int64_t>(places.size()) + 1;
-  l.set(transposed(out, order));
+  l.set(transposed(in_own_type(l, out), order));
 }
 
 }  // namespace trnsim::frontend

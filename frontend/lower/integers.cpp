@@ -198,6 +198,8 @@ View integer_pair(Lowerer& l, isa::Alu alu, const View& a, const View& b) {
   return integers::wrapping_pair(l, alu, a, b);
 }
 
+View lowest_bits(Lowerer& l, const View& wide, Dtype dtype) { return integers::narrowed({l, wide}, dtype).view(); }
+
 Rule integer_rule(std::string_view op) { return integers::rule_of(op); }
 
 }  // namespace trnsim::frontend

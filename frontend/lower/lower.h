@@ -49,12 +49,13 @@ struct LoweredGraph {
   std::vector<std::string> timed_only{};
 };
 
-/// A loop whose condition is true for ever: no machine ends it, however many trips it allows.
-struct EndlessLoop : base::Error {
+/// A loop that the vendor's compiler does not take: its condition is true for ever, or depends on data ("Dynamic loops
+/// are not supported": JAX NeuronX, known issues).
+struct RefusedLoop : base::Error {
   using Error::Error;
 };
 
-/// Errors: base::Fault::kProgram at a node that has no lowering, with its name and line; EndlessLoop.
+/// Errors: base::Fault::kProgram at a node that has no lowering, with its name and line; RefusedLoop.
 LoweredGraph lower(const Module& module, const LowerOptions& options = {});
 
 /// The type of elements on the device. Errors: base::Fault::kProgram at `where`, with the vendor's code, for those that

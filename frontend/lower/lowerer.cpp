@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -167,6 +168,11 @@ bool Lowerer::may_write(std::size_t i) const {
         return false;
     }
   return true;
+}
+
+double Lowerer::constant_bound(runtime::ValueId value) const {
+  const auto found = constant_bounds_.find(value);
+  return found == constant_bounds_.end() ? std::numeric_limits<double>::infinity() : found->second;
 }
 
 View Lowerer::to_write(std::size_t i) { return may_write(i) ? in(i) : owned_copy(in(i)); }

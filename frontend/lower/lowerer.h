@@ -70,6 +70,9 @@ class Lowerer {
   /// A view with elements one behind the other, of memory that nothing else reads: it may be written in place.
   View owned_copy(const View& view);
   void own(runtime::ValueId value) { owned_.insert(value); }
+  /// The largest size of a number of a constant of the program; infinite: the value is none.
+  double constant_bound(runtime::ValueId value) const;
+  void note_constant(runtime::ValueId value, double largest) { constant_bounds_.emplace(value, largest); }
   /// Writes `part` into the elements of `whole` that `place` views: the whole with them, under its new name.
   View written(View whole, const View& place, const View& part);
   /// Whether operand i's memory may be written: it is the program's own or donated, and nothing reads it later.
@@ -138,6 +141,7 @@ class Lowerer {
   std::map<std::tuple<runtime::ValueId, std::int64_t, Dims, Dims>, runtime::ValueId> copies_;
   std::map<std::tuple<runtime::ValueId, std::int64_t, Dims, Dims, std::uint32_t>, runtime::ValueId> taken_;
   std::map<std::tuple<std::uint64_t, std::int64_t, std::int64_t, Dtype>, runtime::ValueId> numbers_;  // by their bits
+  std::map<runtime::ValueId, double> constant_bounds_;
   isa::GroupTables groups_;
   bool own_ = false;  // trnsim wrote the program: its scopes, kinds and groups are in it
 };
@@ -153,6 +157,12 @@ std::string own_attribute(const Module& module, std::string_view key);
 
 /// Sums, differences and products of integers, which wrap.
 View integer_pair(Lowerer& l, isa::Alu alu, const View& a, const View& b);
+/// Integers of 32 bits as those of a type that has as many or fewer.
+View lowest_bits(Lowerer& l, const View& wide, Dtype dtype);
+
+/// The results of a region of scalars for each element of tensors of equal dimensions. Errors: base::Fault::kProgram
+/// for a region with other than element-wise operators.
+std::vector<View> computed_elements(Lowerer& l, const Region& region, std::vector<View> arguments);
 
 /// A function of one tensor as another operator's name has it: "chlo.asinh".
 void apply_function(Lowerer& l, std::string_view op);

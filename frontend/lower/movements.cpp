@@ -169,6 +169,11 @@ void constant(Lowerer& l) {
   const std::int64_t last = dims.back();
   const auto v = l.graph().tensor(name, count / last, last, l.dtype_out(), runtime::Kind::kInput);
   l.out().constants.push_back({.name = name, .literal = literal});
+  if (is_integer(element)) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(number_of(*literal, i)));
+    l.note_constant(v, largest);
+  }
   l.set(dense_view(v, dims, l.dtype_out()));
 }
 
@@ -186,6 +191,7 @@ void barrier(Lowerer& l) {
 
 /// The same memory as another type: elements of more bytes are the last dimension of those of fewer.
 void bitcast_convert(Lowerer& l) {
+  if (l.type_in(0).element == l.type_out().element) return l.set(l.in(0));
   for (const Type& type : {l.type_in(0), l.type_out()})
     if (info(type.element).bits % 8 != 0 || info(type.element).bits > 32)
       l.refuse("is of a type whose bits the device holds otherwise", "use types of 8, 16 or 32 bits");

@@ -21,9 +21,9 @@ bool is_comparison(Alu alu) {
   return alu == Alu::kEq || alu == Alu::kNe || alu == Alu::kLt || alu == Alu::kLe || alu == Alu::kGt || alu == Alu::kGe;
 }
 
-double bound_of(const runtime::Graph& graph, runtime::ValueId value);
+double bound_of(Lowerer& l, runtime::ValueId value);
 
-double ramp_bound(const runtime::Graph&, const runtime::Node& node) {
+double ramp_bound(Lowerer&, const runtime::Node& node) {
   const auto& a = node.attrs.as<runtime::RampAttrs>();
   const double rows = static_cast<double>(a.rows - 1), cols = static_cast<double>(a.cols - 1);
   return std::abs(a.start) + std::abs(a.by_row) * rows + std::abs(a.by_col) * cols;
@@ -39,35 +39,38 @@ bool is_written(const runtime::Graph& graph, runtime::ValueId value) {
 }
 
 /// The same integers in another form.
-double copy_bound(const runtime::Graph& graph, const runtime::Node& node) {
+double copy_bound(Lowerer& l, const runtime::Node& node) {
+  const runtime::Graph& graph = l.graph();
   if (is_written(graph, graph.root(node.in[0]))) return std::numeric_limits<double>::infinity();
   const Dtype from = graph.value(node.in[0]).dtype, to = graph.value(node.out[0]).dtype;
-  return from == to ? bound_of(graph, node.in[0]) : std::numeric_limits<double>::infinity();
+  return from == to ? bound_of(l, node.in[0]) : std::numeric_limits<double>::infinity();
 }
 
-double element_bound(const runtime::Graph& graph, const runtime::Node& node) {
+double element_bound(Lowerer& l, const runtime::Node& node) {
   const auto& a = node.attrs.as<runtime::ElementAttrs>();
   const bool copies = a.form == ElementForm::kFunction && a.fn == isa::Fn::kCopy && a.x == 1 && a.y == 0;
-  if (copies && isa::is_integer(graph.value(node.in[0]).dtype)) return bound_of(graph, node.in[0]);
+  if (copies && isa::is_integer(l.graph().value(node.in[0]).dtype)) return bound_of(l, node.in[0]);
   const bool compares = is_comparison(a.alu) && a.then == Alu::kNone && a.form != ElementForm::kFunction;
   return compares ? 1 : std::numeric_limits<double>::infinity();
 }
 
 struct BoundRow {
   const runtime::Op* op;
-  double (*bound)(const runtime::Graph&, const runtime::Node&);
+  double (*bound)(Lowerer&, const runtime::Node&);
 };
 
-double bound_of(const runtime::Graph& graph, runtime::ValueId value) {
+double bound_of(Lowerer& l, runtime::ValueId value) {
+  const runtime::Graph& graph = l.graph();
   static constexpr std::array kRows = {BoundRow{&runtime::kRamp, ramp_bound}, BoundRow{&runtime::kMove, copy_bound},
                                        BoundRow{&runtime::kView, copy_bound},
                                        BoundRow{&runtime::kElement, element_bound}};
   const Dtype dtype = graph.value(value).dtype;
   const double all = std::exp2(8 * isa::size_of(dtype));
   const runtime::NodeId producer = graph.value(value).producer;
-  if (!isa::is_integer(dtype) || isa::size_of(dtype) < 4 || producer == runtime::kNoNode) return all;
+  if (!isa::is_integer(dtype) || isa::size_of(dtype) < 4 || producer == runtime::kNoNode)
+    return std::min(all, l.constant_bound(value));
   const auto row = std::ranges::find(kRows, graph.node(producer).op, &BoundRow::op);
-  return row == kRows.end() ? all : std::min(all, row->bound(graph, graph.node(producer)));
+  return row == kRows.end() ? all : std::min(all, row->bound(l, graph.node(producer)));
 }
 
 bool is_wide(Dtype dtype) { return dtype == Dtype::kInt32 || dtype == Dtype::kUint32; }
@@ -127,7 +130,7 @@ Formula compared(Alu alu, const OrderKey& a, const OrderKey& b) {
 }  // namespace
 
 double bound_of(Lowerer& l, const View& view) {
-  return view.is_number() ? std::abs(view.number) : bound_of(l.graph(), view.base);
+  return view.is_number() ? std::abs(view.number) : bound_of(l, view.base);
 }
 
 bool fp32_holds(Lowerer& l, const View& view) { return !is_wide(view.dtype) || bound_of(l, view) <= kFp32Whole; }

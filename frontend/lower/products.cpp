@@ -5,7 +5,9 @@
 #include <functional>
 #include <numeric>
 
+#include "frontend/lower/formula.h"
 #include "frontend/lower/one_hot.h"
+#include "frontend/lower/orders.h"
 #include "frontend/lower/products.h"
 #include "frontend/ops/dimensions.h"
 #include "frontend/ops/operator.h"
@@ -137,31 +139,62 @@ void product(Lowerer& l, const View& lhs, const View& rhs, const DotDims& dims) 
   std::int64_t batch = 1;
   for (const std::int64_t d : x.batch) batch *= x.view.dims[static_cast<std::size_t>(d)];
   const bool plain = batch == 1 && are_plain(x, w);
-  const Dtype dtype = isa::is_integer(l.dtype_out()) ? Dtype::kFp32 : l.dtype_out();
+  const Dtype dtype = product_type(l);
   const runtime::ValueId y = plain ? plain_product(l, x, w, dtype) : batch_product(l, x, w, dtype);
-  l.set(dense_view(y, l.type_out().dims, dtype));
+  l.set(in_own_type(l, dense_view(y, l.type_out().dims, dtype)));
 }
 
 }  // namespace
 
-void refuse_integers(Lowerer& l) {
-  for (std::size_t i = 0; i < 2; ++i)
-    if (!is_float(l.type_in(i).element))
-      l.refuse("EVRF035: products of integers", "convert the operands to a floating-point type");
+std::vector<View> factors(Lowerer& l, std::int64_t depth) {
+  constexpr double kFp32Whole = 16777216.0;
+  std::vector<View> out{l.in(0), l.in(1)};
+  double largest = static_cast<double>(depth);
+  bool whole = false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Element element = l.type_in(i).element;
+    if (is_float(element)) continue;
+    if (info(element).bits == 64)
+      l.refuse("EVRF035: products of 64-bit integers", "convert the operands to a floating-point type");
+    whole = true;
+    largest *= bound_of(l, out[i]);
+    out[i] = out[i].is_number() ? number_view(out[i].number, out[i].dims, Dtype::kFp32)
+                                : Formula{l, out[i]}.as(Dtype::kFp32).view();
+  }
+  if (whole && (largest > kFp32Whole || l.options().operand))
+    l.only_timed("TensorE multiplies integers in fp32, which has whole numbers to 2^24, or in fewer bits");
+  return out;
+}
+
+Dtype product_type(Lowerer& l) { return isa::is_integer(l.dtype_out()) ? Dtype::kFp32 : l.dtype_out(); }
+
+View in_own_type(Lowerer& l, const View& product) {
+  const Formula sum{l, product};
+  if (is_bool(l.type_out().element)) return (sum > 0.5).as(l.dtype_out()).view();
+  return isa::is_integer(l.dtype_out()) ? lowest_bits(l, sum.as(Dtype::kInt32).view(), l.dtype_out()) : product;
 }
 
 namespace {
 
+std::int64_t size_of(const Type& type, const Dims& dims) {
+  std::int64_t out = 1;
+  for (const std::int64_t d : dims) out *= type.dims[static_cast<std::size_t>(d)];
+  return out;
+}
+
 void dot_general(Lowerer& l) {
-  refuse_integers(l);
   const DotDims dims = dot_dims(l.node().attributes);
-  if (!one_hot_product(l, dims)) product(l, l.in(0), l.in(1), dims);
+  const bool reals = is_float(l.type_in(0).element) && is_float(l.type_in(1).element);
+  if (reals && one_hot_product(l, dims)) return;
+  const std::vector<View> in = factors(l, size_of(l.type_in(0), dims.lhs_contracting));
+  product(l, in[0], in[1], dims);
 }
 
 void dot(Lowerer& l) {
-  refuse_integers(l);
-  product(l, l.in(0), l.in(1),
-          {.lhs_batch = {}, .rhs_batch = {}, .lhs_contracting = {l.type_in(0).rank() - 1}, .rhs_contracting = {0}});
+  const DotDims dims{
+      .lhs_batch = {}, .rhs_batch = {}, .lhs_contracting = {l.type_in(0).rank() - 1}, .rhs_contracting = {0}};
+  const std::vector<View> in = factors(l, size_of(l.type_in(0), dims.lhs_contracting));
+  product(l, in[0], in[1], dims);
 }
 
 }  // namespace

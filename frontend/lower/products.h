@@ -1,6 +1,8 @@
 // Operands as matrices, for dot products and convolutions.
 #pragma once
 
+#include <vector>
+
 #include "frontend/lower/lowerer.h"
 
 namespace trnsim::frontend {
@@ -22,8 +24,13 @@ runtime::ValueId plain_product(Lowerer& l, const Operand& x, const Operand& w, D
 /// The same for each of a batch, of operands at any strides.
 runtime::ValueId batch_product(Lowerer& l, const Operand& x, const Operand& w, Dtype dtype);
 
-/// Errors: base::Fault::kProgram, the vendor's code, for operands of integers.
-void refuse_integers(Lowerer& l);
+/// The operands of a product of `depth` terms as TensorE takes them: integers of up to 32 bits in fp32, as neuronx-cc
+/// has them on NeuronCore-v2 ("EVRF035": supported, with a warning). Where fp32 may round the sum, the numbers are not
+/// computed. Errors: base::Fault::kProgram, the vendor's code, for integers of 64 bits.
+std::vector<View> factors(Lowerer& l, std::int64_t depth);
+/// The type in which TensorE leaves the present node's product, and the product in the node's own type.
+Dtype product_type(Lowerer& l);
+View in_own_type(Lowerer& l, const View& product);
 
 void convolution(Lowerer& l);
 

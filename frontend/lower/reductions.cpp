@@ -4,7 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "frontend/lower/orders.h"
 #include "frontend/lower/reading.h"
@@ -34,14 +37,21 @@ constexpr std::array kMonoids = {Monoid{"add", Alu::kAdd, Alu::kLogicalOr, 0},
 /// The operation of a region of two scalars: conversions around it change no more than rounding.
 const Monoid* monoid_of(const Module& module, const Region& region) {
   const Function& f = module.functions[region.function];
-  const Monoid* found = nullptr;
+  std::vector<ValueId> plain(f.values.size());  // each value before it was converted
+  std::iota(plain.begin(), plain.end(), 0);
+  const Node* only = nullptr;
   for (const Node& node : f.nodes) {
-    if (node.op->name == "convert") continue;
-    const auto row = std::ranges::find(kMonoids, node.op->name, &Monoid::op);
-    if (row == kMonoids.end() || found) return nullptr;
-    found = row;
+    if (node.op->name == "convert") {
+      plain[node.result()] = plain[node.operands[0]];
+    } else {
+      if (only) return nullptr;
+      only = &node;
+    }
   }
-  return found;
+  if (!only || only->operands.size() != 2 || plain[f.results.at(0)] != only->result()) return nullptr;
+  const auto [low, high] = std::minmax(plain[only->operands[0]], plain[only->operands[1]]);
+  const auto row = std::ranges::find(kMonoids, only->op->name, &Monoid::op);
+  return low == 0 && high == 1 && row != kMonoids.end() ? row : nullptr;
 }
 
 /// A row longer than that is reduced in two steps: SBUF has its parts side by side.
@@ -119,16 +129,21 @@ View reduced(Lowerer& l, const View& view, const Dims& dims, const Monoid& monoi
   return dense_view(by_rows(l, dense, rows, alu, dtype), result, dtype);
 }
 
+/// Whether a reduction that begins with the number is that of its elements alone.
+bool is_neutral(Lowerer& l, const View& start, const Monoid& monoid) {
+  if (!start.is_number()) return false;
+  const bool truth = is_bool(l.type_out().element), whole = isa::is_integer(start.dtype);
+  if (truth) return start.number == (monoid.of_truths == Alu::kLogicalAnd ? 1 : 0);
+  if (monoid.alu == Alu::kAnd) return false;
+  return start.number == monoid.identity || (monoid.alu == Alu::kMax && start.number <= -3e38) ||
+         (monoid.alu == Alu::kMin && start.number >= 3e38) ||
+         (monoid.alu == Alu::kMax && whole && start.number <= -2147483648.0) ||
+         (monoid.alu == Alu::kMin && whole && start.number >= 2147483647.0);
+}
+
 /// The reduction with the number that it begins with, where that changes it.
 View with_start(Lowerer& l, const View& out, const View& start, const Monoid& monoid, Alu alu) {
-  const bool truth = is_bool(l.type_out().element), whole = isa::is_integer(start.dtype);
-  const bool neutral =
-      start.is_number() && (start.number == monoid.identity || (monoid.alu == Alu::kMax && start.number <= -3e38) ||
-                            (monoid.alu == Alu::kMin && start.number >= 3e38) ||
-                            (monoid.alu == Alu::kMax && whole && start.number <= -2147483648.0) ||
-                            (monoid.alu == Alu::kMin && whole && start.number >= 2147483647.0) ||
-                            (truth && start.number == (monoid.of_truths == Alu::kLogicalAnd ? 1 : 0)));
-  if (neutral && !(monoid.alu == Alu::kAnd && !truth)) return out;
+  if (is_neutral(l, start, monoid)) return out;
   return l.element({.form = runtime::ElementForm::kPair, .alu = alu}, {out, broadcast(start, out.dims, {})}, out.dims,
                    l.dtype_out());
 }
@@ -167,24 +182,31 @@ View run_of(const View& view, std::size_t d, std::int64_t from, std::int64_t siz
   return sliced(view, start, sizes, Dims(start.size(), 1));
 }
 
+using Views = std::vector<View>;
+using Combination = std::function<Views(const Views&, const Views&)>;  // of elements and those behind them
+
 /// Windows of `width` elements along dimension d, in as many steps as the width has binary digits: those of 2k elements
 /// are two of k.
-View windowed(Lowerer& l, const View& view, std::size_t d, std::int64_t width, std::int64_t apart, Alu alu) {
-  const std::int64_t size = view.dims[d] - (width - 1) * apart;
-  View power = view;
-  std::optional<View> out;
+Views windowed(const Views& all, std::size_t d, std::int64_t width, std::int64_t apart, const Combination& meet) {
+  const auto runs = [d](const Views& views, std::int64_t from, std::int64_t size) {
+    Views out;
+    for (const View& view : views) out.push_back(run_of(view, d, from, size));
+    return out;
+  };
+  const std::int64_t size = all[0].dims[d] - (width - 1) * apart;
+  Views power = all, out;
   std::int64_t covered = 0;
   for (std::int64_t k = 1; k <= width; k *= 2) {
     if (width & k) {
-      const View part = run_of(power, d, covered * apart, size);
-      out = out ? pair_of(l, alu, *out, part) : part;
+      const Views part = runs(power, covered * apart, size);
+      out = out.empty() ? part : meet(out, part);
       covered += k;
     }
     if (2 * k > width) break;
-    const std::int64_t longer = power.dims[d] - k * apart;
-    power = pair_of(l, alu, run_of(power, d, 0, longer), run_of(power, d, k * apart, longer));
+    const std::int64_t longer = power[0].dims[d] - k * apart;
+    power = meet(runs(power, 0, longer), runs(power, k * apart, longer));
   }
-  return *out;
+  return out;
 }
 
 /// The nearest number of a type.
@@ -195,8 +217,8 @@ double within(double number, Dtype dtype) {
   return std::clamp(number, has_sign ? -span / 2 : 0, (has_sign ? span / 2 : span) - 1);
 }
 
-/// The operand with its elements apart and the identity around them.
-View padded(Lowerer& l, const View& given, const WindowDims& w, double identity) {
+/// The operand with its elements apart and a number around them.
+View padded(Lowerer& l, const View& given, const WindowDims& w, const View& number) {
   Dims low = w.low, high = w.high;
   const View view = cut_to(given, low, high, w.base_dilation);
   Dims dims = view.dims;
@@ -206,7 +228,7 @@ View padded(Lowerer& l, const View& given, const WindowDims& w, double identity)
     same = same && dims[d] == view.dims[d] && low[d] == 0;
   }
   if (same) return view;
-  const View out = l.owned_copy(number_view(within(identity, view.dtype), dims, view.dtype));
+  const View out = l.owned_copy(broadcast(number, dims, {}));
   return l.written(out, sliced(out, low, view.dims, w.base_dilation), view);
 }
 
@@ -270,20 +292,52 @@ std::optional<View> by_moving_window(Lowerer& l, const View& given, WindowDims w
   return transposed(dense_view(y, dims, l.dtype_out()), back);
 }
 
+bool has_padding(const WindowDims& w) {
+  const auto any = [](const Dims& dims, std::int64_t none) {
+    return std::ranges::any_of(dims, [none](std::int64_t n) { return n != none; });
+  };
+  return any(w.low, 0) || any(w.high, 0) || any(w.base_dilation, 1);
+}
+
+/// By any function that is associative: the last dimension first, so that a window's elements keep their order. The
+/// tensor is surrounded by the number that each window begins with.
+void windows_of_region(Lowerer& l, const WindowDims& w) {
+  const std::size_t count = l.node().operands.size() / 2;
+  const Region& region = l.node().regions.at(0);
+  const Combination meet = [&](const Views& a, const Views& b) {
+    Views both = a;
+    both.insert(both.end(), b.begin(), b.end());
+    return computed_elements(l, region, std::move(both));
+  };
+  Views all, starts;
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back(padded(l, l.in(i), w, l.in(count + i)));
+    starts.push_back(broadcast(l.in(count + i), l.type_out(i).dims, {}));
+  }
+  for (std::size_t d = w.size.size(); d-- > 0;)
+    if (w.size[d] > 1) all = windowed(all, d, w.size[d], w.window_dilation[d], meet);
+  for (std::size_t i = 0; i < count; ++i) all[i] = sliced(all[i], Dims(w.size.size()), l.type_out(i).dims, w.stride);
+  all = meet(starts, all);
+  for (std::size_t i = 0; i < count; ++i) l.set(all[i], i);
+}
+
 void reduce_window(Lowerer& l) {
   const Monoid* monoid = l.node().operands.size() == 2 ? monoid_of(l.module(), l.node().regions[0]) : nullptr;
-  if (!monoid) l.refuse("EVRF017: its region is no sum, product, largest or smallest", "use one of these");
   const WindowDims w = window_dims(l.node().attributes, l.type_in(0).rank());
+  if (!monoid) return windows_of_region(l, w);
   const View& start = l.in(1);
   const bool truth = is_bool(l.type_out().element);
   const Alu alu = truth ? monoid->of_truths : monoid->alu;
+  const bool once = alu == Alu::kAdd || alu == Alu::kMul || alu == Alu::kXor || alu == Alu::kLogicalXor;
+  if (once && has_padding(w) && !is_neutral(l, start, *monoid)) return windows_of_region(l, w);
   const double identity = truth ? (alu == Alu::kLogicalAnd ? 1 : 0) : monoid->identity;
   if (const auto out = by_moving_window(l, l.in(0), w, alu, identity))
     return l.set(with_start(l, *out, start, *monoid, alu));
-  View view = padded(l, l.in(0), w, identity);
+  Views view{padded(l, l.in(0), w, number_view(within(identity, l.in(0).dtype), {}, l.in(0).dtype))};
+  const Combination meet = [&](const Views& a, const Views& b) { return Views{pair_of(l, alu, a[0], b[0])}; };
   for (std::size_t d = 0; d < w.size.size(); ++d)
-    if (w.size[d] > 1) view = windowed(l, view, d, w.size[d], w.window_dilation[d], alu);
-  l.set(with_start(l, sliced(view, Dims(w.size.size()), l.type_out().dims, w.stride), start, *monoid, alu));
+    if (w.size[d] > 1) view = windowed(view, d, w.size[d], w.window_dilation[d], meet);
+  l.set(with_start(l, sliced(view[0], Dims(w.size.size()), l.type_out().dims, w.stride), start, *monoid, alu));
 }
 
 }  // namespace

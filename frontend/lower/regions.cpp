@@ -17,9 +17,47 @@ namespace {
 
 using isa::Alu;
 
+/// Appends the nodes of `from` to `out`, with those of the functions that it calls. Returns its results there.
+std::vector<ValueId> append(Lowerer& l, Function& out, const Function& from, std::vector<ValueId> values, int depth) {
+  constexpr int kDeepest = 50;
+  if (depth > kDeepest) l.refuse("more than 50 functions call each other in its region", "flatten them");
+  values.resize(from.values.size());
+  const auto here = [&](const std::vector<ValueId>& ids) {
+    std::vector<ValueId> moved;
+    for (const ValueId v : ids) moved.push_back(values[v]);
+    return moved;
+  };
+  for (Node node : from.nodes) {
+    const ValueId first = node.first_result;
+    std::vector<ValueId> made;
+    node.operands = here(node.operands);
+    if (node.op->name == "call" && node.regions.size() == 1) {
+      made = append(l, out, l.module().functions[node.regions[0].function], node.operands, depth + 1);
+    } else {
+      node.first_result = static_cast<ValueId>(out.values.size());
+      for (std::uint32_t i = 0; i < node.results; ++i) {
+        made.push_back(static_cast<ValueId>(out.values.size()));
+        out.values.push_back(from.type(first + i));
+      }
+      out.nodes.push_back(std::move(node));
+    }
+    for (std::size_t i = 0; i < made.size(); ++i) values[first + i] = made[i];
+  }
+  return here(from.results);
+}
+
 /// The function of a region with tensors of `dims` in place of scalars.
 Function lifted(Lowerer& l, const Function& region, const Dims& dims) {
-  Function out = region;
+  Function out{.name = region.name,
+               .values = region.parameter_types(),
+               .parameters = region.parameters,
+               .nodes = {},
+               .results = {},
+               .line = region.line,
+               .is_region = true};
+  std::vector<ValueId> parameters(region.parameters);
+  std::iota(parameters.begin(), parameters.end(), 0);
+  out.results = append(l, out, region, std::move(parameters), 0);
   for (const Node& node : out.nodes) {
     const bool each = node.op->group == Group::kElementwise || node.op->group == Group::kConversion ||
                       node.op->name == "constant" || node.op->name == "optimization_barrier";
@@ -31,17 +69,22 @@ Function lifted(Lowerer& l, const Function& region, const Dims& dims) {
   return out;
 }
 
-/// The region's results for tensors of equal dimensions.
-std::vector<View> computed(Lowerer& l, const Region& region, std::vector<View> arguments) {
+}  // namespace
+}  // namespace regions
+
+std::vector<View> computed_elements(Lowerer& l, const Region& region, std::vector<View> arguments) {
   const Dims dims = arguments.front().dims;
   for (const ValueId v : region.captures) arguments.push_back(broadcast(l.frame().values[v], dims, {}));
-  return l.called(lifted(l, l.module().functions[region.function], dims), std::move(arguments));
+  return l.called(regions::lifted(l, l.module().functions[region.function], dims), std::move(arguments));
 }
+
+namespace regions {
+namespace {
 
 void map(Lowerer& l) {
   std::vector<View> in;
   for (std::size_t i = 0; i < l.node().operands.size(); ++i) in.push_back(l.in(i));
-  const std::vector<View> out = computed(l, l.node().regions.at(0), std::move(in));
+  const std::vector<View> out = computed_elements(l, l.node().regions.at(0), std::move(in));
   for (std::size_t i = 0; i < out.size(); ++i) l.set(out[i], i);
 }
 
@@ -57,7 +100,7 @@ std::vector<View> rows_reduced(Lowerer& l, const Region& region, std::vector<Vie
   const auto meet = [&](const std::vector<View>& a, const std::vector<View>& b) {
     std::vector<View> both = a;
     both.insert(both.end(), b.begin(), b.end());
-    return computed(l, region, std::move(both));
+    return computed_elements(l, region, std::move(both));
   };
   while (size > 1) {
     std::vector<View> even, odd, last;
@@ -94,7 +137,7 @@ void reduce(Lowerer& l) {
   if (size > 0) {
     const std::vector<View> reduced = rows_reduced(l, l.node().regions.at(0), std::move(all), size);
     out.insert(out.end(), reduced.begin(), reduced.end());
-    out = computed(l, l.node().regions.at(0), std::move(out));
+    out = computed_elements(l, l.node().regions.at(0), std::move(out));
   }
   for (std::size_t i = 0; i < count; ++i) {
     const auto form = reshaped(out[i], result);
@@ -178,7 +221,7 @@ void sort(Lowerer& l) {
     pairs.push_back(broadcast(all.back(), square, {0, 2}));
     pairs.push_back(broadcast(all.back(), square, {0, 1}));
   }
-  const View before = computed(l, l.node().regions.at(0), std::move(pairs)).front();
+  const View before = computed_elements(l, l.node().regions.at(0), std::move(pairs)).front();
   const View where = places(l, before, rows, size);
   for (std::size_t i = 0; i < all.size(); ++i) l.set(back_in_form(in_order(l, all[i], where, size), dims, order), i);
 }
@@ -236,7 +279,7 @@ Formula selected(Lowerer& l, const View& operand, const WindowDims& w, const Dim
       best.emplace(here), which.emplace(number), has.emplace(valid);
       return;
     }
-    const Formula wins{l, computed(l, l.node().regions.at(0), {best->view(), here.view()}).front()};
+    const Formula wins{l, computed_elements(l, l.node().regions.at(0), {best->view(), here.view()}).front()};
     const Formula outside = valid == 0.0;
     const Formula keeps = (wins.as(Dtype::kFp32) + outside > 0.0) * *has;
     which.emplace(keeps.choose(*which, number));
@@ -255,7 +298,7 @@ void select_and_scatter(Lowerer& l) {
   for_places(w.size, [&](std::int64_t k, const Dims& offset) {
     const View place = sliced(whole, offset, source.dims, w.stride);
     const View there = dense_view(l.matrix(place), source.dims, operand.dtype);
-    const Formula met{l, computed(l, l.node().regions.at(1), {there, source}).front()};
+    const Formula met{l, computed_elements(l, l.node().regions.at(1), {there, source}).front()};
     const View now = (which == static_cast<double>(k)).choose(met, {l, there}).view();
     whole = l.written(whole, place, now);
   });

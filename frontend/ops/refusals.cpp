@@ -92,9 +92,11 @@ bool narrow_shift(const Contract& c) {
   return is(c, "shift_right_arithmetic") && info(c.operand(0).element).bits != 32;
 }
 
-bool long_dot(const Contract& c) {
-  return c.node().op->group == Group::kProduct && c.operands() == 2 &&
-         (c.operand(0).element == Element::kI64 || c.operand(0).element == Element::kU64);
+/// A product of integers of which one has that many bits.
+template <int kBits>
+bool integer_dot(const Contract& c) {
+  if (c.node().op->group != Group::kProduct || c.operands() != 2) return false;
+  return any_type(c, [](const Type& t) { return is_integer(t.element) && info(t.element).bits == kBits; });
 }
 
 bool long_constant(const Contract& c) {
@@ -126,7 +128,8 @@ constexpr std::array kRules = {
     RefusalRule{"EVRF018", "reduce_window with a dilated window", "dilate by hand", window_dilation},
     RefusalRule{"EVRF019", "reduce_window of several inputs", "reduce each of them", window_operands},
     RefusalRule{"EVRF022", "arithmetic shift to the right of other than 32 bits", "cast to 32 bits", narrow_shift},
-    RefusalRule{"EVRF035", "a product of 64-bit integers is not supported", kFloats, long_dot},
+    RefusalRule{"EVRF035", "a product of 64-bit integers, on Trn2 also of 32-bit ones, is not supported", kFloats,
+                integer_dot<64>, integer_dot<32>},
     RefusalRule{"ESFH002", "a ui64 constant does not fit into 32 bits", "use ui32", long_constant},
 };
 // clang-format on
@@ -135,7 +138,7 @@ constexpr std::array kRules = {
 
 std::span<const RefusalRule> refusal_rules() { return kRules; }
 
-std::vector<Refusal> refusals(const Module& module, std::size_t most) {
+std::vector<Refusal> refusals(const Module& module, std::size_t most, std::int64_t generation) {
   std::vector<Refusal> out;
   for (const Function& f : module.functions)
     for (const Node& node : f.nodes) {
@@ -143,7 +146,7 @@ std::vector<Refusal> refusals(const Module& module, std::size_t most) {
           module, f, node,
           std::vector<Type>(f.values.begin() + node.first_result, f.values.begin() + node.first_result + node.results)};
       for (const RefusalRule& rule : kRules)
-        if (rule.breaks(contract)) {
+        if (rule.breaks(contract) || (generation >= 3 && rule.breaks_v3 && rule.breaks_v3(contract))) {
           out.push_back({&rule, module.where(node), std::string{node.op->name}});
           break;
         }

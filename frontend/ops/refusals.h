@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct RefusalRule {
   std::string_view what;  // one sentence
   std::string_view fix;
   bool (*breaks)(const Contract&);
+  bool (*breaks_v3)(const Contract&) = nullptr;  // refused from NeuronCore-v3 on
 };
 std::span<const RefusalRule> refusal_rules();
 
@@ -28,7 +30,7 @@ struct Refusal {
   std::string where;  // "FILE:12"
   std::string op;
 };
-/// The first `most` of a module.
-std::vector<Refusal> refusals(const Module& module, std::size_t most = 1);
+/// The first `most` of a module, on a generation of the NeuronCore.
+std::vector<Refusal> refusals(const Module& module, std::size_t most = 1, std::int64_t generation = 2);
 
 }  // namespace trnsim::frontend

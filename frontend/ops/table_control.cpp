@@ -45,9 +45,11 @@ const std::array kRowsControl = {
              .attributes = {text("rng_algorithm")}, .infer = rules::rng_bit_generator, .evaluate =
              evaluate::rng_bit_generator},
     Operator{.name = "infeed", .hlo = "infeed", .group = Group::kTransfer, .operands = 1, .attributes =
-             {optional(text("infeed_config"))}, .infer = rules::stated, .evaluate = evaluate::infeed},
+             {optional(text("infeed_config"))}, .infer = rules::stated, .evaluate = evaluate::infeed,
+             .code = "EVRF001"},
     Operator{.name = "outfeed", .hlo = "outfeed", .group = Group::kTransfer, .operands = -1, .attributes =
-             {optional(text("outfeed_config"))}, .infer = rules::stated, .evaluate = evaluate::outfeed},
+             {optional(text("outfeed_config"))}, .infer = rules::stated, .evaluate = evaluate::outfeed,
+             .code = "EVRF001"},
     Operator{.name = "send", .hlo = "send", .group = Group::kTransfer, .operands = -1, .attributes =
              {optional(integer("channel_id")), flag("is_host_transfer")}, .infer = rules::stated, .evaluate =
              evaluate::send},

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "frontend/graph/grid.h"
 #include "frontend/ops/operator.h"
 #include "frontend/rewrite/patterns.h"
 #include "frontend/rewrite/samples.h"
@@ -14,15 +15,16 @@ namespace {
 /// An integer that follows from a rank's number, for that rank.
 class OfRank {
  public:
-  OfRank(const Function& function, const Producers& producers, std::int64_t rank)
-      : function_{function}, producers_{producers}, rank_{rank} {}
+  OfRank(const Function& function, const Producers& producers, std::int64_t replica, std::int64_t partition)
+      : function_{function}, producers_{producers}, replica_{replica}, partition_{partition} {}
 
   std::optional<std::int64_t> of(ValueId value, int depth = 0) const {
     constexpr int kDeepest = 12;
     const Node* node = producers_.of(value);
     if (!node || depth > kDeepest) return {};
     const std::string_view op = node->op->name;
-    if (op == "partition_id" || op == "replica_id") return rank_;
+    if (op == "partition_id") return partition_;
+    if (op == "replica_id") return replica_;
     if (op == "constant") return element_count(function_.type(value).dims) == 1 ? element(*node, 0) : std::nullopt;
     if (op == "reshape" || op == "convert" || op == "copy") return of(node->operands[0], depth + 1);
     if (op == "dynamic_slice") return entry(*node, depth);
@@ -51,22 +53,18 @@ class OfRank {
 
   const Function& function_;
   const Producers& producers_;
-  std::int64_t rank_;
+  std::int64_t replica_, partition_;
 };
 
 /// Ranks that add up, in their order: those of the attribute, or all.
 std::vector<std::vector<std::int64_t>> groups_of(const Module& module, const Node& sum) {
   std::vector<std::vector<std::int64_t>> out;
-  const IntTable table = sum.attributes.table("replica_groups");
+  const IntTable table = process_groups(module, sum);
   for (std::int64_t r = 0; r < table.rows(); ++r) {
     out.emplace_back();
-    for (std::int64_t c = 0; c < table.columns; ++c) out.back().push_back(table.at(r, c));
+    for (std::int64_t c = 0; c < table.columns; ++c)
+      if (table.at(r, c) >= 0) out.back().push_back(table.at(r, c));
   }
-  if (!out.empty()) return out;
-  out.emplace_back();
-  for (std::int64_t r = 0;
-       r < std::max(module.replicas, std::int64_t{1}) * std::max(module.partitions, std::int64_t{1}); ++r)
-    out.back().push_back(r);
   return out;
 }
 
@@ -87,11 +85,12 @@ std::optional<std::size_t> own_parts(const Module& module, const Function& funct
   const Dims &whole = function.type(slice.operands[0]).dims, &part = function.type(slice.result()).dims;
   const auto d = cut_dimension(whole, part);
   if (!d) return {};
+  const std::int64_t partitions = std::max<std::int64_t>(module.partitions, 1);
   for (const std::vector<std::int64_t>& group : groups_of(module, sum)) {
     if (part[*d] * static_cast<std::int64_t>(group.size()) != whole[*d]) return {};
     for (std::size_t place = 0; place < group.size(); ++place)
-      if (OfRank{function, producers, group[place]}.of(slice.operands[1 + *d]) !=
-          static_cast<std::int64_t>(place) * part[*d])
+      if (OfRank{function, producers, group[place] / partitions, group[place] % partitions}.of(
+              slice.operands[1 + *d]) != static_cast<std::int64_t>(place) * part[*d])
         return {};
   }
   return d;

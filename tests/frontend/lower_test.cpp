@@ -190,9 +190,9 @@ TEST(Lower, LoopsUnfoldWithTheirCounterKnown) {
 }
 
 TEST(Lower, RefusalsNameTheNodeAndTheLine) {
-  EXPECT_EQ(refusal("x = s32[4,4] parameter(0)\nROOT y = s32[4,4] dot(x, x), lhs_contracting_dims={1}, "
+  EXPECT_EQ(refusal("x = s64[4,4] parameter(0)\nROOT y = s64[4,4] dot(x, x), lhs_contracting_dims={1}, "
                     "rhs_contracting_dims={0}"),
-            "m:4: dot_general: EVRF035: products of integers");
+            "m:4: dot_general: EVRF035: products of 64-bit integers");
   EXPECT_EQ(refusal("x = f32[4] parameter(0)\nROOT y = f32[4] custom-call(x), custom_call_target=\"mine\""),
             "m:4: custom_call: EVRF015: the custom call mine has no meaning here");
   EXPECT_EQ(refusal("ROOT x = c64[4] parameter(0)"), "m, parameter 0: EVRF004: the device has no c64");

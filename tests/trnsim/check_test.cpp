@@ -24,10 +24,11 @@ Settings on(const std::string& machine) {
   return out;
 }
 
-/// "EVRF004", "wait" for collectives that wait for ever, or "fine".
+/// "EVRF004", "refused" without a code, "wait" for collectives that wait for ever, or "fine".
 std::string outcome_of(const CheckResult& result) {
   for (const Finding& one : result.findings)
-    if (one.concern == Concern::kFails) return one.topic == "collectives" ? "wait" : one.code;
+    if (one.concern == Concern::kFails)
+      return one.topic == "collectives" ? "wait" : one.code.empty() ? "refused" : one.code;
   return "fine";
 }
 

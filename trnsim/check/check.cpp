@@ -90,7 +90,7 @@ void check_lowered(const frontend::Module& module, const hw::MachineParams& mach
   std::optional<frontend::LoweredGraph> lowered;
   try {
     lowered.emplace(frontend::lower(module));
-  } catch (const frontend::EndlessLoop& error) {
+  } catch (const frontend::RefusedLoop& error) {
     out.push_back({"compiler", Concern::kFails, "", std::string{error.reason()}, std::string{error.fix()}});
     return;
   } catch (const Error& error) {
@@ -181,10 +181,11 @@ CheckResult check_file(const fs::path& file, const Settings& settings) {
   CheckResult out{.target = file.string(), .findings = {}};
   try {
     const frontend::Module module = load_graph(file);
-    check_operations(module, out.findings);
+    const hw::MachineParams machine = checked_machine(settings);
+    check_operations(module, static_cast<std::int64_t>(machine.generation.value), out.findings);
     check_collectives(module, out.findings);
     check_numbers(module, out.findings);
-    check_lowered(module, checked_machine(settings), out.findings);
+    check_lowered(module, machine, out.findings);
   } catch (const Error& error) {
     if (error.fault() == Fault::kData && !fs::exists(file)) throw;
     out.findings.push_back(finding_of(error, "compiler"));

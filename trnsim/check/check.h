@@ -50,7 +50,7 @@ base::Table table_of(const std::vector<CheckResult>& results);
 // By the files that know them.
 
 /// Codes of the compiler that operations meet, at most one finding for each code.
-void check_operations(const frontend::Module& module, std::vector<Finding>& out);
+void check_operations(const frontend::Module& module, std::int64_t generation, std::vector<Finding>& out);
 /// Collectives that ranks can reach in another order, or not all of them.
 void check_collectives(const frontend::Module& module, std::vector<Finding>& out);
 /// Formats and functions whose range the numbers can leave.

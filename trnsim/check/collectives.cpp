@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "frontend/graph/grid.h"
 #include "frontend/ops/operator.h"
 #include "trnsim/check/check.h"
 
@@ -130,7 +131,8 @@ class CollectiveWalk {
 
   void groups(const Node& node) {
     const bool pairs = node.attributes.has("source_target_pairs");
-    const IntTable table = node.attributes.table(pairs ? "source_target_pairs" : "replica_groups");
+    if (!pairs && !node.attributes.has("replica_groups")) return;
+    const IntTable table = pairs ? node.attributes.table("source_target_pairs") : process_groups(module_, node);
     const std::int64_t ranks = module_.replicas * module_.partitions;
     std::set<std::int64_t> seen, targets;
     std::string what;
@@ -142,7 +144,10 @@ class CollectiveWalk {
         if (!of.insert(rank).second) what = fmt::format("rank {} is there twice", rank);
         if (ranks > 1 && rank >= ranks) what = fmt::format("there is no rank {} of {}", rank, ranks);
       }
-    if (what.empty() && !pairs && ranks > 1 && !seen.empty() && static_cast<std::int64_t>(seen.size()) < ranks)
+    const bool rooted =
+        node.op->name == "collective_broadcast" || node.op->name == "collective_reduce";  // others: zeros
+    if (what.empty() && !pairs && !rooted && ranks > 1 && !seen.empty() &&
+        static_cast<std::int64_t>(seen.size()) < ranks)
       what = fmt::format("its groups have {} of {} ranks: the others wait for ever", seen.size(), ranks);
     if (what.empty()) return;
     out_.push_back({"collectives", Concern::kFails, "",

@@ -60,9 +60,9 @@ bool scatters_outside(const Function& f, const Node& node) {
 
 }  // namespace
 
-void check_operations(const Module& module, std::vector<Finding>& out) {
+void check_operations(const Module& module, std::int64_t generation, std::vector<Finding>& out) {
   std::map<std::string, Met> met;
-  for (const frontend::Refusal& refusal : frontend::refusals(module, kMostCounted)) {
+  for (const frontend::Refusal& refusal : frontend::refusals(module, kMostCounted, generation)) {
     Met& one = met[std::string{refusal.rule->code}];
     if (one.count++ == 0) one.first = fmt::format("{}: {}", refusal.where, refusal.op);
   }

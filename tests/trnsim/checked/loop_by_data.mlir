@@ -1,5 +1,5 @@
 // a loop whose trips data decides
-// expected: EMOD025
+// expected: refused
 func.func @main(%n: tensor<i32>, %x: tensor<8xf32>) -> tensor<8xf32> {
   %z = stablehlo.constant dense<0> : tensor<i32>
   %o = stablehlo.constant dense<1> : tensor<i32>
