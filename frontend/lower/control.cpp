@@ -1,11 +1,11 @@
-// The lowering of loops, branches and calls, and of communication.
+// The lowering of loops, branches and calls.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
-#include "frontend/graph/grid.h"
 #include "frontend/lower/lowerer.h"
 #include "frontend/ops/operator.h"
 #include "runtime/ops/ops.h"
@@ -35,37 +35,103 @@ bool same_numbers(const std::vector<View>& before, const std::vector<View>& afte
   });
 }
 
-/// Each trip is lowered by itself: its counter is a number, so that slices by it are places, and its calls are the same
-/// blocks as the trips' before, with other addresses.
-void loop(Lowerer& l) {
-  const Region &condition = l.node().regions.at(0), &body = l.node().regions.at(1);
-  std::vector<View> state = operands(l);
-  const std::size_t count = state.size(), pinned = l.pinned();
-  for (const Region* region : {&condition, &body})
-    for (const ValueId v : region->captures) l.pin(l.frame().values[v]);
-  for (std::int64_t trip = 0;; ++trip) {
-    const auto again = l.called(l.module().functions[condition.function], with_captures(l, state, condition));
-    if (!again.at(0).is_number())
-      throw RefusedLoop{base::Fault::kProgram, l.where(),
-                        "while: how often it runs depends on data, and the compiler takes no such loop",
-                        "give it a counter that begins at a constant"};
-    if (again[0].number == 0) break;
-    if (trip >= l.options().most_trips || l.out().operations > l.options().most_operations)
-      l.refuse(fmt::format("runs more than {} times, or {} operations with all loops in it", l.options().most_trips,
-                           l.options().most_operations),
-               "let each trip do more");
-    l.cut();
-    std::vector<View> after = l.called(l.module().functions[body.function], with_captures(l, state, body));
-    after.resize(count);
-    if (same_numbers(state, after))
-      throw RefusedLoop{base::Fault::kProgram, l.where(), "while: never ends: a trip leaves its condition as it was",
-                        "let each trip change the counter that the condition reads"};
-    state = std::move(after);
+/// A loop whose trips are lowered one after the other.
+class Loop {
+ public:
+  explicit Loop(Lowerer& l) : l_{l}, state_{operands(l)} {}
+
+  /// Each trip is lowered by itself: its counter is a number, so that slices by it are places, and its calls are the
+  /// same blocks as the trips' before, with other addresses.
+  void run() {
+    const std::size_t pinned = l_.pinned();
+    for (const Region& region : l_.node().regions)
+      for (const ValueId v : region.captures) l_.pin(l_.frame().values[v]);
+    for (std::int64_t trip = 0; goes_on(state_); ++trip) {
+      if (trip == kKnown) require_few(trip);
+      if (trip >= l_.options().most_trips) refuse(trip, l_.out().operations);
+      l_.cut();
+      const std::size_t before = l_.out().operations;
+      step();
+      operations_ = l_.out().operations - before;
+    }
+    l_.unpin(l_.pinned() - pinned);
+    l_.cut();
+    set_all(l_, std::move(state_));
   }
-  l.unpin(l.pinned() - pinned);
-  l.cut();
-  set_all(l, std::move(state));
-}
+
+ private:
+  static constexpr std::int64_t kKnown = 4;  // trips from which the others follow
+
+  const Region& region(std::size_t i) const { return l_.node().regions.at(i); }
+
+  bool goes_on(const std::vector<View>& state) {
+    const auto again = l_.called(l_.module().functions[region(0).function], with_captures(l_, state, region(0)));
+    if (again.at(0).is_number()) return again[0].number != 0;
+    throw RefusedLoop{base::Fault::kProgram, l_.where(),
+                      "while: how often it runs depends on data, and the compiler takes no such loop",
+                      "give it a counter that begins at a constant"};
+  }
+
+  void step() {
+    const std::size_t count = state_.size();
+    std::vector<View> after =
+        l_.called(l_.module().functions[region(1).function], with_captures(l_, state_, region(1)));
+    after.resize(count);
+    if (same_numbers(state_, after))
+      throw RefusedLoop{base::Fault::kProgram, l_.where(), "while: never ends: a trip leaves its condition as it was",
+                        "let each trip change the counter that the condition reads"};
+    older_ = std::exchange(before_, std::exchange(state_, std::move(after)));
+  }
+
+  /// Whether the numbers of the state have changed by the same in the last two trips.
+  bool is_counting() const {
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+      if (state_[i].is_number() != before_[i].is_number() || state_[i].is_number() != older_[i].is_number())
+        return false;
+      if (state_[i].is_number() && state_[i].number - before_[i].number != before_[i].number - older_[i].number)
+        return false;
+    }
+    return true;
+  }
+  /// The state in so many trips, if its numbers go on as they did.
+  std::vector<View> later(std::int64_t trips) const {
+    std::vector<View> out = state_;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (out[i].is_number() && before_[i].is_number())
+        out[i].number += static_cast<double>(trips) * (state_[i].number - before_[i].number);
+    return out;
+  }
+
+  /// A counter says early how many trips there are: a loop of millions is refused at once.
+  void require_few(std::int64_t done) {
+    constexpr std::int64_t kFarthest = std::int64_t{1} << 31;
+    if (!is_counting()) return;
+    std::int64_t ends = 1, goes = 0;
+    while (ends < kFarthest && goes_on(later(ends))) goes = std::exchange(ends, 2 * ends);
+    if (ends >= kFarthest) return;
+    while (ends - goes > 1) {
+      const std::int64_t middle = goes + (ends - goes) / 2;
+      (goes_on(later(middle)) ? goes : ends) = middle;
+    }
+    const std::size_t all = l_.out().operations + static_cast<std::size_t>(ends) * operations_;
+    if (all > l_.options().most_operations || done + ends > l_.options().most_trips) refuse(done + ends, all);
+  }
+
+  [[noreturn]] void refuse(std::int64_t trips, std::size_t operations) const {
+    const bool documented = static_cast<double>(operations) > l_.options().most_instructions;
+    l_.refuse(
+        fmt::format("{}runs {} times or more, which makes the program one of {} operations with all its loops, {}",
+                    documented ? "EVRF007: " : "", trips, operations,
+                    documented ? "which the compiler unrolls" : "too many here"),
+        "let each trip do more");
+  }
+
+  Lowerer& l_;
+  std::vector<View> state_, before_ = {}, older_ = {};
+  std::size_t operations_ = 0;  // of the last trip
+};
+
+void loop(Lowerer& l) { Loop{l}.run(); }
 
 View without(const View& view, std::size_t d) {
   View out = view;
@@ -226,130 +292,14 @@ void call(Lowerer& l) {
   set_all(l, l.called(l.module().functions[callee], operands(l)));
 }
 
-// ---- communication
-
-std::uint8_t group(Lowerer& l) { return l.group_of(process_groups(l.module(), l.node())); }
-
-std::int64_t ranks_of(Lowerer& l) { return process_groups(l.module(), l.node()).columns; }
-
-runtime::ValueId dense(Lowerer& l, const View& view) { return l.matrix(view); }
-
-/// How a region combines two ranks' elements: by one operation, around which it may change their type.
-isa::Alu combination(Lowerer& l) {
-  std::optional<isa::Alu> alu;
-  const bool truths = is_bool(l.type_in(0).element);
-  for (const Node& node : l.module().functions[l.node().regions.at(0).function].nodes) {
-    const std::string_view op = node.op->name;
-    if (op == "convert") continue;
-    const bool add = op == "add" && !truths, more = op == "maximum" || (truths && op == "or"),
-               less = op == "minimum" || (truths && op == "and");
-    if (alu || !(add || more || less))
-      l.refuse(fmt::format("combines ranks by {}", op), "add, or take the largest or smallest");
-    alu = add ? isa::Alu::kAdd : more ? isa::Alu::kMax : isa::Alu::kMin;
-  }
-  if (!alu) l.refuse("its region combines nothing", "add, or take the largest or smallest");
-  return *alu;
-}
-
-void all_reduce(Lowerer& l) {
-  const isa::Alu alu = combination(l);
-  for (std::size_t i = 0; i < l.node().operands.size(); ++i)
-    l.set_result(l.add(runtime::kRankSum, {dense(l, l.in(i))},
-                       runtime::CollectiveAttrs{.ranks = ranks_of(l), .group = group(l), .alu = alu}),
-                 i);
-}
-
-/// Ranks' parts follow each other in memory; the split dimension takes its place.
-View joined(const View& parts, std::int64_t ranks, const Dims& part, std::size_t d) {
-  Dims dims{ranks};
-  dims.insert(dims.end(), part.begin(), part.end());
-  Dims order;
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    if (i == d) order.push_back(0);
-    order.push_back(static_cast<std::int64_t>(i) + 1);
-  }
-  return transposed(dense_view(parts.base, dims, parts.dtype), order);
-}
-
-View merged(Lowerer& l, const View& view, const Dims& dims) {
-  if (auto same = reshaped(view, dims)) return *same;
-  return dense_view(
-      l.matrix(dense_view(l.matrix(view), view.dims, view.dtype), element_count(dims) / dims.back(), dims.back()), dims,
-      view.dtype);
-}
-
-void all_gather(Lowerer& l) {
-  const auto d = static_cast<std::size_t>(l.node().attributes.integer("all_gather_dim"));
-  const std::int64_t ranks = l.type_out().dims.at(d) / std::max<std::int64_t>(l.type_in(0).dims.at(d), 1);
-  l.out().ranks = std::max(l.out().ranks, ranks);
-  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
-    const View part = l.in(i);
-    const runtime::ValueId all =
-        l.add(runtime::kRankGather, {dense(l, part)}, runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
-    l.set(merged(l, joined(dense_view(all, {}, part.dtype), ranks, part.dims, d), l.type_out(i).dims), i);
-  }
-}
-
-/// The split dimension in front, in as many parts as there are ranks.
-View parted(const View& view, std::int64_t ranks, std::size_t d) {
-  View out = view;
-  out.dims[d] /= ranks;
-  const std::int64_t stride = view.strides[d] * out.dims[d];
-  out.dims.insert(out.dims.begin(), ranks);
-  out.strides.insert(out.strides.begin(), stride);
-  return out;
-}
-
-void reduce_scatter(Lowerer& l) {
-  const auto d = static_cast<std::size_t>(l.node().attributes.integer("scatter_dimension"));
-  const std::int64_t ranks = ranks_of(l);
-  const isa::Alu alu = combination(l);
-  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
-    const View parts = parted(l.in(i), ranks, d);
-    const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
-    l.set_result(l.add(runtime::kRankScatter, {l.matrix(parts, rows, cols)},
-                       runtime::CollectiveAttrs{.ranks = ranks, .group = group(l), .alu = alu}),
-                 i);
-  }
-}
-
-void all_to_all(Lowerer& l) {
-  const auto split = static_cast<std::size_t>(l.node().attributes.integer("split_dimension"));
-  const auto concat = static_cast<std::size_t>(l.node().attributes.integer("concat_dimension"));
-  const std::int64_t ranks = ranks_of(l);
-  for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
-    const View parts = parted(l.in(i), ranks, split);
-    const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
-    const runtime::ValueId all = l.add(runtime::kRankExchange, {l.matrix(parts, rows, cols)},
-                                       runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
-    const Dims part{parts.dims.begin() + 1, parts.dims.end()};
-    l.set(merged(l, joined(dense_view(all, {}, parts.dtype), ranks, part, concat), l.type_out(i).dims), i);
-  }
-}
-
-void rank_number(Lowerer& l) {
-  l.only_timed("ranks differ by it");
-  l.set(number_view(0, {}, l.dtype_out()));
-}
-
 struct ControlRow {
   std::string_view op;
   Rule rule;
 };
-constexpr std::array kControlRules = {ControlRow{"while", loop},
-                                      ControlRow{"chlo.scan", scan},
-                                      ControlRow{"if", if_else},
-                                      ControlRow{"case", choose},
-                                      ControlRow{"call", call},
-                                      ControlRow{"composite", composite},
-                                      ControlRow{"after_all", token},
-                                      ControlRow{"create_token", token},
-                                      ControlRow{"all_reduce", all_reduce},
-                                      ControlRow{"all_gather", all_gather},
-                                      ControlRow{"reduce_scatter", reduce_scatter},
-                                      ControlRow{"all_to_all", all_to_all},
-                                      ControlRow{"partition_id", rank_number},
-                                      ControlRow{"replica_id", rank_number}};
+constexpr std::array kControlRules = {ControlRow{"while", loop},      ControlRow{"chlo.scan", scan},
+                                      ControlRow{"if", if_else},      ControlRow{"case", choose},
+                                      ControlRow{"call", call},       ControlRow{"composite", composite},
+                                      ControlRow{"after_all", token}, ControlRow{"create_token", token}};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,10 @@ namespace trnsim::frontend {
 
 struct LowerOptions {
   std::optional<runtime::Dtype> operand{};  // type of TensorE's operands; none: the program's own
-  std::int64_t most_trips = 4096;           // of a loop
+  std::int64_t most_trips = 100'000;        // of a loop
   std::size_t most_operations = 400'000;    // of the program, with all trips of its loops
+  /// From which on the vendor's compiler, which unrolls loops, refuses the program ("EVRF007").
+  double most_instructions = std::numeric_limits<double>::infinity();
   Rewrites rewrites{};
   /// Computed, too: the rank's number is there, and of branches that data chooses all are computed. A program that is
   /// only timed leaves out the first and has the largest of the second.

@@ -57,7 +57,7 @@ std::vector<std::size_t> last_uses(const Function& function) {
 
 Rule rule_of(std::string_view op) {
   for (const auto family : {element_rule, function_rule, integer_rule, movement_rule, product_rule, reduction_rule,
-                            indexed_rule, control_rule, custom_rule, region_rule})
+                            indexed_rule, control_rule, collective_rule, custom_rule, region_rule})
     if (const Rule rule = family(op)) return rule;
   return nullptr;
 }

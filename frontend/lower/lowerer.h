@@ -178,6 +178,7 @@ Rule product_rule(std::string_view op);
 Rule reduction_rule(std::string_view op);
 Rule indexed_rule(std::string_view op);
 Rule control_rule(std::string_view op);
+Rule collective_rule(std::string_view op);
 Rule custom_rule(std::string_view op);
 
 }  // namespace trnsim::frontend

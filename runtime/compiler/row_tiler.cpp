@@ -26,17 +26,19 @@ RowTiler::RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<V
 }
 
 /// An element-wise node joins the latest matmul that it depends on when it has the same columns, and all else that it
-/// reads is there before.
+/// reads is there before. One that reads nothing of the group joins the latest matmul of all where its rows are so long
+/// that they would crowd SBUF.
 void RowTiler::plan_chains() {
   std::unordered_map<ValueId, NodeId> home;  // value -> matmul whose chunk it is computed in
   std::unordered_map<ValueId, std::size_t> place;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     for (const ValueId v : graph_.node(nodes_[i]).out) place[v] = i;
+  NodeId last = kNoNode;  // matmul
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const NodeId n = nodes_[i];
     const Node& node = graph_.node(n);
     if (node.op->row_product) {
-      home[node.out[0]] = n;
+      home[node.out[0]] = last = n;
       chains_.try_emplace(n);
       continue;
     }
@@ -44,6 +46,10 @@ void RowTiler::plan_chains() {
     NodeId latest = kNoNode;
     for (const ValueId v : node.in)
       if (home.contains(v) && (latest == kNoNode || home[v] > latest)) latest = home[v];
+    const Value& out = graph_.value(node.out[0]);
+    if (std::ranges::none_of(node.in, [&](ValueId v) { return place.contains(v); }) &&
+        out.cols * isa::size_of(out.dtype) > budgets_.group_rows)
+      latest = last;
     if (latest == kNoNode || cols_of(node.out[0]) != cols_of(graph_.node(latest).out[0])) continue;
     const std::size_t begin = place[graph_.node(latest).out[0]];
     const bool ready = std::ranges::all_of(node.in, [&](ValueId v) {

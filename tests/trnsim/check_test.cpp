@@ -78,6 +78,18 @@ TEST(Check, ALoopThatNeverEndsFails) {
   }
 }
 
+TEST(Check, ALoopOfMillionsIsRefusedForItsInstructions) {
+  const auto below = [](const char* number) {
+    return std::string{"      %l = stablehlo.constant dense<"} + number +
+           "> : tensor<i32>\n      %c = stablehlo.compare LT, %i, %l : (tensor<i32>, tensor<i32>) -> tensor<i1>\n";
+  };
+  const CheckResult result = check_of_loop(below("50000000"), "%j");
+  ASSERT_EQ(result.worst(), Concern::kFails);
+  EXPECT_EQ(result.findings.back().code, "EVRF007");
+  EXPECT_THAT(result.findings.back().text, testing::HasSubstr("runs 50000000 times"));
+  EXPECT_NE(check_of_loop(below("5000"), "%j").worst(), Concern::kFails);
+}
+
 TEST(Check, EveryFindingThatFailsSaysWhatHelps) {
   for (const auto& entry : fs::directory_iterator{fs::path{TRNSIM_SOURCE_DIR} / "tests/trnsim/checked"})
     for (const Finding& one : check_file(entry.path(), on("trn1.2xlarge")).findings) {

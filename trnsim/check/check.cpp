@@ -89,7 +89,7 @@ void check_host(const frontend::Module& module, const frontend::LoweredGraph& lo
 void check_lowered(const frontend::Module& module, const hw::MachineParams& machine, std::vector<Finding>& out) {
   std::optional<frontend::LoweredGraph> lowered;
   try {
-    lowered.emplace(frontend::lower(module));
+    lowered.emplace(frontend::lower(module, as_compiled()));
   } catch (const frontend::RefusedLoop& error) {
     out.push_back({"compiler", Concern::kFails, "", std::string{error.reason()}, std::string{error.fix()}});
     return;

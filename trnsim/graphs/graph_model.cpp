@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "analysis/host/stack.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
@@ -52,17 +53,21 @@ frontend::Module load_graph(const fs::path& path) {
   return frontend::read_stablehlo(bytes, path.string());
 }
 
+frontend::LowerOptions as_compiled(std::optional<runtime::Dtype> operand) {
+  return {.operand = operand, .most_instructions = analysis::load_stack("torch-xla").compile_instructions.value};
+}
+
 GraphModel::GraphModel(std::string file, frontend::Module module)
     : Model{{.family = "graph", .sizes = {.layers = 1}, .given = true}},
       file_{std::move(file)},
       module_{std::move(module)},
-      lowered_{frontend::lower(module_)},
+      lowered_{frontend::lower(module_, as_compiled())},
       hash_{base::hash64(base::read_file(file_))} {}
 
 workloads::StepGraph GraphModel::step(const workloads::Step& step) const {
   const runtime::Dtype operand = step.plan.numerics.operand;
   if (operand == runtime::Dtype::kFp32) return {.graph = lowered_.graph, .zero = {}};
-  return {.graph = frontend::lower(module_, {.operand = operand}).graph, .zero = {}};  // as the compiler casts
+  return {.graph = frontend::lower(module_, as_compiled(operand)).graph, .zero = {}};  // as the compiler casts
 }
 
 double GraphModel::flops(const workloads::Step&) const { return lowered_.flops * static_cast<double>(lowered_.ranks); }
