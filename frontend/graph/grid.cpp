@@ -35,8 +35,11 @@ bool is_pairwise(const Node& node) {
 
 void count_processes(Module& module) {
   std::int64_t replicas = 1, partitions = 1, devices = 1;  // devices: numbers that mean either
+  bool asks_replica = false, asks_partition = false;
   for (const Function& function : module.functions)
     for (const Node& node : function.nodes) {
+      asks_replica = asks_replica || node.op->name == "replica_id";
+      asks_partition = asks_partition || node.op->name == "partition_id";
       if (node.op->group != Group::kCollective) continue;
       const bool permutes = node.op->name == "collective_permute", channel = node.attributes.integer("channel_id") > 0;
       const IntTable table = node.attributes.table(permutes ? "source_target_pairs" : "replica_groups");
@@ -46,7 +49,8 @@ void count_processes(Module& module) {
       count = std::max(count, table.values.empty() ? parts_of(function, node)
                                                    : std::min(*std::ranges::max_element(table.values), kMost) + 1);
     }
-  std::int64_t& either = partitions > replicas ? partitions : replicas;
+  const bool divided = partitions > replicas || (partitions == replicas && asks_partition && !asks_replica);
+  std::int64_t& either = divided ? partitions : replicas;
   either = std::max(either, devices);
   module.replicas = replicas;
   module.partitions = replicas > 1 ? 1 : partitions;

@@ -2,6 +2,8 @@
 // interpreter.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "frontend/hlo/graph.h"
 #include "frontend/hlo/text.h"
@@ -50,6 +52,22 @@ TEST(ComposedGraphs, AVarianceIsThatOfItsFormat) {
                            "ENTRY main {\nx = bf16[8,33] parameter(0)\ng = bf16[33] parameter(1)\nb = bf16[33] "
                            "parameter(2)\nROOT t = (bf16[8,33], bf16[33], bf16[33]) batch-norm-training(x, g, b), "
                            "epsilon=0.01, feature_index=1\n}\n"));
+}
+
+// Flat numbers of a program that does not say its grid are those of partitions where it asks for its partition.
+TEST(ComposedGraphs, EachRankTakesItsPartOfASum) {
+  const frontend::Module module = module_of(
+      "",
+      "add {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)\n}\nENTRY main {\n"
+      "x = f32[8,4] parameter(0)\ns = f32[8,4] all-reduce(x), channel_id=1, replica_groups=[1,4]<=[4], "
+      "use_global_device_ids=true, to_apply=add\np = u32[] partition-id()\nn = s32[] convert(p)\ntwo = s32[] "
+      "constant(2)\nat = s32[] multiply(n, two)\nz = s32[] constant(0)\nROOT y = f32[2,4] dynamic-slice(s, at, z), "
+      "dynamic_slice_sizes={2,4}\n}\n");
+  EXPECT_EQ(module.partitions, 4);
+  expect_numbers(module, 4);
+  const frontend::LoweredGraph timed = frontend::lower(module);
+  EXPECT_TRUE(std::ranges::any_of(timed.rewrites,
+                                  [](const auto& note) { return note.name == "scattered_sums" && note.count == 1; }));
 }
 
 TEST(ComposedGraphs, RanksHandTheirTensorsOn) {
