@@ -1,8 +1,10 @@
 // `trnsim sweep FILE.toml`: one workload or program, many machines and options.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -17,8 +19,10 @@
 #include "cli/progress.h"
 #include "cli/slurm.h"
 #include "cli/verbs.h"
+#include "trnsim/plans/advice.h"
 #include "trnsim/sweep.h"
 #include "trnsim/sweep/sweep_team.h"
+#include "trnsim/version.h"
 
 namespace cli {
 
@@ -113,6 +117,15 @@ void print_slurm_script(const SweepOptions& options, const std::vector<analysis:
   print(slurm_script(arguments_of(options), std::min(options.slurm, points.size()), options.processes.value_or(1)));
 }
 
+analysis::SweepTitle title_of(std::string_view name) {
+  std::vector<std::string> words = typed_command();
+  words.front() = "trnsim";
+  return {.name = std::string{name},
+          .command = trnsim::command_with(words, {}, trnsim::FolderIs::kTaken),
+          .version = trnsim::version(),
+          .date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))};
+}
+
 /// Writes the results, shows them, says which is best. `before`: points that were computed to try the goal.
 void finish_sweep(const analysis::SweepRun& run, const SweepOptions& options, std::size_t before,
                   std::string_view name) {
@@ -120,7 +133,7 @@ void finish_sweep(const analysis::SweepRun& run, const SweepOptions& options, st
   const std::filesystem::path folder{options.output_dir};
   const base::Table table = sweep_table(run);
   base::write_file(folder / "results.csv", table.render(base::Format::kCsv));
-  base::write_file(folder / "sweep.html", sweep_html(run, name));
+  base::write_file(folder / "sweep.html", sweep_html(run, title_of(name)));
   print(format == base::Format::kTable ? sweep_table(run, true).render(format, columns())
                                        : table.render(format, columns()));
   const auto failed = std::ranges::count_if(run.results, [](const auto& r) { return r.done && !r.error.empty(); });

@@ -47,6 +47,12 @@ std::string heading(const base::Column& column) {
   return text;
 }
 
+/// Whether a reader takes it in as one word, "torch-xla-2025", which its hyphens should not break.
+bool is_word(std::string_view text) {
+  constexpr std::size_t kLetters = 24;
+  return !text.empty() && text.size() <= kLetters && text.find(' ') == text.npos;
+}
+
 }  // namespace
 
 std::string table_html(std::string_view caption, const base::Table& table, const Links& links) {
@@ -55,7 +61,9 @@ std::string table_html(std::string_view caption, const base::Table& table, const
       "{}</caption><thead><tr>",
       escape(caption), escape(caption));
   const auto& columns = table.columns();
-  const auto css = [&](std::size_t c) { return columns[c].align == Align::kRight ? " class=\"r\"" : ""; };
+  const auto css = [&](std::size_t c) {
+    return columns[c].align == Align::kRight ? std::string_view{" class=\"r\""} : "";
+  };
   for (std::size_t c = 0; c < columns.size(); ++c)
     out += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}</button></th>", css(c),
                        escape(heading(columns[c])));
@@ -66,7 +74,8 @@ std::string table_html(std::string_view caption, const base::Table& table, const
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string text = escape(cell_text(row[c]));
       const bool link = c == 0 && !links.to.empty();
-      out += fmt::format("<td{}{}>{}</td>", css(c), sort_value(row[c]),
+      out += fmt::format("<td{}{}>{}</td>", css(c).empty() && is_word(text) ? " class=\"word\"" : css(c),
+                         sort_value(row[c]),
                          link ? fmt::format("<a href=\"#{}\">{}</a>", anchor(links.to, key), text) : text);
     }
     out += "</tr>\n";

@@ -133,7 +133,12 @@ std::vector<Sensitivity> sensitivities(const SweepRun& run, const std::string& m
 /// Numbers of the results that no other beats in both metrics, by the first one.
 std::vector<std::size_t> pareto_front(const SweepRun& run, const std::string& first, const std::string& second);
 
+/// The head of a sweep's page. A page is opened long after: with the command, the version and the date.
+struct SweepTitle {
+  std::string name, command{}, version{}, date{};
+};
+
 /// A page with the Pareto front of seconds and dollars, the sensitivities, the binding resources, and all points.
-std::string sweep_html(const SweepRun& run, std::string_view title);
+std::string sweep_html(const SweepRun& run, const SweepTitle& title);
 
 }  // namespace analysis

@@ -85,8 +85,12 @@ std::string name_of(const SweepPoint& point) {
 /// without metrics.
 std::string binding(const SweepResult& result) {
   std::vector<Resource> resources;
-  for (const auto& [metric, value] : result.metrics)
-    if (metric.starts_with(kBusy)) resources.push_back({.name = metric.substr(kBusy.size()), .busy = value});
+  for (const auto& [metric, value] : result.metrics) {
+    if (!metric.starts_with(kBusy)) continue;
+    std::string name = metric.substr(kBusy.size());
+    std::ranges::replace(name, '_', ' ');  // "dma engines", as in a run
+    resources.push_back({.name = std::move(name), .busy = value});
+  }
   if (resources.empty()) return "";
   const auto seconds = [&](const char* name) {
     const auto found = result.metrics.find(name);
@@ -156,8 +160,33 @@ std::vector<std::string> axis_values(const SweepRun& run, const std::string& key
   return list;
 }
 
-/// A map of binding resources over the two keys with the most values; for several points in one place, the resource
-/// that binds most of them. Empty when fewer than two keys are varied together, or a list of that length says nothing.
+/// One map of binding resources: rows and columns are values of two keys, `which` the results whose other keys are
+/// equal.
+struct BindingMap {
+  std::pair<std::string, std::vector<std::string>> x, y;  // a key and its values
+
+  std::string html(const std::vector<const SweepResult*>& which, const std::vector<std::string>& resources,
+                   const std::string& others) const {
+    std::vector<std::vector<int>> cells(y.second.size(), std::vector<int>(x.second.size(), -1));
+    std::size_t filled = 0;
+    for (const SweepResult* result : which) {
+      const auto row = std::ranges::find(y.second, value_of(result->point, y.first));
+      const auto column = std::ranges::find(x.second, value_of(result->point, x.first));
+      const std::string name = binding(*result);
+      if (name.empty() || row == y.second.end() || column == x.second.end()) continue;
+      cells[static_cast<std::size_t>(row - y.second.begin())][static_cast<std::size_t>(column - x.second.begin())] =
+          static_cast<int>(std::ranges::find(resources, name) - resources.begin());
+      ++filled;
+    }
+    if (filled < x.second.size() * y.second.size() / 2) return "";  // no grid: designs that change one key at a time
+    return category_map(
+        fmt::format("what binds, by {} and {}{}{}", x.first, y.first, others.empty() ? "" : ", with ", others),
+        {y.second, x.second, std::move(cells), resources}, {x.first, ""}, {y.first, ""});
+  }
+};
+
+/// Maps of binding resources over the two keys with the most values, one for each choice of the other keys' values.
+/// Empty when fewer than two keys are varied together, or a list of that length says nothing.
 std::string binding_map_html(const SweepRun& run, const std::vector<std::string>& resources) {
   std::vector<std::pair<std::string, std::vector<std::string>>> keys;
   for (const std::string& key : keys_of(run)) keys.emplace_back(key, axis_values(run, key));
@@ -167,25 +196,18 @@ std::string binding_map_html(const SweepRun& run, const std::vector<std::string>
   const auto longest = [](const auto& key) { return std::ranges::max(key.second, {}, &std::string::size).size(); };
   constexpr std::size_t kRowName = 11;  // letters beside the map; more have room below it
   if (longest(keys[1]) > kRowName && longest(keys[0]) <= kRowName) std::swap(keys[0], keys[1]);
-  const auto& [x, columns] = keys[0];
-  const auto& [y, rows] = keys[1];
-  std::vector<std::vector<int>> cells(rows.size(), std::vector<int>(columns.size(), -1));
-  std::map<std::pair<std::string, std::string>, std::map<std::string, int>> count;
+  const BindingMap map{keys[0], keys[1]};
+  std::map<std::string, std::vector<const SweepResult*>> groups;
   for (const SweepResult& result : run.results) {
-    const std::string name = binding(result), row = value_of(result.point, y), column = value_of(result.point, x);
-    if (!name.empty() && !row.empty() && !column.empty()) ++count[{row, column}][name];
+    SweepPoint others = result.point;
+    std::erase_if(others, [&](const auto& one) { return one.first == map.x.first || one.first == map.y.first; });
+    groups[others.empty() ? "" : name_of(others)].push_back(&result);
   }
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto found = count.find({rows[r], columns[c]});
-      if (found == count.end()) continue;
-      const auto most = std::ranges::max_element(found->second, {}, [](const auto& pair) { return pair.second; });
-      cells[r][c] = static_cast<int>(std::ranges::find(resources, most->first) - resources.begin());
-    }
-  }
-  if (count.size() < columns.size() * rows.size() / 2) return "";  // no grid: designs that change one key at a time
-  return category_map(fmt::format("what binds, by {} and {}", x, y), {rows, columns, std::move(cells), resources},
-                      {x, ""}, {y, ""});
+  constexpr std::size_t kMaps = 12;  // more are no picture: the table has all
+  if (groups.size() > kMaps) return "";
+  std::string out;
+  for (const auto& [others, which] : groups) out += map.html(which, resources, others);
+  return out;
 }
 
 std::string binding_html(const SweepRun& run) {
@@ -351,7 +373,7 @@ std::vector<std::size_t> pareto_front(const SweepRun& run, const std::string& fi
   return front;
 }
 
-std::string sweep_html(const SweepRun& run, std::string_view title) {
+std::string sweep_html(const SweepRun& run, const SweepTitle& title) {
   const auto section = [](std::string_view name, const std::string& body) {
     return body.empty() ? "" : fmt::format("<section><h2>{}</h2>\n{}</section>\n", name, body);
   };
@@ -359,7 +381,12 @@ std::string sweep_html(const SweepRun& run, std::string_view title) {
       section("Time against dollars", pareto_html(run)) + section("Sensitivity", sensitivity_html(run)) +
       section("What binds", binding_html(run)) +
       section("All points", table_html("every point; results.csv has all of its figures", page_table(run)));
-  return page_html(fmt::format("trnsim sweep: {}", title), fmt::format("<h1>{}</h1>\n{}", escape(title), body));
+  const std::string origin = title.command.empty()
+                                 ? ""
+                                 : fmt::format("<p class=\"setting\"><code>{}</code> with trnsim {}, {}</p>\n",
+                                               command_html(title.command), escape(title.version), escape(title.date));
+  return page_html(fmt::format("trnsim sweep: {}", title.name),
+                   fmt::format("<h1>{}</h1>\n{}{}", escape(title.name), origin, body));
 }
 
 }  // namespace analysis

@@ -326,16 +326,19 @@ TEST(Sweep, ATableForATerminalHasTheMetricsThatPeopleLookAt) {
 
 TEST(Sweep, ThePageMapsTheBindingResourceOverTwoParameters) {
   const SweepRun grid = swept(Design::kCartesian, {{"a", {"1", "50"}}, {"b", {"0", "9"}}});
-  const std::string page = sweep_html(grid, "x");
+  const std::string page = sweep_html(grid, {"x"});
   EXPECT_THAT(page, HasSubstr("what binds, by a and b"));
   EXPECT_THAT(page, HasSubstr("<title>1, 0: hbm</title>"));
   EXPECT_THAT(page, HasSubstr("<title>50, 9: tensor</title>"));
+  // A third parameter has a map for each of its values: a cell is one point.
+  const SweepRun three = swept(Design::kCartesian, {{"a", {"1", "50"}}, {"b", {"0", "9"}}, {"c", {"3"}}});
+  EXPECT_THAT(sweep_html(three, {"x"}), HasSubstr("what binds, by a and b, with c=3"));
   const SweepRun alone = swept(Design::kOneAtATime, {{"a", {"1", "50"}}, {"b", {"0", "9"}}});
-  EXPECT_THAT(sweep_html(alone, "x"), testing::Not(HasSubstr("what binds, by")));
+  EXPECT_THAT(sweep_html(alone, {"x"}), testing::Not(HasSubstr("what binds, by")));
 }
 
 TEST(Sweep, ThePageShowsFrontSensitivityAndTheBindingResource) {
-  const std::string page = sweep_html(swept(Design::kOneAtATime, {{"a", {"1", "50"}}}), "<b>.asm");
+  const std::string page = sweep_html(swept(Design::kOneAtATime, {{"a", {"1", "50"}}}), {"<b>.asm"});
   EXPECT_THAT(page, HasSubstr("trnsim sweep: &lt;b&gt;.asm"));
   EXPECT_THAT(page, HasSubstr("hbm: 2"));     // the base and a = 1
   EXPECT_THAT(page, HasSubstr("tensor: 1"));  // a = 50
@@ -345,7 +348,7 @@ TEST(Sweep, ThePageShowsFrontSensitivityAndTheBindingResource) {
 // A narrow screen shows the first columns; a name that is longer than its axis would be cut.
 TEST(Sweep, ThePageHasTimeAndDollarsFirstWithTheirUnits) {
   const char* const key = "per_device_train_batch_size";
-  const std::string page = sweep_html(swept(Design::kCartesian, {{"a", {"1", "50"}}, {key, {"0", "9"}}}), "x");
+  const std::string page = sweep_html(swept(Design::kCartesian, {{"a", {"1", "50"}}, {key, {"0", "9"}}}), {"x"});
   const std::string points = page.substr(page.find("every point"));
   EXPECT_LT(points.find("train runtime"), points.find(">a<"));
   EXPECT_LT(points.find(">dollars<"), points.find(">a<"));

@@ -4,11 +4,12 @@ document.querySelectorAll("th button").forEach(function (button) {
     var column = head.cellIndex, up = head.getAttribute("aria-sort") === "descending";
     var key = function (row) {
       var cell = row.cells[column], value = cell.getAttribute("data-v");
-      return value === null ? cell.textContent : value === "" ? -Infinity : Number(value);
+      return value === null ? cell.textContent : value === "" ? null : Number(value);
     };
     var rows = Array.prototype.slice.call(body.rows);
     rows.sort(function (a, b) {
-      var x = key(a), y = key(b), order = x < y ? -1 : x > y ? 1 : 0;
+      var x = key(a), y = key(b);  // null: an empty cell, below any number or text
+      var order = x === y ? 0 : x === null ? -1 : y === null ? 1 : x < y ? -1 : x > y ? 1 : 0;
       return up ? order : -order;
     });
     table.querySelectorAll("th").forEach(function (th) { th.removeAttribute("aria-sort"); });
