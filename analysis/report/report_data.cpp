@@ -45,6 +45,15 @@ std::vector<std::string> warnings_of(const ReportRun& run) {
   return list;
 }
 
+/// Without the instances whose cores the job would not all use: as many cores as here say nothing about a larger
+/// instance, where `trnsim cost` places the job on all of them.
+JobToPrice on_whole_instances(JobToPrice job, const Record& record, const std::vector<PricedInstance>& prices) {
+  std::erase_if(job.placements, [&](const Placement& there) {
+    return find_instance(prices, there.instance_type).accelerators * record.info.cores_per_chip != job.cores;
+  });
+  return job;
+}
+
 void add_share(BusyMap& map, std::size_t row, hw::Fs begin, hw::Fs end, double share, double column) {
   auto& values = map.values[row];
   const double from = static_cast<double>(begin) / column, to = static_cast<double>(end) / column;
@@ -67,7 +76,9 @@ ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const 
   if (!f.time.device_step_seconds) f.time.device_step_seconds = hw::seconds(run.record.result.total);
   const bool priced = std::ranges::find(prices, run.record.info.instance_type, &PricedInstance::name) != prices.end();
   if (priced && f.projected() && (f.generates() || f.work.train_steps_per_second))
-    run.costs = price_job(job_to_price(f, run.record, (folder / "result.json").string()), prices, {1}, efficiency);
+    run.costs = price_job(
+        on_whole_instances(job_to_price(f, run.record, (folder / "result.json").string()), run.record, prices), prices,
+        {1}, efficiency);
   run.warnings = warnings_of(run);
   return run;
 }

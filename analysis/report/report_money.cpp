@@ -110,10 +110,11 @@ std::string cost_html(const ReportRun& run) {
     if (row.too_small) small += fmt::format("{}{} x {}", small.empty() ? "" : ", ", row.instances, row.instance_type);
   return question(
              "what does the job cost elsewhere? As it is bought here, from the first step to the last; estimates are "
-             "what the "
-             "accelerator's peaks allow, and are not compared with simulated ones") +
+             "what the accelerator's peaks allow, and are not compared with simulated ones") +
          bars_html("dollars of the job on each instance", bars) +
          (small.empty() ? "" : fmt::format("<p>Too small for it: {}.</p>\n", escape(small))) +
+         "<p>Instances with more or other cores: <code>trnsim cost</code> of this folder simulates the job on all of "
+         "theirs.</p>\n" +
          folded("the job on every instance type", cost_table(run.costs, run.efficiency));
 }
 
