@@ -18,6 +18,7 @@ namespace {
 
 /// "310.12 ms", "23.41 s", "8:10.6", "2:20:04" in seconds.
 double seconds_in(const std::string& text) {
+  if (text.ends_with(" us")) return std::stod(text) / 1e6;
   if (text.ends_with(" ms")) return std::stod(text) / 1e3;
   if (text.ends_with(" s")) return std::stod(text);
   double sum = 0;
@@ -28,7 +29,7 @@ double seconds_in(const std::string& text) {
 
 /// The time that the sentence says, and that of its parts.
 std::pair<double, double> read(const std::string& sentence) {
-  const std::string time = R"(([\d:.]+(?: ms| s)?))";
+  const std::string time = R"(([\d:.]+(?: us| ms| s)?))";
   std::smatch head;
   const std::regex whole{"^" + time + R"((?: \(h?:?mm?:ss\))? = (\d+) steps? of )" + time + R"(((?: \+ [^;]*)?);.*)"};
   if (!std::regex_match(sentence, head, whole)) return {0, -1};

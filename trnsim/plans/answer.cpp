@@ -20,8 +20,9 @@ namespace {
 /// Without samples or steps a job is one step, and the question is its time.
 bool is_one_step(const Projection& p) { return p.steps <= 1 || p.generation; }
 
-/// To 0.1 % or better: "310.12 ms", "23.41 s", "8:10.6", "2:20:04".
+/// To 0.1 % or better: "18.78 us", "310.12 ms", "23.41 s", "8:10.6", "2:20:04".
 std::string exact(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.5g} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.5g} ms", seconds * 1e3);
   if (seconds < 60) return fmt::format("{:.5g} s", seconds);
   if (seconds >= 3600) return base::clock_text(seconds);

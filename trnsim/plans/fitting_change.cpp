@@ -56,8 +56,8 @@ void keep_batch(Job& other, const Job& job) {
 
 std::string needs_text(const Projection& p) {
   const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
-  std::string out = fmt::format("{} of {} per core, {:.1f} ms a step", bytes(p.memory.total), bytes(p.memory.capacity),
-                                p.time.step * 1e3);
+  std::string out = fmt::format("{} of {} per core, {} a step", bytes(p.memory.total), bytes(p.memory.capacity),
+                                base::readable(p.time.step, base::Dimension::kTime));
   if (p.steps > 1) out += fmt::format(", {} in all", base::duration_text(p.time.total));
   if (p.steps > 1 && p.dollars) out += " and " + base::money_text(*p.dollars);
   return out;

@@ -16,8 +16,10 @@ namespace trnsim {
 namespace {
 
 /// Plans with less memory on a core: recomputation first, then ZeRO, then more cores that share a layer or the layers.
-PlanMoves less_memory(const runtime::Plan& plan) {
+/// Cores that share a layer wait for each other in each of them: in one instance, unless nothing else fits.
+PlanMoves less_memory(const Job& job) {
   using runtime::Recompute;
+  const runtime::Plan& plan = job.step.plan;
   PlanMoves moves{.zero1 = {plan.zero1, true}, .recompute = {plan.recompute, Recompute::kSelective, Recompute::kFull}};
   constexpr std::array<PlanMoves::Degrees, 14> kFactors = {{{1, 1},
                                                             {2, 1},
@@ -35,6 +37,8 @@ PlanMoves less_memory(const runtime::Plan& plan) {
                                                             {32, 8}}};
   for (const auto [tensor, pipeline] : kFactors)
     if (plan.data % (tensor * pipeline) == 0) moves.degrees.push_back({plan.tensor * tensor, plan.pipeline * pipeline});
+  std::ranges::stable_partition(
+      moves.degrees, [own = job.machine.instance_cores()](const PlanMoves::Degrees& d) { return d.tensor <= own; });
   return moves;
 }
 
@@ -42,7 +46,7 @@ std::vector<Job> smaller_plans(const Job& job) {
   if (job.model->splits()) {
     Job split = job;
     split.step.plan.sequence = job.step.plan.tensor > 1;
-    return plans_near(split, less_memory(job.step.plan));
+    return plans_near(split, less_memory(job));
   }
   // Cores that share data alone: smaller micro-batches, which cost little, before all that keeps less.
   const runtime::Plan& plan = job.step.plan;
