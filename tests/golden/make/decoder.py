@@ -11,10 +11,12 @@ import pathlib
 import sys
 
 import torch
+from torch.utils.checkpoint import checkpoint
 
 import common
 
 BATCH, SEQ, VOCAB = 4, 24, 32
+MOST_AT_ONCE = 4096  # tokens of a text whose scores are computed all at once
 BASE = {"vocab_size": VOCAB, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "num_key_value_heads": 2, "head_dim": 4, "intermediate_size": 24, "max_position_embeddings": 40,
         "hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "initializer_range": 0.1,
@@ -66,6 +68,11 @@ FAMILIES["olmoe"] = {"model_type": "olmoe", "architectures": ["OlmoeForCausalLM"
                      "num_experts_per_tok": 3, "norm_topk_prob": False, "clip_qkv": None, "rms_norm_eps": 1e-5,
                      "router_aux_loss_coef": 0.01, "output_router_logits": False}
 FAMILIES["phi3_partial"] = {**FAMILIES["phi3_long"], "hidden_size": 32, "head_dim": 8, "partial_rotary_factor": 0.5}
+# More keys than a row of scores has room for on the device, which takes them in blocks, and queries in segments.
+FAMILIES["llama_long"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 8,
+                          "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1,
+                          "intermediate_size": 8, "max_position_embeddings": 32768}
+SIZES = {"llama_long": {"BATCH": 1, "SEQ": 32768, "VOCAB": 8, "steps": 2, "recipe": {"rate": 1e-2, "bf16": False}}}
 FAMILIES["llama"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
 LABELS = 3
 NAMES = {str(i): f"LABEL_{i}" for i in range(LABELS)}
@@ -252,6 +259,20 @@ def capped(x, cap):
     return cap * torch.tanh(x / cap) if cap else x
 
 
+def attend_in_blocks(q, k, v, scale, rows=256):
+    """Causal attention, queries a few at a time and again for their gradients: all scores of a long text fill no host's
+    memory. Each row is computed as a whole, by the same operations."""
+    def some(first, q, k, v):
+        hidden = torch.arange(k.shape[2])[None, :] > first + torch.arange(q.shape[2])[:, None]
+        return (q @ k.transpose(2, 3) * scale).masked_fill(hidden, float("-inf")).softmax(-1) @ v
+
+    parts = []
+    for first in range(0, q.shape[2], rows):
+        seen = min(first + rows, k.shape[2])
+        parts.append(checkpoint(some, first, q[:, :, first:seen], k[:, :, :seen], v[:, :, :seen]))
+    return torch.cat(parts, 2)
+
+
 def forward(w, ids, c, routers):
     gemma, (around1, around2) = is_gemma(c), norms_behind(c)
     behind, (norm1, norm2) = c["model_type"] == "olmo2", norms(c)
@@ -273,7 +294,8 @@ def forward(w, ids, c, routers):
         return torch.nn.functional.gelu(x, approximate="tanh") if gemma else torch.nn.functional.silu(x)
 
     batch, length = ids.shape
-    place = torch.arange(length)
+    in_blocks = length > MOST_AT_ONCE
+    place = torch.arange(1 if in_blocks else length)
     back = place[:, None] - place[None, :]
     window = (back < 0) | (back >= (c.get("sliding_window") or length if windowed else length))
     scale = c.get("attention_multiplier", 1 / math.sqrt(c.get("query_pre_attn_scalar", head)))
@@ -301,9 +323,12 @@ def forward(w, ids, c, routers):
             turned = int(head * c.get("partial_rotary_factor", 1))
             q, k = (torch.cat((rotate(t[..., :turned], c, theta), t[..., turned:]), -1) for t in (q, k))
         k, v = (t.repeat_interleave(heads // kv_heads, 1) for t in (k, v))
-        scores = capped(q @ k.transpose(2, 3) * scale, c.get("attn_logit_softcapping"))
-        p_attention = scores.masked_fill(hidden, float("-inf")).softmax(-1)
-        y = linear((p_attention @ v).transpose(1, 2).reshape(batch, length, heads * head), p + "self_attn.o_proj")
+        if in_blocks:
+            y = attend_in_blocks(q, k, v, scale)
+        else:
+            scores = capped(q @ k.transpose(2, 3) * scale, c.get("attn_logit_softcapping"))
+            y = scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v
+        y = linear(y.transpose(1, 2).reshape(batch, length, heads * head), p + "self_attn.o_proj")
         x = x + residual * (norm(y, p + (norm1 if behind else around1)) if behind or around1 else y)
         y = x if behind else norm(x, p + norm2)
         if experts(c):
@@ -369,8 +394,11 @@ def write_generated(folder, weights, logits_of, tokens=24):
 def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
     """`changes`: of the family's config; `sizes`: of this module's BATCH, SEQ, VOCAB; `drawn`: deviation of the first
     weights, recipe, adapter(weights)."""
-    globals().update(sizes or {})
+    own = dict(SIZES.get(family, {}))
+    common.STEPS = own.pop("steps", common.STEPS)
     chosen = drawn.get("recipe") or (common.OTHER if family.endswith("_recipe") else common.PLAIN)
+    chosen = {**chosen, **own.pop("recipe", {})}
+    globals().update({**own, **(sizes or {})})
     family, classifies = family.removesuffix("_recipe").removesuffix("_classifier"), family.endswith("_classifier")
     config = {**BASE, **FAMILIES[family], **(changes or {})}
     if "partial_rotary_factor" in config:  # keys' biases have no gradient where they do not turn: as plain.py has it
