@@ -70,7 +70,7 @@ std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
   const runtime::Compiled compiled = compile_stage(job, options.stage);
   if (options.emit == "asm") return trnsim::assembler_text(compiled);
   const base::Table memory = memory_table(trnsim::memory_of(compiled.memory, job.machine));
-  if (options.emit == "memory") return memory.render(form, columns());
+  if (options.emit == "memory") return memory_text(trnsim::memory_of(compiled.memory, job.machine), form);
   if (!options.explain) return tables_text({{"blocks", blocks_table(compiled)}, {"memory", memory}}, form);
   return tables_text({{"passes", notes_table(compiled)}, {"effects", pass_table(job, options.settings.machine.exact)}},
                      form);

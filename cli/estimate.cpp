@@ -64,14 +64,13 @@ void estimate(const EstimateOptions& options) {
   const trnsim::Answer told = answer(job, p, changes, typed);
   const std::string above =
       paragraph(fmt::format("{} on {}", options.model, setting_of(job))) + "\n" + answer_text(told);
-  print(above + changes_text(told, above, options.tables));
-  if (!options.tables.wanted())
-    return print_next(
-        fmt::format("trnsim plan {} for other plans, trnsim choose {} for other instances, or --tables for "
-                    "every figure",
-                    options.model, options.model));
+  const std::string next =
+      fmt::format("trnsim plan {} for other plans, trnsim choose {} for other instances, or --tables for every figure",
+                  options.model, options.model);
+  print(above + changes_text(told, above, paragraph("next: " + next), options.tables));
+  if (!options.tables.wanted()) return print_next(next);
   print("\n" + table.render(form, columns()) + "\n" + time_table(p).render(form, columns()) + "\n" +
-        lengths_text(job, p, form) + memory_table(p.memory).render(form, columns()));
+        lengths_text(job, p, form) + memory_text(p.memory, form));
   if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");
 }
 

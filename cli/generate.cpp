@@ -103,7 +103,7 @@ void generate(const GenerateOptions& options) {
   if (const std::string experts = experts_text(g.job); people && !experts.empty()) print(paragraph(experts));
   if (!people) return;
   print(paragraph(confidence_text(g.job, g.projection)));
-  print(bounds_text(*g.projection.generation) + "\n" + memory_table(g.projection.memory).render(form, columns()));
+  print(bounds_text(*g.projection.generation) + "\n" + memory_text(g.projection.memory, form));
 }
 
 }  // namespace

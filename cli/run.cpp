@@ -118,7 +118,8 @@ std::string answer_of(const RunResult& run) {
 /// The changes that would help.
 void print_changes(const RunResult& run, const Tables& tables) {
   if (run.changes)
-    print(changes_text(answer(*run.job, *run.projection, run.changes, run.typed), answer_of(run), tables));
+    print(changes_text(answer(*run.job, *run.projection, run.changes, run.typed), answer_of(run), "\n\n",
+                       tables));  // where the results are, and what is next
   flush();
 }
 
@@ -143,13 +144,12 @@ void print_tables(const RunResult& run, base::Format form) {
     print(fmt::format("stage {} of {} sets the time of a step: what follows is of one of its cores\n", p.slowest,
                       p.stages.size()));
   if (!p.lengths.empty()) print(fmt::format("what follows is of the program of length {}\n", p.lengths.back().length));
-  print(
-      paragraph(fmt::format("of the device's time: MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %",
-                            u.mfu, device.peaks.matmul_flops / 1e12, u.hfu, u.mbu)) +
-      "\n");
+  print(paragraph(fmt::format("a core's program: MFU {:.1f} % of {:.2f} TFLOPS, HFU {:.1f} %, MBU {:.1f} %", u.mfu,
+                              device.peaks.matmul_flops / 1e12, u.hfu, u.mbu)) +
+        "\n");
   print(engine_table(p).render(form, columns()) + "\n");
   print(time_table(p).render(form, columns()) + "\n");
-  print(memory_table(p.memory).render(form, columns()) + "\n");
+  print(memory_text(p.memory, form) + "\n");
   flush();
 }
 

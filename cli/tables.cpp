@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/table_text.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
@@ -120,15 +121,32 @@ std::string change_text(const trnsim::Suggestion& change, bool first) {
 
 }  // namespace
 
-std::string changes_text(const trnsim::Answer& answer, const std::string& above, const Tables& tables) {
-  constexpr std::ptrdiff_t kBelow = 3;  // rows of the lines that follow, and of the shell's prompt
+namespace {
+
+/// Rows of the terminal: a word that is longer than one, such as a path, takes several.
+std::ptrdiff_t rows_of(const std::string& text) {
+  const std::ptrdiff_t width = std::max(columns(), 1);
+  std::ptrdiff_t sum = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    sum += std::max<std::ptrdiff_t>(1, (base::display_width(text.substr(begin, end - begin)) + width - 1) / width);
+    begin = end + 1;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::string changes_text(const trnsim::Answer& answer, const std::string& above, const std::string& below,
+                         const Tables& tables) {
+  const std::ptrdiff_t room = rows() - rows_of(above) - rows_of(below) - 1;  // a row is the shell's prompt
   const bool all = tables.wanted() || rows() == 0;
   std::string out;
   for (std::size_t i = 0; i < answer.changes.size(); ++i) {
     const std::string next = change_text(answer.changes[i], i == 0);
     const std::size_t left = answer.changes.size() - i;
     const auto fits = [&](const std::string& more, std::ptrdiff_t behind) {
-      return all || std::ranges::count(above + out + more, '\n') + behind + kBelow <= rows();
+      return all || rows_of(out + more) + behind <= room;
     };
     if (!fits(next, left > 1 ? 1 : 0)) {
       const std::string rest =
@@ -255,14 +273,33 @@ Table time_table(const Projection& projection) {
   return table;
 }
 
-Table memory_table(const trnsim::Memory& memory) {
+namespace {
+
+/// The bytes of each kind of tensors, and of the software.
+Table memory_kinds(const trnsim::Memory& memory) {
   Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
   for (const auto& [kind, n] : memory.by_kind) table.add_row({kind, bytes_cell(static_cast<double>(n))});
   table.add_row({"total", bytes_cell(static_cast<double>(memory.total))});
   if (memory.capacity > 0) table.add_row({"capacity", bytes_cell(static_cast<double>(memory.capacity))});
   if (memory.least) return table;
   if (memory.capacity > 0) table.add_row({"verdict", std::string{verdict(memory)}});
-  // The same bytes once more, as neuronx-cc counts them.
+  return table;
+}
+
+}  // namespace
+
+std::string memory_text(const trnsim::Memory& memory, base::Format form) {
+  if (form == base::Format::kJson || form == base::Format::kCsv) return memory_table(memory).render(form, columns());
+  std::string out = memory_kinds(memory).render(form, columns());
+  if (memory.least) return out;
+  Table again{{{"part", "the same bytes, as neuronx-cc counts them"}, {"bytes", ""}}};
+  for (const auto& [name, n] : compiler_parts(memory)) again.add_row({name, bytes_cell(static_cast<double>(n))});
+  return out + "\n" + again.render(form, columns());
+}
+
+Table memory_table(const trnsim::Memory& memory) {
+  Table table = memory_kinds(memory);
+  if (memory.least) return table;
   for (const auto& [name, n] : compiler_parts(memory))
     table.add_row({fmt::format("compiler: {}", name), bytes_cell(static_cast<double>(n))});
   return table;

@@ -24,6 +24,8 @@ std::string lengths_text(const trnsim::Job& job, const trnsim::Projection& proje
 base::Table engine_table(const trnsim::Projection& projection);
 base::Table time_table(const trnsim::Projection& projection);
 base::Table memory_table(const trnsim::Memory& memory);
+/// memory_table(); for people the compiler's words for the same bytes are a table of their own.
+std::string memory_text(const trnsim::Memory& memory, base::Format form);
 /// The parts of the gain, and why the published one measures something else.
 std::string gain_text(const trnsim::CompilerGain& gain, const workloads::Published& published);
 base::Table compiler_table(const trnsim::CompilerGain& gain);
@@ -41,8 +43,10 @@ base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<Pas
 std::string paragraph(const std::string& text);
 /// The answer as labelled lines, with flags; without the changes that would help.
 std::string answer_text(const trnsim::Answer& answer);
-/// These changes, likewise; on a terminal as many as it shows whole, with `above` over them, or all with tables.
-std::string changes_text(const trnsim::Answer& answer, const std::string& above, const Tables& tables);
+/// These changes, likewise; on a terminal as many as it shows whole between the texts `above` and `below`, or all with
+/// tables.
+std::string changes_text(const trnsim::Answer& answer, const std::string& above, const std::string& below,
+                         const Tables& tables);
 /// Every figure, with the published one of the same job beside it.
 base::Table figures_with_published(const trnsim::RunResult& run, const analysis::Figures& figures);
 /// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".

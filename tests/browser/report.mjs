@@ -36,9 +36,9 @@ const CARDS = {
   "samples/s": ["job", "train_samples_per_second"],
   "cost of the run": ["cost", "dollars"],
   "MFU of the job": ["job", "job_mfu_percent"],
-  "MFU of the device's time": ["utilisation", "mfu_estimated_percent"],
-  "HFU of the device's time": ["utilisation", "hfu_estimated_percent"],
-  "MBU of the device's time": ["utilisation", "mbu_estimated_percent"],
+  "MFU of a core's program": ["utilisation", "mfu_estimated_percent"],
+  "HFU of a core's program": ["utilisation", "hfu_estimated_percent"],
+  "MBU of a core's program": ["utilisation", "mbu_estimated_percent"],
   "eval accuracy": ["metrics", "eval_accuracy"],
   "eval F1": ["metrics", "eval_f1_macro"],
   "test accuracy": ["metrics", "test_accuracy"],
@@ -53,7 +53,7 @@ function sortEverything() {
     const name = table.caption.textContent;
     const values = (c) => Array.from(table.tBodies[0].rows, (row) => {
       const v = row.cells[c].getAttribute("data-v");
-      return v === null ? row.cells[c].textContent : v === "" ? -Infinity : Number(v);
+      return v === null ? row.cells[c].textContent : v === "" ? null : Number(v);
     });
     table.querySelectorAll("th button").forEach((button, c) => {
       ++columns;
@@ -61,7 +61,8 @@ function sortEverything() {
       for (const [way, sign] of [["descending", -1], ["ascending", 1]]) {
         button.click();
         const list = values(c);
-        if (!list.every((v, i) => i === 0 || (sign > 0 ? list[i - 1] <= v : list[i - 1] >= v)))
+        const rising = (low, high) => low === null || (high !== null && low <= high);
+        if (!list.every((v, i) => i === 0 || (sign > 0 ? rising(list[i - 1], v) : rising(v, list[i - 1]))))
           wrong.push(`${name}: ${button.textContent} is not ${way}`);
         if (button.parentElement.getAttribute("aria-sort") !== way) wrong.push(`${name}: does not say ${way}`);
       }

@@ -63,7 +63,7 @@ TEST_F(AnswersAgree, AJobsDeviceMfuIsThatOfItsProgram) {
     ASSERT_EQ(ran.code, 0) << ran.err;
     std::smatch job, program;
     ASSERT_TRUE(std::regex_search(ran.out, job, std::regex{"device_mfu_percent +([0-9.]+)"})) << ran.out;
-    ASSERT_TRUE(std::regex_search(ran.out, program, std::regex{"device's time: MFU ([0-9.]+) %"})) << ran.out;
+    ASSERT_TRUE(std::regex_search(ran.out, program, std::regex{"core's program: MFU ([0-9.]+) %"})) << ran.out;
     // The program's time begins some 17 us earlier, with the device's lead-in.
     EXPECT_NEAR(std::stod(job.str(1)), std::stod(program.str(1)), 0.1 + 1e-9) << name;
   }
