@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <fmt/ranges.h>
 #include <spdlog/details/null_mutex.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/table_text.h"
 #include "base/terminal.h"
 
 namespace base {
@@ -29,7 +31,8 @@ class TerminalSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
     const std::string_view text{message.payload.data(), message.payload.size()};
-    stderr_terminal().write_line(fmt::format("{}{}", prefix(message.level), without_controls(text)));
+    const std::string line = fmt::format("{}{}", prefix(message.level), without_controls(text));
+    stderr_terminal().write_line(fmt::format("{}", fmt::join(wrapped(line, stderr_terminal().width()), "\n")));
   }
   void flush_() override {}
 

@@ -50,6 +50,8 @@ bool is_live(std::FILE* stream) {
 
 }  // namespace
 
+int Terminal::width() const { return tty_ ? terminal_width(stream_) : 0; }
+
 void Terminal::write_line(std::string_view text) {
   const std::lock_guard lock{mutex_};
   erase_status();

@@ -15,6 +15,8 @@ class Terminal {
   Terminal(std::FILE* stream, bool tty) : stream_{stream}, tty_{tty} {}
 
   bool tty() const { return tty_; }
+  /// Columns of the terminal; 0: it is none.
+  int width() const;
   /// Writes `text` and a newline above the status line.
   void write_line(std::string_view text);
   /// Replaces the status line, cut to the terminal's width; empty removes it. Nothing when this is not a TTY.

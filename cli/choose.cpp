@@ -215,8 +215,8 @@ void add_choose(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   app.add_option(
       "--within", options->within,
-      "the longest time of the cheapest, as in 8h or 0:30:00; with --task inference of an answer, as in \"20 ms\"");
-  app.add_option("--under", options->under, "the most dollars of the fastest")->check(CLI::PositiveNumber);
+      "the cheapest may take this long, as in 8h or 0:30:00; with --task inference an answer may, as in \"20 ms\"");
+  app.add_option("--under", options->under, "the fastest may cost so many dollars")->check(CLI::PositiveNumber);
   app.add_option("--instance_types", options->space.instance_types, "to try, with commas [all with a price]")
       ->delimiter(',');
   app.add_option("--instances", options->space.nnodes, "numbers of instances to try, with commas")

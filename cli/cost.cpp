@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "analysis/cost/job_cost.h"
@@ -63,6 +64,21 @@ std::int64_t searched_batch(const trnsim::BuyersJob& buyers) {
   return batch;
 }
 
+/// One line for each reason, with all instances that it keeps out. A reason that names its instance first does so once.
+void note_left_out(const std::vector<std::string>& sentences) {
+  std::map<std::string, std::string> by_reason;
+  for (const std::string& sentence : sentences) {
+    const std::size_t end = sentence.find(": ");
+    const std::string place = sentence.substr(0, end), type = place.substr(place.find_last_of(' ') + 1) + ": ";
+    std::string reason = end == sentence.npos ? "" : sentence.substr(end + 2);
+    if (reason.starts_with(type)) reason.erase(0, type.size());
+    std::string& places = by_reason[reason];
+    places += (places.empty() ? "" : ", ") + place;
+  }
+  for (const auto& [reason, places] : by_reason)
+    base::log_info("left out: {}{}{}", places, reason.empty() ? "" : ": ", flags_in(reason));
+}
+
 trnsim::BuyersJob job_of(const CostOptions& options) {
   const bool given = !options.runtime.empty();
   if (given == !options.name.empty()) {
@@ -78,8 +94,7 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
   } else {
     out = trnsim::buyers_job(options.name, options.settings, options.samples,
                              [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
-    for (const std::string& reason : place(out, options.instances, processes_of(options.settings)))
-      base::log_info("left out: {}", flags_in(reason));
+    note_left_out(place(out, options.instances, processes_of(options.settings)));
   }
   add_given(out.price, options);
   return out;
@@ -136,12 +151,13 @@ void cost(const CostOptions& options) {
     print(cost_table(rows, efficiency).render(format, columns()));
   const analysis::PricedInstance& own = find_instance(prices, job.price.instance_type);
   base::log_info("prices of {} on {}; spot prices are samples; all prices: --format md", own.region, own.date);
-  if (job.price.flops > 0)
+  const bool with_gpus = format != base::Format::kTable || options.largest_batch || options.tables.wanted();
+  if (job.price.flops > 0 && with_gpus)
     base::log_info(
         "roofline: the steps alone, at {:g} % of the GPUs' peaks or as fast as a host dispatches, no start, "
         "evaluation or communication",
         efficiency * 100);
-  else
+  else if (!(job.price.flops > 0))
     base::log_info("instances that trnsim does not simulate need the job's work: give a run folder, or --flops");
 }
 
@@ -151,12 +167,16 @@ void add_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
   app.add_option("NAME", options->name, "folder of a run, a workload, or a model (a name, or a Hugging Face folder)");
   app.add_option("--runtime", options->runtime, "time of a job without a run folder, as in 8:30 or \"2.5 h\"");
-  app.add_option("--instances", options->instances, "numbers of instances, with commas; with --runtime the job's first")
+  app.add_option("--instances", options->instances,
+                 "numbers of instances to price, with commas; with --runtime the first is the job's own")
       ->delimiter(',');
-  app.add_option("--epochs", options->epochs, "in the job")->check(CLI::NonNegativeNumber);
-  app.add_option("--samples,--sequences", options->samples, "trained on in the job; a model's job has no others")
+  app.add_option("--epochs", options->epochs, "passes over the data: adds the dollars of one")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--tokens", options->tokens, "trained on in the job")->check(CLI::NonNegativeNumber);
+  app.add_option("--samples,--sequences", options->samples,
+                 "samples of the whole job; a model has no amount of its own")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--tokens", options->tokens, "tokens of the whole job: adds the dollars of a million")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--flops", options->flops, "model FLOPs of the job, as in \"1.2 EFLOP\"");
   app.add_option("--hbm_bytes", options->hbm_bytes, "bytes moved at device memory in the job, as in \"3 PB\"");
   app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();

@@ -225,8 +225,7 @@ void plan(const PlanOptions& options) {
     if (people) print(paragraph(heading(options, first.job)) + "\n");
     print_ranked(plans, options, form);
     if (people && options.tables.wanted())
-      print("\n" + paragraph("memory of " + describe(first.job)) + "\n" +
-            memory_table(memory_of(first)).render(form, columns()));
+      print("\n" + paragraph("memory of " + describe(first.job)) + "\n" + memory_text(memory_of(first), form));
   }
   const auto large = static_cast<std::size_t>(std::ranges::count(plans, true, &TriedPlan::too_large));
   const std::size_t good = ranked(plans).size();
@@ -238,7 +237,7 @@ void plan(const PlanOptions& options) {
 
 void add_plan(CLI::App& app) {
   auto options = std::make_shared<PlanOptions>();
-  app.add_option("MODEL", options->model, "a Llama or GPT by name (llama2-7b), or a Hugging Face folder")->required();
+  app.add_option("MODEL", options->model, "a decoder by name (llama2-7b), or a Hugging Face folder")->required();
   app.add_option("--global_batch_size", options->batch, "sequences of an optimizer step, over all cores")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -7,6 +7,8 @@
 #include <utmp.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "base/text.h"
 #include "tests/cli/run_binary.h"
@@ -41,7 +43,13 @@ std::string written(int terminal, pid_t child, int& status) {
   }
 }
 
-/// The terminal after `trnsim ARGUMENTS`; messages beside the answer go to another file.
+/// The rest of a line that was drawn again: a progress line is erased before the next text.
+void keep_last_drawing(std::string& line) {
+  constexpr std::string_view kErased = "\033[K";
+  if (const std::size_t at = line.rfind(kErased); at != line.npos) line.erase(0, at + kErased.size());
+}
+
+/// The terminal after `trnsim ARGUMENTS`, messages beside the answer included.
 Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) {
   winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;
@@ -52,7 +60,7 @@ Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) 
     login_tty(shown);
     close(terminal);
     unsetenv("COLUMNS");
-    execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments + " 2>/dev/null").c_str(), nullptr);
+    execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments).c_str(), nullptr);
     _exit(127);
   }
   Screen out;
@@ -63,6 +71,7 @@ Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) 
   out.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   std::erase(out.text, '\r');
   out.rows = base::split(out.text, '\n');
+  for (std::string& row : out.rows) keep_last_drawing(row);
   if (!out.rows.empty() && out.rows.back().empty()) out.rows.pop_back();
   return out;
 }
@@ -98,8 +107,31 @@ TEST_F(Terminal, TheOtherAnswersFit) {
               at("b"));
   expect_fits("plan llama-small --nnodes 1 --global_batch_size 64 --max_length 128");
   expect_fits("cost bert_tweets");
+  expect_fits("cost bert_tweets --instances 1,2,4");  // several are left out, each reason said once
+  expect_fits("cost bert-base-uncased --task inference --samples 1000000");
+  expect_fits("choose bert-base-uncased --task inference --samples 1000000 --within 50ms");
   expect_fits("generate llama-small --max_new_tokens 4 --prompt_length 16");
   expect_fits("choose llama-small --samples 3000 --max_length 128 --instance_types trn1.2xlarge --global_batch_size 8");
+}
+
+/// A folder's path may be longer than a row: it has one of its own, and the rest stays within the terminal.
+TEST_F(Terminal, ALongNameIsNoReasonToLoseTheAnswer) {
+  const std::string folder = at("somebody/Meta-Llama-fine-tuned-on-support-tickets-of-several-years-version-2");
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder + "/config.json"} << R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+    "hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 2, "num_attention_heads": 8,
+    "num_key_value_heads": 8, "vocab_size": 1000, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5,
+    "hidden_act": "silu", "rope_theta": 10000.0, "tie_word_embeddings": false})";
+  for (const std::string question : {"estimate @ --lora_r 16 --sequences 50000 --max_length 128 --suggestions 4",
+                                     "plan @ --max_length 128 --global_batch_size 64",
+                                     "choose @ --samples 3000 --max_length 128 --instance_types trn1.2xlarge"}) {
+    std::string asked = question;
+    const Screen screen = on_a_terminal(asked.replace(asked.find('@'), 1, folder));
+    EXPECT_EQ(screen.code, 0) << asked << "\n" << screen.text;
+    EXPECT_LE(screen.rows.size(), kRows) << asked << "\n" << screen.text;
+    for (const std::string& row : screen.rows)
+      EXPECT_TRUE(row.size() <= 80u + 3 || row.find(folder) != row.npos) << row;  // a path is not broken
+  }
 }
 
 TEST_F(Terminal, TablesAreAskedForThereAndPrintedElsewhere) {
