@@ -45,7 +45,8 @@ TEST_P(EveryWayOfAModel, AChoiceIsItsEstimate) {
   }
 }
 
-/// `plan` compiles and simulates a few micro-batches, `estimate` all of them; they agree to a per cent.
+/// `plan` simulates some of the micro-batches, `estimate` all of them: the time differs by roundings alone, the memory
+/// by the rings of the compiler, which hold descriptors of the others too.
 TEST_P(EveryWayOfAModel, APlanIsItsEstimate) {
   if (std::string{GetParam().model}.starts_with("bert")) GTEST_SKIP() << "encoders have one plan";
   const Json plans = json_of("plan " + job() + " --sequences 3000 --global_batch_size 128 --instance_type " + place());
@@ -57,9 +58,11 @@ TEST_P(EveryWayOfAModel, APlanIsItsEstimate) {
     const Json told =
         json_of("estimate " + std::string{GetParam().model} + " --sequences 3000 --suggestions 0 " + flags);
     const double memory = told["memory"]["hbm_bytes"];
-    EXPECT_NEAR(plan["hbm_bytes"].get<double>(), memory, 0.01 * memory) << flags;
+    EXPECT_NEAR(plan["hbm_bytes"].get<double>(), memory, 1e-3 * memory) << flags;
     const double step = told["step_seconds"];
-    EXPECT_NEAR(plan["step_seconds"].get<double>(), step, 0.01 * step) << flags;
+    EXPECT_NEAR(plan["step_seconds"].get<double>(), step, 1e-12 * step) << flags;
+    const double runtime = told["train_runtime"], start = told["start_seconds"], read = told["read_backs_seconds"];
+    EXPECT_NEAR(plan["job_seconds"].get<double>(), runtime - start - read, 1e-9 * runtime) << flags;
   }
 }
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -58,6 +60,32 @@ Values named_rows(const std::string& csv, std::size_t name, std::size_t value) {
   return out;
 }
 
+/// Scalars of an events file, which are fp32: behind a tag is the key of field 2 of 32 bits, and the number.
+Values tensorboard(const std::string& events, const Values& names) {
+  Values out;
+  for (const auto& [name, value] : names) {
+    const std::string tag = "/" + name + "\x15";
+    const std::size_t at = events.find(tag);
+    if (at == events.npos || at + tag.size() + sizeof(float) > events.size()) continue;
+    float number = 0;
+    std::memcpy(&number, events.data() + at + tag.size(), sizeof number);
+    out[name] = number;
+  }
+  return out;
+}
+
+/// Seconds between the lines "run_start" and "run_stop" of an MLPerf log, which has whole milliseconds.
+double mlperf_seconds(const std::string& log) {
+  double begin = 0, end = 0;
+  for (const std::string& line : base::split(log, '\n')) {
+    if (!line.starts_with(":::MLLOG ")) continue;
+    const Json one = Json::parse(line.substr(9));
+    if (one["key"] == "run_start") begin = one["time_ms"];
+    if (one["key"] == "run_stop") end = one["time_ms"];
+  }
+  return (end - begin) / 1e3;
+}
+
 /// The first row of a table in CSV, by its head.
 Values one_row(const std::string& csv) {
   const std::vector<std::string> lines = base::split(csv, '\n');
@@ -107,7 +135,13 @@ TEST_P(EveryWay, IsTheSameFigure) {
   expect_same("run --format json", want, flat(Json::parse(json.out)), 40);
   const Ran csv = run("run " + job() + " --mode timed --suggestions 0 --format csv --output_dir " + at("b"));
   expect_same("run --format csv", want, named_rows(csv.out, 0, 1), 30);
-  expect_same("figures.csv", want, one_row(slurp(folder_ / "a/figures.csv")), 0);
+  expect_same("figures.csv", want, named_rows(slurp(folder_ / "a/figures.csv"), 0, 1), 40);
+  Values fp32 = want;
+  for (auto& [name, value] : fp32) value = static_cast<float>(value);
+  std::string events;
+  for (const auto& file : std::filesystem::directory_iterator{folder_ / "a/tensorboard"}) events += slurp(file.path());
+  expect_same("TensorBoard", fp32, tensorboard(events, want), 40);
+  EXPECT_NEAR(mlperf_seconds(slurp(folder_ / "a/mlperf.jsonl")), want.at("train_runtime"), 2e-3);
 
   std::string flags;
   const std::vector<std::string> words = base::split(GetParam().place, ' ');
@@ -140,6 +174,9 @@ TEST_P(EveryWay, IsTheSameInEveryViewOfTheRecord) {
   EXPECT_EQ(stats.at("dma_engines_busy_percent"), resources.at("dma engines"));
   for (const char* engine : {"tensor", "vector", "scalar"})
     EXPECT_EQ(stats.at(std::string{engine} + "_engine_active_time_percent"), resources.at(engine));
+  // The record begins with the device's lead-in, which is none of the step's: it has a line of its own.
+  EXPECT_NEAR(stats.at("total_time") - stats.at("lead_in_time"), result["job"]["device_step_seconds"],
+              1e-12 * stats.at("total_time"));
   for (const auto& [name, value] : result["utilisation"].items())
     EXPECT_EQ(stats.contains(name) ? stats.at(name) : value.get<double>(), value.get<double>()) << name;
 

@@ -13,13 +13,14 @@
 
 #include "analysis/profile/memory_use.h"
 #include "analysis/record/record.h"
-#include "tests/cli/run_binary.h"
+#include "tests/cli/trial_defects.h"
 #include "tests/sanitized.h"
 
 namespace {
 
 using cli_test::Ran;
 using cli_test::run;
+using cli_test::TrialDefects;
 using Json = nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
@@ -27,26 +28,6 @@ using testing::Not;
 constexpr const char* kTraining = TRNSIM_SOURCE_DIR "/validation/tables/training.csv";
 
 std::string percent_of(double share) { return fmt::format("{:.1f}%", 100 * share); }
-
-class TrialDefects : public cli_test::Runs {
- protected:
-  Json ran(const std::string& name, const std::string& arguments) const {
-    const Ran ran = run("run " + arguments + " --mode timed --suggestions 0 --output_dir " + at(name));
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    return result(name);
-  }
-  static Json json_of(const std::string& arguments) {
-    const Ran ran = run(arguments + " --format json");
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    return Json::parse(ran.out);
-  }
-  /// A training of a small BERT for a few steps.
-  std::string small(const std::string& name, const std::string& more = "") const {
-    return "run bert_emotion --mode numeric --max_train_samples 64 --max_eval_samples 32 --logging_steps 1" +
-           std::string{more.find("--max_steps") == std::string::npos ? " --max_steps 4" : ""} + " --output_dir " +
-           at(name) + " " + more;
-  }
-};
 
 // ---- wrong answers
 
@@ -88,12 +69,27 @@ TEST_F(TrialDefects, D3LongSequencesHaveAPlan) {
 }
 
 TEST_F(TrialDefects, D4CostIsWhatARunThereSays) {
+  int compared = 0;
   for (const Json& row : json_of("cost bert_emotion")) {
     if (row["basis"] != "simulated there" || row["instance_type"] != "trn1.32xlarge") continue;
     const Json there = ran("there", "bert_emotion --overwrite_output_dir " + row["settings"].get<std::string>());
     EXPECT_EQ(row["seconds"], there["job"]["train_runtime"]);
     EXPECT_EQ(row["on_demand"], there["cost"]["dollars"]);
+    ++compared;
   }
+  EXPECT_EQ(compared, 2);  // with its batch of each core, and with its optimizer's
+}
+
+/// The report drew two cores of a trn1.32xlarge, whose price is that of 32: `cost` has all of them at work.
+TEST_F(TrialDefects, D4AReportDrawsNoInstanceWhoseCoresAreIdle) {
+  ran("two", "bert_emotion");
+  const std::string two = cli_test::slurp(folder_ / "two/report.html");
+  EXPECT_THAT(two, HasSubstr("1 x trn1.2xlarge"));
+  EXPECT_THAT(two, Not(HasSubstr("1 x trn1.32xlarge")));
+  EXPECT_THAT(two, HasSubstr("trnsim cost"));
+  ran("all", "bert_emotion --instance_type trn1.32xlarge --nproc_per_node 32");
+  const std::string all = cli_test::slurp(folder_ / "all/report.html");
+  EXPECT_THAT(all, HasSubstr("1 x trn1n.32xlarge")) << "whose cores are the same, and as many";
 }
 
 TEST_F(TrialDefects, D5APublishedRowHasTheSettingsOfItsWorkload) {
@@ -343,47 +339,6 @@ TEST_F(TrialDefects, D23ARunGoesOnForMoreSteps) {
   EXPECT_EQ(fewer.code, 2);
   EXPECT_THAT(fewer.err, HasSubstr("--max_steps 5 or more"));
   EXPECT_EQ(run(small("d", "--max_steps 6 --seed 1 --resume_from_checkpoint " + at("a/checkpoint"))).code, 2);
-}
-
-// ---- ugly
-
-TEST_F(TrialDefects, D24MemoryIsCountedOnce) {
-  const Ran told = run("run bert_tweets --mode timed --suggestions 0 --output_dir " + at("a"));
-  const std::string table = told.out.substr(told.out.find("HBM per core"));
-  EXPECT_THAT(table.substr(0, table.find("total")), Not(HasSubstr("compiler: ")))
-      << "the same bytes in other words are a table of their own";
-  EXPECT_THAT(told.out, HasSubstr("dma engines")) << "the busiest part has a row";
-}
-
-TEST_F(TrialDefects, D24ACompilationIsOneDocument) {
-  const Json told = json_of("compile bert_tweets");
-  EXPECT_TRUE(told["blocks"][0]["instructions"].is_number()) << told["blocks"][0];
-  EXPECT_TRUE(told["memory"].is_array());
-}
-
-TEST_F(TrialDefects, D24EveryPartOfTheTimeIsExplained) {
-  const std::string words = cli_test::slurp(TRNSIM_SOURCE_DIR "/docs/glossary.md");
-  for (const char* part : {"tracing", "hashing", "launches"}) EXPECT_THAT(words, HasSubstr(part));
-}
-
-TEST_F(TrialDefects, D24EveryFigureIsInTheCsv) {
-  const Ran told = run("run bert_tweets --mode timed --suggestions 0 --format csv --output_dir " + at("a"));
-  for (const char* figure : {"step_seconds", "hbm_bytes", "dollars", "train_samples_per_second"})
-    EXPECT_THAT(told.out, HasSubstr(figure));
-}
-
-TEST_F(TrialDefects, D25TimesAndGainsAreInUnitsThatAreReadAtOnce) {
-  const Ran told = run("run llama2_7b_dolly --mode timed --suggestions 2 --output_dir " + at("a"));
-  const std::regex many_ms{"[0-9]{5,}(\\.[0-9]+)? ms"}, many_percent{"\\+[0-9]{4,} %"};
-  EXPECT_FALSE(std::regex_search(told.out, many_ms)) << told.out;
-  EXPECT_FALSE(std::regex_search(told.out, many_percent)) << told.out;
-}
-
-TEST_F(TrialDefects, AReportNamesTheCommandWithItsFlags) {
-  ran("a", "bert_tweets --per_device_train_batch_size 4");
-  const std::string command = result("a")["command"];
-  EXPECT_EQ(command, "trnsim run bert_tweets --per_device_train_batch_size 4 --mode timed --suggestions 0");
-  EXPECT_THAT(cli_test::slurp(folder_ / "a/report.html"), Not(HasSubstr("<dt>Likely</dt><dd>likely")));
 }
 
 }  // namespace
