@@ -241,6 +241,18 @@ TEST(DocsPages, ShowTheOutputOfTheMainExample) {
   }
 }
 
+/// A number of the tutorial's sentences is one of the output above them, in the same digits: a run made both.
+TEST(DocsPages, NumbersOfTheTutorialsSentencesAreThoseOfItsOutput) {
+  const std::string page = base::read_file(kSource / "docs/tutorial.md");
+  const std::size_t begin = page.find("```\n") + 4, end = page.find("```", begin);
+  const std::string output = page.substr(begin, end - begin), sentences = page.substr(end);
+  static const std::regex kFigure{R"(\+?\d+(?:\.\d+)? (?:ms|%|GiB|samples/s)|\$\d+\.\d+)"};
+  int checked = 0;
+  for (std::sregex_iterator at{sentences.begin(), sentences.end(), kFigure}, none; at != none; ++at, ++checked)
+    EXPECT_THAT(output, HasSubstr(at->str())) << "docs/tutorial.md: " << at->str();
+  EXPECT_GE(checked, 3);
+}
+
 /// `[text](page)` and pictures, from the page's folder: no reader is sent nowhere.
 TEST(DocsPages, LinksLeadSomewhere) {
   static const std::regex kLink{R"(\]\(([^):#]+)(#[^)]*)?\))"};
