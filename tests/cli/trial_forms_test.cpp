@@ -85,7 +85,7 @@ TEST_F(TrialDefects, D25ASearchForAPlanSaysSoAtOnce) {
 }
 
 /// Cores that share each layer wait for each other in it: they stay in one instance where another plan fits.
-TEST_F(TrialDefects, D25APlanThatFitsHasItsTensorGroupsInOneInstance) {
+TEST_F(TrialDefects, APlanThatFitsHasItsTensorGroupsInOneInstance) {
   std::filesystem::create_directories(folder_ / "wide");
   std::ofstream{folder_ / "wide/config.json"} << R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
     "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 64,
