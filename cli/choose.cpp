@@ -166,21 +166,40 @@ void require_requests(const ChooseOptions& options) {
                 "leave it out; --batch_size and --within are of requests"};
 }
 
-void choose(const ChooseOptions& options) {
-  if (options.settings.data.task == trnsim::kInference) {
-    require_requests(options);
-    return choose_requests({.model = options.name,
-                            .settings = options.settings,
-                            .instance_types = options.space.instance_types,
-                            .requests = options.samples,
-                            .within = options.within,
-                            .tables = options.tables});
+void choose_serving(const ChooseOptions& options, const std::string& model, const trnsim::Settings& settings) {
+  require_requests(options);
+  choose_requests({.model = model,
+                   .settings = settings,
+                   .instance_types = options.space.instance_types,
+                   .requests = options.samples,
+                   .within = options.within,
+                   .tables = options.tables});
+}
+
+/// The settings of requests to the model of a workload that writes text: its prompt, new tokens and stack. How many
+/// cores share a copy, and how many texts are written at once, is chosen.
+trnsim::Settings requests_of(const trnsim::JobSource& source, const trnsim::Job& job) {
+  trnsim::Settings out = source.settings;
+  out.given.erase("mode");
+  for (const auto& [name, value] : {std::pair{"task", std::string{trnsim::kInference}},
+                                    {"prompt_length", std::to_string(job.generation->prompt_tokens)},
+                                    {"max_new_tokens", std::to_string(job.generation->new_tokens)},
+                                    {"stack", job.stack}}) {
+    set_option(out, trnsim::find_setting(name, "a workload's setting"), value);
+    out.given.insert(name);
   }
+  return out;
+}
+
+void choose(const ChooseOptions& options) {
+  if (options.settings.data.task == trnsim::kInference) return choose_serving(options, options.name, options.settings);
   const base::Format form = base::parse_format(options.settings.output.format);
   const double within = seconds_in(options.within);
   const trnsim::JobSource source =
       trnsim::job_source(options.name, options.settings, options.samples,
                          [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
+  if (const trnsim::Job job = source.job_of(source.settings); job.generation)
+    return choose_serving(options, source.model, requests_of(source, job));
   trnsim::ChoiceSpace space = options.space;
   if (space.batches.empty()) space.batches = {source.batch};
   std::vector<Choice> choices = choices_of(source.settings, source.job_of, space);

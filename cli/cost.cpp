@@ -65,7 +65,8 @@ std::int64_t searched_batch(const trnsim::BuyersJob& buyers) {
 }
 
 /// One line for each reason, with all instances that it keeps out. A reason that names its instance first does so once.
-void note_left_out(const std::vector<std::string>& sentences) {
+/// Several reasons are too much beside an answer of a few rows: there the instances alone are named.
+void note_left_out(const std::vector<std::string>& sentences, bool brief) {
   std::map<std::string, std::string> by_reason;
   for (const std::string& sentence : sentences) {
     const std::size_t end = sentence.find(": ");
@@ -74,6 +75,11 @@ void note_left_out(const std::vector<std::string>& sentences) {
     if (reason.starts_with(type)) reason.erase(0, type.size());
     std::string& places = by_reason[reason];
     places += (places.empty() ? "" : ", ") + place;
+  }
+  if (brief && by_reason.size() > 1) {
+    std::string all;
+    for (const auto& [reason, places] : by_reason) all += (all.empty() ? "" : ", ") + places;
+    return base::log_info("left out: {}; --tables says why", all);
   }
   for (const auto& [reason, places] : by_reason)
     base::log_info("left out: {}{}{}", places, reason.empty() ? "" : ": ", flags_in(reason));
@@ -94,7 +100,8 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
   } else {
     out = trnsim::buyers_job(options.name, options.settings, options.samples,
                              [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
-    note_left_out(place(out, options.instances, processes_of(options.settings)));
+    note_left_out(place(out, options.instances, processes_of(options.settings)),
+                  on_terminal() && !options.tables.wanted());
   }
   add_given(out.price, options);
   return out;
@@ -130,7 +137,8 @@ void print_for_people(const trnsim::BuyersJob& job, const std::vector<analysis::
   if (rows.size() > 1) print(line_of("cheapest", cheapest_of(rows)) + line_of("fastest", fastest_of(rows)));
   if (tables.wanted()) return print("\n" + brief_cost_table(rows).render(base::Format::kTable, columns()));
   print("\n" + brief_cost_table(first_rows(rows)).render(base::Format::kTable, columns()));
-  print_next("trnsim run with these flags for one of them, or --tables for all instances, GPUs too");
+  print_next(
+      fmt::format("trnsim {} with these flags for one of them, or --tables for all instances, GPUs too", job.verb));
 }
 
 void cost(const CostOptions& options) {

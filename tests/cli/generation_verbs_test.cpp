@@ -187,4 +187,15 @@ TEST_F(GenerationVerbs, CompareShowsTheExtraTimeOfALaterRun) {
   EXPECT_EQ(slower.code, 1) << slower.out;
 }
 
+/// A workload that writes text is requests to its model: instance, cores of a copy and texts at once are chosen.
+TEST(Choose, AWorkloadThatWritesTextIsRequestsToItsModel) {
+  const Ran workload = run("choose llama_small_generate --format json"),
+            model =
+                run("choose llama-small --task inference --prompt_length 16 --max_new_tokens 32 --stack "
+                    "transformers-neuronx --format json");
+  ASSERT_EQ(workload.code, 0) << workload.err;
+  EXPECT_EQ(workload.out, model.out);
+  EXPECT_EQ(run("choose llama_small_generate --global_batch_size 8").code, 2) << "a training's";
+}
+
 }  // namespace

@@ -77,7 +77,7 @@ void require_amount(const std::string& model, const Settings& given, double sequ
 BuyersJob of_model(const std::string& model, const Settings& given, double sequences,
                    const std::function<void(const std::string&)>& note) {
   require_amount(model, given, sequences);
-  BuyersJob out{.price = {}, .name = model, .text = "", .settings = estimate_settings(given)};
+  BuyersJob out{.price = {}, .name = model, .text = "", .verb = "estimate", .settings = estimate_settings(given)};
   out.settings.output.suggestions = 0;
   const Estimate e = estimate(model, out.settings, sequences, note);
   require_fit(e);
@@ -103,7 +103,7 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
                       const std::function<void(const std::string&)>& note) {
   constexpr double kMillion = 1e6;
   refuse_texts(given, kNoTexts);
-  BuyersJob out{.price = {}, .name = model, .text = "", .settings = estimate_settings(given)};
+  BuyersJob out{.price = {}, .name = model, .text = "", .verb = "estimate", .settings = estimate_settings(given)};
   out.settings.output.suggestions = 0, out.requests = requests > 0 ? requests : kMillion;
   const Estimate e = estimate(model, out.settings, 0, note);
   require_fit(e);

@@ -13,8 +13,9 @@ namespace trnsim {
 
 struct BuyersJob {
   analysis::JobToPrice price;
-  std::string name;  // of the workload, the model, or the run
-  std::string text;  // its setting in a line; empty for a run
+  std::string name;          // of the workload, the model, or the run
+  std::string text;          // its setting in a line; empty for a run
+  std::string verb = "run";  // of trnsim, that answers for one instance
   Settings settings;
   JobOf job_of{};  // empty: a folder that does not say which job it was
   ProjectOf project{};
