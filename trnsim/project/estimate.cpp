@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "analysis/record/result.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/project/compile_cost.h"
@@ -68,7 +69,7 @@ analysis::Json to_json(const Estimate& e) {
   const analysis::Json whole = to_json(figures);
   for (const char* section : {"answer", "lengths"})
     if (whole.contains(section)) out[section] = whole[section];
-  return out;
+  return analysis::with_schema(out);
 }
 
 }  // namespace trnsim
