@@ -164,7 +164,9 @@ class Router {
       e_.reduce(columns(raw, j, 1), Alu::kAdd, waste);
     }
     e_.store(e_.hbm(node_.out[kWhich], row, parts), which);
-    if (a_.normalised) {
+    if (a_.normalised && a_.top_k == 1) {
+      e_.fill(raw, 1);  // exactly: no rounding of a quotient is a gradient of the logits
+    } else if (a_.normalised) {
       const Tile sum = column(parts), inverse = column(parts);
       e_.reduce(sum, Alu::kAdd, raw);
       e_.activation(inverse, Fn::kReciprocal, sum);

@@ -57,6 +57,15 @@ TEST(Route, GradientOfTheLogits) {
     }
 }
 
+// LAMB would take a gradient of rounding alone for one of any size.
+TEST(Route, AnOnlyChoiceHasAGateOfOneAndTheLogitsNoGradient) {
+  const RouteAttrs attrs{.top_k = 1, .capacity = 130};
+  const Tensors r = run_on_device(runtime::kRoute, {router_logits(130, 7)}, attrs);
+  EXPECT_TRUE(std::ranges::all_of(r[1].data, [](float gate) { return gate == 1; }));
+  const Tensor dx = run_on_device(runtime::kRouteGrad, {r[4], r[5], r[1], random_normal(130, 1, 5)}, attrs)[0];
+  EXPECT_TRUE(std::ranges::all_of(dx.data, [](float x) { return x == 0; }));
+}
+
 TEST(Slots, RowsGoToTheirSlotsAndBack) {
   const Tensors r = routed(130, 8, 2, 25);
   const Input place{r[0], Dtype::kInt32}, source{r[2], Dtype::kInt32};
