@@ -28,7 +28,7 @@ void add_stats(CLI::App& app) {
   auto options = std::make_shared<StatsOptions>();
   app.add_option("RUN", options->run, "folder of a run")->required();
   app.add_option("--by", options->by, "group the time; without it: the summary")
-      ->type_name("op|part|layer|engine|opcode|phase|block|collective");
+      ->type_name("op|part|source|layer|engine|opcode|phase|block|collective");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
   app.add_option("--limit", options->limit, "rows at most, 0: all")->capture_default_str();
   app.add_option("--format", options->format, "form of the table")

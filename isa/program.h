@@ -17,7 +17,7 @@ struct Block {
   std::string name;
   Instrs instrs;
   std::uint32_t registers = 0;      // HBM base registers that a call must supply
-  std::vector<std::string> labels;  // "layer.attention.softmax": where an instruction comes from
+  std::vector<std::string> labels;  // where an instruction comes from: "attention.softmax", "add at train.py:57"
   std::int64_t sbuf_bytes = 0;      // peak per partition
   std::int64_t psum_bytes = 0;
   double matmul_flops = 0;  // 2 x MACs of its kMatMul instructions (transposes excluded), for one call

@@ -23,10 +23,10 @@ struct EngineShare {
 /// Errors: Fault::kInternal when an engine's records do not cover the whole time.
 std::vector<EngineShare> engine_shares(const hw::SimResult& result);
 
-/// The groups of time. kOp: "layer.attention.softmax"; kPart: its last word; kEngine, kOpcode; of calls: kLayer,
-/// kPhase, kBlock.
-enum class By { kOp, kPart, kEngine, kOpcode, kLayer, kPhase, kBlock };
-/// "op", "part", "engine", "opcode", "layer", "phase", "block". Errors: Fault::kUsage with a suggestion.
+/// The groups of time. kOp: "layer.attention.softmax"; kPart: its last word; kSource: its place in the user's program,
+/// where a graph says it; kEngine, kOpcode; of calls: kLayer, kPhase, kBlock.
+enum class By { kOp, kPart, kSource, kEngine, kOpcode, kLayer, kPhase, kBlock };
+/// "op", "part", "source", "engine", "opcode", "layer", "phase", "block". Errors: Fault::kUsage with a suggestion.
 By parse_by(std::string_view name);
 
 struct Group {

@@ -18,9 +18,9 @@ struct ByName {
   std::string_view name;
 };
 constexpr std::array kNames = {
-    ByName{By::kOp, "op"},         ByName{By::kPart, "part"},          ByName{By::kEngine, "engine"},
-    ByName{By::kOpcode, "opcode"}, ByName{By::kOpcode, "instruction"}, ByName{By::kLayer, "layer"},
-    ByName{By::kPhase, "phase"},   ByName{By::kBlock, "block"}};
+    ByName{By::kOp, "op"},         ByName{By::kPart, "part"},     ByName{By::kSource, "source"},
+    ByName{By::kEngine, "engine"}, ByName{By::kOpcode, "opcode"}, ByName{By::kOpcode, "instruction"},
+    ByName{By::kLayer, "layer"},   ByName{By::kPhase, "phase"},   ByName{By::kBlock, "block"}};
 
 std::string label_of(const hw::OpTime& op, const isa::Program& program) {
   const isa::Block& block = program.blocks.at(op.block);
@@ -30,8 +30,12 @@ std::string label_of(const hw::OpTime& op, const isa::Program& program) {
 std::string key_of(By by, const hw::OpTime& op, const isa::Program& program) {
   if (by == By::kEngine) return std::string{isa::name_of(op.engine)};
   if (by == By::kOpcode) return std::string{isa::name_of(op.op)};
+  constexpr std::string_view kAt = " at ";  // isa::Block::labels
   const std::string label = label_of(op, program);
-  return by == By::kOp ? label : label.substr(label.rfind('.') + 1);  // npos + 1 is 0: the whole label
+  const std::size_t at = label.find(kAt);
+  if (by == By::kSource) return at == std::string::npos ? "(no source)" : label.substr(at + kAt.size());
+  const std::string name = label.substr(0, at);
+  return by == By::kOp ? name : name.substr(name.rfind('.') + 1);  // npos + 1 is 0: the whole name
 }
 
 std::string key_of(By by, const hw::CallTime& call, const isa::Program& program) {

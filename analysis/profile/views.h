@@ -16,8 +16,8 @@ base::Table summary_table(const Record& record);
 
 struct Figures;  // analysis/figures/figures.h
 
-/// "op", "part", "layer", "engine", "opcode", "phase", "block" as time_by(), or "collective"; the first `limit` rows,
-/// 0: all. Errors: Fault::kUsage with a suggestion.
+/// "op", "part", "source", "layer", "engine", "opcode", "phase", "block" as time_by(), or "collective"; the first
+/// `limit` rows, 0: all. Errors: Fault::kUsage with a suggestion.
 base::Table table_by(std::string_view by, const Record& record, std::size_t limit = 0);
 
 /// Collectives of one kind: opcode and ranks.

@@ -235,13 +235,19 @@ runtime::ValueId Lowerer::add(const runtime::Op& op, std::vector<runtime::ValueI
   return add_all(op, std::move(in), std::move(attrs)).front();
 }
 
-/// The name under which an operation is counted: a custom call under that of its target.
+/// The name under which an operation is counted, a custom call's being that of its target, and its place in the user's
+/// program, as isa::Block::labels has both.
 std::string Lowerer::label() const {
   if (!node_) return "output";
-  if (own_ && !module_.metadata_of(*node_).op_type.empty()) return module_.metadata_of(*node_).op_type;
-  if (node_->op->name != "custom_call") return std::string{node_->op->name};
-  const std::string target = node_->attributes.text("call_target_name");
-  return target.substr(target.rfind('.') + 1);
+  const Metadata& from = module_.metadata_of(*node_);
+  if (own_ && !from.op_type.empty()) return from.op_type;
+  std::string name{node_->op->name};
+  if (name == "custom_call") {
+    const std::string target = node_->attributes.text("call_target_name");
+    name = target.substr(target.rfind('.') + 1);
+  }
+  if (!from.source_file.empty()) return fmt::format("{} at {}:{}", name, from.source_file, from.source_line);
+  return from.op_name.empty() ? name : fmt::format("{} at {}", name, from.op_name);
 }
 
 std::vector<runtime::ValueId> Lowerer::add_all(const runtime::Op& op, std::vector<runtime::ValueId> in,

@@ -201,7 +201,7 @@ class Run:
         return Answer(self.result["answer"]) if "answer" in self.result else None
 
     def records(self, by="op", stage=-1, limit=0):
-        """Table of the time of a device step in groups: by "op", "part", "layer", "engine", "opcode"
+        """Table of the time of a device step in groups: by "op", "part", "source", "layer", "engine", "opcode"
         (instruction), "phase", "block" or "collective". `stage` of a pipeline, -1: the slowest; `limit` of
         rows, 0: all. Times are in s, shares in per cent."""
         return self._ask({"instruction": "opcode"}.get(by, by), stage, limit)

@@ -84,23 +84,6 @@ struct SkinnyAttrs {
   bool operator==(const SkinnyAttrs&) const = default;
 };
 
-/// For blocks of tokens, each of one expert.
-/// A gated MLP between its products: fn(slope * min(gate, limit)) / slope * (up within +-limit + shift); a limit of 0
-/// is none.
-struct GateAttrs {
-  isa::Fn fn = isa::Fn::kSilu;
-  double limit = 0, slope = 1, shift = 0;
-  bool operator==(const GateAttrs&) const = default;
-};
-
-struct ExpertBlocksAttrs {
-  std::int64_t block = 0;  // rows
-  GateAttrs gate{};
-  bool biased = false;  // each expert's three weights have a bias behind them
-  OptionalType dtype{}, operand{};
-  bool operator==(const ExpertBlocksAttrs&) const = default;
-};
-
 struct NormAttrs {
   double eps = 0;
   std::size_t vectors = 2;  // operands of a layernorm behind x: gamma and beta, gamma alone, or none

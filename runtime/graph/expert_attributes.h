@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "isa/instr.h"
 #include "runtime/graph/numerics.h"
 
 namespace runtime {
@@ -26,6 +27,23 @@ struct SlotAttrs {
   bool weighted = false;  // by the gates
   OptionalType dtype{};
   bool operator==(const SlotAttrs&) const = default;
+};
+
+/// A gated MLP between its products: fn(slope * min(gate, limit)) / slope * (up within +-limit + shift); a limit of 0
+/// is none.
+struct GateAttrs {
+  isa::Fn fn = isa::Fn::kSilu;
+  double limit = 0, slope = 1, shift = 0;
+  bool operator==(const GateAttrs&) const = default;
+};
+
+/// For blocks of tokens, each of one expert.
+struct ExpertBlocksAttrs {
+  std::int64_t block = 0;  // rows
+  GateAttrs gate{};
+  bool biased = false;  // each expert's three weights have a bias behind them
+  OptionalType dtype{}, operand{};
+  bool operator==(const ExpertBlocksAttrs&) const = default;
 };
 
 /// For the column of an expert.

@@ -87,7 +87,7 @@ inline bool scale_is_data(const AttentionAttrs& a) { return a.scale == 0; }
 inline std::size_t operands_of(const Node& node) {
   return node.in.size() - (scale_is_data(node.attrs.as<AttentionAttrs>()) ? 1 : 0);
 }
-/// Of attention, and not its gradient: a mask of keys is the fourth operand.
+/// Whether an attention, not its gradient, has a mask of keys, its fourth operand.
 inline bool has_mask(const Node& node) {
   const auto& a = node.attrs.as<AttentionAttrs>();
   return operands_of(node) > (a.term != ScoreTerm::kNone ? 4 : 3);

@@ -62,6 +62,21 @@ void add_slopes(Emitter& e, const Sizes& n, const Tile& scores, std::int64_t fir
   e.tensor_tensor(scores, scores, Alu::kAdd, term);
 }
 
+/// The sinks of `heads` heads and the first partition of `x`, which has a column for each sequence and head.
+void with_sinks(Emitter& e, const Tile& out, const Tile& sinks, Alu alu, const Tile& x) {
+  const std::int64_t heads = sinks.cols(), count = x.cols() / heads;
+  e.tensor_tensor(fold(out, count, heads), view(sinks, 0, dim(0, count), dim(1, heads)), alu,
+                  fold(partitions(x, 1), count, heads));
+}
+
+/// exp(sink - most), which counts in the sums.
+Tile sink_exponentials(Emitter& e, const Tile& sinks, const Tile& most) {
+  const Tile out = e.sbuf(Dtype::kFp32, 1, most.cols());
+  with_sinks(e, out, sinks, Alu::kSub, most);
+  e.activation(out, Fn::kExp, out);
+  return out;
+}
+
 /// Tiles with one column for each sequence and head have it at b * heads + h; scores have `tiles` for each of them,
 /// those of a group's heads side by side.
 class CachedAttention {
@@ -85,7 +100,7 @@ class CachedAttention {
       slopes_ = e_.broadcast(node_.in[6], n_.rows(), 0, n_.heads);
       by_key_ = slopes_by_key(e_, n_, key_numbers_, slopes_);
     }
-    if (has_sinks()) sinks_ = e_.broadcast(node_.in.back(), 1, 0, n_.heads);
+    if (node_.attrs.as<CachedAttentionAttrs>().sinks()) sinks_ = e_.broadcast(node_.in.back(), 1, 0, n_.heads);
     for (std::int64_t b = 0; b < n_.batch; b += n_.together()) group(b, std::min(n_.together(), n_.batch - b));
     append_rows(e_, node_, new_keys_, new_values_);
   }
@@ -94,20 +109,6 @@ class CachedAttention {
   std::int64_t window() const { return node_.attrs.as<CachedAttentionAttrs>().window; }
 
   bool has_slopes() const { return node_.attrs.as<CachedAttentionAttrs>().slopes(); }
-  bool has_sinks() const { return node_.attrs.as<CachedAttentionAttrs>().sinks(); }
-  /// The heads' sinks and the first partition of `x`, which has a column for each sequence and head.
-  void with_sinks(const Tile& out, Alu alu, const Tile& x) {
-    const std::int64_t count = x.cols() / n_.heads;
-    e_.tensor_tensor(fold(out, count, n_.heads), view(sinks_, 0, dim(0, count), dim(1, n_.heads)), alu,
-                     fold(partitions(x, 1), count, n_.heads));
-  }
-  /// exp(sink - most), which counts in the sums.
-  Tile sink_exponentials(const Tile& most) {
-    const Tile out = e_.sbuf(Dtype::kFp32, 1, most.cols());
-    with_sinks(out, Alu::kSub, most);
-    e_.activation(out, Fn::kExp, out);
-    return out;
-  }
 
   Tile rows_of(ValueId v) {
     const Tile* kept = e_.kept(v, 0, n_.batch);
@@ -161,7 +162,7 @@ class CachedAttention {
     e_.activation(p, Fn::kExp, scores);
     e_.tensor_tensor(fresh, fresh, Alu::kSub, partitions(most, n_.batch));
     e_.activation(fresh_p, Fn::kExp, fresh);
-    const Tile inverse = inverse_sums(p, fresh_p, has_sinks() ? sink_exponentials(most) : Tile{});
+    const Tile inverse = inverse_sums(p, fresh_p, sinks_ ? sink_exponentials(e_, sinks_, most) : Tile{});
     HeadPanels sums, context;
     for (std::size_t part = 0; part < n_.value.panels(); ++part) sums.push_back(e_.psum(n_.value.depth(part), cols));
     for (std::int64_t b = 0; b < count; ++b)
@@ -264,7 +265,7 @@ class CachedAttention {
     if (n_.keys < rows) e_.fill(some, kHiddenScore);
     e_.reduce(partitions(some, n_.keys), Alu::kMax, n_.by_head(scores));
     e_.tensor_tensor(partitions(some, n_.batch), partitions(some, n_.batch), Alu::kMax, fresh);
-    if (has_sinks()) with_sinks(partitions(some, 1), Alu::kMax, some);
+    if (sinks_) with_sinks(e_, partitions(some, 1), sinks_, Alu::kMax, some);
     const Tile transposed = e_.psum(cols, rows), most = e_.sbuf(Dtype::kFp32, cols, 1);
     e_.transpose(transposed, some);
     e_.reduce(most, Alu::kMax, transposed);

@@ -34,7 +34,7 @@ TEST(Record, ComesBackToTheLastFemtosecond) {
   EXPECT_TRUE(back.result == result);
   EXPECT_TRUE(back.info == recorded::info());
   EXPECT_FALSE(result.events.empty());
-  for (const By by : {By::kOp, By::kPart, By::kEngine, By::kOpcode, By::kLayer, By::kPhase, By::kBlock}) {
+  for (const By by : {By::kOp, By::kPart, By::kSource, By::kEngine, By::kOpcode, By::kLayer, By::kPhase, By::kBlock}) {
     const auto want = time_by(by, result, program), got = time_by(by, back.result, back.program);
     ASSERT_EQ(got.size(), want.size());
     for (std::size_t i = 0; i < got.size(); ++i) {

@@ -133,6 +133,15 @@ TEST(Stats, TimeIsGroupedByKindOfInstruction) {
   EXPECT_THAT(keys(time_by(By::kOpcode, result(), program())), ElementsAre("tensor_tensor", "matmul", "activation"));
 }
 
+TEST(Stats, TimeIsGroupedByItsPlaceInTheUsersProgram) {
+  isa::Program graph = program();
+  graph.blocks[0].labels = {"softmax at a model.py:12", "dot_general at a model.py:12"};
+  EXPECT_THAT(keys(time_by(By::kSource, result(), graph)), ElementsAre("a model.py:12", "(no source)"));
+  EXPECT_THAT(keys(time_by(By::kOp, result(), graph)), ElementsAre("softmax", "dot_general", "adamw"));
+  EXPECT_THAT(keys(time_by(By::kPart, result(), graph)), ElementsAre("dot_general", "softmax", "adamw"));
+  EXPECT_THAT(keys(time_by(By::kSource, result(), program())), ElementsAre("(no source)"));
+}
+
 TEST(Stats, TimeIsGroupedByWhereTheCallsAre) {
   const auto layers = time_by(By::kLayer, result(), program());
   EXPECT_THAT(keys(layers), ElementsAre("2", "10", "(exposed collectives)", "(launch and gaps)", "(outside layers)"));

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "tests/analysis/recorded.h"
 #include "tests/cli/run_binary.h"
 
@@ -38,13 +39,32 @@ TEST_F(RunViews, StatsPrintsTheSummaryUnderNeuronExplorersNames) {
 }
 
 TEST_F(RunViews, StatsGroupsInEveryForm) {
-  for (const std::string by : {"op", "part", "layer", "engine", "opcode", "phase", "block", "collective"}) {
+  for (const std::string by : {"op", "part", "source", "layer", "engine", "opcode", "phase", "block", "collective"}) {
     const Ran csv = run("stats " + at("fast") + " --by " + by + " --format csv");
     EXPECT_EQ(csv.code, 0) << csv.err;
     EXPECT_TRUE(csv.out.starts_with(by + ",")) << csv.out;
     EXPECT_EQ(run("stats " + at("fast") + " --by " + by + " --format md").code, 0);
   }
   EXPECT_THAT(run("stats " + at("fast") + " --by layers").err, HasSubstr("fix: write \"layer\""));
+}
+
+// A graph says where an operation is in its program: by file and line, or by a framework's name alone.
+TEST_F(RunViews, StatsOfAGraphGoByItsSource) {
+  base::write_file(folder_ / "step.mlir",
+                   R"(func.func @main(%x: tensor<200x300xf32>, %w: tensor<300x40xf32>) -> tensor<200x40xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<200x300xf32>, tensor<300x40xf32>) -> tensor<200x40xf32> loc(#a)
+  %1 = stablehlo.tanh %0 : tensor<200x40xf32> loc("jit(step)/head/tanh")
+  %2 = stablehlo.cosine %1 : tensor<200x40xf32>
+  return %2 : tensor<200x40xf32>
+}
+#a = loc("train.py":57:3)
+)");
+  ASSERT_EQ(run("run " + at("step.mlir") + " --output_dir " + at("graph")).code, 0);
+  const std::string by_source = run("stats " + at("graph") + " --by source --format csv").out;
+  for (const char* key : {"\ntrain.py:57,", "\njit(step)/head/tanh,", "\n(no source),"})
+    EXPECT_THAT(by_source, HasSubstr(key));
+  EXPECT_THAT(run("stats " + at("graph") + " --by op --format csv").out, HasSubstr("\ndot_general,"));
 }
 
 TEST_F(RunViews, StatsWithoutARunNamesTheArgument) {

@@ -202,7 +202,7 @@ void setting(Bytes bytes, const fs::path&) {
 void use_record(const fs::path& scratch) {
   const analysis::Record record = analysis::read_record(scratch);
   analysis::summary_table(record).render(base::Format::kTable);
-  for (const Bytes by : {"op", "part", "layer", "engine", "opcode", "phase", "block", "collective"})
+  for (const Bytes by : {"op", "part", "source", "layer", "engine", "opcode", "phase", "block", "collective"})
     analysis::table_by(by, record).render(base::Format::kTable);
   analysis::difference_table(analysis::compare(record, record), 20);
   analysis::write_trace(record, scratch / "trace.json", "json", {});

@@ -222,8 +222,9 @@ TEST(Gradient, AttentionWithABias) {
   const ValueId bias = m.graph.add1(runtime::kDiagonals, "bias", {distances}, runtime::DiagonalsAttrs{.rows = 4});
   Tensor mask(2, 5);
   mask.at(1, 4) = -1e9F;
-  m.loss(m.graph.add(runtime::kAttention, "heads", {q, k, v, m.input("mask", mask), bias},
-                     AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias})[0]);
+  m.loss(m.graph.add(
+      runtime::kAttention, "heads", {q, k, v, m.input("mask", mask), bias},
+      AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias})[0]);
   m.check();
 }
 
@@ -240,9 +241,9 @@ TEST(Gradient, ScoresByDistance) {
         runtime::kMove, "shift", {products},
         runtime::MoveAttrs{
             .sizes = {4, 4, 4}, .strides = {28, turned ? 1 : 6, turned ? 6 : 1}, .first = 3, .rows = 16, .cols = 4});
-    m.loss(
-        m.graph.add(runtime::kAttention, "heads", {q, k, v, bias},
-                    AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias})[0]);
+    m.loss(m.graph.add(
+        runtime::kAttention, "heads", {q, k, v, bias},
+        AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias})[0]);
     m.check();
   }
 }
@@ -267,37 +268,16 @@ TEST(Gradient, AnElementReadTwiceHasNone) {
   EXPECT_TRUE(fails(base::Fault::kProgram, [&] { m.check(); }, {"windows", "more than once"}));
 }
 
-TEST(Gradient, AttentionWithSlopes) {
-  Model m;
-  const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 6, 2));
-  const ValueId v = m.weight("v", random_normal(8, 6, 3)), slopes = m.input("slopes", random_normal(1, 2, 4));
-  m.loss(m.graph.add(
-      runtime::kAttention, "heads", {q, k, v, slopes},
-      AttentionAttrs{
-          .scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .causal = true, .term = ScoreTerm::kSlopes})[0]);
-  m.check();
-}
-
-/// Sinks with a mask and without, of heads that share keys, with a window, one of them above all scores.
-TEST(Gradient, AttentionWithSinks) {
-  for (const bool causal : {false, true}) {
+TEST(Gradient, AttentionWithSlopesOrSinks) {
+  for (const ScoreTerm term : {ScoreTerm::kSlopes, ScoreTerm::kSinks}) {
     Model m;
-    const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 3, 2));
-    const ValueId v = m.weight("v", random_normal(8, 3, 3));
-    Tensor sinks = random_normal(1, 2, 4);
-    sinks.at(0, 1) = 6;
-    std::vector<ValueId> in{q, k, v};
-    if (!causal) in.push_back(m.input("mask", random_normal(2, 4, 5)));
-    in.push_back(m.weight("sinks", sinks));
-    m.loss(m.graph.add(runtime::kAttention, "heads", in,
-                       AttentionAttrs{.scale = 0.8,
-                                      .batch = 2,
-                                      .seq = 4,
-                                      .heads = 2,
-                                      .kv_heads = 1,
-                                      .causal = causal,
-                                      .window = causal ? 3 : 0,
-                                      .term = ScoreTerm::kSinks})[0]);
+    const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 6, 2));
+    const Tensor heads = random_normal(1, 2, 4);  // slopes have no gradient
+    const ValueId v = m.weight("v", random_normal(8, 6, 3)),
+                  h = term == ScoreTerm::kSinks ? m.weight("heads", heads) : m.input("heads", heads);
+    const AttentionAttrs attrs{
+        .scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .causal = true, .term = term};
+    m.loss(m.graph.add(runtime::kAttention, "heads", {q, k, v, h}, attrs)[0]);
     m.check();
   }
 }

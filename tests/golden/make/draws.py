@@ -124,7 +124,7 @@ def a_decoder_relative(family, draw):
         count = draw.randint(2, 8)
         changes |= {"num_local_experts" if family.startswith(("granite", "gpt_oss")) else "num_experts": count,
                     "num_experts_per_tok": draw.randint(1, min(count, 3))}
-    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo"):
+    if family == "qwen2_moe":
         changes["moe_intermediate_size"] = changes["intermediate_size"]
     return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq, "VOCAB": vocab}, 1 if family in JOINT else shared
 

@@ -53,12 +53,12 @@ def outcome(trnsim, case, folder, written=False):
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     checks = checks_of(ran.stdout)
     errors = ", ".join(f"{what} {line['error']:.1e}" for what, line in checks.items())
-    why = (ran.stderr.splitlines() or [""])[0]
+    why = next((line for line in ran.stderr.splitlines() if not line.startswith("warning")), "")
     if ran.returncode == 0 and checks:
         return "agrees", errors, command
     if ran.returncode == 3 and "--set" in case["flags"]:  # too small a memory
         return f"refused: usage error: --set: {why}", errors, command
-    if ran.returncode == 2 and ran.stderr.startswith("usage error"):
+    if ran.returncode == 2 and why.startswith("usage error"):
         return f"refused: {why}", errors, command
     if ran.returncode == 1 and checks and excused(case, folder, checks):
         return "rounding", errors, command

@@ -105,7 +105,7 @@ struct MlpArch {
   bool squared = false;  // its value is squared
   double dropout = 0;    // of the input of `down`
   bool bias = false;
-  // Of a gated one: min(gate, limit) and up within it (0: neither); activation(slope * gate) / slope * (up + shift).
+  // A gated one has min(gate, limit) and up within it (0: neither); activation(slope * gate) / slope * (up + shift).
   double limit = 0, slope = 1, shift = 0;
 
   bool is_plain() const { return limit == 0 && slope == 1 && shift == 0; }
