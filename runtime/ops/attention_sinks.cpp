@@ -32,8 +32,8 @@ void sinks_backward(Backward& b, const Node& node) {
 
 namespace {
 
-/// What each query adds to the gradient of each head's sink: y = -share * the sum over the head of do o. Shapes: do and
-/// o [R, H * e], share [R, H] -> y [R, H] fp32. Lowering: a product, sums of each head, and a product.
+/// The terms of each query in the gradient of each head's sink: y = -share * the sum over the head of do o. Shapes: do
+/// and o [R, H * e], share [R, H] -> y [R, H] fp32. Lowering: a product, sums of each head, and a product.
 std::vector<Shape> terms_infer(const Contract& c) {
   const Value &dy = c.in(0), &share = c.in(2);
   c.need(1, dy.rows, dy.cols, "context");

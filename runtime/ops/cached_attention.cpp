@@ -62,6 +62,16 @@ void add_slopes(Emitter& e, const Sizes& n, const Tile& scores, std::int64_t fir
   e.tensor_tensor(scores, scores, Alu::kAdd, term);
 }
 
+/// Scores as attrs.soft_cap says, which may be those in PSUM.
+Tile capped(Emitter& e, const Node& node, const Tile& scores) {
+  const double cap = node.attrs.as<CachedAttentionAttrs>().soft_cap;
+  if (cap <= 0) return scores;
+  const Tile out = e.sbuf(Dtype::kFp32, scores.partitions, scores.cols());
+  e.activation(out, Fn::kTanh, scores, static_cast<float>(1 / cap));
+  e.tensor_scalar(out, out, Alu::kMul, static_cast<float>(cap));
+  return out;
+}
+
 /// The sinks of `heads` heads and the first partition of `x`, which has a column for each sequence and head.
 void with_sinks(Emitter& e, const Tile& out, const Tile& sinks, Alu alu, const Tile& x) {
   const std::int64_t heads = sinks.cols(), count = x.cols() / heads;
@@ -220,22 +230,12 @@ class CachedAttention {
         }
         const std::int64_t first = (g * n_.tiles + tile) * n_.ratio;
         const Tile sums = view(scores, first, dim(n_.ratio, count), dim(1, n_.ratio));
-        e_.tensor_tensor(sums, fold(capped(bank), count, n_.ratio), Alu::kAdd,
+        e_.tensor_tensor(sums, fold(capped(e_, node_, bank), count, n_.ratio), Alu::kAdd,
                          view(mask, tile, dim(1, count), dim(0, n_.ratio)));
         if (has_slopes())
           e_.tensor_tensor(sums, sums, Alu::kAdd, view(by_key_, first, dim(n_.ratio, count), dim(1, n_.ratio)));
       }
     });
-  }
-
-  /// Scores as attrs.soft_cap says, which may be those in PSUM.
-  Tile capped(const Tile& scores) {
-    const double cap = node_.attrs.as<CachedAttentionAttrs>().soft_cap;
-    if (cap <= 0) return scores;
-    const Tile out = e_.sbuf(Dtype::kFp32, scores.partitions, scores.cols());
-    e_.activation(out, Fn::kTanh, scores, static_cast<float>(1 / cap));
-    e_.tensor_scalar(out, out, Alu::kMul, static_cast<float>(cap));
-    return out;
   }
 
   /// Scores to all new keys, of which each sequence sees its own.
@@ -251,7 +251,7 @@ class CachedAttention {
       }
     // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
     const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
-    e_.copy(own, capped(bank));
+    e_.copy(own, capped(e_, node_, bank));
     if (has_slopes()) add_slopes(e_, n_, own, first, places_, slopes_);
     e_.affine_select(own, begin, -size, 1, kHiddenScore);
     e_.affine_select(own, size - 1 - begin, size, -1, kHiddenScore);

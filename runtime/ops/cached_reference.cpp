@@ -46,7 +46,8 @@ std::vector<Shape> cached_infer(const Contract& c) {
   c.need(5, a.batch, 1, "positions");
   if (a.window > rows) c.fail("the cache is shorter than the window", "keep as many rows as the window has tokens");
   if (a.window > 0) c.need(6, a.batch, 1, "slots");
-  if (a.slopes() && (a.window > 0 || a.soft_cap > 0)) c.fail("slopes go with no window or cap", "leave out one of them");
+  if (a.slopes() && (a.window > 0 || a.soft_cap > 0))
+    c.fail("slopes go with no window or cap", "leave out one of them");
   if (a.slopes()) c.need(6, 1, a.heads, "slopes");
   if (a.sinks()) c.need(a.window > 0 ? 7 : 6, 1, a.heads, "sinks");
   const auto in_place = [&](std::size_t i) { return Shape{c.in(i).rows, c.in(i).cols, c.in(i).dtype, c.node.in[i]}; };

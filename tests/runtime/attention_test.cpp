@@ -199,7 +199,8 @@ TEST(Attention, KeysOfAnotherLengthAndABias) {
   for (const auto& [seq, keys, masked, own] :
        {std::tuple{5, 12, true, 1}, {130, 48, true, 1}, {130, 48, true, 2}, {48, 520, false, 1}, {48, 520, false, 2}})
     for (const Dtype type : {Dtype::kFp32, Dtype::kBf16}) {
-      const AttentionAttrs attrs{.scale = 1, .batch = 2, .seq = seq, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias};
+      const AttentionAttrs attrs{
+          .scale = 1, .batch = 2, .seq = seq, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias};
       Inputs in = in_type(
           type, {random_normal(2 * seq, 12, 1, 0.5), random_normal(2 * keys, 12, 2), random_normal(2 * keys, 12, 3)});
       if (masked)
@@ -304,7 +305,8 @@ TEST(Attention, SlopesOfHeadsAreDistances) {
 TEST(Attention, ABiasIsOfEveryHeadAndQuery) {
   const Inputs in{random_normal(8, 6, 1), random_normal(12, 6, 2), random_normal(12, 6, 3), random_normal(3, 6, 4)};
   const auto wrong = [&] {
-    run_on_device(kAttention, in, AttentionAttrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias});
+    run_on_device(kAttention, in,
+                  AttentionAttrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .term = ScoreTerm::kBias});
   };
   EXPECT_TRUE(fails(base::Fault::kProgram, wrong, {"bias", "is [3, 6] but must be [8, 6]"}));
 }

@@ -275,8 +275,7 @@ TEST(Gradient, AttentionWithSlopesOrSinks) {
     const Tensor heads = random_normal(1, 2, 4);  // slopes have no gradient
     const ValueId v = m.weight("v", random_normal(8, 6, 3)),
                   h = term == ScoreTerm::kSinks ? m.weight("heads", heads) : m.input("heads", heads);
-    const AttentionAttrs attrs{
-        .scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .causal = true, .term = term};
+    const AttentionAttrs attrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .causal = true, .term = term};
     m.loss(m.graph.add(runtime::kAttention, "heads", {q, k, v, h}, attrs)[0]);
     m.check();
   }

@@ -292,7 +292,9 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "num_experts_per_tok", .member = &L::num_experts_per_tok, .required = true, .when = has_experts,
      .check = check_chosen},
     {.key = "router_aux_loss_coef", .member = &L::router_aux_loss_coef, .when = has_router_loss,
-     .otherwise = [](L& c) { c.router_aux_loss_coef = is_gpt_oss(c) ? 0.9 : is_olmoe(c) || is_flex_olmo(c) ? 0.01 : 0.001; },
+     .otherwise = [](L& c) {
+       c.router_aux_loss_coef = is_gpt_oss(c) ? 0.9 : is_olmoe(c) || is_flex_olmo(c) ? 0.01 : 0.001;
+     },
      .check = check_balance},
     {.key = "output_router_logits", .member = &L::output_router_logits, .when = has_router_loss},
     {.key = "capacity_factor", .member = &L::capacity_factor, .when = has_experts,

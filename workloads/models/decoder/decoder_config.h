@@ -152,7 +152,7 @@ struct DialectMlp {
 struct DialectHeads {
   std::int64_t size = 0, kv = 0;  // "head_dim" and "num_key_value_heads" when the file does not say; 0: as Llama
   bool latent = false;            // keys and values by way of fewer elements
-  bool sinks = false;             // as AttentionArch has them
+  bool sinks = false;             // as AttentionNames has them
 };
 
 /// The differences of a relative of Llama. Source: transformers, modeling_NAME.py.
@@ -190,7 +190,7 @@ struct LlamaParts {
   bool parallel = false;        // both read the same norm
   double residual_dropout = 0;  // of their outputs
   bool head_norms = false;      // queries and keys have a norm that heads share
-  double swiglu_limit = 0;      // of what a gated MLP multiplies; 0: none
+  double swiglu_limit = 0;      // of gates and ups of an MLP; 0: none
   bool own_norms = false;       // each head of queries and keys has a norm of its own
   double clip_qkv = 0;          // queries, keys and values are kept within it; 0: they are not
 };

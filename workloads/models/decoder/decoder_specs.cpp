@@ -125,7 +125,7 @@ void attention(SpecList& list, const DecoderArch& arch, const std::string& prefi
     put(list, p, part < 2 ? by_halves(arch, p, from) : from);
   }
   put(list, {prefix + names.out, query, arch.hidden, TensorSplit::kAxis1, a.out_bias});
-  if (a.sinks) list.tensor(prefix + names.sinks, {a.heads}, Init::kNormal, false, TensorSplit::kAxis0);
+  if (!names.sinks.empty()) list.tensor(prefix + names.sinks, {a.heads}, Init::kNormal, false, TensorSplit::kAxis0);
 }
 
 /// A layer of all experts: out rows [in] each.

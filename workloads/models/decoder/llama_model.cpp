@@ -78,7 +78,7 @@ BlockNames names_of(const LlamaConfig& c) {
     names.attention.query_norm = dialect.norms.query ? dialect.norms.query : "self_attn.q_norm",
     names.attention.key_norm = dialect.norms.query ? dialect.norms.key_name : "self_attn.k_norm";
   names.attention.listed_norms = dialect.norms.listed;
-  names.attention.sinks = "self_attn.sinks";
+  if (dialect.heads.sinks) names.attention.sinks = "self_attn.sinks";
   if (dialect.heads.latent) name_latents(c, names.attention);
   if (dialect.fused.qkv) names.attention.fused = "self_attn.qkv_proj";
   if (dialect.fused.mlp) names.mlp.fused = "mlp.gate_up_proj";
@@ -123,7 +123,6 @@ AttentionArch attention_of(const LlamaConfig& c) {
                     .window = c.sliding_window,
                     .full_every = c.full_every,
                     .fp32_softmax = true,  // as modeling_llama has it
-                    .sinks = dialect_of(c.kind).heads.sinks,
                     .qkv_bias = c.qkv_bias,
                     .out_bias = c.out_bias,
                     .joint_norms = norms.joint,

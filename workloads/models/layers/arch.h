@@ -59,7 +59,6 @@ struct AttentionArch {
   std::int64_t full_every = 0;                     // one in this many layers sees all tokens nevertheless; 0: none
   bool full_first = false;                         // the first of them, not the last
   bool fp32_softmax = false;                       // for any type of the activations
-  bool sinks = false;                              // each head has a score more, which is a weight and has no value
   bool qkv_bias = false, out_bias = false;
   bool joint_norms = false;        // norms of queries and keys are of all heads together, not of each
   bool own_norms = false;          // each head's norm has weights of its own
@@ -165,8 +164,8 @@ struct ResidualArch {
 struct AttentionNames {
   std::string query{}, key{}, value{}, out{};
   std::string query_norm{}, key_norm{};  // before they are turned
-  std::string sinks{};
-  std::string fused{};  // where a file has queries, keys and values in one tensor
+  std::string sinks{};                   // weights: of each head, one score more, which has no value; empty: none
+  std::string fused{};                   // where a file has queries, keys and values in one tensor
   /// Whose rows are in so many groups of whole heads, each with its queries, its keys and its values; 0: one for each
   /// head of keys.
   std::int64_t fused_groups = 1;

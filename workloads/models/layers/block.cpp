@@ -201,7 +201,7 @@ ValueId Block::attention(ValueId h) {
                   .window = arch.causal ? arch.window_of(number_) : 0,
                   .mask = inputs_.mask,
                   .bias = bias,
-                  .sinks = arch.sinks ? net_.w(name(names.sinks)) : kNoValue};
+                  .sinks = names.sinks.empty() ? kNoValue : net_.w(name(names.sinks))};
   const ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches, seen)
                                                : net_.heads(label, qkv, arch, seen);
   if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);

@@ -177,7 +177,7 @@ class Layers {
 
   // ---- mlp.cpp
 
-  /// What `down` reads, of the products of a gated MLP's two first layers. `label`: of its parts.
+  /// The operand of `down`, of the products of a gated MLP's two first layers. `label`: of its parts.
   ValueId gated(const std::string& label, ValueId gate, ValueId up, const MlpArch& arch);
   /// As row_split(). The names are those of the weights, with the layer's prefix.
   ValueId mlp(ValueId h, const MlpArch& arch, const MlpNames& names);

@@ -137,7 +137,7 @@ ValueId Mixture::in_blocks(ValueId h, ValueId gates, const std::string& prefix) 
                         .operand = net_.numerics().operand});
 }
 
-/// Of the bias of a layer whose sums ranks add up.
+/// A rank's share of the bias of a layer whose sums ranks add up.
 ValueId Mixture::share_of_bias(const std::string& name) {
   return net_.times("expert.down.share", net_.w(name + ".bias"), 1 / static_cast<double>(net_.program().ranks));
 }
