@@ -11,8 +11,8 @@ foreach(test IN LISTS python_tests)
     set_tests_properties(Python.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped")
   endif()
   set(speed quick)  # one test a file: nothing of it is quicker
-  if(name MATCHES "^torch_(scripts|vision|inference|ops|cores|rules|example|families|nxd|moves|fsdp|ddp)_test$")
-    set(speed slow)  # networks computed by simulated instructions
+  if(name MATCHES "^(torch_(scripts|vision|inference|ops|cores|rules|example|families|nxd|moves|fsdp|ddp)|exported_graph)_test$")
+    set(speed slow)  # networks computed by simulated instructions, or compiled several times
     set_tests_properties(Python.${name} PROPERTIES TIMEOUT 900)
   endif()
   set_tests_properties(Python.${name} PROPERTIES LABELS "python;${speed}" COST 2)
