@@ -32,6 +32,23 @@ class TrialDefects : public Runs {
            std::string{more.find("--max_steps") == std::string::npos ? " --max_steps 4" : ""} + " --output_dir " +
            at(name) + " " + more;
   }
+  /// The path of a script that is written here: a kernel that doubles its argument, and `calls`.
+  std::string doubled(const std::string& calls) const {
+    std::ofstream{folder_ / "doubled.py"} << R"(import numpy as np
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+@nki.jit
+def doubled(a):
+    out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(a)
+    nl.store(out, tile + tile)
+    return out
+
+)" << calls;
+    return at("doubled.py");
+  }
 };
 
 }  // namespace cli_test

@@ -173,23 +173,10 @@ TEST_F(TrialDefects, D13TheFixOfARunInFp32Works) {
 }
 
 TEST_F(TrialDefects, D14TheLaunchOfAKernelHasALineOfItsOwn) {
-  std::ofstream{folder_ / "doubled.py"} << R"(import numpy as np
-import nki
-import nki.isa as nisa
-import nki.language as nl
-
-@nki.jit
-def doubled(a):
-    out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
-    tile = nl.load(a)
-    nl.store(out, tile + tile)
-    return out
-
-doubled(np.ones((128, 64), dtype=np.float32))
-)";
+  const std::string script = doubled("doubled(np.ones((128, 64), dtype=np.float32))\n");
   if (!std::filesystem::exists(std::filesystem::path{TRNSIM_BINARY}.parent_path() / "python/trnsim/nki/__main__.py"))
     GTEST_SKIP() << "built without the Python module";
-  const Ran told = run("nki --time " + at("doubled.py"));
+  const Ran told = run("nki --time " + script);
   ASSERT_EQ(told.code, 0) << told.err;
   EXPECT_THAT(told.out, HasSubstr("launch"));
 }

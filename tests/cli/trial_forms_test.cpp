@@ -18,21 +18,8 @@ using testing::Not;
 TEST_F(TrialDefects, D24TimesOfKernelsAreOneDocument) {
   if (!std::filesystem::exists(std::filesystem::path{TRNSIM_BINARY}.parent_path() / "python/trnsim/nki/__main__.py"))
     GTEST_SKIP() << "built without the Python module";
-  std::ofstream{folder_ / "talks.py"} << R"(import numpy as np
-import neuronxcc.nki as nki
-import neuronxcc.nki.language as nl
-
-@nki.jit
-def doubled(a):
-    out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
-    tile = nl.load(a)
-    nl.store(out, tile + tile)
-    return out
-
-print("before")
-print(doubled(np.ones((128, 64), dtype=np.float32)).sum())
-)";
-  const Ran told = run("nki --time --format json " + at("talks.py"));
+  const std::string script = doubled("print(\"before\")\nprint(doubled(np.ones((128, 64), dtype=np.float32)).sum())\n");
+  const Ran told = run("nki --time --format json " + script);
   ASSERT_EQ(told.code, 0) << told.err;
   const Json kernels = Json::parse(told.out, nullptr, false);
   ASSERT_TRUE(kernels.is_array()) << told.out;
