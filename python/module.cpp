@@ -53,5 +53,5 @@ PYBIND11_MODULE(_core, m) {
   bind_kernels(m);
   add_dtypes(m);
   bind_recorder(m);
-  bind_order(m);
+  bind_graphs(m);
 }

@@ -56,13 +56,16 @@ CallLayout::CallLayout(py::handle given)
       outs{given.attr("Call"), "outs"},
       single{given.attr("Call"), "single"},
       steps{given.attr("Call"), "steps"},
-      id{given.attr("Call"), "id"},
-      scaled{given.attr("Known"), "scaled"},
+      id{given.attr("Call"), "id"} {}
+
+StepLayout::StepLayout(py::handle given)
+    : call{given.attr("Step"), "call"}, index{given.attr("Step"), "index"} {}
+
+OperatorLayout::OperatorLayout(py::handle given)
+    : scaled{given.attr("Known"), "scaled"},
       calls{given.attr("Known"), "calls"},
       way{given.attr("Known"), "way"},
       writing{given.attr("Known"), "writing"},
-      step_call{given.attr("Step"), "call"},
-      step_index{given.attr("Step"), "index"},
       plain{given.attr("Writing"), "known"},
       count{given.attr("Writing"), "count"},
       names{given.attr("Writing"), "names"} {}

@@ -76,27 +76,40 @@ struct StorageLayout {
 struct CallLayout {
   explicit CallLayout(py::handle given);
   Slot kind, ins, outs, single, steps, id;
-  Slot scaled, calls, way, writing;  // of an operator
-  Slot step_call, step_index, plain, count, names;
+};
+struct StepLayout {
+  explicit StepLayout(py::handle given);
+  Slot call, index;
+};
+struct OperatorLayout {
+  explicit OperatorLayout(py::handle given);
+  Slot scaled, calls, way, writing;
+  Slot plain, count, names;  // of its way to write
 };
 struct MetaLayout {
   explicit MetaLayout(py::handle given);
   Slot shape, dtype, key, form;
 };
 
-struct Layout {
-  explicit Layout(py::handle given)
-      : value{given}, node{given}, tensor{given}, storage{given}, call{given}, meta{given} {}
+/// Where graphs end.
+struct GraphLayout {
+  explicit GraphLayout(py::handle given) : value{given}, node{given}, storage{given}, call{given}, meta{given} {}
   ValueLayout value;
   NodeLayout node;
-  TensorLayout tensor;
   StorageLayout storage;
   CallLayout call;
   MetaLayout meta;
 };
 
+struct Layout : GraphLayout {
+  explicit Layout(py::handle given) : GraphLayout{given}, tensor{given}, step{given}, operators{given} {}
+  TensorLayout tensor;
+  StepLayout step;
+  OperatorLayout operators;
+};
+
 void bind_recorder(py::module_& m);
-/// A graph's nodes, in order.
-void bind_order(py::module_& m);
+/// Where graphs end.
+void bind_graphs(py::module_& m);
 
 }  // namespace trnsim_python

@@ -107,13 +107,13 @@ PyObject* Maker::applied(PyObject* step, Ref value) {
   Ref values{PyList_New(1)};
   if (!values) return nullptr;
   PyList_SET_ITEM(values.get(), 0, value.release());
-  const Ref node{this->node(layout_.call.step_call.of(step), std::move(values))};
-  return node ? this->value(node.get(), meta_of(step), PyLong_AsSsize_t(layout_.call.step_index.of(step))) : nullptr;
+  const Ref node{this->node(layout_.step.call.of(step), std::move(values))};
+  return node ? this->value(node.get(), meta_of(step), PyLong_AsSsize_t(layout_.step.index.of(step))) : nullptr;
 }
 
 PyObject* Maker::meta_of(PyObject* step) const {
-  PyObject* outs = layout_.call.outs.of(layout_.call.step_call.of(step));
-  return PyList_GET_ITEM(outs, PyLong_AsSsize_t(layout_.call.step_index.of(step)));
+  PyObject* outs = layout_.call.outs.of(layout_.step.call.of(step));
+  return PyList_GET_ITEM(outs, PyLong_AsSsize_t(layout_.step.index.of(step)));
 }
 
 }  // namespace trnsim_python

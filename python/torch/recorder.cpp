@@ -49,7 +49,7 @@ class Recorder {
       PyErr_Clear();  // an operator that was never recorded
       return nullptr;
     }
-    switch (static_cast<Way>(PyLong_AsLong(layout_.call.way.of(known.get())))) {
+    switch (static_cast<Way>(PyLong_AsLong(layout_.operators.way.of(known.get())))) {
       case Way::kPython: return nullptr;
       case Way::kFunctional: return functional(known.get(), args, kwargs);
       case Way::kView: return view(known.get(), args, kwargs);
@@ -106,11 +106,11 @@ class Recorder {
   }
   /// An operator in place of its first argument, which stays of its form: a whole tensor, or one view of it.
   PyObject* write(PyObject* known, PyObject* args, PyObject* kwargs) {
-    PyObject *target = PyTuple_GET_ITEM(args, 0), *plan = layout_.call.writing.of(known);
+    PyObject *target = PyTuple_GET_ITEM(args, 0), *plan = layout_.operators.writing.of(known);
     const Py_ssize_t given = PyTuple_GET_SIZE(args);
-    if (!ours(target) || given > PyLong_AsSsize_t(layout_.call.count.of(plan)) || !named(plan, kwargs)) return nullptr;
+    if (!ours(target) || given > PyLong_AsSsize_t(layout_.operators.count.of(plan)) || !named(plan, kwargs)) return nullptr;
     if (layout_.tensor.storage.of(target) == nullptr) return nullptr;
-    const Read read = read_of(layout_.call.plain.of(plan), args, given, kwargs);
+    const Read read = read_of(layout_.operators.plain.of(plan), args, given, kwargs);
     if (!on_device(read)) return nullptr;
     PyObject* meta = PyList_GET_ITEM(layout_.call.outs.of(read.call.get()), 0);
     const std::optional<Ref> back = way_back(target, meta);
@@ -135,7 +135,7 @@ class Recorder {
     if (PyTuple_GET_SIZE(chain) == 0) return Ref{};
     if (PyTuple_GET_SIZE(chain) > 1) return std::nullopt;
     PyObject *step = PyTuple_GET_ITEM(chain, 0), *before = layout_.storage.value.of(layout_.tensor.storage.of(target));
-    const Ref key{PyTuple_Pack(4, layout_.call.id.of(layout_.call.step_call.of(step)), layout_.call.step_index.of(step),
+    const Ref key{PyTuple_Pack(4, layout_.call.id.of(layout_.step.call.of(step)), layout_.step.index.of(step),
                                layout_.meta.key.of(layout_.value.meta.of(before)), layout_.meta.key.of(meta))};
     PyObject* found = key ? PyDict_GetItemWithError(back_.ptr(), key.get()) : nullptr;
     return found == nullptr ? std::nullopt : std::optional<Ref>{Ref::borrowed(found)};
@@ -146,10 +146,10 @@ class Recorder {
     Ref call, values;
   };
   Read read_of(PyObject* known, PyObject* args, Py_ssize_t count, PyObject* kwargs) {
-    Arguments arguments{layout_, maker_, keys_, layout_.call.scaled.of(known) == Py_True};
+    Arguments arguments{layout_, maker_, keys_, layout_.operators.scaled.of(known) == Py_True};
     if (!arguments.read(args, count, kwargs)) return {};
     const Ref key{arguments.key()};
-    PyObject* call = key ? PyDict_GetItemWithError(layout_.call.calls.of(known), key.get()) : nullptr;
+    PyObject* call = key ? PyDict_GetItemWithError(layout_.operators.calls.of(known), key.get()) : nullptr;
     if (call == nullptr) return {};
     Read read{Ref::borrowed(call), Ref{arguments.values()}};
     return read.values ? std::move(read) : Read{};
@@ -166,7 +166,7 @@ class Recorder {
   bool named(PyObject* plan, PyObject* kwargs) const {
     PyObject *name = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; kwargs != nullptr && PyDict_Next(kwargs, &at, &name, &value);) {
-      if (PySet_Contains(layout_.call.names.of(plan), name) != 1) return false;
+      if (PySet_Contains(layout_.operators.names.of(plan), name) != 1) return false;
     }
     return true;
   }

@@ -12,7 +12,7 @@ import torch
 from trnsim import _core
 from trnsim.torch import _values
 from trnsim.torch._environment import settled
-from trnsim.torch._values import HOOKS, LIVE, Node, Unsupported, contiguous, element_of
+from trnsim.torch._values import HOOKS, LIVE, Node, Unsupported, element_of
 
 OWN, PYTORCH = os.path.dirname(__file__) + os.sep, os.path.dirname(torch.__file__) + os.sep
 _engine = None
@@ -56,36 +56,33 @@ def script_trace(error):
     return "".join(head + traceback.format_list(shown) + traceback.format_exception_only(type(error), error))
 
 
+GRAPHS = _core._Graphs(_values)
+
+
 class Graph:
-    """The nodes below some values, in order; leaves are values that are there already."""
+    """The nodes below some values, in order; leaves are values that are there already. Equal keys are equal graphs."""
     count = itertools.count(1)
 
     def __init__(self, wanted):
-        # each node behind those that it reads, which `inputs` has by their places
-        self.nodes, self.inputs, self.leaves = _core._graph_order(_values, wanted, next(Graph.count))
-        self.outs = [(v.node.place, v.index) for v in wanted]
-        calls = [node.call.id for node in self.nodes]
-        self.key = (tuple(calls), tuple(self.inputs), tuple(self.outs))
+        self.wanted = wanted
+        self.nodes, self.leaves, self.key = GRAPHS.order(wanted, next(Graph.count))
         self.donated = {}  # a leaf's place: the result that takes its memory
         self.constants = None  # of a traced model: the places of its weights
 
-    def donate(self, pairs, wanted):
-        """`pairs`: (leaf, result) of values where the one takes the other's place in a tensor of the script."""
-        places, results = {v: i for i, v in enumerate(self.leaves)}, {v: i for i, v in enumerate(wanted)}
-        taken = set()
-        for leaf, result in pairs:
-            place, index = places.get(leaf), results.get(result)
-            if place is None or index is None or place in self.donated or index in taken:
-                continue
-            if leaf.meta.shape == result.meta.shape and leaf.meta.dtype is result.meta.dtype:
-                self.donated[place] = index
-                taken.add(index)
-        self.key += (tuple(sorted(self.donated.items())),)
+    @property
+    def outs(self):
+        """Each result's node by its place, and the number of the node's result."""
+        return [(v.node.place, v.index) for v in self.wanted]
+
+    def donate(self, storages):
+        """Leaves give their memory to results that take their places in tensors of the script."""
+        self.donated, more = GRAPHS.donated(storages, self.leaves, self.wanted)
+        self.key += b"donated" + more
 
     def hold_constant(self, weights):
         """`weights`: ids of the values that belong to a model that was traced; the host only launches its graph."""
         self.constants = tuple(i for i, leaf in enumerate(self.leaves) if id(leaf) in weights)
-        self.key += (self.constants,)
+        self.key += b"constant" + str(self.constants).encode()
 
     @property
     def collective(self):
@@ -100,7 +97,8 @@ class Made:
     """A program that was made of a graph, and its runs."""
 
     def __init__(self, name, graph, cause, line):
-        self.name, self.key, self.cause, self.line = name, graph.key, cause, line
+        self.name, self.cause, self.line = name, cause, line
+        self.calls = [node.call.id for node in graph.nodes]
         self.nodes, self.collective, self.program, self.runs = len(graph.nodes), graph.collective, None, 0
         self.launched = graph.constants is not None
 
@@ -164,29 +162,21 @@ class Engine:
         value = HOOKS["current"](tensor)
         if value.pending:
             self.cuts["read"] += 1
-            self.compute(self.live([value]) if self.everything else [value], "a value is read")
+            self.compute(GRAPHS.pending(LIVE.left() if self.everything else [], [value]), "a value is read")
             if self.everything:
                 HOOKS["forget_numbers"]()
         if value.buffer is None and value.host is None:
             raise Unsupported("a decomposition reads a value")
         return self.backend.download(value.buffer, value.meta)
 
-    def live(self, first=()):
-        """Values that tensors of the script have and that are pending, `first` ahead."""
-        values = {id(v): v for v in first}
-        for storage in list(LIVE):
-            if storage.value.pending:
-                values[id(storage.value)] = storage.value
-        return list(values.values())
-
     def held(self):
         """Metas of the values that are on the device."""
-        values = {id(s.value): s.value for s in list(LIVE) if not s.value.pending}
+        values = {id(s.value): s.value for s in LIVE if not s.value.pending}
         return [value.meta for value in values.values()]
 
     def mark_step(self, cause="mark_step"):
         self.marks += 1
-        values = self.live()
+        values = GRAPHS.pending(LIVE.left(), [])
         if values:
             self.cuts[cause] += 1
             self.compute(values, cause)
@@ -201,16 +191,15 @@ class Engine:
 
     def compute(self, values, cause, weights=None):
         """`weights`: of a traced model, as Graph.hold_constant() has them."""
-        values = sorted(values, key=lambda v: (v.node.sequence, v.index))
+        values = GRAPHS.pending([], values)
         graph = Graph(values)
         unread = self.unread(graph) if cause != "a value is read" or self.everything else []
         if unread:
             values += unread
             graph = Graph(values)
-        storages = list(LIVE)
-        held = {id(s.value) for s in storages}
-        graph.donate([(s.home, s.value) for s in storages if s.home is not None and id(s.home) not in held
-                      and len(values) > 1], values)
+        storages = LIVE.left()
+        if len(values) > 1:
+            graph.donate(storages)
         if weights is not None:
             graph.hold_constant(weights)
         if self.apart and graph.key in self.apart:
@@ -229,11 +218,7 @@ class Engine:
         if not self.is_beside:
             made.runs += 1
             self.log.append(made.name)
-        for value, buffer in zip(values, results):
-            value.buffer, value.node = buffer, None
-            value.meta = contiguous(value.meta.shape, value.meta.dtype) if value.meta is None else value.meta
-        for storage in storages:
-            storage.home = storage.value
+        GRAPHS.settle(storages, values, results)
 
     def unread(self, graph):
         """Results of collectives that nothing in a whole graph reads."""

@@ -166,11 +166,10 @@ def lower_nodes(text, graph, leaves):
                 used.setdefault(id(value.node), set()).add(value.index)
     for place, index in graph.outs:
         used.setdefault(id(graph.nodes[place]), set()).add(index)
-    done, rows = {}, []
-    for node, inputs in zip(graph.nodes, graph.inputs):
-        tensors = [leaves[i] if isinstance(i, int) else rows[i[0]][i[1]] for i in inputs]
-        rows.append(lower_call(text, node.call, tensors, used[id(node)]))
-        done[id(node)] = rows[-1]
+    done, given = {}, dict(zip(map(id, graph.leaves), leaves))
+    for node in graph.nodes:
+        tensors = [done[id(v.node)][v.index] if v.pending else given[id(v)] for v in node.inputs]
+        done[id(node)] = lower_call(text, node.call, tensors, used[id(node)])
     return done
 
 

@@ -16,9 +16,8 @@ def named_calls():
     return {call.id: call for table in (CALLS, MADE.values(), BACK.values(), COLLECTIVES.values()) for call in table}
 
 
-def difference(old, new, names):
-    """The change from one graph's key to another's, in a few words; their first parts are the calls."""
-    before, after = old[0], new[0]
+def difference(before, after, names):
+    """The change from one graph's calls to another's, in a few words."""
     for a, b in zip(before, after):
         if a == b:
             continue
@@ -49,7 +48,7 @@ def changes(programs):
     known, out, names = {}, [], named_calls()
     for made in programs:
         near = known.get((made.cause, made.line)) or known.get(made.cause)
-        out.append(difference(near.key, made.key, names) if near else ALONE)
+        out.append(difference(near.calls, made.calls, names) if near else ALONE)
         known[(made.cause, made.line)] = known[made.cause] = made
     return out
 

@@ -3,21 +3,11 @@ another share a Storage; a view remembers how it is made of the storage's value,
 import torch
 
 from trnsim.torch._engine import engine
-from trnsim.torch._values import HOOKS, LIVE, Value, contiguous
+from trnsim.torch._values import HOOKS, Storage, Value, contiguous
 
 TENSOR = getattr(torch._C, "_TensorBase", None) or torch._C.TensorBase  # 1.13's name, and that of 2.1 and later
 SEQUENCES = (list, tuple, range)
 DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; its C++ side is told "meta"
-
-
-class Storage:
-    """`home`: the value that it had when a graph was computed last, whose memory its next value may take."""
-    __slots__ = ("value", "home", "version", "meta", "__weakref__")
-
-    def __init__(self, value, meta):
-        self.value, self.version, self.meta = value, 0, meta
-        self.home = value if value.node is None else None
-        LIVE.add(self)
 
 
 def place(item):

@@ -5,6 +5,8 @@ import weakref
 
 import torch
 
+from trnsim import _core
+
 ELEMENTS = {torch.float64: "f64", torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16",
             torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "ui8",
             torch.bool: "i1"}
@@ -30,9 +32,10 @@ class Held:
 
     def __iter__(self):
         """Those that are still there, in the order of their making."""
-        there = [(reference, item) for reference in self.references if (item := reference()) is not None]
-        self.references = [reference for reference, _ in there]
-        return iter([item for _, item in there])
+        return iter(self.left())
+
+    def left(self):
+        return _core._left_of(self.references)
 
 
 LIVE = Held()  # storages of tensors that the script holds
@@ -103,6 +106,16 @@ class Value:
     @property
     def pending(self):
         return self.node is not None
+
+
+class Storage:
+    """`home`: the value that it had when a graph was computed last, whose memory its next value may take."""
+    __slots__ = ("value", "home", "version", "meta", "__weakref__")
+
+    def __init__(self, value, meta):
+        self.value, self.version, self.meta = value, 0, meta
+        self.home = value if value.node is None else None
+        LIVE.add(self)
 
 
 class Node:
