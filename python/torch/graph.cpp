@@ -96,7 +96,7 @@ class Order {
   Key key_;
 };
 
-/// `storages` are lists of what LIVE holds, in the order of their making.
+/// `storages` are lists of all that LIVE holds, in the order of their making.
 class Graphs {
  public:
   /// `given`: the module of the classes.
@@ -115,8 +115,8 @@ class Graphs {
     const auto add = [&](PyObject* value) {
       PyObject* node = layout_.value.node.of(value);
       if (node == Py_None || !known.insert(value).second) return;
-      found.push_back({PyLong_AsSsize_t(layout_.node.sequence.of(node)),
-                       PyLong_AsSsize_t(layout_.value.index.of(value)), value});
+      found.push_back(
+          {PyLong_AsSsize_t(layout_.node.sequence.of(node)), PyLong_AsSsize_t(layout_.value.index.of(value)), value});
     };
     for (const py::handle value : first) add(value.ptr());
     for (const py::handle storage : storages) add(layout_.storage.value.of(storage.ptr()));

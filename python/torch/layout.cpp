@@ -58,8 +58,7 @@ CallLayout::CallLayout(py::handle given)
       steps{given.attr("Call"), "steps"},
       id{given.attr("Call"), "id"} {}
 
-StepLayout::StepLayout(py::handle given)
-    : call{given.attr("Step"), "call"}, index{given.attr("Step"), "index"} {}
+StepLayout::StepLayout(py::handle given) : call{given.attr("Step"), "call"}, index{given.attr("Step"), "index"} {}
 
 OperatorLayout::OperatorLayout(py::handle given)
     : scaled{given.attr("Known"), "scaled"},

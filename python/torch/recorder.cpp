@@ -108,7 +108,8 @@ class Recorder {
   PyObject* write(PyObject* known, PyObject* args, PyObject* kwargs) {
     PyObject *target = PyTuple_GET_ITEM(args, 0), *plan = layout_.operators.writing.of(known);
     const Py_ssize_t given = PyTuple_GET_SIZE(args);
-    if (!ours(target) || given > PyLong_AsSsize_t(layout_.operators.count.of(plan)) || !named(plan, kwargs)) return nullptr;
+    if (!ours(target) || given > PyLong_AsSsize_t(layout_.operators.count.of(plan)) || !named(plan, kwargs))
+      return nullptr;
     if (layout_.tensor.storage.of(target) == nullptr) return nullptr;
     const Read read = read_of(layout_.operators.plain.of(plan), args, given, kwargs);
     if (!on_device(read)) return nullptr;
