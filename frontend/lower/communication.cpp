@@ -39,7 +39,7 @@ isa::Alu combination(Lowerer& l) {
 void all_reduce(Lowerer& l) {
   const isa::Alu alu = combination(l);
   for (std::size_t i = 0; i < l.node().operands.size(); ++i)
-    l.set_result(l.add(runtime::kRankSum, {dense(l, l.in(i))},
+    l.set_result(l.add(runtime::kSumAhead, {dense(l, l.in(i))},
                        runtime::CollectiveAttrs{.ranks = ranks_of(l), .group = group(l), .alu = alu}),
                  i);
 }
@@ -70,7 +70,7 @@ void all_gather(Lowerer& l) {
   for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
     const View part = l.in(i);
     const runtime::ValueId all =
-        l.add(runtime::kRankGather, {dense(l, part)}, runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
+        l.add(runtime::kGatherAhead, {dense(l, part)}, runtime::CollectiveAttrs{.ranks = ranks, .group = group(l)});
     l.set(merged(l, joined(dense_view(all, {}, part.dtype), ranks, part.dims, d), l.type_out(i).dims), i);
   }
 }
@@ -92,7 +92,7 @@ void reduce_scatter(Lowerer& l) {
   for (std::size_t i = 0; i < l.node().operands.size(); ++i) {
     const View parts = parted(l.in(i), ranks, d);
     const std::int64_t cols = parts.dims.back(), rows = parts.count() / cols;
-    l.set_result(l.add(runtime::kRankScatter, {l.matrix(parts, rows, cols)},
+    l.set_result(l.add(runtime::kScatterAhead, {l.matrix(parts, rows, cols)},
                        runtime::CollectiveAttrs{.ranks = ranks, .group = group(l), .alu = alu}),
                  i);
   }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "frontend/hlo/attrs_text.h"
 #include "frontend/lower/order.h"
+#include "frontend/lower/overlap.h"
 #include "frontend/ops/contract.h"
 #include "frontend/ops/operator.h"
 #include "frontend/rewrite/compose.h"
@@ -345,6 +346,7 @@ LoweredGraph lower(const Module& module, const LowerOptions& options) {
   Module fused = rewritten(module, switched(module, options.rewrites), &notes);
   compose(fused, options.computed);
   order_for_memory(fused);
+  overlap_collectives(fused);
   LoweredGraph out = Lowerer{fused, options}.run();
   out.rewrites = std::move(notes);
   return out;

@@ -11,6 +11,7 @@
 #include "runtime/compiler/allocate.h"
 #include "runtime/compiler/block.h"
 #include "runtime/compiler/calls.h"
+#include "runtime/compiler/flights.h"
 #include "runtime/compiler/pieces.h"
 #include "runtime/compiler/program_cache.h"
 #include "runtime/ops/ops.h"
@@ -191,7 +192,6 @@ class Compiler {
       for (const ValueId v : node.in) {
         if (const auto found = reduced_.find(v); found != reduced_.end())
           call.await[kGradientQueue] = std::max(call.await[kGradientQueue], found->second);
-        if (const auto found = ahead_.find(v); found != ahead_.end()) awaited_ = std::max(awaited_, found->second);
       }
       if (!node.op->matmul_flops) continue;
       const double flops = node.op->matmul_flops(graph_, node);
@@ -200,20 +200,19 @@ class Compiler {
       const double extra = node.op->extra_flops ? node.op->extra_flops(graph_, node) : 0;
       result_.program.model_flops += flops - extra;
     }
-    // Between tensor-parallel ranks only operations requested ahead overlap: later ones may use the
-    // memory that they read. The queue is in order: a wait for one is a wait for all before it.
-    call.await[kActivationQueue] = awaited_;
+    call.await[kActivationQueue] = flights_.awaited_by(nodes);
+    flights_.landed();
     std::uint32_t number = 0;
     for (const Use& use : uses) add_calls(use, call, part.of, number);
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);
       if (node.op->collective == Collective::kNone) continue;
       base::ensure(nodes.size() == 1, node.label, "a collective shares a scope");
-      const std::uint32_t count = ++collectives_[runs_beside(node) ? kGradientQueue : kActivationQueue];
-      if (node.op->collective == Collective::kInStep) awaited_ = count;
-      if (node.op->collective == Collective::kInStep) continue;
-      for (const ValueId v : node.out) (runs_beside(node) ? reduced_ : ahead_)[v] = count;
+      if (!runs_beside(node)) continue;
+      ++beside_;
+      for (const ValueId v : node.out) reduced_[v] = beside_;
     }
+    flights_.begin(nodes);
   }
 
   /// The use's calls, which differ from `call` by their addresses and, where results are rounded at random, by their
@@ -251,9 +250,9 @@ class Compiler {
   std::vector<std::vector<Use>> uses_;    // of each part of a call
   std::size_t module_ = ~std::size_t{0};  // the call whose instructions are counted
   std::uint64_t module_instructions_ = 0;
-  std::map<ValueId, std::uint32_t> reduced_, ahead_;  // results of collectives: which of their queue they are
-  std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on
-  std::array<std::uint32_t, isa::kCcQueues> collectives_{};
+  std::map<ValueId, std::uint32_t> reduced_;  // results of collectives beside the compute: which of their queue
+  std::uint32_t beside_ = 0;                  // these so far
+  Flights flights_{graph_};
   std::uint64_t spill_base_ = 0;
   double flops_ = 0;  // of the mathematics, with recomputation
   std::size_t fused_ = 0, waits_ = 0, spills_ = 0, dropped_ = 0, moved_ = 0;

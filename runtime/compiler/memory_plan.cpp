@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "runtime/compiler/flights.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/optimizer_inputs.h"
 
@@ -62,7 +63,7 @@ class Arena {
 class Planner {
  public:
   Planner(const Graph& graph, const std::vector<std::vector<NodeId>>& calls, const std::vector<isa::Region>* shared)
-      : graph_{graph}, calls_{calls}, lives_(graph.value_count()), ahead_(graph.value_count(), kNoValue) {
+      : graph_{graph}, calls_{calls}, lives_(graph.value_count()) {
     if (!shared) return;
     for (const isa::Region& region : *shared) {
       if (region.kind == "weights" || region.kind == "optimizer" || region.kind == "cache")
@@ -145,7 +146,8 @@ class Planner {
   }
 
   void find_lives() {
-    for (std::size_t c = 0; c < calls_.size(); ++c)
+    Flights flights{graph_};
+    for (std::size_t c = 0; c < calls_.size(); ++c) {
       for (const NodeId n : calls_[c]) {
         const Node& node = graph_.node(n);
         // Collectives alongside the compute may still be at work long after its call.
@@ -155,11 +157,13 @@ class Planner {
             Life& life = lives_[graph_.root(v)];
             if (!life) life = {c, c};
             life.reach(beside ? calls_.size() - 1 : c);
-            if (ahead_[v] != kNoValue) lives_[ahead_[v]].reach(c);  // read until a call waits for the results
           }
-        if (node.op->collective == Collective::kAhead)
-          for (const ValueId v : node.out) ahead_[v] = graph_.root(node.in[0]);
       }
+      flights.awaited_by(calls_[c]);
+      for (const ValueId v : flights.landed()) lives_[v].reach(c);
+      flights.begin(calls_[c]);
+    }
+    for (const ValueId v : flights.landed(true)) lives_[v].reach(calls_.size() - 1);
   }
 
   void place(ValueId v) {
@@ -279,7 +283,6 @@ class Planner {
   const std::vector<std::vector<NodeId>>& calls_;
   std::map<std::string, const isa::Region*> taken_;
   std::vector<Life> lives_;
-  std::vector<ValueId> ahead_;  // of results that are gathered ahead: their sources
   MemoryPlan plan_;
 };
 

@@ -20,7 +20,8 @@ extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPosition
 extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, kCacheFill, kCacheAppend,
     kCachedAttention;
 // between tensor-parallel ranks, and over a vocabulary that they share
-extern const Op kRankSum, kRankFork, kRankGather, kRankGatherAgain, kRankScatter, kRowMax, kLossSums, kSplitLoss;
+extern const Op kRankSum, kSumAhead, kRankFork, kRankGather, kGatherAhead, kRankScatter, kScatterAhead, kRowMax,
+    kLossSums, kSplitLoss;
 extern const Op kStageSend, kStageReceive;
 // a mixture of experts
 extern const Op kRoute, kRouteGrad, kToSlots, kFromSlots, kGateGrad, kSplitBlocks, kJoinBlocks, kRankExchange, kBalance,

@@ -37,8 +37,9 @@ PlanMoves less_memory(const Job& job) {
                                                             {32, 8}}};
   for (const auto [tensor, pipeline] : kFactors)
     if (plan.data % (tensor * pipeline) == 0) moves.degrees.push_back({plan.tensor * tensor, plan.pipeline * pipeline});
-  std::ranges::stable_partition(
-      moves.degrees, [own = job.machine.instance_cores()](const PlanMoves::Degrees& d) { return d.tensor <= own; });
+  // clang 14, which fuzzes, cannot read std::ranges::stable_partition
+  std::stable_partition(moves.degrees.begin(), moves.degrees.end(),
+                        [own = job.machine.instance_cores()](const auto& d) { return d.tensor <= own; });
   return moves;
 }
 

@@ -187,7 +187,7 @@ std::vector<HostTable> bert_tables(const BertConfig& c, std::int64_t length) {
       if (backwards ? c.of_queries : c.of_keys)
         out.push_back({name, by_place(places_of(c), c.position_buckets > 0, length, backwards)});
   if (!hides_far(block.attention, length)) return out;
-  HostTable& near = out.emplace_back(kNear);
+  HostTable& near = out.emplace_back(HostTable{kNear, {}});
   for (std::int64_t d = 1 - length; d < length; ++d)
     near.values.push_back(std::abs(d) <= block.attention.window / 2 ? 1.0F : 0.0F);
   return out;
