@@ -84,12 +84,14 @@ Types gather(const Contract& c) {
          "offset, collapsed and batching dimensions are not as many as the operand's (C1)");
   c.need(d.slice_sizes.size() == from.dims.size(), "slice_sizes must have an entry for each dimension (C20)");
   Dims offsets;
+  bool is_empty = false;  // a slice, by a dimension that the result does not have
   for (std::size_t i = 0; i < from.dims.size(); ++i) {
     c.need(d.slice_sizes[i] >= 0 && d.slice_sizes[i] <= from.dims[i], "slice_sizes is more than the operand (C21)");
     if (!holds(gone, static_cast<std::int64_t>(i)))
       offsets.push_back(d.slice_sizes[i]);
     else
-      c.need(d.slice_sizes[i] <= 1, "slice_sizes of a collapsed dimension must be 1 (C9, C12)");
+      c.need(d.slice_sizes[i] <= 1, "slice_sizes of a collapsed dimension must be 1 (C9, C12)"),
+          is_empty |= d.slice_sizes[i] == 0;
   }
   const auto rank = static_cast<std::int64_t>(batch.size() + offsets.size());
   c.distinct(d.offset_dims, rank, "offset_dims (C4, C5)");
@@ -98,6 +100,7 @@ Types gather(const Contract& c) {
   std::size_t next_offset = 0, next_batch = 0;
   for (std::int64_t i = 0; i < rank; ++i)
     dims.push_back(holds(d.offset_dims, i) ? offsets[next_offset++] : batch[next_batch++]);
+  c.need(!is_empty || element_count(dims) == 0, "slice_sizes has a 0 where the result needs an element");
   return {tensor_type(from.element, dims)};
 }
 
