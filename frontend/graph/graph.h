@@ -52,6 +52,7 @@ struct Node {
   std::uint32_t line = 0;      // of the text that was read, from 1; 0: none (a proto)
   std::uint32_t metadata = 0;  // in Module::metadata; entry 0 is empty
   std::string name;            // without %: "fusion.3", "12"
+  bool apart = false;          // its lowering begins a call: layers' calls are alike without it
 
   ValueId result(std::uint32_t i = 0) const { return first_result + i; }
 };

@@ -285,6 +285,7 @@ void Lowerer::lower_node(const Node& node, std::size_t number) {
     refuse(fmt::format("is one of more than {} operations, with all calls and loops", options_.most_operations),
            "let each operation do more");
   begin_own_scope();
+  if (node.apart) cut();
   if (!node.op->code.empty())
     refuse(fmt::format("{}: the vendor's compiler refuses it", node.op->code), "compose it of operators that it takes");
   if (node.op->product_flops) out_.flops += node.op->product_flops(Contract{module_, frame_->function, node});

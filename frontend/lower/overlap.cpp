@@ -81,7 +81,12 @@ class Order {
       placed[n] = true;
     };
     const auto begin = [&](std::size_t count) {
-      for (; next < std::min(count, gathers.size()); ++next) std::ranges::for_each(gathers[next].nodes, put);
+      for (; next < std::min(count, gathers.size()); ++next) {
+        const auto& nodes = gathers[next].nodes;
+        const auto first = std::ranges::find(nodes, false, [&](std::size_t n) { return placed[n]; });
+        if (first != nodes.end()) function_.nodes[*first].apart = true;
+        std::ranges::for_each(nodes, put);
+      }
     };
     begin(1);
     for (std::size_t n = 0, read = 0, sum = 0; n < function_.nodes.size(); ++n) {

@@ -97,7 +97,7 @@ bool is_one_step(const Function& function, const Producers& producers, const Nod
 std::optional<Found> found(const Module& module, const Function& function, const Producers& producers,
                            const Node& node) {
   const Type& type = function.type(node.result());
-  if (!is_analytic(node.op->name) || !is_float(type.element) || element_count(type.dims) < 2) return std::nullopt;
+  if (!is_analytic(node) || !is_float(type.element) || element_count(type.dims) < 2) return std::nullopt;
   std::vector<ValueId> from = origins(function, producers, node.result(), kMostOrigins, false);
   const bool curved = std::ranges::any_of(from, [&](ValueId v) {
     return producers.of(v) && producers.of(v)->op != node.op && bends(producers.of(v)->op->name);
@@ -162,7 +162,7 @@ std::size_t functions(Module& module, Function& function) {
   Readers readers{function, producers};
   for (std::size_t n = function.nodes.size(); n-- > 0;) {
     Node& node = function.nodes[n];
-    if (!is_analytic(node.op->name) || !readers.any(node)) continue;
+    if (!is_analytic(node) || !readers.any(node)) continue;
     const auto one = found(module, function, producers, node);
     if (!one) continue;
     ++count;

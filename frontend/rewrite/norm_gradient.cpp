@@ -40,15 +40,14 @@ Samples NormGradients::samples_with(const NormUse& found, const Numbers& at, con
 /// A residual's gradient is part of it only where the sum is in between: else readers of the gradient alone keep it.
 std::optional<NormGradient> NormGradients::of(const NormUse& found, const std::vector<ValueId>& all,
                                               const Numbers& at) const {
+  Behind behind;
   for (const bool with_rest : {false, true})
     for (std::size_t i = all.size(); i-- > 0;) {
       if (!has_rows_of(all[i], found.x)) continue;
-      std::vector<ValueId> from = origins(function_, producers_, all[i], kMostBehindGradient, true, found.x);
-      std::ranges::sort(from);  // the furthest first: a gain is behind it
-      for (const ValueId dy : from) {
+      for (const ValueId dy : origins_of(all[i], found.x, behind)) {  // the furthest first: a gain is behind it
         if (dy == found.x || !has_rows_of(dy, found.x)) continue;
         NormGradient gradient{.dx = all[i], .dy = dy};
-        gradient.rest = rest_of(gradient, found.x);
+        gradient.rest = rest_of(gradient, found.x, behind);
         if (gradient.rest.has_value() != with_rest) continue;
         const auto data = data_of(gradient, found);
         if (data && gradient_by(found, gradient, at, *data)) return gradient;
@@ -57,14 +56,23 @@ std::optional<NormGradient> NormGradients::of(const NormUse& found, const std::v
   return {};
 }
 
+/// In order; `behind` has those that were asked for.
+const std::vector<ValueId>& NormGradients::origins_of(ValueId value, ValueId x, Behind& behind) const {
+  const auto [place, is_new] = behind.try_emplace(value);
+  if (is_new) {
+    place->second = origins(function_, producers_, value, kMostBehindGradient, true, x);
+    std::ranges::sort(place->second);
+  }
+  return place->second;
+}
+
 /// A summand of the value that dy does not make.
-std::optional<ValueId> NormGradients::rest_of(const NormGradient& gradient, ValueId x) const {
+std::optional<ValueId> NormGradients::rest_of(const NormGradient& gradient, ValueId x, Behind& behind) const {
   constexpr std::size_t kMostSummands = 8;
   std::vector<ValueId> summands{gradient.dx};
   for (std::size_t i = 0; i < summands.size() && summands.size() < kMostSummands; ++i) {
+    if (!std::ranges::binary_search(origins_of(summands[i], x, behind), gradient.dy)) return summands[i];
     const Node* node = producers_.of(summands[i]);
-    const std::vector<ValueId> from = origins(function_, producers_, summands[i], kMostBehindGradient, true, x);
-    if (std::ranges::find(from, gradient.dy) == from.end()) return summands[i];
     if (node && node->op->name == "add" && summands[i] != gradient.dy)
       summands.insert(summands.end(), node->operands.begin(), node->operands.end());
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -63,11 +64,13 @@ class NormGradients {
   };
   using Data = std::vector<Datum>;
   using Means = std::array<double, 2>;
+  using Behind = std::unordered_map<ValueId, std::vector<ValueId>>;  // of each value its origins
 
   Samples samples_with(const NormUse& found, const Samples::Numbers& at, const Data& data,
                        const std::vector<double>& numbers) const;
   bool has_rows_of(ValueId value, ValueId x) const;
-  std::optional<ValueId> rest_of(const NormGradient& gradient, ValueId x) const;
+  const std::vector<ValueId>& origins_of(ValueId value, ValueId x, Behind& behind) const;
+  std::optional<ValueId> rest_of(const NormGradient& gradient, ValueId x, Behind& behind) const;
   std::optional<Data> data_of(const NormGradient& gradient, const NormUse& found) const;
   bool gradient_by(const NormUse& found, NormGradient& out, const Samples::Numbers& at, const Data& data) const;
   std::optional<Means> mean_factors(const NormUse& found, NormGradient& out, const Samples::Numbers& at,

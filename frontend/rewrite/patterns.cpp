@@ -9,8 +9,9 @@
 namespace trnsim::frontend::rewrite {
 
 bool is_followed(const Node& node, bool by_rows) {
+  if (is_analytic(node)) return true;
   const std::string_view op = node.op->name;
-  if (is_analytic(op) || op == "convert") return true;
+  if (op == "convert") return true;
   return by_rows && (op == "reduce" || op == "broadcast_in_dim" || op == "reshape" || op == "copy");
 }
 

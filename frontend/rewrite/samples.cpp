@@ -43,9 +43,27 @@ constexpr std::array kTwo = {
     TwoRow{"power", [](double x, double y) { return std::pow(x, y); }},
 };
 
-/// Marks and changes of form that leave each number as it is.
-bool keeps_numbers(std::string_view op) {
-  return op == "broadcast_in_dim" || op == "broadcast" || op == "reshape" || op == "copy";
+/// All that patterns ask about an operator, by its place in the table: they ask millions of times.
+struct Traits {
+  double (*one)(double) = nullptr;
+  double (*two)(double, double) = nullptr;
+  bool keeps_numbers = false;  // marks and changes of form that leave each number as it is
+  bool is_convert = false, is_constant = false;
+};
+
+const Traits& traits_of(const Node& node) {
+  static const std::vector<Traits> all = [] {
+    std::vector<Traits> out(operators().size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::string_view op = operators()[i].name;
+      if (const auto one = std::ranges::find(kOne, op, &OneRow::op); one != kOne.end()) out[i].one = one->value;
+      if (const auto two = std::ranges::find(kTwo, op, &TwoRow::op); two != kTwo.end()) out[i].two = two->value;
+      out[i].keeps_numbers = op == "broadcast_in_dim" || op == "broadcast" || op == "reshape" || op == "copy";
+      out[i].is_convert = op == "convert", out[i].is_constant = op == "constant";
+    }
+    return out;
+  }();
+  return all[static_cast<std::size_t>(node.op - operators().data())];
 }
 
 }  // namespace
@@ -69,15 +87,13 @@ std::optional<ValueId> labels_of(const Function& function, const Producers& prod
   return {};
 }
 
-bool is_analytic(std::string_view op) {
-  return std::ranges::find(kOne, op, &OneRow::op) != kOne.end() ||
-         std::ranges::find(kTwo, op, &TwoRow::op) != kTwo.end();
-}
+bool is_analytic(const Node& node) { return traits_of(node).one || traits_of(node).two; }
 
 std::optional<double> number_of(const Function& function, const Producers& producers, ValueId value) {
   const Node* node = producers.of(value);
-  while (node && (keeps_numbers(node->op->name) || node->op->name == "convert")) node = producers.of(node->operands[0]);
-  if (!node || node->op->name != "constant") return std::nullopt;
+  while (node && (traits_of(*node).keeps_numbers || traits_of(*node).is_convert))
+    node = producers.of(node->operands[0]);
+  if (!node || !traits_of(*node).is_constant) return std::nullopt;
   const LiteralPtr literal = node->attributes.literal("value");
   const Element element = function.type(node->result()).element;
   if (!literal || !is_float(element) || (!literal->splat && literal->count() != 1)) return std::nullopt;
@@ -135,10 +151,10 @@ std::optional<Samples::Numbers> Samples::computed(ValueId value) {
   if (node && form_.losses && node->op->name == "maximum")  // of nothing and the largest number
     for (const std::size_t i : {0U, 1U})
       if (number_of(function_, producers_, node->operands[i]) == -HUGE_VAL) return held(node->operands[1 - i]);
-  if (node && is_analytic(node->op->name)) return function_of(*node);
+  if (node && is_analytic(*node)) return function_of(*node);
   if (node && node->op->name == "convert" && is_float(function_.type(node->operands[0]).element))
     return held(node->operands[0]);
-  if (node && keeps_numbers(node->op->name) && (form_.by_rows || function_.type(value).dims.empty()))
+  if (node && traits_of(*node).keeps_numbers && (form_.by_rows || function_.type(value).dims.empty()))
     return spread(value, *node);
   if (node && form_.by_rows && node->op->name == "reduce" && node->results == 1) return folded_rows(*node);
   if (node && form_.losses && (node->op->name == "convert" || node->op->name == "select"))
@@ -158,10 +174,8 @@ std::optional<Samples::Numbers> Samples::function_of(const Node& node) {
     if (!in.back()) return std::nullopt;
   }
   Numbers out(count_);
-  const auto one = std::ranges::find(kOne, node.op->name, &OneRow::op);
-  const auto two = std::ranges::find(kTwo, node.op->name, &TwoRow::op);
-  for (std::size_t i = 0; i < count_; ++i)
-    out[i] = one != kOne.end() ? one->value((*in[0])[i]) : two->value((*in[0])[i], (*in[1])[i]);
+  const Traits& op = traits_of(node);
+  for (std::size_t i = 0; i < count_; ++i) out[i] = op.one ? op.one((*in[0])[i]) : op.two((*in[0])[i], (*in[1])[i]);
   return out;
 }
 

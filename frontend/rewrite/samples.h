@@ -85,8 +85,8 @@ class Samples {
 
 /// The labels of a comparison that is true at each row's label alone: [...], against the columns' numbers.
 std::optional<ValueId> labels_of(const Function& function, const Producers& producers, ValueId truth);
-/// Whether an operator computes an analytic function of each element.
-bool is_analytic(std::string_view op);
+/// Whether a node computes an analytic function of each element.
+bool is_analytic(const Node& node);
 /// The one number of a constant, or of its broadcast.
 std::optional<double> number_of(const Function& function, const Producers& producers, ValueId value);
 /// The largest difference, in units of the larger of |expected| and `least`.

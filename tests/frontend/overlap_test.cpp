@@ -78,6 +78,15 @@ TEST(Overlap, AParameterBehindABarrierIsTheParameter) {
   EXPECT_LT(place_of(overlapped(layers("2")), "g2"), place_of(overlapped(layers("2")), "p1"));
 }
 
+TEST(Overlap, GathersThatComeFirstStayThere) {
+  const std::string h = line("h0", kRows, "parameter(0)") + line("w0", kPart, "parameter(1)") +
+                        line("w1", kPart, "parameter(2)") + line("g0", kWhole, gather_of("w0")) +
+                        line("g1", kWhole, gather_of("w1")) + line("p0", kRows, product_of("h0", "g0")) +
+                        line("ROOT p1", kRows, product_of("p0", "g1"));
+  const Module module = overlapped(h);
+  EXPECT_LT(place_of(module, "g1"), place_of(module, "p0"));
+}
+
 TEST(Overlap, AGatherOfSomethingComputedStays) {
   const Module module =
       overlapped(line("x", kRows, "parameter(0)") + line("w", kWhole, "parameter(1)") +

@@ -148,6 +148,7 @@ workloads::Workload graph_workload(const fs::path& path) {
     out.text += fmt::format("; timed, not computed: {}{}", timed.front(),
                             timed.size() > 1 ? fmt::format(", and {} more such", timed.size() - 1) : "");
   out.model = path.string();
+  out.program = model;
   out.file = path.string();
   out.options = {{"mode", "timed"},
                  {"numerics", "fp32"},

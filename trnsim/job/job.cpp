@@ -182,6 +182,7 @@ workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
 
 workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset,
                              const std::string& folder) {
+  if (folder.empty() && workload.program && preset == workload.model) return workload.program;
   const workloads::ModelPtr model = load_model_config(folder.empty() ? preset : folder);
   if (!folder.empty() || model->label_names().empty()) return model;
   std::vector<std::string> names;

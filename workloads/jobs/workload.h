@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/models/model.h"
+
 namespace workloads {
 
 /// A figure measured on the real machine.
@@ -27,6 +29,7 @@ struct Published {
 struct Workload {
   std::string name, text;
   std::string model;        // preset that is projected
+  ModelPtr program{};       // that model where it is a program of its own, loaded; else empty
   std::string small_model;  // preset that is trained for real, from scratch
   std::int64_t samples = 0, eval_samples = 0, labels = 0;
   std::map<std::string, std::string> options;        // by their names: of the projected job
