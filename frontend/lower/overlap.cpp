@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "frontend/ops/operator.h"
@@ -26,6 +27,11 @@ bool is_light(const Node& node) {
       return op == "reshape" || op == "transpose" || op == "slice" || op == "dynamic_slice" || op == "copy" ||
              op == "broadcast_in_dim";
   }
+}
+
+/// Whether a node moves data between ranks; the number of a rank is none of them.
+bool communicates(const Node& node) {
+  return node.op->group == Group::kCollective && node.op->name != "partition_id" && node.op->name != "replica_id";
 }
 
 /// A gather with all that it needs, in order, and its first reader.
@@ -54,7 +60,7 @@ class Order {
   }
 
   void run() {
-    if (std::ranges::none_of(function_.nodes, [](const Node& n) { return n.op->group == Group::kCollective; })) return;
+    if (std::ranges::none_of(function_.nodes, communicates)) return;
     std::vector<Node> nodes;
     for (const std::size_t n : behind(ahead())) nodes.push_back(std::move(function_.nodes[n]));
     function_.nodes = std::move(nodes);
@@ -162,19 +168,15 @@ class Order {
     const Group group = node(n).op->group;
     return group == Group::kProduct || group == Group::kControl || node(n).op->name == "custom_call";
   }
-  bool reads_any(std::size_t n, const std::vector<bool>& results) const {
-    return any_read(n, [&](ValueId v) { return results[v]; });
+  using Values = std::unordered_set<ValueId>;
+  bool reads_any(std::size_t n, const Values& values) const {
+    return any_read(n, [&](ValueId v) { return values.contains(v); });
   }
 
   std::vector<std::size_t> behind(std::deque<std::size_t> left) const {
     std::vector<std::size_t> order;
-    std::vector<bool> fresh(function_.values.size());  // results of collectives behind which no product has begun
-    std::vector<ValueId> fresh_values;
+    Values fresh;  // results of collectives behind which no product has begun
     std::vector<bool> tried(function_.nodes.size());
-    const auto settle = [&] {
-      for (const ValueId v : fresh_values) fresh[v] = false;
-      fresh_values.clear();
-    };
     while (!left.empty()) {
       const std::size_t n = left.front();
       if (!tried[n] && reads_any(n, fresh)) {
@@ -183,20 +185,17 @@ class Order {
       }
       left.pop_front();
       order.push_back(n);
-      if (is_heavy(n)) settle();
-      if (node(n).op->group != Group::kCollective) continue;
-      for (std::uint32_t i = 0; i < node(n).results; ++i) {
-        fresh[node(n).result(i)] = true;
-        fresh_values.push_back(node(n).result(i));
-      }
+      if (is_heavy(n)) fresh.clear();
+      if (!communicates(node(n))) continue;
+      for (std::uint32_t i = 0; i < node(n).results; ++i) fresh.insert(node(n).result(i));
     }
     return order;
   }
   /// Moves the first node, and those that need it, behind the next product that needs neither it nor a collective that
   /// has just begun. Returns whether one is near.
-  bool put_off(std::deque<std::size_t>& left, const std::vector<bool>& fresh) const {
+  bool put_off(std::deque<std::size_t>& left, const Values& fresh) const {
     std::vector<std::size_t> later, sooner;
-    std::vector<bool> waits(function_.values.size());
+    Values waits;
     bool is_near = false;
     for (std::size_t i = 0; i < std::min(kWindow, left.size()); ++i) {
       const std::size_t n = left[i];
@@ -204,7 +203,7 @@ class Order {
       if (is_near && is_heavy(n)) break;  // the product keeps its epilogue
       (is_later ? later : sooner).push_back(n);
       if (is_later)
-        for (std::uint32_t r = 0; r < node(n).results; ++r) waits[node(n).result(r)] = true;
+        for (std::uint32_t r = 0; r < node(n).results; ++r) waits.insert(node(n).result(r));
       is_near |= !is_later && is_heavy(n) && !reads_any(n, fresh);
     }
     if (!is_near) return false;
