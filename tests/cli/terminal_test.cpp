@@ -95,6 +95,17 @@ TEST_F(Terminal, ARunOfEveryWorkloadFits) {
     expect_fits("run " + name + " --mode timed --suggestions 1 --overwrite_output_dir --output_dir " + at("a"));
 }
 
+/// Those for Llamas of billions take up to a minute each.
+TEST_F(Terminal, ThePricesAndChoicesOfWorkloadsFit) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
+  for (const std::string name : {"bert_emotion", "bert_imdb", "bert_tweets", "vit_mnist", "t5_small_summarize"}) {
+    expect_fits("cost " + name);
+    expect_fits("choose " + name);
+  }
+  for (const std::string name : {"llama2_7b_dolly", "llama3_8b_lora", "llama_small_generate"})
+    expect_fits("cost " + name);
+}
+
 TEST_F(Terminal, TheOtherAnswersFit) {
   expect_fits("estimate bert-base-uncased --suggestions 2");
   expect_fits("estimate llama-small --nproc_per_node 8 --suggestions 2");
