@@ -58,7 +58,16 @@ struct RefusedLoop : base::Error {
   using Error::Error;
 };
 
+/// A program as it is lowered: rewritten, of operators that have a lowering, in the order of its work.
+struct Lowerable {
+  Module module;
+  std::vector<RewriteNote> rewrites{};
+};
+/// Of the options only `rewrites` and `computed` matter: it is lowered with several of the others.
+Lowerable lowerable(const Module& module, const LowerOptions& options = {});
+
 /// Errors: base::Fault::kProgram at a node that has no lowering, with its name and line; RefusedLoop.
+LoweredGraph lower(const Lowerable& program, const LowerOptions& options = {});
 LoweredGraph lower(const Module& module, const LowerOptions& options = {});
 
 /// The type of elements on the device. Errors: base::Fault::kProgram at `where`, with the vendor's code, for those that

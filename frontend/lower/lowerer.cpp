@@ -340,17 +340,25 @@ std::uint8_t Lowerer::group_of(const IntTable& table) {
   return static_cast<std::uint8_t>(place);
 }
 
-LoweredGraph lower(const Module& module, const LowerOptions& options) {
+Lowerable lowerable(const Module& module, const LowerOptions& options) {
   const bool own = !own_attribute(module, hlo::kNumericsKey).empty();  // its operations are fused already
-  if (own) return Lowerer{module, options}.run();
-  std::vector<RewriteNote> notes;
-  Module fused = rewritten(module, switched(module, options.rewrites), &notes);
-  compose(fused, options.computed);
-  order_for_memory(fused);
-  overlap_collectives(fused);
-  LoweredGraph out = Lowerer{fused, options}.run();
-  out.rewrites = std::move(notes);
+  if (own) return {.module = module};
+  Lowerable out;
+  out.module = rewritten(module, switched(module, options.rewrites), &out.rewrites);
+  compose(out.module, options.computed);
+  order_for_memory(out.module);
+  overlap_collectives(out.module);
   return out;
+}
+
+LoweredGraph lower(const Lowerable& program, const LowerOptions& options) {
+  LoweredGraph out = Lowerer{program.module, options}.run();
+  out.rewrites = program.rewrites;
+  return out;
+}
+
+LoweredGraph lower(const Module& module, const LowerOptions& options) {
+  return lower(lowerable(module, options), options);
 }
 
 }  // namespace trnsim::frontend

@@ -61,13 +61,14 @@ GraphModel::GraphModel(std::string file, frontend::Module module)
     : Model{{.family = "graph", .sizes = {.layers = 1}, .given = true}},
       file_{std::move(file)},
       module_{std::move(module)},
-      lowered_{frontend::lower(module_, as_compiled())},
+      lowerable_{frontend::lowerable(module_, as_compiled())},
+      lowered_{frontend::lower(lowerable_, as_compiled())},
       hash_{base::hash64(base::read_file(file_))} {}
 
 workloads::StepGraph GraphModel::step(const workloads::Step& step) const {
   const runtime::Dtype operand = step.plan.numerics.operand;
   if (operand == runtime::Dtype::kFp32) return {.graph = lowered_.graph, .zero = {}};
-  return {.graph = frontend::lower(module_, as_compiled(operand)).graph, .zero = {}};  // as the compiler casts
+  return {.graph = frontend::lower(lowerable_, as_compiled(operand)).graph, .zero = {}};  // as the compiler casts
 }
 
 double GraphModel::flops(const workloads::Step&) const { return lowered_.flops * static_cast<double>(lowered_.ranks); }

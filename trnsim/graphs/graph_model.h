@@ -47,6 +47,7 @@ class GraphModel : public workloads::Model {
  private:
   std::string file_;
   frontend::Module module_;
+  frontend::Lowerable lowerable_;
   frontend::LoweredGraph lowered_;
   std::uint64_t hash_ = 0;
 };
