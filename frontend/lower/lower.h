@@ -63,7 +63,7 @@ struct Lowerable {
   Module module;
   std::vector<RewriteNote> rewrites{};
 };
-/// Of the options only `rewrites` and `computed` matter: it is lowered with several of the others.
+/// It may be lowered with other options than these, but for `rewrites` and `computed`.
 Lowerable lowerable(const Module& module, const LowerOptions& options = {});
 
 /// Errors: base::Fault::kProgram at a node that has no lowering, with its name and line; RefusedLoop.
