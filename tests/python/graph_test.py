@@ -152,6 +152,55 @@ class GraphTest(unittest.TestCase):
             with self.assertRaisesRegex(trnsim.Error, said):
                 trnsim.Graph(self.MANUAL.replace(changed, by))
 
+    def sharded_step(self, layers, ranks=4, rows=8, width=8):
+        """Layers whose weights ranks share: each gathers them in front of its product, sums their gradients over ranks
+        and writes the new part over the old one, last layer first."""
+        part, whole, x = f"{width // ranks}x{width}xf32", f"{width}x{width}xf32", f"{rows}x{width}xf32"
+        groups = "dense<[[" + ", ".join(map(str, range(ranks))) + f"]]> : tensor<1x{ranks}xi64>"
+        lines, grads = [], []
+        for i in range(layers):
+            lines += [f"""%g{i} = "stablehlo.all_gather"(%w{i}) <{{all_gather_dim = 0 : i64, replica_groups = {groups},
+                channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}>
+                : (tensor<{part}>) -> tensor<{whole}>""",
+                      f"%p{i} = stablehlo.dot %h{i}, %g{i} : (tensor<{x}>, tensor<{whole}>) -> tensor<{x}>",
+                      f"%h{i + 1} = stablehlo.tanh %p{i} : tensor<{x}>"]
+        for i in reversed(range(layers)):
+            lines += [f"""%d{i} = stablehlo.dot_general %h{i}, %h{layers}, contracting_dims = [0] x [0]
+                : (tensor<{x}>, tensor<{x}>) -> tensor<{whole}>""",
+                      f"""%s{i} = "stablehlo.reduce_scatter"(%d{i}) <{{scatter_dimension = 0 : i64,
+                replica_groups = {groups}, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+                use_global_device_ids}}> ({{
+                ^bb0(%a{i}: tensor<f32>, %b{i}: tensor<f32>):
+                  %c{i} = stablehlo.add %a{i}, %b{i} : tensor<f32>
+                  stablehlo.return %c{i} : tensor<f32>
+                }}) : (tensor<{whole}>) -> tensor<{part}>""",
+                      f"%n{i} = stablehlo.subtract %w{i}, %s{i} : tensor<{part}>"]
+            grads.append(f"%n{i}")
+        given = ", ".join([f"%w{i}: tensor<{part}> {{tf.aliasing_output = {layers - 1 - i} : i32}}"
+                           for i in range(layers)] + [f"%h0: tensor<{x}>"])
+        types = ", ".join([f"tensor<{part}>"] * layers + [f"tensor<{x}>"])
+        return (f"module @step attributes {{mhlo.num_partitions = {ranks} : i32}} {{\n"
+                f"func.func public @main({given}) -> ({types}) {{\n" + "\n".join(lines) +
+                f"\nreturn {', '.join(grads + [f'%h{layers}'])} : {types}\n}}\n}}\n")
+
+    def test_collectives_beside_computation_have_the_numbers(self):
+        layers, ranks = 3, 4
+        draw = numpy.random.default_rng(5)
+        weights = [draw.normal(size=(8, 8), scale=0.3).astype("float32") for _ in range(layers)]
+        xs = [draw.normal(size=(8, 8)).astype("float32") for _ in range(ranks)]
+        graph = trnsim.Graph(self.sharded_step(layers))
+        parts = graph(*([*(numpy.split(w, ranks)[r] for w in weights), xs[r]] for r in range(ranks)))
+        states = [[x] for x in xs]
+        for hidden in states:
+            for weight in weights:
+                hidden.append(numpy.tanh(hidden[-1] @ weight))
+        for i, weight in enumerate(weights):
+            new = weight - sum(hidden[i].T @ hidden[-1] for hidden in states)
+            got = numpy.concatenate([parts[r][layers - 1 - i] for r in range(ranks)])
+            numpy.testing.assert_allclose(got, new, rtol=1e-4, atol=1e-4)
+        for r in range(ranks):
+            numpy.testing.assert_allclose(parts[r][layers], states[r][-1], rtol=1e-4, atol=1e-4)
+
     def test_places_that_frameworks_ask_for_change_nothing(self):
         text = program("""  %0 = stablehlo.custom_call @annotate_device_placement(%a0) {has_side_effect = true,
     mhlo.frontend_attributes = {_xla_buffer_placement = "pinned_host"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
