@@ -265,6 +265,14 @@ void loss_lower(Emitter& e, const Node& node) {
   });
 }
 
+/// The same collective, for whose result only its readers wait.
+Op ahead(Op op, std::string_view name, std::string_view text) {
+  op.name = name, op.text = text;
+  op.collective = Collective::kAhead;
+  op.repeated_ahead_by = nullptr;
+  return op;
+}
+
 }  // namespace
 
 const Op kRankSum{.name = "rank_sum",
@@ -275,14 +283,6 @@ const Op kRankSum{.name = "rank_sum",
                   .backward = sum_backward,
                   .lower_whole = sum_lower,
                   .collective = Collective::kInStep};
-const Op kSumAhead{.name = "rank_sum_ahead",
-                   .text = "sum (or maximum) over ranks; only readers of the result wait for it",
-                   .attrs = CollectiveAttrs{},
-                   .infer = same_infer,
-                   .forward = identity,
-                   .backward = sum_backward,
-                   .lower_whole = sum_lower,
-                   .collective = Collective::kAhead};
 const Op kRankFork{.name = "rank_fork",
                    .text = "read by all tensor-parallel ranks; its gradient is their sum",
                    .attrs = CollectiveAttrs{},
@@ -299,14 +299,6 @@ const Op kRankGather{.name = "rank_gather",
                      .lower_whole = gather_lower,
                      .collective = Collective::kInStep,
                      .repeated_ahead_by = &kGatherAhead};
-const Op kGatherAhead{.name = "rank_gather_ahead",
-                      .text = "rows of all ranks, one after the other; only readers of the result wait for it",
-                      .attrs = CollectiveAttrs{},
-                      .infer = gather_infer,
-                      .forward = gather_forward,
-                      .backward = gather_backward,
-                      .lower_whole = gather_lower,
-                      .collective = Collective::kAhead};
 const Op kRankScatter{.name = "rank_scatter",
                       .text = "sum over ranks, each gets its part of the rows",
                       .attrs = CollectiveAttrs{},
@@ -315,14 +307,12 @@ const Op kRankScatter{.name = "rank_scatter",
                       .backward = scatter_backward,
                       .lower_whole = scatter_lower,
                       .collective = Collective::kInStep};
-const Op kScatterAhead{.name = "rank_scatter_ahead",
-                       .text = "sum over ranks, each gets its part of the rows; only readers of it wait",
-                       .attrs = CollectiveAttrs{},
-                       .infer = scatter_infer,
-                       .forward = scatter_forward,
-                       .backward = scatter_backward,
-                       .lower_whole = scatter_lower,
-                       .collective = Collective::kAhead};
+const Op kSumAhead =
+    ahead(kRankSum, "rank_sum_ahead", "sum (or maximum) over ranks; only readers of the result wait for it");
+const Op kGatherAhead = ahead(kRankGather, "rank_gather_ahead",
+                              "rows of all ranks, one after the other; only readers of the result wait for it");
+const Op kScatterAhead = ahead(kRankScatter, "rank_scatter_ahead",
+                               "sum over ranks, each gets its part of the rows; only readers of it wait");
 const Op kRowMax{.name = "row_max",
                  .text = "the largest element of each row",
                  .infer = max_infer,
