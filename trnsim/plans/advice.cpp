@@ -167,11 +167,12 @@ Settings changed(Settings settings, const Change& change) {
   return settings;
 }
 
-std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most) {
+std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most,
+                           KnownBlocks* known) {
   using Weighed = Weighing::Weighed;
   const auto gain = [](const Weighed& one) { return gain_of(one.change); };
   const Job before = job_of(settings);
-  Weighing weighing{settings, job_of, now, Candidates{settings, before}.take()};
+  Weighing weighing{settings, job_of, now, Candidates{settings, before}.take(), known};
   std::vector<Weighed> good;  // of each kind the best
   for (Weighed& one : weighing.some()) {
     const auto same =
@@ -186,7 +187,9 @@ std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const 
   std::vector<Change> sure;
   for (std::span<const Weighed> left{good}; !left.empty() && sure.size() < most;) {
     const std::size_t some = std::min(left.size(), most - sure.size());
-    for (Weighed& one : weighing.whole(left.first(some))) sure.push_back(std::move(one.change));
+    std::vector<Weighed> open;
+    for (const Weighed& one : left.first(some)) one.whole ? sure.push_back(one.change) : open.push_back(one);
+    for (Weighed& one : weighing.whole(open)) sure.push_back(std::move(one.change));
     left = left.subspan(some);
   }
   std::ranges::stable_sort(sure, std::greater{}, gain_of);

@@ -13,6 +13,8 @@
 
 namespace trnsim {
 
+class KnownBlocks;  // trnsim/plans/known_blocks.h
+
 /// A job with some settings changed.
 struct Change {
   std::vector<std::pair<std::string, std::string>> settings;  // {"per_device_train_batch_size", "32"}
@@ -36,8 +38,9 @@ Settings changed(Settings settings, const Change& change);
 /// among stacks and among instances the best. Candidates are larger micro-batches, less recomputation, other degrees of
 /// the plan, other stacks, attention without recomputation, paid but idle cores, fewer logs and other instance types;
 /// those that do not fit or are not allowed are left out. `settings` describe the job, `job_of` makes it, `now` is its
-/// projection. Takes a projection's time for each.
-std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most = 2);
+/// projection, `known` the blocks that it was made with, if they were kept. Takes a projection's time for each.
+std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most = 2,
+                           KnownBlocks* known = nullptr);
 
 /// A change that makes a job fit: another plan or smaller micro-batches on its cores, else more cores, with the
 /// nearest possible batch of the optimizer; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing

@@ -20,6 +20,7 @@
 #include "base/process_pool.h"
 #include "hw/params.h"
 #include "trnsim/plans/choose.h"
+#include "trnsim/plans/known_blocks.h"
 #include "trnsim/plans/point_metrics.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/least_time.h"
@@ -33,6 +34,8 @@ using base::Error;
 using base::Fault;
 using runtime::Recompute;
 
+constexpr std::size_t kOpenOfChoices = 500'000;  // instructions that a process does not pack: 0.2 GB
+
 /// A choice as a process projected it.
 struct ChoiceFigures {
   bool refused = false;  // by the model or the machine
@@ -43,32 +46,6 @@ struct ChoiceFigures {
   double dollars = 0;
   std::string binds{};
   double pass_seconds = 0;  // as the function of that name says
-};
-
-/// The blocks of the choices that one process projects: one set for each kind of core, and the times of the blocks for
-/// each machine.
-class KnownBlocks {
- public:
-  SharedBlocks& of(const hw::MachineParams& machine) {
-    Kind& kind = kinds_.try_emplace(text_of(machine.target()), machine.target()).first->second;
-    if (kind.machine != machine.hash) {
-      kind.times[kind.machine] = std::move(kind.blocks.times);
-      kind.blocks.times = std::move(kind.times[machine.hash]);
-      kind.machine = machine.hash;
-    }
-    return kind.blocks;
-  }
-
- private:
-  static constexpr std::size_t kOpen = 500'000;  // instructions that are not packed: 0.2 GB
-
-  struct Kind {
-    explicit Kind(const isa::Target& target) : blocks{target, SharedBlocks::kKept, kOpen} {}
-    SharedBlocks blocks;
-    std::uint64_t machine = 0;                      // whose times `blocks` has
-    std::map<std::uint64_t, hw::BlockTimes> times;  // of the others
-  };
-  std::map<std::string, Kind> kinds_;
 };
 
 ChoiceFigures project_choice(const Choice& choice, std::int64_t micro_batches, KnownBlocks& known) {
@@ -149,7 +126,7 @@ class ChoiceProjections {
         whole_(choices.size()),
         watch_{watch},
         slots_{static_cast<std::size_t>(std::max(processes, 1))},
-        pool_{slots_, "trnsim choose", [this, known = std::make_shared<KnownBlocks>()](std::size_t item) {
+        pool_{slots_, "trnsim choose", [this, known = std::make_shared<KnownBlocks>(kOpenOfChoices)](std::size_t item) {
                 base::ArchiveWriter archive;
                 archive(project_choice(choices_[item / 2], item % 2 == 0 ? kTimedMicroBatches : 0, *known));
                 return archive.take();

@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "hw/params.h"
+#include "trnsim/plans/known_blocks.h"
 #include "trnsim/plans/possible.h"
+#include "trnsim/project/least_time.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 
@@ -70,19 +72,22 @@ double gain_of(const Change& change) { return std::max(change.speed_up, change.s
 /// Projects changes of one job.
 class Weighing::Scales {
  public:
-  Scales(const Settings& settings, const JobOf& job_of, const Projection& now)
-      : settings_{settings}, job_of_{job_of}, now_{now}, before_{job_of(settings)}, shared_{before_.machine.target()} {}
+  Scales(const Settings& settings, const JobOf& job_of, const Projection& now, KnownBlocks* known)
+      : settings_{settings}, job_of_{job_of}, now_{now}, before_{job_of(settings)}, known_{known ? *known : own_} {}
 
   /// Fills the change's gain, from this many micro-batches of each stage (0: all). False: it does not help.
-  bool weigh(Change& change, std::int64_t micro_batches) {
+  bool weigh(Weighed& one, std::int64_t micro_batches) {
+    Change& change = one.change;
     std::optional<Job> job;
     if (problem_of([&] { job = job_of_(changed(settings_, change)); })) return false;
+    if (!may_help(*job)) return false;
     const auto p = try_job(*job, before_, now_,
                            {.in_child = false,  // this process is one already
                             .micro_batches = micro_batches * job->step.plan.pipeline,
-                            .shared = job->machine.hash == before_.machine.hash ? &shared_ : nullptr,
+                            .shared = &known_.of(job->machine),
                             .give_up = true});
     if (!p || dearer(*p, now_)) return false;
+    one.whole = micro_batches == 0 || p->micro_batches == job->step.plan.micro_batches;
     change.speed_up = p->samples_per_second() / now_.samples_per_second() - 1;
     change.saving = saving(*p, now_);
     change.seconds = p->time.total, change.dollars = p->dollars;
@@ -92,15 +97,29 @@ class Weighing::Scales {
   }
 
  private:
+  /// Whether the job would be worth a word if its device did nothing but its FLOPs at their peak.
+  bool may_help(const Job& job) const {
+    if (job.generation || same_on_the_device(job, before_)) return true;
+    Projection best;
+    best.samples = job.samples(), best.time.total = least_seconds(job, 0);
+    if (best.time.total <= 0) return true;
+    if (job.price_per_hour)
+      best.dollars = best.time.total / 3600 * *job.price_per_hour * static_cast<double>(job.instances());
+    return best.samples_per_second() / now_.samples_per_second() - 1 > kWorthSaying ||
+           saving(best, now_) > kWorthSaying;
+  }
+
   const Settings& settings_;
   const JobOf& job_of_;
   const Projection& now_;
   const Job before_;
-  SharedBlocks shared_;
+  KnownBlocks own_;
+  KnownBlocks& known_;
 };
 
-Weighing::Weighing(const Settings& settings, const JobOf& job_of, const Projection& now, std::vector<Change> candidates)
-    : scales_{std::make_unique<Scales>(settings, job_of, now)},
+Weighing::Weighing(const Settings& settings, const JobOf& job_of, const Projection& now, std::vector<Change> candidates,
+                   KnownBlocks* known)
+    : scales_{std::make_unique<Scales>(settings, job_of, now, known)},
       candidates_{std::move(candidates)},
       pool_{processes_of(settings), "suggestions", [this](std::size_t item) { return weigh(item); }} {
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -128,10 +147,11 @@ std::string Weighing::weigh(std::size_t item) {
   const bool of_turn = item < turns_.size();
   const std::vector<std::size_t> numbers = of_turn ? turns_[item] : std::vector{item - turns_.size()};
   for (const std::size_t number : numbers) {
-    Change& change = candidates_[number];
-    if (!scales_->weigh(change, of_turn ? kShown : 0)) continue;
+    Weighed one{.number = number, .change = candidates_[number]};
+    if (!scales_->weigh(one, of_turn ? kShown : 0)) continue;
+    const Change& change = one.change;
     base::ArchiveWriter archive;
-    archive(number, change.speed_up, change.saving, change.seconds, change.dollars, change.amount);
+    archive(number, one.whole, change.speed_up, change.saving, change.seconds, change.dollars, change.amount);
     return archive.take();
   }
   return "";
@@ -143,7 +163,7 @@ Weighing::Weighed Weighing::read(const std::string& bytes) const {
   bool priced = false;
   base::ArchiveReader archive{bytes, {base::Fault::kInternal, "suggestions", "an answer is cut short", "report it"}};
   double speed_up = 0, saving = 0, seconds = 0;
-  archive(out.number, speed_up, saving, seconds, priced);
+  archive(out.number, out.whole, speed_up, saving, seconds, priced);
   if (priced) archive(dollars);
   out.change = candidates_[out.number];
   archive(out.change.amount);

@@ -23,11 +23,14 @@ class Weighing {
   /// A candidate that helps, with its gain.
   struct Weighed {
     std::size_t number = 0;  // of the candidate
+    bool whole = false;      // its gain is of the whole step
     Change change;
   };
 
-  /// `settings` describe the job, `job_of` makes it, `now` is its projection; both references are kept.
-  Weighing(const Settings& settings, const JobOf& job_of, const Projection& now, std::vector<Change> candidates);
+  /// `settings` describe the job, `job_of` makes it, `now` is its projection, `known` the blocks of that, or null; the
+  /// references are kept.
+  Weighing(const Settings& settings, const JobOf& job_of, const Projection& now, std::vector<Change> candidates,
+           KnownBlocks* known);
   ~Weighing();
 
   /// From a few micro-batches: those that help, of each ordered kind the first. Errors: as project().

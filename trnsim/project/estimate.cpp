@@ -6,6 +6,7 @@
 #include "analysis/record/result.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/known_blocks.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
@@ -28,7 +29,7 @@ JobOf jobs_of_model(const std::string& name, const Settings& settings, double se
   DataSize data;
   if (settings.data.dataset_path.empty()) {
     refuse_unread(settings, Needs::kData, "dataset_path");
-    if (sequences <= 0) refuse_unread(settings, Needs::kSteps, "sequences");
+    if (sequences <= 0 && settings.data.task != kInference) refuse_unread(settings, Needs::kSteps, "sequences");
   }
   if (sequences > 0) refuse_amounts(settings);
   if (!settings.data.dataset_path.empty()) {
@@ -50,9 +51,11 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
                   const std::function<void(const std::string&)>& note) {
   const JobOf job = jobs_of_model(name, settings, sequences, note);
   Estimate out{.job = job(settings), .projection = {}, .changes = {}, .fitting_change = {}};
-  out.projection = project_if_it_fits(out.job, {.exact = settings.machine.exact});
   const auto most = static_cast<std::size_t>(settings.output.suggestions);
-  if (out.fits() && most > 0) out.changes = advise(settings, job, out.projection, most);
+  KnownBlocks known;
+  out.projection = project_if_it_fits(
+      out.job, {.exact = settings.machine.exact, .shared = most > 0 ? &known.of(out.job.machine) : nullptr});
+  if (out.fits() && most > 0) out.changes = advise(settings, job, out.projection, most, &known);
   if (!out.fits()) out.fitting_change = fitting_change(settings, job);
   return out;
 }

@@ -17,6 +17,7 @@
 #include "trnsim/generate/text_job.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/known_blocks.h"
 #include "trnsim/project/memory.h"
 #include "workloads/models/model.h"
 
@@ -214,8 +215,12 @@ class Run {
     } else {
       // A given program has no other plan: its time is told all the same, beside the memory that it lacks.
       const bool any_memory = out_.job->model->is_given();
-      out_.projection = project_if_it_fits(
-          *out_.job, {.exact = out_.settings.machine.exact, .any_memory = any_memory, .trace = request_.trace});
+      const bool suggests = out_.settings.output.suggestions > 0;
+      out_.projection =
+          project_if_it_fits(*out_.job, {.exact = out_.settings.machine.exact,
+                                         .any_memory = any_memory,
+                                         .trace = request_.trace,
+                                         .shared = suggests ? &known_.emplace().of(out_.job->machine) : nullptr});
       if (!any_memory && !out_.projection->memory.fits()) refuse();
     }
     out_.machine = out_.job->machine;
@@ -235,8 +240,9 @@ class Run {
     if (!out_.job || out_.settings.output.suggestions == 0) return;
     JobOf job = [this](const Settings& s) { return job_with(s); };
     if (out_.gain) job = at_largest_batch(std::move(job), *out_.job, workload_.most_batch);
-    out_.changes =
-        advise(out_.settings, job, *out_.projection, static_cast<std::size_t>(out_.settings.output.suggestions));
+    out_.changes = advise(out_.settings, job, *out_.projection,
+                          static_cast<std::size_t>(out_.settings.output.suggestions), known_ ? &*known_ : nullptr);
+    known_.reset();
   }
 
   /// All files. When one cannot be written, a projection leaves none: made again, it is the same. The results of a
@@ -301,6 +307,7 @@ class Run {
   std::unique_ptr<workloads::Trainer> trainer_;
   std::unique_ptr<TextJob> text_;
   std::optional<Job> text_job_;
+  std::optional<KnownBlocks> known_;  // of the projection, until changes of it are weighed
   double step_seconds_ = 0;
   RunResult out_;
 };
