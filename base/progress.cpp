@@ -29,7 +29,8 @@ Progress::Progress(std::string_view what, std::string_view unit, std::uint64_t t
       unit_{unit},
       total_{total},
       interval_{terminal_.tty() ? options.redraw : options.line_every},
-      enabled_{!options.quiet && !quiet()} {
+      enabled_{!options.quiet && !quiet()},
+      even_{options.even} {
   if (!terminal_.tty()) next_ += interval_;  // work that takes less than an interval needs no line in a log file
 }
 
@@ -55,9 +56,10 @@ std::string Progress::line(Clock::time_point now, std::uint64_t done, std::strin
   const double elapsed = seconds(now - start_);
   std::string text = total_ > 0 ? fmt::format("{}: {} {}/{} ({}%)", what_, unit_, done, total_, 100 * done / total_)
                                 : fmt::format("{}: {} {}", what_, unit_, done);
-  if (done > 0 && elapsed > 0) text += fmt::format(", {}", rate_text(static_cast<double>(done) / elapsed, unit_));
+  const bool told = even_ && done > 0;
+  if (told && elapsed > 0) text += fmt::format(", {}", rate_text(static_cast<double>(done) / elapsed, unit_));
   text += fmt::format(", {} elapsed", clock_text(elapsed));
-  if (total_ > done && done > 0) {
+  if (told && total_ > done) {
     text +=
         fmt::format(", ETA {}", clock_text(elapsed / static_cast<double>(done) * static_cast<double>(total_ - done)));
   }

@@ -13,6 +13,7 @@ namespace base {
 struct ProgressOptions {
   Terminal* terminal = nullptr;                  // nullptr: stderr
   bool quiet = false;                            // print nothing; also taken from init_log
+  bool even = true;                              // units take about the same time: a rate and an ETA mean something
   std::chrono::milliseconds redraw{100};         // of the live line on a TTY
   std::chrono::milliseconds line_every{10'000};  // of the plain lines when stderr is not a TTY
 };
@@ -49,6 +50,7 @@ class Progress {
   const std::uint64_t total_;
   const std::chrono::milliseconds interval_;
   const bool enabled_;
+  const bool even_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point next_ = start_;
   bool drawn_ = false;

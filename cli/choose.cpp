@@ -203,7 +203,7 @@ void choose(const ChooseOptions& options) {
   trnsim::ChoiceSpace space = options.space;
   if (space.batches.empty()) space.batches = {source.batch};
   std::vector<Choice> choices = choices_of(source.settings, source.job_of, space);
-  project_choices(choices, processes_of(options.settings), progress_of("choose", "choice"));
+  project_choices(choices, processes_of(options.settings), uneven_progress_of("choose", "choice"));
   const auto cheapest = cheapest_of(choices, within), fastest = fastest_of(choices, options.under);
   if (!cheapest || !fastest) refuse(options, choices);
   const bool people = form == base::Format::kTable;

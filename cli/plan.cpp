@@ -36,6 +36,8 @@ struct PlanOptions {
   Tables tables;
 };
 
+constexpr std::int64_t kFirst = 3;  // plans that are shown where there is no table
+
 /// Numbers of the plans that have a time, the fastest first. On one and the same cluster it is the cheapest too.
 std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
   std::vector<std::size_t> order;
@@ -91,11 +93,10 @@ trnsim::Memory memory_of(const TriedPlan& plan) {
 
 /// The best plans in a few lines, the first one with its command: a terminal has no room for a table with flags.
 void print_first(const std::vector<TriedPlan>& plans, const PlanOptions& options) {
-  constexpr std::int64_t kShown = 3;
   const bool writes = plans.front().job.generation.has_value();
   std::int64_t rank = 0;
   for (const std::size_t i : ranked(plans)) {
-    if (++rank > std::min(kShown, options.limit)) break;
+    if (++rank > std::min(kFirst, options.limit)) break;
     const TriedPlan& r = plans[i];
     print(paragraph(fmt::format("{}. {}: {:.5g} s a {}, {:.1f} GiB of a core, {} of the device's FLOPs", rank,
                                 describe(r.job), r.seconds, writes ? "token" : "step",
@@ -215,7 +216,10 @@ void plan(const PlanOptions& options) {
   std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
-  time_plans(plans, processes_of(s), s.machine.exact, progress_of("plan", "point"));
+  time_plans(plans, processes_of(s), s.machine.exact, uneven_progress_of("plan", "kind of plan"));
+  const bool brief = form == base::Format::kTable && !options.tables.wanted();
+  settle_memory(plans, static_cast<std::size_t>(std::max<std::int64_t>(1, brief ? kFirst : options.limit)),
+                processes_of(s));
   if (options.refused) {
     print_refused(plans, options, form);
   } else {
@@ -241,7 +245,8 @@ void add_plan(CLI::App& app) {
   app.add_option("--global_batch_size", options->batch, "sequences of an optimizer step, over all cores")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--sequences", options->sequences, "of the whole job: adds the time and the dollars of its steps")
+  app.add_option("--sequences,--samples", options->sequences,
+                 "of the whole job: adds the time and the dollars of its steps")
       ->check(CLI::PositiveNumber);
   app.add_option("--micro_batch_sizes", options->micro_batches,
                  "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size")

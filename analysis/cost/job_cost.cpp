@@ -55,7 +55,8 @@ CostRow own_row(const JobToPrice& job, const PricedInstance& own) {
                  .cores = job.cores,
                  .sequences_per_step = job.sequences_per_step,
                  .seconds = job.seconds,
-                 .samples = job.samples},
+                 .samples = job.samples,
+                 .interrupted = job.interrupted},
                 job, own, job.tokens);
 }
 
@@ -68,7 +69,8 @@ CostRow placed_row(const JobToPrice& job, const PricedInstance& one, const Place
                  .seconds = there.seconds,
                  .samples = there.samples,
                  .settings = there.settings,
-                 .too_small = there.too_small},
+                 .too_small = there.too_small,
+                 .interrupted = there.interrupted},
                 job, one, there.tokens);
 }
 
@@ -193,6 +195,11 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
   add_job_work(job, f.work.job_model_flops, record, job.steps);
   job.state_bytes = state_of(f);
   job.purchase = purchase_of(f);
+  if (f.time.interrupted_runtime)
+    job.interrupted = InterruptedTime{.seconds = *f.time.interrupted_runtime,
+                                      .save_steps = f.time.interrupted_save_steps.value_or(0),
+                                      .dollars = f.cost.interrupted_dollars,
+                                      .as_saved = f.time.interrupted_as_saved_runtime};
   job.cores = f.machine.cores.value_or(0);
   job.sequences_per_step = f.work.sequences_per_step.value_or(0);
   job.placements = same_cores_elsewhere(where, job, f.time.other_instances);
@@ -224,6 +231,14 @@ const CostRow* cheapest_of(const std::vector<CostRow>& rows) {
 
 const CostRow* fastest_of(const std::vector<CostRow>& rows) { return least(rows, &CostRow::seconds); }
 
+const CostRow* cheapest_interrupted(const std::vector<CostRow>& rows) {
+  const CostRow* best = nullptr;
+  const auto of = [](const CostRow& row) { return comparable(row, *row.interrupted->dollars); };
+  for (const CostRow& row : rows)
+    if (row.interrupted && row.interrupted->dollars && !row.too_small && (!best || of(row) < of(*best))) best = &row;
+  return best;
+}
+
 namespace {
 
 Cell count_cell(double value) { return value > 0 ? Cell{static_cast<std::int64_t>(value)} : Cell{}; }
@@ -231,15 +246,25 @@ Cell time_cell(const CostRow& row) {
   return row.too_small ? Cell{} : Cell{row.seconds, base::duration_text(row.seconds)};
 }
 
+bool are_interrupted(const std::vector<CostRow>& rows) {
+  return std::ranges::any_of(rows, [](const CostRow& row) { return row.interrupted.has_value(); });
+}
+Cell interrupted_time(const CostRow& row) {
+  return row.interrupted ? Cell{row.interrupted->seconds, base::duration_text(row.interrupted->seconds)} : Cell{};
+}
+Cell interrupted_dollars(const CostRow& row) { return row.interrupted ? dollars(row.interrupted->dollars) : Cell{}; }
+
 std::string text_of(const Named<std::string>& settings) {
   std::string out;
   for (const auto& [name, value] : settings) out += fmt::format("{}--{} {}", out.empty() ? "" : " ", name, value);
   return out;
 }
 
-}  // namespace
+bool have_batches(const std::vector<CostRow>& rows) {
+  return std::ranges::any_of(rows, [](const CostRow& row) { return row.largest_batch.has_value(); });
+}
 
-base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
+std::vector<base::Column> cost_columns(const std::vector<CostRow>& rows) {
   std::vector<base::Column> columns = {{"instance_type", "instance"},
                                        {"instances", "n", Align::kRight},
                                        {"cores", "", Align::kRight},
@@ -252,9 +277,19 @@ base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
                                  {"pareto", ""},
                                  {"basis", ""},
                                  {"settings", ""}});
-  const bool batches = std::ranges::any_of(rows, [](const CostRow& row) { return row.largest_batch.has_value(); });
-  if (batches) columns.push_back({"largest_batch", "largest batch", Align::kRight});
-  base::Table table{std::move(columns)};
+  if (have_batches(rows)) columns.push_back({"largest_batch", "largest batch", Align::kRight});
+  if (are_interrupted(rows))
+    columns.insert(columns.end(), {{"interrupted_seconds", "interrupted time", Align::kRight},
+                                   {"interrupted_dollars", "interrupted on spot", Align::kRight},
+                                   {"interrupted_save_steps", "steps between checkpoints", Align::kRight}});
+  return columns;
+}
+
+}  // namespace
+
+base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
+  const bool batches = have_batches(rows), cut = are_interrupted(rows);
+  base::Table table{cost_columns(rows)};
   for (const CostRow& row : rows) {
     const auto price = [&](const std::optional<double>& value) { return row.too_small ? Cell{} : dollars(value); };
     std::vector<Cell> cells = {row.instance_type, row.instances, count_cell(row.cores),
@@ -267,6 +302,11 @@ base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
     cells.emplace_back(basis_text(row, efficiency));
     cells.push_back(row.settings.empty() ? Cell{} : Cell{text_of(row.settings)});
     if (batches) cells.push_back(row.largest_batch ? Cell{*row.largest_batch} : Cell{});
+    if (cut) {
+      cells.push_back(interrupted_time(row));
+      cells.push_back(interrupted_dollars(row));
+      cells.push_back(row.interrupted ? Cell{static_cast<std::int64_t>(row.interrupted->save_steps)} : Cell{});
+    }
     table.add_row(std::move(cells));
   }
   return table;
@@ -293,21 +333,29 @@ std::string brief_basis(const CostRow& row) {
 base::Table brief_cost_table(const std::vector<CostRow>& rows) {
   const Purchase paid = rows.empty() ? Purchase::kOnDemand : rows.front().purchase;
   const Purchase beside = paid == Purchase::kSpot ? Purchase::kOnDemand : Purchase::kSpot;
-  base::Table table{{{"instance_type", "instance"},
-                     {"instances", "n", Align::kRight},
-                     {"cores", "", Align::kRight},
-                     {"sequences_per_step", "batch", Align::kRight},
-                     {"seconds", "time", Align::kRight},
-                     price_column(paid),
-                     price_column(beside),
-                     {"basis", ""}}};
+  const bool cut = are_interrupted(rows);
+  std::vector<base::Column> columns{{"instance_type", "instance"},      {"instances", "n", Align::kRight},
+                                    {"cores", "", Align::kRight},       {"sequences_per_step", "batch", Align::kRight},
+                                    {"seconds", "time", Align::kRight}, price_column(paid)};
+  if (cut)
+    columns.insert(columns.end(), {{"interrupted_seconds", "cut off", Align::kRight},
+                                   {"interrupted_dollars", "on spot", Align::kRight}});
+  else
+    columns.push_back(price_column(beside));
+  columns.push_back({"basis", ""});
+  base::Table table{std::move(columns)};
   for (const CostRow& row : rows) {
     const auto price = [&](Purchase purchase) {
       return row.too_small ? Cell{} : dollars(row.run[static_cast<std::size_t>(purchase)]);
     };
-    const std::string basis = brief_basis(row);
-    table.add_row({row.instance_type, row.instances, count_cell(row.cores), count_cell(row.sequences_per_step),
-                   time_cell(row), price(paid), price(beside), basis});
+    std::vector<Cell> cells{row.instance_type, row.instances, count_cell(row.cores), count_cell(row.sequences_per_step),
+                            time_cell(row),    price(paid)};
+    if (cut)
+      cells.insert(cells.end(), {interrupted_time(row), interrupted_dollars(row)});
+    else
+      cells.push_back(price(beside));
+    cells.emplace_back(brief_basis(row));
+    table.add_row(std::move(cells));
   }
   return table;
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/cost/prices.h"
 #include "analysis/figures/figures.h"
+#include "analysis/host/interruptions.h"
 #include "analysis/record/record.h"
 #include "base/table.h"
 
@@ -32,6 +33,7 @@ struct Placement {
   double seconds = 0, samples = 0, tokens = 0;
   Named<std::string> settings{};        // that place it there
   std::optional<TooSmall> too_small{};  // then it has no time
+  std::optional<InterruptedTime> interrupted{};
 };
 
 /// A job as run or as projected. Figures that are unknown are 0.
@@ -48,6 +50,7 @@ struct JobToPrice {
   double cores = 0;          // that work, on all instances
   double sequences_per_step = 0;
   Purchase purchase = Purchase::kOnDemand;  // how its instances are bought
+  std::optional<InterruptedTime> interrupted{};
 };
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
@@ -76,6 +79,7 @@ struct CostRow {
   /// No other row is faster and cheaper; nothing for rooflines, whose instances are not simulated.
   std::optional<bool> pareto{};
   std::optional<std::int64_t> largest_batch{};  // per core, if a search was made
+  std::optional<InterruptedTime> interrupted{};  // of a job that is; nothing for rooflines
 
   /// Dollars as the job is bought, the figure that `run` says; none where the instance cannot be bought so.
   const std::optional<double>& paid() const { return run[static_cast<std::size_t>(purchase)]; }
@@ -87,13 +91,16 @@ struct CostRow {
 std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
                                const std::vector<int>& counts, double efficiency);
 
-/// Every figure of every row; a column for the largest batch only when a row has one.
+/// Every figure of every row; columns for the largest batch and for interruptions only when a row has them.
 base::Table cost_table(const std::vector<CostRow>& rows, double efficiency);
-/// The columns that a buyer reads first: instance, cores, batch, time, dollars.
+/// The columns that a buyer reads first: instance, cores, batch, time, dollars; the expected ones of a job that is
+/// interrupted.
 base::Table brief_cost_table(const std::vector<CostRow>& rows);
 
 /// The simulated row with the fewest dollars, or in the shortest time; null when none has a price.
 const CostRow* cheapest_of(const std::vector<CostRow>& rows);
 const CostRow* fastest_of(const std::vector<CostRow>& rows);
+/// The row with the fewest expected dollars of a job that is interrupted; null when none has any.
+const CostRow* cheapest_interrupted(const std::vector<CostRow>& rows);
 
 }  // namespace analysis

@@ -1,6 +1,8 @@
 // The plans of a model's training on given cores: the impossible ones with a reason, the others with a time.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,8 +34,13 @@ struct TriedPlan {
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space);
 
 /// Times the plans without a reason, or gives them one, in `processes` child processes; all stages of a pipeline are
-/// simulated. Plans whose cores run the same blocks compile them once. Errors: Fault::kUsage after Ctrl-C.
+/// simulated. Plans whose cores run the same blocks compile them once. Their memory is that of some micro-batches
+/// (settle_memory()). Errors: Fault::kUsage after Ctrl-C.
 void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact = false,
                 const analysis::SweepWatch& watch = {});
+
+/// The memory of the `most` fastest plans with all their micro-batches, of which some tell the time; those that do not
+/// fit after all get a reason, and the next ones take their place. Errors: Fault::kUsage after Ctrl-C.
+void settle_memory(std::vector<TriedPlan>& plans, std::size_t most, int processes);
 
 }  // namespace trnsim

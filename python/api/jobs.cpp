@@ -165,6 +165,7 @@ Json search(const Json& arguments, const Listener& hear) {
   auto plans =
       plans_of(job, {.batch = arguments.value("global_batch_size", std::int64_t{256}), .micro_batches = micro});
   time_plans(plans, processes_in(arguments), s.machine.exact, watch_of(hear, "plan"));
+  settle_memory(plans, plans.size(), processes_in(arguments));
   std::ranges::stable_sort(plans, {}, [](const trnsim::TriedPlan& p) {
     return std::pair{!p.refused.empty(), p.seconds};
   });

@@ -14,6 +14,7 @@
 #include "analysis/figures/figure_table.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/analysis/parquet_columns.h"
 #include "tests/analysis/proto_json.h"
 #include "tests/analysis/recorded.h"
 
@@ -129,6 +130,10 @@ TEST(Parquet, FilesAreFramedAndTheirColumnsEven) {
   EXPECT_EQ(file.substr(0, 4), "PAR1");
   EXPECT_EQ(file.substr(file.size() - 4), "PAR1");
   EXPECT_LT(little(std::string_view{file}.substr(file.size() - 8, 4)), file.size() - 12);
+  const auto read = parquet_columns::of(file);
+  EXPECT_EQ(read.at("n"), (std::vector<nlohmann::json>{1, -2}));
+  EXPECT_EQ(read.at("x"), (std::vector<nlohmann::json>{0.5, 1e300}));
+  EXPECT_EQ(read.at("s"), (std::vector<nlohmann::json>{"a", "\u00e4"}));
   EXPECT_THROW(analysis::parquet_file(std::vector<ParquetColumn>{{.name = "a", .whole = {1}}, {.name = "b"}}),
                base::Error);
 }

@@ -42,6 +42,12 @@ TEST_F(Progresses, PrintNothingWhenQuiet) {
   EXPECT_EQ(written(), "");
 }
 
+TEST_F(Progresses, TellNoRateOfUnitsThatTakeAnyTime) {
+  Terminal terminal{file_, false};
+  const Progress progress{"choose", "choice", 80, {.terminal = &terminal, .even = false}};
+  EXPECT_EQ(progress.line(Progress::Clock::now() + seconds{20}, 2, ""), "choose: choice 2/80 (2%), 20 s elapsed");
+}
+
 TEST_F(Progresses, PrintAPlainLineNowAndThenWhenNoTty) {
   Terminal terminal{file_, false};
   const auto start = Progress::Clock::now();

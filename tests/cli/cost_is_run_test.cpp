@@ -32,8 +32,8 @@ std::string with(const std::string& flags, const std::string& more) {
 
 class CostIsRun : public cli_test::Runs, public testing::WithParamInterface<Question> {
  protected:
-  /// Its time and dollars with more flags.
-  std::pair<Json, Json> there(const std::string& flags) const {
+  /// Its figures with more flags.
+  Json there(const std::string& flags) const {
     const Question& q = GetParam();
     const std::string job = std::string{q.name} + " --suggestions 0 --format json " + with(q.flags, flags);
     const Ran ran =
@@ -42,8 +42,10 @@ class CostIsRun : public cli_test::Runs, public testing::WithParamInterface<Ques
     EXPECT_EQ(ran.code, 0) << flags << ": " << ran.err;
     if (ran.code != 0) return {};
     const Json told = Json::parse(ran.out);
-    if (q.sequences > 0) return {told["train_runtime"], told["dollars"]};
-    return {told["job"]["train_runtime"], told["cost"]["dollars"]};
+    if (q.sequences > 0) return told;
+    Json out = told["job"];
+    out.update(told["cost"]);
+    return out;
   }
 };
 
@@ -58,9 +60,14 @@ TEST_P(CostIsRun, OnEveryInstance) {
     const bool own = row["basis"] == "the job's own time";
     if (!own && row["basis"] != "simulated there") continue;
     const std::string flags = own ? "" : row["settings"].get<std::string>();
-    const auto [seconds, dollars] = there(flags);
-    EXPECT_EQ(row["seconds"], seconds) << row;
-    EXPECT_EQ(row[q.price], dollars) << row;
+    const Json told = there(flags);
+    EXPECT_EQ(row["seconds"], told["train_runtime"]) << row;
+    EXPECT_EQ(row[q.price], told.value("dollars", Json{})) << row;
+    if (row.contains("interrupted_seconds")) {
+      EXPECT_EQ(row["interrupted_seconds"], told["interrupted_runtime"]) << row;
+      EXPECT_EQ(row["interrupted_dollars"], told.value("interrupted_dollars", Json{})) << row;
+      EXPECT_EQ(row["interrupted_save_steps"], told["interrupted_save_steps"]) << row;
+    }
     ++compared;
   }
   EXPECT_GE(compared, q.price == std::string{"sagemaker"} ? 2 : 3) << priced.out;  // SageMaker has fewer
@@ -72,6 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Question{"bert_tweets", ""}, Question{"vit_mnist", ""}, Question{"t5_small_summarize", ""},
                     Question{"bert_tweets", "--per_device_train_batch_size 4"},
                     Question{"bert_imdb", "", 0, "sagemaker"},
+                    Question{"bert_tweets", "--instance_type trn1.2xlarge --interrupted_every 3h"},
+                    Question{"llama-small", "--max_length 64 --interrupted_every 2h --save_steps 20", 9000},
                     Question{"llama-small", "--max_length 128 --instance_type trn1.2xlarge", 4000},
                     Question{"gpt-small", "--max_length 128 --gradient_accumulation_steps 4", 20000},
                     Question{"bert-small", "--max_length 64 --instance_type trn1.2xlarge --save_steps 10", 5000},

@@ -17,6 +17,7 @@
 #include "analysis/profile/memory_use.h"
 #include "analysis/record/record.h"
 #include "base/text.h"
+#include "tests/analysis/parquet_columns.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"
 
@@ -161,9 +162,35 @@ TEST_P(EveryWay, IsTheSameFigure) {
     }
 }
 
+/// Sums over a Parquet file's rows, by an engine's or another key.
+Values sums(const std::map<std::string, std::vector<Json>>& columns, const char* key, const char* value) {
+  Values out;
+  for (std::size_t row = 0; row < columns.at(key).size(); ++row)
+    out[columns.at(key)[row]] += columns.at(value)[row].get<double>();
+  return out;
+}
+
+/// `stats`: figures of `trnsim stats` by name.
+void expect_same_records(const std::filesystem::path& folder, const Values& stats) {
+  const double total = stats.at("total_time");
+  const auto ops = parquet_columns::of(slurp(folder / "ops.parquet"));
+  for (const auto& [engine, seconds] : sums(ops, "engine", "busy_s"))
+    EXPECT_NEAR(seconds, stats.at(engine + "_engine_active_time"), 1e-12 * total) << engine;
+  for (const auto& [engine, count] : sums(ops, "engine", "count"))
+    EXPECT_EQ(count, stats.at(engine + "_engine_instruction_count")) << engine;
+  double end = 0;  // of the last call, or of a collective that it began
+  for (const char* name : {"calls.parquet", "collectives.parquet"}) {
+    if (!std::filesystem::exists(folder / name)) continue;
+    const auto rows = parquet_columns::of(slurp(folder / name));
+    for (std::size_t row = 0; row < rows.at("begin_s").size(); ++row)
+      end = std::max(end, rows.at("begin_s")[row].get<double>() + rows.at("seconds")[row].get<double>());
+  }
+  EXPECT_NEAR(end, total, 1e-12 * total);
+}
+
 /// The views of one core of a step, from the record alone.
 TEST_P(EveryWay, IsTheSameInEveryViewOfTheRecord) {
-  ASSERT_EQ(run("run " + job() + " --mode timed --suggestions 0 --output_dir " + at("a")).code, 0);
+  ASSERT_EQ(run("run " + job() + " --mode timed --report_to parquet --suggestions 0 --output_dir " + at("a")).code, 0);
   const Json result = this->result("a");
   const analysis::Record record = analysis::read_record(folder_ / "a");
   // Scalars of the optimizer are in the padding of buckets; the record lists them, and the padding whole.
@@ -171,6 +198,7 @@ TEST_P(EveryWay, IsTheSameInEveryViewOfTheRecord) {
   Values stats, resources;
   for (const Json& row : Json::parse(run("stats " + at("a") + " --format json").out)) stats[row["name"]] = row["value"];
   for (const Json& row : result["resources"]) resources[row["name"]] = row["busy"];
+  expect_same_records(folder_ / "a/records", stats);
   EXPECT_EQ(stats.at("dma_engines_busy_percent"), resources.at("dma engines"));
   for (const char* engine : {"tensor", "vector", "scalar"})
     EXPECT_EQ(stats.at(std::string{engine} + "_engine_active_time_percent"), resources.at(engine));

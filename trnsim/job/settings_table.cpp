@@ -263,7 +263,7 @@ const std::array kRows = {
          "of an instance's disk, for checkpoints; an EBS gp3 volume has 125 MiB/s unless more is paid for"},
     Setting{"async_save", in<&Output::async_save>, kStepsJob, kOutput, kAnswers,
          "checkpoints are written while the job goes on"},
-    Setting{"interrupted_every", in<&Output::interrupted_every>, kStepsJob, kOutput, "run estimate",
+    Setting{"interrupted_every", in<&Output::interrupted_every>, kStepsJob, kOutput, "run estimate cost",
          "mean time between two interruptions, as on spot instances (6h): expected time and dollars"},
     Setting{"suggestions", in<&Output::suggestions>, kRun, kOutput, "run estimate",
          "number of the most helpful changes to name, each projected", "", "TRNSIM_SUGGESTIONS", 0, 10},

@@ -103,6 +103,9 @@ analysis::Metrics metrics_of(const PlacedJob& place, const ProjectOf& project) {
     out[kTokens] = p.samples * (job.generation ? p.steps : job.mean_length());
     out[kBatch] = job.sequences_per_step();
     if (p.dollars) out[kDollars] = *p.dollars;
+    if (!p.time.interrupted) return;
+    out[kCutSeconds] = p.time.interrupted->seconds, out[kCutSteps] = p.time.interrupted->save_steps;
+    if (p.time.interrupted->dollars) out[kCutDollars] = *p.time.interrupted->dollars;
   });
   if (problem && !problem->too_large) throw Error{Fault::kUsage, place.instance_type, problem->text, "leave it out"};
   return out;
@@ -122,6 +125,9 @@ void note(PlacedJob& place, const analysis::SweepResult& result) {
   if (const auto found = m.find(kDollars); found != m.end()) place.change.dollars = found->second;
   place.steps = m.at(kSteps), place.samples = m.at(kSamples), place.tokens = m.at(kTokens);
   place.sequences_per_step = m.at(kBatch);
+  if (!m.contains(kCutSeconds)) return;
+  place.interrupted = analysis::InterruptedTime{.seconds = m.at(kCutSeconds), .save_steps = m.at(kCutSteps)};
+  if (const auto found = m.find(kCutDollars); found != m.end()) place.interrupted->dollars = found->second;
 }
 
 }  // namespace

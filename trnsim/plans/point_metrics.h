@@ -10,7 +10,9 @@ namespace trnsim {
 
 constexpr const char *kSeconds = "seconds", *kDollars = "dollars", *kMemory = "memory", *kKind = "memory of ",
                      *kMfu = "mfu", *kFits = "fits", *kBinds = "binds.", *kStep = "step", *kSteps = "steps",
-                     *kSamples = "samples", *kTokens = "tokens", *kBatch = "batch";
+                     *kSamples = "samples", *kTokens = "tokens", *kBatch = "batch",
+                     *kCutSeconds = "interrupted seconds", *kCutDollars = "interrupted dollars",
+                     *kCutSteps = "interrupted save steps";
 
 /// The name of a metric of plan `i`, where a process answers for several.
 inline std::string name_of(std::size_t i, const std::string& metric) { return fmt::format("{}.{}", i, metric); }

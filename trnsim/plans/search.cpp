@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <span>
 #include <tuple>
 
 #include "analysis/sweep/sweep.h"
@@ -93,6 +95,18 @@ BlockKey block_key(const Job& job) {
   return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
 }
 
+/// Metrics of the kinds of memory of a plan.
+void put_kinds(const Memory& memory, std::size_t i, analysis::Metrics& out) {
+  for (const auto& [kind, bytes] : memory.by_kind) out[name_of(i, kKind) + kind] = static_cast<double>(bytes);
+}
+
+void note_kinds(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
+  const std::string kind = name_of(i, kKind);
+  plan.by_kind.clear();
+  for (auto at = metrics.lower_bound(kind); at != metrics.end() && at->first.starts_with(kind); ++at)
+    plan.by_kind[at->first.substr(kind.size())] = static_cast<std::uint64_t>(at->second);
+}
+
 void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
   Projection p;
   const auto problem = problem_of([&] {
@@ -111,7 +125,7 @@ void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, an
   if (!p.memory.fits()) return;
   out[name_of(i, kSeconds)] = p.time.step;
   out[name_of(i, kMfu)] = p.mfu;
-  for (const auto& [kind, bytes] : p.memory.by_kind) out[name_of(i, kKind) + kind] = static_cast<double>(bytes);
+  put_kinds(p.memory, i, out);
 }
 
 void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
@@ -119,24 +133,65 @@ void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
   if (const auto found = metrics.find(name_of(i, kSeconds)); found != metrics.end()) {
     plan.seconds = found->second;
     plan.mfu = metrics.at(name_of(i, kMfu));
-    const std::string kind = name_of(i, kKind);
-    for (auto at = metrics.lower_bound(kind); at != metrics.end() && at->first.starts_with(kind); ++at)
-      plan.by_kind[at->first.substr(kind.size())] = static_cast<std::uint64_t>(at->second);
+    note_kinds(plan, i, metrics);
     return;
   }
   plan.too_large = true;
   plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF" : too_large(plan.memory, plan.job).text;
 }
 
-/// Numbers of the plans without a reason by the key of their blocks, the key with most plans first: they take longest.
-std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& plans) {
+/// Numbers of plans by the key of their blocks, the key with most plans first: they take longest.
+std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& plans,
+                                                  std::span<const std::size_t> some) {
   std::map<BlockKey, std::vector<std::size_t>> families;
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    if (plans[i].refused.empty()) families[block_key(plans[i].job)].push_back(i);
+  for (const std::size_t i : some) families[block_key(plans[i].job)].push_back(i);
   std::vector<std::vector<std::size_t>> out;
   for (auto& [key, members] : families) out.push_back(std::move(members));
   std::ranges::stable_sort(out, std::greater{}, &std::vector<std::size_t>::size);
   return out;
+}
+
+/// Asks `measure` for metrics of some plans, under name_of() of each. A sweep whose points are families of plans by
+/// number, and whose results are not kept.
+using Measure = std::function<void(const Job& job, std::size_t i, SharedBlocks& shared, analysis::Metrics& out)>;
+std::vector<analysis::Metrics> measured(const std::vector<TriedPlan>& plans,
+                                        const std::vector<std::vector<std::size_t>>& families, int processes,
+                                        const Measure& measure, const analysis::SweepWatch& watch = {}) {
+  std::vector<analysis::SweepPoint> points;
+  for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
+  const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
+  SharedBlocks shared{plans.front().job.machine.target()};  // each child process has its own copy, for the next too
+  const auto evaluate = [&](const analysis::SweepPoint& point) {
+    analysis::Metrics metrics;
+    for (const std::size_t i : families[number(point)]) measure(plans[i].job, i, shared, metrics);
+    return metrics;
+  };
+  analysis::SweepRun run =
+      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
+  if (run.interrupted)
+    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer `nnodes`"};
+  std::vector<analysis::Metrics> out;
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    if (const std::string& error = run.results[f].error; !error.empty())
+      throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error, "report it with the command"};
+    out.push_back(std::move(run.results[f].metrics));
+  }
+  return out;
+}
+
+/// Whether some micro-batches do not tell the memory of all: in a pipeline they overlap.
+bool is_open(const TriedPlan& plan) {
+  const runtime::Plan& p = plan.job.step.plan;
+  return plan.refused.empty() && p.pipeline > 1 && p.micro_batches > kTimedMicroBatches;
+}
+
+/// Numbers of the plans that have a time, the fastest first.
+std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    if (plans[i].refused.empty()) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return plans[i].seconds; });
+  return order;
 }
 
 }  // namespace
@@ -153,27 +208,42 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   return out;
 }
 
-/// A sweep whose points are families of plans by number, and whose results are not kept.
 void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const analysis::SweepWatch& watch) {
-  const std::vector<std::vector<std::size_t>> families = families_of(plans);
+  const auto families = families_of(plans, by_time(plans));
   if (families.empty()) return;
-  std::vector<analysis::SweepPoint> points;
-  for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
-  const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
-  SharedBlocks shared{plans.front().job.machine.target()};  // each child process has its own copy, for the next too
-  const auto evaluate = [&plans, &families, &shared, number, exact](const analysis::SweepPoint& point) {
-    analysis::Metrics metrics;
-    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, exact, shared, metrics);
-    return metrics;
-  };
-  const analysis::SweepRun run =
-      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
-  if (run.interrupted)
-    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer `nnodes`"};
-  for (std::size_t f = 0; f < families.size(); ++f) {
-    if (const std::string& error = run.results[f].error; !error.empty())
-      throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error, "report it with the command"};
-    for (const std::size_t i : families[f]) note(plans[i], i, run.results[f].metrics);
+  const auto metrics = measured(
+      plans, families, processes,
+      [exact](const Job& job, std::size_t i, SharedBlocks& shared, analysis::Metrics& out) {
+        try_out(job, i, exact, shared, out);
+      },
+      watch);
+  for (std::size_t f = 0; f < families.size(); ++f)
+    for (const std::size_t i : families[f]) note(plans[i], i, metrics[f]);
+}
+
+void settle_memory(std::vector<TriedPlan>& plans, std::size_t most, int processes) {
+  std::set<std::size_t> settled;
+  while (true) {
+    std::vector<std::size_t> fastest = by_time(plans), open;
+    fastest.resize(std::min(fastest.size(), most));
+    for (const std::size_t i : fastest)
+      if (is_open(plans[i]) && settled.insert(i).second) open.push_back(i);
+    if (open.empty()) return;
+    const auto families = families_of(plans, open);
+    const auto metrics = measured(plans, families, processes,
+                                  [](const Job& job, std::size_t i, SharedBlocks& shared, analysis::Metrics& out) {
+                                    const Memory memory = memory_of_all_micro_batches(job, shared);
+                                    out[name_of(i, kMemory)] = static_cast<double>(memory.total);
+                                    put_kinds(memory, i, out);
+                                  });
+    for (std::size_t f = 0; f < families.size(); ++f)
+      for (const std::size_t i : families[f]) {
+        TriedPlan& plan = plans[i];
+        note_kinds(plan, i, metrics[f]);
+        plan.memory = static_cast<std::uint64_t>(metrics[f].at(name_of(i, kMemory)));
+        if (plan.memory > plan.job.machine.hbm_bytes_per_core())
+          plan.too_large = true, plan.refused = too_large(plan.memory, plan.job).text;
+      }
   }
 }
 

@@ -133,9 +133,11 @@ class StageCompiler {
   CompiledStages run() {
     CompiledStages out{.stages = {}, .memory = {}, .micro_batches = micro_batches_};
     const std::int64_t stages = job_.step.plan.pipeline;
-    // Blocks take long, and the last stage, with its logits, often is the one that is too large.
-    for (std::int64_t s = stages; limit_ > 0 && stages > 1 && s-- > 0;) {
-      out.memory = least_memory(s);
+    // Blocks take long, and mostly one of the ends is too large: the last stage has the logits, the first one the
+    // activations of most micro-batches.
+    for (const std::int64_t end : {stages - 1, std::int64_t{0}}) {
+      if (limit_ == 0 || stages == 1) break;
+      out.memory = least_memory(end);
       if (out.memory.total > limit_) return out;
     }
     out.memory = {};
@@ -149,6 +151,9 @@ class StageCompiler {
     }
     return out;
   }
+
+  /// With the micro-batches that are compiled.
+  Memory memory(std::int64_t stage) const { return whole(compile(stage, {}).memory, stage); }
 
  private:
   static void keep_larger(Memory& most, Memory memory) {
@@ -196,6 +201,22 @@ CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const Compil
   workloads::pipeline_turns(plan.pipeline, 0, plan.chunks,
                             plan.micro_batches);  // refuses a pipeline without a schedule
   return StageCompiler{job, shared, options}.run();
+}
+
+Memory memory_of_all_micro_batches(const Job& job, SharedBlocks& shared) {
+  constexpr std::int64_t kFew = 2;
+  constexpr double kNear = 0.95;  // gaps differ by less
+  const StageCompiler some{job, shared, {.micro_batches = kFew}}, all{job, shared, {}};
+  std::vector<std::uint64_t> few;
+  for (std::int64_t s = 0; s < job.step.plan.pipeline; ++s) few.push_back(some.memory(s).total);
+  const double near = kNear * static_cast<double>(std::ranges::max(few));
+  Memory most;
+  for (std::size_t s = 0; s < few.size(); ++s)
+    if (static_cast<double>(few[s]) >= near) {
+      Memory whole = all.memory(static_cast<std::int64_t>(s));
+      if (whole.total > most.total) most = std::move(whole);
+    }
+  return most;
 }
 
 runtime::Graph stage_graph(const Job& job, std::int64_t stage) {

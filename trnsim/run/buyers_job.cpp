@@ -155,7 +155,9 @@ analysis::Placement placement_of(const PlacedJob& place) {
                           .seconds = place.change.seconds,
                           .samples = place.samples,
                           .tokens = place.tokens,
-                          .settings = place.change.settings};
+                          .settings = place.change.settings,
+                          .too_small = {},
+                          .interrupted = place.interrupted};
   if (place.too_large())
     out.too_small = analysis::TooSmall{
         .needed = static_cast<double>(place.problem->memory), .has = place.problem->capacity, .of_a_core = true};
