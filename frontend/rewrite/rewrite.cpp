@@ -13,49 +13,46 @@ namespace trnsim::frontend {
 namespace {
 
 constexpr std::array kRewrites = {
-    Rewrite{
-        "paddings", &Rewrites::paddings,
-        "a padded value that a truth, padded alike, picks beside the padding's number: PyTorch's gradient of a slice",
-        "pad", rewrite::paddings},
+    Rewrite{"paddings", &Rewrites::paddings,
+            "a selection between a padded value and the padding number by a mask padded in the same way: PyTorch's "
+            "gradient of a slice",
+            "pad", rewrite::paddings},
     Rewrite{"row_orders", &Rewrites::row_orders,
-            "transposes that are changes of form, and products, columns and functions of rows that are turned (tokens "
-            "outside, sequences inside), where fewer elements are copied if the rows stay as memory has them",
-            "the same, of rows in the order of memory", rewrite::row_orders},
-    Rewrite{
-        "attention", &Rewrites::attention,
-        "softmax by rows between two products, with a scale in front of the product or behind it, scores that are "
-        "capped by tanh, a mask that is added or selected, heads in any order of dimensions, keys that heads share, "
-        "and its gradient, uncapped; not where something else reads what is in between",
-        "attention, attention_grad", rewrite::attention},
-    Rewrite{
-        "norms", &Rewrites::norms,
-        "layer norm and RMS norm of rows, with a gain or without, in any spelling (variance as the mean of squares "
-        "around the mean or of squares less its square; rsqrt, a power or a quotient; eps a constant or data), with "
-        "what a gradient keeps, and their gradients for what they normalise, with what a residual adds to them",
-        "layernorm, rmsnorm, layernorm_grad, rmsnorm_grad", rewrite::norms},
-    Rewrite{
-        "losses", &Rewrites::losses,
-        "cross-entropy of rows and integer labels, in any spelling (one-hot labels by compare and iota, converted or "
-        "selected; with the largest number subtracted or not), times a number of each row, with its gradient, the "
-        "logarithms of sums and their parts",
-        "row_max, loss_sums, split_loss", rewrite::losses},
+            "transposes that only reorder rows (tokens outside, sequences inside), with the products, column "
+            "operations and row functions on them, if fewer elements are copied when rows keep their order in memory",
+            "the same on rows in memory order", rewrite::row_orders},
+    Rewrite{"attention", &Rewrites::attention,
+            "row-wise softmax between two products, with a scale before or after the product, scores capped by tanh, "
+            "an added or selected mask, heads in any order of dimensions, and keys shared by heads; also its gradient, "
+            "if scores are not capped. Not if anything else reads the values in between",
+            "attention, attention_grad", rewrite::attention},
+    Rewrite{"norms", &Rewrites::norms,
+            "layer norm and RMS norm of rows, with or without a gain, in any spelling (variance as the mean of squared "
+            "deviations, or as the mean of squares minus the squared mean; rsqrt, a power or a quotient; eps as a "
+            "constant or as data), with the values kept for a gradient; also their gradients for the input, including "
+            "the sum with a residual's gradient",
+            "layernorm, rmsnorm, layernorm_grad, rmsnorm_grad", rewrite::norms},
+    Rewrite{"losses", &Rewrites::losses,
+            "cross-entropy of rows with integer labels, in any spelling (one-hot labels by compare and iota, converted "
+            "or selected; with or without subtracting the maximum), times a weight per row; also its gradient, the "
+            "logarithms of sums, and their parts",
+            "row_max, loss_sums, split_loss", rewrite::losses},
     Rewrite{"functions", &Rewrites::functions,
             "gelu by erf, tanh or a sigmoid, silu, sigmoid, and the derivatives of gelu, silu and tanh, alone or times "
             "a gradient",
             "one function of ScalarE", rewrite::functions},
-    Rewrite{
-        "row_sums", &Rewrites::row_sums,
-        "sums of rows by index, from zeros on, that are added to something: the gradient of a table that is a head too",
-        "sums by index on top of it", rewrite::row_sums},
+    Rewrite{"row_sums", &Rewrites::row_sums,
+            "sums of rows by index that start from zeros and are then added to another value: the gradient of a table "
+            "that is also the head",
+            "sums by index that start from that value", rewrite::row_sums},
     Rewrite{"scattered_sums", &Rewrites::scattered_sums,
-            "an all-reduce that adds, of which each rank takes the part that its number says and nothing else is read",
-            "reduce_scatter", rewrite::scattered_sums},
-    Rewrite{
-        "updates", &Rewrites::updates,
-        "a parameter's update by its gradient and their moments: AdamW and Adam in any spelling (bias corrections as "
-        "factors or of the moments, decay of the parameter or of the gradient, lerp), RMSprop and Adagrad, gradient "
-        "descent with momentum; factors are constants or data",
-        "update", rewrite::updates},
+            "an all-reduce that adds, if each rank reads only the part given by its number", "reduce_scatter",
+            rewrite::scattered_sums},
+    Rewrite{"updates", &Rewrites::updates,
+            "the update of a parameter and its moments: AdamW and Adam in any spelling (bias corrections as factors or "
+            "on the moments, decay on the parameter or on the gradient, lerp), RMSprop, Adagrad, and gradient descent "
+            "with momentum; factors are constants or data",
+            "update", rewrite::updates},
 };
 
 }  // namespace

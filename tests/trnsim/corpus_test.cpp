@@ -46,12 +46,14 @@ struct Lacking {
 };
 constexpr std::array kLacking = {
     Lacking{"!quant.uniform", "quantized types"},
-    Lacking{"how often it runs depends on data", "loops whose trips data decides (JAX NeuronX, known issues)"},
-    Lacking{"64-bit integers", "integers beyond 32 bits, as which the device has those of 64"},
-    Lacking{"limits of 64 bits", "integers beyond 32 bits, as which the device has those of 64"},
-    Lacking{"whose bits the device holds otherwise", "integers beyond 32 bits, as which the device has those of 64"},
-    Lacking{"needs f64", "numbers that f64 has and fp32, in which the device computes it, has not"},
-    Lacking{"beyond fp32", "numbers that f64 has and fp32, in which the device computes it, has not"},
+    Lacking{"how often it runs depends on data",
+            "loops whose number of iterations depends on data (JAX NeuronX, known issues)"},
+    Lacking{"64-bit integers", "integers beyond 32 bits: the device holds 64-bit integers in 32 bits"},
+    Lacking{"limits of 64 bits", "integers beyond 32 bits: the device holds 64-bit integers in 32 bits"},
+    Lacking{"whose bits the device holds otherwise",
+            "integers beyond 32 bits: the device holds 64-bit integers in 32 bits"},
+    Lacking{"needs f64", "numbers that f64 can represent and fp32, in which the device computes f64, cannot"},
+    Lacking{"beyond fp32", "numbers that f64 can represent and fp32, in which the device computes f64, cannot"},
     Lacking{"TensorE multiplies integers in fp32", "products of integers beyond 2^24"}};
 constexpr const char* kGap = "gaps of the lowering";
 
@@ -151,8 +153,9 @@ std::string on_cores(const Outcomes& outcomes) {
   const Counts& c = outcomes.cores;
   const int taken = c.right + c.wrong + outcomes.gaps();
   return fmt::format(
-      "On a simulated core (`--cores`) {} of them are right, {} wrong, {} refused; of the {} whose types and operators "
-      "the chip's compiler takes {:.1f} % are right.\n\n{}",
+      "On a simulated core (`--cores`), {} of them are right, {} are wrong, and {} are refused. Of the {} programs "
+      "whose "
+      "types and operators the chip's compiler accepts, {:.1f} % are right.\n\n{}",
       c.right, c.wrong, c.refused, taken, 100.0 * c.right / std::max(taken, 1), table.render(base::Format::kMarkdown));
 }
 
@@ -183,11 +186,12 @@ std::string page(const Outcomes& outcomes) {
   for (const frontend::RefusalRule& rule : frontend::refusal_rules()) codes.add_row({rule.code, rule.what, rule.fix});
   const Counts& all = outcomes.all;
   return fmt::format(
-      "{} programs of the published tests of StableHLO that are given: {} right, {} wrong, {} refused by a code of the "
-      "vendor's compiler or as quantized. `trnsim verify FILE.mlir...` runs such programs; with `--reference` it "
-      "computes those that the compiler refuses, too.\n\n{}\n## Codes\n\n{}\n## Operators\n\nHow many of the programs "
-      "that have the operator are right, wrong and refused: by the reference, and by the instructions of a simulated "
-      "core.\n\n{}",
+      "Of {} published test programs of StableHLO, the reference computes {} right and {} wrong, and refuses {}: with "
+      "a "
+      "code of the vendor's compiler, or because of quantized types. `trnsim verify FILE.mlir...` runs such programs; "
+      "with `--reference` it also computes those that the compiler refuses.\n\n{}\n## Codes\n\n{}\n## Operators\n\nThe "
+      "number of programs with each operator that are right, wrong and refused: with the reference, and with the "
+      "instructions of a simulated core.\n\n{}",
       all.right + all.wrong + all.refused, all.right, all.wrong, all.refused, on_cores(outcomes),
       codes.render(base::Format::kMarkdown), table.render(base::Format::kMarkdown));
 }
