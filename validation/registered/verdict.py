@@ -18,12 +18,12 @@ COLUMNS = TABLES / "columns"
 HEAD = ["table", "rows", "registered", "mean", "worst", "predicted today", "mean today", "worst today"]
 ABOUT = """## Registered predictions of Trainium2
 
-Before any of these times was compared, constants of NeuronCore-v3 were taken from documentation and the 28 rows of
-[instructions](../validation/tables/instructions_trn2.csv) alone, and the predictions were
-[committed](../validation/registered/trn2.csv) (451f55e8, made by ad546832). `mean` and `worst` are the errors of those
-predictions in per cent and stay as they are; those of today stand beside them, made after mechanisms were looked for
-where the first ones were off. A matmul that never warmed up, because each pause between two of them cooled the PE array,
-was most of the first error."""
+These predictions were [committed](../validation/registered/trn2.csv) (451f55e8, made by ad546832) before any of the
+times was compared. At that time, the constants of NeuronCore-v3 came only from documentation and from the 28 rows of
+[instructions](../validation/tables/instructions_trn2.csv). `mean` and `worst` are the errors of those predictions in
+per cent and never change. The columns beside them are today's errors, after mechanisms were added where the first
+predictions were off. Most of the first error came from matmuls that never warmed up, because each pause between two of
+them cooled the PE array."""
 
 
 def folder_of(table):

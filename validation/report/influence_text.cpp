@@ -191,10 +191,10 @@ Table left_out_table(const std::vector<RegimeErrors>& regimes) {
 std::string left_out_text(const LeftOut& left_out) {
   std::string text =
       "Every fitted constant is fitted again without each publisher in turn, and each row is predicted with the "
-      "constants that its own publisher had no part in (to first order, from the sensitivities below). `rows inside`: "
-      "how many of the rows lie within that mean error; it is the range that answers call likely.";
+      "constants fitted without its own publisher (to first order, from the sensitivities below). `rows inside`: how "
+      "many rows are within that mean error, which is the range that answers call likely.";
   if (!left_out.untold.empty())
-    text += fmt::format(" Constants that one publisher alone tells keep their value without it: {}.",
+    text += fmt::format(" Constants that depend on a single publisher keep their value when it is left out: {}.",
                         fmt::join(left_out.untold, "; "));
   return text;
 }
@@ -216,14 +216,14 @@ std::string counted(const ValidationReport& report, const Influence& influence) 
   for (const Comparison& row : report.rows)
     if (row.micro && row.error_percent && !stating.contains(row.id)) sum += std::abs(*row.error_percent), ++rows;
   std::string out = fmt::format(
-      "{} fitted constants, {} of them identified: fitted on two rows at least, moving two at least by "
-      "1 % for 10 % of the constant, and in other proportions than any other constant. {} more are read off: a "
-      "publication states them, with arithmetic on its figures alone.",
+      "{} fitted constants, {} of them identified: fitted on at least two rows, and moving at least two by 1 % for a "
+      "10 % change of the constant, in other proportions than any other constant does. {} more are read off: they "
+      "follow from a publication's own figures by arithmetic.",
       fitted, known, all.size() - fitted);
   if (rows > 0 && !stating.empty())
     out += fmt::format(
-        " That the rows which state them come out right ({}) is no merit of the model: the mean error of "
-        "the micro rows without these is {:.1f} %.",
+        " That the rows which state them are predicted correctly ({}) says nothing about the model; without them, "
+        "the mean error of the micro rows is {:.1f} %.",
         fmt::join(stating, ", "), sum / rows);
   return out;
 }
@@ -242,20 +242,20 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
   const PageSection sections[] = {
       {"Without each publisher", without, left_out_table(regime_errors(report, left_out))},
       {"What decides the predicted time",
-       "Share of the predicted time in per cent that a mechanism decides: how much longer the row takes when every "
-       "number of the mechanism is slower. Time hidden behind something longer has no share. The difference from "
-       "100 changes hands between mechanisms, or is no time of any (counts of cycles follow their clock).",
+       "The share of the predicted time, in per cent, that a mechanism decides: how much longer the row takes if every "
+       "number of the mechanism is slower. Time hidden behind something longer has no share. Shares need not add up to "
+       "100: the rest passes from one mechanism to another as numbers change, or belongs to none (counts of cycles "
+       "follow their clock).",
        shares(report, influence)},
       {"Error budget",
-       "A mechanism's own error is the mean error of the micro rows, weighted with its share of each; that error times "
-       "its share of a regime is what it can be blamed for there. The rest is in parts that no micro row covers: the "
-       "schedule of the real compiler, and the software around the device.",
+       "A mechanism's own error is the mean error of the micro rows, weighted by its share of each. That error times "
+       "its share of a regime is the part of the regime's error that it explains. The rest comes from parts that no "
+       "micro row covers: the schedule of the real compiler, and the software around the device.",
        budget(report, influence)},
       {"Fitted constants", count, constants(report, influence)},
       {"Sensitivity",
-       "Change of each prediction in per cent, in its metric, for 10 % more of each of these constants; one that is "
-       "0 or 1 is a switch, and turned over. Constants that are read off are varied on the rows of the micro schema "
-       "alone.",
+       "The change of each prediction, in per cent of its metric, if a constant grows by 10 %; a constant that is 0 or "
+       "1 is a switch and is flipped. Constants that are read off are varied only on the rows of the micro schema.",
        changes(report, influence)}};
   std::string out;
   for (const PageSection& section : sections)

@@ -162,19 +162,19 @@ std::string notes(const ValidationReport& report) {
 }
 
 constexpr std::string_view kRegimes =
-    "## Errors\n\nAbsolute errors of the predicted figures, in per cent of the published ones. `in low..high`: rows "
-    "that "
-    "several releases published with different figures, and how many of the predictions are between the least and the "
-    "largest.\n\n";
+    "## Errors\n\nAbsolute errors of the predicted figures, in per cent of the published ones. `in low..high`: for "
+    "rows that were published for several releases with different figures, how many predictions are between the "
+    "smallest and the largest of them.\n\n";
 constexpr std::string_view kBaselines =
-    "## Beside simple baselines\n\nFrom the work of the same programs, over the rows that have device work. One "
-    "utilisation: what FLOPs, HBM bytes or sent bytes take at the machine's peaks, the longest of the three, over one "
-    "utilisation that is fitted to the regime by least squares of the errors' logarithms (none for a single row, which "
-    "it would fit exactly). Sum of engines: the busy times of all engines, of DMA and of collectives, one after the "
-    "other. Busiest engine: the longest of them hides the rest. Both leave out the host.\n\n";
+    "## Beside simple baselines\n\nBaselines are computed from the same programs, over the rows that have device work. "
+    "One utilisation: the longest of the times that FLOPs, HBM bytes and sent bytes take at the machine's peaks, "
+    "divided by a utilisation that is fitted to the regime by least squares on the logarithms of the errors (left out "
+    "for a single row, which it would fit exactly). Sum of engines: the busy times of all engines, of DMA and of "
+    "collectives, added up. Busiest engine: the longest of these busy times. The last two leave out the host.\n\n";
 constexpr std::string_view kRows =
-    "## Rows\n\n`published`: the median over the releases, `low` and `high` their range. Where the time goes: of the "
-    "predicted time; for jobs the device is booked in full and the host only by its excess over the device.\n\n";
+    "## Rows\n\n`published`: the median over the releases; `low` and `high`: their range. Where the time goes: shares "
+    "of the predicted time; for jobs the device's time is counted in full, the host's only as far as it exceeds the "
+    "device's.\n\n";
 
 /// Mean absolute error of the predicted rows that `is` is true of, and the worst.
 struct Errors {
@@ -207,7 +207,7 @@ std::string answer_of(const ValidationReport& report) {
       "**Expect time and cost of a training job to be {:.0f} % off on average and {:.0f} % at the worst, an encoder's "
       "inference {:.0f} %, a generated token {:.0f} % and the first one {:.0f} %, single kernels, matmuls and "
       "collectives {:.0f} %. Two chips and repeated runs differ by 2.4 % and two releases of the same software by 10 "
-      "to 30 %, so the first is the best that anything can do, and the second what a new release may cost or bring",
+      "to 30 %, so no prediction can be better than the first, and a new release may change a time by the second",
       training.mean, training.worst, inference.mean, next.mean, first.mean, micro.mean);
   if (untold.rows > 0) text += fmt::format("; a job whose sizes are not published may be {:.0f} % off", untold.worst);
   return text + ".**\n\n";
@@ -227,8 +227,9 @@ std::string unpublished_text(const ValidationReport& report) {
       means += fmt::format("{}{} {:.1f} %", means.empty() ? "" : ", ", regime_name(s.kind), without.mean);
   }
   return fmt::format(
-      "\nNot all of the job was published (the notes of the row say what): {}. Mean of the other rows: {}.\n", rows,
-      means);
+      "\nFor these rows, not all of the job was published (their notes say which part): {}. Mean of the other rows: "
+      "{}.\n",
+      rows, means);
 }
 
 /// The page's sections.
