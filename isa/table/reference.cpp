@@ -43,20 +43,16 @@ std::string on_v3(const Row& v2, const Row& v3) {
 constexpr std::string_view kIntroduction =
     "# Instructions of NeuronCore-v2 (Trn1) and NeuronCore-v3 (Trn2)\n\n"
     "Generated from the table in `isa/table.h`; `trnsim list isa` prints the same.\n\n"
-    "The cost is how long the instruction occupies its engine, in cycles of that engine. Its result is visible later "
-    "by "
-    "the engine's fixed latency (machine file). P: partitions of `a`; N (on TensorE F): elements per partition of `a`, "
-    "or of `dst` when there is no `a`; K, M, N of matmul: the common partitions, the columns of `a` and of `b`. "
-    "MIN_II: "
-    "minimum initiation interval, about 64 cycles; START: start of GpSimdE, about 150; passes: 4 for fp32 on TensorE, "
-    "otherwise 1.\n\n"
-    "The column \"v3\" says what is otherwise on NeuronCore-v3; all others are NeuronCore-v2's. Numbers of v3 are in "
-    "its "
-    "machine files.\n\n"
-    "Operands: `dst`, `dst2` are written; `a`, `b`, `c` are read. The semantics of each instruction are documented at "
-    "`Opcode` "
-    "in "
-    "`isa/instr.h`.\n\n";
+    "The cost is the time for which the instruction occupies its engine, in cycles of that engine. Its result becomes "
+    "visible later, after the engine's fixed latency (machine file). P: partitions of `a`; N (F on TensorE): elements "
+    "per partition of `a`, or of `dst` if there is no `a`; K, M, N of matmul: the common partitions, the columns of "
+    "`a` "
+    "and of `b`. MIN_II: minimum initiation interval, about 64 cycles; START: start of GpSimdE, about 150 cycles; "
+    "passes: 4 for fp32 on TensorE, otherwise 1.\n\n"
+    "The column \"v3\" has the differences of NeuronCore-v3; all other columns describe NeuronCore-v2. The numbers of "
+    "v3 are in its machine files.\n\n"
+    "Operands: `dst` and `dst2` are written; `a`, `b` and `c` are read. The semantics of each instruction are "
+    "documented at `Opcode` in `isa/instr.h`.\n\n";
 
 }  // namespace
 
