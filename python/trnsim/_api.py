@@ -1,5 +1,5 @@
-"""The questions: keyword arguments are the settings of the command line by name
-(`per_device_train_batch_size=32` is `--per_device_train_batch_size 32`), a few have a second, shorter name
+"""The functions of the library. Keyword arguments are the settings of the command line, with the same names
+(`per_device_train_batch_size=32` is `--per_device_train_batch_size 32`); a few have a second, shorter name
 (`batch`)."""
 import json
 import os
@@ -8,7 +8,7 @@ import time
 from trnsim import _core
 from trnsim._results import Generation, Projection, Run, Table
 
-_to_list = list  # the name below is a question
+_to_list = list  # `list` below is a function of this module
 _SHORT = {"batch": "per_device_train_batch_size", "steps": "max_steps", "length": "max_length"}
 
 
@@ -77,26 +77,26 @@ def _list(value):
 
 
 def project(job, *, machine=None, sequences=None, note=None, **settings):
-    """Time, dollars and memory of a training; nothing is trained.
+    """Projects time, dollars and memory of a training; nothing is trained.
 
     job: a workload ("bert_emotion", or a workload file), the name of a model ("llama2-7b"), or a Hugging Face
-    folder. machine: an instance type ("trn1.32xlarge"), or parameters to change ({"hbm.bandwidth": "2x"}), or
-    (type, parameters). sequences: of the whole job, for a model or a folder; default: one step. note(text):
-    notes for the user. The rest are settings: batch (sequences of a core), max_length (tokens),
-    tensor_parallel_size, zero_1, numerics, ... Answers a Projection. Raises trnsim.Error, with exit_code 3
-    when it does not fit in memory."""
+    folder. machine: an instance type ("trn1.32xlarge"), parameters to change ({"hbm.bandwidth": "2x"}), or both
+    as (type, parameters). sequences: the number in the whole job, for a model or a folder; default: those of
+    one step. note(text): called with notes for the user. All other arguments are settings: batch (sequences per
+    core), max_length (tokens), tensor_parallel_size, zero_1, numerics, ... Returns a Projection. Raises
+    trnsim.Error, with exit_code 3 if it does not fit in memory."""
     hear = None if note is None else lambda event: note(event["text"])
     return Projection(_call("project", _arguments(settings, machine, job=_text(job), sequences=sequences), hear))
 
 
 def run(job, *, machine=None, output_dir=None, progress=None, step=None, **settings):
-    """Projects a workload and trains its small model (or the user's: model_id=, dataset_path=) on simulated
-    cores.
+    """Projects a workload and trains its small model (or yours: model_id=, dataset_path=) on simulated cores.
 
-    output_dir: folder of the results; default: runs/, the name and the time. step(record): called after each
-    step with `step`, `max_steps`, `epoch`, `loss`, `learning_rate`, `grad_norm`, `simulated_seconds` (s on
-    the machine), `host_seconds` (s here). progress(event): all events: "note", "begin", "step", "evaluated".
-    After Ctrl-C, or an exception of a callback, the training writes its checkpoint first. Answers a Run."""
+    output_dir: folder of the results; default: in runs/, with the job's name and the time. step(record): called
+    after each step with `step`, `max_steps`, `epoch`, `loss`, `learning_rate`, `grad_norm`, `simulated_seconds`
+    (s on the machine), `host_seconds` (s here). progress(event): called with every event: "note", "begin",
+    "step", "evaluated". After Ctrl-C, or an exception in a callback, the training writes its checkpoint first.
+    Returns a Run."""
     folder = _text(output_dir) if output_dir is not None else _new_folder(job)
     settings["output_dir"] = folder
 
@@ -111,7 +111,7 @@ def run(job, *, machine=None, output_dir=None, progress=None, step=None, **setti
 
 
 def train(job, *, machine=None, output_dir=None, progress=None, step=None, **settings):
-    """Trains alone, without a projection: run() with mode="numeric". Answers a Run: `metrics`, `steps`."""
+    """Trains without a projection: run() with mode="numeric". Returns a Run with `metrics` and `steps`."""
     return run(job, machine=machine, output_dir=output_dir, progress=progress, step=step,
                **{"mode": "numeric", **settings})
 
@@ -129,13 +129,14 @@ def _new_folder(job):
 
 def search(model, *, global_batch_size=256, micro_batch_sizes=None, machine=None, processes=0, progress=None,
            **settings):
-    """Every legal way to share a decoder's training between the cores, the fastest first; behind them those
-    that are out.
+    """Times every legal way to divide a decoder's training among the cores. Returns them with the fastest
+    first, and the excluded ones last.
 
-    global_batch_size: sequences of an optimizer step, over all cores. micro_batch_sizes: those to try.
-    processes: at the same time; 0: as many as there are cores here. progress(done, all). Answers a Table:
-    plan, settings (for project()), refused (why it is out), step_seconds (s), sequences_per_second (1/s),
-    device_mfu_percent, hbm_bytes (of the fullest core), dollars_per_million_tokens."""
+    global_batch_size: sequences of an optimizer step, over all cores. micro_batch_sizes: the sizes to try.
+    processes: the number that run at the same time; 0: as many as this host has cores. progress(done, all). The
+    returned Table has plan, settings (for project()), refused (why it is excluded), step_seconds (s),
+    sequences_per_second (1/s), device_mfu_percent, hbm_bytes (of the fullest core),
+    dollars_per_million_tokens."""
     arguments = _arguments(settings, machine, job=_text(model), processes=processes,
                            global_batch_size=global_batch_size,
                            micro_batch_sizes=micro_batch_sizes and _to_list(micro_batch_sizes))
@@ -144,14 +145,14 @@ def search(model, *, global_batch_size=256, micro_batch_sizes=None, machine=None
 
 def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=None, output_dir=None, processes=0,
           progress=None):
-    """Many what-ifs of a workload. axes: {"hbm.bandwidth": ["1x", "2x"], "per_device_train_batch_size": [8,
-    16]}, machine parameters and settings; a range is "0.5x..2x:5".
+    """Computes many variants of a workload. axes: machine parameters and settings with their values, such as
+    {"hbm.bandwidth": ["1x", "2x"], "per_device_train_batch_size": [8, 16]}; a range is "0.5x..2x:5".
 
-    design: "cartesian", "list", "one_at_a_time", "random" (then samples and seed). output_dir: keeps known
-    points there for the next time. progress(done, all). Answers a Table: a row for each point with its values
-    and metrics, the figures of `trnsim list figures`: train_runtime (s of the job), dollars,
-    train_samples_per_second (1/s), device_mfu_percent, hbm_bytes, ..., busy.* (per cent), and error (why it
-    has none)."""
+    design: "cartesian", "list", "one_at_a_time" or "random" (then with samples and seed). output_dir: stores
+    computed points for the next time. progress(done, all). Returns a Table with a row per point: its values;
+    its metrics, which are the figures of `trnsim list figures`: train_runtime (s of the job), dollars,
+    train_samples_per_second (1/s), device_mfu_percent, hbm_bytes, ..., busy.* (per cent); and error (why it has
+    none)."""
     if not isinstance(axes, dict):
         raise TypeError(f"axes: a dict of a parameter's or setting's name to its values, not {type(axes).__name__}")
     all_axes = {}
@@ -163,39 +164,38 @@ def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=Non
 
 
 def generate(model, prompt=None, *, machine=None, text=None, **settings):
-    """Text from a Llama or GPT, and the time to each token.
+    """Generates text with a Llama or GPT, and gives the time to each token.
 
-    model: a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name ("llama2-7b"): the
-    time alone. prompt: a text, or several: a batch. text(sequence, new): hears each text grow. Settings:
-    max_new_tokens, batch_size, temperature, top_k, top_p, seed, tensor_parallel_size, numerics, ... Answers a
-    Generation."""
+    model: a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name ("llama2-7b"), which
+    gives only the time. prompt: one text, or several as a batch. text(sequence, new): called as each text
+    grows. Settings: max_new_tokens, batch_size, temperature, top_k, top_p, seed, tensor_parallel_size,
+    numerics, ... Returns a Generation."""
     hear = None if text is None else lambda event: text(event["sequence"], event["text"])
     return Generation(_call("generate", _arguments(settings, machine, model=_text(model), prompt=_list(prompt)), hear))
 
 
 def validate(files, only=None, *, machine=None, progress=None, **settings):
-    """Published measurements beside the model's predictions. files: tables of the training or the micro
-    schema; only: ids of rows. progress(done, all). Answers a Table: id, kind, unit, published, predicted,
+    """Compares published measurements with the model's predictions. files: tables of the training or the micro
+    schema; only: ids of rows. progress(done, all). Returns a Table: id, kind, unit, published, predicted,
     error_percent, ..."""
     arguments = _arguments(settings, machine, files=_list(files), only=_list(only))
     return Table(_call("validate", arguments, _counting(progress)))
 
 
 def ablate(job, *, machine=None, progress=None, **settings):
-    """The worth of each pass of the compiler to a workload. Answers a Table: passes, text,
-    device_step_seconds (s), hbm_bytes (of a core), hbm_traffic_bytes (of a step), instructions (of a
-    step)."""
+    """Measures the gain of each compiler pass for a workload. Returns a Table: passes, text,
+    device_step_seconds (s), hbm_bytes (of a core), hbm_traffic_bytes (of a step), instructions (of a step)."""
     return Table(_call("ablate", _arguments(settings, machine, job=_text(job)), _counting(progress)))
 
 
 def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficiency=None, prices=None, **work):
-    """A job simulated and priced on every instance type: of a run folder (or Run), of a workload or a model (with
-    `samples`) by its name; or the price of so many `seconds` on `instance_type`.
+    """Simulates and prices a job on every instance type. The job is that of a run folder (or Run), a workload,
+    or a model (with `samples`), given by name; or it is a time: `seconds` on `instance_type`.
 
-    instances: numbers of instances. efficiency: of the peaks in roofline estimates, 0..1. work: epochs,
-    samples, tokens, flops (FLOP), hbm_bytes (B) of the job. Answers a Table: instance_type, instances,
-    cores, sequences_per_step, seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker, per_epoch,
-    ... (US dollars), basis."""
+    instances: numbers of instances to price. efficiency: share of the peaks that roofline estimates assume,
+    0..1. work: epochs, samples, tokens, flops (FLOP), hbm_bytes (B) of the job. Returns a Table: instance_type,
+    instances, cores, sequences_per_step, seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker,
+    per_epoch, ... (US dollars), basis."""
     from trnsim._errors import Error
 
     if (run is None) == (seconds is None):
@@ -210,19 +210,19 @@ def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficien
 
 
 def open(folder):
-    """The Run in a folder, as run() and the command line leave it."""
+    """Returns the Run stored in a folder by run() or the command line."""
     return Run(folder)
 
 
 def list(what):
-    """Table of a registry: "workloads", "models", "machines", "stacks", "numerics", "passes", "isa",
+    """Returns a Table of a registry: "workloads", "models", "machines", "stacks", "numerics", "passes", "isa",
     "ops", "params"."""
     return Table(_ask("list", what=what))
 
 
 def parameters(machine="trn1.2xlarge", prefix="", set=None):
-    """Table of every number of a machine with its unit, text and source; `set`: {parameter: value} to
-    change."""
+    """Returns a Table of every parameter of a machine with its unit, text and source; `set`: {parameter: value}
+    to change."""
     if not isinstance(set, (dict, type(None))):
         raise TypeError(f"set: a dict of a parameter's name to its value, not {type(set).__name__}")
     return Table(_ask("parameters", machine=_text(machine), prefix=prefix,
@@ -230,21 +230,21 @@ def parameters(machine="trn1.2xlarge", prefix="", set=None):
 
 
 def tokenize(text, vocab, max_length=0):
-    """A text, or several, as dicts with `text`, `tokens` and `ids`; `vocab`: a tokenizer's file, or the
-    folder of a model; cut to `max_length` tokens, 0: never."""
+    """Returns a dict with `text`, `tokens` and `ids` for a text, or a list of dicts for several; `vocab`: a
+    tokenizer's file, or the folder of a model; `max_length`: tokens after which a text is cut, 0: never."""
     one = isinstance(text, str)
     out = _ask("tokenize", texts=[text] if one else [*text], vocab=_text(vocab), max_length=max_length)
     return out[0] if one else out
 
 
 def verify(programs, reference=False):
-    """Runs programs of StableHLO that check themselves: files of them. Answers a Table: file, line, verdict
-    (right, wrong, refused), checks that were met, code of the vendor's compiler, reason, fix, seconds. With
-    `reference`, programs that the compiler refuses are computed, too."""
+    """Runs files of StableHLO programs that check themselves. Returns a Table: file, line, verdict (right,
+    wrong, refused), checks that passed, code of the vendor's compiler, reason, fix, seconds. With `reference`,
+    programs that the compiler refuses are also computed."""
     return Table(_ask("verify", files=_list(programs), reference=bool(reference)))
 
 
 def consolidate(folder, out, overwrite=False):
-    """Merges a sharded checkpoint into one Hugging Face model in `out`; answers tensors, parameters, step,
-    shards."""
+    """Merges a sharded checkpoint into one Hugging Face model in `out`; returns a dict with tensors,
+    parameters, step, shards."""
     return _ask("consolidate", folder=_text(folder), out=_text(out), overwrite=overwrite)

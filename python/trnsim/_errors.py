@@ -1,4 +1,4 @@
-"""The one exception of the library, and command lines with errors of that form."""
+"""The library's only exception type, and command lines whose errors have its form."""
 import argparse
 
 
@@ -20,7 +20,7 @@ class Error(NkiValidationError):
 
 
 class OutOfBounds(Error, IndexError):
-    """An index that names nothing: Python's own kind too."""
+    """An index outside its range; also an IndexError."""
 
 
 def raised(where, what, fix, exit_code=2):

@@ -51,8 +51,8 @@ def _array(buffer):
 
 
 class Graph:
-    """A program, compiled once for simulated cores: `graph(*arrays)` computes its results, `graph.seconds` is the
-    device's time of one run. bf16 is float32 on the outside."""
+    """A program, compiled once for simulated cores: `graph(*arrays)` computes its results, `graph.seconds` is
+    the device's time for one run. bf16 tensors are float32 arrays in Python."""
 
     def __init__(self, program, *, machine="trn1.2xlarge", numerics="fp32"):
         for name, value in {"program": program, "machine": machine, "numerics": numerics}.items():
@@ -64,7 +64,8 @@ class Graph:
         self.inputs, self.outputs = self._program.inputs, self._program.outputs
 
     def __call__(self, *arrays):
-        """The results as a list of arrays; of a program for several cores give and get a list of these for each."""
+        """The results as a list of arrays. For a program on several cores, pass one list of arrays per core,
+        and get one list per core."""
         if self.ranks == 1:
             return [_array(b) for b in self._program.run(self._buffers(arrays))]
         return [[_array(b) for b in core] for core in
@@ -95,12 +96,12 @@ class Graph:
 
     @property
     def timed_only(self):
-        """Parts that are timed and not computed; empty: calls compute the whole program."""
+        """Parts that are timed but not computed; if empty, calls compute the whole program."""
         return self._program.timed_only
 
 
 def run_graph(program, *arrays, machine="trn1.2xlarge", numerics="fp32"):
-    """The results of a program, and the seconds that the device takes: `Graph` for one run. program: StableHLO's text,
-    or the path of a file that `trnsim run` takes."""
+    """Returns the results of a program and the device's time in seconds: `Graph` for a single run. program:
+    StableHLO text, or the path of a file that `trnsim run` accepts."""
     graph = Graph(program, machine=machine, numerics=numerics)
     return graph(*arrays), graph.seconds

@@ -1,5 +1,4 @@
-"""The answers to questions: projections, tables, runs. Numbers are those of the command line's JSON, to the
-last digit."""
+"""Result types: projections, tables, runs. Numbers equal those of the command line's JSON to the last digit."""
 import json
 from html import escape
 
@@ -39,9 +38,9 @@ def _html_bars(title, items, unit="%"):
 
 
 class Table:
-    """Rows with named columns. `table["seconds"]` is a column as a NumPy array (numbers: float64 or int64,
-    missing values NaN; else object), `table[3]` a row as a dict, `table.columns` all columns:
-    `pandas.DataFrame(table.columns)` takes them. Iterates over rows."""
+    """Rows with named columns. `table["seconds"]` is a column as a NumPy array (float64 or int64 for numbers,
+    with NaN for missing values; otherwise object), `table[3]` is a row as a dict, and `table.columns` has all
+    columns, as `pandas.DataFrame(table.columns)` expects them. Iterating gives the rows."""
 
     def __init__(self, rows, names=None):
         self.rows = list(rows)
@@ -77,7 +76,7 @@ class Table:
 
     @property
     def columns(self):
-        """{name: NumPy array}, in their order."""
+        """{name: NumPy array}, in the table's order."""
         return {name: self[name] for name in self.names}
 
     def __repr__(self):
@@ -89,9 +88,9 @@ class Table:
 
 class Answer:
     """A projection in sentences: `time`, `dollars`, `memory`, `bound_by`, `sure` (the range around the time),
-    `interrupted` (empty unless it was asked for), and `changes` that would help most
-    (dicts with `settings`, `text`, `speed_up_percent`, `train_runtime` in s, `dollars`; None: not asked for).
-    str() is all of it."""
+    `interrupted` (empty unless requested), and `changes`: those that would help most, as dicts with `settings`,
+    `text`, `speed_up_percent`, `train_runtime` in s and `dollars`, or None if not requested. str() gives all of
+    it."""
 
     def __init__(self, data):
         self.time, self.dollars = data["time"], data["dollars"]
@@ -108,7 +107,7 @@ class Answer:
 
 
 class Memory(dict):
-    """Bytes of the HBM of the core that needs most, by kind; `total`, `capacity` (bytes)."""
+    """HBM bytes of the fullest core, by kind; also `total` and `capacity` (bytes)."""
 
     def __init__(self, data):
         super().__init__(data["by_kind"])
@@ -120,13 +119,14 @@ class Memory(dict):
 
 
 class Projection:
-    """Time, cost and memory of a job. `answer` says it in sentences, `result` is the JSON of the command line.
+    """Time, cost and memory of a job. `answer` gives them in sentences, `result` is the JSON of the command
+    line.
 
     Every figure of `trnsim list figures` is an attribute: train_samples_per_second, tokens_per_second (1/s);
     train_runtime, step_seconds, device_step_seconds, host_step_seconds, compile_seconds (s); dollars and
-    price_per_hour (US dollars; None: no published price); model_flops_per_step; device_mfu_percent,
-    job_mfu_percent; steps, samples, cores, instances, parameters; and plan, instance_type, numerics, stack,
-    slowest_stage. Earlier names are understood too: seconds, samples_per_second, mfu and job_mfu (of 1),
+    price_per_hour (US dollars; None if no price is published); model_flops_per_step; device_mfu_percent,
+    job_mfu_percent; steps, samples, cores, instances, parameters; also plan, instance_type, numerics, stack,
+    slowest_stage. Earlier names still work: seconds, samples_per_second, mfu and job_mfu (as fractions of 1),
     model_flops (of a step)."""
 
     def __init__(self, data):
@@ -180,8 +180,8 @@ class Projection:
 
 
 class Run:
-    """A run folder: `result` (docs/result_schema.md), `steps` (Table of the training's steps that were kept),
-    and its record by op, layer, engine, ..."""
+    """The folder of a run: `result` (docs/result_schema.md), `steps` (a Table of the training's recorded
+    steps), and the record of the simulated step by op, layer, engine, ..."""
 
     def __init__(self, folder):
         import os
@@ -192,22 +192,22 @@ class Run:
 
     @property
     def metrics(self):
-        """The training's losses, scores and steps; None without one."""
+        """The training's losses, scores and steps; None if nothing was trained."""
         return self.result.get("metrics")
 
     @property
     def answer(self):
-        """Answer of the projected job; None without one."""
+        """The Answer of the projected job; None if nothing was projected."""
         return Answer(self.result["answer"]) if "answer" in self.result else None
 
     def records(self, by="op", stage=-1, limit=0):
-        """Table of the time of a device step in groups: by "op", "part", "source", "layer", "engine", "opcode"
-        (instruction), "phase", "block" or "collective". `stage` of a pipeline, -1: the slowest; `limit` of
-        rows, 0: all. Times are in s, shares in per cent."""
+        """Returns a Table of the time of a device step in groups: by "op", "part", "source", "layer", "engine",
+        "opcode" (instruction), "phase", "block" or "collective". `stage`: of a pipeline, -1: the slowest;
+        `limit`: the number of rows, 0: all. Times are in s, shares in per cent."""
         return self._ask({"instruction": "opcode"}.get(by, by), stage, limit)
 
     def summary(self, stage=-1):
-        """Table of the record's figures, with their units."""
+        """Returns a Table of the record's figures, with their units."""
         return self._ask("", stage, 0)
 
     def _ask(self, by, stage, limit):
@@ -247,7 +247,7 @@ class Generation:
 
     @property
     def total_seconds(self):
-        """Its name until 0.3.0: `generate_runtime`."""
+        """The name of `generate_runtime` until 0.3.0."""
         return self.generate_runtime
 
     def __repr__(self):

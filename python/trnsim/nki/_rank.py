@@ -19,10 +19,11 @@ TOLERANCE = {2: 2e-2, 1: 1e-1}  # of the norm, by the bytes of the first argumen
 
 
 def rank(candidates, inputs=None, *, numbers=True, processes=0, cache=True):
-    """Rows of dicts, the fastest first, refusals last. `candidates`: scripts, folders with scripts, or kernels.
-    `inputs`: a script with inputs(), and perhaps reference(*inputs); or a list of arrays; else each script's own
-    inputs(), or the first call of a kernel in it. The machine and the passes are those of the command. `processes`: how
-    many scripts run at a time, each in a process that it may end; 0: in this one, one after the other."""
+    """Measures kernels and returns their rows as dicts, the fastest first, refused ones last. `candidates`:
+    scripts, folders with scripts, or kernels. `inputs`: a script with inputs(), and perhaps reference(*inputs),
+    or a list of arrays; by default each script's own inputs(), or the first call of a kernel in it. The machine
+    and the passes are those of the command. `processes`: how many scripts run at a time, each in a process of
+    its own; 0: all in this process, one after the other."""
     named = _named(candidates)
     if not named:
         raise Error("rank", "there is no candidate", "name scripts, or folders with scripts")
@@ -40,7 +41,7 @@ def ordered(rows):
 
 
 def tune(kernel, parameters, inputs=None, *, numbers=True, processes=0, cache=True):
-    """As rank, of one kernel under every combination of its keyword arguments. `parameters`: {name: values}."""
+    """Ranks one kernel under every combination of its keyword arguments. `parameters`: {name: values}."""
     _check_scripts([kernel, inputs])
     names = list(parameters)
     tasks = []
