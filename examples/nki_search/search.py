@@ -1,7 +1,7 @@
 """A search over kernels in thirty lines: propose, rank, keep the best, propose its neighbours.
 
-python3 search.py [ROUNDS]. In place of `neighbours` an agent writes new scripts; trnsim.nki.rank takes scripts, folders
-with scripts and kernels alike, and says of each its time, what binds it, whether it is right, and why it is refused."""
+python3 search.py [ROUNDS]. An agent can replace `neighbours` and write new scripts. trnsim.nki.rank accepts scripts,
+folders and kernels; for each it gives the time, what binds it, whether it is right, or why it is refused."""
 import pathlib
 import sys
 

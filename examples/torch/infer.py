@@ -1,5 +1,5 @@
-"""Inference of a picture model of torchvision on Inf2, as the vendor's own measurements run it: traced once, called
-again and again. `trnsim torch --timed --instance_type inf2.xlarge examples/torch/infer.py --model resnet18 --batch 8`"""
+"""Inference with a picture model of torchvision on Inf2, as in the vendor's own measurements: traced once, called
+repeatedly. `trnsim torch --timed --instance_type inf2.xlarge examples/torch/infer.py --model resnet18 --batch 8`"""
 import argparse
 import os
 

@@ -1,4 +1,4 @@
-"""A small decoder whose layers are divided among cores, by neuronx_distributed: it learns to count on. Each copy of it
+"""A small decoder that learns to continue counting; neuronx_distributed divides its layers among cores. Each copy of it
 has its own part of the data, and each core its part of the optimizer."""
 import argparse
 

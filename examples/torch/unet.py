@@ -1,5 +1,5 @@
-"""U-Net (Ronneberger et al., arXiv:1505.04597) with padding, batch norms and transposed convolutions, as the code that is
-used today has it: 31 million parameters, pictures in and a score of each class for each pixel out."""
+"""U-Net (Ronneberger et al., arXiv:1505.04597) with padding, batch norms and transposed convolutions, as in
+today's implementations: 31 million parameters, a picture as input, and a score per class and pixel as output."""
 import torch
 from torch import nn
 

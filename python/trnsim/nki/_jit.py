@@ -265,7 +265,7 @@ _IGNORED = {"kernel_return", "show_compiler_tb", "debug_kernel", "enable_cache",
 
 
 def jit(func=None, *, mode="auto", platform_target=None, **options):
-    """Decorates a kernel: called with NumPy arrays it gives NumPy arrays, computed by the simulated instructions."""
+    """Decorates a kernel: called with NumPy arrays, it returns NumPy arrays computed by the simulated instructions."""
     unknown = next((name for name in options if name not in _IGNORED), None)
     if unknown is not None:
         raise error(f"nki.jit takes no {unknown}", "leave it out")
@@ -347,17 +347,17 @@ def _only_shapes(args):
 
 
 def benchmark(func=None, *, warmup=10, iters=100, **_):
-    """Decorates a kernel: a call times it, `benchmark_result.nc_latency` has the microseconds on a NeuronCore, and
-    `benchmark_result.full_results["latency"]` those with the runtime around it, by percentiles ("50"), as neuron-bench
-    has them."""
+    """Decorates a kernel so that a call times it. `benchmark_result.nc_latency` has the microseconds on a NeuronCore;
+    `benchmark_result.full_results["latency"]` also includes the runtime around the kernel, by percentile ("50"), as
+    neuron-bench does."""
     wrap = functools.partial(_Timed, warmup=warmup, iters=iters)
     return wrap(func) if func is not None else wrap
 
 
 def profile(func=None, *, working_directory=None, save_neff_name="file.neff", save_trace_name="profile.ntff", **_):
-    """The same, and with `working_directory` its files: KERNEL.json, the time by engine and by line, and
-    KERNEL.trace.json, what ran when, for ui.perfetto.dev. The formats of the compiler and of neuron-profile, NEFF and
-    NTFF, are not written: other names for them are refused."""
+    """Like `benchmark`; with `working_directory` it also writes KERNEL.json, the time by engine and by line, and
+    KERNEL.trace.json, a time line for ui.perfetto.dev. NEFF and NTFF, the formats of the compiler and of
+    neuron-profile, are not written; names for them other than the default are refused."""
     for given, usual in ((save_neff_name, "file.neff"), (save_trace_name, "profile.ntff")):
         if given not in (usual, None):
             raise error(f"nki.profile writes no {given}: NEFF and NTFF are formats of the hardware's own tools",
@@ -367,4 +367,4 @@ def profile(func=None, *, working_directory=None, save_neff_name="file.neff", sa
 
 
 def sync_thread(*_, **__):
-    """Programs of a grid run one after the other here."""
+    """Does nothing: the programs of a grid run one after the other here."""
