@@ -364,19 +364,6 @@ TEST_F(Nki, AReportHasEnginesAndLines) {
   EXPECT_THAT(html, testing::Not(HasSubstr("http://")));
 }
 
-// The commands of the tutorial, as the page has them.
-TEST_F(Nki, TheTutorialsCommandsRun) {
-  std::ifstream page{TRNSIM_SOURCE_DIR "/docs/nki_tutorial.md"};
-  int commands = 0;
-  for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with("$ trnsim ")) continue;
-    ++commands;
-    const Ran ran = run(line.substr(9), "cd " TRNSIM_SOURCE_DIR " &&");
-    EXPECT_EQ(ran.code, 0) << line << '\n' << ran.err;
-  }
-  EXPECT_GE(commands, 5);
-}
-
 TEST_F(Nki, CompareRanksTheMatmulLadder) {
   const std::string folder = TRNSIM_SOURCE_DIR "/examples/nki/matmul_";
   const Ran ran = run("nki --compare " + folder + "1_tiles.py " + folder + "4_psum.py --format json");
