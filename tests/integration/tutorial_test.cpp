@@ -1,4 +1,5 @@
-// docs/tutorial.md: its numbers come from the runs that it shows, and its conclusions hold for them.
+// docs/tutorial.md: its numbers come from the runs that it shows, and its conclusions hold for them. README's table of
+// passes is that of its command.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/integration/shell.h"
 
@@ -88,6 +90,37 @@ TEST(TutorialPage, ItsNumbersAndConclusionsAreThoseOfItsRuns) {
   EXPECT_NEAR(seconds("step_seconds"), seconds("host_step_seconds") + seconds("device_step_seconds"), 1e-4);
   EXPECT_GT(seconds("host_step_seconds"), seconds("device_step_seconds"));
   EXPECT_LT(runs.gain("fourth"), 1.02);
+}
+
+/// The cells of a line of a table; two blanks are between them.
+std::vector<std::string> cells_of(const std::string& line) {
+  static const std::regex kGap{"  +"};
+  return {std::sregex_token_iterator{line.begin(), line.end(), kGap, -1}, {}};
+}
+
+/// The table below `title` in `text`: each row by its first cell, as cells by their column.
+std::map<std::string, std::map<std::string, std::string>> table_of(const std::string& text, const std::string& title) {
+  std::istringstream lines{text.substr(text.find(title))};
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> columns = cells_of(line);
+  std::map<std::string, std::map<std::string, std::string>> rows;
+  while (std::getline(lines, line) && !line.empty() && line != "```") {
+    const std::vector<std::string> cells = cells_of(line);
+    for (std::size_t i = 0; i < cells.size(); ++i) rows[cells.front()][columns.at(i)] = cells[i];
+  }
+  return rows;
+}
+
+TEST(ReadmePage, ItsTableOfPassesIsThatOfItsCommand) {
+  const TemporaryFolder folder{"trnsim_passes"};
+  const Ran ran = shell(folder.path(), TRNSIM_BINARY " ablate bert_emotion 2>/dev/null");
+  ASSERT_EQ(ran.code, 0) << ran.output;
+  const auto shown = table_of(base::read_file(kSource / "README.md"), "pass switched"),
+             printed = table_of(ran.output, "pass switched");
+  EXPECT_GE(shown.size(), 7u);
+  for (const auto& [pass, cells] : shown)
+    for (const auto& [column, cell] : cells) EXPECT_EQ(printed.at(pass).at(column), cell) << pass << ": " << column;
 }
 
 }  // namespace
