@@ -10,7 +10,7 @@
 #include "analysis/report/report.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/units.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
@@ -34,17 +34,6 @@ void log_differences(const analysis::Record& before, const analysis::Record& aft
   differs("instance type", before.info.instance_type, after.info.instance_type);
   if (before.info.machine_hash != after.info.machine_hash)
     base::log_info("the runs are of machines with other parameters");
-}
-
-/// Per cent; none: anything goes. Errors: Fault::kUsage.
-std::optional<double> allowed(const std::string& limit) {
-  if (limit.empty()) return {};
-  const double most = base::parse_as(limit, base::Dimension::kRatio, "--fail_above") * 100;
-  if (most < 0) throw Error{Fault::kUsage, "--fail_above", "is negative", "give the slowdown allowed, as in 5%"};
-  if (most >= 100 && limit.find('%') == std::string::npos)
-    throw Error{Fault::kUsage, "--fail_above", fmt::format("{} is a ratio, {:g} %", limit, most),
-                fmt::format("write {}%, or {:g}% if that is meant", limit, most)};
-  return most;
 }
 
 void fail_above(const analysis::Difference& total, std::optional<double> most) {
@@ -88,7 +77,7 @@ void compare_trainings(const CompareOptions& options, base::Format format, std::
 
 void compare(const CompareOptions& options) {
   const base::Format format = base::parse_format(options.format);
-  const std::optional<double> most = allowed(options.fail_above);
+  const std::optional<double> most = percent_allowed(options.fail_above);
   if (is_profile(options.after)) return compare_profile(options, format, most);
   if (trained_alone(options.before) || trained_alone(options.after)) return compare_trainings(options, format, most);
   const analysis::Record before = analysis::read_record(options.before);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,9 @@ std::string flags_of(std::string_view names);
 /// "use a smaller `max_length`" as "use a smaller --max_length"; other words, such as `trnsim run`, stay as they
 /// is, in quotes of its own.
 std::string flags_in(std::string_view text);
+
+/// The per cent of a `--fail_above`, as in 5% or 0.05; none for an empty text: anything goes. Errors: Fault::kUsage for
+/// a number that is below 0, or at least 1 without a per cent sign.
+std::optional<double> percent_allowed(const std::string& limit);
 
 }  // namespace cli

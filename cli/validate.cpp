@@ -6,7 +6,6 @@
 
 #include "analysis/neuron_tools/neuron_profile.h"
 #include "base/error.h"
-#include "base/numbers.h"
 #include "base/progress.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -33,13 +32,12 @@ struct ValidateOptions {
 };
 
 void fail_above(const validation::ValidationReport& report, const std::string& limit) {
-  if (limit.empty()) return;
-  const double most = base::parse_real("--fail_above", limit);
+  const std::optional<double> most = percent_allowed(limit);
   const validation::KindSummary& all = report.summaries.back();
-  if (all.predicted > 0 && all.mean <= most) return;
+  if (!most || (all.predicted > 0 && all.mean <= *most)) return;
   throw Error{Fault::kCheck, "trnsim validate",
               fmt::format("mean absolute error {:.3g} % of {}, allowed {:g} %", all.mean,
-                          base::counted(all.predicted, "predicted row"), most),
+                          base::counted(all.predicted, "predicted row"), *most),
               "see which rows are off in the table above"};
 }
 
@@ -98,7 +96,7 @@ void add_validate(CLI::App& app) {
                  "folder of a run: its figures beside those of profiles, of neuron-profile view --output-format json");
   app.add_option("--only", options->only, "ids of the rows to predict, with commas");
   app.add_option("--fail_above,--fail-above", options->fail_above,
-                 "exit 1 when the mean absolute error is above this many per cent");
+                 "exit 1 when the mean absolute error is larger, as in 15%");
   app.add_flag("--sensitivity", options->sensitivity,
                "what decides each row: +10 % of each fitted constant, and the share of each mechanism");
   add_settings(app, "validate", options->common);

@@ -275,8 +275,10 @@ TEST(Validate, SensitivityShowsTheCompositionOfARow) {
 
 TEST(Validate, AboveTheLimitTheExitCodeIsOneAndTheTableIsThere) {
   const std::string rows = "validate " + kTables + "micro.csv --only launch_replay --fail-above ";
-  EXPECT_EQ(run(rows + "5").code, 0);
-  const Ran ran = run(rows + "0.000001");
+  EXPECT_EQ(run(rows + "5%").code, 0);
+  EXPECT_EQ(run(rows + "0.05").code, 0);
+  EXPECT_THAT(run(rows + "5").err, HasSubstr("write 5%"));  // 500 % would let all pass
+  const Ran ran = run(rows + "0.000001%");
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.out, HasSubstr("launch_replay"));
   EXPECT_THAT(ran.err, HasSubstr("mean absolute error"));

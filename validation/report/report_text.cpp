@@ -206,8 +206,8 @@ std::string answer_of(const ValidationReport& report) {
   std::string text = fmt::format(
       "**Expect time and cost of a training job to be {:.0f} % off on average and {:.0f} % at the worst, an encoder's "
       "inference {:.0f} %, a generated token {:.0f} % and the first one {:.0f} %, single kernels, matmuls and "
-      "collectives {:.0f} %. Two chips and repeated runs differ by 2.4 % and two releases of the same software by 10 "
-      "to 30 %, so no prediction can be better than the first, and a new release may change a time by the second",
+      "collectives {:.0f} %. A job's time differs by 2.4 % between two chips or two runs, so that no prediction of a "
+      "job can be trusted to less, and by 10 to 30 % between two releases of the same software",
       training.mean, training.worst, inference.mean, next.mean, first.mean, micro.mean);
   if (untold.rows > 0) text += fmt::format("; a job whose sizes are not published may be {:.0f} % off", untold.worst);
   return text + ".**\n\n";
