@@ -63,7 +63,7 @@ bool CsvReader::next(CsvRecord& record) {
     line += '\n';
     if (!feed(options_.backslash_escapes ? doubled_quotes(line) : line)) {
       start();
-      record.problem = "has a quote inside an unquoted field, or text behind a closing quote";
+      record.problem = "has a quote inside an unquoted field, or text after a closing quote";
       return true;
     }
     if (!done_) continue;
@@ -72,7 +72,7 @@ bool CsvReader::next(CsvRecord& record) {
   }
   if (!inside) return false;
   start();
-  record.problem = "opens a quote that never closes: every row behind it is lost";
+  record.problem = "opens a quote that is never closed: all later rows are lost";
   record.open = true;
   return true;
 }
@@ -86,7 +86,7 @@ CsvTable parse_csv(std::string_view text, std::string name) {
   for (CsvRecord record; reader.next(record);) {
     if (!record.problem.empty())
       throw Error{Fault::kData, table.where(record), record.problem,
-                  "double every quote inside a quoted cell and close the last one"};
+                  "double every quote inside a quoted cell, and close the cell"};
     if (table.header.empty()) {
       table.header = std::move(record.cells);
       continue;

@@ -214,7 +214,7 @@ void AtomicFile::write_at(std::size_t at, std::string_view text) {
 void AtomicFile::commit() {
   ensure(fd_ >= 0, path_.string(), "committed twice");
   if (synced(fd_) != 0) fail("be written to the disk");
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("be put in place");
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("be moved into place");
   close(std::exchange(fd_, -1));
   // Without this the rename itself may be lost in a crash; some file systems refuse it, and then nothing is lost but
   // that.
@@ -284,9 +284,9 @@ void ReplacedFolder::commit() {
   // Without an old one, or on file systems that exchange nothing, the new one is moved; there the old one is away for a
   // moment, but never half of it.
   if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, place_.c_str(), RENAME_EXCHANGE) != 0) {
-    if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) cannot("be put in place", place_, errno);
+    if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) cannot("be moved into place", place_, errno);
     clear(place_);
-    if (rename(path_.c_str(), place_.c_str()) != 0) cannot("be put in place", place_, errno);
+    if (rename(path_.c_str(), place_.c_str()) != 0) cannot("be moved into place", place_, errno);
   }
   sync_folder(folder_of(place_));
   clear(path_);

@@ -42,7 +42,7 @@ std::int64_t parse_count(std::string_view flag, std::string_view text) {
     throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is too large", text), "give at most 9e15"};
   if (!value || count != std::floor(count)) {
     throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is not an integer", text),
-                      "give digits, if need be with k, m, g (1000s) or K, M, G (1024s)"};
+                      "give digits, with k, m, g (1000s) or K, M, G (1024s) after them if need be"};
   }
   return static_cast<std::int64_t>(count);
 }

@@ -83,8 +83,8 @@ Parameters resolve(std::string_view text, std::string_view name, const std::file
   ParsedToml toml = parse_param_toml(text, name);
   if (toml.inherits.empty()) return std::move(toml.parameters);
   if (depth == kMaxInheritance) {
-    throw Error{Fault::kUsage, toml.inherits_where, "inherits in a circle, or too deep",
-                "inherit from a file that ends"};
+    throw Error{Fault::kUsage, toml.inherits_where, "inherits from itself, or through too many files",
+                "shorten the chain of inherited files"};
   }
   const std::filesystem::path path = inherited_path(toml, folder);
   Parameters parameters = resolve(read_file(path), path.string(), path.parent_path(), depth + 1);
@@ -150,7 +150,7 @@ Parameter& ParamFile::find(std::string_view key) {
   const auto near = closest(key, unread);
   throw Error{Fault::kUsage, near ? parameters_.find(*near)->second.where : name_,
               fmt::format("key \"{}\" is missing", key),
-              near ? fmt::format("rename \"{}\" if that is meant", *near) : fmt::format("add \"{}\"", key)};
+              near ? fmt::format("rename \"{}\" if it is a misspelling", *near) : fmt::format("add \"{}\"", key)};
 }
 
 Parameter& ParamFile::find_number(std::string_view key) {

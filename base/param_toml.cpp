@@ -71,7 +71,7 @@ class Flattener {
   void entry(const std::string& key, const toml::table& table) {
     for (const auto& [field, node] : table) {
       if (std::ranges::find(kFields, field.str()) != kFields.end()) continue;
-      fail(node, fmt::format("\"{}\" of \"{}\" is not a field", field.str(), key), suggest_fix(field.str(), kFields));
+      fail(node, fmt::format("\"{}\" is not a field of \"{}\"", field.str(), key), suggest_fix(field.str(), kFields));
     }
     for (const char* required : {"value", "source"}) {
       if (table.contains(required)) continue;
@@ -118,7 +118,7 @@ class Flattener {
     if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
     if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-    fail(node, fmt::format("\"{}\" is neither text, number nor flag", key), "write it in quotes");
+    fail(node, fmt::format("\"{}\" is not text, a number, true or false", key), "write it in quotes");
   }
 
   std::string text_of(const std::string& key, const toml::node& node) const {
@@ -188,13 +188,13 @@ bool is_toml(std::string_view text) {
 
 toml::table parsed(std::string_view toml, std::string_view name) {
   if (!has_short_keys(toml))
-    throw Error{Fault::kUsage, name, "has a key of more than 100 parts", "give a file that matches its name"};
+    throw Error{Fault::kUsage, name, "has a key of more than 100 parts", "check that its content matches its name"};
   try {
     return toml::parse(toml, name);
   } catch (const toml::parse_error& error) {
     if (is_toml(toml)) throw std::bad_alloc{};  // its streams take an end of memory for a mistake in a number
     throw Error{Fault::kUsage, fmt::format("{}:{}", name, error.source().begin.line), error.description(),
-                "mend the TOML there"};
+                "correct the TOML there"};
   }
 }
 

@@ -30,7 +30,7 @@ Pattern::Pattern(std::string_view expression, std::string_view where)
       pcre2_compile_8(units(expression_), expression_.size(), PCRE2_UTF | PCRE2_UCP, &error, &at, nullptr);
   if (code == nullptr)
     throw Error{Fault::kData, where_, fmt::format("byte {}: {}", at, message_of(error)),
-                "write it as PCRE2 reads it (man pcre2pattern)"};
+                "use the syntax of PCRE2 (man pcre2pattern)"};
   code_ = {code, [](pcre2_code_8* c) { pcre2_code_free_8(c); }};
   pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE);  // where there is no such compiler, matching is slower and the same
 }

@@ -58,7 +58,7 @@ std::string packed(const Error& error) {
 }
 
 void unpack(std::string_view message, ProcessPool::Answer& answer) {
-  ArchiveReader archive{message, {Fault::kInternal, "child process", "its answer is cut short", "please report this"}};
+  ArchiveReader archive{message, {Fault::kInternal, "child process", "its answer is incomplete", "please report this"}};
   bool failed = false;
   archive(failed);
   if (!failed) return archive(answer.bytes);

@@ -77,7 +77,7 @@ void require_shallow_json(std::string_view json, std::string_view where) {
   if (is_shallow_json(json)) return;
   throw Error{Fault::kData, where,
               json.find('\0') == std::string_view::npos ? "is JSON with more than 200 levels" : "has a zero byte",
-              "give a file that matches its name"};
+              "check that its content matches its name"};
 }
 
 void throw_when_bad(std::ios& stream) { stream.exceptions(stream.exceptions() | std::ios::badbit); }

@@ -176,7 +176,7 @@ Parsed parse(std::string_view whole) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   value *= minus ? -scale->factor : scale->factor;
   if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value)) {
-    return {std::nullopt, fmt::format("\"{}\" is out of the range of numbers", whole)};
+    return {std::nullopt, fmt::format("\"{}\" is too large or too small", whole)};
   }
   return {Quantity{value, scale->dimension}, {}};
 }

@@ -50,7 +50,7 @@ void ablate(const AblateOptions& options) {
   const bool is_graph = trnsim::is_graph_file(options.workload);
   const workloads::Workload workload = trnsim::workload_of(options.workload);
   if (is_graph && !options.only.empty() && options.only != "time")
-    throw base::Error{base::Fault::kUsage, "--only", "a program has no batch and no training of its own",
+    throw base::Error{base::Fault::kUsage, "--only", "a program has no batch and is not trained",
                       "leave it out, or give `time`"};
   const trnsim::Job job = projected_job(workload, options.settings);
   std::vector<PassColumn> more;
@@ -101,7 +101,7 @@ void add_ablate(CLI::App& app) {
   auto options = std::make_shared<AblateOptions>();
   app.add_option("WORKLOAD", options->workload, "name of a workload, a workload file, or a program (.hlo, .mlir, .pb)")
       ->required();
-  app.add_option("--only", options->only, "time and memory are always there; of the rest only this; default: all")
+  app.add_option("--only", options->only, "figures to compute beside time and memory; default: all")
       ->type_name("time|batch|numbers");
   add_settings(app, "ablate", options->settings);
   app.final_callback([options, &app] {

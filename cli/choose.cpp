@@ -113,7 +113,8 @@ void print_reasons(const std::vector<Choice>& choices, const Choice& cheapest, c
   const auto why = [&](const char* name, const Choice& best, const Choice* next) {
     std::string out = fmt::format("why {}: a step takes {}, bound by {}", name,
                                   base::readable(best.step_seconds, base::Dimension::kTime), best.binds);
-    if (next) out += fmt::format("; the next instance type, {}, at best {}", next->job.machine.name, price_of(*next));
+    if (next)
+      out += fmt::format("; the next instance type, {}, needs at best {}", next->job.machine.name, price_of(*next));
     print(paragraph(out));
   };
   why("the cheapest", cheapest, next_type(choices, cheapest, cheaper));
@@ -162,8 +163,8 @@ void require_requests(const ChooseOptions& options) {
                      : options.under > 0                                 ? "--under"
                                                                          : nullptr;
   if (flag)
-    throw Error{Fault::kUsage, flag, "is of a training, and --task inference is requests to a trained model",
-                "leave it out; --batch_size and --within are of requests"};
+    throw Error{Fault::kUsage, flag, "applies to training, and --task inference sends requests to a trained model",
+                "leave it out; requests take --batch_size and --within"};
 }
 
 void choose_serving(const ChooseOptions& options, const std::string& model, const trnsim::Settings& settings) {
@@ -185,7 +186,7 @@ trnsim::Settings requests_of(const trnsim::JobSource& source, const trnsim::Job&
                                     {"prompt_length", std::to_string(job.generation->prompt_tokens)},
                                     {"max_new_tokens", std::to_string(job.generation->new_tokens)},
                                     {"stack", job.stack}}) {
-    set_option(out, trnsim::find_setting(name, "a workload's setting"), value);
+    set_option(out, trnsim::find_setting(name, "setting of a workload"), value);
     out.given.insert(name);
   }
   return out;
@@ -214,8 +215,7 @@ void choose(const ChooseOptions& options) {
     else  // its commands are those of the cheapest with other flags, which the tables have
       print(paragraph(fmt::format("fastest: {} on {}", price_of(choices[*fastest]), place_of(choices[*fastest]))));
     print_reasons(choices, choices[*cheapest], choices[*fastest]);
-    if (!options.tables.wanted())
-      return print_next("the command behind 'see', or --tables for all that nothing beats in both");
+    if (!options.tables.wanted()) return print_next("the command after 'see', or --tables for the whole Pareto front");
     print("\n");
   }
   print(choice_table(choices, front_of(choices), people).render(form, columns()));
@@ -230,13 +230,14 @@ void add_choose(CLI::App& app) {
   auto options = std::make_shared<ChooseOptions>();
   app.add_option("NAME", options->name, "a model (a name, or a Hugging Face folder), or a workload")->required();
   app.add_option("--samples,--sequences", options->samples,
-                 "of the whole job, for a model; with --task inference requests")
+                 "training samples of the whole job, for a model; with --task inference, requests")
       ->check(CLI::PositiveNumber);
-  app.add_option(
-      "--within", options->within,
-      "the cheapest may take this long, as in 8h or 0:30:00; with --task inference an answer may, as in \"20 ms\"");
-  app.add_option("--under", options->under, "the fastest may cost so many dollars")->check(CLI::PositiveNumber);
-  app.add_option("--instance_types", options->space.instance_types, "to try, with commas [all with a price]")
+  app.add_option("--within", options->within,
+                 "longest time for the cheapest choice, as in 8h or 0:30:00; with --task inference for an answer, as "
+                 "in \"20 ms\"");
+  app.add_option("--under", options->under, "most dollars for the fastest choice")->check(CLI::PositiveNumber);
+  app.add_option("--instance_types", options->space.instance_types,
+                 "instance types to try, with commas [all with a price]")
       ->delimiter(',');
   app.add_option("--instances", options->space.nnodes, "numbers of instances to try, with commas")
       ->delimiter(',')

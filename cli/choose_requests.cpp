@@ -120,12 +120,11 @@ void choose_requests(const RequestsToPlace& asked) {
     const Served &cheapest = all[front.front()], &soonest = all[front.back()];
     print(line_of(asked, "cheapest", cheapest) + line_of(asked, "soonest", soonest) +
           reasons_of(all, cheapest, soonest, within));
-    if (!asked.tables.wanted())
-      return print_next("the command behind 'see', or --tables for all that nothing beats in both");
+    if (!asked.tables.wanted()) return print_next("the command after 'see', or --tables for the whole Pareto front");
     print("\n");
   }
   print(table_of(all, front).render(form, columns()));
-  base::log_info("{} on as many instances, cores and batches; {} fit", base::counted(all.size(), "choice"),
+  base::log_info("{} of instance, cores and batch were timed, {} fit", base::counted(all.size(), "choice"),
                  std::ranges::count_if(all, &Served::fits));
 }
 

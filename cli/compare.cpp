@@ -28,12 +28,12 @@ struct CompareOptions {
 /// Two runs of other machines or workloads may be compared, but not without notice.
 void log_differences(const analysis::Record& before, const analysis::Record& after) {
   const auto differs = [](std::string_view what, const std::string& a, const std::string& b) {
-    if (a != b) base::log_info("the runs have another {}: {} and {}", what, a, b);
+    if (a != b) base::log_info("the runs differ in {}: {} and {}", what, a, b);
   };
   differs("workload", before.info.workload, after.info.workload);
   differs("instance type", before.info.instance_type, after.info.instance_type);
   if (before.info.machine_hash != after.info.machine_hash)
-    base::log_info("the runs are of machines with other parameters");
+    base::log_info("the runs are of machines with different parameters");
 }
 
 void fail_above(const analysis::Difference& total, std::optional<double> most) {
@@ -68,7 +68,7 @@ bool trained_alone(const std::filesystem::path& folder) {
 /// Scores and losses; of runs of which one has no simulated step.
 void compare_trainings(const CompareOptions& options, base::Format format, std::optional<double> most) {
   if (most)
-    throw Error{Fault::kUsage, "--fail_above", "a step of each run is compared, and one of them simulated none",
+    throw Error{Fault::kUsage, "--fail_above", "compares a device step of each run, and one run simulated none",
                 "leave it out, or run both without --mode numeric"};
   const analysis::ReportRun before = analysis::load_report_run(options.before, {}, 0),
                             after = analysis::load_report_run(options.after, {}, 0);
@@ -99,7 +99,8 @@ void add_compare(CLI::App& app) {
       ->required();
   app.add_option("--fail_above,--fail-above", options->fail_above,
                  "exit 1 when the device's step got slower by more, as in 5%");
-  app.add_option("--ops", options->ops, "ops shown at most, the largest changes first; 0: all")->capture_default_str();
+  app.add_option("--ops", options->ops, "number of ops to show, the largest changes first; 0: all")
+      ->capture_default_str();
   app.add_option("--format", options->format, "form of the table")
       ->type_name("table|json|csv|md")
       ->capture_default_str();

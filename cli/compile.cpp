@@ -95,11 +95,11 @@ void add_compile(CLI::App& app) {
                  "name of a workload, or a workload file; or a program: .hlo, .pb, .mlir")
       ->required();
   app.add_option("--emit", options->emit,
-                 "what to print: the program, the graph, as HLO text or proto too, the memory plan")
+                 "what to print: the program, the graph (also as HLO text or proto) or the memory plan")
       ->type_name("asm|graph|hlo|hlo-proto|memory");
   app.add_option("--output", options->output, "file for the output of --emit; default: stdout");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0")->capture_default_str();
-  app.add_flag("--explain", options->explain, "what each pass changed, the time and the bytes that it saved");
+  app.add_flag("--explain", options->explain, "print what each pass changed, and the time and the bytes that it saved");
   add_settings(app, "compile", options->settings);
   app.final_callback([options, &app] {
     finish_settings(app, "compile", options->settings);

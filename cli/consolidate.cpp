@@ -31,10 +31,9 @@ void add_consolidate(CLI::App& app) {
   auto options = std::make_shared<ConsolidateOptions>();
   app.add_option("SHARDS", options->shards, "folder of a sharded checkpoint: shards.json and its files")->required();
   app.add_option("DIR", options->output, "folder for config.json and model.safetensors")->required();
-  app.add_flag("--overwrite_output_dir", options->overwrite, "write into a folder that has files already");
-  app.add_flag(
-      "--merge", options->merge,
-      "add the adapters of LoRA to their base: of a sharded checkpoint, or of a folder with adapter_config.json");
+  app.add_flag("--overwrite_output_dir", options->overwrite, "write into a folder that is not empty");
+  app.add_flag("--merge", options->merge,
+               "add LoRA adapters to their base; for a sharded checkpoint, or a folder with adapter_config.json");
   app.final_callback([options] { consolidate(*options); });
 }
 

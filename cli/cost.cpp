@@ -60,7 +60,7 @@ std::int64_t searched_batch(const trnsim::BuyersJob& buyers) {
     throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder or a workload"};
   const trnsim::Job job = buyers.job_of(buyers.settings);
   const std::int64_t batch = largest_batch(job);
-  base::log_info("largest batch that fits into a core: {}; the job has {}", batch, job.step.plan.micro_batch);
+  base::log_info("largest batch that fits on a core: {}; the job has {}", batch, job.step.plan.micro_batch);
   return batch;
 }
 
@@ -88,7 +88,7 @@ void note_left_out(const std::vector<std::string>& sentences, bool brief) {
 trnsim::BuyersJob job_of(const CostOptions& options) {
   const bool given = !options.runtime.empty();
   if (given == !options.name.empty()) {
-    throw Error{Fault::kUsage, "trnsim cost", given ? "has a run and --runtime" : "has no job to price",
+    throw Error{Fault::kUsage, "trnsim cost", given ? "has both a job and --runtime" : "has no job to price",
                 "give a run folder, a workload or a model, or --runtime and --instance_type"};
   }
   trnsim::BuyersJob out;
@@ -167,7 +167,7 @@ void cost(const CostOptions& options) {
   const bool with_gpus = format != base::Format::kTable || options.largest_batch || options.tables.wanted();
   if (job.price.flops > 0 && with_gpus)
     base::log_info(
-        "roofline: the steps alone, at {:g} % of the GPUs' peaks or as fast as a host dispatches, no start, "
+        "roofline: only the steps, at {:g} % of the GPUs' peaks or as fast as the host dispatches; no start, "
         "evaluation or communication",
         efficiency * 100);
   else if (!(job.price.flops > 0))
@@ -183,17 +183,18 @@ void add_cost(CLI::App& app) {
   app.add_option("--instances", options->instances,
                  "numbers of instances to price, with commas; with --runtime the first is the job's own")
       ->delimiter(',');
-  app.add_option("--epochs", options->epochs, "passes over the data: adds the dollars of one")
+  app.add_option("--epochs", options->epochs, "passes over the data; adds the dollars of one pass")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--samples,--sequences", options->samples,
-                 "samples of the whole job; a model has no amount of its own")
+  app.add_option("--samples,--sequences", options->samples, "samples of the whole job; needed where a model is named")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--tokens", options->tokens, "tokens of the whole job: adds the dollars of a million")
+  app.add_option("--tokens", options->tokens, "tokens of the whole job; adds the dollars of a million tokens")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--flops", options->flops, "model FLOPs of the job, as in \"1.2 EFLOP\"");
-  app.add_option("--hbm_bytes", options->hbm_bytes, "bytes moved at device memory in the job, as in \"3 PB\"");
-  app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
-  app.add_flag("--largest_batch", options->largest_batch, "also search the largest batch that fits into a core");
+  app.add_option("--hbm_bytes", options->hbm_bytes,
+                 "bytes that the job reads from and writes to device memory, as in \"3 PB\"");
+  app.add_option("--efficiency", options->efficiency, "share of the peaks that roofline estimates assume")
+      ->capture_default_str();
+  app.add_flag("--largest_batch", options->largest_batch, "also search for the largest batch that fits on a core");
   app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
   add_tables_flag(app, options->tables.asked);
   add_settings(app, "cost", options->settings);

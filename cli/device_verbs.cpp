@@ -96,9 +96,10 @@ void add_ls(CLI::App& app) {
   auto options = std::make_shared<LsOptions>();
   app.add_option("MACHINE", options->machine, "machine or file (trnsim list machines), or the folder of a run")
       ->capture_default_str();
-  app.add_flag("-a,--show-all-procs", options->all, "all processes: those of the run, which has the devices alone");
-  app.add_flag("-w,--wide", options->wide, "whole command lines");
-  app.add_flag("-t,--topology", options->topology, "how the devices are linked");
+  app.add_flag("-a,--show-all-procs", options->all,
+               "show all processes: only those of the run, as no other uses the devices");
+  app.add_flag("-w,--wide", options->wide, "print whole command lines");
+  app.add_flag("-t,--topology", options->topology, "print how the devices are linked");
   app.add_flag("-j,--json-output", options->json, "as JSON");
   app.final_callback([options] { ls(*options); });
 }
@@ -118,10 +119,10 @@ void add_top(CLI::App& app) {
   auto options = std::make_shared<TopOptions>();
   app.add_option("RUN", options->run, "folder of a run")->required();
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
-  app.add_option("--seconds", options->seconds, "wall time in which the step is replayed")
+  app.add_option("--seconds", options->seconds, "wall time that the replay of the step takes")
       ->check(CLI::Range(0.1, 86'400.0))
       ->capture_default_str();
-  app.add_flag("--once", options->once, "one frame for the whole step; the same when stdout is not a terminal");
+  app.add_flag("--once", options->once, "print one frame for the whole step; always so when stdout is not a terminal");
   app.final_callback([options] { top(*options); });
 }
 

@@ -39,14 +39,16 @@ void require_training(const EstimateOptions& options) {
                      : given("max_new_tokens")          ? "--max_new_tokens"
                                                         : nullptr;
   if (flag)
-    throw base::Error{base::Fault::kUsage, flag, "is of requests, and without --task inference the model is trained",
+    throw base::Error{base::Fault::kUsage, flag,
+                      "applies to requests, and without --task inference the model is trained",
                       "add --task inference, or use --per_device_train_batch_size"};
 }
 
 void estimate(const EstimateOptions& options) {
   if (options.settings.data.task == trnsim::kInference) {
     if (options.sequences > 0)
-      throw base::Error{base::Fault::kUsage, "--sequences", "is of a training, and the answers are those of any number",
+      throw base::Error{base::Fault::kUsage, "--sequences",
+                        "applies to training; with --task inference no number of requests is needed",
                         "leave it out, or use trnsim cost with --samples"};
     return estimate_requests(options.model, options.settings, options.requests);
   }

@@ -53,10 +53,11 @@ base::Table figures_of(const Generated& g) {
     const GenerationStep& step = t.tokens.back();
     for (const analysis::TimeItem& part : step.parts)
       if (part.seconds > 0) time("last_token_" + part.name, part.seconds, "part of the last token's time");
-    time("last_token_collectives", hw::seconds(step.stage.device().collective_exposed), "of the device's");
+    time("last_token_collectives", hw::seconds(step.stage.device().collective_exposed),
+         "part of its time on the device");
     const auto read = static_cast<double>(step.stage.device().dma.read_bytes);
     const double rate = read / hw::seconds(step.stage.device().total);
-    row("last_token_read", read, base::readable(read, base::Dimension::kBytes), "read from HBM of a core");
+    row("last_token_read", read, base::readable(read, base::Dimension::kBytes), "bytes read from the HBM of a core");
     row("last_token_mbu", 100 * rate / step.stage.device().peaks.hbm_bandwidth,
         fmt::format("{:.1f}", 100 * rate / step.stage.device().peaks.hbm_bandwidth), "% of HBM's bandwidth");
   }
@@ -79,7 +80,7 @@ GenerateObserver observer_of(const std::string& model) {
     for (std::size_t b = 0; b < g.texts.size() && g.texts.size() > 1; ++b)
       print(fmt::format("[{}] {}\n", b + 1, g.texts[b].text));
     if (g.texts.size() == 1) print("\n");
-    if (g.texts.empty()) print("time alone: no weights are computed with\n");
+    if (g.texts.empty()) print("time only: nothing is computed with weights\n");
     print(fmt::format("\n{}: {} of {} of {}, {}, {} x ({} + {})\n\n", model, g.job.step.plan.tensor,
                       base::counted(g.job.machine.core_count(), "core"), g.job.machine.name,
                       g.job.step.plan.numerics.name, g.job.step.plan.micro_batch, g.job.generation->prompt_tokens,
@@ -112,7 +113,7 @@ void add_generate(CLI::App& app) {
   auto options = std::make_shared<GenerateOptions>();
   app.add_option(
          "MODEL", options->model,
-         "a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name (llama2-7b): time alone")
+         "a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name (llama2-7b) for time only")
       ->required();
   add_tables_flag(app, options->tables.asked);
   add_settings(app, "generate", options->settings);

@@ -35,7 +35,7 @@ void run_numbers(const std::string& file, const std::string& npz, const trnsim::
   const auto off = std::ranges::count_if(errors, [](const trnsim::OutputError& one) { return !one.within; });
   if (off > 0)
     throw base::Error{base::Fault::kCheck, file, fmt::format("{} of {} results are off", off, errors.size()),
-                      "look at the largest; bf16 is rounded after each operation by the reference alone"};
+                      "look at the largest difference; only the reference rounds bf16 after each operation"};
 }
 
 void run_cache(const std::string& folder, const trnsim::Settings& settings) {

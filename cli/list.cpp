@@ -35,11 +35,12 @@ void add_list(CLI::App& app) {
       ->type_name("stablehlo|aten");
   app.final_callback([what, format, frontend] {
     if (what->empty())
-      throw base::Error{base::Fault::kUsage, "trnsim list", "nothing to list is named", "choose one of " + choices()};
+      throw base::Error{base::Fault::kUsage, "trnsim list", "does not say what to list", "choose one of " + choices()};
     trnsim::require_choice("trnsim list", *what, choices());
     const base::Format form = base::parse_format(*format);
     if (!frontend->empty() && *what != "ops" && *what != "frontend")
-      throw base::Error{base::Fault::kUsage, "--frontend", "is for the listing of operators", "list ops with it"};
+      throw base::Error{base::Fault::kUsage, "--frontend", "applies only to the list of operators",
+                        "use it with: trnsim list ops"};
     if (!frontend->empty()) trnsim::require_choice("--frontend", *frontend, "stablehlo|aten");
     if (*frontend == "aten") exec_python("trnsim.torch._list", "trnsim list ops", {"--format", *format});
     const std::string_view wanted = frontend->empty() ? std::string_view{*what} : "frontend";

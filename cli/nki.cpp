@@ -49,23 +49,25 @@ void add_nki(CLI::App& app) {
   app.add_option("--report")
       ->type_name("FILE")
       ->description("write an HTML page of those kernels: engines, lines, roofline");
-  app.add_flag("--list")->description("what of NKI is there, what is not and why");
-  app.add_flag("--as_written")->description("the kernel's own order: nothing is moved or reused");
+  app.add_flag("--list")->description("list the parts of NKI that are supported, and why others are not");
+  app.add_flag("--as_written")->description("keep the kernel's own order: move and reuse nothing");
   app.add_option("--passes")
       ->type_name("SWITCHES")
       ->description("passes of the compiler: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,-transpose");
   app.add_flag("--no_numbers")->description("do not compute results: only time");
   app.add_option("--check")
       ->type_name("SCRIPT")
-      ->description("which dialects scripts satisfy, which line breaks which")
+      ->description("print which dialects each script satisfies, and the line that breaks the others")
       ->expected(1, -1);
   app.add_option("--rank")
       ->type_name("SCRIPT")
-      ->description("time, binding engine, rightness of scripts and folders")
+      ->description("rank scripts and folders: time, binding engine, correctness of results")
       ->expected(1, -1);
-  app.add_option("--processes")->type_name("N")->description("with --rank, tune: candidates at a time");
-  app.add_flag("--no_cache")->description("with --rank, tune: ask again");
-  app.add_option("--param")->type_name("NAME=VALUES")->description("with tune: NAME=VALUES of a keyword argument");
+  app.add_option("--processes")->type_name("N")->description("with --rank, tune: candidates to run at the same time");
+  app.add_flag("--no_cache")->description("with --rank, tune: measure again, without the cache");
+  app.add_option("--param")
+      ->type_name("NAME=VALUES")
+      ->description("with tune: a keyword argument and its values, NAME=VALUES");
   app.add_option("--compare")
       ->type_name("SCRIPT")
       ->description("time the kernels of several scripts and rank them")
@@ -76,7 +78,7 @@ void add_nki(CLI::App& app) {
       ->type_name("INPUTS")
       ->description("a script with inputs(); with --compare also shapes, \"128x512:fp32,512x64:bf16\"");
   app.add_option("--instance_type")->type_name("NAME")->description("the machine");
-  app.add_option("--set")->type_name("KEY=VALUE")->description("another number of the machine");
+  app.add_option("--set")->type_name("KEY=VALUE")->description("another value of a machine parameter");
   app.add_option("--format")->type_name("text|json")->description("text or json");
 }
 
@@ -86,20 +88,20 @@ void add_torch(CLI::App& app) {
       "processes that spawn() starts, a core each (NEURON_RT_NUM_CORES, else 2)");
   app.add_option("--nproc_per_node")
       ->type_name("N")
-      ->description("start the script itself so many times, a core each, with torchrun's environment");
+      ->description("start the script itself this many times, a core each, with torchrun's environment");
   app.add_option("--output_dir")
       ->type_name("FOLDER")
-      ->description("of the results (default runs/, the script's name and the time)");
-  app.add_option("--steps")->type_name("N")->description("print what so many of its steps cost, too");
+      ->description("folder of the results (default runs/, the script's name and the time)");
+  app.add_option("--steps")->type_name("N")->description("also print the time and price of this many steps");
   app.add_option("--instance_type")
       ->type_name("NAME")
       ->description("the machine (default: the smallest trn1 with the cores)");
-  app.add_option("--set")->type_name("KEY=VALUE")->description("another number of the machine");
-  app.add_flag("--timed")->description("time alone: no value is computed, and a script that reads one is told where");
-  app.add_flag("--numeric")->description("values alone: no time is asked for");
-  app.add_flag("--cuda")->description("the script's \"cuda\" is the simulated device, and is available");
+  app.add_option("--set")->type_name("KEY=VALUE")->description("another value of a machine parameter");
+  app.add_flag("--timed")->description("time only: no value is computed; a script that reads one stops at that line");
+  app.add_flag("--numeric")->description("values only: no time is computed");
+  app.add_flag("--cuda")->description("let the script's \"cuda\" be the simulated device, and available");
   app.add_flag("--default_device")
-      ->description("tensors that name no device are on the simulated one: for scripts that know of none");
+      ->description("put tensors without a device on the simulated one: for scripts that name no device");
 }
 
 }  // namespace cli

@@ -94,7 +94,8 @@ void require_no_settings(const CLI::App& app, const NumericsOptions& options) {
   for (const std::string& given : options.settings.given)
     if (given != "format" && app.get_option("--" + given)->count() > 0) name = given;
   if (!name.empty())
-    throw Error{Fault::kUsage, "--" + name, "is for a workload, which is trained; these are runs that were",
+    throw Error{Fault::kUsage, "--" + name,
+                "applies to a workload, which is still to be trained; these are finished runs",
                 "leave it out, or give the name of a workload"};
 }
 
@@ -105,8 +106,8 @@ void print_numerics(const CLI::App& app, const NumericsOptions& options) {
   if (names_workload(options)) {
     if (options.seeds < 1)
       throw Error{Fault::kUsage, "--seeds",
-                  fmt::format("says how often {} is trained in each format", options.runs.front()),
-                  "add --seeds 6: two are the least that tell formats apart"};
+                  fmt::format("is missing: it says how often to train {} in each format", options.runs.front()),
+                  "add --seeds 6; at least two are needed to tell formats apart"};
     folders = train_all(options);
   } else {
     require_no_settings(app, options);
@@ -121,7 +122,7 @@ void print_numerics(const CLI::App& app, const NumericsOptions& options) {
 void add_numerics(CLI::App& app) {
   auto options = std::make_shared<NumericsOptions>();
   app.add_option("RUN", options->runs,
-                 "folders of runs that differ in --numerics and --seed alone; or a workload, which is trained --seeds "
+                 "folders of runs that differ only in --numerics and --seed; or a workload, which is trained --seeds "
                  "times in each of --formats")
       ->required();
   app.add_option("--seeds", options->seeds, "trainings of the workload in each format, from --seed on")

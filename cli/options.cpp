@@ -58,7 +58,7 @@ void warn_of_no_checkpoints(const Settings& settings) {
   for (const char* name : {"async_save", "save_bandwidth"})
     if (settings.given.contains(name))
       base::log(base::LogLevel::kWarning,
-                fmt::format("--{} changes nothing: no checkpoint is counted without --save_steps", name));
+                fmt::format("--{} has no effect: without --save_steps no checkpoint is counted", name));
 }
 
 }  // namespace
@@ -99,7 +99,8 @@ std::vector<std::string> typed_job_flags(std::string_view verb, const Settings& 
 }
 
 void add_tables_flag(CLI::App& app, bool& asked) {
-  app.add_flag("--tables", asked, "print the tables behind the answer on a terminal too; elsewhere they always are");
+  app.add_flag("--tables", asked,
+               "print the tables below the answer on a terminal too; elsewhere they are always printed");
 }
 
 int processes_of(const Settings& settings) {
@@ -159,10 +160,10 @@ std::string flags_in(std::string_view text) {
 std::optional<double> percent_allowed(const std::string& limit) {
   if (limit.empty()) return {};
   const double most = base::parse_as(limit, base::Dimension::kRatio, "--fail_above") * 100;
-  if (most < 0) throw base::Error{base::Fault::kUsage, "--fail_above", "is negative", "give what is allowed, as in 5%"};
+  if (most < 0) throw base::Error{base::Fault::kUsage, "--fail_above", "is negative", "give the allowed share, as in 5%"};
   if (most >= 100 && limit.find('%') == std::string::npos)
     throw base::Error{base::Fault::kUsage, "--fail_above", fmt::format("{} is a ratio, {:g} %", limit, most),
-                      fmt::format("write {}%, or {:g}% if that is meant", limit, most)};
+                      fmt::format("write {}%, or {:g}% if you mean that", limit, most)};
   return most;
 }
 

@@ -82,7 +82,8 @@ class Reader {
       else
         out_.push_back(arg);
     }
-    if (!left_out_.empty()) base::log_info("without meaning for a simulation, left out: {}", fmt::join(left_out_, " "));
+    if (!left_out_.empty())
+      base::log_info("ignored, as a simulation does not need them: {}", fmt::join(left_out_, " "));
   }
 
   std::vector<std::string> take() { return std::move(out_); }
@@ -101,7 +102,8 @@ class Reader {
     } else if (with_underscores(given.name) == "optim" && verb_.get_option_no_throw("--adam_beta1")) {
       take_value(given);
       if (!base::lower(given.value.value_or("")).starts_with("adamw"))
-        throw base::Error{base::Fault::kUsage, arg, "trains with AdamW alone", "leave it out, or give adamw_torch"};
+        throw base::Error{base::Fault::kUsage, arg, "only AdamW is available",
+                          "leave it out, or give adamw_torch"};
       left_out_.push_back(arg);
     } else if (std::ranges::find(kWithoutMeaning, with_underscores(given.name)) != kWithoutMeaning.end() &&
                verb_.get_option_no_throw("--instance_type")) {

@@ -161,7 +161,7 @@ std::string of_our_compiler(const std::vector<TriedPlan>& plans) {
   const auto ours = [](const TriedPlan& p) { return p.refused.find("SBUF") != std::string::npos; };
   const auto count = std::ranges::count_if(plans, ours);
   if (count == 0) return "";
-  return fmt::format("; {} would perhaps, but trnsim's own compiler, not AWS's, finds no tiles for them in SBUF",
+  return fmt::format("; {} might fit, but trnsim's own compiler (not neuronx-cc) finds no tiles for them in SBUF",
                      base::counted(count, "plan"));
 }
 
@@ -204,8 +204,8 @@ void refuse_steps(const PlanOptions& options) {
                      : options.sequences > 0              ? "--sequences"
                                                           : nullptr;
   if (flag)
-    throw base::Error{base::Fault::kUsage, flag, "is of a training, and with --max_new_tokens text is written",
-                      "leave it out; --micro_batch_sizes are the sequences that are written at once"};
+    throw base::Error{base::Fault::kUsage, flag, "applies to training, and with --max_new_tokens text is generated",
+                      "leave it out; --micro_batch_sizes sets how many sequences are generated at once"};
 }
 
 void plan(const PlanOptions& options) {
@@ -246,14 +246,16 @@ void add_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--sequences,--samples", options->sequences,
-                 "of the whole job: adds the time and the dollars of its steps")
+                 "sequences of the whole job; adds the time and the dollars of its steps")
       ->check(CLI::PositiveNumber);
   app.add_option("--micro_batch_sizes", options->micro_batches,
                  "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  app.add_option("--limit", options->limit, "plans to show")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_flag("--refused", options->refused, "print the plans that are out instead, each with its reason");
+  app.add_option("--limit", options->limit, "number of plans to show")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--refused", options->refused, "print the refused plans instead, each with its reason");
   add_tables_flag(app, options->tables.asked);
   add_settings(app, "plan", options->settings);
   app.final_callback([options, &app] {

@@ -23,7 +23,7 @@ struct ReportOptions {
 void report(const ReportOptions& options) {
   const std::vector<std::string> formats = {"html", "md"};
   if (options.format != "html" && options.format != "md") {
-    throw base::Error{base::Fault::kUsage, "--format", fmt::format("'{}' is not a form of a report", options.format),
+    throw base::Error{base::Fault::kUsage, "--format", fmt::format("'{}' is not a format of reports", options.format),
                       base::suggest_fix(options.format, formats)};
   }
   const auto prices = analysis::load_prices(std::string_view{options.prices});
@@ -52,7 +52,8 @@ void add_report(CLI::App& app) {
   app.add_option("--output", options->output, "file to write, - for stdout [RUN/report.html]");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
   app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
-  app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
+  app.add_option("--efficiency", options->efficiency, "share of the peaks that roofline estimates assume")
+      ->capture_default_str();
   app.final_callback([options] { report(*options); });
 }
 

@@ -141,9 +141,10 @@ void print_tables(const RunResult& run, base::Format form) {
   const hw::SimResult& device = p.stage().device();
   const analysis::Utilisation u = analysis::utilisation(device, p.stage().compiled().program);
   if (p.stages.size() > 1)
-    print(fmt::format("stage {} of {} sets the time of a step: what follows is of one of its cores\n", p.slowest,
-                      p.stages.size()));
-  if (!p.lengths.empty()) print(fmt::format("what follows is of the program of length {}\n", p.lengths.back().length));
+    print(fmt::format("stage {} of {} sets the time of a step: the figures below are those of one of its cores\n",
+                      p.slowest, p.stages.size()));
+  if (!p.lengths.empty())
+    print(fmt::format("the figures below are those of the program of length {}\n", p.lengths.back().length));
   print(paragraph(fmt::format("a core's program: MFU {:.1f} % of {:.2f} TFLOPS, HFU {:.1f} %, MBU {:.1f} %", u.mfu,
                               device.peaks.matmul_flops / 1e12, u.hfu, u.mbu)) +
         "\n");
@@ -227,10 +228,10 @@ bool computed_program(const RunOptions& options) {
   const std::string& mode = options.settings.machine.mode;
   const bool program = trnsim::is_graph_file(options.workload);
   if (program && mode == "full")
-    throw base::Error{base::Fault::kUsage, "--mode full", "a program of its own is computed or timed, not both at once",
+    throw base::Error{base::Fault::kUsage, "--mode full", "a program is either computed or timed, not both at once",
                       "use --mode numeric for its numbers, --mode timed for its time"};
   if (!options.inputs.empty() && !(program && mode == "numeric"))
-    throw base::Error{base::Fault::kUsage, "--inputs", "are those of a program that is computed",
+    throw base::Error{base::Fault::kUsage, "--inputs", "are inputs of a program that is computed",
                       "name a program's file and use --mode numeric, or leave it out"};
   return program && mode == "numeric";
 }
@@ -283,15 +284,15 @@ void add_run(CLI::App& app) {
       ->type_name("0|1")
       ->check(CLI::Range(0, 1));
   app.add_option("--trace_layer,--trace-layer", options->trace_layer,
-                 "record the instructions of this layer of the model alone, from 0, in every pass over it")
+                 "record only the instructions of this layer of the model, from 0, in every pass over it")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--trace_from,--trace-from", options->trace_from,
                  "beginning of the recorded part of the step, as in \"1.5 ms\" [0]");
-  app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
+  app.add_option("--trace_until,--trace-until", options->trace_until, "end of the recorded part [the end of the step]");
   app.add_flag("--dump_config,--dump-config", options->dump_config,
-               "print the settings of the projected job as a file for --config, and end");
+               "print the settings of the projected job as a file for --config, and exit");
   app.add_option("--inputs", options->inputs,
-                 "with --mode numeric, a program's inputs by numpy.savez: an array for each parameter [drawn]")
+                 "with --mode numeric, a program's inputs, saved by numpy.savez: an array for each parameter [random]")
       ->type_name("FILE.npz");
   add_tables_flag(app, options->tables.asked);
   add_settings(app, "run", options->settings);

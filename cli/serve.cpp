@@ -31,7 +31,7 @@ std::int64_t size_in(std::string_view text, const std::string& all) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), size);
   if (problem != std::errc{} || end != text.data() + text.size() || size < 1 || size > kMost)
     throw Error{Fault::kUsage, "--batch_size", fmt::format("'{}' is not a batch size in '{}'", text, all),
-                "write one number, some with commas (1,8,32), or a range that is doubled through (1..64)"};
+                "write one number, several with commas (1,8,32), or a range of doublings (1..64)"};
   return size;
 }
 
@@ -132,7 +132,7 @@ std::vector<std::int64_t> batch_sizes_in(const std::string& text) {
         dots == std::string::npos ? first : size_in(std::string_view{part}.substr(dots + 2), text);
     if (last < first)
       throw Error{Fault::kUsage, "--batch_size", fmt::format("{} is less than {}", last, first),
-                  "turn the range round"};
+                  "swap the ends of the range"};
     for (std::int64_t size = first; size <= last; size *= 2) out.push_back(size);
   }
   return out;

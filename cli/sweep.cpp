@@ -150,7 +150,8 @@ void finish_sweep(const analysis::SweepRun& run, const SweepOptions& options, st
 void sweep(const SweepOptions& options) {
   base::parse_format(options.format);
   if (!options.subject_to.empty() && options.minimize.empty())
-    throw Error{Fault::kUsage, "--subject_to", "is given without --minimize", "say what should be smallest"};
+    throw Error{Fault::kUsage, "--subject_to", "is given without --minimize",
+                "name the metric that should be smallest"};
   conditions_of(options);  // invalid conditions and formats show before anything is computed
   const analysis::SweepSpec spec = spec_of(options);
   const auto points = analysis::design_points(spec);
@@ -198,18 +199,18 @@ void add_sweep(CLI::App& app) {
   app.add_option("--design", options->design, "which points [cartesian]")
       ->type_name("cartesian|list|one_at_a_time|random");
   app.add_option("--samples", options->samples, "points of a random design");
-  app.add_option("--seed", options->seed, "of a random design");
+  app.add_option("--seed", options->seed, "seed of a random design");
   app.add_option("--processes", options->processes,
-                 "points at the same time [as many as cores; 1 under mpirun, srun and --shard]")
+                 "points to compute at the same time [as many as cores; 1 under mpirun, srun and --shard]")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--slurm", options->slurm, "print a script for sbatch that computes the points in this many shards")
       ->check(CLI::PositiveNumber);
-  app.add_option("--shard", options->shard, "I/N: compute points beside N - 1 other processes, write no results");
+  app.add_option("--shard", options->shard,
+                 "I/N: compute points together with N - 1 other processes, and write no results");
   app.add_option("--output_dir", options->output_dir, "results.csv, sweep.sqlite (known points), sweep.html")
       ->capture_default_str();
-  app.add_option("--minimize", options->minimize,
-                 "metric whose smallest value is sought: cost, time, or a column of results.csv");
-  app.add_option("--subject_to", options->subject_to, "condition on it, as in \"time<=2 h\"; repeatable")
+  app.add_option("--minimize", options->minimize, "metric to minimize: cost, time, or a column of results.csv");
+  app.add_option("--subject_to", options->subject_to, "condition on the points, as in \"time<=2 h\"; repeatable")
       ->expected(1)
       ->take_all();
   app.add_option("--format", options->format, "form of the table")

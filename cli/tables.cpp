@@ -233,7 +233,7 @@ Table length_table(const trnsim::Job& job, const Projection& p) {
 }
 
 Table length_plan_table(const trnsim::Job& job, const Projection& p) {
-  Table table{{{"name", "samples are brought to"},
+  Table table{{{"name", "samples padded to"},
                {"programs", ""},
                {"compile_seconds", "compile h:mm:ss"},
                {"sequences", "sequences"},
@@ -308,8 +308,9 @@ Table memory_table(const trnsim::Memory& memory) {
 std::string gain_text(const trnsim::CompilerGain& gain, const workloads::Published& published) {
   const double bare = gain.cases.at(0).samples_per_second(), passes = gain.cases.at(1).samples_per_second();
   return fmt::format(
-      "speed-up {:.1f} % over no pass at all: {:.1f} % by the passes, the rest by the batch that then fits; published: "
-      "up to {:.0f} %, over a framework on a GPU that fuses and reuses memory without that compiler too ({})",
+      "speed-up {:.1f} % over the job without passes: {:.1f} % by the passes, the rest by the larger batch that then "
+      "fits; published: up to {:.0f} %, over a GPU framework that fuses and reuses memory even without that compiler "
+      "({})",
       100 * gain.speed_up(), 100 * (passes / bare - 1), 100 * published.value, published.source);
 }
 

@@ -34,15 +34,15 @@ void report(const analysis::TraceSummary& summary, const analysis::Record& recor
                  base::counted(summary.flows, "flow"), base::counted(summary.counter_values, "counter value"),
                  summary.detail, base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
   if (options.format != "chakra" && record.result.events.empty())
-    base::log_info("the run recorded no instructions; trnsim run ... --trace_steps 1 does");
+    base::log_info("the run recorded no instructions; record them with trnsim run ... --trace_steps 1");
   const analysis::TraceCover cover = analysis::cover_of(record);
   if (cover.requested <= 0) return;
   const auto time = [](double seconds) { return base::readable(seconds, base::Dimension::kTime); };
   base::log_info("instructions of {} of the {} that were asked for", time(cover.recorded), time(cover.requested));
   if (cover.recorded < 0.999 * cover.requested)
     base::log_warning(
-        "the record is full: the other calls are drawn whole; ask for less, with --trace_layer or "
-        "--trace_until of trnsim run");
+        "the record is full: each other call is drawn as one box; record less, with --trace_layer or --trace_until of "
+        "trnsim run");
 }
 
 void trace(TraceOptions options) {
@@ -75,7 +75,7 @@ void add_trace(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--output", options->output, "file to write [RUN/trace.FORMAT]");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
-  app.add_option("--from", options->from, "begin of the window, simulated time, as in \"1.5 ms\"");
+  app.add_option("--from", options->from, "start of the window, simulated time, as in \"1.5 ms\"");
   app.add_option("--until", options->until, "end of the window");
   app.add_option("--lanes", options->trace.lanes, "only these lanes, with commas")
       ->type_name("tensor|vector|scalar|gpsimd|sync|dma|collective")

@@ -44,8 +44,8 @@ void fail_above(const validation::ValidationReport& report, const std::string& l
 /// A run's figures beside those of profiles of the device.
 void validate_profiles(const ValidateOptions& options) {
   if (options.sensitivity || !options.only.empty())
-    throw Error{Fault::kUsage, options.sensitivity ? "--sensitivity" : "--only", "is of tables, and these are profiles",
-                "leave it out, or give no --run"};
+    throw Error{Fault::kUsage, options.sensitivity ? "--sensitivity" : "--only",
+                "applies to tables, and these are profiles", "leave it out, or leave out --run"};
   const analysis::Record run = analysis::read_record(options.run);
   validation::ProfileRows all;
   for (const std::string& file : options.files) {
@@ -65,7 +65,8 @@ void validate(const ValidateOptions& options) {
   const Settings& common = options.common;
   const base::Format form = base::parse_format(common.output.format);
   if (options.sensitivity && form == base::Format::kCsv)
-    throw Error{Fault::kUsage, "--sensitivity", "is several tables, and CSV one", "use --format table, md or json"};
+    throw Error{Fault::kUsage, "--sensitivity", "has several tables, and CSV holds one",
+                "use --format table, md or json"};
   const std::vector<std::filesystem::path> files{options.files.begin(), options.files.end()};
   const auto only = options.only.empty() ? std::vector<std::string>{} : base::split(options.only, ',');
   const std::vector<validation::Row> rows = validation::load_rows(files, only);
@@ -92,13 +93,14 @@ void validate(const ValidateOptions& options) {
 void add_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
   app.add_option("FILE", options->files, "tables of the training or the micro schema; with --run profiles")->required();
-  app.add_option("--run", options->run,
-                 "folder of a run: its figures beside those of profiles, of neuron-profile view --output-format json");
+  app.add_option(
+      "--run", options->run,
+      "folder of a run, whose figures are compared with those of profiles (neuron-profile view --output-format json)");
   app.add_option("--only", options->only, "ids of the rows to predict, with commas");
   app.add_option("--fail_above,--fail-above", options->fail_above,
                  "exit 1 when the mean absolute error is larger, as in 15%");
   app.add_flag("--sensitivity", options->sensitivity,
-               "what decides each row: +10 % of each fitted constant, and the share of each mechanism");
+               "print what decides each row: +10 % of each fitted constant, and the share of each mechanism");
   add_settings(app, "validate", options->common);
   app.final_callback([options, &app] {
     finish_settings(app, "validate", options->common);

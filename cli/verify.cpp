@@ -150,7 +150,7 @@ void add_verify(CLI::App& app) {
   app.add_option("DIR|FILE.mlir", options->targets,
                  "folder with config.json, model, batches and expected .safetensors; or programs with checks")
       ->required();
-  app.add_flag("--reference", options->reference, "compute also programs that the vendor's compiler refuses");
+  app.add_flag("--reference", options->reference, "also compute programs that neuronx-cc refuses");
   app.add_flag("--cores", options->cores, "compute programs on a simulated core, by the instructions that are timed");
   app.add_option("--tolerance_loss", options->tolerance_loss, "largest relative error of a loss");
   app.add_option("--tolerance_gradient", options->tolerance_gradient, "largest relative error of a gradient tensor");

@@ -50,7 +50,7 @@ void throw_unless_right(const std::vector<ProgramOutcome>& outcomes) {
     throw base::Error{wrong ? base::Fault::kCheck : base::Fault::kProgram, "trnsim verify " + place(*found),
                       fmt::format("{} of {} {}; the first: {}", count(outcomes, verdict),
                                   base::counted(static_cast<std::int64_t>(outcomes.size()), "program"),
-                                  wrong ? "compute something else than they expect" : "are refused", found->reason),
+                                  wrong ? "compute other results than they expect" : "are refused", found->reason),
                       found->fix.empty() ? "see the table above" : found->fix};
   }
 }

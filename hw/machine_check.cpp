@@ -65,20 +65,20 @@ bool may_be_zero(std::string_view key) {
 /// Checks the network between chips and instances.
 void check_fabric(const MachineParams& p) {
   require(p.torus_rows.value * p.torus_columns.value == p.chips.value, p.name,
-          "link.rows times link.columns is not chip.count", "make the torus hold every chip");
+          "link.rows times link.columns is not chip.count", "choose rows and columns whose product is chip.count");
   const bool line = p.torus_rows.value == 1;
   require(p.link_ports.value == 4 || (line && p.link_ports.value == 2), p.name,
-          "link.ports is neither 4, as a chip of a torus has neighbours, nor 2 in a ring of one row",
+          "link.ports is neither 4, the neighbours of a chip in a torus, nor 2 in a ring of one row",
           "set link.ports to 4, or link.rows to 1");
   require(p.chips.value == 1 || p.link_bandwidth.value > 0, p.name, "has several chips, but link.bandwidth is 0",
           "give link.bandwidth a positive value");
   constexpr int kMostInstances = 128;
-  require(
-      p.instances.value <= kMostInstances, p.name,
-      fmt::format("cluster.instances is {}, the model knows clusters of 1 to {}", p.instances.value, kMostInstances),
-      "set cluster.instances to that range");
+  require(p.instances.value <= kMostInstances, p.name,
+          fmt::format("cluster.instances is {}, but only clusters of 1 to {} are modelled", p.instances.value,
+                      kMostInstances),
+          "set cluster.instances to a value in that range");
   require(p.instances.value == 1 || p.efa_bandwidth.value > 0, p.name,
-          "this instance has no EFA, it cannot be joined to others", "use trn1.32xlarge or trn1n.32xlarge");
+          "this instance has no EFA, so it cannot be joined to others", "use trn1.32xlarge or trn1n.32xlarge");
 }
 
 /// Checks the properties that programs need of any core.
@@ -94,8 +94,8 @@ void check_rate(const MachineParams& p, const MachineParams::Field& field, doubl
   constexpr double kSlowest = 1e3, kFastest = 1e18;
   const bool is_rate = field.dimension == base::Dimension::kFrequency || field.dimension == base::Dimension::kBandwidth;
   require(!is_rate || value == 0 || (value >= kSlowest && value <= kFastest), p.name,
-          fmt::format("{} is {:g} a second", field.key, value),
-          fmt::format("give {} a value between {:g} and {:g} a second", field.key, kSlowest, kFastest));
+          fmt::format("{} is {:g} per second", field.key, value),
+          fmt::format("give {} a value between {:g} and {:g} per second", field.key, kSlowest, kFastest));
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void check_machine(const MachineParams& p) {
   require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");
   require(p.power_cold.value <= 1, p.name, "power.cold is above 1", "set power.cold to 1 or less");
   require(std::fmod(p.cores.value, p.logical.value * p.hbm_stacks.value) == 0 || p.logical.value == 1, p.name,
-          fmt::format("logical cores of {:g} do not lie at one stack of HBM each", p.logical.value),
+          fmt::format("the {:g} physical cores of a logical core do not share one stack of HBM", p.logical.value),
           "set chip.logical to 1 or 2");
   require(std::fmod(p.cores.value, p.hbm_stacks.value) == 0, p.name,
           fmt::format("{} stacks of HBM cannot be shared evenly by {} cores", p.hbm_stacks.value, p.cores.value),

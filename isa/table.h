@@ -55,8 +55,9 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kMatMul, "matmul", kT, exec::matmul, cost::matmul, "max(min(64, M), N) * passes",
    {.dst = kPs, .a = kSb, .b = kSb, .accumulate = true, .tiled = true}, rule::matmul, 0,
    "K <= 128, M <= 128, N <= 512, dst in one PSUM bank, fp32; pe: 32, 64 or 128 rows and columns, not 32 x 32", kNki,
-   "load of a (M/4 cycles * passes) is hidden behind the running matmul; onezero halves the passes of fp32; matmuls in "
-   "disjoint parts of the array (pe) run at the same time, one begins after min(64, M) cycles of the other (derived)"},
+   "load of a (M/4 cycles * passes) is hidden behind the running matmul; onezero halves the passes of fp32; matmuls "
+   "in disjoint parts of the array (pe) run at the same time, the second from cycle min(64, M) of the first on "
+   "(derived)"},
   {Opcode::kPeTranspose, "pe_transpose", kT, exec::pe_transpose, cost::pe_transpose, "max(P, min(64, F)) * passes",
    {.dst = kPs, .a = kSb}, rule::pe_transpose, 0,
    "P <= 128, F <= 128, dst in one PSUM bank", kNki,
@@ -77,7 +78,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
     .alu1 = kAnyAlu | kPower | kNoAlu, .reverse = true, .integers = true},
    rule::tensor_scalar, kPerAlu,
    "b, c: [P, 1]; gpsimd: pow and inverse_sqrt only", kNki,
-   "one or two ops for one price; GpSimdE derived: rsqrt, which pow takes as long as, is documented as 4x slower "
+   "one or two ops at the same cost; GpSimdE derived: pow takes as long as rsqrt, which is documented as 4x slower "
    "there"},
   {Opcode::kTensorScalarReduce, "tensor_scalar_reduce", kV, exec::tensor_scalar_reduce, cost::one_input_reduce,
    "max(MIN_II, N) + MIN_II",
@@ -161,7 +162,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kActivation, "activation", kS, exec::activation, cost::one_input, kActivated,
    {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .registers = true}, rule::activation, 3,
    "b: [P, 1] fp32; c: [P, 1] fp32, bf16, fp16; no number as bias; no bias with reciprocal", kProfiled,
-   "any function, scale, bias and register command for one price; ACT_START = scalar.start"},
+   "any function, scale, bias and register command at the same cost; ACT_START = scalar.start"},
   {Opcode::kActivationReduce, "activation_reduce", kS, exec::activation_reduce, cost::activation_reduce,
    "max(MIN_II, ACT_START + N) + MIN_II",
    {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .c = kOpt, .registers = true}, rule::activation, 4,
@@ -197,11 +198,11 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    {.dst = kSb}, rule::unsupported, 0, "", kDerived, kGenerator},
   {Opcode::kCustomOp, "custom_op", kNoEngine, exec::unsupported, cost::gpsimd_pattern, "START + N",
    {.dst = kSb, .a = kSb}, rule::unsupported, 0, "", kDerived,
-   "nothing is published about library calls on GpSimdE: write the operation with the other rows"},
+   "nothing is published about library calls on GpSimdE: use the other instructions"},
   // ---- DMA: any sequencer issues; the transfer's time is hw/'s
   {Opcode::kDmaCopy, "dma_copy", kAny, exec::dma_copy, cost::issued, kOnDma,
-   {.dst = kAll, .a = kAll, .accumulate = true}, rule::dma_copy, 0, "as many elements on both sides, in flat order",
-   kSequencer, ""},
+   {.dst = kAll, .a = kAll, .accumulate = true}, rule::dma_copy, 0,
+   "the same number of elements on both sides, in flat order", kSequencer, ""},
   {Opcode::kDmaGather, "dma_gather", kAny, exec::dma_gather, cost::issued, kOnDma,
    {.dst = kAll, .a = kHb, .b = kSb | kHb, .skip = true}, rule::dma_gather, 0, "a: rows in HBM; b: [P, 1] int32",
    kSequencer, ""},

@@ -6,7 +6,8 @@ namespace analysis {
 
 Cost cost_of(double seconds, double per_hour, int instances, double epochs, double samples) {
   if (!(seconds >= 0) || !(per_hour >= 0) || instances < 1 || !(epochs >= 0) || !(samples >= 0)) {
-    throw base::Error{base::Fault::kUsage, "cost", "needs a time, a price and at least one instance, none negative",
+    throw base::Error{base::Fault::kUsage, "cost",
+                      "needs a time, a price and at least one instance, none of them negative",
                       "check the price and `nnodes`"};
   }
   const double run = seconds / 3600 * per_hour * instances;

@@ -113,13 +113,13 @@ void mark_pareto(std::vector<CostRow>& rows) {
 
 std::string basis_text(const CostRow& row, double efficiency) {
   if (row.too_small)
-    return fmt::format("does not fit: {} {}, it has {}",
+    return fmt::format("does not fit: {} {}, but it has {}",
                        row.too_small->of_a_core ? "a core needs" : "weights, gradients and optimizer need",
                        base::readable(row.too_small->needed, base::Dimension::kBytes),
                        base::readable(row.too_small->has, base::Dimension::kBytes));
   if (row.basis == Basis::kGiven) return "the job's own time";
   if (row.basis == Basis::kSimulated) return "simulated there";
-  return fmt::format("roofline estimate at {:g} % of the peaks, with a GPU's host", efficiency * 100);
+  return fmt::format("roofline estimate at {:g} % of the peaks, with the host of a GPU", efficiency * 100);
 }
 
 Cell dollars(const std::optional<double>& value) { return value ? Cell{*value, base::money_text(*value)} : Cell{}; }

@@ -67,7 +67,7 @@ std::vector<PricedInstance> load_prices(base::ParamFile file) {
   for (int i = 0; file.has(fmt::format("instance.{}.name", i)); ++i) {
     prices.push_back(read_instance(file, fmt::format("instance.{}.", i)));
     if (names.insert(prices.back().name).second) continue;
-    throw Error{Fault::kUsage, file.name(), fmt::format("{} is there twice", prices.back().name), "remove one of them"};
+    throw Error{Fault::kUsage, file.name(), fmt::format("{} appears twice", prices.back().name), "remove one of them"};
   }
   file.reject_unread();
   if (prices.empty())

@@ -41,7 +41,7 @@ std::vector<std::string> exports_of(std::string_view names, std::vector<std::str
   for (const std::string& name : base::split(names, ',')) {
     if (name.empty()) continue;
     if (std::ranges::find(known, name) == known.end())
-      throw base::Error{base::Fault::kUsage, "`report_to`", fmt::format("'{}' is no place to report to", name),
+      throw base::Error{base::Fault::kUsage, "`report_to`", fmt::format("'{}' is not a place to report to", name),
                         base::suggest_fix(name, known)};
     all |= name == "all";
     if (std::ranges::find(own, name) != own.end()) out.push_back(name);

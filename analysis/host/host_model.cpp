@@ -34,7 +34,7 @@ void check(const JobShape& shape) {
                               shape.eval_traced_ops,     shape.checkpoints.count, shape.checkpoints.bytes};
   const bool sound = std::ranges::all_of(figures, [](double f) { return f >= 0 && std::isfinite(f); });
   if (sound && shape.steps > 0 && shape.cores >= 1 && shape.loaders >= 1) return;
-  throw Error{Fault::kUsage, "job", "a job needs at least one step and no negative time, count or size",
+  throw Error{Fault::kUsage, "job", "needs at least one step, and no negative time, count or size",
               "check `max_steps`, `num_train_epochs` and the batch size against the data set"};
 }
 

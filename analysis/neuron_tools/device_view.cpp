@@ -342,7 +342,7 @@ std::string top_host(const Record& record, const Devices& devices, double step_s
   for (int core = 0; core < std::min(cores_in_use(record, devices), 8); ++core)
     out += bar_line(fmt::format("  ND{} NC{}", core / devices.cores_per_chip, core), share, width);
   const int more = cores_in_use(record, devices) - 8;
-  return out + (more > 0 ? fmt::format("  and {} cores more\n", more) : "");
+  return out + (more > 0 ? fmt::format("  and {} more cores\n", more) : "");
 }
 
 }  // namespace analysis

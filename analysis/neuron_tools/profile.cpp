@@ -63,7 +63,7 @@ class ProfileReader {
   explicit ProfileReader(const std::filesystem::path& file) : where_{file.string()} {
     const std::string text = base::read_file(file);
     file_ = base::is_shallow_json(text) ? json::parse(text, nullptr, false) : json();
-    if (file_.is_discarded() || !file_.is_object()) fail("is no JSON object of tables");
+    if (file_.is_discarded() || !file_.is_object()) fail("is not a JSON object of tables");
   }
 
   NeuronProfile read() {
@@ -95,7 +95,7 @@ class ProfileReader {
 
   void read_summary(const json& table, NeuronProfile& out) const {
     const json& row = table.is_array() && !table.empty() ? table.front() : table;
-    if (!row.is_object()) fail("has a summary that is no object");
+    if (!row.is_object()) fail("has a summary that is not an object");
     for (const auto& [name, value] : row.items())
       if (const auto known = number(value)) out.summary[name] = *known;
     const auto total = out.summary.find("total_time");
@@ -103,7 +103,7 @@ class ProfileReader {
   }
 
   void read_instructions(const json& table, NeuronProfile& out) const {
-    if (!table.is_array()) fail("has instructions that are no list");
+    if (!table.is_array()) fail("has instructions that are not a list");
     for (std::size_t i = 0; i < table.size(); ++i) {
       const json& row = table[i];
       const auto text = [&](const char* key) {
@@ -162,10 +162,11 @@ void require_same_program(const NeuronProfile& run, const NeuronProfile& profile
   const auto ours = run.summary.find("model_flops"), theirs = profile.summary.find("model_flops");
   if (ours == run.summary.end() || theirs == profile.summary.end() || ours->second <= 0 || theirs->second <= 0) return;
   if (std::abs(theirs->second / ours->second - 1) <= kMost) return;
-  throw Error{Fault::kData, where,
-              fmt::format("is of another program: {:.4g} FLOP of matmuls in a step of a core, where the run has {:.4g}",
-                          theirs->second, ours->second),
-              "profile the model, batch, length and plan of the run, or project those"};
+  throw Error{
+      Fault::kData, where,
+      fmt::format("belongs to another program: it has {:.4g} FLOP of matmuls in a step of a core, the run {:.4g}",
+                  theirs->second, ours->second),
+      "profile the model, batch, length and plan of the run, or run those of the profile"};
 }
 
 void by_change(std::vector<Difference>& all, std::vector<Difference> part) {

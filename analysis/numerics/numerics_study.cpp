@@ -65,18 +65,17 @@ void check(std::span<const TrainedRun> runs) {
     if (!same(runs[i]))
       throw Error{
           Fault::kUsage, "trnsim numerics",
-          fmt::format("{} of seed {} trained another model, or on other data, or for other steps than the first "
-                      "run",
+          fmt::format("{} of seed {} trained another model, other data or another number of steps than the first run",
                       runs[i].numerics, runs[i].seed),
-          "compare runs that differ in `numerics` and `seed` alone"};
+          "compare runs that differ only in `numerics` and `seed`"};
     for (std::size_t j = 0; j < i; ++j)
       if (runs[j].numerics == runs[i].numerics && runs[j].seed == runs[i].seed)
         throw Error{Fault::kUsage, "trnsim numerics",
-                    fmt::format("{} of seed {} is there twice", runs[i].numerics, runs[i].seed),
-                    "give another `seed` to one of them"};
+                    fmt::format("{} of seed {} appears twice", runs[i].numerics, runs[i].seed),
+                    "give one of them another `seed`"};
   }
   if (values_of(runs, kReference, &TrainedRun::accuracy).empty())
-    throw Error{Fault::kUsage, "trnsim numerics", "none of the runs is in fp32, the baseline of the others",
+    throw Error{Fault::kUsage, "trnsim numerics", "no run is in fp32, the baseline that the others are compared with",
                 "add a run with `numerics` fp32 and `auto_cast` none: without it the compiler casts matmuls"};
 }
 
@@ -119,18 +118,18 @@ std::string in_words(const Answer& a, const Spread& reference) {
     return question + fmt::format("Too few seeds ran in both {} and {} to say.", a.numerics, kReference);
   const double half = *a.half_width * 100;
   const std::string figures = fmt::format(
-      "accuracy changes by {:+.2f} points on average over {} (95 % interval {:+.2f} to {:+.2f}; the seeds alone "
-      "spread by {:.2f} in {})",
+      "accuracy changes by {:+.2f} points on average over {} (95 % interval {:+.2f} to {:+.2f}; seeds alone spread by "
+      "{:.2f} in {})",
       points, base::counted(a.difference.count, "seed"), points - half, points + half, reference.deviation * 100,
       kReference);
   switch (a.verdict) {
     case Verdict::kWorse: return fmt::format("{}No: {}. The interval is below zero.", question, figures);
     case Verdict::kBetter: return fmt::format("{}Yes: {}. The interval is above zero.", question, figures);
-    case Verdict::kSame: return fmt::format("{}Yes: {}. A loss of a point is excluded.", question, figures);
+    case Verdict::kSame: return fmt::format("{}Yes: {}. A loss of one point is excluded.", question, figures);
     default:
       return fmt::format(
-          "{}No loss is proven, and none excluded: {}. Training is stable in it; whether up to {:.2f} points are lost "
-          "takes more seeds to say.",
+          "{}No loss is proven, and none is excluded: {}. Training is stable in it; more seeds are needed to tell "
+          "whether up to {:.2f} points are lost.",
           question, figures, half - points);
   }
 }
@@ -163,7 +162,7 @@ Json study_json(std::span<const TrainedRun> runs) {
 TrainedRun read_trained_run(const std::filesystem::path& folder) {
   const Figures figures = read_result(folder);
   const auto refuse = [&](std::string_view what) {
-    return Error{Fault::kData, folder.string(), what, "name a folder of trnsim run that trained to its end"};
+    return Error{Fault::kData, folder.string(), what, "name a folder of a trnsim run that trained to the end"};
   };
   const std::optional<TrainingFigures>& t = figures.training;
   if (!t || !t->score("eval_accuracy") || t->epochs.empty()) throw refuse("has no evaluation of a trained model");
@@ -236,7 +235,7 @@ std::vector<Answer> answers(std::span<const TrainedRun> runs) {
 std::string numerics_text(std::span<const TrainedRun> runs, std::string_view format) {
   const base::Format form = base::parse_format(format);
   if (form == base::Format::kCsv)
-    throw Error{Fault::kUsage, "`format` csv", "has one table, this is two", "use table, md or json"};
+    throw Error{Fault::kUsage, "`format` csv", "holds one table, but this has two", "use table, md or json"};
   check(runs);
   if (form == base::Format::kJson) return study_json(runs).dump(2) + "\n";
   const TrainedRun& first = runs.front();

@@ -90,15 +90,16 @@ namespace {
 void add_engine_stats(const hw::SimResult& result, std::vector<Stat>& stats) {
   for (const EngineShare& share : engine_shares(result)) {
     const double busy = share.busy / 100 * hw::seconds(result.total);
-    stats.push_back({share.engine + "_engine_active_time", busy, "s", "executing instructions"});
-    stats.push_back({share.engine + "_engine_active_time_percent", share.busy, "%", "of total_time"});
+    stats.push_back({share.engine + "_engine_active_time", busy, "s", "time that it executed instructions"});
+    stats.push_back({share.engine + "_engine_active_time_percent", share.busy, "%", "share of total_time"});
     for (int h = 0; h < hw::kHoldCount; ++h) {
       std::string cause = hw::kHoldNames[h];
       std::ranges::replace(cause, ' ', '_');
       stats.push_back({fmt::format("{}_engine_wait_{}_percent", share.engine, cause), share.waiting[h], "%",
-                       "of total_time, held by that"});
+                       "share of total_time that it was held by this"});
     }
-    stats.push_back({share.engine + "_engine_idle_percent", share.idle, "%", "of total_time, nothing left to issue"});
+    stats.push_back(
+        {share.engine + "_engine_idle_percent", share.idle, "%", "share of total_time with nothing left to issue"});
     stats.push_back({share.engine + "_engine_instruction_count", static_cast<double>(share.instructions), "1",
                      "instructions of one core"});
   }
@@ -111,20 +112,21 @@ void add_dma_stats(const hw::SimResult& result, std::vector<Stat>& stats) {
   const double active = hw::seconds(dma.active);
   stats.insert(
       stats.end(),
-      {{"dma_active_time", active, "s", "at least one transfer moving"},
-       {"dma_active_time_percent", percent(active, hw::seconds(result.total)), "%", "of total_time"},
+      {{"dma_active_time", active, "s", "time with at least one transfer moving"},
+       {"dma_active_time_percent", percent(active, hw::seconds(result.total)), "%", "share of total_time"},
        {"dma_engines_busy_percent",
         percent(dma.engine_busy, static_cast<double>(result.total) * result.peaks.dma_engines), "%",
-        "of total_time, mean of the DMA engines: what binds and top count"},
+        "share of total_time, mean of the DMA engines, as in 'bound by' and trnsim top"},
        {"dma_transfer_count", transfers, "1", "transfers of one core"},
        {"dma_descriptor_count", static_cast<double>(dma.descriptors), "1", "descriptors of one core"},
-       {"dma_transfer_total_bytes", bytes, "B", "read from and written to HBM"},
-       {"dma_transfer_average_bytes", transfers > 0 ? bytes / transfers : 0, "B", "per transfer"},
-       {"hbm_read_bytes", static_cast<double>(dma.read_bytes), "B", "by the DMA engines of one core"},
-       {"hbm_write_bytes", static_cast<double>(dma.written_bytes), "B", "by the DMA engines of one core"},
+       {"dma_transfer_total_bytes", bytes, "B", "bytes read from and written to HBM"},
+       {"dma_transfer_average_bytes", transfers > 0 ? bytes / transfers : 0, "B", "bytes per transfer"},
+       {"hbm_read_bytes", static_cast<double>(dma.read_bytes), "B", "bytes moved by the DMA engines of one core"},
+       {"hbm_write_bytes", static_cast<double>(dma.written_bytes), "B", "bytes moved by the DMA engines of one core"},
        {"cc_op_count", static_cast<double>(result.collectives.size()), "1", "collectives"},
-       {"cc_op_active_time", hw::seconds(result.collective_active), "s", "at least one collective under way"},
-       {"cc_op_exposed_time", hw::seconds(result.collective_exposed), "s", "engines waited for a collective"}});
+       {"cc_op_active_time", hw::seconds(result.collective_active), "s", "time with at least one collective under way"},
+       {"cc_op_exposed_time", hw::seconds(result.collective_exposed), "s",
+        "time that engines waited for a collective"}});
 }
 
 }  // namespace
@@ -133,20 +135,20 @@ std::vector<Stat> summary_stats(const hw::SimResult& result, const isa::Program&
   const Utilisation u = utilisation(result, program);
   const double tensor_clock = result.peaks.clock[static_cast<int>(isa::Engine::kTensor)];
   std::vector<Stat> stats = {
-      {"total_time", u.seconds, "s", "simulated, from launch to the last instruction"},
-      {"lead_in_time", hw::seconds(result.lead_in), "s", "before the first instruction"},
-      {"neuroncore_cycle_count", std::round(u.seconds * tensor_clock), "cycles", "of the tensor engine's clock"},
+      {"total_time", u.seconds, "s", "simulated time from launch to the last instruction"},
+      {"lead_in_time", hw::seconds(result.lead_in), "s", "time before the first instruction"},
+      {"neuroncore_cycle_count", std::round(u.seconds * tensor_clock), "cycles", "cycles of the tensor engine's clock"},
       {"model_flops", u.model_flops, "FLOP", "analytic matmul FLOPs of one core"},
-      {"hardware_flops", u.matmul_flops + u.transpose_flops, "FLOP", "executed by the tensor engine of one core"},
-      {"transpose_flops", u.transpose_flops, "FLOP", "of these, transposes"},
+      {"hardware_flops", u.matmul_flops + u.transpose_flops, "FLOP", "FLOPs executed by the tensor engine of one core"},
+      {"transpose_flops", u.transpose_flops, "FLOP", "FLOPs of these that are transposes"},
       {"mm_arithmetic_intensity", u.intensity, "FLOP/B", "matmul FLOPs per HBM byte"},
       {"peak_flops_bandwidth_ratio",
        result.peaks.hbm_bandwidth > 0 ? result.peaks.matmul_flops / result.peaks.hbm_bandwidth : 0, "FLOP/B",
-       "where the roofline bends"},
+       "FLOPs per byte at which the roofline bends"},
       {"mfu_estimated_percent", u.mfu, "%", "model_flops / (peak of one core * total_time)"},
       {"mfu_advertised_percent", u.mfu_advertised, "%",
-       fmt::format("the same with the advertised {:g} TFLOPS", result.peaks.advertised_flops / 1e12)},
-      {"mfu_max_achievable_estimated_percent", u.mfu_achievable, "%", "what the HBM bytes allow"},
+       fmt::format("the same against the advertised {:g} TFLOPS", result.peaks.advertised_flops / 1e12)},
+      {"mfu_max_achievable_estimated_percent", u.mfu_achievable, "%", "highest MFU that the HBM bytes allow"},
       {"hfu_estimated_percent", u.hfu, "%", "hardware_flops / (peak of one core * total_time)"},
       {"mbu_estimated_percent", u.mbu, "%", "HBM bytes / (nominal bandwidth of one core * total_time)"}};
   add_engine_stats(result, stats);

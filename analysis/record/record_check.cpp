@@ -18,7 +18,7 @@ class Check {
     for (const RegionUse& use : r_.regions) {
       const auto calls = static_cast<std::int64_t>(r_.program.calls.size());
       need(use.first_call >= -1 && use.first_call <= use.last_call && use.last_call < calls,
-           "a region is used in calls that are not there");
+           "a region is used in calls that do not exist");
     }
     for (int e = 0; e < isa::kEngineCount; ++e)
       need(r_.result.engines[static_cast<std::size_t>(e)].total() == r_.result.total,
@@ -27,7 +27,7 @@ class Check {
       need(call.begin <= call.end && call.end <= r_.result.total, "a call ends before it begins, or after the end");
     for (const hw::CollectiveTime& one : r_.result.collectives) {
       need(one.queue < isa::kCcQueues, "a collective is on a queue that no core has");
-      need(one.call < r_.program.calls.size(), "a collective is of a call that is not there");
+      need(one.call < r_.program.calls.size(), "a collective belongs to a call that does not exist");
       need(one.issued <= one.begin && one.begin <= one.end, "a collective ends before it begins");
     }
     for (const hw::TraceEvent& event : r_.result.events) {

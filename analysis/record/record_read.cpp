@@ -123,7 +123,8 @@ void read_machine_limits(Database& db, Record& r) {
 
 template <class List>
 auto& at(const Database& db, List& list, std::int64_t index) {
-  if (index < 0 || index >= static_cast<std::int64_t>(list.size())) damaged(db, "a row names what is not there");
+  if (index < 0 || index >= static_cast<std::int64_t>(list.size()))
+    damaged(db, "a row names something that does not exist");
   return list[static_cast<std::size_t>(index)];
 }
 
@@ -289,7 +290,7 @@ hw::TraceEvent::Track track(const Database& db, const std::string& name) {
 hw::Hold hold(const Database& db, const std::string& name) {
   const auto found = std::ranges::find(hw::kHoldNames, name);
   if (found != hw::kHoldNames.end()) return static_cast<hw::Hold>(found - hw::kHoldNames.begin());
-  damaged(db, fmt::format("'{}' is nothing that an engine waits for", name));
+  damaged(db, fmt::format("'{}' is not something that an engine waits for", name));
 }
 
 void read_events(Database& db, Record& r) {
@@ -315,8 +316,8 @@ void read_events(Database& db, Record& r) {
 
 Record read_record(const std::filesystem::path& path) {
   if (path.extension() == ".json" && std::filesystem::exists(path))
-    throw Error{Fault::kData, path.string(), "is no record of a run",
-                "a profile of neuron-profile is compared with one: `trnsim compare` RUN PROFILE"};
+    throw Error{Fault::kData, path.string(), "is not the record of a run",
+                "compare a profile of neuron-profile with a run: `trnsim compare` RUN PROFILE"};
   Database db{std::filesystem::is_directory(path) ? path / kRecordFile : path, Database::Mode::kRead};
   const Meta meta{db};
   check_schema(db, meta);
@@ -344,7 +345,7 @@ Record read_record(const std::filesystem::path& folder, std::int64_t stage) {
   const auto stages = static_cast<std::int64_t>(slowest.info.stages);
   if (stage < 0 || (stages == 1 && stage == 0)) return slowest;
   if (stage >= stages)
-    throw Error{Fault::kUsage, "`stage`", fmt::format("is {}, {} has {}", stage, folder.string(), stages),
+    throw Error{Fault::kUsage, "`stage`", fmt::format("is {}, but {} has {}", stage, folder.string(), stages),
                 stages == 1 ? std::string{"leave it out: the job has no pipeline"}
                             : fmt::format("choose one from 0 to {}", stages - 1)};
   return read_record(folder / record_name(static_cast<std::size_t>(stage)));

@@ -115,7 +115,7 @@ void StepLog::append(const StepFigures& step) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
-      if (::ftruncate(file_, before) != 0) base::log_warning("{}: its last line is cut", path_.string());
+      if (::ftruncate(file_, before) != 0) base::log_warning("{}: its last line is incomplete", path_.string());
       throw Error{Fault::kEnvironment, path_.string(), std::strerror(error),
                   "free space on the disk, then resume the run"};
     }

@@ -16,7 +16,7 @@ constexpr int kPatienceMs = 60'000;  // for another process that writes
 [[noreturn]] void fail(const SQLite::Exception& error, const std::string& file) {
   const char* what = error.what();
   if (error.getErrorCode() < 0)  // SQLiteCpp's own: a column that is not there
-    throw Error{Fault::kData, file, what, "make the file again: its tables are damaged"};
+    throw Error{Fault::kData, file, what, "write the file again: its tables are damaged"};
   switch (error.getErrorCode() & 0xff) {
     case SQLITE_FULL: throw Error{Fault::kEnvironment, file, what, "free space on the disk"};
     case SQLITE_IOERR:
@@ -26,15 +26,17 @@ constexpr int kPatienceMs = 60'000;  // for another process that writes
     case SQLITE_BUSY:
     case SQLITE_LOCKED: throw Error{Fault::kEnvironment, file, what, "end the other process that uses the file"};
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: throw Error{Fault::kData, file, what, "make the file again: it is not a whole database"};
-    case SQLITE_NOMEM: throw Error{Fault::kEnvironment, file, what, "end other processes: the host has no memory left"};
+    case SQLITE_NOTADB: throw Error{Fault::kData, file, what, "write the file again: the database is incomplete"};
+    case SQLITE_NOMEM: throw Error{Fault::kEnvironment, file, what, "end other processes: the host is out of memory"};
     case SQLITE_AUTH:
       throw Error{Fault::kData, file, what,
-                  "use a file that trnsim wrote: a view or trigger is there instead of a table"};
+                  "use a file that trnsim wrote: it has a view or trigger in place of a table"};
     case SQLITE_INTERRUPT:
-      throw Error{Fault::kData, file, "takes more steps to read than a record of its size has", "make the file again"};
+      throw Error{Fault::kData, file, "takes more steps to read than a record of its size should",
+                  "write the file again"};
     // Only trnsim queries here: a missing table is one that trnsim wrote or should have written.
-    default: throw Error{Fault::kData, file, what, "make the file again: it is not of this trnsim's, or damaged"};
+    default:
+      throw Error{Fault::kData, file, what, "write the file again: it is damaged, or not written by this trnsim"};
   }
 }
 

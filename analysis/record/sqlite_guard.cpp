@@ -24,7 +24,7 @@ constexpr std::int64_t kInstructionsPerByte = 40, kLeastInstructions = 1'000'000
 constexpr int kLongestValue = 1 << 26;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
-  throw base::Error{base::Fault::kData, file, what, "make the file again, or use one that trnsim wrote"};
+  throw base::Error{base::Fault::kData, file, what, "write the file again, or use one that trnsim wrote"};
 }
 
 /// `through`: the view or trigger, if there is one, that a statement reaches a table through.
@@ -77,7 +77,7 @@ void require_plain(sqlite3* connection, const std::string& file, SqliteGuard::Us
   for (const Entry& entry : schema_of(connection, file)) {
     const std::string sql = base::lower(entry.sql);
     if (writes && entry.type == "trigger")
-      refuse(file, fmt::format("has the trigger '{}', and trnsim writes none", entry.name));
+      refuse(file, fmt::format("has the trigger '{}', but trnsim writes none", entry.name));
     if (entry.type != "table" || entry.name.starts_with("sqlite_")) continue;
     if (!sql.starts_with("create table")) refuse(file, fmt::format("has '{}', which is not a plain table", entry.name));
     if (computes(connection, entry.name) || (writes && sql.find("check") != std::string::npos))

@@ -54,7 +54,7 @@ std::string kernel_engines(const KernelReport& kernel) {
   const hw::SimResult& r = kernel.result;
   const BusyMap map = map_of(r);
   std::string out = heat_map("busy share of each engine", map.rows, map.values, hw::seconds(r.total),
-                             {.title = "simulated time; fuller colour: busier", .unit = "s"});
+                             {.title = "simulated time; stronger colour: busier", .unit = "s"});
   base::Table table{{{"engine", ""},
                      {"busy", "busy %", Align::kRight},
                      {"waiting", "waiting %", Align::kRight},

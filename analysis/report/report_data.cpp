@@ -24,11 +24,11 @@ std::vector<std::string> warnings_of(const ReportRun& run) {
   if (!run.simulated()) return list;
   if (!r.exact && r.replayed_calls > 0)
     list.push_back(
-        fmt::format("{} of {} calls took the time of an earlier call of their block (the setting exact simulates all)",
+        fmt::format("{} of {} calls reuse the time of an earlier call of their block (the setting exact simulates all)",
                     r.replayed_calls, r.calls.size()));
   const RecordInfo& info = run.record.info;
   if (info.stages > 1)
-    list.push_back(fmt::format("a pipeline of {} stages: below is stage {} (the setting stage chooses another)",
+    list.push_back(fmt::format("a pipeline of {} stages: stage {} is shown (the setting stage chooses another)",
                                info.stages, info.stage));
   if (info.recorded_micro_batches < info.micro_batches)
     list.push_back(fmt::format("{} of {} micro-batches of the step were simulated; the others take as long as the last",
@@ -40,8 +40,8 @@ std::vector<std::string> warnings_of(const ReportRun& run) {
   if (capacity > 0 && needed > 0.95 * capacity)
     list.push_back(fmt::format("HBM is {:.1f} % full at its peak", needed / capacity * 100));
   if (r.matmul_flops > 0 && run.record.program.model_flops > r.matmul_flops * 1.0001)
-    list.push_back("the program executes fewer matmul FLOPs than its model has: figures of this run are wrong");
-  if (run.costs.empty()) list.push_back("no cost: the job has no time, or its instance type no price");
+    list.push_back("the program executes fewer matmul FLOPs than its model has: the figures of this run are wrong");
+  if (run.costs.empty()) list.push_back("no cost: the job has no time, or its instance type has no price");
   return list;
 }
 
@@ -126,7 +126,7 @@ std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& ot
     std::ranges::move(compare(first.record, other.record), std::back_inserter(out));
   if (out.empty())
     throw base::Error{base::Fault::kUsage, fmt::format("{} and {}", first.name, other.name),
-                      "have nothing in common: one trained alone, the other was projected alone",
+                      "cannot be compared: one was only trained, the other only projected",
                       "run one of them again without `mode`"};
   return out;
 }

@@ -102,15 +102,16 @@ std::string machine_html(const ReportRun& run) {
 std::string words_html() {
   constexpr std::pair<const char*, const char*> kWords[] = {
       {"MFU",
-       "model FLOPs utilisation: the model's arithmetic over the peak of the matrix engines; of the job in all of "
-       "its time, of the device in the device's alone"},
+       "model FLOPs utilisation: the model's arithmetic over the peak of the matrix engines; for the job over all of "
+       "its time, for the device only over the device's time"},
       {"HFU", "hardware FLOPs utilisation: the same with everything that the matrix engine executes"},
       {"MBU", "memory bandwidth utilisation: bytes at HBM over its peak"},
       {"TP, PP, DP",
        "cores that share each layer (tensor parallel), stages of layers (pipeline), copies of the model that see "
        "other samples (data parallel)"},
       {"ZeRO-1", "data-parallel cores share the optimizer's state instead of each holding all of it"},
-      {"micro-batch", "the samples that a core works on at once; a step may have several before the weights change"},
+      {"micro-batch",
+       "the samples that a core works on at once; a step may have several of them before the weights change"},
       {"recompute",
        "the backward pass computes activations again instead of keeping them; also gradient checkpointing"},
       {"collective", "an exchange between cores: all-reduce, all-gather, reduce-scatter"},

@@ -104,8 +104,7 @@ std::string fullest_html(const ReportRun& run) {
   std::ranges::stable_sort(bars, std::greater{}, &Bar::value);
   return run.figures.memory.fullest.empty()
              ? ""
-             : bars_html("what holds the memory when it is fullest: activations by the operation that wrote them",
-                         bars);
+             : bars_html("what fills the memory at its peak: activations by the operation that wrote them", bars);
 }
 
 }  // namespace
@@ -123,9 +122,8 @@ std::string roofline_html(const ReportRun& run, std::string_view id) {
             {std::max(high->x, knee * 10), peaks.matmul_flops}};
   }
   return question(
-             "how near is each operation to the machine's limits? Left of the bend its HBM bytes bind, right of it "
-             "the "
-             "FLOPs: below the line the machine waits for something else") +
+             "how near is each operation to the machine's limits? Left of the bend the HBM bytes are the limit, right "
+             "of it the FLOPs; below the line the machine waits for something else") +
          scatter_chart("matmul rate of each op against the limit of its HBM bytes", marks, roof,
                        {"matmul FLOPs per HBM byte", "", true}, {"FLOP/s", "FLOP/s", true}, kNamedMarks) +
          fmt::format(
@@ -160,7 +158,7 @@ std::string memory_html(const ReportRun& run) {
                     {"simulated time of one step", "s"}, {"bytes", "B"}) +
          fmt::format("<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"),
                      readable(capacity, "B"),
-                     needed > memory.peak ? "; the chart has the tensors of this stage's program" : "") +
+                     needed > memory.peak ? "; the chart shows the tensors of this stage's program" : "") +
          peak_html(run, memory) + fullest_html(run) + folded("HBM of a core by kind", memory_kinds_table(run, memory));
 }
 
@@ -169,8 +167,8 @@ std::string collectives_html(const ReportRun& run) {
   if (r.collectives.empty()) return "";
   const double active = hw::seconds(r.collective_active), exposed = std::min(active, hw::seconds(r.collective_exposed));
   return question(
-             "is communication hidden? Cores exchange data in collectives; what is exposed makes the step longer, the "
-             "rest goes on beside the engines") +
+             "is communication hidden? Cores exchange data in collectives; exposed time makes the step longer, the "
+             "rest overlaps with computation") +
          share_bar("time of collectives, exposed and hidden behind the engines",
                    {{"exposed", exposed}, {"hidden", active - exposed}}, "s") +
          folded("collectives by kind", table_by("collective", run.record));

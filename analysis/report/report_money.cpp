@@ -65,9 +65,9 @@ std::string published_html(const ReportRun& run) {
                     .text = fmt::format("{} ({})", text(row.predicted), error)});
   }
   if (table.rows() == 0) return "";
-  return question("how near was the prediction to the measurement of this very job?") +
+  return question("how near was the prediction to the published measurement of this job?") +
          bars_html("published and predicted, each pair on a scale of its own", bars) +
-         folded("this very job as it was published", table);
+         folded("this job as it was published", table);
 }
 
 std::string what_if_html(const ReportRun& run) {
@@ -82,7 +82,7 @@ std::string what_if_html(const ReportRun& run) {
                                         change.dollars ? ", " + base::money_text(*change.dollars) : ""),
                     .css = "best"});
   if (bars.size() == 1)
-    return why + out + "<p>Nothing that was projected makes the job faster for the same dollars, or cheaper.</p>\n";
+    return why + out + "<p>No change that was projected makes the job faster for the same dollars, or cheaper.</p>\n";
   return why + bars_html("samples per second with each change alone", bars) + out;
 }
 
@@ -109,12 +109,12 @@ std::string cost_html(const ReportRun& run) {
   for (const CostRow& row : run.costs)
     if (row.too_small) small += fmt::format("{}{} x {}", small.empty() ? "" : ", ", row.instances, row.instance_type);
   return question(
-             "what does the job cost elsewhere? As it is bought here, from the first step to the last; estimates are "
-             "what the accelerator's peaks allow, and are not compared with simulated ones") +
+             "what does the job cost on other instances? With this way of buying, from the first step to the last; "
+             "estimates are what the accelerator's peaks allow, and cannot be compared with simulated ones") +
          bars_html("dollars of the job on each instance", bars) +
-         (small.empty() ? "" : fmt::format("<p>Too small for it: {}.</p>\n", escape(small))) +
-         "<p>Instances with more or other cores: <code>trnsim cost</code> of this folder simulates the job on all of "
-         "theirs.</p>\n" +
+         (small.empty() ? "" : fmt::format("<p>Too small for the job: {}.</p>\n", escape(small))) +
+         "<p>For instances with more or other cores, <code>trnsim cost</code> of this folder simulates the job on all "
+         "of their cores.</p>\n" +
          folded("the job on every instance type", cost_table(run.costs, run.efficiency));
 }
 

@@ -81,7 +81,7 @@ std::string cores_html(const ReportRun& run) {
   const std::size_t ranks = run.record.program.ranks;
   if (ranks < 2) return "";
   std::string same =
-      fmt::format("<p>{} cores run the same program; what is shown is core {}, {}.</p>\n", ranks, r.rank,
+      fmt::format("<p>{} cores run the same program; core {} is shown, {}.</p>\n", ranks, r.rank,
                   r.cores > 1 ? fmt::format("the slowest of the {} simulated", r.cores) : "the one that was simulated");
   const auto [least, most] = std::ranges::minmax_element(r.rank_total);
   const auto whole = static_cast<double>(r.total);
@@ -154,11 +154,10 @@ Json timeline_json(const ReportRun& run) {
 }  // namespace
 
 std::string time_html(const ReportRun& run, std::string_view id) {
-  std::string out =
-      question(
-          "what is a step spent on? The host traces and launches it, the device computes it; exposed collectives are "
-          "waits for other cores that nothing hides") +
-      job_html(run) + longest_ops(run);
+  std::string out = question(
+                        "what is a step spent on? The host traces and launches it, the device computes it; exposed "
+                        "collectives are waits for other cores that overlap with nothing") +
+                    job_html(run) + longest_ops(run);
   for (const auto& [by, caption] : {std::pair{"phase", "by phase"}, std::pair{"layer", "by layer"},
                                     std::pair{"block", "by block"}, std::pair{"opcode", "by instruction"}})
     out += folded(caption, table_by(by, run.record));
@@ -193,8 +192,8 @@ std::string timeline_html(const ReportRun& run) {
   std::string data = timeline_json(run).dump();
   for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;) data.replace(at, 1, "\\u003c");
   return question(
-             "what happens when? Each box is a call of a block of the program; the fuller the colour of an engine, the "
-             "busier it is during the call") +
+             "what happens when? Each box is a call of a block of the program; the stronger the colour of an engine, "
+             "the busier it is during the call") +
          host_lane_html(run) +
          R"(<figure class="timeline"><figcaption>one step of one core</figcaption><div class="tools">)"
          R"(<button type="button" data-do="in">zoom in</button><button type="button" data-do="out">zoom out</button>)"
@@ -216,13 +215,13 @@ std::string engines_html(const ReportRun& run) {
           "which engine works, which waits? A core has a matrix engine (tensor), three for vectors, one that "
           "starts transfers (sync), and DMA engines that move data") +
       heat_map("busy share of each engine over one step", map.rows, map.values, hw::seconds(r.total),
-               {.title = "simulated time of one step; fuller colour: busier", .unit = "s"});
+               {.title = "simulated time of one step; stronger colour: busier", .unit = "s"});
   base::Table table{{{"engine", ""},
                      {"busy", "", Align::kRight},
                      {"waiting", "", Align::kRight},
                      {"idle", "", Align::kRight},
                      {"instructions", "", Align::kRight},
-                     {"waits_for", "waits for most"}}};
+                     {"waits_for", "waits most for"}}};
   for (const EngineShare& e : engine_shares(r)) {
     const auto most = std::ranges::max_element(e.waiting);
     const std::string cause =
@@ -257,7 +256,7 @@ std::string layers_html(const ReportRun& run) {
       spread <= kDifferent ? fmt::format("<p>All {} layers take the same time: {}.</p>\n", layers, escape(same))
                            : heat_map(fmt::format("time of each layer; 100 % is {}", readable(most, "s")), rows, values,
                                       layers, {.title = "layer", .unit = "", .logarithmic = false, .whole = true});
-  return question("are layers and cores alike? Drawn is only what differs") + text + cores_html(run);
+  return question("are layers and cores alike? Only differences are drawn") + text + cores_html(run);
 }
 
 }  // namespace analysis

@@ -74,7 +74,7 @@ std::vector<std::string> spelt_out(const SweepAxis& axis) {
     }
     const Range range = parse_range(text, axis.key);
     if (range.count == 0) {
-      throw Error{Fault::kUsage, axis.key, fmt::format("'{}' does not say how many values", text),
+      throw Error{Fault::kUsage, axis.key, fmt::format("'{}' does not say how many values to try", text),
                   fmt::format("write \"{}:5\", or choose the design random", text)};
     }
     limit(values.size() + range.count);
@@ -138,7 +138,7 @@ std::vector<SweepPoint> one_at_a_time(const SweepSpec& spec) {
 
 std::vector<SweepPoint> drawn(const SweepSpec& spec) {
   if (spec.samples == 0)
-    throw Error{Fault::kUsage, "`samples`", "a random design needs their number", "give `samples` 100"};
+    throw Error{Fault::kUsage, "`samples`", "a random design needs the number of points", "give `samples` 100"};
   limit(spec.samples);
   std::mt19937_64 random{spec.seed};
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };

@@ -126,7 +126,7 @@ std::string pareto_html(const SweepRun& run) {
   }
   return scatter_chart("time against dollars of each point, with the Pareto front", marks, line, {"time", "s", true},
                        {"dollars", "$", true}, named) +
-         table_html("points that no other beats in time and dollars", table);
+         table_html("points that no other point beats in both time and dollars", table);
 }
 
 std::string sensitivity_html(const SweepRun& run) {
@@ -145,9 +145,9 @@ std::string sensitivity_html(const SweepRun& run) {
   }
   std::vector<Reach> bars;
   for (const Sensitivity& s : list) bars.push_back({s.key, s.least, s.most});
-  return tornado_chart("time when one parameter alone is changed; the line is the machine as it is", bars,
+  return tornado_chart("time when only one parameter changes; the line is the machine as it is", bars,
                        list.front().base, {"time of the program", "s"}) +
-         table_html("how far each parameter alone moves the time", table);
+         table_html("how much each parameter alone changes the time", table);
 }
 
 /// Values of a key in the order of the points.
@@ -218,7 +218,7 @@ std::string binding_html(const SweepRun& run) {
   const std::vector<std::pair<std::string, double>> parts{count.begin(), count.end()};
   std::vector<std::string> resources;
   for (const auto& [name, points] : parts) resources.push_back(name);
-  return share_bar("points by the resource that binds them", parts, "1") + binding_map_html(run, resources);
+  return share_bar("points by the resource that limits them", parts, "1") + binding_map_html(run, resources);
 }
 
 std::string digits(const std::string&, double value) { return fmt::format("{:.6g}", value); }
@@ -330,7 +330,7 @@ const SweepResult& best_result(const SweepRun& run, const std::string& name, con
     if (good && (best == nullptr || result.metrics.at(metric) < best->metrics.at(metric))) best = &result;
   }
   if (best != nullptr) return *best;
-  throw Error{Fault::kCheck, "trnsim sweep", "no point keeps the conditions", "relax `subject_to`, or widen the sweep"};
+  throw Error{Fault::kCheck, "trnsim sweep", "no point meets the conditions", "relax `subject_to`, or widen the sweep"};
 }
 
 std::vector<Sensitivity> sensitivities(const SweepRun& run, const std::string& metric) {

@@ -58,7 +58,7 @@ std::string packed(const Metrics& metrics) {
 }
 
 Metrics unpacked(std::string_view bytes) {
-  base::ArchiveReader archive{bytes, {Fault::kInternal, "sweep", "metrics are cut short", "please report this"}};
+  base::ArchiveReader archive{bytes, {Fault::kInternal, "sweep", "metrics are incomplete", "please report this"}};
   Metrics metrics;
   archive(metrics);
   return metrics;

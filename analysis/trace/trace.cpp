@@ -35,7 +35,7 @@ TimelineWindow window_of(const Record& record, const TraceOptions& options) {
     throw Error{Fault::kUsage, "`lanes`", fmt::format("'{}' is not a lane", lane), base::suggest_fix(lane, kLanes)};
   }
   if (options.from < 0 || window.from >= window.until || window.from > record.result.total) {
-    throw Error{Fault::kUsage, "window", "holds no time of the run",
+    throw Error{Fault::kUsage, "window", "does not overlap with the run",
                 fmt::format("choose times from 0 to {:.6g} s", hw::seconds(record.result.total))};
   }
   return window;

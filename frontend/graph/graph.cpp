@@ -40,7 +40,7 @@ std::size_t Module::node_count() const {
 
 ValueId Builder::parameter(Type type) {
   Function& f = function();
-  base::ensure(f.nodes.empty(), f.name, "gets a parameter behind a node");
+  base::ensure(f.nodes.empty(), f.name, "gets a parameter after a node");
   f.values.push_back(std::move(type));
   return f.parameters++;
 }
@@ -51,7 +51,7 @@ const Node& Builder::add(Node node, const std::vector<Type>& results) {
   Function& f = function();
   const Contract contract{module_, f, node, results};
   for (const ValueId operand : node.operands)
-    contract.need(operand < f.values.size(), "reads a value that is not there");
+    contract.need(operand < f.values.size(), "reads a value that does not exist");
   std::vector<Type> types = node.op->infer == nullptr ? results : node.op->infer(contract);
   contract.match_stated(types);
   node.first_result = static_cast<ValueId>(f.values.size());

@@ -103,7 +103,7 @@ void settle_grid(Module& module) {
   if (module.replicas > kMost || module.partitions > kMost / std::max<std::int64_t>(module.replicas, 1))
     throw base::Error{base::Fault::kProgram, module.file,
                       fmt::format("is for {} replicas of {} partitions", module.replicas, module.partitions),
-                      fmt::format("use {} processes at most", kMost)};
+                      fmt::format("use at most {} processes", kMost)};
 }
 
 }  // namespace trnsim::frontend

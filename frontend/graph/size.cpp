@@ -17,7 +17,7 @@ void require_readable(std::string_view text, std::string_view file, std::size_t 
     if (text.substr(at, end - at).find(" = ") != std::string_view::npos && ++values > kMostValues)
       throw base::Error{base::Fault::kProgram, fmt::format("{}:{}", file, line),
                         fmt::format("is one of more than {} values", kMostValues),
-                        "let each operation do more, or repeat them by a loop"};
+                        "use fewer and larger operations, or repeat them in a loop"};
     at = end + 1;
   }
 }

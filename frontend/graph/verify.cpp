@@ -12,7 +12,7 @@ namespace trnsim::frontend {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& what) {
-  throw base::Error{base::Fault::kProgram, where, what, "mend the program"};
+  throw base::Error{base::Fault::kProgram, where, what, "correct the program"};
 }
 
 /// Walks calls from each function; one that comes back to itself is a circle.
@@ -52,9 +52,10 @@ class CallWalk {
       return;
     }
     const FunctionId called = node.regions[place.region++].function;
-    if (called >= module_.functions.size()) fail(module_.where(node), "calls a function that is not there");
+    if (called >= module_.functions.size()) fail(module_.where(node), "calls a function that does not exist");
     if (state_[called] == State::kOpen)
-      fail(module_.where(node), fmt::format("@{} calls itself in a circle", module_.functions[called].name));
+      fail(module_.where(node),
+           fmt::format("@{} calls itself, directly or through others", module_.functions[called].name));
     if (state_[called] == State::kNew) open(called);
   }
 
@@ -74,9 +75,9 @@ void verify_node(const Module& module, const Function& f, const Node& node) {
       module, f, node,
       std::vector<Type>(f.values.begin() + node.first_result, f.values.begin() + node.first_result + node.results)};
   contract.need(node.op->operands < 0 || static_cast<int>(node.operands.size()) == node.op->operands,
-                fmt::format("has {} operands, needs {}", node.operands.size(), node.op->operands));
+                fmt::format("has {} operands, but needs {}", node.operands.size(), node.op->operands));
   contract.need(node.op->regions < 0 || static_cast<int>(node.regions.size()) == node.op->regions,
-                fmt::format("has {} regions, needs {}", node.regions.size(), node.op->regions));
+                fmt::format("has {} regions, but needs {}", node.regions.size(), node.op->regions));
   for (const ValueId operand : node.operands)
     contract.need(operand < node.first_result, "reads a value before it is computed");
   for (const Region& region : node.regions)
@@ -85,7 +86,8 @@ void verify_node(const Module& module, const Function& f, const Node& node) {
   verify_attributes(module, node);
   if (node.op->infer == nullptr) return;
   const std::vector<Type> types = node.op->infer(contract);
-  contract.need(types.size() == node.results, fmt::format("has {} results, must have {}", node.results, types.size()));
+  contract.need(types.size() == node.results,
+                fmt::format("has {} results, but must have {}", node.results, types.size()));
   contract.match_stated(types);
 }
 
@@ -98,7 +100,7 @@ void verify(const Module& module) {
   for (const Function& f : module.functions) {
     for (const Node& node : f.nodes) verify_node(module, f, node);
     for (const ValueId result : f.results)
-      if (result >= f.values.size()) fail(module.where(f), "returns a value that is not there");
+      if (result >= f.values.size()) fail(module.where(f), "returns a value that does not exist");
   }
 }
 

@@ -14,7 +14,8 @@ namespace trnsim::frontend::hlo {
 namespace {
 
 [[noreturn]] void no_words(std::string_view where) {
-  throw base::Error{base::Fault::kData, where, "its settings are none that trnsim writes", "write the program again"};
+  throw base::Error{base::Fault::kData, where, "its settings are not those that trnsim writes",
+                    "write the program again"};
 }
 
 class WordWriter {

@@ -52,7 +52,7 @@ std::string unzipped(std::string_view bytes, std::string_view file) {
     out.append(part.data(), part.size() - stream.avail_out);
     const bool stuck = state == Z_BUF_ERROR || (state == Z_OK && stream.avail_in == 0 && stream.avail_out > 0);
     if ((state != Z_OK && state != Z_STREAM_END) || stuck || out.size() > kMost)
-      throw Error{Fault::kData, file, "is no complete gzip file of at most 4 GiB", "write it again with gzip"};
+      throw Error{Fault::kData, file, "is not a complete gzip file of at most 4 GiB", "write it again with gzip"};
   }
   return out;
 }
@@ -77,7 +77,7 @@ std::vector<std::string> flags_in(const fs::path& folder) {
     for (const auto& flag : json)
       if (flag.is_string()) flags.push_back(flag.get<std::string>());
   if (!json.is_array() || flags.size() != json.size())
-    throw Error{Fault::kData, path.string(), "is no JSON list of flags", "write the flags as a list of texts"};
+    throw Error{Fault::kData, path.string(), "is not a JSON list of flags", "write the flags as a list of texts"};
   return flags;
 }
 

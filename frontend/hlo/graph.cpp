@@ -186,7 +186,7 @@ class GraphMaker {
       const auto inside =
           known ? flat_index(*shapes[static_cast<std::size_t>(alias.operand)], alias.operand_index) : std::nullopt;
       if (!output || !inside)
-        throw Error{Fault::kProgram, out_.file, "input_output_alias names an output or a parameter that is not there",
+        throw Error{Fault::kProgram, out_.file, "input_output_alias names an output or a parameter that does not exist",
                     "write the module again"};
       std::int64_t before = 0;
       for (std::int64_t p = 0; p < alias.operand; ++p)
@@ -213,7 +213,7 @@ class GraphMaker {
     const string_view opcode = one.opcode;
     if (opcode == "parameter") {
       const auto number = static_cast<std::size_t>(int_of(one, "parameter_number"));
-      if (number >= arguments.size()) fail(one, "the caller gives fewer arguments", "give each parameter one");
+      if (number >= arguments.size()) fail(one, "the caller passes fewer arguments", "give each parameter one");
       return arguments[number];
     }
     if (opcode == "tuple") return tuple(place, one);
@@ -235,7 +235,7 @@ class GraphMaker {
     const auto index = static_cast<std::size_t>(int_of(one, "index"));
     if (one.operands.size() != 1 || !place.values[one.operands[0]].tuple ||
         index >= place.values[one.operands[0]].parts.size())
-      fail(one, "its operand is no tuple with such an element", "name an element that the tuple has");
+      fail(one, "its operand is not a tuple with such an element", "name an element that the tuple has");
     return place.values[one.operands[0]].parts[index];
   }
 
@@ -281,7 +281,7 @@ class GraphMaker {
 
   Tree branches(const Place& place, const Instruction& one) {
     if (one.operands.empty() || one.called.size() + 1 != one.operands.size())
-      fail(one, "has not one operand for each branch, and one that chooses", "give it branches and operands alike");
+      fail(one, "does not have one operand per branch and a selector", "give it one per branch and a selector");
     const bool by_truth = is_bool(place.computation.instructions[one.operands[0]].shape.element);
     frontend::Node node = begun(one, by_truth ? "if" : "case");
     node.operands = {place.values[one.operands[0]].value};
@@ -296,7 +296,7 @@ class GraphMaker {
   frontend::Node begun(const Instruction& one, string_view op) {
     frontend::Node node;
     node.op = find_operator(op);
-    if (!node.op) fail(one, fmt::format("{} is no operator of the graph", op), "use one that docs/frontend.md lists");
+    if (!node.op) fail(one, fmt::format("{} is not an operator of the graph", op), "use one of docs/frontend.md");
     node.name = one.name;
     node.line = one.line;
     node.metadata = metadata(one.metadata);

@@ -46,7 +46,8 @@ std::uint64_t float_bits(Cursor& cursor, Element element, std::string_view text)
   double value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem == std::errc::invalid_argument || end != text.data() + text.size())
-    cursor.fail(fmt::format("\"{}\" is no number of {}", text.substr(0, 40), info(element).hlo), "write a number");
+    cursor.fail(fmt::format("\"{}\" is not a number of type {}", text.substr(0, 40), info(element).hlo),
+                "write a number");
   if (problem == std::errc::result_out_of_range)  // too large or too small for a double: the text says which
     value = text.find("e-") != std::string_view::npos ? 0.0 : std::numeric_limits<double>::infinity();
   return encode_float(element, negative ? -std::abs(value) : value);
@@ -65,7 +66,8 @@ std::uint64_t integer_bits(Cursor& cursor, Element element, std::string_view tex
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (problem == std::errc{} && end == text.data() + text.size()) return value;
   }
-  cursor.fail(fmt::format("\"{}\" is no {}", text.substr(0, 40), info(element).hlo), "write a number of that type");
+  cursor.fail(fmt::format("\"{}\" is not of type {}", text.substr(0, 40), info(element).hlo),
+              "write a number of that type");
 }
 
 class LiteralReader {

@@ -138,7 +138,7 @@ void write_numbers(MessageWriter& message, const Literal& literal, const Literal
 Literal literal_of(Message message, const Shape& shape, std::string_view where, int depth) {
   Literal out;
   if (shape.element == Element::kTuple) {
-    if (depth > 100) throw base::Error{base::Fault::kData, where, "has more than 100 tuples in tuples", "flatten them"};
+    if (depth > 100) throw base::Error{base::Fault::kData, where, "has more than 100 nested tuples", "flatten them"};
     while (message.next()) {
       const std::size_t i = out.elements.size();
       if (message.tag() == 10 && i < shape.elements.size())
@@ -155,9 +155,10 @@ Literal literal_of(Message message, const Shape& shape, std::string_view where, 
   const auto need = static_cast<std::uint64_t>(count) * stored_bytes(shape.element);
   if (out.bytes.empty() && count > 0) return {.elided = true};
   if (out.bytes.size() != need)
-    throw base::Error{base::Fault::kData, where,
-                      fmt::format("its constant has {} bytes of numbers, its shape needs {}", out.bytes.size(), need),
-                      "write the file again with the framework that made it"};
+    throw base::Error{
+        base::Fault::kData, where,
+        fmt::format("its constant has {} bytes of numbers, but its shape needs {}", out.bytes.size(), need),
+        "write the file again with the framework that made it"};
   return out;
 }
 

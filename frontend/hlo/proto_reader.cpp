@@ -123,7 +123,7 @@ class ProtoReader {
       fail(fmt::format("{}: computation {}", file_, made.name), "has no root");
     made.root = found->second;
     if (!computations_.emplace(id, static_cast<std::uint32_t>(module_.computations.size())).second)
-      fail(fmt::format("{}: computation {}", file_, made.name), "its id is taken");
+      fail(fmt::format("{}: computation {}", file_, made.name), "its id is used twice");
     module_.computations.push_back(std::move(made));
   }
 
@@ -159,7 +159,7 @@ class ProtoReader {
     resolve(raw.control, instructions_, made.control, where);
     resolve(raw.called, computations_, made.called, where);
     if (!instructions_.emplace(raw.id, static_cast<std::uint32_t>(into.instructions.size())).second)
-      fail(where, "its id is taken");
+      fail(where, "its id is used twice");
     into.instructions.push_back(std::move(made));
   }
 
@@ -202,7 +202,7 @@ Module read_proto(std::string_view bytes, std::string_view file) {
   try {
     return ProtoReader{file}.read(Message{bytes.data(), bytes.size()});
   } catch (const protozero::exception& problem) {
-    throw base::Error{base::Fault::kData, file, fmt::format("is no HloModuleProto: {}", problem.what()),
+    throw base::Error{base::Fault::kData, file, fmt::format("is not an HloModuleProto: {}", problem.what()),
                       "give a file of the compile cache, or HLO text"};
   }
 }

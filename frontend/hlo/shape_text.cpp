@@ -48,7 +48,8 @@ Shape read_array(Cursor& cursor) {
   const std::string_view name = cursor.name("an element type");
   const auto element = element_from_hlo(name);
   if (!element)
-    cursor.fail(fmt::format("\"{}\" is no element type", name.substr(0, 40)), "use one that docs/frontend.md lists");
+    cursor.fail(fmt::format("\"{}\" is not an element type", name.substr(0, 40)),
+                "use one that docs/frontend.md lists");
   shape.element = *element;
   if (cursor.here() != '[' && !is_float(*element) && info(*element).kind == ElementClass::kToken) return shape;
   cursor.expect("[");
@@ -74,7 +75,7 @@ Shape read_array(Cursor& cursor) {
 
 Shape read_shape(Cursor& cursor, int depth) {
   if (cursor.peek() != '(') return read_array(cursor);
-  if (depth > kDeepestShape) cursor.fail("has more than 100 tuples within each other", "flatten them");
+  if (depth > kDeepestShape) cursor.fail("has more than 100 nested tuples", "flatten them");
   cursor.expect("(");
   Shape shape{.element = Element::kTuple};
   while (cursor.peek() != ')') {

@@ -189,7 +189,7 @@ class TextReader {
     const auto found = names_.find(name);
     if (found != names_.end()) return found->second;
     cursor_.fail(fmt::format("no instruction {} comes before this one in its computation", name),
-                 "put instructions behind their operands");
+                 "put each instruction after its operands");
   }
 
   std::uint32_t called() {
@@ -197,7 +197,7 @@ class TextReader {
     const auto found = computations_.find(name);
     if (found != computations_.end()) return found->second;
     cursor_.fail(fmt::format("no computation {} comes before this one", name),
-                 "put computations behind those that they call; none may call itself");
+                 "put each computation after those that it calls; none may call itself");
   }
 
   std::vector<std::uint32_t> called_list() {

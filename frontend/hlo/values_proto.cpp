@@ -99,7 +99,7 @@ Rows convolution_of(Message message) {
 }
 
 Sharding sharding_of(Message message, std::string_view where, int depth) {
-  if (depth > kDeepestProto) fail_proto(where, "has more than 100 tuples within each other");
+  if (depth > kDeepestProto) fail_proto(where, "has more than 100 nested tuples");
   Sharding out;
   while (message.next()) {
     switch (message.tag()) {
@@ -241,7 +241,7 @@ void append_ints(Message& message, Ints& out) {
 }
 
 Shape shape_of(Message message, std::string_view where, int depth) {
-  if (depth > kDeepestProto) fail_proto(where, "has more than 100 tuples within each other");
+  if (depth > kDeepestProto) fail_proto(where, "has more than 100 nested tuples");
   Shape out;
   while (message.next()) {
     switch (message.tag()) {

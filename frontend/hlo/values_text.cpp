@@ -41,7 +41,8 @@ Rows read_window(Cursor& cursor) {
   // size, stride, low, high, window dilation, base dilation, reversal
   const auto put = [&](const Rows& rows, std::size_t at) {
     if (out.empty()) out.assign(rows.size(), Ints{1, 1, 0, 0, 1, 1, 0});
-    if (out.size() != rows.size()) cursor.fail("a window has parts of different rank", "give one for each dimension");
+    if (out.size() != rows.size())
+      cursor.fail("the parts of a window have different ranks", "give one for each dimension");
     for (std::size_t d = 0; d < rows.size(); ++d)
       std::ranges::copy(rows[d], out[d].begin() + static_cast<std::ptrdiff_t>(at));
   };
@@ -72,7 +73,7 @@ Rows read_convolution(Cursor& cursor) {
       if (text[i] == second) role = 1;
       if (text[i] >= '0' && text[i] <= '9') role = 2 + static_cast<std::size_t>(text[i] - '0');
       if (role >= row.size() || row[role] >= 0)
-        cursor.fail("dim_labels are no permutation", "write them as bf01_oi01->bf01");
+        cursor.fail("dim_labels are not a permutation", "write them as bf01_oi01->bf01");
       row[role] = static_cast<std::int64_t>(i);
     }
     return row;
@@ -241,7 +242,7 @@ std::vector<Aliasing> read_aliases(Cursor& cursor) {
 }
 
 Sharding read_sharding(Cursor& cursor, int depth) {
-  if (depth > kDeepestText) cursor.fail("has more than 100 tuples within each other", "flatten them");
+  if (depth > kDeepestText) cursor.fail("has more than 100 nested tuples", "flatten them");
   Sharding out;
   cursor.expect("{");
   if (cursor.peek() == '{') {

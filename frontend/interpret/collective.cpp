@@ -68,13 +68,13 @@ std::vector<std::vector<Value>> meet(const Evaluation& e, const World::Group& gr
   Process& self = e.process();
   for (const std::int64_t id : group)
     if (id >= self.replicas() * self.partitions())
-      e.fail(fmt::format("its groups name process {}, there are {}", id, self.replicas() * self.partitions()));
+      e.fail(fmt::format("its groups name process {}, but there are {}", id, self.replicas() * self.partitions()));
   if (group.size() == 1 || self.world() == nullptr) return {e.all_operands()};
   auto all = self.world()->meet(group, e.attributes().integer("channel_id"), self.flat(), e.all_operands());
   for (const std::vector<Value>& values : all) {
     bool same = values.size() == e.operands();
     for (std::size_t i = 0; same && i < values.size(); ++i) same = values[i].type == e.operand(i).type;
-    if (!same) e.fail("meets a process that brings values of other types");
+    if (!same) e.fail("meets a process with values of other types");
   }
   return all;
 }
@@ -146,7 +146,8 @@ void all_gather(Evaluation& e) {
   const auto all = meet(e, group);
   for (std::size_t i = 0; i < e.operands(); ++i) {
     const Value out = concatenated(column(all, i), e.attributes().integer("all_gather_dim"));
-    if (!(out.type == e.result_type(i))) e.fail("gathers " + mlir_text(out.type) + ", not what the program says");
+    if (!(out.type == e.result_type(i)))
+      e.fail("gathers " + mlir_text(out.type) + ", not the type that the program states");
     e.put(out);
   }
 }

@@ -67,8 +67,8 @@ std::vector<Value> Interpreter::evaluate(const Function& function, const Node& n
                                          std::int64_t lanes) {
   if (++nodes_ > limits_.nodes)
     throw base::Error{base::Fault::kCapacity, module_.where(node),
-                      fmt::format("more than {} nodes were computed: a loop may have no end", limits_.nodes),
-                      "let its condition become false, or interpret a smaller program"};
+                      fmt::format("more than {} nodes were computed: a loop may never end", limits_.nodes),
+                      "make its condition false at some point, or interpret a smaller program"};
   std::vector<Value> operands;
   for (const ValueId operand : node.operands) operands.push_back(values[operand]);
   if (lanes >= 0 && moves_scalar(node)) return {operands.front()};
@@ -111,7 +111,7 @@ std::vector<Value> Interpreter::run(FunctionId function, std::vector<Value> argu
   for (std::size_t i = 0; fits && i < arguments.size(); ++i) fits = arguments[i].type == f.values[i];
   if (!fits)
     throw base::Error{base::Fault::kProgram, module_.where(f),
-                      fmt::format("@{} is called with arguments of other types than its parameters", f.name),
+                      fmt::format("@{} is called with arguments whose types are not those of its parameters", f.name),
                       "give it the values that it states"};
   return walk(function, std::move(arguments), -1);
 }
@@ -136,7 +136,7 @@ std::vector<Value> Interpreter::run_lanes(FunctionId id, std::vector<Value> argu
 void Evaluation::require_stated(const std::vector<Value>& results) const {
   bool same = results.size() == node_.results;
   for (std::size_t i = 0; same && i < results.size(); ++i) same = results[i].type == result_type(i);
-  if (!same) fail("computes other results than the program states");
+  if (!same) fail("computes results of other types than the program states");
 }
 
 void Evaluation::as_static(std::string_view op, Attributes attributes, std::size_t operands) {
@@ -145,7 +145,7 @@ void Evaluation::as_static(std::string_view op, Attributes attributes, std::size
   node.operands.resize(std::min(operands, node.operands.size()));
   node.attributes = std::move(attributes);
   const std::vector<Type> types = node.op->infer(Contract{module(), function_, node, {result_type()}});
-  if (types.size() != 1 || !(types.front() == result_type())) fail("gets another shape than its result has");
+  if (types.size() != 1 || !(types.front() == result_type())) fail("gives another shape than its result has");
   Evaluation inner{interpreter_, function_, node, {operands_.begin(), operands_.begin() + std::ssize(node.operands)}};
   node.op->evaluate(inner);
   for (Value& value : inner.take()) put(std::move(value));
@@ -193,13 +193,13 @@ std::vector<Value> Evaluation::call_lanes(std::size_t region, std::vector<Value>
 
 std::vector<Value> Evaluation::call_named(const std::string& name, std::vector<Value> arguments) const {
   const FunctionId id = module().find(name);
-  if (id == kNoFunction) fail("names a function that is not there: @" + name);
+  if (id == kNoFunction) fail("names a function that does not exist: @" + name);
   return interpreter_.run(id, std::move(arguments));
 }
 
 void Evaluation::fail(const std::string& what) const {
   throw base::Error{base::Fault::kProgram, module().where(node_), fmt::format("{}: {}", node_.op->name, what),
-                    "change the program; docs/frontend.md says what the reference computes"};
+                    "change the program; docs/frontend.md lists what the reference computes"};
 }
 
 void Evaluation::wrong(const std::string& what) const {

@@ -67,7 +67,7 @@ void constant(Evaluation& e) {
 
 void iota(Evaluation& e) { iota_along(e, e.attributes().integer("iota_dimension")); }
 void dynamic_iota(Evaluation& e) {
-  if (e.ints(0) != e.result_type().dims) e.fail("gets another shape than its result has");
+  if (e.ints(0) != e.result_type().dims) e.fail("gives another shape than its result has");
   e.as_static("iota", e.attributes(), 0);
 }
 
@@ -78,7 +78,7 @@ void pass(Evaluation& e) {
 
 void broadcast_in_dim(Evaluation& e) { broadcast_by(e, e.attributes().ints("broadcast_dimensions")); }
 void dynamic_broadcast_in_dim(Evaluation& e) {
-  if (e.ints(1) != e.result_type().dims) e.fail("gets another shape than its result has");
+  if (e.ints(1) != e.result_type().dims) e.fail("gives another shape than its result has");
   e.as_static("broadcast_in_dim", e.attributes(), 1);
 }
 void broadcast(Evaluation& e) {
@@ -94,7 +94,7 @@ void reshape(Evaluation& e) {
   e.put(std::move(out));
 }
 void dynamic_reshape(Evaluation& e) {
-  if (e.ints(1) != e.result_type().dims) e.fail("gets another shape than its result has");
+  if (e.ints(1) != e.result_type().dims) e.fail("gives another shape than its result has");
   e.as_static("reshape", {}, 1);
 }
 

@@ -49,7 +49,7 @@ class Bytes {
 
 std::string inflated(const Bytes& zip, std::string_view packed, std::uint64_t size) {
   constexpr std::uint64_t kMostRatio = 1032;  // deflate: 258 bytes of two bits
-  if (size > kMostRatio * packed.size()) zip.fail("holds an array that does not unpack");
+  if (size > kMostRatio * packed.size()) zip.fail("has an array that cannot be unpacked");
   std::string out(size, '\0');
   z_stream stream{};
   if (inflateInit2(&stream, -15) != Z_OK) zip.fail("cannot be unpacked: zlib does not start");  // no head of its own
@@ -59,7 +59,7 @@ std::string inflated(const Bytes& zip, std::string_view packed, std::uint64_t si
   stream.avail_out = static_cast<uInt>(out.size());
   const int state = inflate(&stream, Z_FINISH);
   inflateEnd(&stream);
-  if (state != Z_STREAM_END || stream.total_out != size) zip.fail("holds an array that does not unpack");
+  if (state != Z_STREAM_END || stream.total_out != size) zip.fail("has an array that cannot be unpacked");
   return out;
 }
 
@@ -73,11 +73,11 @@ std::vector<Member> members_of(const Bytes& zip) {
   std::optional<std::uint64_t> end;
   for (std::uint64_t back = kEnd; !end && back <= std::min(zip.size(), kEnd + kMostComment); ++back)
     if (zip.part(zip.size() - back, 4) == "PK\5\6") end = zip.size() - back;
-  if (!end) zip.fail("is no archive of arrays");
+  if (!end) zip.fail("is not an archive of arrays");
   std::vector<Member> out;
   std::uint64_t at = zip.number(*end + 16, 4);
   for (std::uint64_t left = zip.number(*end + 10, 2); left > 0; --left) {
-    if (zip.part(at, 4) != "PK\1\2") zip.fail("has a directory that is no zip's");
+    if (zip.part(at, 4) != "PK\1\2") zip.fail("does not have the directory of a zip file");
     const std::uint64_t packed = zip.number(at + 20, 4), size = zip.number(at + 24, 4), name = zip.number(at + 28, 2);
     const std::uint64_t local = zip.number(at + 42, 4), method = zip.number(at + 10, 2);
     if (packed == 0xffffffff || size == 0xffffffff || local == 0xffffffff) zip.fail("holds an array of 4 GiB or more");
@@ -85,7 +85,7 @@ std::vector<Member> members_of(const Bytes& zip) {
     if (title.ends_with(".npy")) title.resize(title.size() - 4);
     const std::uint64_t begin = local + 30 + zip.number(local + 26, 2) + zip.number(local + 28, 2);
     const std::string_view bytes = zip.part(begin, packed);
-    if (method != 0 && method != 8) zip.fail("is packed by another method than numpy's");
+    if (method != 0 && method != 8) zip.fail("is packed by a method that numpy does not use");
     out.push_back({std::move(title), method == 0 ? std::string{bytes} : inflated(zip, bytes, size)});
     at += 46 + name + zip.number(at + 30, 2) + zip.number(at + 32, 2);
   }
@@ -111,15 +111,15 @@ constexpr std::array kKinds = {
 
 /// NEP 1: the format of one array.
 Value array_of(const Bytes& npy, const std::string& name) {
-  if (npy.part(0, 6) != "\x93NUMPY") npy.fail(fmt::format("{} is no array", name));
+  if (npy.part(0, 6) != "\x93NUMPY") npy.fail(fmt::format("{} is not an array", name));
   const std::size_t width = npy.number(6, 1) == 1 ? 2 : 4;
   const std::uint64_t length = npy.number(8, width);
   const std::string_view head = npy.part(8 + width, length);
   const auto kind =
       std::ranges::find_if(kKinds, [&](const Kind& k) { return entry(head, "descr").starts_with(k.name); });
-  if (kind == kKinds.end()) npy.fail(fmt::format("{} is of a type that programs do not have", name));
+  if (kind == kKinds.end()) npy.fail(fmt::format("{} has a type that programs do not have", name));
   if (!entry(head, "fortran_order").starts_with("False"))
-    npy.fail(fmt::format("{} is in Fortran's order: save numpy.ascontiguousarray of it", name));
+    npy.fail(fmt::format("{} is in Fortran order: save numpy.ascontiguousarray of it", name));
   std::string_view shape = entry(head, "shape");
   shape = shape.substr(0, shape.find(')'));
   Dims dims;
@@ -162,7 +162,7 @@ std::vector<Value> inputs_from(const std::filesystem::path& npz, const Module& m
   const std::vector<Type> types = module.entry_function().parameter_types();
   if (members.size() != types.size())
     throw Error{Fault::kUsage, file,
-                fmt::format("has {}, and the program {}", base::counted(std::ssize(members), "array"),
+                fmt::format("has {}, but the program has {}", base::counted(std::ssize(members), "array"),
                             base::counted(std::ssize(types), "parameter")),
                 "save one array for each"};
   std::vector<bool> taken(members.size());
@@ -178,7 +178,7 @@ std::vector<Value> inputs_from(const std::filesystem::path& npz, const Module& m
     if (!(out[place].type == types[place]))
       throw Error{
           Fault::kUsage, fmt::format("{}: {}", file, members[i].name),
-          fmt::format("is {}, and parameter {} is {}", mlir_text(out[place].type), place, mlir_text(types[place])),
+          fmt::format("is {}, but parameter {} is {}", mlir_text(out[place].type), place, mlir_text(types[place])),
           "save an array of that shape and type"};
   }
   return out;

@@ -87,7 +87,7 @@ void run_parallel(Evaluation& e) {
   for (std::size_t r = 0; r < rows.size(); ++r)
     for (std::size_t p = 0; p < rows[r].size(); ++p) {
       const FunctionId id = e.module().find(rows[r][p]);
-      if (id == kNoFunction) e.fail("names a program that is not there: @" + rows[r][p]);
+      if (id == kNoFunction) e.fail("names a program that does not exist: @" + rows[r][p]);
       const std::size_t count = e.module().functions[id].parameters;
       if (next + count > operands.size()) e.fail("has fewer operands than its programs have parameters");
       tasks.push_back({id,

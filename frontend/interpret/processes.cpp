@@ -25,8 +25,8 @@ void World::wait(std::unique_lock<std::mutex>& lock, const Done& done) {
   waiting_.erase(self);
   if (done()) return;
   changed_.notify_all();
-  throw base::Error{base::Fault::kProgram, "collectives", "a process waits for others that do not come",
-                    "let every process of a group reach the same collectives in the same order"};
+  throw base::Error{base::Fault::kProgram, "collectives", "a process waits for others that never arrive",
+                    "make every process of a group reach the same collectives in the same order"};
 }
 
 std::vector<std::vector<Value>> World::meet(const Group& group, std::int64_t channel, std::int64_t self,

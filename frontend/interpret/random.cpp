@@ -63,7 +63,7 @@ void rng_bit_generator(Evaluation& e) {
   const Type type = e.result_type(1);
   require_room(type);
   Integers state = e.operand(0).integers();
-  if (state.size() < 2) e.fail("its state must have two words at least");
+  if (state.size() < 2) e.fail("its state must have at least two words");
   auto counter = static_cast<std::uint64_t>(state[1]);
   const auto key = static_cast<std::uint64_t>(state[0]);
   const auto count = static_cast<std::size_t>(element_count(type.dims));

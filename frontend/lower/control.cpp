@@ -68,8 +68,8 @@ class Loop {
     const auto again = l_.called(l_.module().functions[region(0).function], with_captures(l_, state, region(0)));
     if (again.at(0).is_number()) return again[0].number != 0;
     throw RefusedLoop{base::Fault::kProgram, l_.where(),
-                      "while: how often it runs depends on data, and the compiler takes no such loop",
-                      "give it a counter that begins at a constant"};
+                      "while: its number of iterations depends on data, which the compiler does not accept",
+                      "give it a counter that starts at a constant"};
   }
 
   void step() {
@@ -78,8 +78,9 @@ class Loop {
         l_.called(l_.module().functions[region(1).function], with_captures(l_, state_, region(1)));
     after.resize(count);
     if (same_numbers(state_, after))
-      throw RefusedLoop{base::Fault::kProgram, l_.where(), "while: never ends: a trip leaves its condition as it was",
-                        "let each trip change the counter that the condition reads"};
+      throw RefusedLoop{base::Fault::kProgram, l_.where(),
+                        "while: never ends: an iteration does not change its condition",
+                        "change the counter that the condition reads in each iteration"};
     older_ = std::exchange(before_, std::exchange(state_, std::move(after)));
   }
 
@@ -119,11 +120,10 @@ class Loop {
 
   [[noreturn]] void refuse(std::int64_t trips, std::size_t operations) const {
     const bool documented = static_cast<double>(operations) > l_.options().most_instructions;
-    l_.refuse(
-        fmt::format("{}runs {} times or more, which makes the program one of {} operations with all its loops, {}",
-                    documented ? "EVRF007: " : "", trips, operations,
-                    documented ? "which the compiler unrolls" : "too many here"),
-        "let each trip do more");
+    l_.refuse(fmt::format("{}runs at least {} times, which gives the program {} operations with all its loops, {}",
+                          documented ? "EVRF007: " : "", trips, operations,
+                          documented ? "which the compiler unrolls" : "more than are timed here"),
+              "do more in each iteration");
   }
 
   Lowerer& l_;
@@ -288,7 +288,7 @@ void token(Lowerer& l) { l.set(number_view(0, {}, Dtype::kUint8)); }
 void call(Lowerer& l) {
   const std::string name = l.node().attributes.text("callee");
   const FunctionId callee = l.node().regions.empty() ? l.module().find(name) : l.node().regions[0].function;
-  if (callee == kNoFunction) l.refuse("calls a function that is not there: " + name, "name one of the module");
+  if (callee == kNoFunction) l.refuse("calls a function that does not exist: " + name, "name one of the module");
   set_all(l, l.called(l.module().functions[callee], operands(l)));
 }
 

@@ -27,8 +27,7 @@ double number_in(std::string_view config, std::string_view name, double otherwis
 runtime::AttentionAttrs attention_of(Lowerer& l) {
   const std::string config = l.node().attributes.text("backend_config");
   const Dims &q = l.type_in(0).dims, &k = l.type_in(1).dims;  // [batch, sequence, heads, elements]
-  if (q.size() != 4 || k.size() != 4)
-    l.refuse("its operands have another rank than 4", "give [batch, length, heads, size]");
+  if (q.size() != 4 || k.size() != 4) l.refuse("its operands do not have rank 4", "give [batch, length, heads, size]");
   const auto mask = static_cast<std::int64_t>(number_in(config, "mask_type", 0));
   const auto window = static_cast<std::int64_t>(number_in(config, "window_size_left", -1));
   // Transformer Engine, NVTE_Mask_Type: 2, 3 and above are causal.
@@ -127,8 +126,8 @@ void ordered(Lowerer& l, std::int64_t wanted) {
   const std::int64_t cols = view.dims.empty() ? 1 : view.dims.back();
   const std::int64_t rounds = (wanted + kAtOnce - 1) / kAtOnce;
   if (rounds > kMostRounds)
-    l.refuse(fmt::format("orders {} elements, and there are rounds for {}", wanted, kAtOnce * kMostRounds),
-             "order fewer, or on the host");
+    l.refuse(fmt::format("sorts {} elements, but at most {} are supported", wanted, kAtOnce * kMostRounds),
+             "sort fewer, or on the host");
   l.only_timed("the order of elements");
   runtime::ValueId rows = l.matrix(view, view.count() / cols, cols);
   for (std::int64_t r = 0; r < rounds; ++r) {
@@ -141,7 +140,7 @@ void ordered(Lowerer& l, std::int64_t wanted) {
     const Dims& dims = l.type_out(i).dims;
     const std::int64_t count = element_count(dims), all = l.graph().value(rows).elements();
     View out = dense_view(rows, {count}, view.dtype);
-    if (count > all) l.refuse("gives more elements than it takes", "give as many");
+    if (count > all) l.refuse("returns more elements than it takes", "return as many");
     out = *reshaped(out, dims);
     l.set(l.element({.form = runtime::ElementForm::kFunction}, {out}, dims, l.dtype_out(i)), i);
   }
@@ -261,7 +260,7 @@ void custom_call(Lowerer& l) {
   if (simple_target(l, target)) return;
   const auto row = std::ranges::find(kTargets, target, &CustomRow::target);
   if (row == kTargets.end())
-    l.refuse(fmt::format("EVRF015: the custom call {} has no meaning here", target), "compose it of operators");
+    l.refuse(fmt::format("EVRF015: the custom call {} is not known here", target), "build it from operators");
   row->rule(l);
 }
 

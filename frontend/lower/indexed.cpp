@@ -287,10 +287,11 @@ void scatter(Lowerer& l) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto meeting = meeting_of(region, i, count);
     if (!meeting)
-      l.refuse("EVRF016: its region is no sum, product, largest, smallest or replacement", "scatter with one of these");
+      l.refuse("EVRF016: its region is not a sum, product, largest, smallest or replacement",
+               "scatter with one of these");
     const bool computes = meeting->alu != isa::Alu::kNone;
     if (computes && is_signed_integer(l.type_in(i).element) && meeting->alu != isa::Alu::kAdd)
-      l.refuse("EVRF016: integers are combined by more than a sum", "scatter floating-point numbers");
+      l.refuse("EVRF016: integers are combined by another operation than a sum", "scatter floating-point numbers");
     scatter_one(l, i, s, *meeting);
   }
 }

@@ -61,7 +61,7 @@ void remainder(Lowerer& l) {
 /// Bits without those beyond the type's width, as 32 without a sign.
 Formula bits_of(Lowerer& l, std::size_t i) {
   const int bits = width(l.type_in(i));
-  if (bits > 32) l.refuse("counts the bits of 64-bit integers, of which the device has 32", "convert to 32 bits");
+  if (bits > 32) l.refuse("counts the bits of 64-bit integers, but the device has 32", "convert to 32 bits");
   const Formula all = wide(l, i).bits_as(Dtype::kUint32);
   return bits == 32 ? all : all.with(Alu::kAnd, static_cast<double>((std::int64_t{1} << bits) - 1));
 }
@@ -85,7 +85,7 @@ void count_leading_zeros(Lowerer& l) {
 void multiply_high(Lowerer& l) {
   const int bits = width(l.type_in(0));
   const bool sign = has_sign(l.type_in(0));
-  if (bits > 32) l.refuse("is of 64-bit integers, of which the device has 32 bits", "convert to 32 bits");
+  if (bits > 32) l.refuse("has 64-bit integers, but the device has 32 bits", "convert to 32 bits");
   const Formula a = wide(l, 0).bits_as(Dtype::kUint32), b = wide(l, 1).bits_as(Dtype::kUint32);
   if (bits < 32) {
     const Formula high = (a * b).with(Alu::kShr, bits, Alu::kAnd, static_cast<double>((1 << bits) - 1));

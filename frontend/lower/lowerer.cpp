@@ -112,7 +112,7 @@ void Lowerer::require_sizes() const {
       for (std::uint32_t i = 0; i < node.results; ++i)
         if (const Type& type = f.type(node.result(i)); type.is_tensor() && element_count(type.dims) > kMostElements)
           throw Error{Fault::kCapacity, module_.where(node),
-                      fmt::format("EOOM001: {} has {:.3g} elements, more than any core holds", hlo_text(type),
+                      fmt::format("EOOM001: {} has {:.3g} elements, more than a core can hold", hlo_text(type),
                                   static_cast<double>(element_count(type.dims))),
                       "share it between cores"};
 }
@@ -283,15 +283,15 @@ void Lowerer::lower_node(const Node& node, std::size_t number) {
   frame_->at = number;
   if (++out_.operations > options_.most_operations && !own_)
     refuse(fmt::format("is one of more than {} operations, with all calls and loops", options_.most_operations),
-           "let each operation do more");
+           "use fewer and larger operations");
   begin_own_scope();
   if (node.apart) cut();
   if (!node.op->code.empty())
-    refuse(fmt::format("{}: the vendor's compiler refuses it", node.op->code), "compose it of operators that it takes");
+    refuse(fmt::format("{}: neuronx-cc refuses it", node.op->code), "build it from operators that it accepts");
   if (node.op->product_flops) out_.flops += node.op->product_flops(Contract{module_, frame_->function, node});
   if (without_elements()) return;
   const Rule rule = rule_of(node.op->name);
-  if (!rule) refuse("has no lowering", "compose it of operators that docs/frontend.md marks as lowered");
+  if (!rule) refuse("has no lowering", "build it from operators that docs/frontend.md marks as lowered");
   rule(*this);
 }
 

@@ -147,7 +147,7 @@ double as_32_bits(Lowerer& l, Element element, double number) {
   const double low = has_sign ? -2147483648.0 : 0, high = has_sign ? 2147483647.0 : 4294967295.0;
   if (number >= low && number <= high) return number;
   if (std::abs(number) < 9.2e18)
-    l.refuse(fmt::format("{:.0f} does not fit into 32 bits, as which 64-bit integers are computed", number),
+    l.refuse(fmt::format("{:.0f} does not fit into 32 bits, and 64-bit integers are computed in 32 bits", number),
              "use smaller numbers");
   return number < 0 ? low : high;
 }
@@ -164,7 +164,7 @@ void constant(Lowerer& l) {
   if (is_integer(element) && info(element).bits == 64)
     for (std::int64_t i = 0; i < count; ++i)
       if (const double number = number_of(*literal, i); as_32_bits(l, element, number) != number)
-        l.refuse("has limits of 64 bits, and the device 32", "use 32 bits");
+        l.refuse("has limits of 64 bits, but the device has 32", "use 32 bits");
   const std::string name = fmt::format("constant.{}", l.out().constants.size());
   const std::int64_t last = dims.back();
   const auto v = l.graph().tensor(name, count / last, last, l.dtype_out(), runtime::Kind::kInput);
@@ -194,7 +194,7 @@ void bitcast_convert(Lowerer& l) {
   if (l.type_in(0).element == l.type_out().element) return l.set(l.in(0));
   for (const Type& type : {l.type_in(0), l.type_out()})
     if (info(type.element).bits % 8 != 0 || info(type.element).bits > 32)
-      l.refuse("is of a type whose bits the device holds otherwise", "use types of 8, 16 or 32 bits");
+      l.refuse("has a type whose bits the device stores differently", "use types of 8, 16 or 32 bits");
   if (l.in(0).dtype == l.dtype_out()) return l.set(l.in(0));
   const auto [rows, cols] = matrix_form(l.type_out().dims);
   l.set_result(l.add(runtime::kView, {l.matrix(l.in(0))},

@@ -23,7 +23,8 @@ std::set<std::uint32_t> constants_of(const Module& module, std::uint32_t paramet
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (problem != std::errc{} || end != word.data() + word.size() || number >= parameters)
-      throw base::Error{base::Fault::kProgram, module.file, fmt::format("{} names no parameter '{}'", kConstants, word),
+      throw base::Error{base::Fault::kProgram, module.file,
+                        fmt::format("{} does not name a parameter: '{}'", kConstants, word),
                         "give numbers of parameters, with blanks between"};
     out.insert(number);
   }

@@ -162,7 +162,7 @@ std::vector<View> factors(Lowerer& l, std::int64_t depth) {
                                 : Formula{l, out[i]}.as(Dtype::kFp32).view();
   }
   if (whole && (largest > kFp32Whole || l.options().operand))
-    l.only_timed("TensorE multiplies integers in fp32, which has whole numbers to 2^24, or in fewer bits");
+    l.only_timed("TensorE multiplies integers in fp32, which is exact only up to 2^24, or in fewer bits");
   return out;
 }
 

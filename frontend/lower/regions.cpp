@@ -62,8 +62,8 @@ Function lifted(Lowerer& l, const Function& region, const Dims& dims) {
     const bool each = node.op->group == Group::kElementwise || node.op->group == Group::kConversion ||
                       node.op->name == "constant" || node.op->name == "optimization_barrier";
     if (!each || !node.regions.empty())
-      l.refuse(fmt::format("its region has {}, which is no function of each element", node.op->name),
-               "compose the region of element-wise operators");
+      l.refuse(fmt::format("its region has {}, which is not element-wise", node.op->name),
+               "build the region from element-wise operators");
   }
   for (Type& type : out.values) type.dims = dims;
   return out;
@@ -292,7 +292,7 @@ Formula selected(Lowerer& l, const View& operand, const WindowDims& w, const Dim
 void select_and_scatter(Lowerer& l) {
   const View &operand = l.in(0), &source = l.in(1), &start = l.in(2);
   WindowDims w = window_dims(l.node().attributes, l.type_in(0).rank());
-  if (!start.is_number()) l.refuse("begins with a number that only a run knows", "begin with a constant");
+  if (!start.is_number()) l.refuse("starts with a number that is known only at run time", "start with a constant");
   const Formula which = selected(l, operand, w, source.dims);
   View whole = surrounded(l, number_view(start.number, operand.dims, operand.dtype), w, start.number, operand.dtype);
   for_places(w.size, [&](std::int64_t k, const Dims& offset) {

@@ -166,7 +166,8 @@ runtime::ValueId Windows::put(Lowerer& l, const View& whole, const View& updates
   const std::int64_t step = unit(), rows = element_count(batch_) * element_count(outer_);
   how.run = run_, how.unit = step;
   if (how.alu != Alu::kNone && how.alu != Alu::kAdd && !how.unique && rows > kMostAlone)
-    l.refuse("has too many updates that meet one after the other", "say that its indices are unique, or add");
+    l.refuse("has too many updates that may hit the same element one after the other",
+             "declare its indices unique, or add");
   const runtime::ValueId out =
       l.add(runtime::kPutRuns, {whole.base, l.matrix(ids(l, step), rows, 1), l.matrix(updates, rows, run_)}, how);
   l.own(out);

@@ -20,15 +20,15 @@ std::string listed(const std::vector<Type>& types) {
 
 void Contract::fail(const std::string& what) const {
   throw base::Error{base::Fault::kProgram, module_.where(node_), fmt::format("{}: {}", node_.op->name, what),
-                    "mend the program; docs/frontend.md has each operator's operands and attributes"};
+                    "correct the program; docs/frontend.md has each operator's operands and attributes"};
 }
 
 const Type& Contract::tensor(std::size_t i, std::int64_t rank) const {
-  if (i >= operands()) fail(fmt::format("has {} operands, needs at least {}", operands(), i + 1));
+  if (i >= operands()) fail(fmt::format("has {} operands, but needs at least {}", operands(), i + 1));
   const Type& type = operand(i);
   if (!type.is_tensor()) fail(fmt::format("operand {} is {}, not a tensor", i, mlir_text(type)));
   if (rank >= 0 && type.rank() != rank)
-    fail(fmt::format("operand {} is {}, must have {} dimensions", i, mlir_text(type), rank));
+    fail(fmt::format("operand {} is {}, but must have {} dimensions", i, mlir_text(type), rank));
   return type;
 }
 

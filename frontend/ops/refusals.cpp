@@ -109,11 +109,11 @@ bool long_constant(const Contract& c) {
 }
 
 constexpr std::string_view kFloats = "cast the operands to a floating-point type",
-                           kOtherType = "use a type of the chip";
+                           kOtherType = "use a type that the chip has";
 
 // clang-format off
 constexpr std::array kRules = {
-    RefusalRule{"EVRF001", "the operator is not supported", "compose it of others", unknown_operator},
+    RefusalRule{"EVRF001", "the operator is not supported", "build it from other operators", unknown_operator},
     RefusalRule{"EVRF004", "complex numbers are not supported", "compute real and imaginary parts", complex_numbers},
     RefusalRule{"EVRF005", "fp8 of the FNUZ kinds is not supported", kOtherType, fnuz},
     RefusalRule{"EVRF051", "f8E4M3FN is not supported on Trn1 and Trn2", "use f8E4M3", e4m3fn},
@@ -123,11 +123,12 @@ constexpr std::array kRules = {
     RefusalRule{"EVRF011", "a strided convolution has a dilated input", "use stride 1", strided_dilation},
     RefusalRule{"EVRF013", "top-k of integers is not supported", kFloats, integer_top_k},
     RefusalRule{"EVRF015", "the target of a custom call is not known", "use a documented target", unknown_custom_call},
-    RefusalRule{"EVRF016", "a scatter that computes is for floating-point types", kFloats, integer_scatter},
+    RefusalRule{"EVRF016", "a scatter with arithmetic is only for floating-point types", kFloats, integer_scatter},
     RefusalRule{"EVRF017", "reduce_window with a dilated input", "dilate the input by hand", base_dilation},
     RefusalRule{"EVRF018", "reduce_window with a dilated window", "dilate by hand", window_dilation},
     RefusalRule{"EVRF019", "reduce_window of several inputs", "reduce each of them", window_operands},
-    RefusalRule{"EVRF022", "arithmetic shift to the right of other than 32 bits", "cast to 32 bits", narrow_shift},
+    RefusalRule{"EVRF022", "arithmetic shift right of a type that does not have 32 bits", "cast to 32 bits",
+                narrow_shift},
     RefusalRule{"EVRF035", "a product of 64-bit integers, on Trn2 also of 32-bit ones, is not supported", kFloats,
                 integer_dot<64>, integer_dot<32>},
     RefusalRule{"ESFH002", "a ui64 constant does not fit into 32 bits", "use ui32", long_constant},

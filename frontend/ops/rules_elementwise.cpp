@@ -14,7 +14,7 @@ Type like(const Type& type, Element element) { return tensor_type(element, type.
 void need_class(const Contract& c, std::size_t i, unsigned classes) {
   const Type& type = c.tensor(i);
   c.need((class_bit(type.element) & classes) != 0,
-         fmt::format("operand {} is {}: not of a type that the operator takes", i, mlir_text(type)));
+         fmt::format("operand {} is {}, a type that the operator does not take", i, mlir_text(type)));
 }
 
 const Type& only_stated(const Contract& c) {
@@ -41,7 +41,7 @@ Types compare(const Contract& c) {
   const std::string direction = c.attributes().text("comparison_direction");
   static constexpr std::array kDirections = {"EQ", "NE", "GE", "GT", "LE", "LT"};
   c.need(std::ranges::find(kDirections, direction) != kDirections.end(),
-         fmt::format("comparison_direction \"{}\" is none of EQ, NE, GE, GT, LE, LT", direction));
+         fmt::format("comparison_direction \"{}\" is not one of EQ, NE, GE, GT, LE, LT", direction));
   const bool ordered = direction != "EQ" && direction != "NE";
   c.need(!ordered || !is_complex(c.operand(0).element), "complex numbers have no order");
   const std::string kind = c.attributes().text("compare_type");

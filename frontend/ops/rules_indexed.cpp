@@ -105,7 +105,7 @@ Types gather(const Contract& c) {
 }
 
 Types scatter(const Contract& c) {
-  c.need(c.operands() >= 3 && c.operands() % 2 == 1, "needs inputs, indices and as many updates (C5)");
+  c.need(c.operands() >= 3 && c.operands() % 2 == 1, "needs inputs, indices and as many updates as inputs (C5)");
   const std::size_t n = c.operands() / 2;
   const Type &into = c.tensor(0), indices = c.tensor(n), update = c.tensor(n + 1);
   const ScatterDims d = scatter_dims(c.attributes());
@@ -121,7 +121,7 @@ Types scatter(const Contract& c) {
   Dims window;
   for (std::int64_t i = 0; i < into.rank(); ++i)
     if (!holds(gone, i)) window.push_back(into.dims[at(i)]);
-  c.need(update.rank() == static_cast<std::int64_t>(batch.size() + window.size()), "updates have another rank (C4)");
+  c.need(update.rank() == static_cast<std::int64_t>(batch.size() + window.size()), "updates have the wrong rank (C4)");
   std::size_t next_window = 0, next_batch = 0;
   for (std::int64_t i = 0; i < update.rank(); ++i) {
     const bool fits = holds(d.update_window_dims, i) ? update.dims[at(i)] <= window[next_window++]

@@ -26,7 +26,7 @@ double product_of(const Dims& dims) {
 Types dot(const Contract& c) {
   const Type &a = c.tensor(0), b = c.tensor(1);
   c.need(a.rank() >= 1 && a.rank() <= 2 && b.rank() >= 1 && b.rank() <= 2, "is for vectors and matrices");
-  c.need(a.dims.back() == b.dims.front(), fmt::format("{} and {} do not fit", mlir_text(a), mlir_text(b)));
+  c.need(a.dims.back() == b.dims.front(), fmt::format("{} and {} do not match", mlir_text(a), mlir_text(b)));
   Dims dims{a.dims.begin(), a.dims.end() - 1};
   dims.insert(dims.end(), b.dims.begin() + 1, b.dims.end());
   return {tensor_type(result_element(c), dims)};
@@ -83,7 +83,7 @@ namespace {
 void check_convolution(const Contract& c, const ConvolutionDims& d) {
   const Type &a = c.tensor(0), k = c.tensor(1, a.rank());
   const auto spatial = static_cast<std::size_t>(a.rank() - 2);
-  c.need(a.rank() >= 2, "operands must have two dimensions at least (C1)");
+  c.need(a.rank() >= 2, "operands must have at least two dimensions (C1)");
   c.need(d.input_spatial.size() == spatial && d.kernel_spatial.size() == spatial && d.output_spatial.size() == spatial,
          "numbers of spatial dimensions differ (C12, C17, C19)");
   c.distinct(joined(d.input_spatial, {d.input_batch, d.input_feature}), a.rank(), "dimensions of the input (C13)");
@@ -96,7 +96,7 @@ void check_convolution(const Contract& c, const ConvolutionDims& d) {
   c.need(a.dims[at(d.input_batch)] % d.batch_groups == 0 && features % d.feature_groups == 0,
          "groups do not divide the input (C10, C11)");
   c.need(k.dims[at(d.kernel_input_feature)] == features / d.feature_groups,
-         fmt::format("the kernel {} has not the input's {} features in {} groups (C14)", mlir_text(k), features,
+         fmt::format("the kernel {} does not have the input's {} features in {} groups (C14)", mlir_text(k), features,
                      d.feature_groups));
   c.need(outputs % d.batch_groups == 0 && outputs % d.feature_groups == 0,
          "groups do not divide the kernel (C15, C16)");
@@ -179,7 +179,7 @@ Types triangular_solve(const Contract& c) {
   c.need(a.rank() >= 2 && a.dims[at(a.rank() - 2)] == a.dims.back(), "needs square matrices (C3)");
   const bool left = c.attributes().flag("left_side");
   c.need(b.dims[at(b.rank() - (left ? 2 : 1))] == a.dims.back(),
-         fmt::format("{} and {} do not fit (C3)", mlir_text(a), mlir_text(b)));
+         fmt::format("{} and {} do not match (C3)", mlir_text(a), mlir_text(b)));
   c.need(std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin()), "batch dimensions differ (C3)");
   return {b};
 }

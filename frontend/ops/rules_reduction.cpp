@@ -38,29 +38,30 @@ Types shaped(const Types& scalars, const Dims& dims) {
 void check_window(const Contract& c, const WindowDims& w, std::int64_t rank) {
   for (const Ints* list : {&w.size, &w.stride, &w.base_dilation, &w.window_dilation}) {
     c.need(static_cast<std::int64_t>(list->size()) == rank,
-           "a list of the window has not one entry for each dimension");
-    c.need(std::ranges::all_of(*list, [](std::int64_t v) { return v > 0; }), "sizes, strides, dilations are positive");
+           "a list of the window does not have one entry for each dimension");
+    c.need(std::ranges::all_of(*list, [](std::int64_t v) { return v > 0; }),
+           "sizes, strides and dilations must be positive");
   }
   const IntTable padding = c.attributes().table("padding");
   c.need(padding.values.empty() || (padding.columns == 2 && padding.rows() == rank),
-         fmt::format("padding is [{}, {}], must be [{}, 2]", padding.rows(), padding.columns, rank));
+         fmt::format("padding is [{}, {}], but must be [{}, 2]", padding.rows(), padding.columns, rank));
 }
 
 }  // namespace
 
 const Function& region_of(const Contract& c, std::size_t i, const Types& parameters, std::size_t results) {
-  c.need(i < c.node().regions.size(), fmt::format("has {} regions, needs {}", c.node().regions.size(), i + 1));
+  c.need(i < c.node().regions.size(), fmt::format("has {} regions, but needs {}", c.node().regions.size(), i + 1));
   const Region& region = c.node().regions[i];
   c.need(region.function < c.module().functions.size(), fmt::format("region {} has no function", i));
   const Function& f = c.region(i);
   c.need(f.parameters == parameters.size() + region.captures.size(),
-         fmt::format("region {} has {} parameters, must have {}", i, f.parameters - region.captures.size(),
+         fmt::format("region {} has {} parameters, but must have {}", i, f.parameters - region.captures.size(),
                      parameters.size()));
   for (std::size_t p = 0; p < parameters.size(); ++p)
-    c.need(f.values[p] == parameters[p], fmt::format("parameter {} of region {} is {}, must be {}", p, i,
+    c.need(f.values[p] == parameters[p], fmt::format("parameter {} of region {} is {}, but must be {}", p, i,
                                                      mlir_text(f.values[p]), mlir_text(parameters[p])));
   c.need(f.results.size() == results,
-         fmt::format("region {} returns {} values, must return {}", i, f.results.size(), results));
+         fmt::format("region {} returns {} values, but must return {}", i, f.results.size(), results));
   return f;
 }
 
@@ -106,7 +107,7 @@ Types select_and_scatter(const Contract& c) {
   Dims dims;
   for (std::size_t d = 0; d < from.dims.size(); ++d) dims.push_back(window_count(from.dims[d], w, d));
   c.need(source.dims == dims,
-         fmt::format("source is {}, there are [{}] windows (C2)", mlir_text(source), fmt::join(dims, ", ")));
+         fmt::format("source is {}, but there are [{}] windows (C2)", mlir_text(source), fmt::join(dims, ", ")));
   const Type scalar = scalar_type(from.element);
   const Function& select = region_of(c, 0, {scalar, scalar}, 1);
   c.need(select.result_types()[0] == scalar_type(Element::kI1), "select must return i1 (C9)");
@@ -188,7 +189,7 @@ Type features(const Contract& c, std::size_t vectors) {
   const Type vector = tensor_type(from.element, {from.dims[at(along)]});
   for (std::size_t i = 1; i <= vectors; ++i)
     c.need(c.tensor(i) == vector,
-           fmt::format("operand {} is {}, must be {}", i, mlir_text(c.operand(i)), mlir_text(vector)));
+           fmt::format("operand {} is {}, but must be {}", i, mlir_text(c.operand(i)), mlir_text(vector)));
   return vector;
 }
 

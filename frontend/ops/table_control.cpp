@@ -57,9 +57,9 @@ const std::array kRowsControl = {
              {optional(integer("channel_id")), flag("is_host_transfer")}, .infer = rules::stated, .evaluate =
              evaluate::receive},
     Operator{.name = "uniform_quantize", .hlo = "", .group = Group::kConversion, .operands = 1, .infer =
-             rules::stated, .refusal = "quantized types are not taken by the compiler"},
+             rules::stated, .refusal = "the compiler does not accept quantized types"},
     Operator{.name = "uniform_dequantize", .hlo = "", .group = Group::kConversion, .operands = 1, .infer =
-             rules::stated, .refusal = "quantized types are not taken by the compiler"},
+             rules::stated, .refusal = "the compiler does not accept quantized types"},
     Operator{.name = "check.expect_eq", .hlo = "", .group = Group::kOther, .operands = 2, .infer = rules::stated,
              .evaluate = evaluate::expect_equal},
     Operator{.name = "check.expect_almost_eq", .hlo = "", .group = Group::kOther, .operands = 2, .attributes =

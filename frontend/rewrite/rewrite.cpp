@@ -66,7 +66,8 @@ Rewrites switched(const Module& module, Rewrites which) {
     const bool is_switch = word.starts_with('+') || word.starts_with('-');
     const auto row = std::ranges::find(kRewrites, word.substr(is_switch ? 1 : 0), &Rewrite::name);
     if (!is_switch || row == kRewrites.end())
-      throw base::Error{base::Fault::kProgram, module.file, fmt::format("{}: \"{}\" is no switch", kRewritesKey, word),
+      throw base::Error{base::Fault::kProgram, module.file,
+                        fmt::format("{}: \"{}\" is not a switch", kRewritesKey, word),
                         "write -norms or +functions (docs/frontend.md has the names), with commas between several"};
     which.*row->flag = word.front() == '+';
   }

@@ -59,7 +59,8 @@ void read_bytes(Literal& literal, std::string_view digits, const Cursor& in) {
   const auto each = static_cast<std::int64_t>(stored_bytes(literal.type.element));
   literal.splat = size == each;
   if (!literal.splat && (count > size || size != count * each))
-    in.fail(fmt::format("a constant has {} bytes, its type {} needs {}", size, mlir_text(literal.type), count * each));
+    in.fail(
+        fmt::format("a constant has {} bytes, but its type {} needs {}", size, mlir_text(literal.type), count * each));
 }
 
 /// Nested lists of numbers.
@@ -73,8 +74,8 @@ class ListReader {
     const std::int64_t count = literal_.count();
     literal_.splat = !list && numbers_ == 1;
     if (!literal_.splat && numbers_ != count)
-      in_.fail(
-          fmt::format("a constant has {} numbers, its type {} needs {}", numbers_, mlir_text(literal_.type), count));
+      in_.fail(fmt::format("a constant has {} numbers, but its type {} needs {}", numbers_, mlir_text(literal_.type),
+                           count));
     if (!in_.is_end()) in_.fail("expected the end of a constant at " + in_.here());
   }
 
@@ -89,7 +90,7 @@ class ListReader {
       read_level(depth + 1);
     }
     if (entries != literal_.type.dims[depth])
-      in_.fail(fmt::format("a constant has a list of {} entries, dimension {} of {} has {}", entries, depth,
+      in_.fail(fmt::format("a constant has a list of {} entries, but dimension {} of {} has {}", entries, depth,
                            mlir_text(literal_.type), literal_.type.dims[depth]));
   }
 
@@ -150,7 +151,7 @@ LiteralPtr read_dense(std::string_view content, const Type& type, const Cursor& 
   }
   if (inner.peek() == '"') {
     const std::string text = inner.quoted();
-    if (!text.starts_with("0x")) in.fail("constants of texts are not taken by the compiler");
+    if (!text.starts_with("0x")) in.fail("the compiler does not accept constants of text");
     read_bytes(*literal, std::string_view{text}.substr(2), in);
   } else {
     ListReader{*literal, inner}.read();

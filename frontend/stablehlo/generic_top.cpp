@@ -53,7 +53,7 @@ void ProgramReader::read_generic_top() {
   const std::string op = in_.quoted();
   if (op == "sdy.mesh") return in_.skip_line();
   const bool module = op == "builtin.module";
-  if (!module && op != "func.func") in_.fail(fmt::format("\"{}\" is no function and no module", op));
+  if (!module && op != "func.func") in_.fail(fmt::format("\"{}\" is neither a function nor a module", op));
   in_.expect("(");
   in_.expect(")");
   std::string name;

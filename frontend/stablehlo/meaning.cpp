@@ -157,7 +157,7 @@ void set_convolution_dimensions(Attributes& attributes, std::string_view text, c
       const char c = list.peek();
       if (c >= '0' && c <= '9') {
         const auto place = static_cast<std::size_t>(list.integer());
-        if (place > 64) list.fail("a spatial dimension is beyond 64");
+        if (place > 64) list.fail("a spatial dimension is above 64");
         if (spatial.size() <= place) spatial.resize(place + 1, -1);
         spatial[place] = d;
         continue;

@@ -43,7 +43,7 @@ const Operator& ProgramReader::operator_of(std::string_view name) {
   const Operator* op = find_operator(short_name);
   if (op == nullptr)
     throw base::Error{base::Fault::kProgram, in_.where(),
-                      fmt::format("EUOC002: {} is not an operator that the compiler takes", name),
+                      fmt::format("EUOC002: {} is not an operator that the compiler accepts", name),
                       "docs/frontend.md lists the operators"};
   return *op;
 }
@@ -96,11 +96,11 @@ void ProgramReader::read_manual(const Draft& draft) {
   in_.expect("(");
   const std::vector<Parameter> parts = read_parameters(")");
   if (parts.size() != call.node.operands.size())
-    in_.fail("sdy.manual_computation has another number of operands than its body");
+    in_.fail("sdy.manual_computation and its body have different numbers of operands");
   for (std::size_t i = 0; i < parts.size(); ++i)
     call.node.operands[i] = converted("SPMDFullToShardShape", call.node.operands[i], parts[i].type, draft.node.line);
   call.node.regions = {read_region(parts)};
-  if (!call.node.regions[0].captures.empty()) in_.fail("sdy.manual_computation reads values from around it");
+  if (!call.node.regions[0].captures.empty()) in_.fail("sdy.manual_computation reads values from outside it");
   Function& body = module_.functions[call.node.regions[0].function];
   body.is_region = false, body.name = fmt::format("manual_computation.{}", call.node.regions[0].function);
   call.node.attributes.set("callee", body.name);
@@ -111,7 +111,7 @@ void ProgramReader::read_manual(const Draft& draft) {
   in_.expect("->");
   const std::vector<Type> whole = read_types(in_, aliases_);
   if (whole.size() != call.result_types.size())
-    in_.fail("sdy.manual_computation has another number of results than its body");
+    in_.fail("sdy.manual_computation and its body have different numbers of results");
   finish(std::move(call));
   const ValueId parts_of = scopes_.here().nodes.back().first_result;
   auto result = static_cast<ValueId>(scopes_.here().values.size());
@@ -232,7 +232,7 @@ void ProgramReader::finish(Draft draft) {
   node.metadata = read_location();
   for (std::size_t i = 0; i < draft.operand_types.size() && i < node.operands.size(); ++i)
     if (!(draft.operand_types[i] == scopes_.type(node.operands[i])))
-      at(draft).fail(fmt::format("operand {} is {}, the program states {}", i,
+      at(draft).fail(fmt::format("operand {} is {}, but the program states {}", i,
                                  mlir_text(scopes_.type(node.operands[i])), mlir_text(draft.operand_types[i])));
   Function& f = scopes_.here();
   node.first_result = static_cast<ValueId>(f.values.size());

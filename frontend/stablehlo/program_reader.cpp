@@ -54,7 +54,7 @@ Module ProgramReader::read() {
 
 void ProgramReader::end() {
   for (const auto& [name, id] : functions_)
-    if (!defined_[id]) in_.fail(fmt::format("@{} is called and not defined", name));
+    if (!defined_[id]) in_.fail(fmt::format("@{} is called but not defined", name));
   if (const auto found = functions_.find("main"); found != functions_.end()) module_.entry = found->second;
 }
 
@@ -212,7 +212,7 @@ void ProgramReader::read_block(std::string_view close) {
   bool ended = false;
   while (!in_.accept(close)) {
     if (in_.is_end()) in_.fail("a function or region does not end");
-    if (ended) in_.fail("expected the end of the block behind its return, at " + in_.here());
+    if (ended) in_.fail("expected the end of the block after its return, at " + in_.here());
     ended = read_operation();
   }
 }

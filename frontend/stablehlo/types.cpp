@@ -18,7 +18,7 @@ Element read_element(Cursor& in, bool takes_index) {
     in.expect("!");
     const std::string name{in.word()};
     if (in.peek() == '<') in.bracketed();
-    refuse(in, fmt::format("elements of type !{} are not taken by the compiler", name),
+    refuse(in, fmt::format("the compiler does not accept elements of type !{}", name),
            name.starts_with("quant") ? "convert the program to floating-point or integer types" : "use another type");
   }
   const std::string name{in.word()};
@@ -34,7 +34,7 @@ Element read_element(Cursor& in, bool takes_index) {
   if (name == "index" && takes_index) return Element::kI64;
   if (!element || info(*element).bits == 0) {
     if (name == "tf32" || name == "index" || name == "none")
-      refuse(in, fmt::format("elements of type {} are not taken by the compiler", name), "use another type");
+      refuse(in, fmt::format("the compiler does not accept elements of type {}", name), "use another type");
     in.fail(fmt::format("\"{}\" is not a type of elements", name));
   }
   return *element;
@@ -54,7 +54,7 @@ Dims read_dims(Cursor& in) {
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
     const auto length = static_cast<std::size_t>(end - rest.data());
     if (error != std::errc{} || size > kLargest) in.fail("a size is too large");
-    if (length >= rest.size() || rest[length] != 'x') in.fail("expected \"x\" behind a size, at " + in.here());
+    if (length >= rest.size() || rest[length] != 'x') in.fail("expected \"x\" after a size, at " + in.here());
     in.skip(length + 1);
     dims.push_back(size);
   }
@@ -92,7 +92,7 @@ Type read_dialect_type(Cursor& in, const Aliases& aliases) {
     return read_type(inner, {});
   }
   if (in.peek() == '<') in.bracketed();
-  refuse(in, fmt::format("values of type !{} are not taken by the compiler", name), "use tensors and tuples");
+  refuse(in, fmt::format("the compiler does not accept values of type !{}", name), "use tensors and tuples");
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ Type read_type(Cursor& in, const Aliases& aliases, bool takes_index) {
     return tuple_type(read_types(in, aliases, ">"));
   }
   if (word == "memref" || word == "vector")
-    refuse(in, fmt::format("values of type {} are not taken by the compiler", word), "use tensors");
+    refuse(in, fmt::format("the compiler does not accept values of type {}", word), "use tensors");
   in.fail(fmt::format("expected a type at \"{}\"", word.empty() ? in.here() : word));
 }
 

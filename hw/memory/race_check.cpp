@@ -137,7 +137,9 @@ void RaceCheck::begins(std::uint32_t call, std::uint32_t index) {
   const Writer writer = expected_->first[call] + index;
   const auto found = checksums(shadow_, instr, where.bases, *expected_, lane_of(instr));
   if (found.at_begin != expected_->reads[writer].at_begin)
-    report(call, index, "begins to read bytes that an instruction before it has not written yet, or one after it has");
+    report(call, index,
+           "begins to read bytes that an earlier instruction has not written yet, or that a later one has already "
+           "written");
   mark(shadow_, instr, where.bases, writer | Shadow::kInFlight);
 }
 
@@ -170,7 +172,7 @@ void RaceCheck::report(std::uint32_t call, std::uint32_t index, const char* what
   throw base::Error{base::Fault::kProgram,
                     fmt::format("race on rank {}, call {}, {} #{}: {}", rank_, call, block.name, index,
                                 isa::print(block.instrs[index], block)),
-                    what, "let the later of the two wait for the earlier one"};
+                    what, "make the later of the two wait for the earlier one"};
 }
 
 }  // namespace hw

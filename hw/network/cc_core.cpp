@@ -155,7 +155,7 @@ CcCores::Ready CcCores::ready(const Meeting& meeting, isa::Opcode op, std::uint8
   Ready out;
   for (const auto& [rank, arrivals] : meeting.arrived) {
     const Arrival& arrival = arrivals.front();
-    base::ensure(arrival.instr->op == op, "collective", "ranks of a group meet with other operations");
+    base::ensure(arrival.instr->op == op, "collective", "ranks of a group run different operations at the same point");
     out.issued = std::max(out.issued, arrival.when);
     out.queues = std::max({out.queues, arrival.when, queue_free_[rank][queue]});
     out.paths = std::max(out.paths, path_free_[rank]);

@@ -47,7 +47,7 @@ GroupShape shape_of(const Ranks& set, const MachineParams& machine, std::string_
   Ranks instances;
   for (const LocalRanks& part : parts) {
     if (part.cores != cores && set.size() > 2)
-      refuse(where, set, machine, "it takes other cores in one instance than in another");
+      refuse(where, set, machine, "it takes different cores in different instances");
     instances.push_back(part.instance);
   }
   if (!machine.forms_groups_of(static_cast<std::uint32_t>(cores.size())))

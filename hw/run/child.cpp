@@ -41,7 +41,7 @@ std::vector<SimResult> simulate_each_in_child(const isa::Programs& programs, con
   if (answer.error) throw *answer.error;
   if (answer.killed)
     throw Error{Fault::kEnvironment, "simulation child", answer.death,
-                "free memory, which the system may have lacked, and run it again"};
+                "run it again with more free memory: the system may have run out of it"};
   if (!answer.death.empty())
     throw Error{Fault::kInternal, "simulation child", answer.death, "please report this with the command that you ran"};
   Outcome outcome = from_bytes(answer.bytes);

@@ -84,7 +84,7 @@ std::exception_ptr& process_error() { return kernel().error; }
 void require_memory(const isa::Program& program, const MachineParams& machine) {
   if (program.hbm_bytes > machine.hbm_bytes_per_core())
     throw base::Error{base::Fault::kCapacity, program.name,
-                      fmt::format("needs {:.2f} GiB of HBM per core, {} has {:.2f} GiB",
+                      fmt::format("needs {:.2f} GiB of HBM per core, but {} has {:.2f} GiB",
                                   static_cast<double>(program.hbm_bytes) / (1 << 30), machine.name,
                                   static_cast<double>(machine.hbm_bytes_per_core()) / (1 << 30)),
                       "use a smaller batch, recomputation or more cores"};

@@ -57,7 +57,7 @@ std::string to_bytes(const Outcome& outcome) {
 Outcome from_bytes(std::string_view bytes) {
   constexpr std::string_view kReport = "please report this with the command that you ran";
   base::ArchiveReader archive{
-      bytes, base::Error{base::Fault::kInternal, "simulation child", "its result is cut short", kReport}};
+      bytes, base::Error{base::Fault::kInternal, "simulation child", "its result is incomplete", kReport}};
   Outcome outcome;
   archive(outcome.results, outcome.news);
   base::ensure(archive.at_end(), "simulation child", "its result is too long");

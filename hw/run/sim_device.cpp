@@ -20,7 +20,7 @@ void check_ranks(const isa::Program& program, const MachineParams& machine) {
   if (program.ranks >= 1 && program.ranks <= static_cast<std::uint32_t>(machine.core_count())) return;
   throw Error{
       Fault::kUsage, program.name,
-      fmt::format("is for {}, {} has {}", base::counted(program.ranks, "core"), machine.name, machine.core_count()),
+      fmt::format("is for {}, but {} has {}", base::counted(program.ranks, "core"), machine.name, machine.core_count()),
       "choose a larger instance, more of them (cluster.instances) or fewer cores"};
 }
 

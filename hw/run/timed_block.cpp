@@ -258,7 +258,7 @@ class BlockTimer {
   void add_waits(std::uint32_t index, Stream& stream, TimedInstr& timed) {
     const isa::Instr& instr = block_.instrs[index];
     if (instr.wait_count > isa::kMaxWaits)
-      refuse(block_, index, fmt::format("has {} waits", instr.wait_count), "put wait instructions in front of it");
+      refuse(block_, index, fmt::format("has {} waits", instr.wait_count), "put wait instructions before it");
     timed.first_wait = static_cast<std::uint32_t>(stream.waits.size());
     timed.wait_count = instr.wait_count;
     for (int w = 0; w < instr.wait_count; ++w) {

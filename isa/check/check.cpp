@@ -39,7 +39,7 @@ void check_footprint(const Block& block, const Geometry& geometry, std::string_v
   const auto too_large = [&](std::string_view memory, std::int64_t bytes, std::int64_t limit) {
     if (bytes >= 0 && bytes <= limit) return;
     throw base::Error{base::Fault::kProgram, fmt::format("program \"{}\" block \"{}\"", program, block.name),
-                      fmt::format("it claims {} bytes of {} per partition, there are {}", bytes, memory, limit),
+                      fmt::format("it uses {} bytes of {} per partition, but there are only {}", bytes, memory, limit),
                       "use smaller tiles, or reuse them"};
   };
   too_large("SBUF", block.sbuf_bytes, geometry.sbuf_partition_bytes);

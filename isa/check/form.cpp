@@ -46,7 +46,7 @@ void check_command(const Instr& instr, const Row& row) {
 void check_pe(const Instr& instr, const Row& row, const Target& target) {
   const PeTile& pe = instr.pe;
   if (pe == PeTile{}) return;
-  if (!row.form.tiled) breach("leave it out", "{} has no place in the PE array", row.name);
+  if (!row.form.tiled) breach("leave it out", "{} does not take a tile of the PE array", row.name);
   for (const auto& [what, begin, size, of] :
        {std::tuple{"row", pe.row, pe.rows, target.geometry.array_rows},
         std::tuple{"column", pe.column, pe.columns, target.geometry.array_columns}}) {
@@ -70,7 +70,7 @@ void check_flags(const Instr& instr, const Row& row, const Geometry& geometry) {
     breach("clear reverse0 and reverse1", "{} cannot exchange the operands of its ALU", row.name);
   if (instr.negate && !row.form.negate) breach("clear negate", "{} cannot negate", row.name);
   if (instr.skip && !row.form.skip) breach("clear skip", "{} cannot skip rows", row.name);
-  if (instr.integers && !row.form.integers) breach("write floats", "the immediates of {} are no integers", row.name);
+  if (instr.integers && !row.form.integers) breach("write floats", "the immediates of {} cannot be integers", row.name);
   if (instr.onezero && !row.form.tiled) breach("clear onezero", "{} knows no operand of ones and zeros", row.name);
   if (instr.steps != std::array<std::int32_t, 4>{} && !row.form.steps)
     breach("clear them", "{} has no steps", row.name);
@@ -86,7 +86,7 @@ void check_flags(const Instr& instr, const Row& row, const Geometry& geometry) {
 
 void check_wait_fields(const Instr& instr) {
   if (instr.wait_count > kMaxWaits)
-    breach("put wait instructions in front", "it has {}, at most {} fit", base::counted(instr.wait_count, "wait"),
+    breach("put wait instructions before it", "it has {}, but at most {} fit", base::counted(instr.wait_count, "wait"),
            kMaxWaits);
   if (instr.op == Opcode::kWait && instr.wait_count == 0 && !instr.signal)
     breach("remove it, or give it a wait or a signal", "it does nothing");
@@ -107,7 +107,7 @@ void check_partitions(std::string_view name, const Tile& tile, bool by_engine) {
     return;
   }
   if (tile.partitions > kPartitions)
-    breach("split it", "{} has {} partitions, there are {}", name, tile.partitions, kPartitions);
+    breach("split it", "{} has {} partitions, but there are only {}", name, tile.partitions, kPartitions);
   if (tile.start + tile.partitions > kPartitions)
     breach("begin earlier, or use fewer", "{} reaches beyond partition {}", name, kPartitions);
   const int grid = tile.partitions > 64 ? kPartitions : tile.partitions > 32 ? 64 : 32;
@@ -125,10 +125,11 @@ void check_pattern(std::string_view name, const Tile& tile, bool limited) {
     const auto [step, size] = tile.free[static_cast<std::size_t>(d)];
     if (size == 0) breach("remove the instruction, or give it elements", "axis {} of {} is empty", d, name);
     if (limited && size > std::numeric_limits<std::uint16_t>::max())
-      breach("split the axis", "axis {} of {} has {} elements, a size is 16 bits", d, name, size);
+      breach("split the axis", "axis {} of {} has {} elements, but a size has 16 bits", d, name, size);
     if (limited && size > 1 &&
         (step < std::numeric_limits<std::int16_t>::min() || step > std::numeric_limits<std::int16_t>::max()))
-      breach("place the tile more densely", "axis {} of {} steps {} elements, a step is signed 16 bits", d, name, step);
+      breach("place the tile more densely", "axis {} of {} steps {} elements, but a step has 16 bits with a sign", d,
+             name, step);
   }
 }
 
@@ -136,15 +137,15 @@ void check_on_chip(std::string_view name, const Tile& tile, const Geometry& geom
   const bool sbuf = tile.space == Space::kSbuf;
   const std::int64_t bytes = sbuf ? geometry.sbuf_partition_bytes : geometry.psum_partition_bytes;
   const std::int64_t most = sbuf ? 65536 : 4096;  // elements per partition; nki.language.tile_size
-  if (tile.reg != 0) breach("allocate it first", "{} is virtual buffer {} still", name, tile.reg);
+  if (tile.reg != 0) breach("allocate it first", "{} is still virtual buffer {}", name, tile.reg);
   if (tile.pstep != 0) breach("set pstep to 0", "{} is on chip and has a partition step", name);
   if (tile.offset % size_of(tile.dtype) != 0)
-    breach("align it to its elements", "{} begins at byte {}, inside of an element", name, tile.offset);
+    breach("align it to its elements", "{} begins at byte {}, in the middle of an element", name, tile.offset);
   if (limited && tile.cols() > most)
-    breach("split it", "{} has {} elements per partition, at most {} fit", name, tile.cols(), most);
+    breach("split it", "{} has {} elements per partition, but at most {} fit", name, tile.cols(), most);
   const Extent reach = extent(tile);
   if (tile.offset + reach.low < 0 || tile.offset + reach.high > bytes)
-    breach("move it, or make it smaller", "{} covers bytes {} to {}, a partition of {} has {}", name,
+    breach("move it, or make it smaller", "{} covers bytes {} to {}, but a partition of {} has {}", name,
            tile.offset + reach.low, tile.offset + reach.high, name_of(tile.space), bytes);
 }
 
@@ -153,8 +154,8 @@ void check_one_bank(const Tile& dst, std::int64_t bank) {
   const Extent reach = extent(dst);
   const std::int64_t first = (dst.offset + reach.low) / bank, last = (dst.offset + reach.high - 1) / bank;
   if (first != last)
-    breach(fmt::format("place it inside one bank of {} bytes", bank),
-           "dst covers PSUM banks {} to {}, TensorE writes one", first, last);
+    breach(fmt::format("place it in one bank of {} bytes", bank),
+           "dst covers PSUM banks {} to {}, but TensorE writes only one", first, last);
 }
 
 void check_tile(std::string_view name, const Tile& tile, const Instr& instr, const Target& target, SpaceSet spaces) {

@@ -43,14 +43,14 @@ void check_group(const std::vector<std::vector<std::uint32_t>>& group, std::uint
     if (list.empty() || list.size() != group.front().size())
       breach("give every list as many ranks", "its lists have different lengths, or none");
     for (const std::uint32_t rank : list) {
-      if (rank >= ranks) breach("name a rank of the program", "rank {} does not exist, there are {}", rank, ranks);
+      if (rank >= ranks) breach("name a rank of the program", "rank {} does not exist: there are {}", rank, ranks);
       if (!seen.insert(rank).second) breach("name each rank once", "rank {} is in it twice", rank);
     }
   }
   if (!all || seen.size() == ranks) return;
   std::uint32_t missing = 0;
   while (seen.contains(missing)) ++missing;
-  breach("add it to a list", "rank {} is in no list, it would wait for ever", missing);
+  breach("add it to a list", "rank {} is in no list and would wait forever", missing);
 }
 
 void check_groups(const Program& program) {
@@ -58,7 +58,7 @@ void check_groups(const Program& program) {
   if (program.first_rank >= program.end_rank() || program.end_rank() > program.ranks)
     refuse_at(program, "ranks",
               {fmt::format("it runs on ranks {} to {} of {}", program.first_rank, program.end_rank(), program.ranks),
-               "name ranks that there are"});
+               "name ranks that exist"});
   for (std::size_t g = 0; g < program.groups.size(); ++g) try {
       check_group(program.groups[g], program.ranks, program.own_ranks == 0);
     } catch (const rule::Breach& breach) {
@@ -69,11 +69,11 @@ void check_groups(const Program& program) {
 /// Element counts, peers and roots, now that the size of the group is known.
 void check_collective(const Instr& i, const Program& program) {
   if (i.group >= program.groups.size())
-    breach("add the group to the program", "replica group {} does not exist, there are {}", i.group,
+    breach("add the group to the program", "replica group {} does not exist: there are {}", i.group,
            program.groups.size());
   for (std::uint32_t rank = program.first_rank; rank < program.end_rank(); ++rank)
     if (std::ranges::none_of(program.groups[i.group], [&](const auto& list) { return std::ranges::count(list, rank); }))
-      breach("add it to a list", "rank {} is in no list of replica group {}, it would wait for ever", rank, i.group);
+      breach("add it to a list", "rank {} is in no list of replica group {} and would wait forever", rank, i.group);
   const auto size = static_cast<std::int64_t>(program.groups[i.group].front().size());
   const std::int64_t in = i.a.elements(), out = i.dst.elements();
   if (i.op == Opcode::kAllGather && out != size * in)
@@ -81,7 +81,7 @@ void check_collective(const Instr& i, const Program& program) {
   if (i.op == Opcode::kReduceScatter && in != size * out)
     breach("make it that", "a has {} elements, {} ranks take {}", in, size, size * out);
   if (i.op == Opcode::kAllToAll && in % size != 0)
-    breach("pad it", "a has {} elements, no multiple of {} ranks", in, size);
+    breach("pad it", "a has {} elements, which is not a multiple of the {} ranks", in, size);
   if (between_two(i.op) && i.peer >= size)
     breach("name one below that", "peer {} is not in a group of {}", i.peer, size);
   const bool root = i.imm0 >= 0 && i.imm0 < static_cast<float>(size) && i.imm0 == static_cast<float>(int(i.imm0));
@@ -124,7 +124,7 @@ void check_addresses(const Program& program, std::size_t index, const std::map<s
 void check_call(const Program& program, std::size_t index) {
   const Call& call = program.calls[index];
   if (call.block >= program.blocks.size())
-    breach("name a block that exists", "block {} does not exist, there are {}", call.block, program.blocks.size());
+    breach("name a block that exists", "block {} does not exist: there are {}", call.block, program.blocks.size());
   const Block& block = program.blocks[call.block];
   if (call.bases.size() != block.registers)
     breach("supply one address per register", "it supplies {}, block \"{}\" has {}",
@@ -166,9 +166,9 @@ void check_calls(const Program& program, const std::vector<std::shared_ptr<const
 void check_region(const Region& region, std::uint64_t hbm_bytes) {
   std::uint64_t bytes = static_cast<std::uint64_t>(size_of(region.dtype));
   for (const std::int64_t size : region.shape) bytes *= static_cast<std::uint64_t>(size);
-  if (region.bytes < bytes) breach("make it larger", "it has {} bytes, its shape needs {}", region.bytes, bytes);
+  if (region.bytes < bytes) breach("make it larger", "it has {} bytes, but its shape needs {}", region.bytes, bytes);
   if (region.offset > hbm_bytes || region.bytes > hbm_bytes - region.offset)
-    breach("give the program more HBM", "it ends at byte {}, the program has {}", region.offset + region.bytes,
+    breach("give the program more HBM", "it ends at byte {}, but the program has {}", region.offset + region.bytes,
            hbm_bytes);
 }
 

@@ -50,7 +50,7 @@ void one_operand(const Instr& i) {
 void eight(std::string_view name, const Tile& tile, const Instr& i) {
   need_shape(name, tile, i.a.partitions, 8);
   if (i.a.cols() < 8 || i.a.cols() > 16384)
-    breach("split it, or pad it", "a has {} elements per partition, 8 to 16384 may be searched", i.a.cols());
+    breach("split it, or pad it", "a has {} elements per partition, but 8 to 16384 may be searched", i.a.cols());
 }
 
 void fp32_or_int32(std::string_view name, const Tile& tile) { need_type(name, tile, {Dtype::kFp32, Dtype::kInt32}); }
@@ -72,22 +72,22 @@ void matmul(const Instr& i) {
   if (i.a.partitions != i.b.partitions)
     breach("give both the same partitions", "a has K = {}, b has K = {}", i.a.partitions, i.b.partitions);
   if (i.a.cols() > kPartitions)
-    breach("split a", "the stationary a has {} columns, at most {} fit", i.a.cols(), kPartitions);
+    breach("split a", "the stationary a has {} columns, but at most {} fit", i.a.cols(), kPartitions);
   if (i.b.cols() > kMovingColumns)
-    breach("split b", "the moving b has {} columns, at most {} fit", i.b.cols(), kMovingColumns);
+    breach("split b", "the moving b has {} columns, but at most {} fit", i.b.cols(), kMovingColumns);
   need_shape("dst", i.dst, i.a.cols(), i.b.cols());
 }
 
 void pe_transpose(const Instr& i) {
   pe_type("a", i.a);
   need_type("dst", i.dst, {Dtype::kFp32, i.a.dtype});
-  if (i.a.cols() > 128) breach("split a", "a has {} columns, TensorE transposes 128 x 128 at most", i.a.cols());
+  if (i.a.cols() > 128) breach("split a", "a has {} columns, but TensorE transposes at most 128 x 128", i.a.cols());
   need_shape("dst", i.dst, i.a.cols(), i.a.partitions);
 }
 
 void vector_transpose(const Instr& i) {
   if (i.a.partitions > 32 || i.a.cols() > 32)
-    breach("split it, or use pe_transpose", "a is {} x {}, VectorE transposes 32 x 32 at most", i.a.partitions,
+    breach("split it, or use pe_transpose", "a is {} x {}, but VectorE transposes at most 32 x 32", i.a.partitions,
            i.a.cols());
   need_shape("dst", i.dst, i.a.cols(), i.a.partitions);
   need_same_type("dst", i.dst, "a", i.a);
@@ -224,13 +224,14 @@ void select(const Instr& i) {
 
 void bn_stats(const Instr& i) {
   need_shape("dst", i.dst, i.a.partitions, 6);
-  if (i.a.cols() > 512) breach("split a, then bn_aggr", "a has {} elements per partition, at most 512 fit", i.a.cols());
+  if (i.a.cols() > 512)
+    breach("split a, then bn_aggr", "a has {} elements per partition, but at most 512 fit", i.a.cols());
 }
 
 void bn_aggr(const Instr& i) {
   need_shape("dst", i.dst, i.a.partitions, 2);
   if (i.a.cols() % 3 != 0)
-    breach("give it what bn_stats wrote", "a has {} elements per partition, no multiple of 3", i.a.cols());
+    breach("give it what bn_stats wrote", "a has {} elements per partition, which is not a multiple of 3", i.a.cols());
 }
 
 void dropout(const Instr& i) {
@@ -311,7 +312,7 @@ void affine_select(const Instr& i) {
 void local_gather(const Instr& i) {
   need_same_type("dst", i.dst, "a", i.a);
   need_type("b", i.b, {Dtype::kUint16});
-  if (i.a.partitions % 16 != 0) breach("pad it", "a has {} partitions, no multiple of 16", i.a.partitions);
+  if (i.a.partitions % 16 != 0) breach("pad it", "a has {} partitions, which is not a multiple of 16", i.a.partitions);
   need_shape("b", i.b, i.a.partitions, i.b.cols());
   const std::int64_t each = std::max<std::int64_t>(1, integer_of(i, 0));
   if (each > 32 || !std::has_single_bit(static_cast<std::uint64_t>(each)))
@@ -319,7 +320,7 @@ void local_gather(const Instr& i) {
   if (i.dst.partitions != i.a.partitions || i.dst.cols() % each != 0 || i.dst.cols() > 16 * i.b.cols() * each)
     need_shape("dst", i.dst, i.a.partitions, 16 * i.b.cols() * each);
   if (i.dst.cols() / each > 4096)
-    breach("gather in two steps", "it has {} indices, at most 4096 fit", i.dst.cols() / each);
+    breach("gather in two steps", "it has {} indices, but at most 4096 fit", i.dst.cols() / each);
 }
 
 void n_gather(const Instr& i) {

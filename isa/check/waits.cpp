@@ -91,10 +91,11 @@ std::string waiting_text(const Streams& streams, const Block& block) {
   const Streams streams{block};
   const std::string waiting = waiting_text(streams, block);
   if (!waiting.empty())
-    refuse({fmt::format("the engines wait for each other:{}", waiting), "issue first what the others wait for"},
+    refuse({fmt::format("the engines wait for each other:{}", waiting),
+            "issue the instructions that the others wait for first"},
            program, block, index);
-  refuse({fmt::format("it waits for {}>={}, which comes later in program order", semaphore, wait.count),
-          "order the block's instructions so that each one follows all that it waits for"},
+  refuse({fmt::format("it waits for {}>={}, which is only reached later in program order", semaphore, wait.count),
+          "put each instruction of the block after all that it waits for"},
          program, block, index);
 }
 

@@ -30,15 +30,15 @@ Group gather_views(std::span<const Participant> participants) {
   Group group{instr, {}, {}, {}, {}};
   for (const auto& [own, context] : participants) {
     need(instr, own->op == instr.op && own->alu0 == instr.alu0 && own->imm0 == instr.imm0,
-         fmt::format("rank {} meets it with another operation, {}", context->rank, name_of(own->op)),
-         "let all ranks of a group do the same");
+         fmt::format("rank {} runs another operation at this point: {}", context->rank, name_of(own->op)),
+         "make all ranks of a group run the same operation");
     group.contexts.push_back(context);
     group.a.push_back(flattened(view(*own, own->a, "a", *context)));
     group.dst.push_back(flattened(view(*own, own->dst, "dst", *context)));
     need(instr, group.a.back().dtype == group.dst[0].dtype && group.dst.back().dtype == group.dst[0].dtype,
          "dst and a differ in type", "make them agree");
     need(instr, group.a.back().cols == group.a[0].cols && group.dst.back().cols == group.dst[0].cols,
-         fmt::format("rank {} brings another number of elements", context->rank), "make them agree");
+         fmt::format("rank {} has another number of elements", context->rank), "make them agree");
   }
   Context shared = *group.contexts[0];
   shared.rank = ~0u;

@@ -53,13 +53,13 @@ void rng_of_lanes(const Instr& instr, Context& context) {
 
 void rand_set_state(const Instr& instr, std::uint32_t, Context& context) {
   const View a = view(instr, instr.a, "a", context);
-  need(instr, a.cols == kWords && a.size == 4, "a has not six words of 32 bits", "give each partition six");
+  need(instr, a.cols == kWords && a.size == 4, "a does not have six words of 32 bits", "give each partition six");
   for (std::int64_t p = 0; p < a.partitions; ++p) read_bits(a, p, 0, kWords, lane(instr, p, context).data());
 }
 
 void rand_get_state(const Instr& instr, std::uint32_t, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
-  need(instr, dst.cols == kWords && dst.size == 4, "dst has not six words of 32 bits", "give each partition six");
+  need(instr, dst.cols == kWords && dst.size == 4, "dst does not have six words of 32 bits", "give each partition six");
   for (std::int64_t p = 0; p < dst.partitions; ++p) write_bits(dst, p, 0, kWords, lane(instr, p, context).data());
 }
 

@@ -298,7 +298,7 @@ void NumericDevice::execute_sets(const std::set<Progress*>& together, const Inst
 }
 
 void NumericDevice::report_deadlock() {
-  std::string text = "deadlock: no program can go on";
+  std::string text = "deadlock: no program can continue";
   for (Progress& p : programs_) {
     text += fmt::format("\n{} (ranks {} to {}) ", p.program->name, p.program->first_rank, p.program->end_rank() - 1);
     if (p.finished()) {
@@ -321,7 +321,7 @@ void NumericDevice::report_deadlock() {
     }
   }
   throw base::Error{base::Fault::kProgram, programs_.front().program->name, text,
-                    "let each receive have its send, in the same order on both sides"};
+                    "give each receive its send, in the same order on both sides"};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::string engines_of(const Row& row) {
 /// The differences of Trn2's NeuronCore-v3.
 std::string on_v3(const Row& v2, const Row& v3) {
   std::vector<std::string> news;
-  if (v3.engines.bits == 0) return "not there either";
+  if (v3.engines.bits == 0) return "not available either";
   if (!(v3.engines == v2.engines)) news.push_back("on " + engines_of(v3));
   if (v3.formula != v2.formula) news.emplace_back(v3.formula);
   if (v3.limits != v2.limits) news.emplace_back(v3.limits);

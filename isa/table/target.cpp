@@ -28,7 +28,7 @@ std::string text_of(const Target& target) {
 std::optional<rule::Breach> problem_of(const Target& target) {
   const Geometry& g = target.geometry;
   if (target.instructions == nullptr)
-    return rule::Breach{"no machine is named that the program is for", "pass hw::load_machine(...).target()"};
+    return rule::Breach{"the program does not name the machine that it is for", "pass hw::load_machine(...).target()"};
   if (g.partitions != kPartitions || g.array_rows != kPartitions || g.array_columns != kPartitions ||
       g.moving_columns != kMovingColumns)
     return rule::Breach{

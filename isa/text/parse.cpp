@@ -95,7 +95,7 @@ void parse_waits(Cursor& in, Instr& instr) {
     const std::string_view word = in.word("a semaphore");
     const auto semaphore = semaphore_from(word);
     if (!semaphore) in.fail(fmt::format("\"{}\" is not a semaphore", word), base::suggest_fix(word, names));
-    if (instr.wait_count == kMaxWaits) in.fail("more than four waits", "put a wait instruction in front");
+    if (instr.wait_count == kMaxWaits) in.fail("more than four waits", "put a wait instruction before it");
     in.expect(">=");
     instr.waits[instr.wait_count++] = {static_cast<std::uint16_t>(*semaphore), 0, in.integer<std::uint32_t>("a count")};
   } while (semaphore_from(in.peek_word()));
@@ -252,7 +252,7 @@ Block parse_block_rest(Cursor& in) {
     parse_block_line(in, block, index);
     in.end_line();
   }
-  in.fail_here("the block does not end", "write a line with \"end\" behind its last instruction");
+  in.fail_here("the block does not end", "write a line with \"end\" after its last instruction");
 }
 
 template <typename T>

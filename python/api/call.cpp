@@ -45,7 +45,7 @@ class Pipe {
  public:
   Pipe() {
     if (::pipe(ends_.data()) != 0)
-      throw Error{Fault::kEnvironment, "trnsim", "no pipe can be made", "close some files or raise ulimit -n"};
+      throw Error{Fault::kEnvironment, "trnsim", "a pipe cannot be created", "close some files or raise ulimit -n"};
   }
   ~Pipe() { ::close(ends_[0]), ::close(ends_[1]); }
   Pipe(const Pipe&) = delete;
@@ -116,7 +116,7 @@ class PendingAnswer {
     if (answer_->error) throw *answer_->error;
     if (!answer_->death.empty())
       throw Error{Fault::kEnvironment, "trnsim", "the simulator " + answer_->death,
-                  "see whether the host has memory left"};
+                  "check whether the host has free memory"};
     return std::move(answer_->bytes);
   }
 

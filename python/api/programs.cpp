@@ -162,7 +162,7 @@ class DeviceProgram {
 
 Buffer buffer_from(const std::string& element, frontend::Dims dims, const py::buffer& buffer) {
   const auto found = frontend::element_from_mlir(element);
-  if (!found) throw Error{Fault::kUsage, "Buffer", element + " is no type of elements", "give one of StableHLO's"};
+  if (!found) throw Error{Fault::kUsage, "Buffer", element + " is not an element type", "give one of StableHLO's"};
   const py::buffer_info info = buffer.request();
   Literal literal{.type = frontend::tensor_type(*found, std::move(dims)), .bytes = {}};
   const std::size_t bytes = static_cast<std::size_t>(info.size * info.itemsize);
@@ -193,7 +193,7 @@ void bind_programs(py::module_& m) {
       .def_property_readonly("element",
                              [](const Buffer& b) { return std::string{frontend::info(b.literal->type.element).mlir}; })
       .def_property_readonly("dims", [](const Buffer& b) { return b.literal->type.dims; });
-  py::class_<trnsim::GraphCores>(m, "Cores", "simulated cores that compute programs in turn")
+  py::class_<trnsim::GraphCores>(m, "Cores", "simulated cores that compute programs one after the other")
       .def(py::init<std::uint64_t>(), py::arg("seed") = 42, "`seed`: of stochastic rounding");
   py::class_<Program>(m, "Program", "a program in StableHLO's text, of so many cores")
       .def(py::init<const std::string&, const std::string&, const std::string&, std::int64_t, const std::string&>(),
@@ -201,7 +201,7 @@ void bind_programs(py::module_& m) {
            py::arg("numerics") = "fp32")
       .def("run", &Program::run, py::arg("cores"), py::arg("rows"), "the results of each core, from the inputs of each")
       .def_property_readonly("refused", &Program::refused,
-                             "why the device's compiler does not take it; empty: the instructions compute it")
+                             "why the device's compiler refuses it; empty: the instructions compute it")
       .def_property_readonly("spread", &Program::spread,
                              "runs that the interpreter computed again: an infinity or a NaN reached a transpose of "
                              "TensorE, which spreads it over rows")

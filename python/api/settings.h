@@ -53,7 +53,7 @@ inline std::int64_t whole_in(const Json& arguments, const char* name, std::int64
   const Json value = arguments.value(name, Json(0));
   if (!value.is_number_integer() || value < 0 || value > most)
     throw base::Error{base::Fault::kUsage, std::string{"`"} + name + "`",
-                      value.dump() + " is no whole number of 0 to " + std::to_string(most),
+                      value.dump() + " is not a whole number from 0 to " + std::to_string(most),
                       "give one, or leave it out"};
   return value.get<std::int64_t>();
 }

@@ -20,7 +20,7 @@ std::int64_t integer(py::handle value) {
 Affine affine_of(py::handle value) {
   if (py::isinstance<Affine>(value)) return value.cast<Affine>();
   if (py::isinstance<View>(value))
-    refuse("a tile's values are known at run time only: they cannot size or place anything here",
+    refuse("a tile's values are known only at run time: they cannot be a size or a position here",
            "use a number, or index with the tile itself");
   return Affine::number(integer(value));
 }
@@ -31,10 +31,10 @@ Index slice_of(PySliceObject* slice, std::int64_t size) {
   const auto bound = [&](PyObject* value, std::int64_t otherwise) {
     if (value == Py_None) return otherwise;
     const Affine a = affine_of(value);
-    if (a.rank != 0) refuse("a slice has an index tile as its bound", "use nl.ds, or index with nl.arange");
+    if (a.rank != 0) refuse("the bound of a slice is an index tile", "use nl.ds, or index with nl.arange");
     return a.constant < 0 ? std::max<std::int64_t>(0, a.constant + size) : a.constant;
   };
-  if (out.step < 1) refuse("a slice with a step below 1", "use positive steps");
+  if (out.step < 1) refuse("a slice has a step below 1", "use positive steps");
   out.begin = bound(slice->start, 0);
   const std::int64_t end = bound(slice->stop, size);
   out.size = std::max<std::int64_t>(0, (end - out.begin + out.step - 1) / out.step);
@@ -73,7 +73,7 @@ Affine axes_added(const Affine& affine, py::handle key) {
       return;
     }
     if (item.ptr() == Py_Ellipsis) return;
-    if (from >= affine.rank) refuse("more indices than the index tile has axes", "use None and : only");
+    if (from >= affine.rank) refuse("there are more indices than the index tile has axes", "use None and : only");
     std::int64_t size = affine.size[static_cast<std::size_t>(from)], step = 1;
     const std::int64_t coef = affine.coef[static_cast<std::size_t>(from++)];
     if (PySlice_Check(item.ptr())) {
@@ -116,7 +116,7 @@ const Mask kNever{Affine::number(-1)};
 
 bool unequal(const Affine&, py::handle b) {
   if (b.is_none()) return true;
-  refuse("a mask of != leaves two ranges of an axis", "write an instruction with < and one with >, or use nl.where");
+  refuse("a mask with != leaves two ranges of an axis", "write an instruction with < and one with >, or use nl.where");
 }
 
 /// The quotient or the remainder of an index by a number.
@@ -128,7 +128,7 @@ Affine divided(const Affine& a, py::handle by, bool quotient) {
   const auto parts = a.divided(divisor);
   if (!parts)
     refuse((quotient ? "the quotient of " : "the remainder of ") + std::to_string(a.least()) + " to " +
-               std::to_string(a.most()) + " by " + std::to_string(divisor) + " is not affine in the places",
+               std::to_string(a.most()) + " by " + std::to_string(divisor) + " is not affine in the indices",
            "index with two tiles, one for the quotient and one for the remainder");
   return quotient ? parts->first : parts->second;
 }
@@ -139,7 +139,7 @@ Affine extreme(const Affine& a, py::handle other, bool least) {
   const Affine zero = d.scaled(0);
   if (least ? d.most() <= 0 : d.least() >= 0) return a.plus(zero);
   if (least ? d.least() >= 0 : d.most() <= 0) return b.plus(zero);
-  refuse("now one, now the other of two indices is the lesser", "take the parts by masks");
+  refuse("neither of two indices is always the smaller one", "split the range with masks");
 }
 
 py::object sum_of(const Affine& a, py::handle b) {

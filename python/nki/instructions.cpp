@@ -96,7 +96,7 @@ void set(isa::Instr& i, const py::dict& settings) {
     if (value.is_none()) continue;
     const auto key = name.cast<std::string_view>();
     const auto found = std::ranges::find(kSettings, key, &Setting::name);
-    base::ensure(found != kSettings.end(), "instruction", "a setting that there is none");
+    base::ensure(found != kSettings.end(), "instruction", "a setting that does not exist");
     found->set(i, value);
   }
 }

@@ -44,7 +44,7 @@ bool one_column(const View& v) {
 }
 
 const auto& indirect_of(const View& v) {
-  if (!v.indirect) throw py::attribute_error("no index of the tile is in SBUF");
+  if (!v.indirect) throw py::attribute_error("none of the tile's indices is in SBUF");
   return *v.indirect;
 }
 
@@ -79,7 +79,7 @@ View as_type(const View& v, int code) {
     const runtime::nki::Axis& a = v.axes[static_cast<std::size_t>(d)];
     const std::int64_t length = d == v.rank - 1 ? a.size : a.step;
     if (!whole(v.offset) || (a.kind == runtime::nki::Axis::Kind::kFree && !whole(length)))
-      refuse(std::to_string(length) + " elements of " + std::to_string(was) + " bytes are no whole numbers of " +
+      refuse(std::to_string(length) + " elements of " + std::to_string(was) + " bytes are not a whole number of " +
                  std::to_string(is) + " bytes",
              "cut the view so that its bytes divide");
   }

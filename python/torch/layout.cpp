@@ -9,7 +9,7 @@ namespace trnsim_python {
 Slot::Slot(py::handle type, const char* name) {
   const py::object member = type.attr("__dict__")[name];
   if (!Py_IS_TYPE(member.ptr(), &PyMemberDescr_Type)) {
-    throw py::type_error(std::string{name} + " is no slot of its class");
+    throw py::type_error(std::string{name} + " is not a slot of its class");
   }
   offset_ = reinterpret_cast<PyMemberDescrObject*>(member.ptr())->d_member->offset;
 }

@@ -25,7 +25,7 @@ def _text(value):
     try:
         return _text(value.item())  # a number of NumPy's
     except (AttributeError, ValueError):
-        raise TypeError(f"a setting is a text, a number or a path, not {type(value).__name__}") from None
+        raise TypeError(f"a setting must be a string, a number or a path, not {type(value).__name__}") from None
 
 
 def _put(settings, name, value):
@@ -199,7 +199,7 @@ def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficien
     from trnsim._errors import Error
 
     if (run is None) == (seconds is None):
-        raise Error("trnsim.cost", "has no job to price" if run is None else "has a run folder and `seconds`",
+        raise Error("trnsim.cost", "has no job to price" if run is None else "has both a run folder and `seconds`",
                     "give a run folder, or `seconds` and `instance_type`")
     if unknown := sorted(work.keys() - {"epochs", "samples", "tokens", "flops", "hbm_bytes"}):
         raise TypeError(f"cost() got an unexpected keyword argument '{unknown[0]}'")

@@ -32,7 +32,7 @@ def raised(where, what, fix, exit_code=2):
 def of_host(where, problem):
     """The exception for a file or a process that the host refuses."""
     return Error(problem.filename or where, problem.strerror or str(problem),
-                 "name a folder that can be written to, or free space and memory there (TMPDIR: files that pass)")
+                 "name a folder that can be written to, or free space and memory there (TMPDIR: temporary files)")
 
 
 class Parser(argparse.ArgumentParser):

@@ -20,11 +20,11 @@ def _buffer(given, element, dims, name):
     import numpy  # an optional package
     array = numpy.asarray(given)
     if list(array.shape) != list(dims):
-        raise _refusal(name, f"has the shape {list(array.shape)}, and the program takes {list(dims)}")
+        raise _refusal(name, f"has the shape {list(array.shape)}, but the program takes {list(dims)}")
     if element != "bf16" and element not in _TYPES:
         raise _refusal(name, f"is {element}, which NumPy does not have")
     if array.dtype.kind not in "biuf" or numpy.ma.is_masked(given):
-        raise _refusal(name, f"is {array.dtype}{', masked in part' if numpy.ma.is_masked(given) else ''}, and the "
+        raise _refusal(name, f"is {array.dtype}{', masked in part' if numpy.ma.is_masked(given) else ''}, but the "
                              f"program takes {element}")
     with numpy.errstate(invalid="ignore"):  # told below
         data = array.astype(_TYPES.get(element, "float32"))

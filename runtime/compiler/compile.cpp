@@ -157,7 +157,7 @@ class Compiler {
 
   void note_blocks() {
     const MemoryPlan& memory = result_.memory;
-    note("fusion", "operations that need no way through HBM", fused_);
+    note("fusion", "operations that do not go through HBM", fused_);
     note("keep", "stores dropped because their readers found the tile in SBUF", dropped_);
     note("reorder", "instructions moved up", moved_);
     note("spills", "buffers moved to HBM and back", spills_);

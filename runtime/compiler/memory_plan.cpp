@@ -297,7 +297,7 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
   std::string table;
   for (const auto& [kind, bytes] : by_kind) table += fmt::format("\n  {:<12} {:>12}", kind, readable(bytes));
   throw base::Error{base::Fault::kCapacity, where,
-                    fmt::format("does not fit: a core needs {}{} of HBM and has {}:{}", least ? "at least " : "",
+                    fmt::format("does not fit: a core needs {}{} of HBM but has {}:{}", least ? "at least " : "",
                                 readable(total), readable(capacity), table),
                     fix};
 }

@@ -91,7 +91,7 @@ std::string write_compiled(const Compiled& compiled) {
   const std::string plain = body.take();
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
   const std::size_t size = ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), kLevel);
-  base::ensure(ZSTD_isError(size) == 0, "write_compiled", "zstd refuses");
+  base::ensure(ZSTD_isError(size) == 0, "write_compiled", "zstd cannot compress it");
   packed.resize(size);
   base::ArchiveWriter file;
   file(kMagic, static_cast<std::uint64_t>(plain.size()), base::hash64(packed), packed);
@@ -99,7 +99,7 @@ std::string write_compiled(const Compiled& compiled) {
 }
 
 Compiled read_compiled(std::string_view bytes, const std::string& where) {
-  const Error damaged{Fault::kData, where, "is not a compiled program, or damaged", "delete it"};
+  const Error damaged{Fault::kData, where, "is damaged, or not a compiled program", "delete it"};
   base::ArchiveReader file{bytes, damaged};
   std::string magic, packed;
   std::uint64_t size = 0, hash = 0;

@@ -22,9 +22,10 @@ Passes parse_passes(std::string_view text, const std::vector<std::string>& other
     for (const PassInfo& info : kPasses)
       if (info.name == name) found = &info;
     if (!found || !switched)
-      throw base::Error{base::Fault::kUsage, "`passes`",
-                        fmt::format("'{}' {}", item, found ? "neither switches a pass on nor off" : "names no pass"),
-                        found ? fmt::format("write +{} or -{}", name, name) : base::suggest_fix(name, names)};
+      throw base::Error{
+          base::Fault::kUsage, "`passes`",
+          fmt::format("'{}' {}", item, found ? "switches no pass on or off" : "is not the name of a pass"),
+          found ? fmt::format("write +{} or -{}", name, name) : base::suggest_fix(name, names)};
     passes.*(found->flag) = item[0] == '+';
   }
   return passes;

@@ -35,17 +35,17 @@ struct PassInfo {
 };
 inline constexpr std::array kPasses = {
     PassInfo{"cse", &Passes::cse, "operations that compute the same are computed once"},
-    PassInfo{"narrow", &Passes::narrow, "what only TensorE reads is stored in the type that it multiplies"},
+    PassInfo{"narrow", &Passes::narrow, "tensors that only TensorE reads are stored in the type that it multiplies"},
     PassInfo{"bias_gradient", &Passes::bias_gradient, "bias gradients are summed while the weight gradient reads dy"},
     PassInfo{"dual_operations", &Passes::dual_operations,
-             "two element-wise operations that VectorE does in one instruction are one, in graphs of any kind"},
-    PassInfo{"fusion", &Passes::fusion, "row-local operations run tile by tile without a way through HBM"},
-    PassInfo{"reorder", &Passes::reorder, "instructions move up so that engines wait less for each other"},
+             "two element-wise operations become one instruction of VectorE, in graphs of any kind"},
+    PassInfo{"fusion", &Passes::fusion, "row-local operations run tile by tile without going through HBM"},
+    PassInfo{"reorder", &Passes::reorder, "instructions move earlier so that engines wait less for each other"},
     PassInfo{"merge_blocks", &Passes::merge_blocks,
              "small programs without gradients run as one block, layers overlap"},
     PassInfo{"double_buffering", &Passes::double_buffering, "freed space is used again as late as possible"},
     PassInfo{"flash_attention", &Passes::flash_attention,
-             "attention's probabilities are computed again in backward, tiles that a causal mask hides are left out"},
+             "attention's probabilities are recomputed in backward; tiles that a causal mask hides are skipped"},
 };
 
 /// The passes that decide the instructions of a block. The others change the graph before that, or the nodes of a

@@ -32,7 +32,7 @@ Affine Affine::plus(const Affine& other, std::int64_t sign) const {
     const std::int64_t mine = a < 0 ? 1 : size[a], theirs = b < 0 ? 1 : other.size[b];
     if (mine != theirs && mine != 1 && theirs != 1)
       throw base::Error{base::Fault::kProgram, "",
-                        fmt::format("indices of {} and {} places do not go together", mine, theirs),
+                        fmt::format("indices of {} and {} elements do not broadcast", mine, theirs),
                         "give both the same size, or one of them size 1"};
     out.size[d] = mine == 1 ? theirs : mine;
     out.coef[d] = (a < 0 ? 0 : coef[a]) + sign * (b < 0 ? 0 : other.coef[b]);

@@ -92,7 +92,7 @@ NkiPasses switched(NkiPasses passes, std::string_view text) {
     const auto found = std::ranges::find(kNkiPasses, name, &NkiPass::name);
     if (found == kNkiPasses.end() || !sign)
       throw base::Error{
-          base::Fault::kUsage, "`passes`", fmt::format("'{}' switches no pass", item),
+          base::Fault::kUsage, "`passes`", fmt::format("'{}' switches no pass on or off", item),
           found == kNkiPasses.end() ? base::suggest_fix(name, names) : fmt::format("write +{} or -{}", name, name)};
     passes.*(found->flag) = item[0] == '+';
   }

@@ -53,7 +53,7 @@ bool any_overlaps(const std::vector<Patch>& all, const Patch& p) {
 }
 
 constexpr const char* kCarried =
-    "an iteration of nl.affine_range reads what an earlier one wrote: the compiler may change their order "
+    "an iteration of nl.affine_range reads data that an earlier one wrote: the compiler may change their order "
     "(nl.sequential_range keeps it)";
 
 /// A part of a tensor in HBM that an iteration of a loop wrote.
@@ -79,11 +79,12 @@ class Doubter {
 
   void unwritten(const Instr& i) {
     if (i.accumulate && i.dst.space == Space::kPsum && !any_overlaps(written_[i.dst.reg], patch_of(i.dst)))
-      doubt(i.label, "a product is added to PSUM that nothing was written to: the first one of a sum overwrites");
+      doubt(i.label,
+            "a product is added to PSUM before anything is written there: the first product of a sum must overwrite");
     else if (!i.accumulate || i.dst.space != Space::kPsum)
       for (const Tile* t : {&i.a, &i.b, &i.c})
         if (on_chip(*t) && !any_overlaps(written_[t->reg], patch_of(*t)))
-          doubt(i.label, "a tile is read that nothing was written to");
+          doubt(i.label, "a tile is read before anything is written to it");
     for (const Tile* t : isa::writes(i))
       if (t->space != Space::kHbm) add_patch(written_[t->reg], patch_of(*t));
   }
@@ -170,7 +171,7 @@ std::vector<Doubt> sums_of_values(const VirtualBlock& block) {
     const Patch patch = patch_of(i.dst);
     const bool product = i.engine == isa::Engine::kTensor;
     if (product && i.accumulate && any_overlaps(all, patch)) {
-      const Doubt doubt{i.label, "a product is added to PSUM, and none before has overwritten it"};
+      const Doubt doubt{i.label, "a product is added to PSUM, but no earlier product has overwritten it"};
       if (std::ranges::find(out, doubt) == out.end()) out.push_back(doubt);
     }
     if (!product && !is_zeros_of_its_own(block, i))
@@ -186,7 +187,7 @@ std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> 
   const auto in_hbm = [&](const Tile* t) { return t->space == Space::kHbm && t->reg < written.size(); };
   for (const Instr& i : block.instrs) {
     for (const Tile* t : isa::reads(i)) {
-      const Doubt doubt{i.label, "a tensor in HBM is read that nothing was written to"};
+      const Doubt doubt{i.label, "a tensor in HBM is read before anything is written to it"};
       if (in_hbm(t) && !written[t->reg] && std::ranges::find(out, doubt) == out.end()) out.push_back(doubt);
     }
     for (const Tile* t : isa::writes(i))

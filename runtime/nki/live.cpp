@@ -102,8 +102,8 @@ void require_loaded(const VirtualBlock& block, std::int64_t sbuf_bytes) {
     const std::int64_t all = bytes + others(block, block.instrs[i], loaded);
     if (all > sbuf_bytes)
       throw base::Error{base::Fault::kProgram, block.labels[block.instrs[i].label],
-                        fmt::format("tiles that are loaded and still read, and those of this instruction, take {} "
-                                    "bytes of each partition, SBUF has {} (the SDK's compiler: NCC_IBIR229)",
+                        fmt::format("loaded tiles that are still needed, and those of this instruction, take {} bytes "
+                                    "of each partition, but SBUF has {} (neuronx-cc: NCC_IBIR229)",
                                     all, sbuf_bytes),
                         "load smaller blocks, or load a tile again where it is read again"};
   }

@@ -42,15 +42,14 @@ void check_claims(const View& view) {
 
 void set_free(isa::Tile& tile, const std::vector<Axis>& axes, const View& view) {
   if (axes.size() > tile.free.size())
-    reject(fmt::format("the access pattern of {} has {} free axes, an instruction takes {}", sizes_text(view),
+    reject(fmt::format("the access pattern of {} has {} free axes, but an instruction takes {}", sizes_text(view),
                        axes.size(), tile.free.size()),
            "copy it to a tile with fewer gaps");
   tile.rank = static_cast<std::uint8_t>(std::max<std::size_t>(1, axes.size()));
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (axes[d].kind != Axis::Kind::kFree)
       reject(fmt::format("the partitions of {} are not its first axis", sizes_text(view)),
-             axes[d].kind == Axis::Kind::kBlock ? "index the axes in front of the partitions"
-                                                : "index it partitions first");
+             axes[d].kind == Axis::Kind::kBlock ? "index the axes before the partitions" : "index it partitions first");
     tile.free[d] = {.step = static_cast<std::int32_t>(axes[d].step), .size = static_cast<std::uint32_t>(axes[d].size)};
   }
 }
@@ -66,7 +65,7 @@ std::vector<std::int64_t> common_sizes(const View& a, const View& b) {
       const std::int64_t size = at < 0 ? 1 : v->axes[static_cast<std::size_t>(at)].size;
       std::int64_t& to = out[static_cast<std::size_t>(d)];
       if (size != 1 && to != 1 && size != to)
-        reject(fmt::format("tiles of {} and {} do not go together", sizes_text(a), sizes_text(b)),
+        reject(fmt::format("tiles of {} and {} do not broadcast", sizes_text(a), sizes_text(b)),
                "give them shapes that broadcast");
       if (to == 1) to = size;
     }
@@ -84,7 +83,7 @@ View broadcast(const View& view, const std::vector<std::int64_t>& sizes) {
     Axis a = at < 0 ? Axis{} : view.axes[static_cast<std::size_t>(at)];
     if (a.size != sizes[static_cast<std::size_t>(d)]) {
       if (a.size != 1)
-        reject(fmt::format("a tile of {} does not broadcast", sizes_text(view)), "repeat axes of size 1 only");
+        reject(fmt::format("a tile of {} does not broadcast", sizes_text(view)), "only axes of size 1 can be repeated");
       a.size = sizes[static_cast<std::size_t>(d)], a.step = 0;
       if (d == 0 && view.on_chip()) a.kind = Axis::Kind::kPart;
     }
@@ -115,7 +114,8 @@ View reshaped(const View& view, const std::vector<std::int64_t>& sizes) {
     to = {.size = want, .step = 0, .kind = Axis::Kind::kFree};
     if (want == 1) continue;
     if (left.size == 1 && at > 1) left = have[--at - 1];
-    if (left.size % want != 0) reject("that reshape joins what is not together in memory", "copy the tile first");
+    if (left.size % want != 0)
+      reject("this reshape joins elements that are not contiguous in memory", "copy the tile first");
     to.step = left.step, to.kind = left.kind;
     left.size /= want, left.step *= want;
   }
@@ -128,7 +128,7 @@ View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::
   const Storage& s = *view.storage;
   const std::int64_t each = s.cols * isa::size_of(s.dtype) / isa::size_of(view.dtype);  // elements of a partition
   if (pattern.empty() || pattern.size() > static_cast<std::size_t>(kMostAxes))
-    reject("an access pattern without axes, or with too many", "give [step, size] for each axis");
+    reject("the access pattern has no axes, or too many", "give [step, size] for each axis");
   View out{.storage = view.storage, .dtype = view.dtype, .block = view.block};
   out.rank = static_cast<int>(pattern.size());
   out.part = view.on_chip() ? offset / each : 0, out.offset = view.on_chip() ? offset % each : offset;
@@ -137,7 +137,7 @@ View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::
     const auto [step, size] = pattern[d];
     const bool parts = d == 0 && view.on_chip();
     if (parts && size > 1 && step != each)
-      reject(fmt::format("the partitions' step is {}, the tensor has {} elements in each", step, each),
+      reject(fmt::format("the step of the partitions is {}, but the tensor has {} elements in each", step, each),
              "begin the pattern with that step");
     out.axes[d] = {.size = size, .step = parts ? 1 : step, .kind = parts ? Axis::Kind::kPart : Axis::Kind::kFree};
     if (!parts) most += std::max<std::int64_t>(0, step * (size - 1));
@@ -146,18 +146,18 @@ View patterned(const View& view, const std::vector<std::pair<std::int64_t, std::
   if (offset < 0 || (!anywhere && most >= each) || last > s.parts)
     reject(
         fmt::format("the access pattern reaches element {} and partition {} of {} and {}", most, last, each, s.parts),
-        "keep it inside of the tensor");
+        "keep it inside the tensor");
   return out;
 }
 
 View permuted(const View& view, const std::vector<int>& order) {
   View out = view;
   std::vector<bool> seen(static_cast<std::size_t>(view.rank), false);
-  if (order.size() != seen.size()) reject("an order of another number of axes", "name each axis once");
+  if (order.size() != seen.size()) reject("the order has another number of axes", "name each axis once");
   for (std::size_t d = 0; d < order.size(); ++d) {
     const int from = order[d] < 0 ? order[d] + view.rank : order[d];
     if (from < 0 || from >= view.rank || seen[static_cast<std::size_t>(from)])
-      reject("an order that does not name each axis once", "name each axis once");
+      reject("the order does not name each axis once", "name each axis once");
     seen[static_cast<std::size_t>(from)] = true;
     out.axes[d] = view.axes[static_cast<std::size_t>(from)];
   }
@@ -175,8 +175,9 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   const std::int64_t most =
       view.on_chip() ? isa::kPartitions : std::numeric_limits<std::int32_t>::max();  // rows to gather
   if (parts > most)
-    reject(fmt::format("the partition axis of {} has {} places, a tile has {} at most", sizes_text(view), parts, most),
-           "take it in pieces");
+    reject(fmt::format("the partition axis of {} has {} elements, but a tile has at most {}", sizes_text(view), parts,
+                       most),
+           "split it");
   tile.partitions = static_cast<std::int32_t>(parts);
   tile.offset = view.offset * bytes;
   set_free(tile, folded(view, 1), view);
@@ -188,7 +189,7 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   tile.reg = buffer;
   if (view.rank > 0 && parts > 1 && (view.axes[0].kind != Axis::Kind::kPart || view.axes[0].step != 1))
     reject(view.axes[0].kind == Axis::Kind::kBlock
-               ? fmt::format("{} still has axes in front of its partitions", sizes_text(view))
+               ? fmt::format("{} still has axes before its partitions", sizes_text(view))
                : fmt::format("partitions of {} are mixed with elements, or have gaps", sizes_text(view)),
            "index partitions first, one after the other");
   const std::int64_t start = view.part;

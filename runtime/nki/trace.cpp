@@ -66,13 +66,13 @@ void refuse_indirect(const Trace::Op& op) {
     if (view && view->indirect)
       throw base::Error{
           base::Fault::kProgram, "",
-          fmt::format("{} reads or writes places that an index of the run names", isa::name_of(op.instr.op)),
+          fmt::format("{} reads or writes elements whose index is known only at run time", isa::name_of(op.instr.op)),
           "copy the tile first, with dma_copy or tensor_copy"};
 }
 
 base::Error another_kernel(const Storage& storage) {
   return {base::Fault::kProgram, "",
-          fmt::format("{} is of another kernel, or of another call of this one",
+          fmt::format("{} belongs to another kernel, or to another call of this one",
                       storage.name.empty() ? "the tensor" : storage.name),
           "make it in the kernel that uses it, or pass it as an argument"};
 }
@@ -92,7 +92,7 @@ std::uint32_t Trace::add_label(std::string text) {
 
 View Trace::tensor(const TensorSpec& spec) {
   if (spec.sizes.size() > static_cast<std::size_t>(kMostAxes))
-    throw base::Error{base::Fault::kProgram, "", fmt::format("a tensor of {} axes", spec.sizes.size()),
+    throw base::Error{base::Fault::kProgram, "", fmt::format("the tensor has {} axes", spec.sizes.size()),
                       "use fewer axes"};
   auto storage = std::make_shared<Storage>();
   View view{.storage = storage, .dtype = spec.dtype};
@@ -113,8 +113,8 @@ View Trace::tensor(const TensorSpec& spec) {
   if (storage->parts > target_.geometry.partitions)
     throw base::Error{
         base::Fault::kProgram, "",
-        fmt::format("the partition axis of {} is {} long, {} are there", spec.name.empty() ? "the tensor" : spec.name,
-                    storage->parts, target_.geometry.partitions),
+        fmt::format("the partition axis of {} has {} elements, but there are {} partitions",
+                    spec.name.empty() ? "the tensor" : spec.name, storage->parts, target_.geometry.partitions),
         "split it, or mark another axis with nl.par_dim"};
   const std::int64_t bytes = storage->cols * isa::size_of(spec.dtype);
   const std::int64_t most =
@@ -193,7 +193,7 @@ Tile Trace::read_tile(const View& view) {
   view.storage->read = true;
   const Tile tile = on_chip_tile(view);
   if (!view.storage->places.empty() && placed_.overwritten(tile, view.storage.get())) {
-    doubt("a tile is read after another one was written to its place");
+    doubt("a tile is read after another one was written over it");
   }
   if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return tile;
   BlockState& state = state_of(view);
@@ -214,7 +214,7 @@ void Trace::doubt(std::string_view text) {
 void Trace::note_race(const isa::Instr& instr) {
   if (instr.op == isa::Opcode::kDmaGather || instr.op == isa::Opcode::kDmaScatter || instr.accumulate) return;
   if (races_.raced(instr.a))
-    doubt("a program reads in HBM what another one of the grid writes: they run in any order, nothing makes it wait");
+    doubt("a program of the grid reads HBM that another one writes: they run in any order, and nothing makes it wait");
   races_.write(instr.dst);
 }
 

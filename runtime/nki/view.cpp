@@ -60,7 +60,7 @@ class Subscript {
 
  private:
   void push(const Axis& axis) {
-    if (out_.rank == kMostAxes) refuse("too many axes", "use fewer axes");
+    if (out_.rank == kMostAxes) refuse("the tensor has too many axes", "use fewer axes");
     out_.axes[static_cast<std::size_t>(out_.rank++)] = axis;
   }
   const Axis& axis() const { return view_.axes[static_cast<std::size_t>(next_)]; }
@@ -122,7 +122,7 @@ class Subscript {
     const std::int64_t size = index.size < 0 ? a.size : index.size;
     const bool named = next_ == 0 && view_.indirect && view_.indirect->rows && view_.indirect->index->elements() > 1;
     if (named && (size != a.size || index.step != 1))
-      refuse("the axis that an index of the run names is cut", "cut the index first");
+      refuse("an axis that is indexed at run time is sliced", "slice the index first");
     const std::int64_t last = index.begin + (size - 1) * index.step;
     if (size > 0 && (std::min(index.begin, last) < 0 || std::max(index.begin, last) >= a.size)) {
       Affine places{.constant = index.begin, .rank = 1};
@@ -161,7 +161,7 @@ class Subscript {
   }
 
   void tile(const Index& index) {
-    if (out_.indirect) refuse("two axes have index tiles", "compute one index of both");
+    if (out_.indirect) refuse("two axes have index tiles", "compute one index for both");
     const Axis a = axis();
     out_.indirect = Indirect{.index = index.tile, .step = a.step, .limit = a.size, .rows = !view_.on_chip()};
     affine(index.affine, false);
@@ -228,7 +228,7 @@ std::optional<int> axis_of(const Affine& inequality) {
   for (int d = 0; d < inequality.rank; ++d) {
     if (inequality.coef[d] == 0 || inequality.size[d] <= 1) continue;
     if (axis)
-      refuse("the mask is no rectangle: one inequality has two indices", "use affine_select or nl.where instead");
+      refuse("the mask is not a rectangle: one inequality has two indices", "use affine_select or nl.where instead");
     axis = d;
   }
   return axis;
@@ -248,12 +248,11 @@ std::vector<Range> left(const View& view, const Mask& mask) {
       continue;
     }
     const int at = inequality.rank == view.rank || *axis == 0 ? *axis : *axis + view.rank - inequality.rank;
-    if (at < 0 || at >= view.rank)
-      refuse("the mask has another number of axes than the tile", "use the tile's indices");
+    if (at < 0 || at >= view.rank) refuse("the mask does not have as many axes as the tile", "use the tile's indices");
     const auto d = static_cast<std::size_t>(at);
     if (view.axes[d].size == 1 && inequality.size[*axis] > 1) continue;  // it is broadcast along this axis
     if (view.axes[d].size != inequality.size[*axis])
-      refuse(fmt::format("the mask's index has {} places, the tile's axis {} has {}", inequality.size[*axis], at,
+      refuse(fmt::format("the mask's index has {} elements, but axis {} of the tile has {}", inequality.size[*axis], at,
                          view.axes[d].size),
              "compare the indices of the tile");
     const std::int64_t coef = inequality.coef[*axis], c = inequality.constant;  // coef * i + c >= 0

@@ -43,23 +43,23 @@ std::vector<Shape> attention_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
-    c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
+    c.fail("the heads do not divide the columns", "make heads a multiple of kv_heads and a divisor of the columns");
   if (q.cols / a.heads > kWidestHead) c.fail("a head is wider than 256", "use more heads");
-  if (a.biased() && a.soft_cap > 0) c.fail("capped scores have no bias", "leave out one of them");
+  if (a.biased() && a.soft_cap > 0) c.fail("capped scores take no bias", "leave out one of them");
   if (a.slopes() && (a.flash || a.soft_cap > 0 || scale_is_data(a)))
-    c.fail("slopes go with no flash, cap or scale that is data", "leave out one of them");
-  if (a.sinks() && scale_is_data(a)) c.fail("sinks go with no scale that is data", "set the scale");
+    c.fail("slopes cannot be combined with flash, a cap or a scale that is data", "leave out one of them");
+  if (a.sinks() && scale_is_data(a)) c.fail("sinks cannot be combined with a scale that is data", "set the scale");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads, batch = std::max<std::int64_t>(1, a.batch);
   const std::int64_t values = c.in(2).cols;
   if (values % a.kv_heads != 0 || values / a.kv_heads > kWidestHead)
-    c.fail("its values are of no such heads, or wider than 256", "make their columns a multiple of kv_heads");
+    c.fail("its values do not have these heads, or are wider than 256", "make their columns a multiple of kv_heads");
   const std::int64_t keys = a.causal ? a.seq : c.in(1).rows / batch;
   c.need(0, a.batch * a.seq, q.cols, "q");
   c.need(1, a.batch * keys, kv, "k");
   c.need(2, a.batch * keys, values, "v");
   const std::size_t given = operands_of(c.node), masked = given - (a.term != ScoreTerm::kNone ? 1 : 0);
   if (scale_is_data(a) && (a.flash || c.inputs() < 4))
-    c.fail("its scale is 0, and no operand says it", "set the scale");
+    c.fail("its scale is 0, and no operand gives it", "set the scale");
   if (scale_is_data(a)) c.need(given, 1, 1, "scale");
   if (masked > 3) c.need(3, a.batch, keys, "mask");
   if (a.slopes()) c.need(masked, 1, a.heads, "slopes");

@@ -38,7 +38,7 @@ void fill_lower(Emitter& e, const Node& node) {
 std::vector<Shape> append_infer(const Contract& c) {
   const Value &rows = c.in(0), &cache = c.in(1);
   if (rows.rows > kPartitions || cache.rows % rows.rows != 0)
-    c.fail("the cache has not as many parts", "give each sequence as many rows");
+    c.fail("the cache does not have as many parts", "give each sequence as many rows");
   c.need(1, cache.rows, rows.cols, "cache");
   c.need(2, rows.rows, 1, "positions");
   return {{cache.rows, cache.cols, cache.dtype, c.node.in[1]}};
@@ -80,13 +80,13 @@ Tile cache_rows(Emitter& e, ValueId places, std::int64_t count, std::int64_t len
 }
 
 const Op kCacheAppend{.name = "cache_append",
-                      .text = "a row of each sequence becomes a row of its part of a cache",
+                      .text = "copies a row of each sequence to its part of a cache",
                       .infer = append_infer,
                       .forward = append_forward,
                       .lower_whole = append_lower};
 
 const Op kCacheFill{.name = "cache_fill",
-                    .text = "a prompt's keys or values become the first rows of a cache",
+                    .text = "copies a prompt's keys or values to the first rows of a cache",
                     .attrs = CacheFillAttrs{},
                     .infer = fill_infer,
                     .forward = fill_forward,

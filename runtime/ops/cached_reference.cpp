@@ -27,17 +27,17 @@ std::vector<Shape> cached_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<CachedAttentionAttrs>();
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
-    c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
+    c.fail("the heads do not divide the columns", "make heads a multiple of kv_heads and a divisor of the columns");
   if (q.cols / a.heads > kWidestHead || a.heads > kPartitions)
-    c.fail("a head is wider than 256, or they are more than 128", "use more ranks");
+    c.fail("a head is wider than 256, or there are more than 128", "use more ranks");
   if (a.batch < 1 || a.batch > kPartitions) c.fail("more than 128 sequences", "use a smaller batch");
   if (a.seq < 1 || (a.seq > kPartitions && a.seq % kPartitions != 0))
-    c.fail("the rows that are read are no multiple of 128", "round them up");
+    c.fail("the rows that are read are not a multiple of 128", "round them up");
   const std::int64_t rows = c.in(3).rows / a.batch;
   if (rows < a.seq) c.fail("the cache is shorter than the rows to read", "keep more rows");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads, values = c.in(2).cols;
   if (values % a.kv_heads != 0 || values / a.kv_heads > kWidestHead)
-    c.fail("its values are of no such heads, or wider than 256", "make their columns a multiple of kv_heads");
+    c.fail("its values do not have these heads, or are wider than 256", "make their columns a multiple of kv_heads");
   c.need(0, a.batch, q.cols, "q");
   c.need(1, a.batch, kv, "k");
   c.need(2, a.batch, values, "v");
@@ -47,7 +47,7 @@ std::vector<Shape> cached_infer(const Contract& c) {
   if (a.window > rows) c.fail("the cache is shorter than the window", "keep as many rows as the window has tokens");
   if (a.window > 0) c.need(6, a.batch, 1, "slots");
   if (a.slopes() && (a.window > 0 || a.soft_cap > 0))
-    c.fail("slopes go with no window or cap", "leave out one of them");
+    c.fail("slopes cannot be combined with a window or a cap", "leave out one of them");
   if (a.slopes()) c.need(6, 1, a.heads, "slopes");
   if (a.sinks()) c.need(a.window > 0 ? 7 : 6, 1, a.heads, "sinks");
   const auto in_place = [&](std::size_t i) { return Shape{c.in(i).rows, c.in(i).cols, c.in(i).dtype, c.node.in[i]}; };

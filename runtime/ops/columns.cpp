@@ -81,7 +81,7 @@ void take_columns_backward(Backward& b, const Node& node) {
   if (blocks && a.strides[0] == 0 && a.first == 0 && size == cols)
     return b.add(node, 0, b.op(kHeadSum, node, "grad", {b.grad(node)}, StrideAttrs{.stride = size}));
   if (!blocks || a.first + size > a.strides[0] || a.sizes[0] * a.strides[0] != cols)
-    Contract{b.graph(), node}.fail("needs a gradient of columns that are no blocks", "take one part of each block");
+    Contract{b.graph(), node}.fail("needs a gradient of columns that are not blocks", "take one part of each block");
   std::vector<ValueId> parts;
   const auto zeros = [&](std::int64_t each) {
     if (each == 0) return;

@@ -250,7 +250,7 @@ double convolution_pieces(const Node& node) {
 }  // namespace
 
 const Op kConvolution{.name = "convolution",
-                      .text = "sums over the features and places of a window that moves over pictures",
+                      .text = "sums over the features and places of a window that moves over images",
                       .attrs = ConvolutionAttrs{},
                       .infer = convolution_infer,
                       .forward = convolution_forward,

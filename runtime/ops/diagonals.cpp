@@ -65,7 +65,8 @@ void diagonals_lower(Emitter& e, const Node& node) {
 /// sums are fp32.
 std::vector<Shape> grad_infer(const Contract& c) {
   const std::int64_t rows = rows_of(c.node);
-  if (rows < 1 || c.in(0).rows % rows != 0) c.fail("is not rows of each head", "give as many rows for each head");
+  if (rows < 1 || c.in(0).rows % rows != 0)
+    c.fail("does not have rows of each head", "give as many rows for each head");
   return {{c.in(0).rows / rows, c.in(0).cols + rows - 1, c.result_type()}};
 }
 
@@ -102,7 +103,7 @@ void grad_lower(Emitter& e, const Node& node) {
 }  // namespace
 
 const Op kDiagonals{.name = "diagonals",
-                    .text = "rows that are shifted against each other: a bias by distance",
+                    .text = "rows shifted against each other: a bias that depends on distance",
                     .attrs = DiagonalsAttrs{},
                     .infer = diagonals_infer,
                     .forward = diagonals_forward,

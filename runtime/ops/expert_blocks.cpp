@@ -49,7 +49,7 @@ std::vector<Shape> expert_blocks_infer(const Contract& c) {
   if (block < 1 || block > kChunk) c.fail("a block has no rows, or more than 512", "set block");
   const std::size_t each = each_of(a);
   if (c.inputs() < kFirstWeight + each || (c.inputs() - kFirstWeight) % each != 0)
-    c.fail("an expert has not three weights, or not as many biases", "give gate, up and down of each");
+    c.fail("an expert does not have three weights, or as many biases", "give gate, up and down of each");
   const ExpertSizes n = sizes_of(c.graph, c.node);
   if (c.in(kTokens).rows % block != 0) c.fail("its last block is not whole", "give a token for each row");
   c.need(kTokens, n.blocks * block, 1, "tokens");

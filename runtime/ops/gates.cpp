@@ -88,7 +88,7 @@ void gates_lower(RowTiler& r, const Node& node) {
 std::vector<Shape> gated_infer(const Contract& c) {
   const std::int64_t column = c.node.attrs.as<ColumnAttrs>().column;
   c.need(1, c.in(0).rows, c.in(1).cols, "gates");
-  if (column < 0 || column >= c.in(1).cols) c.fail("names a gate that is not there", "choose an expert");
+  if (column < 0 || column >= c.in(1).cols) c.fail("names a gate that does not exist", "choose an expert");
   if (c.inputs() > 2) c.need(2, c.in(0).rows, c.in(0).cols, "sum");
   return {{c.in(0).rows, c.in(0).cols, c.result_type()}};
 }

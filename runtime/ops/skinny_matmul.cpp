@@ -243,7 +243,7 @@ double skinny_flops(const Graph& g, const Node& n) {
 }  // namespace
 
 const Op kSkinnyMatmul{.name = "skinny_matmul",
-                       .text = "x w for few rows: weights pass by once, in long descriptors",
+                       .text = "x w for few rows: weights are read once, in long descriptors",
                        .attrs = SkinnyAttrs{},
                        .infer = skinny_infer,
                        .forward = skinny_forward,

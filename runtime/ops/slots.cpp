@@ -191,7 +191,7 @@ void split_lower(Emitter& e, const Node& node) {
 std::vector<Shape> join_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<BlocksAttrs>();
   if (static_cast<std::int64_t>(c.inputs()) != a.parts || a.blocks < 1 || c.in(0).rows % a.blocks != 0)
-    c.fail("has not as many operands as parts", "give every part");
+    c.fail("does not have as many operands as parts", "give every part");
   for (std::size_t i = 1; i < c.inputs(); ++i) c.need(i, c.in(0).rows, c.in(0).cols, "part");
   return {{c.in(0).rows * a.parts, c.in(0).cols, c.in(0).dtype}};
 }

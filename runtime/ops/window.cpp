@@ -151,7 +151,7 @@ double window_pieces(const Node& node) {
 
 const Op kWindow{
     .name = "window",
-    .text = "sum, largest or smallest of a window that moves over pictures; with weights, feature by feature",
+    .text = "sum, largest or smallest of a window that moves over images; with weights, feature by feature",
     .attrs = WindowAttrs{},
     .infer = window_infer,
     .forward = window_forward,

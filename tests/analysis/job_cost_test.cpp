@@ -242,7 +242,7 @@ TEST(JobCost, AnInstanceThatCannotHoldTheJobHasNeitherTimeNorPrice) {
   EXPECT_FALSE(row(rows, "p4d.24xlarge").too_small);
   EXPECT_EQ(cheapest_of(rows), &rows[0]);
   const std::string json = cost_table(rows, 0.4).render(base::Format::kJson);
-  EXPECT_THAT(json, HasSubstr("does not fit: a core needs 31.66 GiB, it has 16 GiB"));
+  EXPECT_THAT(json, HasSubstr("does not fit: a core needs 31.66 GiB, but it has 16 GiB"));
 }
 
 // Two tensor-parallel cores in each of four data-parallel ranks that share the optimizer's state; two stages.

@@ -91,7 +91,7 @@ TEST(NeuronProfile, AnotherProgramsOrABrokenOneIsOneError) {
   const auto reading = [](const char* text) {
     return [path = profile_file("bad.json", text)] { analysis::read_neuron_profile(path); };
   };
-  EXPECT_TRUE(fails(Fault::kData, reading("[1, 2"), {"bad.json", "no JSON object"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("[1, 2"), {"bad.json", "not a JSON object"}));
   EXPECT_TRUE(fails(Fault::kData, reading("{}"), {"neither a summary nor instructions"}));
   EXPECT_TRUE(fails(Fault::kData, reading(R"({"summary": [{"total_time": 0}]})"), {"total_time"}));
   EXPECT_TRUE(fails(Fault::kData, reading(R"({"instruction": [{"engine": "PE", "duration_ns": 3}]})"),

@@ -60,7 +60,7 @@ TEST(NumericsStudy, AYesExcludesALossOfAPoint) {
   // Mean -0.1, deviation 0.1: half a width of 0.248 points.
   EXPECT_THAT(numerics_text(runs_with({-0.2, -0.1, 0}), "table"),
               HasSubstr("Yes: accuracy changes by -0.10 points on average over 3 seeds (95 % interval -0.35 to +0.15; "
-                        "the seeds alone spread by 1.00 in fp32). A loss of a point is excluded."));
+                        "seeds alone spread by 1.00 in fp32). A loss of one point is excluded."));
 }
 
 TEST(NumericsStudy, DifferencesWithinSeedNoiseAreNotCalledAYes) {

@@ -169,9 +169,9 @@ TEST(Record, AMissingNewerOrBrokenFileIsAnErrorWithAFix) {
   }
   EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("has schema 99"));
   std::ofstream{folder / analysis::kRecordFile, std::ios::trunc} << "not a database at all, just text";
-  EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("fix: make the file again"));
+  EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("fix: write the file again"));
   std::ofstream{folder / analysis::kRecordFile, std::ios::trunc};  // no table at all
-  EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("fix: make the file again"));
+  EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("fix: write the file again"));
 }
 
 TEST(Record, AFolderThatCannotBeWrittenKeepsNothing) {

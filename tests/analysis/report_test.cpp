@@ -103,7 +103,7 @@ TEST(Report, HasEverySectionAndNoNetwork) {
   EXPECT_THAT(page, Not(HasSubstr("http")));
   EXPECT_THAT(page, Not(HasSubstr("nothing was recorded")));
   EXPECT_THAT(page, Not(HasSubstr("nan")));
-  EXPECT_THAT(page, HasSubstr("2 cores run the same program; what is shown is core"));
+  EXPECT_THAT(page, HasSubstr("2 cores run the same program; core 0 is shown, "));
   EXPECT_THAT(page, HasSubstr("prefers-color-scheme:dark"));
   std::string plain = page;
   for (const char* element : {"style", "script"})

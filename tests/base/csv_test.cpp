@@ -50,7 +50,7 @@ TEST(Csv, ARecordWithAnotherNumberOfCellsIsAnErrorWithItsLine) {
 }
 
 TEST(Csv, BrokenQuotingIsAnErrorWithItsLine) {
-  EXPECT_THAT(refusal_of("a,b\n1,2\n\"1,2\n"), HasSubstr("t.csv:3: opens a quote that never closes"));
+  EXPECT_THAT(refusal_of("a,b\n1,2\n\"1,2\n"), HasSubstr("t.csv:3: opens a quote that is never closed"));
   EXPECT_THAT(refusal_of("a,b\nx\"y,2\n"), HasSubstr("t.csv:2: has a quote inside an unquoted field"));
 }
 

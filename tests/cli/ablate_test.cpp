@@ -55,8 +55,8 @@ TEST_F(Ablate, CompileTakesAProgram) {
   EXPECT_THAT(run("compile " + at("p.hlo") + " --emit hlo").out, HasSubstr("HloModule"));
   EXPECT_THAT(run("run " + at("p.hlo") + " --dump_config").out, HasSubstr("max_steps = 1000"));
   for (const auto& [verb, sentence] : {std::pair{"run --mode full ", "--mode numeric for its numbers"},
-                                       std::pair{"cost ", "use trnsim run: it has its time and dollars"},
-                                       std::pair{"choose ", "use trnsim run: it has its time and dollars"},
+                                       std::pair{"cost ", "use trnsim run, which gives its time and dollars"},
+                                       std::pair{"choose ", "use trnsim run, which gives its time and dollars"},
                                        std::pair{"numerics --seeds 2 ", "use trnsim run --mode numeric"}}) {
     const Ran refused = run(verb + at("p.hlo"));
     EXPECT_EQ(refused.code, 2) << verb;
@@ -81,10 +81,11 @@ TEST_F(Ablate, SwitchesTheRewritesOfAGraph) {
     EXPECT_EQ(other.code, 2) << arguments;
     EXPECT_THAT(other.err, HasSubstr(what));
   };
-  refused("run " + at("silu.hlo") + " --passes=-norms", "'-norms' changes nothing in silu.hlo");
-  refused("run " + at("silu.hlo") + " --passes=+functions", "'+functions' changes nothing in silu.hlo");
-  refused("run " + at("silu.hlo") + " --mode numeric --passes=-norms", "'-norms' changes nothing in silu.hlo");
-  refused("run bert_emotion --mode timed --passes=-norms", "'-norms' switches rewrites of graphs, and BERT is none");
+  refused("run " + at("silu.hlo") + " --passes=-norms", "'-norms' has no effect on silu.hlo");
+  refused("run " + at("silu.hlo") + " --passes=+functions", "'+functions' has no effect on silu.hlo");
+  refused("run " + at("silu.hlo") + " --mode numeric --passes=-norms", "'-norms' has no effect on silu.hlo");
+  refused("run bert_emotion --mode timed --passes=-norms",
+          "'-norms' switches rewrites of graphs, but BERT is not a graph");
   EXPECT_EQ(run("ablate " + at("silu.hlo") + " --only numbers").code, 2);
 }
 
@@ -146,9 +147,9 @@ TEST_F(Ablate, UnknownWordsAreRefused) {
   expect_refused(run("ablate bert_emotion --only speed"), "time|batch|numbers");
   expect_refused(run("ablate bert_emotoin"), "fix: write \"bert_emotion\"");
   expect_refused(run("ablate bert_emotion --pipeline_parallel_size 2"),
-                 "is an encoder, whose cores are data parallel alone");
+                 "is an encoder: its cores can only be data parallel");
   expect_refused(run("run bert_emotion --tensor_parallel_size 2"),
-                 "is an encoder, whose cores are data parallel alone");
+                 "is an encoder: its cores can only be data parallel");
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_F(DecoderVerbs, AJobThatDoesNotFitNamesAPlanThatDoes) {
   const Ran ran = run(flags + "--tensor_parallel_size 1");
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, HasSubstr("of HBM and has"));
+  EXPECT_THAT(ran.err, HasSubstr("of HBM but has"));
   const std::string mark = "fix: this fits: ";
   const std::size_t at = ran.err.find(mark);
   ASSERT_NE(at, std::string::npos) << ran.err;

@@ -97,7 +97,7 @@ TEST(Frame, AFlagGivenTwiceIsRefused) { expect_usage_error("run x --seed 1 --see
 
 // The library writes `passes` and 'trnsim run' alike in backquotes; only names of settings become flags.
 TEST(Frame, ErrorsOfTheLibraryNameFlags) {
-  expect_usage_error("run bert_emotion --passes fusoin --mode timed", "--passes: 'fusoin' names no pass");
+  expect_usage_error("run bert_emotion --passes fusoin --mode timed", "--passes: 'fusoin' is not the name of a pass");
   expect_usage_error("params --set hbm.bandwith=2x", "--set hbm.bandwith: ");
   expect_usage_error("params --set hbm", "fix: write it as in --set hbm.bandwidth=1.6TB/s");
   expect_usage_error("params --format yaml", "--format: \"yaml\" is not a format");
@@ -124,7 +124,7 @@ TEST(Frame, ChoicesAreChecked) {
   expect_usage_error("run x --mode fast", "timed|numeric|full");
   expect_usage_error("params --format yaml", "format");
 }
-TEST(Frame, FlagsTakeTrueOrFalse) { expect_usage_error("run x --bf16=maybe", "'maybe' is neither true nor false"); }
+TEST(Frame, FlagsTakeTrueOrFalse) { expect_usage_error("run x --bf16=maybe", "'maybe' is not true or false"); }
 TEST(Frame, ContradictionsAreRefused) {
   expect_usage_error("run x --bf16 --numerics fp32", "contradicts --numerics fp32");
   expect_usage_error("run x --warmup_ratio 0.1 --warmup_steps 3", "together with --warmup_steps");

@@ -131,14 +131,14 @@ TEST_F(GenerateTime, ImpossibleSettingsAreRefusedWithAFix) {
   refused(model + " --numerics off --tensor_parallel_size 3", "--tensor_parallel_size");
   refused(model + " --numerics off --tensor_parallel_size 16 --instance_type trn1.2xlarge", "trn1.2xlarge has 2");
   refused(model + " --numerics off --set 'hbm.bytes=1500 MiB'", "use --tensor_parallel_size 8", 3);
-  refused(model + " --numerics off --top_k 5", "changes nothing");
+  refused(model + " --numerics off --top_k 5", "has no effect");
   refused(model + " --numerics off --top_p 0", "--top_p");
   refused(model + " --numerics off --batch_size 200", "--batch_size");
   refused(model, "model.safetensors");
   refused(model + "/nothing", "does not exist");
   refused("llama2-8b", "llama2-7b");
   refused("bert-large", "encoder");
-  refused("llama2-7b --prompt hello", "no tokenizer");
+  refused("llama2-7b --prompt hello", "without weights and tokenizer");
   refused(tests::tale().string() + " --max_new_tokens 600", "the model has 512 positions");
   refused(tests::tale().string() + " --prompt a --prompt b --batch_size 3", "2 prompts");
   refused(
@@ -178,7 +178,7 @@ TEST_F(GenerateTime, RowsOfPublishedTablesArePredicted) {
   EXPECT_THAT(rows[1]["assumptions"].dump(), HasSubstr("prompts of 512 tokens"));
   EXPECT_GT(rows[1]["predicted"], 0);
   EXPECT_THAT(rows[2]["skip_reason"].get<std::string>(), HasSubstr("int8"));
-  EXPECT_THAT(rows[3]["skip_reason"].get<std::string>(), HasSubstr("of HBM and has 16 GiB"));
+  EXPECT_THAT(rows[3]["skip_reason"].get<std::string>(), HasSubstr("of HBM but has 16 GiB"));
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ TEST_F(GenerationVerbs, RequestsTakeNothingOfATraining) {
     for (const std::string& job : {llama, bert, "cost " + at("write.toml") + " "}) {
       const Ran ran = run(job + flag);
       EXPECT_EQ(ran.code, 2) << job << flag;
-      EXPECT_THAT(ran.err, HasSubstr("is of a training")) << job << flag;
+      EXPECT_THAT(ran.err, HasSubstr("applies to training")) << job << flag;
     }
-  EXPECT_THAT(run(llama + "--passes=-fusion").err, HasSubstr("a generation is compiled with all of them"));
+  EXPECT_THAT(run(llama + "--passes=-fusion").err, HasSubstr("generation is always compiled with all passes"));
   EXPECT_NE(run(bert + "--format json --passes=-fusion").out, run(bert + "--format json").out);
 }
 
@@ -126,8 +126,8 @@ TEST_F(GenerationVerbs, RunRefusesAModeThatAGenerationDoesNotHave) {
     EXPECT_THAT(ran.err, HasSubstr(text)) << flags;
     EXPECT_FALSE(std::filesystem::exists(at("none"))) << flags;
   };
-  refused(at("write.toml") + " --mode numeric", "no weights");
-  refused(at("write.toml") + " --mode numeric --model_id llama-small", "no weights");
+  refused(at("write.toml") + " --mode numeric", "without weights");
+  refused(at("write.toml") + " --mode numeric --model_id llama-small", "without weights");
   refused(at("write.toml") + " --mode full", "--mode full");
   refused("bert_emotion --mode timed --prompt Tom", "--max_new_tokens");
 }

@@ -32,9 +32,9 @@ const Mistake kMistakes[] = {
     {"cost --runtime 8:30 --instance_type trn1.2xlarge --zero_1",
      "--zero_1: has no effect on a job whose time is given"},
     {"cost bert_emotion --interrupted_every 6h", "it is a flag of trnsim run, trnsim estimate"},
-    {"choose bert-small --samples 9 --instance_types inf2.xlarge", "inf2.xlarge: is for inference alone"},
+    {"choose bert-small --samples 9 --instance_types inf2.xlarge", "inf2.xlarge: is for inference only"},
     {"choose bert-small --samples 9 --instance_types trn1.2xlarge --instances 2", "cannot be joined"},
-    {"choose bert-small --samples 9 --max_steps 2", "--max_steps: has no effect beside --samples"},
+    {"choose bert-small --samples 9 --max_steps 2", "--max_steps: has no effect with --samples"},
     {"estimate bert-small --passes fusion", "fix: write +fusion or -fusion"},
     {"estimate bert-small --passes -fusio", "fix: write \"fusion\""},
     {"estimate bert-small --config list.toml", "list.toml:1: --max_length has 2 values"},
@@ -44,11 +44,11 @@ const Mistake kMistakes[] = {
     {"estimate llama-small --task inference --within 0s", "--within: '0s' is not above 0"},
     {"estimate llama-small --task inference --within soon", "--within: 'soon' is not a time"},
     {"estimate vit-mnist --task inference --max_length 5", "patches each"},
-    {"estimate llama-small --task inference --vocab v", "--vocab: is of texts"},
-    {"plan llama-small --max_new_tokens 4 --global_batch_size 8", "--global_batch_size: is of a training"},
-    {"estimate bert-small --set tensor.clock=1e-30x", "tensor.clock is 2.8e-21 a second"},
-    {"estimate bert-small --set hbm.bandwidth=1e-20x", "between 1000 and 1e+18 a second"},
-    {"generate llama-small --temperature 1", "with no weights and no tokenizer"},
+    {"estimate llama-small --task inference --vocab v", "--vocab: applies to texts"},
+    {"plan llama-small --max_new_tokens 4 --global_batch_size 8", "--global_batch_size: applies to training"},
+    {"estimate bert-small --set tensor.clock=1e-30x", "tensor.clock is 2.8e-21 per second"},
+    {"estimate bert-small --set hbm.bandwidth=1e-20x", "between 1000 and 1e+18 per second"},
+    {"generate llama-small --temperature 1", "without weights and tokenizer"},
 };
 INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(kMistakes));
 

@@ -232,7 +232,7 @@ TEST_F(Nki, AnIndexThatOnlyTheRunKnowsIsCheckedThere) {
 TEST_F(Nki, AFunctionThatIsNotThereIsOneErrorWithItsLine) {
   const Ran ran = kernel("    return nisa.quantum_leap(x)\n");
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr(".py:7: nisa.quantum_leap is not there"));
+  EXPECT_THAT(ran.err, HasSubstr(".py:7: nisa.quantum_leap is not supported"));
 }
 
 TEST_F(Nki, AnUnknownKeywordIsOneErrorWithItsLine) {
@@ -252,7 +252,7 @@ TEST_F(Nki, ATileOfAnotherKernelIsOneErrorWithItsLine) {
       "k(x):\n" +
       std::string{kOut} + "    nl.store(out, kept)\n    return out\n");
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr(".py:14: the tensor is of another kernel"));
+  EXPECT_THAT(ran.err, HasSubstr(".py:14: the tensor belongs to another kernel"));
 }
 
 TEST_F(Nki, AScriptWithoutKernelsSaysSo) {
@@ -277,7 +277,7 @@ TEST_F(Nki, MixedPartitionsAreRefusedWithTheLine) {
 TEST_F(Nki, DividingByATilesValueIsRefusedWithTheLine) {
   const Ran ran = kernel("    t = nl.load(x)\n    n = 512 // t[0, 0]\n    return x\n");
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr(".py:8: the value of a tile is known at run time only"));
+  EXPECT_THAT(ran.err, HasSubstr(".py:8: the values of a tile are known only at run time"));
 }
 
 TEST_F(Nki, AKernelThatNeverEndsIsStopped) {

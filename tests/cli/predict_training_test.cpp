@@ -49,7 +49,7 @@ TEST(PredictTraining, OtherEncodersAndMetrics) {
   const double step = rows.at("steps")["predicted"].get<double>() / 1e3;
   EXPECT_NEAR(rows.at("roberta")["predicted"].get<double>() * step, 8, 0.01);
   EXPECT_NEAR(rows.at("tokens")["predicted"].get<double>() * step, 8 * 64, 0.1);
-  EXPECT_NE(rows.at("roberta")["assumptions"].dump().find("without the job's start"), std::string::npos);
+  EXPECT_NE(rows.at("roberta")["assumptions"].dump().find("without the start of the job"), std::string::npos);
   const double job = rows.at("job")["predicted"].get<double>() * 60, steps = 2 * 25000 / 8.0 * step;
   EXPECT_GT(job, steps + 1);  // a job whose size is told has a start
   EXPECT_LT(job, steps + 10);

@@ -107,7 +107,7 @@ TEST_F(RunDecoder, APipelineTrainsForRealAsOneCoreDoes) {
   std::filesystem::copy(at("stages2") + shard, at("stages") + shard, std::filesystem::copy_options::overwrite_existing);
   expect_refused(run(job + "4 --nproc_per_node 1 --tensor_parallel_size 1 --resume_from_checkpoint " +
                      at("stages/checkpoint") + " --output_dir " + at("out")),
-                 "is of another step: its step is 3, that of shards.json is 4");
+                 "belongs to another step: its step is 3, but that of shards.json is 4");
 }
 
 TEST_F(RunDecoder, RefusesBeforeItWrites) {
@@ -119,15 +119,16 @@ TEST_F(RunDecoder, RefusesBeforeItWrites) {
   expect_refused(run(train + "--virtual_pipeline_size 2 --nproc_per_node 2 --tensor_parallel_size 1"),
                  "use --pipeline_parallel_size 2 or more");
   const std::string chunks = "--virtual_pipeline_size 2 --pipeline_parallel_size 2 --nproc_per_node 2 ";
-  expect_refused(run(train + chunks + "--tensor_parallel_size 1"), "2 stages of 2 chunks do not divide the 5 layers");
+  expect_refused(run(train + chunks + "--tensor_parallel_size 1"),
+                 "the 5 layers cannot be divided into 2 stages of 2 chunks");
   std::string longer = train;
   longer.replace(longer.find("--max_length 32"), 15, "--max_length 1024");
   expect_refused(run(longer), "longer than the model's 512 positions");
-  expect_refused(run(train + "--resume_from_checkpoint " + at("bert")), "no sharded checkpoint");
+  expect_refused(run(train + "--resume_from_checkpoint " + at("bert")), "not a sharded checkpoint");
   write("own.jsonl", "{\"question\": \"a\", \"answer\": \"b\"}\n");
-  expect_refused(run(train), "do not fill a sequence of 32");
+  expect_refused(run(train), "too few for a sequence of 32");
   write("own.jsonl", "{\"query\": \"a\", \"answer\": \"b\"}\n");
-  expect_refused(run(train), "which are of no known format");
+  expect_refused(run(train), "which match no known format");
   write("own.jsonl", "{\"question\": \"\xff\", \"answer\": \"b\"}\n");
   expect_refused(run(train), "not valid UTF-8");
 }
@@ -140,7 +141,7 @@ TEST_F(RunDecoder, AModelThatThisHostCannotHoldIsProjectedOnly) {
     "tie_word_embeddings": false})");
   const Ran ran = run("run llama2_7b_dolly --mode numeric --model_id " + at("large") + " --output_dir " + at("out"));
   EXPECT_EQ(ran.code, 3);
-  EXPECT_THAT(ran.err, HasSubstr("of this host's memory"));
+  EXPECT_THAT(ran.err, HasSubstr("of host memory, but this host has"));
   EXPECT_THAT(ran.err, HasSubstr("use --numerics off"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }

@@ -120,7 +120,7 @@ TEST_F(Refused, AJobLargerThanMemoryExitsWithThreeAndTheTable) {
   const Ran ran = run("run bert_emotion --mode timed --set hbm.bytes=\"4 GiB\" --output_dir " + at("out"));
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(ran.out, "");
-  for (const std::string word : {"of HBM and has 2 GiB", "activations", "gradients", "optimizer", "weights",
+  for (const std::string word : {"of HBM but has 2 GiB", "activations", "gradients", "optimizer", "weights",
                                  "fix: this fits: --recompute full --zero_1 true: "})
     EXPECT_THAT(ran.err, HasSubstr(word));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
@@ -147,7 +147,7 @@ TEST_F(Refused, AColumnOfNoData) {
 TEST_F(Refused, ALengthOfPictures) {
   const Ran ran = run("run vit_mnist --mode timed --max_length 64 --output_dir " + at("out"));
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("--max_length: the pictures of ViT have 16 patches each"));
+  EXPECT_THAT(ran.err, HasSubstr("--max_length: the images of ViT have 16 patches each"));
 }
 
 // Not worth compiling: each layer's kept tensors exceed the memory.
@@ -155,7 +155,7 @@ TEST_F(Refused, AProgramThatReturnsNothing) {
   write("nothing.mlir",
         "func.func @main() {\n  %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>\n"
         "  %y = stablehlo.add %x, %x : tensor<2xi32>\n  func.return\n}\n");
-  expect_refused(run("run " + at("nothing.mlir") + " --output_dir " + at("out")), "has no work");
+  expect_refused(run("run " + at("nothing.mlir") + " --output_dir " + at("out")), "has nothing to do");
 }
 TEST_F(Refused, AHugeBatchAtOnce) {
   if (without_slow()) GTEST_SKIP() << kSlow;

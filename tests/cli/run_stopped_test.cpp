@@ -78,7 +78,7 @@ TEST_F(RunStopped, OnlyItsOwnRunGoesOn) {
   std::string rows = "text,label\n";
   for (int i = 0; i < 24; ++i) rows += i % 2 ? "i feel fine,0\n" : "i feel sad sad,1\n";
   write("data.csv", rows);
-  expect_refused(run(job("out", 6) + resume), "is of a run with other settings");
+  expect_refused(run(job("out", 6) + resume), "belongs to a run with other settings");
 }
 
 TEST_F(RunStopped, AFlippedBitOfACheckpointIsSeen) {

@@ -189,7 +189,7 @@ TEST_F(RunJob, ACheckpointOfAnotherRunIsRefused) {
   ASSERT_EQ(train("first").code, 0);
   const std::string resume = "--resume_from_checkpoint " + at("first/checkpoint");
   expect_refused(train("out", resume + " --seed 7"), "seed 7");
-  expect_refused(train("out", "--resume_from_checkpoint " + at("bert")), "no sharded checkpoint");
+  expect_refused(train("out", "--resume_from_checkpoint " + at("bert")), "not a sharded checkpoint");
 }
 
 TEST_F(RunJob, ALossThatIsNotFiniteEndsWithFour) {

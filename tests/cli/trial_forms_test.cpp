@@ -68,7 +68,7 @@ TEST_F(TrialDefects, D25ASearchForAPlanSaysSoAtOnce) {
     "hidden_act": "silu", "rope_theta": 500000.0, "tie_word_embeddings": false})";
   const Ran told =
       run("run llama2_7b_dolly --mode timed --model_id " + at("70b") + " --output_dir " + at("a"), "timeout -s INT 5");
-  EXPECT_THAT(told.err, HasSubstr("does not fit as it is: a plan that does is searched"));
+  EXPECT_THAT(told.err, HasSubstr("does not fit as given: searching for a plan that fits"));
 }
 
 /// Cores that share each layer wait for each other in it: they stay in one instance where another plan fits.

@@ -63,7 +63,7 @@ TEST_F(VerifyPrograms, SeveralProgramsOfAFile) {
 
 TEST_F(VerifyPrograms, PassesOfATrajectoryChangeNoNumber) {
   EXPECT_EQ(run("verify " + kGpt + " --passes=-fusion,-cse,+flash_attention").code, 0);
-  EXPECT_THAT(run("verify " + kGpt + " --passes=-fusoin").err, HasSubstr("names no pass"));
+  EXPECT_THAT(run("verify " + kGpt + " --passes=-fusoin").err, HasSubstr("is not the name of a pass"));
   EXPECT_THAT(run("verify " + kGpt + " --passes=-norms").err, HasSubstr("switches rewrites of graphs"));
 }
 

@@ -90,7 +90,7 @@ TEST(HloFiles, NumbersKeepTheirBits) {
 TEST(HloFiles, ErrorsSayTheLine) {
   EXPECT_EQ(problem_of(in_main("a = f32[] add(b, b)")),
             "f:3: no instruction b comes before this one in its computation");
-  EXPECT_EQ(problem_of(in_main("a = f33[] parameter(0)")), "f:3: \"f33\" is no element type");
+  EXPECT_EQ(problem_of(in_main("a = f33[] parameter(0)")), "f:3: \"f33\" is not an element type");
   EXPECT_EQ(problem_of(in_main("a = f32[2] constant({1, 2, 3})")),
             "f:3: a constant has another number of elements than its shape");
   EXPECT_EQ(problem_of(in_main("a = f32[] parameter(0)\nb = f32[] call(a), to_apply=main")),

@@ -242,7 +242,7 @@ func.func @main() {
   return
 }
 )";
-  EXPECT_THAT(complaint_of(text), HasSubstr("waits for others that do not come"));
+  EXPECT_THAT(complaint_of(text), HasSubstr("waits for others that never arrive"));
 }
 
 /// The words of the specification's example of ThreeFry.

@@ -194,7 +194,7 @@ TEST(Lower, RefusalsNameTheNodeAndTheLine) {
                     "rhs_contracting_dims={0}"),
             "m:4: dot_general: EVRF035: products of 64-bit integers");
   EXPECT_EQ(refusal("x = f32[4] parameter(0)\nROOT y = f32[4] custom-call(x), custom_call_target=\"mine\""),
-            "m:4: custom_call: EVRF015: the custom call mine has no meaning here");
+            "m:4: custom_call: EVRF015: the custom call mine is not known here");
   EXPECT_EQ(refusal("ROOT x = c64[4] parameter(0)"), "m, parameter 0: EVRF004: the device has no c64");
 }
 

@@ -19,7 +19,7 @@ TEST(Transfers, SizesMayBeValues) {
 )");
   };
   EXPECT_EQ(checks_in(with("3")), 1);
-  EXPECT_THAT(complaint_of(with("4")), HasSubstr("gets another shape than its result has"));
+  EXPECT_THAT(complaint_of(with("4")), HasSubstr("gives another shape than its result has"));
 }
 
 TEST(Transfers, FuturesHoldWhatWasStarted) {

@@ -42,7 +42,7 @@ TEST(ReplicaGroups, OthersAreRefusedWithTheLegalOnes) {
   EXPECT_THAT(refusal({{0, 1, 2}}, one), testing::AllOf(HasSubstr("takes 3 cores"), HasSubstr(legal)));
   EXPECT_THAT(refusal({{0, 1, 2, 4}}, one), HasSubstr("not equally far apart"));
   EXPECT_THAT(refusal(strided(64, 1, 64), one), HasSubstr("there is no core 63 among its 32"));
-  EXPECT_THAT(refusal({{0, 1, 32, 34}}, two), HasSubstr("other cores in one instance"));
+  EXPECT_THAT(refusal({{0, 1, 32, 34}}, two), HasSubstr("different cores in different instances"));
   EXPECT_THAT(refusal({{0, 1}, {2, 3, 4, 5}}, one), HasSubstr("the first set of its table 2 of 1"));
   EXPECT_THAT(refusal({{0, 64, 96}}, instances(4)), HasSubstr("instances are not equally far apart"));
   EXPECT_THAT(refusal({{0, 1, 2, 3}}, one, Opcode::kSend), HasSubstr("use a replica group of pairs"));

@@ -77,7 +77,7 @@ TEST(CheckBlock, FootprintMustFit) {
   b.psum_bytes = trn1_target().geometry.psum_partition_bytes;
   EXPECT_EQ(error_of(b), "");
   b.psum_bytes += 1;
-  EXPECT_THAT(error_of(b), HasSubstr("16385 bytes of PSUM per partition, there are 16384"));
+  EXPECT_THAT(error_of(b), HasSubstr("16385 bytes of PSUM per partition, but there are only 16384"));
 }
 
 TEST(CheckWaits, FulfilledByEarlierInstructions) {
@@ -111,7 +111,7 @@ TEST(CheckWaits, AnEngineCannotWaitForItsOwnFuture) {
 
 TEST(CheckWaits, ProgramOrderMustBeSequential) {
   EXPECT_THAT(error_of(block({waiting(on(Engine::kVector), kScalar, 1), signalling(on(Engine::kScalar))})),
-              AllOf(HasSubstr("comes later in program order"), Not(HasSubstr("wait for each other"))));
+              AllOf(HasSubstr("is only reached later in program order"), Not(HasSubstr("wait for each other"))));
 }
 
 TEST(CheckWaits, CollectivesRaiseTheirQueue) {

@@ -112,7 +112,7 @@ TEST(CheckTile, StartPartition) {
 
 TEST(CheckTile, PartitionCount) {
   EXPECT_TRUE(accepted(copy(sbuf(128, 1), sbuf(128, 1))));
-  EXPECT_TRUE(refused(copy(sbuf(129, 1), sbuf(129, 1)), "129 partitions, there are 128"));
+  EXPECT_TRUE(refused(copy(sbuf(129, 1), sbuf(129, 1)), "129 partitions, but there are only 128"));
   EXPECT_TRUE(refused(copy(sbuf(0, 1), sbuf(0, 1)), "has no partition"));
   EXPECT_TRUE(refused(copy(at(sbuf(64, 1), 96), sbuf(64, 1)), "reaches beyond partition 128"));
   EXPECT_TRUE(refused(make(Opcode::kDmaCopy, Engine::kSync, at(hbm(1, 1), 3), sbuf(1, 1)), "in HBM and begins"));
@@ -140,9 +140,9 @@ TEST(CheckTile, AccessPattern) {
   EXPECT_TRUE(refused(with(copy(sbuf(1, 1), sbuf(1, 1)), [](Instr& i) { i.a.rank = 5; }), "a has 5 free axes"));
   EXPECT_TRUE(refused(with(copy(sbuf(1, 1), sbuf(1, 1)), [](Instr& i) { i.a.rank = 0; }), "a has 0 free axes"));
   EXPECT_TRUE(refused(copy(sbuf(1, 0), sbuf(1, 0)), "is empty"));
-  EXPECT_TRUE(refused(copy(axes(sbuf(1, 1), {{0, 65536}}), sbuf(1, 65536, Dtype::kInt8)), "a size is 16 bits"));
+  EXPECT_TRUE(refused(copy(axes(sbuf(1, 1), {{0, 65536}}), sbuf(1, 65536, Dtype::kInt8)), "a size has 16 bits"));
   EXPECT_TRUE(accepted(copy(sbuf(1, 2), axes(sbuf(1, 1), {{32767, 2}}))));
-  EXPECT_TRUE(refused(copy(sbuf(1, 2), axes(sbuf(1, 1), {{32768, 2}})), "a step is signed 16 bits"));
+  EXPECT_TRUE(refused(copy(sbuf(1, 2), axes(sbuf(1, 1), {{32768, 2}})), "a step has 16 bits with a sign"));
   const Tile long_step = axes(sbuf(1, 1), {{32768, 2}});
   EXPECT_TRUE(accepted(make(Opcode::kDmaCopy, Engine::kSync, long_step, hbm(1, 2)))) << "descriptors may";
 }
@@ -150,7 +150,8 @@ TEST(CheckTile, AccessPattern) {
 TEST(CheckTile, Addressing) {
   EXPECT_TRUE(refused(with(copy(sbuf(1, 1), sbuf(1, 1)), [](Instr& i) { i.a.reg = 7; }), "virtual buffer 7"));
   EXPECT_TRUE(refused(with(copy(sbuf(1, 1), sbuf(1, 1)), [](Instr& i) { i.a.pstep = 4; }), "partition step"));
-  EXPECT_TRUE(refused(with(copy(sbuf(1, 1), sbuf(1, 1)), [](Instr& i) { i.a.offset = 2; }), "inside of an element"));
+  EXPECT_TRUE(
+      refused(with(copy(sbuf(1, 1), sbuf(1, 1)), [](Instr& i) { i.a.offset = 2; }), "in the middle of an element"));
   EXPECT_TRUE(refused(with(copy(sbuf(1, 1), sbuf(1, 1)), [](Instr& i) { i.a.dtype = static_cast<Dtype>(99); }),
                       "data type number 99"));
 }

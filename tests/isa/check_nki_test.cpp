@@ -58,14 +58,14 @@ TEST(CheckNki, PeTilesFitTheArray) {
                            [](Instr& i) {
                              i.pe = {0, 0, 64, 64};
                            }),
-                      "has no place in the PE array"));
+                      "does not take a tile of the PE array"));
 }
 
 TEST(CheckNki, FlagsBelongToTheirInstructions) {
   const Instr plain = copy(sbuf(1, 1), sbuf(1, 1));
   EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.negate = true; }), "cannot negate"));
   EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.skip = true; }), "cannot skip"));
-  EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.integers = true; }), "are no integers"));
+  EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.integers = true; }), "cannot be integers"));
   EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.onezero = true; }), "ones and zeros"));
   EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.steps[2] = 3; }), "has no steps"));
   const auto index = sbuf(16, 1, Dtype::kInt32);

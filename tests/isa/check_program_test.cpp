@@ -70,7 +70,7 @@ TEST(CheckProgram, CollectivesNameTheirGroup) {
   Instr reduce = collective(Opcode::kAllReduce, 8, 8);
   reduce.group = 1;
   EXPECT_THAT(error_of(program({reduce})), AllOf(HasSubstr("block \"layer\" #0: sync all_reduce add"),
-                                                 HasSubstr("replica group 1 does not exist, there are 1")));
+                                                 HasSubstr("replica group 1 does not exist: there are 1")));
 }
 
 TEST(CheckProgram, ElementCountsFollowTheRanks) {
@@ -78,7 +78,7 @@ TEST(CheckProgram, ElementCountsFollowTheRanks) {
               HasSubstr("dst has 24 elements, 2 ranks give 16"));
   EXPECT_THAT(error_of(program({collective(Opcode::kReduceScatter, 8, 24)})),
               HasSubstr("a has 24 elements, 2 ranks take 16"));
-  EXPECT_THAT(error_of(program({collective(Opcode::kAllToAll, 7, 7)})), HasSubstr("no multiple of 2 ranks"));
+  EXPECT_THAT(error_of(program({collective(Opcode::kAllToAll, 7, 7)})), HasSubstr("not a multiple of the 2 ranks"));
 }
 
 TEST(CheckProgram, PeersAndRoots) {

@@ -52,7 +52,7 @@ TEST(CheckTranspose, TensorEngine) {
 
 TEST(CheckTranspose, VectorEngine) {
   EXPECT_TRUE(accepted(make(Opcode::kVectorTranspose, Engine::kVector, sbuf(16, 32), sbuf(32, 16))));
-  EXPECT_TRUE(refused(make(Opcode::kVectorTranspose, Engine::kVector, sbuf(64, 32), sbuf(32, 64)), "32 x 32 at most"));
+  EXPECT_TRUE(refused(make(Opcode::kVectorTranspose, Engine::kVector, sbuf(64, 32), sbuf(32, 64)), "at most 32 x 32"));
   EXPECT_TRUE(
       refused(make(Opcode::kVectorTranspose, Engine::kVector, sbuf(32, 32, Dtype::kBf16), sbuf(32, 32)), "agree"));
 }
@@ -157,7 +157,7 @@ TEST(CheckStatistics, BnStatsAndBnAggr) {
   EXPECT_TRUE(refused(make(Opcode::kBnStats, Engine::kVector, sbuf(128, 6), sbuf(128, 513)), "at most 512 fit"));
   EXPECT_TRUE(refused(make(Opcode::kBnStats, Engine::kVector, sbuf(128, 5), sbuf(128, 512)), "must be [128, 6]"));
   EXPECT_TRUE(accepted(make(Opcode::kBnAggr, Engine::kVector, sbuf(128, 2), sbuf(128, 12))));
-  EXPECT_TRUE(refused(make(Opcode::kBnAggr, Engine::kVector, sbuf(128, 2), sbuf(128, 13)), "no multiple of 3"));
+  EXPECT_TRUE(refused(make(Opcode::kBnAggr, Engine::kVector, sbuf(128, 2), sbuf(128, 13)), "not a multiple of 3"));
 }
 
 TEST(CheckDropout, Probability) {
@@ -218,7 +218,7 @@ TEST(CheckGpSimd, Operands) {
   const Instr gather = make(Opcode::kLocalGather, Engine::kGpSimd, sbuf(128, 64), sbuf(128, 512), index);
   EXPECT_TRUE(accepted(gather));
   EXPECT_TRUE(refused(with(gather, [](Instr& i) { i.b.dtype = Dtype::kInt32; }), "b is int32"));
-  EXPECT_TRUE(refused(with(gather, [](Instr& i) { i.a.partitions = 120; }), "no multiple of 16"));
+  EXPECT_TRUE(refused(with(gather, [](Instr& i) { i.a.partitions = 120; }), "not a multiple of 16"));
   EXPECT_TRUE(refused(with(gather, [](Instr& i) { i.dst = sbuf(128, 8192), i.b = sbuf(128, 512, Dtype::kUint16); }),
                       "at most 4096 fit"));
   Instr fold = make(Opcode::kPartitionReduce, Engine::kGpSimd, sbuf(1, 8), sbuf(128, 8));

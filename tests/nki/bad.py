@@ -66,7 +66,7 @@ CASES = [
     nl.store(out[p, f], nl.load(x))"""),
     ("an unknown keyword", OLDER, "dst", """
     t = nisa.tensor_copy(nl.load(x), dst=out)  # HERE"""),
-    ("an unknown name", OLDER, "not there", """
+    ("an unknown name", OLDER, "not supported", """
     nl.store(out[p, f], nl.sinhh(nl.load(x)))  # HERE"""),
     ("a tile in HBM as an operand", OLDER, "HBM", """
     nl.store(out[p, f], nl.add(x, y))  # HERE"""),
@@ -82,9 +82,9 @@ CASES = [
     nl.store(out[p, f], nl.max(nl.load(x), axis=0))  # HERE"""),
     ("an axis that the tile lacks", OLDER, "axis", """
     nl.store(out[p, f], nl.max(nl.load(x), axis=3))  # HERE"""),
-    ("a type of 64 bits", OLDER, "no type", """
+    ("a type of 64 bits", OLDER, "not a type", """
     t = nl.ndarray((128, 4), dtype=np.float64, buffer=nl.sbuf)  # HERE"""),
-    ("an operand by an index of the run", OLDER, "index of the run", """
+    ("an operand by an index of the run", OLDER, "known only at run time", """
     i = nl.load(y[p, 0:1], dtype=nl.int32)
     nl.store(out[p, f], nisa.dma_transpose(x[i, nl.arange(128)[None, :]]))  # HERE"""),
     ("partitions that hardware cannot begin at", OLDER, "", """
@@ -104,7 +104,7 @@ CASES = [
     nl.store(out[p, f], nl.load(x))"""),
     ("an operand that is no tile", OLDER, "not a tile", """
     nl.store(out[p, f], nisa.activation(np.exp, data=3.0))  # HERE"""),
-    ("no operation of the engines", OLDER, "no operation", """
+    ("no operation of the engines", OLDER, "not an operation", """
     nl.store(out[p, f], nisa.tensor_tensor(nl.load(x), nl.load(y), op=np.sinh))  # HERE"""),
     ("Python decides by a value of the run", OLDER, "", """
     t = nl.load(x)
@@ -120,7 +120,7 @@ CASES = [
     assert x.shape[0] == 64, "rows"  # HERE"""),
     ("a function of NumPy of a tile", OLDER, "NumPy computes on the host", """
     nl.store(out[p, f], np.exp(nl.load(x)))  # HERE"""),
-    ("a loop of a fraction", OLDER, "no whole number", """
+    ("a loop of a fraction", OLDER, "not a whole number", """
     for i in nl.affine_range(x.shape[0] / 3):  # HERE
         nl.store(out[p, f], nl.load(x))"""),
     ("an axis that there is not", OLDER, "axis 7", """
@@ -131,7 +131,7 @@ CASES = [
     ("an assertion on numbers of the run", NEWER, "AssertionError", """
     assert nl.equal(a, b)
     assert nl.equal(nl.add(a, 1.0), b)  # HERE"""),
-    ("a product added to what a memset wrote", NEWER, "warning: none before has overwritten", """
+    ("a product added to what a memset wrote", NEWER, "warning: no earlier product has overwritten", """
     t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.memset(t, 1.0)
     nisa.nc_matmul(t, a[:, :128], b, accumulate=True)  # HERE
@@ -190,7 +190,7 @@ CASES = [
     t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.nc_matmul(t, a[:, 0:128], b)
     nisa.tensor_tensor(c, t, t, nl.add)  # HERE"""),
-    ("a number that the type does not have", NEWER, "300 is no number of uint8", """
+    ("a number that the type does not have", NEWER, "300 is not a number of type uint8", """
     t = nl.ndarray((128, 4), dtype=nl.uint8)
     nisa.memset(t, 300)  # HERE"""),
     ("bytes that would be converted", NEWER, "moves bytes", """
@@ -198,7 +198,7 @@ CASES = [
     nisa.dma_copy(t, x, dge_mode=nisa.dge_mode.hwdge)  # HERE"""),
     ("a tensor in HBM that nothing was written to", OLDER, "warning: in HBM is read", """
     nl.store(out[p, f], nl.load(out[p, f]))  # HERE"""),
-    ("a tile on the chip as a result", NEWER, "on the chip", """
+    ("a tile on the chip as a result", NEWER, "in SBUF or PSUM", """
     nisa.tensor_tensor(c, a, b, nl.add)
     return c"""),
     ("a call of the older dialect", NEWER, "dst", """
@@ -229,9 +229,9 @@ CASES = [
     nisa.dropout(narrow, a, 0.5)  # HERE"""),
     ("more tensors than DMA adds", NEWER, "17 sources", """
     nisa.dma_compute(c, [a] * 17, nl.add)  # HERE"""),
-    ("bytes that are no whole numbers", NEWER, "no whole numbers", """
+    ("bytes that are no whole numbers", NEWER, "not a whole number", """
     odd = nl.ndarray((128, 7), dtype=nl.uint8).view(nl.float32)  # HERE"""),
-    ("an axis that an index names, cut", NEWER, "is cut", """
+    ("an axis that an index names, cut", NEWER, "is sliced", """
     rows = nl.zeros((128, 1), nl.int32)
     half = x.vector_select(0, rows)[0:64]  # HERE"""),
     ("a start of the accumulators that is not read", NEWER, "reduce_init is given", """
@@ -262,7 +262,7 @@ CASES = [
     nisa.exponential(c, a)  # HERE"""),
     ("a function of a later chip", NEWER, "NeuronCore-v4", """
     nl.store(out, nl.abs_max(a, b))  # HERE"""),
-    ("a mask of rows or of the contraction", OLDER, "both are as long", """
+    ("a mask of rows or of the contraction", OLDER, "both have the same length", """
     nl.store(out[p, f], nl.matmul(nl.load(x[0:128, 0:128]), nl.load(y), mask=p < 100))  # HERE"""),
     ("a number format of a later chip", NEWER, "NeuronCore-v4", """
     t = nl.ndarray((128, 4), dtype=nl.float8_e8m0fnu)  # HERE"""),
@@ -275,12 +275,12 @@ CASES = [
     nl.store(out[p, f], nl.load(x), mask=(p < 5) or (f < 3))  # HERE"""),
     ("a mask that is turned round", OLDER, "`not`", """
     nl.store(out[p, f], nl.load(x), mask=not p < 5)  # HERE"""),
-    ("a branch by a mask", OLDER, "Python decides by a mask", """
+    ("a branch by a mask", OLDER, "a mask is used as a Python condition", """
     if p < 64:  # HERE
         nl.store(out[p, f], nl.load(x))"""),
     ("a mask of two ranges", OLDER, "two ranges", """
     nl.store(out[p, f], nl.load(x), mask=p != 5)  # HERE"""),
-    ("a mask of another length", OLDER, "64 places", """
+    ("a mask of another length", OLDER, "64 elements", """
     nl.store(out[p, f], nl.load(x), mask=nl.arange(64)[:, None] < 5)  # HERE"""),
     ("a predicate of another shape", OLDER, "the predicate has the shape", """
     t = nisa.affine_select(pred=nl.arange(64)[None, :] < 5, on_true_tile=nl.load(x), on_false_value=0.0)  # HERE"""),
@@ -288,7 +288,7 @@ CASES = [
     nl.store(out[:, 0:4], nl.load(x[:, nl.ds(-4, 4)]))  # HERE"""),
     ("two axes of partitions", OLDER, "2 axes", """
     t = nl.zeros((nl.par_dim(128), nl.par_dim(5)), dtype=nl.float32)  # HERE"""),
-    ("a number that the tensor's type has not", OLDER, "300 is no number of uint8", """
+    ("a number that the tensor's type has not", OLDER, "300 is not a number of type uint8", """
     t = nl.full((128, 4), 300, dtype=nl.uint8)  # HERE"""),
     ("a reduction to as many elements", NEWER, "the reduction has (128, 1)", """
     nisa.tensor_reduce(c, nl.add, a, axis=1)  # HERE"""),
@@ -298,7 +298,7 @@ CASES = [
     nisa.iota(c, [[0.5, 512]])  # HERE"""),
     ("bits of a fraction", OLDER, "works on bits", """
     t = nisa.tensor_scalar(nl.load(x, dtype=nl.int32), np.bitwise_or, 1.5)  # HERE"""),
-    ("numbers that iota's type has not", OLDER, "765 is no number of uint8", """
+    ("numbers that iota's type has not", OLDER, "765 is not a number of type uint8", """
     t = nisa.iota(p * 2 + f, dtype=nl.uint8)  # HERE"""),
     ("a shuffle to more elements", OLDER, "10 elements", """
     t = nl.load(x)
@@ -312,9 +312,9 @@ CASES = [
     ("an index of fractions", OLDER, "an index tile of float32", """
     i = nl.load(y[p, 0:1])
     nl.store(out[i, f], nl.load(x))  # HERE"""),
-    ("an axis in front of the partitions", OLDER, "in front of the partitions", """
+    ("an axis in front of the partitions", OLDER, "before the partitions", """
     t = nl.expand_dims(nl.load(x), 0)  # HERE"""),
-    ("a tile that nothing was written to", NEWER, "warning: nothing was written", """
+    ("a tile that nothing was written to", NEWER, "warning: before anything is written", """
     nisa.dma_copy(out, c)  # HERE"""),
     ("a result that nothing is written to", NEWER, "warning: returns a tensor", """
     nisa.tensor_tensor(c, a, b, nl.add)"""),
@@ -332,7 +332,7 @@ CASES = [
     nl.store(out, nl.load(x))
     for i in nl.affine_range(1, 4):
         nl.store(out[:, nl.ds(i * 4, 4)], nl.load(out[:, nl.ds(i * 4 - 4, 4)]))  # HERE"""),
-    ("a tile read after another one was written to its place", NEWER, "warning: to its place", """
+    ("a tile read after another one was written to its place", NEWER, "warning: written over it", """
     t = nl.ndarray((128, 512), dtype=nl.float32, address=(0, 65536))
     u = nl.ndarray((128, 512), dtype=nl.float32, address=(0, 65536))
     nisa.tensor_copy(t, a)

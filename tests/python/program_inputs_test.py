@@ -45,12 +45,12 @@ class Inputs(unittest.TestCase):
 
     def test_other_arrays_are_errors(self):
         x, i, t = self.arrays()
-        for done, words in ((self.run_it(plain=(x, i)), "has 2 arrays, and the program 3 parameters"),
-                            (self.run_it(plain=(x.T, i, t)), "is in Fortran's order"),
-                            (self.run_it(plain=(x[:2], i, t)), "is tensor<2x4xf32>, and parameter 0 is tensor<3x4"),
+        for done, words in ((self.run_it(plain=(x, i)), "has 2 arrays, but the program has 3 parameters"),
+                            (self.run_it(plain=(x.T, i, t)), "is in Fortran order"),
+                            (self.run_it(plain=(x[:2], i, t)), "is tensor<2x4xf32>, but parameter 0 is tensor<3x4"),
                             (self.run_it(plain=(x, i.astype("f8"), t)), "parameter 1 is tensor<4xi32>"),
-                            (self.run_it(plain=(x, i, numpy.array("text"))), "is of a type that programs do not have"),
-                            (self.run_it(plain=(x, i, t), more=("cut",)), "is no archive of arrays")):
+                            (self.run_it(plain=(x, i, numpy.array("text"))), "has a type that programs do not have"),
+                            (self.run_it(plain=(x, i, t), more=("cut",)), "is not an archive of arrays")):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)
             self.assertEqual(done.stderr.count("error"), 1)
@@ -59,7 +59,7 @@ class Inputs(unittest.TestCase):
         done = subprocess.run([BINARY, "run", "bert_emotion", "--inputs", "x.npz"], capture_output=True, text=True,
                               check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--inputs: are those of a program that is computed", done.stderr)
+        self.assertIn("--inputs: are inputs of a program that is computed", done.stderr)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ WRONG = {  # part of the message: lines behind the imports
     "the carry begins as": "scan(lambda c, x: (torch.cat([c, c]), c), torch.zeros(1), torch.ones(2))",
     "layer 1 has other parameters": "scan_layers([nn.Linear(2, 2), nn.Linear(2, 3)], torch.ones(2))",
     "use_spmd()": "xs.mark_sharding(torch.ones(2), xs.Mesh([0], (1,), ('data',)), ('data',))",
-    "and one is there": "xr.use_spmd()\nxs.Mesh([0, 1], (2,), ('data',))",
+    "but there is one": "xr.use_spmd()\nxs.Mesh([0, 1], (2,), ('data',))",
     "name axes of it": "xs.mark_sharding(torch.ones(2, 2), xs.Mesh([0], (1,), ('data',)), ('model', None))",
     "has 1 axes, the tensor has 2": "xs.mark_sharding(torch.ones(2, 2), xs.Mesh([0], (1,), ('data',)), ('data',))",
 }

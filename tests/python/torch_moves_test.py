@@ -212,7 +212,7 @@ class Moves(unittest.TestCase):
                             ("import torch_neuronx as t; t.analyze", "analyze of the module torch_neuronx")):
             done = self.run_it("import torch\n" + text + "\n", "xla", "--numeric")
             self.assertEqual((done.returncode, done.stderr.count("error: ")), (1, 1), done.stderr)
-            self.assertRegex(done.stderr, rf"script.py:2: {words} is not there")
+            self.assertRegex(done.stderr, rf"script.py:2: {words} is not supported")
 
 
 if __name__ == "__main__":

@@ -18,15 +18,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from nxd_texts import CHECKPOINTS, HEAD, LAYERS, LOOPS, LORA, LOSSES, MAPPINGS  # noqa: E402
 
 ABSENT = (
-    ("nxd.neuronx_distributed_config(pipeline_parallel_size=2)", "pipeline_model_parallel_size=2 is not there"),
+    ("nxd.neuronx_distributed_config(pipeline_parallel_size=2)", "pipeline_model_parallel_size=2 is not supported"),
     ("nxd.neuronx_distributed_config(tensor_parallel_size=4)", "tensor_model_parallel_size=4 does not divide 2 cores"),
     ("nxd.neuronx_distributed_config(optimizer_config={'zero1': True})", "has no key 'zero1'"),
     ("start(2); layers.ColumnParallelLinear(4, 6, pads=True)", "unexpected keyword argument 'pads'"),
     ("start(2); layers.ColumnParallelLinear(4, 5)", "5 is not divisible by 2"),
-    ("start(2); layers.ColumnParallelLinear(4, 6)(torch.ones(2, 4))", "gets a tensor of the host"),
+    ("start(2); layers.ColumnParallelLinear(4, 6)(torch.ones(2, 4))", "gets a host tensor"),
     ("from neuronx_distributed.parallel_layers.layers import OutputChannelParallelConv2d",
-     "OutputChannelParallelConv2d of the module neuronx_distributed.parallel_layers.layers is not there"),
-    ("import neuronx_distributed.modules.moe", "the module neuronx_distributed.modules.moe is not there"))
+     "OutputChannelParallelConv2d of the module neuronx_distributed.parallel_layers.layers is not supported"),
+    ("import neuronx_distributed.modules.moe", "the module neuronx_distributed.modules.moe is not supported"))
 MODELS = pathlib.Path(__file__).resolve().parent / "nxd_models.py"
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")

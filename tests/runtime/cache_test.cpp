@@ -183,7 +183,7 @@ TEST(CachedAttention, RefusesAPositionBehindTheCacheAndLengthsItCannotCut) {
     };
   };
   EXPECT_TRUE(fails(base::Fault::kData, with(16, 16), {"dma_scatter", "index 16", "16 rows"}));
-  EXPECT_TRUE(fails(base::Fault::kProgram, with(130, 0), {"cached_attention", "no multiple of 128"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(130, 0), {"cached_attention", "not a multiple of 128"}));
 }
 
 TEST(CacheFill, APromptBecomesTheFirstRowsOfEachSequence) {

@@ -123,7 +123,7 @@ TEST(Compile, PrintsTheMemoryWhenItDoesNotFit) {
   EXPECT_NO_THROW(runtime::compile(build(), trn1_target(), {.name = "test", .hbm_bytes = plan.total}));
   EXPECT_TRUE(fails(Fault::kCapacity,
                     [&] { runtime::compile(build(), trn1_target(), {.name = "job", .hbm_bytes = plan.total - 1}); },
-                    {"job", "of HBM and has", "weights", "activations", "inputs", "outputs", "batch_size"}));
+                    {"job", "of HBM but has", "weights", "activations", "inputs", "outputs", "batch_size"}));
 }
 
 // The tensors' memory is known before any instruction is made, and is never more than the whole plan's.

@@ -123,9 +123,9 @@ TEST(NkiTrace, ATensorOfAnotherKernelIsRefused) {
   {
     Kernel other;
     const View x = other.hbm(1), tile = other.load(x, 0);
-    EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.store(y, 0, tile); }, {"is of another kernel"}));
+    EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.store(y, 0, tile); }, {"belongs to another kernel"}));
     EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.trace().assign(now.load(y, 0), tile, true); },
-                             {"is of another kernel"}));
+                             {"belongs to another kernel"}));
   }
   View kept;
   {
@@ -133,8 +133,8 @@ TEST(NkiTrace, ATensorOfAnotherKernelIsRefused) {
     kept = gone.load(gone.hbm(1), 0);
     EXPECT_EQ(&Trace::of(kept), &gone.trace());
   }
-  EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { Trace::of(kept); }, {"is of another kernel"}));
-  EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.store(y, 0, kept); }, {"is of another kernel"}));
+  EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { Trace::of(kept); }, {"belongs to another kernel"}));
+  EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.store(y, 0, kept); }, {"belongs to another kernel"}));
 }
 
 }  // namespace

@@ -300,8 +300,8 @@ TEST(Passes, AreNamed) {
   EXPECT_TRUE(
       fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusoin"); }, {"`passes`", "'-fusoin'", "fusion"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { runtime::parse_passes("fusion"); }, {"`passes`", "'fusion'"}));
-  EXPECT_TRUE(
-      fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusion,,+cse"); }, {"`passes`", "names no pass"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusion,,+cse"); },
+                    {"`passes`", "is not the name of a pass"}));
 }
 
 }  // namespace

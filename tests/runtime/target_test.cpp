@@ -95,7 +95,7 @@ TEST(CompileTarget, BlocksStayInTheMemoriesAndRingsThatThereAre) {
 
 TEST(CompileTarget, WithoutOneNothingIsCompiled) {
   EXPECT_TRUE(fails(base::Fault::kProgram, [] { runtime::compile(mlp(), isa::Target{}, {.name = "mlp"}); },
-                    {"no machine is named"}));
+                    {"does not name the machine"}));
 }
 
 }  // namespace

@@ -46,11 +46,11 @@ struct Lacking {
 };
 constexpr std::array kLacking = {
     Lacking{"!quant.uniform", "quantized types"},
-    Lacking{"how often it runs depends on data",
+    Lacking{"its number of iterations depends on data",
             "loops whose number of iterations depends on data (JAX NeuronX, known issues)"},
     Lacking{"64-bit integers", "integers beyond 32 bits: the device holds 64-bit integers in 32 bits"},
     Lacking{"limits of 64 bits", "integers beyond 32 bits: the device holds 64-bit integers in 32 bits"},
-    Lacking{"whose bits the device holds otherwise",
+    Lacking{"whose bits the device stores differently",
             "integers beyond 32 bits: the device holds 64-bit integers in 32 bits"},
     Lacking{"needs f64", "numbers that f64 can represent and fp32, in which the device computes f64, cannot"},
     Lacking{"beyond fp32", "numbers that f64 can represent and fp32, in which the device computes f64, cannot"},
@@ -114,7 +114,7 @@ Module run(const ProgramText& program, const std::string& file, Outcomes& outcom
     Interpreter{module}.run(module.entry, {});
     outcomes.add(&Counts::right, module);
   } catch (const base::Error& error) {
-    const bool refused = error.problem().find("not taken by the compiler") != std::string_view::npos;
+    const bool refused = error.problem().find("the compiler does not accept") != std::string_view::npos;
     if (!refused) outcomes.wrong.emplace_back(error.reason());
     outcomes.add(refused ? &Counts::refused : &Counts::wrong, module);
   }

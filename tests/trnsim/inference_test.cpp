@@ -36,7 +36,7 @@ TEST(Inference, TrainingOnInf2IsRefused) {
     ADD_FAILURE() << "accepted";
   } catch (const base::Error& e) {
     EXPECT_EQ(e.fault(), base::Fault::kUsage);
-    EXPECT_THAT(e.what(), testing::HasSubstr("inference alone"));
+    EXPECT_THAT(e.what(), testing::HasSubstr("inference only"));
   }
 }
 

@@ -107,7 +107,7 @@ TEST(Lengths, PackedTextsPicturesAndMissingDataAreRefused) {
                            {"`buckets`", "packed texts are cut to one length", "`packing` false"}));
   EXPECT_TRUE(tests::fails(Fault::kUsage, job("vit-mnist", settings_of("64,128"), {}), {"`buckets`", "one length"}));
   EXPECT_TRUE(tests::fails(Fault::kUsage, [] { job_of(settings_of("64,128"), load_model_config("bert-small"), 10); },
-                           {"no data whose texts have lengths", "`dataset_path`"}));
+                           {"needs data, because lengths come from texts", "`dataset_path`"}));
   Settings above = settings_of("64,1024");
   EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", above, data()), {"longer than the positions", "at most"}));
   above.data.buckets = "64,256", above.given.insert("max_length");

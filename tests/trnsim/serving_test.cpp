@@ -101,7 +101,7 @@ TEST(Serving, AModelThatFitsNowhereIsSaidToBeTooLarge) {
 
 TEST(Serving, RequestsAreToAModel) {
   EXPECT_TRUE(tests::fails(base::Fault::kUsage, [] { buyers_job("bert_emotion", requests_to("bert_emotion")); },
-                           {"is no model"}));
+                           {"is not a model"}));
 }
 
 }  // namespace

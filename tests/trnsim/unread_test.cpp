@@ -56,13 +56,13 @@ TEST(Unread, ACastOfWhatIsNotInFp32) {
 }
 
 TEST(Unread, TextsWhereRequestsAreNumbersOfTokens) {
-  EXPECT_THAT(served({{"vocab", "vocab.txt"}}), testing::HasSubstr("`vocab`: is of texts"));
-  EXPECT_THAT(priced({{"task", "inference"}, {"vocab", "v"}}), testing::HasSubstr("`vocab`: is of texts"));
+  EXPECT_THAT(served({{"vocab", "vocab.txt"}}), testing::HasSubstr("`vocab`: applies to texts"));
+  EXPECT_THAT(priced({{"task", "inference"}, {"vocab", "v"}}), testing::HasSubstr("`vocab`: applies to texts"));
 }
 
 TEST(Unread, AHeadOfATrainingWhereTextIsWritten) {
   const Values head{{"task", "sequence-classification"}, {"max_new_tokens", "4"}};
-  EXPECT_THAT(estimated(head), testing::HasSubstr("`task`: is of a training"));
+  EXPECT_THAT(estimated(head), testing::HasSubstr("`task`: applies to training"));
 }
 
 TEST(Unread, CachesThatAreTooShortOrLongerThanThePositions) {
@@ -72,7 +72,7 @@ TEST(Unread, CachesThatAreTooShortOrLongerThanThePositions) {
 }
 
 TEST(Unread, AnAmountBesideTheSamplesOfTheWholeJob) {
-  EXPECT_THAT(priced({{"max_steps", "7"}}), testing::HasSubstr("`max_steps`: has no effect beside `samples`"));
+  EXPECT_THAT(priced({{"max_steps", "7"}}), testing::HasSubstr("`max_steps`: has no effect with `samples`"));
   EXPECT_THAT(priced({{"num_train_epochs", "2"}}), testing::HasSubstr("`num_train_epochs`"));
 }
 

@@ -263,7 +263,7 @@ TEST(Influence, TheBudgetBlamesAMechanismForItsOwnErrorOnMicroRows) {
        {"## What decides the predicted time", "## Error budget", "## Fitted constants", "## Sensitivity"})
     EXPECT_THAT(page, HasSubstr(heading));
   EXPECT_THAT(page, HasSubstr("4 fitted constants, 1 of them identified"));
-  EXPECT_THAT(page, HasSubstr("no: fitted on one row; moves the same rows as a"));
+  EXPECT_THAT(page, HasSubstr("no: fitted on one row; changes the same rows as a"));
 }
 
 TEST(Influence, JsonHasTheStudyAndCsvIsRefused) {

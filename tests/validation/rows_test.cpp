@@ -119,11 +119,11 @@ TEST(Validation, AnUnknownWordMakesTheRowDefective) {
     return validation::parse_validation(text, "t.csv").at(0).defect;
   };
   EXPECT_EQ(defect("timing", "steps"), "");
-  EXPECT_THAT(defect("timing", "fast"), HasSubstr("timing: 'fast' is none of steps, trial"));
-  EXPECT_THAT(defect("head", "two"), HasSubstr("head: 'two' is none of classifier, tokens, pretraining"));
+  EXPECT_THAT(defect("timing", "fast"), HasSubstr("timing: 'fast' is not one of steps, trial"));
+  EXPECT_THAT(defect("head", "two"), HasSubstr("head: 'two' is not one of classifier, tokens, pretraining"));
   EXPECT_EQ(defect("lora", "rank=16 layers=q|v"), "");
-  EXPECT_THAT(defect("lora", "rang=16"), HasSubstr("lora: 'rang' is none of rank alpha"));
-  EXPECT_THAT(defect("lora", "16"), HasSubstr("lora: '16' is no KEY=VALUE"));
+  EXPECT_THAT(defect("lora", "rang=16"), HasSubstr("lora: 'rang' is not one of rank alpha"));
+  EXPECT_THAT(defect("lora", "16"), HasSubstr("lora: '16' is not KEY=VALUE"));
   EXPECT_THAT(defect("samples", "many"), HasSubstr("samples: 'many' is not an integer"));
 }
 

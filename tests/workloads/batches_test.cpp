@@ -61,7 +61,11 @@ TEST(Sampler, EpochsHaveOrdersOfTheirOwnThatComeBack) {
 TEST(Sampler, UselessSettingsAreErrors) {
   EXPECT_TRUE(fails(Fault::kUsage, [] { Sampler{10, {.batch_size = 0}}; }, {"per_device_train_batch_size"}));
   EXPECT_TRUE(fails(Fault::kData, [] { Sampler{0, {}}; }, {"empty"}));
-  EXPECT_TRUE(fails(Fault::kData, [] { Sampler{3, {.batch_size = 4, .drop_last = true}}; }, {"do not fill one step"}));
+  EXPECT_TRUE(fails(Fault::kData,
+                    [] {
+                      Sampler{3, {.batch_size = 4, .drop_last = true}};
+                    },
+                    {"are too few for one step"}));
 }
 
 TEST(Batches, PadsMasksAndFills) {

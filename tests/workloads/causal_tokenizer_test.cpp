@@ -85,7 +85,7 @@ TEST(SentencePiece, BosIsAddedAsTheConfigSays) {
                     [&] {
                       ids({{"added_tokens_decoder", {{"900", {{"content", "x"}}}}}});
                     },
-                    {"900", "hole"}));
+                    {"900", "gap"}));
   s.write("tokenizer.model", "not a model");
   EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"tokenizer.model", "not a SentencePiece model"}));
 }

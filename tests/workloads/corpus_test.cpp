@@ -107,7 +107,7 @@ TEST(Packing, JoinsCutsAndDropsTheRest) {
   EXPECT_EQ(packed.ids, std::vector(all.begin(), all.end() - static_cast<std::ptrdiff_t>(packed.dropped)));
   EXPECT_TRUE(std::ranges::equal(packed.sequence(1), std::span{all}.subspan(4, 4)));
   EXPECT_TRUE(fails(Fault::kData, [&] { pack(corpus, *t, 100); },
-                    {"do not fill a sequence of 100", std::to_string(all.size())}));
+                    {"too few for a sequence of 100", std::to_string(all.size())}));
   EXPECT_TRUE(fails(Fault::kUsage, [&] { pack(corpus, *t, 1); }, {"sequence length"}));
   EXPECT_TRUE(fails(Fault::kData, [&] { pack(corpus, *load_tokenizer(fixture("wordpiece/vocab.txt")), 4); },
                     {"end-of-sequence", "eos_token"}));

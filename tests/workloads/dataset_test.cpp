@@ -76,7 +76,7 @@ TEST(Dataset, StrictStopsAtTheFirstMalformedRow) {
 TEST(Dataset, AQuoteThatNeverClosesIsAnError) {
   const Scratch s;
   const auto file = s.write("d.csv", "text,label\ngood,0\n\"open,1\nmore,0\n");
-  EXPECT_TRUE(fails(Fault::kData, [&] { read_dataset(file); }, {"d.csv:3", "never closes"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_dataset(file); }, {"d.csv:3", "is never closed"}));
 }
 
 TEST(Dataset, BackslashEscapesAreAnOption) {

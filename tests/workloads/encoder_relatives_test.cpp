@@ -285,9 +285,9 @@ TEST(WordLabels, ATaskThatTheDataIsNotForIsRefused) {
   small_tagging(s);
   DataOptions options;
   options.preset = "bert-small", options.head = Head::kClassifier, options.dataset_path = (s / "data").string();
-  EXPECT_TRUE(fails(Fault::kData, [&] { load_classification(options); }, {"a label of each word", "task"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_classification(options); }, {"a label for each word", "task"}));
   options.head = Head::kTokens, options.dataset_path = s.write("a.csv", "text,label\na,1\nb,0\n").string();
-  EXPECT_TRUE(fails(Fault::kData, [&] { load_classification(options); }, {"a label of each text", "task"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_classification(options); }, {"a label for each text", "task"}));
 }
 
 }  // namespace

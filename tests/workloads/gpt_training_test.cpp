@@ -75,7 +75,7 @@ TEST_F(GptTraining, DropoutNeedsSequenceParallelism) {
   o.step.plan.sequence = false;
   EXPECT_EQ(losses(o).size(), 6u);
   set_dropout(0.1);
-  EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(o); }, {"`disable_sequence_parallel`", "drop other elements"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(o); }, {"`disable_sequence_parallel`", "drop different elements"}));
 }
 
 // The file's [in, 3 out] is cut by columns, a rank's part of it as the file is.

@@ -87,13 +87,13 @@ TEST(Pictures, TruncatedPicturesAreNamed) {
     const auto file = s.write(name, bytes);
     EXPECT_TRUE(fails(Fault::kData, [&] { read_picture(file); }, {name, why}));
   };
-  refuses("half.png", whole.substr(0, whole.size() / 2), "is no whole PNG");
-  refuses("head.png", whole.substr(0, 12), "is no whole PNG");
-  refuses("half.jpg", compressed.substr(0, compressed.size() / 2), "is no whole JPEG");
-  refuses("head.jpg", compressed.substr(0, 4), "is no whole JPEG");
+  refuses("half.png", whole.substr(0, whole.size() / 2), "is not a complete PNG");
+  refuses("head.png", whole.substr(0, 12), "is not a complete PNG");
+  refuses("half.jpg", compressed.substr(0, compressed.size() / 2), "is not a complete JPEG");
+  refuses("head.jpg", compressed.substr(0, 4), "is not a complete JPEG");
   std::string wide = compressed;  // 8,192 x 8,192, by its header
   wide.replace(wide.find("\xff\xc0") + 5, 4, std::string{"\x20\0\x20\0", 4});
-  refuses("wide.jpg", wide, "more pixels than its bytes can tell of");
+  refuses("wide.jpg", wide, "more pixels than its bytes can hold");
   refuses("text.png", "not a picture", "is neither PNG nor JPEG");
   refuses("empty.jpeg", "", "is empty");
 }
@@ -169,7 +169,7 @@ TEST(ImageFolder, MistakesNameTheFile) {
   EXPECT_TRUE(fails(Fault::kData, read, {"test/bird", "does not have"}));
   std::filesystem::remove_all(s / "test");
   s.write("train/cat/3.png", png(8, 8, 3, grey(64, 9)).substr(0, 40));
-  EXPECT_TRUE(fails(Fault::kData, read, {"train/cat/3.png", "is no whole PNG"}));
+  EXPECT_TRUE(fails(Fault::kData, read, {"train/cat/3.png", "is not a complete PNG"}));
   EXPECT_TRUE(fails(Fault::kData, [&] { read_class_folders(s.path(), {.size = 4, .channels = 5, .patch = 2}); },
                     {"5 channels"}));
   EXPECT_FALSE(has_class_folders(s / "train/cat"));

@@ -124,7 +124,7 @@ TEST(LanguageModelling, RefusesMismatchedSettings) {
   const Scratch s;
   const auto with = [&](DataOptions o) { return [o] { load_language_modelling(o); }; };
   EXPECT_TRUE(fails(Fault::kData, with({.preset = "llama-small", .dataset_path = s.write("t.txt", "hi"), .length = 64}),
-                    {"do not fill a sequence of 64"}));
+                    {"too few for a sequence of 64"}));
   EXPECT_TRUE(fails(Fault::kUsage, with({.model_folder = tests::tale(), .length = 1024}),
                     {"longer than the model's 512 positions", "use `max_length` 512"}));
   EXPECT_TRUE(fails(Fault::kData,

@@ -60,13 +60,13 @@ TEST(Buckets, OnesThatMakeNoSenseAreRefused) {
   };
   EXPECT_EQ(buckets_of("64,128,512", some_lengths(), 512, ""), (List{64, 128, 512}));
   EXPECT_EQ(buckets_of("", some_lengths(), 512, ""), (List{512}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("128,64"), {"`buckets`", "64 follows 128", "shortest first"}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,64"), {"64 follows 64"}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,x"), {"'x' is no length", "128,256,512"}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,"), {"'' is no length"}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("0,64"), {"'0' is no length"}));
+  EXPECT_TRUE(fails(Fault::kUsage, buckets("128,64"), {"`buckets`", "64 comes after 128", "shortest first"}));
+  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,64"), {"64 comes after 64"}));
+  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,x"), {"'x' is not a length", "128,256,512"}));
+  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,"), {"'' is not a length"}));
+  EXPECT_TRUE(fails(Fault::kUsage, buckets("0,64"), {"'0' is not a length"}));
   EXPECT_TRUE(fails(Fault::kUsage, buckets("64,1024"),
-                    {"1024 tokens is longer than the positions of BERT, 512", "at most 512"}));
+                    {"1024 tokens exceed the positions of BERT, 512", "at most 512"}));
 }
 
 TEST(LengthSampler, StepsHaveOneLengthAndAnEpochEverySampleOnce) {

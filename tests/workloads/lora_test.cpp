@@ -240,7 +240,7 @@ TEST(LoraFiles, AnotherBaseOrRankIsOneError) {
   };
   replace(scratch / "rank/adapter_config.json", "\"r\": 3", "\"r\": 5");
   EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "rank", 0); },
-                    {"of the rank in adapter_config.json it would be [5, 32]"}));
+                    {"the rank in adapter_config.json it must have [5, 32]"}));
   replace(scratch / "rank/adapter_config.json", "\"r\": 5", "\"use_dora\": true, \"r\": 3");
   EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "rank", 0); }, {"use_dora"}));
   replace(scratch / "rank/adapter_config.json", "\"use_dora\": true", "\"exclude_modules\": [\"q_proj\"]");
@@ -251,7 +251,7 @@ TEST(LoraFiles, AnotherBaseOrRankIsOneError) {
   workloads::save_weights(scratch / "other/base", workloads::model_preset("llama-small"), other);
   for (const char* name : {"adapter_config.json", "adapter_model.safetensors"})
     fs::copy(golden("llama_lora") / name, scratch / "other" / name);
-  EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "other", 0); }, {"beside this base"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "other", 0); }, {"but for this base"}));
 }
 
 TEST(Lora, UnknownTargetsAreRefused) {

@@ -88,8 +88,8 @@ TEST(Presets, AWrongFileIsNamed) {
   EXPECT_TRUE(fails(Fault::kData, reading(with("source = \"ours\"", "")), {"ours.toml", "no \"source\""}));
   EXPECT_TRUE(fails(Fault::kData, reading(with("hidden_size", "hiden_size")), {"ours-2", "has no \"hidden_size\""}));
   EXPECT_TRUE(fails(Fault::kData, reading(with("intermediate_size = 96", "intermediate_size = 96\nbias = true")),
-                    {"ours-2", "\"bias\" is no key of a Qwen3 model"}));
-  EXPECT_TRUE(fails(Fault::kData, reading(with("ours-4", "ours-2")), {"ours.toml", "ours-2", "too"}));
+                    {"ours-2", "\"bias\" is not a key of a Qwen3 model"}));
+  EXPECT_TRUE(fails(Fault::kData, reading(with("ours-4", "ours-2")), {"ours.toml", "ours-2", "is also in"}));
   EXPECT_TRUE(fails(Fault::kData, reading("ours-2 = 1"), {"ours.toml", "no presets"}));
   EXPECT_TRUE(fails(Fault::kUsage, reading("[[preset]]\nname = \"ours-2"), {"ours.toml:2"}));
 }

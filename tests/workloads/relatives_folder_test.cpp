@@ -259,7 +259,7 @@ TEST(RelativesFolder, PartsThatAreNotComputedAreNamed) {
   EXPECT_TRUE(fails(Fault::kData, reading({{"model_type", "llava"}, {"text_config", {{"model_type", "llama"}}}}),
                     {"llava", "trnsim torch", "llama", "text_config"}));
   EXPECT_TRUE(fails(Fault::kData, reading({{"model_type", "llava"}, {"text_config", {{"model_type", "mamba"}}}}),
-                    {"llava", "built in are"}));
+                    {"llava", "built-in types are"}));
   json bert = read_json_file(golden("bert_tiny") / "config.json");
   bert["architectures"] = {"BertForMaskedLM"}, bert["tie_word_embeddings"] = false;
   EXPECT_TRUE(fails(Fault::kData, reading(bert), {"tie_word_embeddings"}));

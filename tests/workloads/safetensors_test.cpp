@@ -149,7 +149,7 @@ TEST(Safetensors, ShardsAreOneCheckpoint) {
   EXPECT_EQ(c.file_of("a").filename(), "model-1.safetensors");
   const auto open = [&] { Checkpoint::open(s.path()); };
   index(R"({"a": "model-2.safetensors", "b": "model-1.safetensors"})");
-  EXPECT_TRUE(fails(Fault::kData, open, {"\"a\" is in model-2.safetensors, where it is not"}));
+  EXPECT_TRUE(fails(Fault::kData, open, {"\"a\" is in model-2.safetensors, but it is not there"}));
   index(R"({"a": "model-9.safetensors"})");
   EXPECT_TRUE(fails(Fault::kData, open, {"model-9.safetensors"}));
   index(R"({"a": "../model-1.safetensors"})");

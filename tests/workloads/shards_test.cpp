@@ -203,7 +203,7 @@ TEST_F(BrokenShards, AFileIsOfAnotherRank) {
 
 TEST_F(BrokenShards, AFileIsOfAnotherStep) {
   write_shard(s.path(), config, {plan, {1, 0}, "model", 6}, shard_of(whole, config, plan, {1, 0}));
-  EXPECT_TRUE(merged({"model_tp01_pp00", "another step", "its step is 6, that of shards.json is 0"}));
+  EXPECT_TRUE(merged({"model_tp01_pp00", "another step", "its step is 6, but that of shards.json is 0"}));
 }
 
 TEST_F(BrokenShards, RanksDisagreeAboutReplicatedTensors) {
@@ -224,7 +224,7 @@ TEST_F(BrokenShards, TheIndexCannotBeRead) {
   json index = read_json_file(s / "shards.json");
   index["step"] = 12345;
   s.write("shards.json", index.dump());
-  EXPECT_TRUE(merged({"shards.json", "its checksum is another one"}));
+  EXPECT_TRUE(merged({"shards.json", "its checksum does not match"}));
   index.erase("checksum");
   index["version"] = 9;
   s.write("shards.json", index.dump());

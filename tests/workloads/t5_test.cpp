@@ -106,7 +106,8 @@ TEST(T5, EveryNumberFormatCompiles) {
 TEST(T5, RefusesToCutAStack) {
   const ModelPtr model = model_preset("t5-small");
   const auto with = [&](const Plan& plan) { return [&model, plan] { model->step({.plan = plan}); }; };
-  EXPECT_TRUE(fails(Fault::kUsage, with({.pipeline = 3}), {"pipeline_parallel_size", "between encoder and decoder"}));
+  EXPECT_TRUE(
+      fails(Fault::kUsage, with({.pipeline = 3}), {"pipeline_parallel_size", "between an encoder and a decoder"}));
   EXPECT_TRUE(fails(Fault::kUsage, with({.pipeline = 2, .chunks = 2}), {"virtual_pipeline_size"}));
   EXPECT_TRUE(fails(Fault::kUsage, with({.tensor = 3}), {"does not divide the 8 attention heads"}));
   EXPECT_TRUE(fails(
@@ -127,7 +128,7 @@ TEST(T5, RefusesOtherFormsOfConfigJson) {
   };
   EXPECT_TRUE(fails(Fault::kData, with("feed_forward_proj", "gated-silu"), {"gated-silu", "gated-gelu"}));
   EXPECT_TRUE(fails(Fault::kData, with("is_encoder_decoder", false), {"is_encoder_decoder"}));
-  EXPECT_TRUE(fails(Fault::kData, with("relative_attention_num_buckets", 6), {"no multiple of 4"}));
+  EXPECT_TRUE(fails(Fault::kData, with("relative_attention_num_buckets", 6), {"not a multiple of 4"}));
   EXPECT_TRUE(fails(Fault::kData, with("relative_attention_max_distance", 4), {"leaves no distance"}));
   EXPECT_TRUE(fails(Fault::kData, with("decoder_start_token_id", 99), {"decoder_start_token_id"}));
 }

@@ -80,7 +80,7 @@ TEST(Pairs, BelongToModelsThatWriteApart) {
       load_language_modelling({.preset = preset, .length = 48, .max_train_samples = 40, .target_length = written});
     };
   };
-  EXPECT_TRUE(fails(Fault::kUsage, with("t5-tiny", 0), {"max_target_length", "writes a text of its own"}));
+  EXPECT_TRUE(fails(Fault::kUsage, with("t5-tiny", 0), {"max_target_length", "writes a new text"}));
   EXPECT_TRUE(fails(Fault::kUsage, with("llama-small", 24), {"max_target_length", "continues its own text"}));
 }
 

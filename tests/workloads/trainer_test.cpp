@@ -188,12 +188,12 @@ TEST_F(CausalTraining, RefusesForeignCheckpoints) {
     EXPECT_TRUE(fails(Fault::kData, [&] { losses(to); }, {words})) << words;
   };
   o.learning_rate = 1e-3;
-  refused("of a run with other settings");
+  refused("belongs to a run with other settings");
   o.learning_rate = 5e-3;
   std::filesystem::rename(s / "checkpoint/exp_avg_tp01_pp00.safetensors", s / "exp_avg");
   refused("exp_avg_tp01_pp00.safetensors: is missing");
   std::filesystem::copy(s / "checkpoint/exp_avg_tp00_pp00.safetensors", s / "checkpoint/exp_avg_tp01_pp00.safetensors");
-  refused("is of another plan: its tensor_parallel is 0 of 2");
+  refused("belongs to another plan: its tensor_parallel is 0 of 2");
   o.max_steps = 2;
   o.checkpoint = s / "later";
   losses(o);
@@ -201,10 +201,10 @@ TEST_F(CausalTraining, RefusesForeignCheckpoints) {
   for (const char* name : {"exp_avg_tp01_pp00.safetensors", "model_tp00_pp00.safetensors"}) {
     std::filesystem::copy(s / "later" / name, s / "checkpoint" / name,
                           std::filesystem::copy_options::overwrite_existing);
-    refused(name + std::string{": is of another step: its step is 2, that of shards.json is 1"});
+    refused(name + std::string{": belongs to another step: its step is 2, but that of shards.json is 1"});
   }
   std::filesystem::remove(s / "checkpoint/shards.json");
-  refused("no sharded checkpoint, or one that was not finished");
+  refused("not a sharded checkpoint, or one that was not finished");
 }
 
 TEST_F(CausalTraining, RefusesPlansThatTheModelDoesNotAllow) {

@@ -68,7 +68,7 @@ TEST(Pipeline, EveryTurnComesOnceWithoutDeadlock) {
       EXPECT_EQ(follow(stages, 1, micro), std::min(stages, micro));
       if (stages > 1) follow(stages, 3, micro * stages);
     }
-  EXPECT_TRUE(fails(base::Fault::kUsage, [] { pipeline_turns(4, 0, 2, 6); }, {"do not divide 6", "multiple of 4"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { pipeline_turns(4, 0, 2, 6); }, {"6 micro-batches are not a multiple", "multiple of 4"}));
 }
 
 TEST(Pipeline, OneForwardOneBackward) {
@@ -192,11 +192,11 @@ TEST(Pipeline, TheClockChangesNoBitAndNothingRaces) {
 
 TEST(Pipeline, IndivisiblePlansAreRefused) {
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_gqa"), plan(2, 1)); },
-                    {"`pipeline_parallel_size`", "do not divide the 3 layers", "1, 3"}));
+                    {"`pipeline_parallel_size`", "the 3 layers cannot be divided into", "1, 3"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_tiny"), plan(2, 2, 2)); },
-                    {"2 stages of 2 chunks do not divide the 2 layers"}));
+                    {"the 2 layers cannot be divided into 2 stages of 2 chunks"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("bert_tiny"), plan(2, 1)); },
-                    {"every core has all of an encoder"}));
+                    {"each core holds the whole encoder"}));
 }
 
 }  // namespace

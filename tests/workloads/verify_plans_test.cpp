@@ -134,7 +134,7 @@ TEST(Plans, IndivisiblePlansAreRefused) {
                     [&] {
                       verify({"", "bert_tiny", 1, 2, 1, false, false, kNone});
                     },
-                    {"every core has all of an encoder"}));
+                    {"each core holds the whole encoder"}));
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ TEST(WeightsDecoder, BadTensorsOfLlamaAreNamed) {
   EXPECT_TRUE(fails(Fault::kData, load([&](Tensors& t) { t[key].first = {16, 8}; }), {key, "[16, 8]", "[8, 16]"}));
   EXPECT_TRUE(fails(Fault::kData, load([&](Tensors& t) { t.erase(key); }), {key, "[8, 16]"}));
   EXPECT_TRUE(fails(Fault::kData, load([&](Tensors& t) { t["model.layers.1.self_attn.k_proj.bias"] = t[key]; }),
-                    {"k_proj.bias", "no Llama model", "k_proj.weight"}));
+                    {"k_proj.bias", "does not belong to the Llama model", "k_proj.weight"}));
   EXPECT_TRUE(fails(Fault::kNumerics, load([&](Tensors& t) { t[key].second[3] = INFINITY; }), {key, "element 3"}));
 }
 

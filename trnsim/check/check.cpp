@@ -47,9 +47,10 @@ void check_memory(const frontend::LoweredGraph& lowered, const hw::MachineParams
   for (const auto& [kind, bytes] : least.memory.bytes_by_kind)
     kinds += fmt::format("{}{} {:.2f}", kinds.empty() ? "" : ", ", kind, static_cast<double>(bytes) / kGigabyte);
   const bool fits = need <= have;
-  out.push_back({"device memory", fits ? Concern::kFine : Concern::kFails, fits ? "" : "EOOM001",
-                 fmt::format("{:.2f} of {:.2f} GB of a core at least ({})", need / kGigabyte, have / kGigabyte, kinds),
-                 fits ? "" : std::string{compiler_code("EOOM001").fix}});
+  out.push_back(
+      {"device memory", fits ? Concern::kFine : Concern::kFails, fits ? "" : "EOOM001",
+       fmt::format("needs at least {:.2f} of the {:.2f} GB of a core ({})", need / kGigabyte, have / kGigabyte, kinds),
+       fits ? "" : std::string{compiler_code("EOOM001").fix}});
 }
 
 /// The compiler's work, as of a first graph of the default stack.
@@ -60,7 +61,7 @@ void check_compile(const frontend::LoweredGraph& lowered, std::vector<Finding>& 
   const double limit = stack.compile_instructions.value;
   if (work.tiles > limit)
     out.push_back({"compiler", Concern::kFails, "EBVF030",
-                   fmt::format("{:.3g} matmuls of 128 x 128 x 512 alone, of {:.3g} instructions that a module may have",
+                   fmt::format("{:.3g} matmuls of 128 x 128 x 512 alone; a module may have {:.3g} instructions",
                                work.tiles, limit),
                    std::string{compiler_code("EBVF030").fix}});
   out.push_back({"graphs", Concern::kNote, "",
@@ -81,7 +82,7 @@ void check_host(const frontend::Module& module, const frontend::LoweredGraph& lo
   const double need = bytes * processes, have = machine.host_memory.value;
   const bool fits = have <= 0 || need <= have;
   out.push_back({"host memory", fits ? Concern::kFine : Concern::kFails, fits ? "" : "F137",
-                 fmt::format("{:.2f} GB of inputs of {:.0f} processes, the host has {:.0f} GB", need / kGigabyte,
+                 fmt::format("{:.2f} GB of inputs of {:.0f} processes; the host has {:.0f} GB", need / kGigabyte,
                              processes, have / kGigabyte),
                  fits ? "" : std::string{compiler_code("F137").fix}});
 }
@@ -121,19 +122,20 @@ void check_figures(const RunResult& run, std::vector<Finding>& out) {
   const bool many = compile.instructions > compile.limit, full = compile.host_bytes > compile.host_capacity;
   out.push_back(
       {"compiler", many ? Concern::kFails : Concern::kFine, many ? "EBVF030" : "",
-       fmt::format("{:.0f} instructions in the largest module, of {:.0f}", compile.instructions, compile.limit),
+       fmt::format("{:.0f} instructions in the largest module, of {:.0f} allowed", compile.instructions, compile.limit),
        many ? std::string{compiler_code("EBVF030").fix} : ""});
   const double free = 1 - static_cast<double>(p.memory.total) / static_cast<double>(p.memory.capacity);
-  out.push_back({"device memory",
-                 free < 0      ? Concern::kFails
-                 : free < 0.05 ? Concern::kRisk
-                               : Concern::kFine,
-                 free < 0 ? "EOOM001" : "",
-                 fmt::format("{:.2f} of {:.2f} GB of the fullest core", static_cast<double>(p.memory.total) / kGigabyte,
-                             static_cast<double>(p.memory.capacity) / kGigabyte),
-                 free < 0.05 ? std::string{compiler_code("EOOM001").fix} : ""});
+  out.push_back(
+      {"device memory",
+       free < 0      ? Concern::kFails
+       : free < 0.05 ? Concern::kRisk
+                     : Concern::kFine,
+       free < 0 ? "EOOM001" : "",
+       fmt::format("{:.2f} of {:.2f} GB used on the fullest core", static_cast<double>(p.memory.total) / kGigabyte,
+                   static_cast<double>(p.memory.capacity) / kGigabyte),
+       free < 0.05 ? std::string{compiler_code("EOOM001").fix} : ""});
   out.push_back({"host memory", full ? Concern::kFails : Concern::kFine, full ? "F137" : "",
-                 fmt::format("{:.1f} GB of weights in all processes of an instance, of {:.0f} GB",
+                 fmt::format("{:.1f} GB of weights in all processes of an instance, which has {:.0f} GB",
                              compile.host_bytes / kGigabyte, compile.host_capacity / kGigabyte),
                  full ? std::string{compiler_code("F137").fix} : ""});
   const std::size_t lengths = std::max<std::size_t>(p.lengths.size(), 1);

@@ -98,12 +98,11 @@ class CollectiveWalk {
     std::set<std::vector<std::string>> all;
     for (const Region& region : node.regions) all.insert(sequence(region.function));
     if (all.size() < 2) return;
-    out_.push_back(
-        {"collectives", Concern::kFails, "",
-         fmt::format("{}: which branch runs depends on the rank, and the branches' collectives differ: ranks "
-                     "wait for each other for ever",
-                     module_.where(node)),
-         "move the collective in front of the branch or behind it"});
+    out_.push_back({"collectives", Concern::kFails, "",
+                    fmt::format("{}: which branch runs depends on the rank, and the branches' collectives differ: "
+                                "ranks wait for each other forever",
+                                module_.where(node)),
+                    "move the collective before or after the branch"});
   }
 
   void loop(const Node& node, const std::vector<bool>& state, int depth) {
@@ -123,10 +122,10 @@ class CollectiveWalk {
     const auto again = visit(module_.functions[node.regions[0].function], in, depth + 1);
     if (again.empty() || !again[0]) return;
     out_.push_back({"collectives", Concern::kFails, "",
-                    fmt::format("{}: how often the loop runs depends on the rank, and it has collectives: ranks that "
-                                "end first are waited for for ever",
+                    fmt::format("{}: how often the loop runs depends on the rank, and it has collectives: the others "
+                                "wait forever for ranks that end first",
                                 module_.where(node)),
-                    "let all ranks run it equally often"});
+                    "make all ranks run it the same number of times"});
   }
 
   void groups(const Node& node) {
@@ -141,14 +140,14 @@ class CollectiveWalk {
         const std::int64_t rank = table.at(r, c);
         if (rank < 0) continue;
         std::set<std::int64_t>& of = pairs && c == 1 ? targets : seen;
-        if (!of.insert(rank).second) what = fmt::format("rank {} is there twice", rank);
-        if (ranks > 1 && rank >= ranks) what = fmt::format("there is no rank {} of {}", rank, ranks);
+        if (!of.insert(rank).second) what = fmt::format("rank {} appears twice", rank);
+        if (ranks > 1 && rank >= ranks) what = fmt::format("rank {} does not exist: there are {} ranks", rank, ranks);
       }
     const bool rooted =
         node.op->name == "collective_broadcast" || node.op->name == "collective_reduce";  // others: zeros
     if (what.empty() && !pairs && !rooted && ranks > 1 && !seen.empty() &&
         static_cast<std::int64_t>(seen.size()) < ranks)
-      what = fmt::format("its groups have {} of {} ranks: the others wait for ever", seen.size(), ranks);
+      what = fmt::format("its groups have {} of {} ranks: the others wait forever", seen.size(), ranks);
     if (what.empty()) return;
     out_.push_back({"collectives", Concern::kFails, "",
                     fmt::format("{}: {}: {}", module_.where(node), node.op->name, what), "name each rank once"});

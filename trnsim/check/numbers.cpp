@@ -95,8 +95,7 @@ class RangeReader {
     const double rounded = frontend::round_to(to, found->second);
     if (!std::isfinite(rounded))
       say("infinite", Concern::kRisk, node,
-          fmt::format("the constant {:g} becomes infinite in {}, and less itself no number", found->second,
-                      info(to).hlo),
+          fmt::format("the constant {:g} becomes infinite in {}, and minus itself NaN", found->second, info(to).hlo),
           fmt::format("use a number below {:g}", largest_finite(to)));
     if (rounded == 0 && found->second != 0)
       say("zero", Concern::kRisk, node, fmt::format("the constant {:g} becomes 0 in {}", found->second, info(to).hlo),
@@ -109,9 +108,9 @@ class RangeReader {
         made != made_.end() && (made->second->op->name == "subtract" || made->second->op->name == "negate");
     if (below) return;
     say("exp", Concern::kRisk, node,
-        fmt::format("of {}: above {:.4g} the result is infinite, and nothing subtracts the largest first", info(in).hlo,
+        fmt::format("of {}: above {:.4g} the result is infinite, and the largest is not subtracted first", info(in).hlo,
                     std::log(largest_finite(in))),
-        "subtract the largest of the row, or compute it in f32");
+        "subtract the row's largest first, or compute it in f32");
   }
 
   /// Whole numbers that a format of few bits cannot hold: positions in bf16.
@@ -123,7 +122,8 @@ class RangeReader {
     const double exact = std::exp2(info(to).format.mantissa_bits + 1);
     if (found->second <= exact) return;
     say("count", Concern::kRisk, node,
-        fmt::format("counts to {:.0f} in {}, which has whole numbers to {:.0f}", found->second, info(to).hlo, exact),
+        fmt::format("counts to {:.0f} in {}, which has whole numbers only up to {:.0f}", found->second, info(to).hlo,
+                    exact),
         "count in s32 or f32");
   }
 
@@ -131,7 +131,7 @@ class RangeReader {
     for (std::uint32_t i = 0; i < node.results; ++i) {
       const Element e = f.type(node.result(i)).element;
       if (e == Element::kF64)
-        say("f64", Concern::kNote, node, "f64 is computed in f32", "use f32, so that both say the same");
+        say("f64", Concern::kNote, node, "f64 is computed in f32", "write f32, so that type and computation agree");
     }
     if (node.op->name != "constant") return;
     const frontend::LiteralPtr value = node.attributes.literal("value");
@@ -140,7 +140,8 @@ class RangeReader {
       const auto number = static_cast<std::int64_t>(value->bits(i));
       if (number >= -2147483648LL && number <= 4294967295LL) continue;
       if (number == INT64_MIN || number == INT64_MAX) continue;  // a limit: clamped to that of 32 bits
-      say("i64", Concern::kRisk, node, fmt::format("{} does not fit into 32 bits, as which i64 is computed", number),
+      say("i64", Concern::kRisk, node,
+          fmt::format("{} does not fit into 32 bits, and i64 is computed in 32 bits", number),
           "keep such numbers on the host");
     }
   }
@@ -159,7 +160,7 @@ void check_numbers(const Module& module, std::vector<Finding>& out) {
   RangeReader reader{module, out};
   for (const Function& f : module.functions) reader.read(f);
   if (out.size() == before)
-    out.push_back({"numbers", Concern::kFine, "", "no format or function is known to leave its range", ""});
+    out.push_back({"numbers", Concern::kFine, "", "no number is known to leave the range of its format", ""});
 }
 
 }  // namespace trnsim

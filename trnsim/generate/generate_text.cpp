@@ -44,7 +44,7 @@ TextSource open_source(const std::string& name, const Settings& o) {
     if (name.find('/') != std::string::npos)
       throw Error{Fault::kUsage, name, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
     workloads::ModelPtr config = workloads::model_preset(name);
-    refuse_texts(o, fmt::format("has no effect: {} is a name, with no weights and no tokenizer", name));
+    refuse_texts(o, fmt::format("has no effect: {} is a model name, without weights and tokenizer", name));
     return {.config = std::move(config), .weights = {}, .tokenizer = {}};
   }
   TextSource source;
@@ -78,7 +78,7 @@ std::vector<Ids> prompts_of(const Settings& o, const TextSource& source) {
     if (pairs) ids.push_back(static_cast<std::int32_t>(pairs->end));
     if (ids.empty()) {  // GPT-2 begins with the token that ends a text
       const auto first = source.tokenizer->bos_id() ? source.tokenizer->bos_id() : source.tokenizer->eos_id();
-      if (!first) throw Error{Fault::kUsage, "`prompt`", "has no token", "give a text to go on with"};
+      if (!first) throw Error{Fault::kUsage, "`prompt`", "has no token", "give a text to continue"};
       ids.push_back(*first);
     }
     out.push_back(std::move(ids));
@@ -86,7 +86,7 @@ std::vector<Ids> prompts_of(const Settings& o, const TextSource& source) {
   if (o.generation.batch_size > 0 && out.size() == 1) out.resize(batch, out.front());
   if (o.generation.batch_size > 0 && out.size() != batch)
     throw Error{Fault::kUsage, "`batch_size`",
-                fmt::format("is {}, but there are {}", batch, base::counted(out.size(), "prompt")),
+                fmt::format("is {}, but the number of prompts is {}", batch, base::counted(out.size(), "prompt")),
                 "give one prompt, or as many as sequences"};
   return out;
 }
@@ -164,7 +164,7 @@ void require_sampling(const Settings& o) {
       .temperature = o.generation.temperature, .top_k = o.generation.top_k, .top_p = o.generation.top_p});
   if (o.generation.temperature == 0 && (o.generation.top_k != 0 || o.generation.top_p != 1))
     throw Error{Fault::kUsage, o.generation.top_k != 0 ? "`top_k`" : "`top_p`",
-                "changes nothing: the likeliest token is taken", "give a `temperature` above 0 too"};
+                "has no effect: the most likely token is always taken", "also give a `temperature` above 0"};
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ std::string experts_text(const Job& job) {
   const std::int64_t experts = job.model->sizes().experts;
   if (experts == 0) return "";
   const std::int64_t block = expert_block(job);
-  const std::string how = block > 0 ? fmt::format("; a prompt of many passes them in blocks of {} tokens", block) : "";
+  const std::string how = block > 0 ? fmt::format("; a long prompt passes them in blocks of {} tokens", block) : "";
   return fmt::format(
-      "of each layer's {} experts the prompt loads {}, a token of each sequence {}: those that each token chooses by "
-      "itself, unless that is as much as all; all tokens of a program pass through each of them{}",
+      "of each layer's {} experts a prompt loads {} and a token of each sequence {}: those that each token chooses, at "
+      "most all; all tokens of a program pass through each loaded expert{}",
       experts, workloads::loaded_experts(job.model, job.step.plan.micro_batch * generation_spec(job).prompt),
       workloads::loaded_experts(job.model, job.step.plan.micro_batch), how);
 }

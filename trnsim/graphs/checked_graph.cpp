@@ -54,7 +54,7 @@ void require_range(const Module& module, const Node& node, const Value& expected
   for (const double x : expected.reals())
     if (std::isfinite(x) && std::abs(x) > 3.4e38)
       throw Error{Fault::kProgram, module.where(node), fmt::format("expects {:g}, beyond fp32", x),
-                  "run it by the reference interpreter"};
+                  "run it with the reference interpreter"};
 }
 
 /// The expected numbers where the device's are as near as its types allow; others are nearer by that much, so that
@@ -145,8 +145,8 @@ Together together_of(const Module& module, const Node& node) {
     if (text[i] != '@') continue;
     const std::string name = text.substr(i + 1, text.find_first_of(",] \n\t", i) - i - 1);
     if (!out.function.empty() && out.function != name)
-      throw Error{Fault::kProgram, module.where(node), "runs different programs beside each other",
-                  "run it by the reference interpreter"};
+      throw Error{Fault::kProgram, module.where(node), "runs different programs at the same time",
+                  "run it with the reference interpreter"};
     out.function = name, ++count;
   }
   out.replicas = std::max<std::int64_t>(out.replicas, 1), out.partitions = count / out.replicas;
@@ -167,7 +167,7 @@ std::int64_t checks_of_processes(const Module& module, const Node& node, const h
   Module one = module;
   one.entry = one.find(together.function);
   if (one.entry == frontend::kNoFunction)
-    throw Error{Fault::kProgram, module.where(node), "names no function of the module", "name one"};
+    throw Error{Fault::kProgram, module.where(node), "does not name a function of the module", "name one"};
   one.replicas = together.replicas, one.partitions = together.partitions;
   const std::vector<Value> operands = values_before(module, node.operands);
   const std::size_t each = one.entry_function().parameters;
@@ -199,7 +199,7 @@ std::int64_t checks_met(const Module& module, const hw::MachineParams& machine) 
   const Module pure = without_checks(module);
   if (pure.entry_function().results.empty() || entry.parameters > 0)
     throw Error{Fault::kProgram, module.where(entry), "has no checks of its own, or parameters without values",
-                "run it by the reference interpreter"};
+                "run it with the reference interpreter"};
   GraphProgram program{frontend::lower(pure, {.computed = true}), machine};
   const std::vector<Value> values = program.run({});
   std::int64_t met = 0;
@@ -221,9 +221,9 @@ std::int64_t checks_on_core(const Module& module, const hw::MachineParams& machi
   } catch (const Error& error) {
     if (error.fault() != Fault::kCheck || !needs_f64(module)) throw;
     throw Error{Fault::kProgram, error.where(),
-                "needs f64, which the device computes in fp32: with its numbers rounded to fp32 the reference does not "
-                "meet its checks either",
-                "give it numbers that fp32 has"};
+                "needs f64, which the device computes in fp32: with numbers rounded to fp32 even the reference fails "
+                "its checks",
+                "give it numbers that fp32 can hold"};
   }
 }
 

@@ -69,9 +69,10 @@ void copy_in(const Literal& literal, const isa::Region& region, std::byte* to) {
   else if (element == Element::kU64)
     convert<std::uint64_t, std::uint32_t>(from, to, count, region.name);
   else
-    throw Error{Fault::kProgram, region.name,
-                fmt::format("{} has no bytes of its own on the device", frontend::mlir_text(literal.type)),
-                "convert it to a type of 8 bits or more"};
+    throw Error{
+        Fault::kProgram, region.name,
+        fmt::format("{} takes less than a byte, which the device cannot store", frontend::mlir_text(literal.type)),
+        "convert it to a type of at least 8 bits"};
 }
 
 frontend::LiteralPtr copy_out(const frontend::Type& type, const isa::Region* region, const std::byte* from) {
@@ -96,10 +97,11 @@ frontend::LoweredGraph computable(const frontend::Module& module, std::int64_t r
   if (operand != isa::Dtype::kFp32) options.operand = operand;
   frontend::LoweredGraph lowered = frontend::lower(module, options);
   if (!lowered.timed_only.empty())
-    throw Error{Fault::kProgram, lowered.timed_only.front(), "is timed, and not computed", "compose it of others"};
+    throw Error{Fault::kProgram, lowered.timed_only.front(), "can be timed, but not computed",
+                "build it from other operators"};
   if (lowered.ranks > ranks)
-    throw Error{Fault::kProgram, module.file, fmt::format("is for {} cores, and there are {}", lowered.ranks, ranks),
-                "start as many"};
+    throw Error{Fault::kProgram, module.file, fmt::format("is for {} cores, but runs on {}", lowered.ranks, ranks),
+                "start that number of cores"};
   return lowered;
 }
 

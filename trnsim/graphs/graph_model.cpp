@@ -79,7 +79,7 @@ workloads::FrameworkOps GraphModel::traced_ops(const workloads::Step&) const {
   double count = 0;
   const std::string& text = traced->second;
   if (std::from_chars(text.data(), text.data() + text.size(), count).ec != std::errc{} || count < 0)
-    throw base::Error{base::Fault::kProgram, file_, fmt::format("{} = \"{}\" is no count", kTracedOps, text),
+    throw base::Error{base::Fault::kProgram, file_, fmt::format("{} = \"{}\" is not a count", kTracedOps, text),
                       "give the operators that the framework traces for a step"};
   return {.forward = count};
 }
@@ -87,7 +87,7 @@ workloads::FrameworkOps GraphModel::traced_ops(const workloads::Step&) const {
 std::optional<workloads::Problem> GraphModel::refuses(const workloads::Plan& plan) const {
   if (plan.tensor == 1 && plan.pipeline == 1 && plan.micro_batch == 1 && plan.micro_batches == 1 && !plan.zero1)
     return std::nullopt;
-  return workloads::Problem{file_, "is a program with a plan of its own", "change the program instead"};
+  return workloads::Problem{file_, "is a program, whose plan is part of it", "change the program instead"};
 }
 
 std::string GraphModel::config_json() const {
@@ -110,8 +110,8 @@ std::shared_ptr<const GraphModel> GraphModel::with_rewrites(std::string_view swi
   for (const std::string_view item : base::split(switches, ','))
     if (made(*this, item.substr(1)) == made(*out, item.substr(1)))
       throw base::Error{base::Fault::kUsage, "`passes`",
-                        fmt::format("'{}' changes nothing in {}", item, fs::path{file_}.filename().string()),
-                        item.starts_with('-') ? "leave it out: the program has nothing that it finds"
+                        fmt::format("'{}' has no effect on {}", item, fs::path{file_}.filename().string()),
+                        item.starts_with('-') ? "leave it out: it finds nothing in the program"
                                               : "leave it out: it is on already, or finds nothing"};
   return out;
 }
@@ -143,10 +143,10 @@ workloads::Workload graph_workload(const fs::path& path) {
   out.text = fmt::format("{} of {}", base::counted(static_cast<std::int64_t>(model->lowered().operations), "operation"),
                          model->module().name);
   if (model->module().undivided && model->ranks() > 1)
-    out.text += fmt::format("; no partitioner has applied its shardings: each of {} cores computes whole tensors",
-                            model->ranks());
+    out.text += fmt::format(
+        "; its shardings were not applied by a partitioner: each of {} cores computes whole tensors", model->ranks());
   if (const auto& timed = model->lowered().timed_only; !timed.empty())
-    out.text += fmt::format("; timed, not computed: {}{}", timed.front(),
+    out.text += fmt::format("; can be timed, but not computed: {}{}", timed.front(),
                             timed.size() > 1 ? fmt::format(", and {} more such", timed.size() - 1) : "");
   out.model = path.string();
   out.program = model;

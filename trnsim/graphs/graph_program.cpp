@@ -37,7 +37,7 @@ void require_inputs(const frontend::LoweredGraph& lowered, const std::vector<Val
     const Type& type = lowered.inputs[i].type;
     if (!lowered.inputs[i].name.empty() && !(inputs[i].type == type))
       throw Error{Fault::kUsage, fmt::format("inputs[{}]", i),
-                  fmt::format("is {}, and the program takes {}", mlir_text(inputs[i].type), mlir_text(type)),
+                  fmt::format("is {}, but the program takes {}", mlir_text(inputs[i].type), mlir_text(type)),
                   "give a value of that type"};
   }
 }
@@ -82,7 +82,7 @@ GraphProgram::GraphProgram(frontend::LoweredGraph lowered, const hw::MachinePara
 
 void GraphProgram::prepare() {
   if (!lowered_.timed_only.empty())
-    throw Error{Fault::kProgram, lowered_.timed_only.front(), "is timed, and not computed", "use mode timed"};
+    throw Error{Fault::kProgram, lowered_.timed_only.front(), "can be timed, but not computed", "use mode timed"};
   if (device_) return;
   device_ = isa::make_numeric_device();
   device_->load(compiled_.program);
@@ -100,7 +100,8 @@ std::vector<Value> GraphProgram::run(const std::vector<Value>& inputs) {
 
 std::vector<std::vector<Value>> GraphProgram::run_together(const std::vector<std::vector<Value>>& inputs) {
   if (inputs.size() != static_cast<std::size_t>(lowered_.ranks))
-    throw Error{Fault::kUsage, "inputs", fmt::format("are given for {} of {} cores", inputs.size(), lowered_.ranks),
+    throw Error{Fault::kUsage, "inputs",
+                fmt::format("are given for only {} of {} cores", inputs.size(), lowered_.ranks),
                 "give each core its own"};
   prepare();
   for (std::uint32_t r = 0; r < inputs.size(); ++r) {

@@ -35,7 +35,7 @@ workloads::ModelPtr with_rewrites_of(const workloads::ModelPtr& model, std::stri
   if (rewrites.empty()) return model;
   if (const auto* graph = dynamic_cast<const GraphModel*>(model.get())) return graph->with_rewrites(rewrites);
   throw base::Error{base::Fault::kUsage, "`passes`",
-                    fmt::format("'{}' switches rewrites of graphs, and {} is none", rewrites, model->family()),
+                    fmt::format("'{}' switches rewrites of graphs, but {} is not a graph", rewrites, model->family()),
                     "leave it out, or give a program as .hlo, .mlir or .pb"};
 }
 

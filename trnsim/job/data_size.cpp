@@ -49,8 +49,8 @@ class Texts {
     if (!s_.data.packing) return texts.count();
     if (texts.tokens() >= length) return texts.tokens() / length;
     throw Error{Fault::kData, texts.source,
-                fmt::format("has {} tokens in total, which fill no sequence of {}", texts.tokens(), length),
-                "give more text, or shorter sequences: `max_length`"};
+                fmt::format("has {} tokens in total, too few for a sequence of {}", texts.tokens(), length),
+                "give more text, or a smaller `max_length`"};
   }
 
   DataSize size(std::int64_t length) const {
@@ -82,7 +82,7 @@ TokenLengths bundled_lengths(const Settings& s, const DataSource& source) {
   files.preset = source.workload->small_model;
   TokenLengths out = workloads::token_lengths(files);
   if (source.note)
-    source.note(fmt::format("lengths of samples are those of the bundled data, {}: give `dataset_path` for others",
+    source.note(fmt::format("the lengths of samples are those of the bundled data, {}: give `dataset_path` for others",
                             out.source));
   return out;
 }
@@ -151,8 +151,8 @@ DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const wo
   }
   if (pads && !text) size.lengths = bundled_lengths(s, source);
   if (pads && size.lengths.samples.empty())
-    throw Error{Fault::kUsage, s.data.packing ? "`buckets`" : "`packing`", "there is no data whose texts have lengths",
-                "give `dataset_path`"};
+    throw Error{Fault::kUsage, s.data.packing ? "`buckets`" : "`packing`",
+                "needs data, because lengths come from texts", "give `dataset_path`"};
   return size;
 }
 

@@ -50,7 +50,8 @@ std::string numerics_of(const Settings& s) {
   // Master weights are fp32 and so are the moments beside them.
   if (numerics == "bf16" || numerics == "bf16+sr") return "bf16+fp32-optimizer" + numerics.substr(4);
   if (numerics.starts_with("bf16+fp32-optimizer")) return numerics;
-  throw Error{Fault::kUsage, "`optimizer_use_master_weights`", fmt::format("does not go with `numerics` {}", numerics),
+  throw Error{Fault::kUsage, "`optimizer_use_master_weights`",
+              fmt::format("does not work with `numerics` {}", numerics),
               "use `numerics` bf16 or bf16+sr with it, or leave it out"};
 }
 
@@ -69,8 +70,8 @@ std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& mode
   if (model->pairs()) return s.data.max_target_length > 0 ? s.data.max_target_length : 128;  // run_summarization.py
   if (s.data.max_target_length > 0)
     throw Error{Fault::kUsage, "`max_target_length`",
-                fmt::format("a {} model does not read one text and write another", model->family()),
-                "leave it out, or take a T5"};
+                fmt::format("a {} model does not turn one text into another", model->family()),
+                "leave it out, or use a T5"};
   return 0;
 }
 
@@ -175,7 +176,7 @@ workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
   if (std::filesystem::exists(name_or_folder)) return workloads::load_model_config(name_or_folder);
   const std::vector<std::string> jobs = workloads::workload_names();
   if (std::ranges::find(jobs, name_or_folder) != jobs.end())
-    throw Error{Fault::kUsage, name_or_folder, "is a workload, and a model is asked for",
+    throw Error{Fault::kUsage, name_or_folder, "is a workload, but a model is needed",
                 fmt::format("use trnsim run {} with `mode` timed, or a model of trnsim list models", name_or_folder)};
   return workloads::model_preset(name_or_folder);  // says which there are
 }
@@ -222,20 +223,22 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   require_cast(s, "a generation");
   if (s.plan.pipeline_parallel_size > 1 || s.machine.nnodes > 1)
     throw Error{Fault::kUsage, s.machine.nnodes > 1 ? "`nnodes`" : "`pipeline_parallel_size`",
-                "a generation is tensor parallel on one instance alone", "leave it out"};
+                "generation runs on one instance and is only tensor parallel", "leave it out"};
   if (s.given.contains("nproc_per_node") && s.machine.nproc_per_node != s.plan.tensor_parallel_size)
-    throw Error{Fault::kUsage, "`nproc_per_node`", "a copy of the model takes as many cores as `tensor_parallel_size`",
+    throw Error{Fault::kUsage, "`nproc_per_node`",
+                "is not `tensor_parallel_size`, the number of cores of a copy of the model",
                 "leave it out, or give `tensor_parallel_size`"};
   if (!s.machine.passes.empty())
-    throw Error{Fault::kUsage, "`passes`", "a generation is compiled with all of them", "leave it out"};
+    throw Error{Fault::kUsage, "`passes`", "generation is always compiled with all passes", "leave it out"};
   const std::int64_t positions = model->sizes().positions, prompt = s.generation.prompt_length;
   const std::int64_t wanted = (model->pairs() ? 0 : prompt) + s.generation.max_new_tokens;  // a T5 writes apart
   if (wanted > positions)
-    throw Error{Fault::kUsage, prompt >= positions ? "`prompt`" : "`max_new_tokens`",
-                fmt::format("a prompt of {} and {} new ones, the model has {}", base::counted(prompt, "token"),
-                            s.generation.max_new_tokens, base::counted(positions, "position")),
-                prompt >= positions ? std::string{"give a shorter prompt"}
-                                    : fmt::format("use `max_new_tokens` {} or less", positions - prompt)};
+    throw Error{
+        Fault::kUsage, prompt >= positions ? "`prompt`" : "`max_new_tokens`",
+        fmt::format("a prompt of {} and {} new ones are too many: the model has {}", base::counted(prompt, "token"),
+                    s.generation.max_new_tokens, base::counted(positions, "position")),
+        prompt >= positions ? std::string{"give a shorter prompt"}
+                            : fmt::format("use `max_new_tokens` {} or less", positions - prompt)};
   if (!model->pairs()) require_caches(s, wanted, positions);
   Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set), .model = model, .step = {}, .sizes = {}};
   job.generation = {.prompt_tokens = prompt,
@@ -258,13 +261,13 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
 Job inference_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
   if (!model->splits()) refuse_shared_model(s, model->family());
   if (s.machine.nnodes > 1)
-    throw Error{Fault::kUsage, "`nnodes`", "each instance answers requests of its own", "leave it out"};
+    throw Error{Fault::kUsage, "`nnodes`", "has no effect: each instance answers its own requests", "leave it out"};
   Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set),
           .model = with_rewrites_of(model, s.machine.passes),
           .step = {},
           .sizes = {}};
   if (s.given.contains("prompt_length"))
-    throw Error{Fault::kUsage, "`prompt_length`", "is of a model that writes", "use `max_length`"};
+    throw Error{Fault::kUsage, "`prompt_length`", "applies to models that generate text", "use `max_length`"};
   const std::int64_t length = length_of(s, model);
   job.generation = {.prompt_tokens = length, .new_tokens = 0, .length = length};
   job.sizes.samples = requests;
@@ -303,7 +306,8 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
   refuse_requests(s);
   if (!model->splits()) refuse_shared_model(s, model->family());
   if (s.training.max_steps == 0)
-    throw Error{Fault::kUsage, "`max_steps`", "is 0: a job has at least one step", "give 1 or more, or leave it out"};
+    throw Error{Fault::kUsage, "`max_steps`", "is 0, but a job has at least one step",
+                "give 1 or more, or leave it out"};
   Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes),
           .model = with_rewrites_of(adapted(s, model), s.machine.passes),
           .step = {},
@@ -351,8 +355,8 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
   model = headed(s, model);
   require_lengths(s, *model);
   if (pads_to_lengths(s, *model))
-    throw Error{Fault::kUsage, s.data.packing ? "`buckets`" : "`packing`", "there is no data whose texts have lengths",
-                "give `dataset_path`"};
+    throw Error{Fault::kUsage, s.data.packing ? "`buckets`" : "`packing`",
+                "needs data, because lengths come from texts", "give `dataset_path`"};
   return job_of_one_length(s, std::move(model), samples, eval_samples);
 }
 

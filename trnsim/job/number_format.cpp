@@ -64,8 +64,8 @@ void require_cast(const Settings& s, std::string_view numerics) {
   if (numerics == cast || numerics == cast + "+sr") return;
   const bool other = numerics.starts_with("fp32");
   throw Error{Fault::kUsage, type ? "`auto_cast_type`" : "`auto_cast`",
-              other ? fmt::format("contradicts `numerics` {}, which names a cast by itself", numerics)
-                    : fmt::format("has no effect on {}: the compiler casts fp32 alone", numerics),
+              other ? fmt::format("contradicts `numerics` {}, which already names a cast", numerics)
+                    : fmt::format("has no effect on {}: the compiler casts only fp32", numerics),
               "give `numerics` fp32 with it, or leave it out"};
 }
 

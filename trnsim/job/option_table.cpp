@@ -45,7 +45,7 @@ bool parse_bool(std::string_view flag, std::string_view text) {
   constexpr std::array<std::string_view, 4> kYes = {"true", "1", "yes", "on"}, kNo = {"false", "0", "no", "off"};
   if (std::ranges::find(kYes, lower) != kYes.end()) return true;
   if (std::ranges::find(kNo, lower) != kNo.end()) return false;
-  throw Error{Fault::kUsage, flag, fmt::format("'{}' is neither true nor false", text), "write true or false"};
+  throw Error{Fault::kUsage, flag, fmt::format("'{}' is not true or false", text), "write true or false"};
 }
 
 void parse_into(std::string& member, std::string_view, const std::string& text) { member = text; }

@@ -44,7 +44,7 @@ void refuse_shared_model(const Settings& settings, std::string_view model) {
   for (const Setting& s : settings_table())
     if (shares_model(s) && settings.given.contains(std::string{s.name()}) && !std::visit(same, s.member))
       throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
-                  fmt::format("{} is an encoder, whose cores are data parallel alone", model),
+                  fmt::format("{} is an encoder: its cores can only be data parallel", model),
                   "leave it out, or name the workload of a decoder"};
 }
 
@@ -55,7 +55,7 @@ bool is_requests(const Settings& settings) {
 std::optional<std::int64_t> batch_of_requests(const Settings& settings) {
   if (!settings.given.contains("batch_size")) return {};
   if (settings.generation.batch_size < 1)
-    throw Error{Fault::kUsage, "`batch_size`", "is 0, and a copy of the model answers one request at least",
+    throw Error{Fault::kUsage, "`batch_size`", "is 0, but a copy of the model answers at least one request",
                 "give 1 or more, or leave it out"};
   return settings.generation.batch_size;
 }
@@ -76,7 +76,7 @@ void refuse_training(const Settings& settings) {
   const bool heads = !settings.data.task.empty() && settings.data.task != kInference;
   const std::string name = heads ? "`task`" : given_of(settings, [](const Setting& s) { return s.effect.training; });
   if (name.empty()) return;
-  throw Error{Fault::kUsage, name, "is of a training, and requests are answered by a trained model",
+  throw Error{Fault::kUsage, name, "applies to training, but requests are answered by a trained model",
               name == "`per_device_train_batch_size`" ? "use `batch_size`" : "leave it out"};
 }
 
@@ -85,8 +85,8 @@ void refuse_requests(const Settings& settings) {
     return (s.group == kTextGroup || s.group == kSamplingGroup) && s.name() != "max_new_tokens";
   });
   if (!name.empty())
-    throw Error{Fault::kUsage, name, "is of requests, and this model is trained",
-                "leave it out, or add `task` inference, or `max_new_tokens` where the model writes"};
+    throw Error{Fault::kUsage, name, "applies to requests, but this model is trained",
+                "leave it out, or add `task` inference, or `max_new_tokens` for a model that generates text"};
 }
 
 void refuse_texts(const Settings& settings, std::string_view problem) {
@@ -109,7 +109,7 @@ void refuse_amounts(const Settings& settings) {
   const std::string name =
       given_of(settings, [](const Setting& s) { return s.name() == "num_train_epochs" || s.name() == "max_steps"; });
   if (!name.empty())
-    throw Error{Fault::kUsage, name, "has no effect beside `samples`, which are those of the whole job",
+    throw Error{Fault::kUsage, name, "has no effect with `samples`, which counts those of the whole job",
                 "give one of the two"};
 }
 
@@ -118,7 +118,7 @@ void refuse_known_time(const Settings& settings) {
       given_of(settings, [](const Setting& s) { return s.effect.job && s.name() != "instance_type"; });
   if (!name.empty())
     throw Error{Fault::kUsage, name, "has no effect on a job whose time is given",
-                "leave it out, or name the job in place of its time"};
+                "leave it out, or name the job instead of its time"};
 }
 
 bool writes_text(const workloads::Model& model) {
@@ -136,7 +136,7 @@ workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& 
   workloads::ModelPtr out = model->with_head(*head);
   if (out->head() != *head)
     throw Error{Fault::kUsage, "`task`", fmt::format("{} has no head for {}", model->family(), settings.data.task),
-                "leave it out, or name a model that has one, as bert-base-uncased"};
+                "leave it out, or name a model that has one, such as bert-base-uncased"};
   return out;
 }
 
@@ -146,8 +146,9 @@ std::optional<workloads::Lora> lora_of(const Settings& settings) {
     const auto same = [&](auto member) { return member(settings) == member(none); };
     for (const Setting& s : settings_table())
       if (s.group == kLoraGroup && !std::visit(same, s.member))
-        throw Error{Fault::kUsage, fmt::format("`{}`", s.name()), "there are no adapters without a rank",
-                    "give `lora_r` too, for example 16"};
+        throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
+                    "has no effect without a rank, because there are no adapters",
+                    "also give `lora_r`, for example 16"};
     return std::nullopt;
   }
   workloads::Lora lora{.rank = settings.lora.r, .alpha = settings.lora.alpha, .dropout = settings.lora.dropout};
@@ -166,11 +167,11 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
   const workloads::ModelPtr out = model->with_lora(lora);
   if (there && *there != *out->lora())
     throw Error{Fault::kUsage, "`lora_r`",
-                fmt::format("rank {}, alpha {}, dropout {} and the targets are not those of the model's adapters: rank "
-                            "{}, alpha {}, dropout {}, {}",
+                fmt::format("rank {}, alpha {}, dropout {} or the targets differ from those of the model's adapters: "
+                            "rank {}, alpha {}, dropout {}, {}",
                             lora->rank, lora->alpha, lora->dropout, there->rank, there->alpha, there->dropout,
                             fmt::join(there->targets, ",")),
-                "leave the settings of LoRA out to train those on, or merge them into the base first"};
+                "leave out the LoRA settings to train these adapters further, or merge them into the base first"};
   return out;
 }
 
@@ -183,13 +184,13 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
   const bool decoder = model.task() == workloads::Task::kNextToken,
              masked = model.task() == workloads::Task::kMaskedTokens;
   if (masked && !settings.data.buckets.empty())
-    throw Error{Fault::kUsage, "`buckets`", "texts whose tokens are hidden have one length", "leave it out"};
+    throw Error{Fault::kUsage, "`buckets`", "texts with masked tokens all have one length", "leave it out"};
   if (model.image() && !settings.data.buckets.empty())
-    throw Error{Fault::kUsage, "`buckets`", fmt::format("the pictures of {} have one length", model.family()),
+    throw Error{Fault::kUsage, "`buckets`", fmt::format("the images of {} all have one length", model.family()),
                 "leave it out"};
   if (model.image() && settings.data.max_length > 0 && settings.given.contains("max_length"))
     throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("the pictures of {} have {} patches each", model.family(), model.image()->patches()),
+                fmt::format("the images of {} have {} patches each", model.family(), model.image()->patches()),
                 "leave it out"};
   if (decoder && settings.data.packing && !settings.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "packed texts are cut to one length", "add `packing` false"};
@@ -203,7 +204,7 @@ void require_caches(const Settings& s, std::int64_t tokens, std::int64_t positio
   if (s.data.max_length > positions) workloads::require_positions(s.data.max_length, positions);
   if (s.data.max_length < tokens)
     throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("caches of {} do not hold the {} of a prompt and its continuation",
+                fmt::format("caches of {} cannot hold the {} of a prompt and its continuation",
                             base::counted(s.data.max_length, "token"), tokens),
                 fmt::format("give {} or more, or leave it out", tokens)};
 }

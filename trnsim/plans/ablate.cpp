@@ -26,7 +26,7 @@ PassFigures pass_figures(const Job& job, bool exact) {
 }
 
 std::vector<PassVariant> pass_variants(const Job& job) {
-  std::vector<PassVariant> out{{"(as given)", "the step as it is", job}};
+  std::vector<PassVariant> out{{"(as given)", "the step as given", job}};
   Job none = job;
   for (const runtime::PassInfo& pass : runtime::kPasses) {
     Job other = job;
@@ -41,7 +41,8 @@ std::vector<PassVariant> pass_variants(const Job& job) {
       const std::string off = fmt::format("-{}", note.name);
       Job other = job;
       other.model = graph->with_rewrites(off);
-      out.push_back({off, fmt::format("what {} finds stays as it is spelled", note.name), other});
+      out.push_back(
+          {off, fmt::format("without {}: the operations that it would rewrite stay as written", note.name), other});
       all += (all.empty() ? "" : ",") + off;
     }
     if (!all.empty()) none.model = graph->with_rewrites(all);

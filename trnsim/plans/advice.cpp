@@ -73,7 +73,7 @@ class Candidates {
   void lengths() {
     const bool texts = job_.model->task() != workloads::Task::kNextToken && !job_.model->image();
     if (texts && settings_.data.buckets.empty() && !settings_.data.dataset_path.empty())
-      add({{"buckets", "auto"}}, "pads a text to a length near its own, compiles a program of each");
+      add({{"buckets", "auto"}}, "pads each text to a nearby length, compiles a program per length");
   }
 
   void stacks() {
@@ -100,9 +100,9 @@ class Candidates {
   void plans() {
     using runtime::Recompute;
     if (plan_.recompute != Recompute::kNone)
-      add_plans({.recompute = {Recompute::kNone}}, "keeps all, computes nothing twice");
+      add_plans({.recompute = {Recompute::kNone}}, "keeps all activations, recomputes none");
     if (plan_.recompute == Recompute::kFull)
-      add_plans({.recompute = {Recompute::kSelective}}, "keeps more, computes less twice");
+      add_plans({.recompute = {Recompute::kSelective}}, "keeps more activations, recomputes fewer");
     if (!plan_.zero1) add_plans({.zero1 = {true}}, "shards the optimizer's state");
   }
 
@@ -115,7 +115,7 @@ class Candidates {
   void passes() {
     if (!job_.passes.flash_attention) return;
     const std::string before = settings_.machine.passes.empty() ? "" : settings_.machine.passes + ",";
-    add({{"passes", before + "-flash_attention"}}, "keeps the attention's scores instead of computing them twice");
+    add({{"passes", before + "-flash_attention"}}, "keeps attention scores instead of recomputing them");
   }
 
   /// Idle cores of an instance that is paid as a whole.
@@ -132,7 +132,7 @@ class Candidates {
   void logs() {
     const std::int64_t few = OutputSettings{}.logging_steps;
     if (settings_.output.logging_steps > 0 && settings_.output.logging_steps < few)
-      add({{"logging_steps", std::to_string(few)}}, "the host waits for the device at fewer logs");
+      add({{"logging_steps", std::to_string(few)}}, "reads back the loss less often");
   }
 
   /// With as many cores, or cheaper ones that have all that the job uses.

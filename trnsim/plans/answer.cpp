@@ -89,11 +89,11 @@ std::string cost_text(const Job& job, const Projection& p) {
                        *p.price_per_hour);
   if (is_one_step(p))
     return fmt::format(
-        "{} for a thousand samples: {} x {} at ${:.2f} an hour; a first run without cached "
-        "programs compiles them, {} more",
+        "{} for a thousand samples: {} x {} at ${:.2f} an hour; a first run without cached programs takes {} more to "
+        "compile",
         base::money_text(*p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / p.samples_per_second()),
         job.instances(), job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
-  return fmt::format("{}: {} x {} at ${:.2f} an hour; a first run without cached programs compiles them, {} more",
+  return fmt::format("{}: {} x {} at ${:.2f} an hour; a first run without cached programs takes {} more to compile",
                      base::money_text(*p.dollars), job.instances(), job.machine.name, *p.price_per_hour,
                      base::clock_text(p.time.compile));
 }
@@ -133,7 +133,8 @@ std::string interrupted_text(const Job& job, const Projection& p) {
                         exact(*cut.as_saved))
           : "";
   return fmt::format(
-      "every {} on average: at best {} and {}, by a checkpoint every {} ({} each){}; waits for instances are not in it",
+      "every {} on average: at best {} and {}, by a checkpoint every {} ({} each){}; without the wait for new "
+      "instances",
       exact(job.sizes.save.interrupted_every), exact(cut.seconds),
       cut.dollars ? base::money_text(*cut.dollars) + " on spot" : "no spot price", steps(cut.save_steps),
       exact(p.time.checkpoint), own);
@@ -141,7 +142,7 @@ std::string interrupted_text(const Job& job, const Projection& p) {
 
 std::string faster_text(const Change& change) {
   constexpr double kSame = 0.005;
-  if (std::abs(change.speed_up) < kSame) return "as many samples/s";
+  if (std::abs(change.speed_up) < kSame) return "the same samples/s";
   constexpr double kTimes = 2;  // from here on a factor is easier to read
   if (change.speed_up >= kTimes) return fmt::format("{:.3g} times the samples/s", 1 + change.speed_up);
   return fmt::format("{:+.0f} % samples/s", 100 * change.speed_up);
@@ -153,10 +154,10 @@ std::string confidence_text(const Job& job, const Projection& p) {
   const Likely range = likely(job);
   const auto time = is_one_step(p) ? exact : base::duration_text;
   std::string out = fmt::format(
-      "likely {} to {}: {} of {} published jobs of {} lay within {:.1f} % of their prediction (docs/accuracy.md)",
+      "likely {} to {}: {} of {} published jobs ({}) were within {:.1f} % of their prediction (docs/accuracy.md)",
       time(p.time.total / (1 + range.error)), time(p.time.total / (1 - std::min(0.9, range.error))), range.inside,
       range.rows, range.regime, 100 * (range.like ? range.error : range.error / 2));
-  if (!range.published.empty()) return out + fmt::format("; the row {} there has its size and cores", range.published);
+  if (!range.published.empty()) return out + fmt::format("; row {} there has the same size and cores", range.published);
   return range.like ? out : out + "; none of them is like this job, so the range is twice as wide";
 }
 

@@ -43,7 +43,7 @@ class ChoiceSearch {
 
   void add(const std::string& machine, std::int64_t nodes) {
     const auto params = machine_with(machine, settings_.machine.set);
-    if (!params || params->training.value <= 0) return note(machine, "is for inference alone");
+    if (!params || params->training.value <= 0) return note(machine, "is for inference only");
     const std::int64_t all = params->instance_cores();
     bool splits = true;
     for (std::int64_t cores = all; cores > 0; --cores) {

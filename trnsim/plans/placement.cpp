@@ -162,7 +162,7 @@ void project_placements(std::vector<PlacedJob>& placements, const ProjectOf& pro
   const analysis::SweepRun run =
       analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes);
   if (run.interrupted)
-    throw Error{Fault::kUsage, "the instances of a job", "were interrupted", "let it end, or try fewer `instances`"};
+    throw Error{Fault::kUsage, "the instances of a job", "were interrupted", "let it finish, or try fewer `instances`"};
   for (std::size_t i = 0; i < points.size(); ++i) note(placements[number(points[i])], run.results[i]);
 }
 

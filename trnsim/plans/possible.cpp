@@ -51,7 +51,7 @@ Problem too_large(std::uint64_t memory, const Job& job) {
   const auto readable = [](std::uint64_t bytes) {
     return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
   };
-  return {.text = fmt::format("needs {} of HBM per core at least, there are {}", readable(memory),
+  return {.text = fmt::format("needs at least {} of HBM per core, which has {}", readable(memory),
                               readable(job.machine.hbm_bytes_per_core())),
           .too_large = true,
           .memory = memory,

@@ -143,7 +143,7 @@ class ChoiceProjections {
     constexpr std::chrono::milliseconds kPoll{200};
     for (;;) {
       if (base::interrupted())
-        throw Error{Fault::kUsage, "trnsim choose", "was interrupted", "let it end, or name fewer `instance_types`"};
+        throw Error{Fault::kUsage, "trnsim choose", "was interrupted", "let it finish, or name fewer `instance_types`"};
       order();
       if (pool_.busy() == 0) break;
       for (const base::ProcessPool::Answer& answer : pool_.wait(kPoll)) take(answer);
@@ -228,7 +228,7 @@ class ChoiceProjections {
     if (std::ranges::any_of(same_but_recomputing_.at(kin_[i].same_but_recomputing),
                             [&](std::size_t other) { return choices_[other].fits; }))
       return "the same plan fits with less recomputation";
-    if (beaten(choices_[i])) return "another one is cheaper and faster than this one can be";
+    if (beaten(choices_[i])) return "another plan is cheaper and faster than this one can be";
     if (outgrown(i)) return "the same plan with smaller micro-batches does not fit";
     return nullptr;
   }
@@ -285,7 +285,7 @@ class ChoiceProjections {
       throw Error{Fault::kEnvironment, "trnsim choose",
                   "the process that projected " + describe(choices_[i].job) + " " + answer.death,
                   "use fewer `processes`, or free memory"};
-    base::ArchiveReader archive{answer.bytes, {Fault::kInternal, "trnsim choose", "an answer is cut short", "report"}};
+    base::ArchiveReader archive{answer.bytes, {Fault::kInternal, "trnsim choose", "an answer is incomplete", "report"}};
     ChoiceFigures figures;
     archive(figures);
     note(i, figures);
@@ -299,7 +299,8 @@ class ChoiceProjections {
     if (!figures.fits) {
       std::erase(fitting_, i);
       if (choice.memory > 0) too_large_.push_back(i);
-      choice.refused = choice.memory > 0 ? too_large(choice.memory, choice.job).text : "its compiler finds no tile";
+      choice.refused = choice.memory > 0 ? too_large(choice.memory, choice.job).text
+                                         : "the compiler finds no tile that fits in SBUF";
       return;
     }
     if (std::ranges::find(fitting_, i) == fitting_.end()) fitting_.push_back(i);

@@ -46,8 +46,8 @@ TriedPlan screened(Job job, std::int64_t batch) {
     tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {}", batch, p.micro_batch,
                                 base::counted(p.data, "data-parallel rank"));
   else if (p.micro_batches < p.pipeline)
-    tried.refused =
-        fmt::format("{} micro-batches never keep {} at work", p.micro_batches, base::counted(p.pipeline, "stage"));
+    tried.refused = fmt::format("{} micro-batches are too few to keep {} busy", p.micro_batches,
+                                base::counted(p.pipeline, "stage"));
   else if (problem)
     tried.too_large = true, tried.refused = problem->text;
   return tried;
@@ -169,11 +169,12 @@ std::vector<analysis::Metrics> measured(const std::vector<TriedPlan>& plans,
   analysis::SweepRun run =
       analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
   if (run.interrupted)
-    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer `nnodes`"};
+    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it finish, or try fewer `nnodes`"};
   std::vector<analysis::Metrics> out;
   for (std::size_t f = 0; f < families.size(); ++f) {
     if (const std::string& error = run.results[f].error; !error.empty())
-      throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error, "report it with the command"};
+      throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error,
+                  "please report this with the command that you ran"};
     out.push_back(std::move(run.results[f].metrics));
   }
   return out;
@@ -199,7 +200,7 @@ std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans) {
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (job.generation) return generation_plans(job, space);
   if (!job.model->splits())
-    throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
+    throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are only data parallel",
                 "use trnsim choose MODEL for instances, cores and batches, or name a decoder"};
   Job plain = job;  // a state that exists once is not shared, even if the job says so
   plain.step.plan.zero1 = false;

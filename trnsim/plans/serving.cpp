@@ -187,7 +187,7 @@ std::vector<Served> serve_everywhere(const std::string& model, const Settings& s
   const analysis::SweepRun run =
       analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
   if (run.interrupted)
-    throw Error{Fault::kUsage, model, "was interrupted", "let it end, or name fewer `instance_types`"};
+    throw Error{Fault::kUsage, model, "was interrupted", "let it finish, or name fewer `instance_types`"};
   std::vector<Served> out;
   for (std::size_t i = 0; i < alike.size(); ++i)
     for (std::vector<Served>& batches : alike[i].entries) {

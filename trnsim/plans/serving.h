@@ -45,7 +45,7 @@ std::vector<Served> serve(const std::string& model, const Settings& settings, co
 const Served* most_within(const std::vector<Served>& served, double seconds);
 
 /// Why settings of texts are refused.
-inline constexpr std::string_view kNoTexts = "is of texts, and these requests are numbers of tokens";
+inline constexpr std::string_view kNoTexts = "applies to texts, but these requests are only numbers of tokens";
 
 /// The choices that serve_everywhere() tries.
 struct ServingSpace {

@@ -161,7 +161,7 @@ Weighing::Weighed Weighing::read(const std::string& bytes) const {
   Weighed out;
   double dollars = 0;
   bool priced = false;
-  base::ArchiveReader archive{bytes, {base::Fault::kInternal, "suggestions", "an answer is cut short", "report it"}};
+  base::ArchiveReader archive{bytes, {base::Fault::kInternal, "suggestions", "an answer is incomplete", "report it"}};
   double speed_up = 0, saving = 0, seconds = 0;
   archive(out.number, out.whole, speed_up, saving, seconds, priced);
   if (priced) archive(dollars);

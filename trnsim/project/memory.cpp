@@ -174,8 +174,8 @@ void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
                                 fix.empty() ? generation_fix(job) : fix);
   if (job.model->is_given())
     return runtime::require_fit("program", memory.by_kind, memory.total, memory.capacity,
-                                "share it between more cores, let it keep less for its gradient, or name a machine "
-                                "with more memory by `instance_type`; the time is that of a core that had it");
+                                "split it over more cores, keep less for its gradient, or use an `instance_type` with "
+                                "more memory; the time given assumes a core with enough memory");
   const char* general = job.model->splits()
                             ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
                               "smaller `per_device_train_batch_size`"

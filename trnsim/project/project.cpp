@@ -141,7 +141,7 @@ std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Proje
   out.seconds = every(steps);
   if (!std::isfinite(out.seconds))
     throw base::Error{base::Fault::kUsage, "`interrupted_every`",
-                      fmt::format("the job would never end: it needs {} to begin anew",
+                      fmt::format("the job would never end: a restart alone takes {}",
                                   base::readable(at.restart, base::Dimension::kTime)),
                       "give a longer time"};
   if (const auto own = static_cast<double>(job.sizes.save.every); own > 0) out.as_saved = every(std::min(own, p.steps));
@@ -244,7 +244,7 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
   base::log_debug("projected in {:.2f} s: {} on {}: {}", took.count(), describe(job), job.machine.name,
                   p.memory.fits() || options.any_memory
                       ? fmt::format("a step of {}", base::readable(p.time.step, base::Dimension::kTime))
-                      : fmt::format("{} of a core do not fit",
+                      : fmt::format("{} per core do not fit",
                                     base::readable(static_cast<double>(p.memory.total), base::Dimension::kBytes)));
   return p;
 }

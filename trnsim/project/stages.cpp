@@ -39,8 +39,8 @@ struct StagePasses {
 StagePasses passes_of(const Stage& stage) {
   const isa::Program& program = stage.compiled().program;
   if (program.calls.empty())
-    throw base::Error{base::Fault::kProgram, program.name, "has no work: none of its results needs an operation",
-                      "return what it is to compute"};
+    throw base::Error{base::Fault::kProgram, program.name, "has nothing to do: none of its results needs an operation",
+                      "return the value that it should compute"};
   StagePasses out{.begin = {}, .update = stage.device().total};
   const std::uint32_t first = program.calls.front().block;  // embeddings, or the message of the previous stage
   for (const hw::CallTime& call : stage.device().calls) {
@@ -49,7 +49,7 @@ StagePasses passes_of(const Stage& stage) {
     if (call.phase == isa::Phase::kOptimizer) out.update = std::min(out.update, call.begin);
   }
   if (out.end == 0) out.end = out.update;  // a program without passes of its own
-  base::ensure(!out.begin.empty() && out.end > out.begin.front(), program.name, "no micro-batch goes through");
+  base::ensure(!out.begin.empty() && out.end > out.begin.front(), program.name, "no micro-batch passes through");
   return out;
 }
 
@@ -93,8 +93,8 @@ std::uint64_t Stage::hbm_bytes() const { return program->memory.total; }
 
 void require_trains(const hw::MachineParams& machine) {
   if (machine.training.value > 0) return;
-  throw base::Error{base::Fault::kUsage, "`instance_type`", fmt::format("{} is for inference alone", machine.name),
-                    "train on a Trainium instance, as trn1.32xlarge; `trnsim generate` and kernels run here"};
+  throw base::Error{base::Fault::kUsage, "`instance_type`", fmt::format("{} is for inference only", machine.name),
+                    "train on a Trainium instance, such as trn1.32xlarge; `trnsim generate` and kernels do run here"};
 }
 
 void require_groups(const Job& job) {
@@ -104,7 +104,7 @@ void require_groups(const Job& job) {
   if (job.cores() > job.machine.core_count())
     throw base::Error{
         base::Fault::kUsage, "plan",
-        fmt::format("needs {} (TP {} x PP {} x DP {}), {} x {} have {}", base::counted(job.cores(), "core"),
+        fmt::format("needs {} (TP {} x PP {} x DP {}), but {} x {} have {}", base::counted(job.cores(), "core"),
                     plan.tensor, plan.pipeline, plan.data, job.instances(), job.machine.name, job.machine.core_count()),
         "use more `nnodes`, or a smaller plan"};
   if (!job.model->splits()) return;  // its ranks are one group, all of them

@@ -45,7 +45,7 @@ void place_workload(BuyersJob& out, const workloads::Workload& workload) {
 BuyersJob of_run(const std::filesystem::path& folder, const Settings& given) {
   for (const std::string& name : given.given)
     if (find_setting(name, "a setting").effect.job)
-      throw Error{Fault::kUsage, fmt::format("`{}`", name), "a run has its settings already",
+      throw Error{Fault::kUsage, fmt::format("`{}`", name), "has no effect: a run already has its settings",
                   "leave it out, or name the workload instead of its run"};
   BuyersJob out{.price = analysis::job_of_run(folder), .name = folder.string(), .text = "", .settings = {}};
   const analysis::WorkloadFigures workload = analysis::read_result(folder).workload;
@@ -70,8 +70,8 @@ BuyersJob of_workload(const workloads::Workload& workload, const Settings& given
 
 void require_amount(const std::string& model, const Settings& given, double sequences) {
   if (sequences <= 0 && given.data.dataset_path.empty())
-    throw Error{Fault::kUsage, model, "is a model: a job has an amount of data too",
-                "add `samples`, the sequences of the whole job, or `dataset_path`"};
+    throw Error{Fault::kUsage, model, "is a model, but a job also needs an amount of data",
+                "add `samples` (the sequences of the whole job) or `dataset_path`"};
 }
 
 BuyersJob of_model(const std::string& model, const Settings& given, double sequences,
@@ -95,7 +95,7 @@ bool asks(const Settings& settings) { return settings.data.task == kInference; }
 /// Errors: Fault::kUsage for requests to something that is no model.
 void require_model(const std::string& name, const Settings& settings) {
   if (asks(settings))
-    throw Error{Fault::kUsage, name, "is no model, and requests are to one",
+    throw Error{Fault::kUsage, name, "is not a model, but requests need one",
                 "name a model of trnsim list models, or a Hugging Face folder"};
 }
 
@@ -171,8 +171,8 @@ bool is_model(const std::string& name) {
 /// Errors: Fault::kUsage unless it is a workload's name or file.
 workloads::Workload known_workload(const std::string& name, std::string_view otherwise) {
   if (is_graph_file(name))
-    throw Error{Fault::kUsage, name, "is a program, which has one plan and one batch",
-                "use trnsim run: it has its time and dollars, on any machine"};
+    throw Error{Fault::kUsage, name, "is a program, whose plan and batch are fixed",
+                "use trnsim run, which gives its time and dollars on any machine"};
   std::vector<std::string> names = workloads::workload_names();
   if (!std::filesystem::exists(name) && std::ranges::find(names, name) == names.end()) {
     std::ranges::copy(workloads::model_preset_names(), std::back_inserter(names));
@@ -212,7 +212,8 @@ BuyersJob buyers_job(const std::string& name, const Settings& given, double sequ
 std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, int processes) {
   if (job.served) return place_requests(job, counts, processes);
   std::vector<std::string> left_out;
-  if (!job.job_of) return {fmt::format("{} does not say which job it was: it is not simulated elsewhere", job.name)};
+  if (!job.job_of)
+    return {fmt::format("{} does not say which job it was, so it cannot be simulated on other instances", job.name)};
   PlacementSpace space{.counts = counts, .keeps_batch = job.keeps_batch};
   if (space.counts.empty()) space.counts = {1};
   std::vector<PlacedJob> places = placements_of(job.settings, job.job_of, space);

@@ -45,7 +45,8 @@ bool trains(const Settings& s) { return computes(s) && !is_requests(s); }
 bool writes(const Settings& s) { return computes(s) && s.generation.max_new_tokens > 0 && !s.data.model_id.empty(); }
 
 [[noreturn]] void refuse_numeric(const std::string& model) {
-  throw Error{Fault::kUsage, "`mode` numeric", fmt::format("{} is a name: it has no weights to write with", model),
+  throw Error{Fault::kUsage, "`mode` numeric",
+              fmt::format("{} is only a name, without weights to generate text with", model),
               "give `model_id`, a folder with weights and tokenizer, or use `mode` timed"};
 }
 
@@ -53,7 +54,7 @@ bool writes(const Settings& s) { return computes(s) && s.generation.max_new_toke
 void require_mode(const workloads::Workload& workload, const Settings& s) {
   if (!is_requests(s)) return refuse_requests(s);
   if (s.machine.mode == "full")
-    throw Error{Fault::kUsage, "`mode` full", "a generation is timed or computed, not both in one",
+    throw Error{Fault::kUsage, "`mode` full", "generation is either timed or computed, not both at once",
                 "use numeric, timed, or leave it out"};
   if (s.machine.mode == "numeric" && s.data.model_id.empty()) refuse_numeric(workload.model);
 }
@@ -145,7 +146,7 @@ class Run {
       if (observer_.note) observer_.note("`vocab` is not read: nothing is trained, and no texts are counted");
     }
     if (!trains(out_.settings) && !out_.settings.output.resume_from_checkpoint.empty())
-      throw Error{Fault::kUsage, "`resume_from_checkpoint`", "nothing is trained here that could be resumed",
+      throw Error{Fault::kUsage, "`resume_from_checkpoint`", "has no effect: nothing is trained that could be resumed",
                   "leave it out, or use `mode` numeric"};
     if (trains(out_.settings)) load();
     if (writes(out_.settings)) open_text();
@@ -230,10 +231,11 @@ class Run {
 
   [[noreturn]] void refuse() const {
     if (observer_.note)
-      observer_.note(fmt::format("{} does not fit as it is: a plan that does is searched", out_.text));
+      observer_.note(fmt::format("{} does not fit as given: searching for a plan that fits", out_.text));
     const auto change = fitting_change(out_.settings, [this](const Settings& s) { return job_with(s); });
     require_fit(*out_.job, out_.projection->memory, fix_text(change, out_.typed));
-    throw Error{Fault::kInternal, workload_.name, "fits and does not fit", "report it with the command"};
+    throw Error{Fault::kInternal, workload_.name, "both fits and does not fit",
+                "please report this with the command that you ran"};
   }
 
   void suggest() {

@@ -42,8 +42,8 @@ void require_host_memory(const Job& job) {
   if (cores + file <= host) return;
   const auto text = [](double bytes) { return base::readable(bytes, base::Dimension::kBytes); };
   throw Error{Fault::kCapacity, "training for real",
-              fmt::format("needs {} of this host's memory at least, which has {}", text(cores + file), text(host)),
-              "use `numerics` off, which projects time and cost alone, or a smaller model"};
+              fmt::format("needs at least {} of host memory, but this host has {}", text(cores + file), text(host)),
+              "use `numerics` off, which only projects time and cost, or a smaller model"};
 }
 
 /// The length that samples are cut to: the last one that the user gives.
@@ -56,8 +56,8 @@ std::int64_t most_tokens(const Settings& s) {
 void require_trainable_lengths(const Settings& s, const workloads::Model& model) {
   require_lengths(s, model);
   if (model.task() == workloads::Task::kNextToken && !s.data.buckets.empty())
-    throw Error{Fault::kUsage, "`buckets`", "a decoder is trained for real at one length alone",
-                "use `numerics` off, which projects time and cost, or leave it out: `max_length` pads"};
+    throw Error{Fault::kUsage, "`buckets`", "a decoder can be trained for real only at one length",
+                "use `numerics` off, which only projects time and cost, or leave it out: `max_length` pads"};
 }
 
 workloads::DataOptions data_options(const workloads::Workload& workload, const Settings& s) {

@@ -19,7 +19,7 @@ runtime::Passes passes_of(const std::string& text) {
   const PassSwitches switches = pass_switches(text);
   if (!switches.rewrites.empty())
     throw Error{Fault::kUsage, "`passes`",
-                fmt::format("'{}' switches rewrites of graphs, and a trajectory has a model", switches.rewrites),
+                fmt::format("'{}' switches rewrites of graphs, but a trajectory is of a model", switches.rewrites),
                 "leave it out"};
   return runtime::parse_passes(switches.passes, rewrite_names());
 }
@@ -29,13 +29,13 @@ runtime::Passes passes_of(const std::string& text) {
 workloads::VerifyReport verify(const std::filesystem::path& folder, const Settings& settings,
                                const std::function<void(std::int64_t step)>& step_done) {
   if (settings.machine.mode == "timed" || settings.numerics.name == "off")
-    throw Error{Fault::kUsage, "trnsim verify", "compares numbers, and timed mode has none",
+    throw Error{Fault::kUsage, "trnsim verify", "compares numbers, but timed mode computes none",
                 "use `mode` numeric or full, and `numerics`"};
   Settings s = settings;
   if (s.numerics.name.empty()) s.numerics.name = "fp32";
   if (s.machine.nproc_per_node == 0) s.machine.nproc_per_node = 1;
   if (s.plan.virtual_pipeline_size > 1 && s.plan.pipeline_parallel_size < 2)
-    throw Error{Fault::kUsage, "`virtual_pipeline_size`", "takes more than one stage",
+    throw Error{Fault::kUsage, "`virtual_pipeline_size`", "needs more than one stage",
                 "use `pipeline_parallel_size` 2 or more"};
   const hw::MachineParams machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes);
   workloads::VerifyOptions options;

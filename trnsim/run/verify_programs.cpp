@@ -23,7 +23,7 @@ std::int64_t run(const frontend::Module& module) {
   const frontend::Function& entry = module.entry_function();
   if (entry.parameters > 0)
     throw base::Error{base::Fault::kProgram, module.where(entry),
-                      fmt::format("@{} has {} parameters, and no values for them", entry.name, entry.parameters),
+                      fmt::format("@{} has {} parameters, but no values for them", entry.name, entry.parameters),
                       "make them constants of the program"};
   if (module.replicas * module.partitions > 1) {
     frontend::run_on_processes(module, {{}});
@@ -96,7 +96,7 @@ std::vector<ProgramOutcome> outcomes_apart(const std::string& file, std::span<co
     outcome.reason = fmt::format(
         "{}:{}: {}", file, outcome.line,
         answer.error ? std::string{answer.error->reason()} : "the process that computed it " + answer.death);
-    outcome.fix = "a defect of trnsim: please report it with the program; compute it without cores";
+    outcome.fix = "please report this with the program; to go on, compute it without cores";
   }
   return out;
 }

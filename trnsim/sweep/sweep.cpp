@@ -182,7 +182,7 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
   if (jobs->speed_up)  // run() answers for the largest batch with all passes, which a point's own batch would
                        // contradict
     throw base::Error{base::Fault::kUsage, workload,
-                      "compares two batches, without the compiler's passes and with them; a point of a sweep has one",
+                      "compares two batches, without and with the compiler's passes, but a point of a sweep has one",
                       "use `trnsim run` or `trnsim ablate`, or sweep a copy of its file without [compiler]"};
   return {.hash =
               [jobs, machine, splits = load_model_config(jobs->model)->splits()](const SweepPoint& point) {

@@ -35,7 +35,7 @@ std::size_t number(std::string_view text, std::string_view where) {
   std::size_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || rest != text.data() + text.size())
-    throw Error{Fault::kUsage, where, fmt::format("'{}' is not an integer", text), "give one, as in 3"};
+    throw Error{Fault::kUsage, where, fmt::format("'{}' is not an integer", text), "give a whole number, such as 3"};
   return value;
 }
 
@@ -44,7 +44,7 @@ analysis::SweepTeam member(std::string_view rank, std::string_view size, const s
   team.rank = number(rank, where);
   team.size = number(size, where);
   if (team.rank >= team.size)
-    throw Error{Fault::kUsage, where, fmt::format("{} of {} is outside of the team", rank, size),
+    throw Error{Fault::kUsage, where, fmt::format("rank {} of {} does not exist", rank, size),
                 fmt::format("count from 0 to {}", std::max<std::size_t>(team.size, 1) - 1)};
   return team;
 }

@@ -18,7 +18,7 @@ void require_matmul(const Gemm& g) {
   const bool fits = g.k >= 1 && g.k <= isa::kPartitions && g.m >= 1 && g.m <= isa::kPartitions && g.n >= 1 &&
                     g.n <= isa::kMovingColumns && g.batch == 1;
   if (!fits)
-    throw base::Error{base::Fault::kUsage, "profile", "its matmul is no single instruction",
+    throw base::Error{base::Fault::kUsage, "profile", "its matmul is not a single instruction",
                       "use at most 128 x 128 stationary and 512 moving columns"};
 }
 

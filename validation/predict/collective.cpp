@@ -73,13 +73,13 @@ isa::Program alone(Opcode op, std::uint64_t bytes, std::uint32_t ranks) {
 Prediction predict_collective(const Row& row, const PredictContext& context) {
   const auto& micro = std::get<MicroRow>(row.job);
   const std::optional<Opcode> op = operation(micro.kernel.name);
-  if (!op) return Prediction::skip(fmt::format("'{}' is no collective that is modelled", micro.what));
+  if (!op) return Prediction::skip(fmt::format("'{}' is not a collective that is modelled", micro.what));
   const auto bytes = static_cast<std::uint64_t>(parse_shape(micro.shape).bytes.value_or(0));
   if (!micro.cores || *micro.cores < 1) return Prediction::skip("the number of ranks is not published");
   const auto ranks = static_cast<std::uint32_t>(*micro.cores);
   const std::uint64_t least = sizeof(float) * (*op == Opcode::kAllReduce || *op == Opcode::kBroadcast ? 1 : ranks);
   if (*op != Opcode::kBarrier && (bytes < least || bytes % least != 0))
-    return Prediction::skip(fmt::format("shape '{}' is no multiple of {} B", micro.shape, least));
+    return Prediction::skip(fmt::format("shape '{}' is not a multiple of {} B", micro.shape, least));
 
   std::vector<std::string> assumed;
   const hw::MachineParams machine = machine_of(micro.instance, context, assumed);

@@ -120,7 +120,7 @@ Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std
   // A published plan is timed although our memory plan may say that it does not fit.
   const trnsim::Projection p = projected(job, context, true);
   if (!p.memory.fits())
-    assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
+    assumed.push_back(fmt::format("the memory plan needs {:.1f} of {:.0f} GiB per core",
                                   static_cast<double>(p.memory.total) / (1 << 30),
                                   static_cast<double>(p.memory.capacity) / (1 << 30)));
   if (job.step.plan.pipeline > 1)

@@ -96,7 +96,7 @@ Prediction predict_generate(const Row& row, const PredictContext& context) {
   if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
     return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
   if (!r.draft.empty() && row.metric.find("TTFT") == std::string::npos)
-    return Prediction::skip(fmt::format("how many of the tokens drafted by {} are right is not published", r.draft));
+    return Prediction::skip(fmt::format("the acceptance rate of the tokens drafted by {} is not published", r.draft));
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
   const hw::MachineParams machine = machine_of_job(r, context, assumed);

@@ -31,7 +31,7 @@ Prediction predict_mlp(const Row& row, const Shape& shape, const PredictContext&
   for (const char* text : {"stack torch-xla", "SGD without momentum", "device time hidden behind the host's"})
     assumed.emplace_back(text);
   if (job.prefetch) assumed.push_back("data loading runs beside the loop");
-  if (job.cores > 1) assumed.push_back("each core a batch of its own");
+  if (job.cores > 1) assumed.push_back("each core has its own batch");
   return in_row_metric(row, {.seconds = time.total, .samples = batch->second * job.cores}, std::move(assumed),
                        shares(time));
 }

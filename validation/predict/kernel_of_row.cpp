@@ -112,7 +112,7 @@ MicroPlanned plan_attention(MicroJob& job) {
   if (job.kernel.has("backward")) return std::string{"attention's backward pass is not modelled alone"};
   if (shape->size > isa::kPartitions) return fmt::format("heads are wider than {}", isa::kPartitions);
   if (shape->kv_heads < 1 || shape->heads % shape->kv_heads != 0)
-    return fmt::format("{} heads share {} of keys and values unevenly", shape->heads, shape->kv_heads);
+    return fmt::format("{} heads share {} key-value heads unevenly", shape->heads, shape->kv_heads);
   const bool causal = job.kernel.has("causal"), flash = job.kernel.has("flash");
   job.assumed.push_back(causal ? "causal" : "every query sees every key");
   return MicroPlan{.program = attention_kernel(*shape, causal, flash, job.target()), .flops = attention_flops(*shape)};
@@ -140,9 +140,10 @@ std::variant<std::vector<std::string>, std::string> steps_of(const MicroJob& job
   const std::vector<std::string> known = chain_steps();
   std::vector<std::string> steps = base::split(job.kernel.name, '+');
   for (const std::string& step : steps)
-    if (std::ranges::find(known, step) == known.end()) return job.unknown(fmt::format("'{}' is no known step", step));
+    if (std::ranges::find(known, step) == known.end())
+      return job.unknown(fmt::format("'{}' is not a known step", step));
   if (!job.kernel.settings.empty())
-    return job.unknown(fmt::format("'{}' is no known setting", job.kernel.settings.begin()->first));
+    return job.unknown(fmt::format("'{}' is not a known setting", job.kernel.settings.begin()->first));
   return steps;
 }
 
@@ -174,8 +175,8 @@ MicroPlanned plan_chain(MicroJob& job) {
   if (!read_sizes(job, multiplies, chain))
     return fmt::format("shape '{}' is neither {}", shape_text(job),
                        multiplies ? "1x2x3 nor M1 K2 N3" : "rows x columns nor M1 N2");
-  if (multiplies && isa::is_integer(job.dtype)) return std::string{"TensorE multiplies no integers"};
-  if (multiplies) job.assumed.push_back("compiled, operands as they lie");
+  if (multiplies && isa::is_integer(job.dtype)) return std::string{"TensorE does not multiply integers"};
+  if (multiplies) job.assumed.push_back("compiled, operands as they are in memory");
   return MicroPlan{.program = chain_kernel(chain, job.target()), .flops = flops(chain)};
 }
 
@@ -214,7 +215,7 @@ MicroPlanned plan_kernel(MicroJob& job) {
   const auto* kernel = std::ranges::find(kKernels, job.kernel.name, &Kernel::name);
   if (kernel == kKernels.end()) return plan_chain(job);
   if (const std::string other = job.kernel.unknown(kernel->settings); !other.empty())
-    return job.unknown(fmt::format("'{}' is no known setting", other));
+    return job.unknown(fmt::format("'{}' is not a known setting", other));
   return kernel->plan(job);
 }
 

@@ -57,7 +57,7 @@ constexpr std::array kTraffic = {Moves{"read", Traffic::kRead}, Moves{"write", T
                                  Moves{"copy", Traffic::kCopy}};
 
 MicroPlanned plan_memory(MicroJob& job) {
-  if (!job.shape.bytes || *job.shape.bytes < 1) return std::string{"its shape is no number of bytes"};
+  if (!job.shape.bytes || *job.shape.bytes < 1) return std::string{"its shape is not a number of bytes"};
   MemoryTest test{.bytes = static_cast<std::uint64_t>(*job.shape.bytes)};
   const auto* traffic = std::ranges::find(kTraffic, job.kernel.name, &Moves::name);
   if (traffic == kTraffic.end() || !job.kernel.unknown("row").empty())
@@ -76,7 +76,7 @@ Prediction predict_whole(MicroJob& job, MicroPlanned (*make)(MicroJob&)) {
   if (const auto* reason = std::get_if<std::string>(&planned)) return Prediction::skip(*reason);
   MicroPlan& plan = std::get<MicroPlan>(planned);
   plan.program.ranks = static_cast<std::uint32_t>(job.cores);
-  if (job.cores > 1) job.assumed.push_back("each core does all of it; rates are of all cores");
+  if (job.cores > 1) job.assumed.push_back("each core does all of the work; rates are sums over cores");
   const hw::MachineParams machine = machine_of(job);
   hw::SimOptions options;
   options.exact = job.context.exact || job.cores > 1;  // cores that share a chip's memory disturb each other
@@ -112,7 +112,7 @@ Interval interval(const isa::Program& program, const hw::SimResult& result) {
         instr.op != isa::Opcode::kWait)
       begins.push_back(event.begin), engine = instr.engine;
   }
-  base::ensure(begins.size() > 1, "instruction stream", "it left no trace");
+  base::ensure(begins.size() > 1, "instruction stream", "it was not recorded in the trace");
   return {hw::seconds(begins.back() - begins.front()) / static_cast<double>(begins.size() - 1), engine};
 }
 
@@ -139,7 +139,7 @@ Prediction predict_instruction(const Row& row, const PredictContext& context) {
   if (auto profiled = predict_profiled(job)) return *std::move(profiled);
   if (job.kernel.name != "stream" || !job.kernel.unknown("op dependent").empty())
     return Prediction::skip(
-        job.unknown(fmt::format("it is no figure of a profile, nor a stream of {}", stream_names())));
+        job.unknown(fmt::format("it is neither a figure of a profile nor a stream of {}", stream_names())));
   Stream stream{.name = job.kernel.text("op"), .dtype = job.dtype, .dependent = job.kernel.has("dependent")};
   if (job.has_sizes(2))
     stream.parts = job.size(0), stream.cols = job.size(1);

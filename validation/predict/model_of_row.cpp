@@ -78,7 +78,7 @@ void require_length(const TrainingRow& row, const workloads::Model& model, std::
     throw base::Error{base::Fault::kUsage, "length",
                       fmt::format("pictures of {0} x {0} in patches of {1} x {1} are sequences of {2}, not of {3}",
                                   model.image()->size, model.image()->patch, tokens, length),
-                      "mend the sizes"};
+                      "correct the sizes"};
   assumed.push_back(fmt::format("a class token and {} patches", tokens - 1));
 }
 

@@ -96,7 +96,7 @@ struct Total {
 std::optional<std::string> add_call(const Script& script, const Call& call, const std::string& machine,
                                     const PredictContext& context, Total& total) {
   const auto path = script_of(script.name);
-  if (!path) return fmt::format("its source is not there: {}", script.name);
+  if (!path) return fmt::format("its source is missing: {}", script.name);
   const auto module = trnsim::nki_module();
   if (!module) return "built without the Python module";
   std::string command =

@@ -46,7 +46,7 @@ DeviceWork work_of(const hw::SimResult& result, double times) {
 
 DeviceWork operator+(DeviceWork a, const DeviceWork& b) {
   if (a.busy.empty()) return b;
-  base::ensure(a.busy.size() == b.busy.size(), "device work", "two programs on machines with other engines");
+  base::ensure(a.busy.size() == b.busy.size(), "device work", "two programs on machines with different engines");
   a.ideal += b.ideal;
   for (std::size_t i = 0; i < a.busy.size(); ++i) a.busy[i].second += b.busy[i].second;
   return a;

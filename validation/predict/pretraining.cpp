@@ -110,7 +110,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const auto [micro, update] =
       host_times(context.stack(stack), device, job, model->traced_ops(spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())), machine.physical_cores());
-  assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
+  assumed.push_back("stack " + stack + "; one graph for each micro-step, one for the update");
   assumed.push_back(
       fmt::format("masked-LM and next-sentence heads, {} predictions, dropout 0.1", spec.kind.predictions));
   assumed.push_back("clipping of the gradient norm at 1; the loss is read back once in an optimizer step");

@@ -34,7 +34,7 @@ class Profile {
     std::vector<hw::Fs> begins;
     for (const hw::TraceEvent& e : result_.events)
       if (e.track == Track::kEngine && label(e) == "stream" && instr(e).op != Opcode::kWait) begins.push_back(e.begin);
-    base::ensure(begins.size() > 1, "profile", "a stream of less than two instructions");
+    base::ensure(begins.size() > 1, "profile", "a stream of fewer than two instructions");
     return hw::seconds(begins.back() - begins.front()) / static_cast<double>(begins.size() - 1);
   }
   /// The first instruction of a kind, or the last one; a DMA's issue.
@@ -42,7 +42,7 @@ class Profile {
     const hw::TraceEvent* found = nullptr;
     for (const hw::TraceEvent& e : result_.events)
       if (e.track == track && instr(e).op == op && (!found || last)) found = &e;
-    base::ensure(found, "profile", "an instruction left no trace");
+    base::ensure(found, "profile", "an instruction was not recorded in the trace");
     return *found;
   }
   /// From an instruction's beginning to its visible result: as the profiler prints for a matmul.
@@ -126,7 +126,7 @@ double matmul_pass(const Bench& b) {
 /// One instruction of VectorE, from its beginning to its visible result.
 double vector_duration(const Bench& b) {
   const auto op = isa::opcode_from(b.job.kernel.text("op"));
-  base::ensure(op.has_value(), b.job.row.id, "names no instruction");
+  base::ensure(op.has_value(), b.job.row.id, "does not name an instruction");
   const auto tile = [](isa::Space space, std::int64_t cols) {
     isa::Tile out{.space = space, .dtype = isa::Dtype::kFp32, .partitions = isa::kPartitions};
     out.free[0].step = 1, out.free[0].size = static_cast<std::uint16_t>(cols);

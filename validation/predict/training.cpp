@@ -179,8 +179,8 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
 
 /// The Trainer's training time includes its evaluations.
 std::string evaluations_of(const trnsim::Sizes& sizes) {
-  if (sizes.eval_samples == 0) return "evaluations between epochs, if there were any, are left out";
-  return fmt::format("an evaluation of {} samples after each epoch, {} a batch, is counted", sizes.eval_samples,
+  if (sizes.eval_samples == 0) return "evaluations between epochs, if any, are left out";
+  return fmt::format("counts an evaluation of {} samples after each epoch, in batches of {}", sizes.eval_samples,
                      sizes.eval_batch);
 }
 
@@ -219,7 +219,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                 .eval_samples = size.eval_samples,
                 .epochs = size.epochs,
                 .max_steps = size.steps};
-  if (is_rate(job, size)) assumed.push_back("the rate of steps, without the job's start");
+  if (is_rate(job, size)) assumed.push_back("rate of steps, without the start of the job");
   if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const trnsim::Projection p = projected(plan, context, true);
   const double per_step = plan.sequences_per_step();
@@ -325,7 +325,7 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   const bool overlaps = job.at_once.value_or(0) > cores;
   const double on_device = hw::seconds(device.total), on_host = launch + copies;
   const double seconds = overlaps ? std::max(on_device, on_host) : on_device + on_host;
-  assumed.push_back(overlaps ? "the graph is traced ahead of time: a core works while the host serves its next batch"
+  assumed.push_back(overlaps ? "the graph is traced ahead of time: a core works while the host prepares its next batch"
                              : "the graph is traced ahead of time: the host launches it, waits, reads what it returns");
   assumed.push_back(fmt::format("latency of a batch {:.3f} ms", (on_device + on_host) * 1e3));
   const double samples = static_cast<double>(*job.micro_batch) * cores;

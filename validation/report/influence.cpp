@@ -66,7 +66,7 @@ std::optional<std::size_t> owner_of(const base::Parameter& p, bool stack) {
                       (quantity->dimension == Dimension::kTime || quantity->dimension == Dimension::kBandwidth ||
                        quantity->dimension == Dimension::kFrequency || decided(p));
   if (counts)
-    throw Error{Fault::kInternal, p.where, fmt::format("{} belongs to no mechanism", p.key),
+    throw Error{Fault::kInternal, p.where, fmt::format("{} does not belong to a mechanism", p.key),
                 "add its section to kOwners in validation/report/influence.cpp"};
   return std::nullopt;
 }
@@ -204,7 +204,7 @@ std::vector<double> predictions(const ValidationReport& report, std::vector<anal
                                      return values;
                                    }};
   const analysis::SweepRun run = run_sweep(firsts, model, ":memory:", processes, {}, watch);
-  if (run.interrupted) throw Error{Fault::kUsage, "`sensitivity`", "was interrupted", "let it end, or use `only`"};
+  if (run.interrupted) throw Error{Fault::kUsage, "`sensitivity`", "was interrupted", "let it finish, or use `only`"};
   std::vector<double> out(points.size());
   for (const analysis::SweepResult& result : run.results) {
     base::ensure(result.error.empty(), report.rows[number(result.point, 0)].id, result.error);

@@ -80,7 +80,7 @@ Table budget(const ValidationReport& report, const Influence& influence) {
   std::vector<double> sums(kinds.size(), 0);
   const auto& mechanisms = influence.parameters.mechanisms;
   for (std::size_t m = 0; m < mechanisms.size(); ++m) {
-    std::vector<Cell> cells{mechanisms[m].name, errors[m] ? per_cent(*errors[m]) : Cell{"no row tells"}};
+    std::vector<Cell> cells{mechanisms[m].name, errors[m] ? per_cent(*errors[m]) : Cell{"determined by no row"}};
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       const double share = mean(report, kinds[k], [&](std::size_t r) { return std::max(0.0, influence.share[r][m]); });
       const double part = share * errors[m].value_or(0);
@@ -110,7 +110,7 @@ Table constants(const ValidationReport& report, const Influence& influence) {
                {"mechanism", ""},
                {"how", ""},
                {"rows", "on rows"},
-               {"moved", "rows it moves", Align::kRight},
+               {"moved", "rows it changes", Align::kRight},
                {"strongest", "most"},
                {"identified", ""}}};
   const auto identified = identify(report, influence);
@@ -120,7 +120,7 @@ Table constants(const ValidationReport& report, const Influence& influence) {
     std::vector<std::string> why;
     if (id.rows < 2) why.push_back("fitted on one row");
     if (id.moved < 2) why.push_back(fmt::format("moves {}", id.moved == 0 ? "none" : "one row only"));
-    if (id.as) why.push_back(fmt::format("moves the same rows as {}", *id.as));
+    if (id.as) why.push_back(fmt::format("changes the same rows as {}", *id.as));
     table.add_row({letter(c), constant.name, constant.value, influence.parameters.mechanisms[constant.mechanism].name,
                    constant.fitted ? "fitted" : "read off", fmt::format("{}", fmt::join(constant.rows, ", ")), id.moved,
                    id.strongest,
@@ -181,7 +181,7 @@ Table left_out_table(const std::vector<RegimeErrors>& regimes) {
                {"in_sample", "mean \\|error\\| %", Align::kRight},
                {"left_out", "publisher left out %", Align::kRight},
                {"inside", "rows inside", Align::kRight},
-               {"why", "why it is more, or not known"}}};
+               {"why", "why it is larger, or unknown"}}};
   for (const RegimeErrors& r : regimes)
     table.add_row({r.regime, r.rows, r.publishers, per_cent(r.in_sample), per_cent(r.left_out), r.inside, r.why});
   return table;
@@ -234,7 +234,8 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
   const base::Format form = base::parse_format(format);
   if (form == base::Format::kJson) return as_json(report, influence);
   if (form == base::Format::kCsv)
-    throw base::Error{base::Fault::kUsage, "`sensitivity`", "is several tables, and CSV one", "use table, md or json"};
+    throw base::Error{base::Fault::kUsage, "`sensitivity`", "has several tables, and CSV holds one",
+                      "use table, md or json"};
   const bool markdown = form == base::Format::kMarkdown;
   const std::string count = counted(report, influence);
   const LeftOut left_out = leave_out(report, influence);

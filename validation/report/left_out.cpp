@@ -132,9 +132,10 @@ class Study {
 
 std::string reason(const RegimeErrors& errors) {
   constexpr double kMuchWorse = 1.5;
-  if (errors.publishers < 2) return "one publisher: nobody is left to fit on within the regime";
+  if (errors.publishers < 2) return "one publisher: no other is left to fit on within the regime";
   if (errors.left_out <= kMuchWorse * errors.in_sample) return "";
-  return "constants of its other publishers alone do not carry over: see which constants one publisher tells";
+  return "constants fitted on its other publishers alone do not carry over: see the constants that one publisher "
+         "determines";
 }
 
 }  // namespace

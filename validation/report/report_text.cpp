@@ -79,7 +79,7 @@ base::Table rows_table(const ValidationReport& report, bool verbose) {
                                        {"error_percent", "error %", Align::kRight},
                                        {"in_range", "in low..high"},
                                        {"time", "where the time goes"}};
-  if (verbose) columns.push_back({"assumptions", "assumed, or why skipped"});
+  if (verbose) columns.push_back({"assumptions", "assumed, or reason for skipping"});
   base::Table table{columns};
   for (const Comparison& row : report.rows) {
     const Cell error =

@@ -46,20 +46,20 @@ Known known(Text cell) {
   if (cell == "yes") return Known::kYes;
   if (cell == "no") return Known::kNo;
   if (cell.empty() || cell == "unknown") return Known::kUnknown;
-  throw BadCell{fmt::format("'{}' is neither yes, no nor unknown", cell)};
+  throw BadCell{fmt::format("'{}' is not yes, no or unknown", cell)};
 }
 
 std::string one_of(Text cell, std::initializer_list<std::string_view> choices) {
   if (std::ranges::find(choices, cell) != choices.end()) return cell;
-  throw BadCell{fmt::format("'{}' is none of {}", cell, fmt::join(choices.begin() + 1, choices.end(), ", "))};
+  throw BadCell{fmt::format("'{}' is not one of {}", cell, fmt::join(choices.begin() + 1, choices.end(), ", "))};
 }
 
 /// A cell of settings alone, with these keys.
 Words settings(Text cell, std::string_view keys) {
   Words words = parse_words(cell);
-  if (!words.name.empty()) throw BadCell{fmt::format("'{}' is no KEY=VALUE", words.name)};
+  if (!words.name.empty()) throw BadCell{fmt::format("'{}' is not KEY=VALUE", words.name)};
   if (const std::string other = words.unknown(keys); !other.empty())
-    throw BadCell{fmt::format("'{}' is none of {}", other, keys)};
+    throw BadCell{fmt::format("'{}' is not one of {}", other, keys)};
   return words;
 }
 
@@ -205,7 +205,7 @@ std::vector<const Column*> match_header(const base::CsvTable& table, const Schem
                   base::suggest_fix(name, names(schema, true))};
     }
     if (std::ranges::find(order, &*found) != order.end()) {
-      throw Error{Fault::kData, where, fmt::format("column '{}' is there twice", name), "name each column once"};
+      throw Error{Fault::kData, where, fmt::format("column '{}' appears twice", name), "name each column once"};
     }
     order.push_back(&*found);
   }
@@ -245,7 +245,7 @@ std::vector<Row> to_rows(const base::CsvTable& table) {
   for (const base::CsvRecord& record : table.records) {
     rows.push_back(read_row(table, record, order, schema.of_jobs));
     if (rows.back().id.empty() || !seen.insert(rows.back().id).second) {
-      throw Error{Fault::kData, table.where(record), fmt::format("id '{}' is empty or there twice", rows.back().id),
+      throw Error{Fault::kData, table.where(record), fmt::format("id '{}' is empty or appears twice", rows.back().id),
                   "give every row its own id"};
     }
   }

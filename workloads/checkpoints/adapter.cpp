@@ -38,7 +38,7 @@ std::vector<float> read_factor(const Checkpoint& file, const WeightSpec& spec) {
   const Shape& shape = spec.pieces.empty() ? spec.shape : spec.pieces.front().shape;
   if (info.shape != shape)
     throw Error{Fault::kData, where,
-                fmt::format("tensor \"{}\" has shape {}, beside this base and of the rank in {} it would be {}", name,
+                fmt::format("tensor \"{}\" has shape {}, but for this base and the rank in {} it must have {}", name,
                             to_string(info.shape), kConfig, to_string(shape)),
                 fix};
   std::vector<float> values = stored_values(file, kPeft, spec);
@@ -75,7 +75,7 @@ fs::path base_of_adapter(const fs::path& folder) {
   const auto name = config.value("base_model_name_or_path", nlohmann::json());
   if (name.is_string() && fs::exists(name.get<std::string>())) return name.get<std::string>();
   throw Error{Fault::kData, (folder / kConfig).string(),
-              fmt::format("\"base_model_name_or_path\" is {}, no folder here", name.dump()),
+              fmt::format("\"base_model_name_or_path\" is {}, which is not a folder here", name.dump()),
               fmt::format("put the base's config.json and model.safetensors into {}", (folder / kBase).string())};
 }
 

@@ -65,7 +65,8 @@ void Checkpoint::add_sharded(const fs::path& index) {
   }
   for (const auto& [name, shard] : wanted) {
     if (places_.contains(name) && file_of(name).filename() == shard) continue;
-    throw Error{Fault::kData, index.string(), fmt::format("says that \"{}\" is in {}, where it is not", name, shard),
+    throw Error{Fault::kData, index.string(),
+                fmt::format("says that \"{}\" is in {}, but it is not there", name, shard),
                 "download or export the model again"};
   }
 }
@@ -74,7 +75,7 @@ const Checkpoint::Place& Checkpoint::place(const std::string& name) const {
   if (const auto at = places_.find(name); at != places_.end()) return at->second;
   const auto near = base::closest(name, names());
   throw Error{Fault::kData, path_.string(), fmt::format("has no tensor \"{}\"", name),
-              near ? fmt::format("rename \"{}\", if it is that one", *near) : "use the checkpoint of that model"};
+              near ? fmt::format("rename \"{}\" if it is that one", *near) : "use the checkpoint of that model"};
 }
 
 std::vector<std::string> Checkpoint::names() const {
@@ -99,7 +100,7 @@ std::vector<std::int64_t> Checkpoint::integers(const std::string& name) const {
   const TensorInfo& tensor = info(name);
   if (is_floating(tensor.type))
     throw Error{Fault::kData, file_of(name).string(),
-                fmt::format("tensor \"{}\" is {}, but integers are wanted", name, name_of(tensor.type)),
+                fmt::format("tensor \"{}\" is {}, but must hold integers", name, name_of(tensor.type)),
                 "store it as I64"};
   return to_integers(tensor.type, files_[place(name).file].bytes(tensor));
 }

@@ -27,10 +27,10 @@ nlohmann::json parse_json(const std::string& text, const std::string& where) {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     throw base::Error{base::Fault::kData, fmt::format("{}:{}", where, line_and_column(text, error.byte)),
-                      "is not valid JSON", "mend the file there; python3 -m json.tool FILE shows what is wrong"};
+                      "is not valid JSON", "correct the file there; python3 -m json.tool FILE shows what is wrong"};
   } catch (const nlohmann::json::exception& error) {  // "[json.exception.out_of_range.406] number overflow parsing ..."
     const std::string_view text{error.what()};
-    throw base::Error{base::Fault::kData, where, text.substr(text.find("] ") + 2), "mend the file there"};
+    throw base::Error{base::Fault::kData, where, text.substr(text.find("] ") + 2), "correct the file there"};
   }
 }
 

@@ -41,8 +41,8 @@ fs::path only_llama2c_file(const fs::path& path) {
 /// A base model with the adapter of a folder.
 ModelPtr with_adapter_of(const fs::path& folder, const ModelPtr& base) {
   if (base->lora())
-    throw base::Error{base::Fault::kData, folder.string(), "is an adapter of a base that has one itself",
-                      "merge that one first: consolidate with `merge`"};
+    throw base::Error{base::Fault::kData, folder.string(), "is an adapter of a base that already has an adapter",
+                      "merge that adapter first: consolidate with `merge`"};
   return base->with_lora(read_adapter_config(folder));
 }
 

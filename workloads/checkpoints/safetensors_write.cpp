@@ -77,7 +77,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<NewTensor>
   for (const NewTensor& tensor : tensors) {
     const std::vector<std::byte> bytes = tensor.bytes();
     base::ensure(bytes.size() == element_count(tensor.shape) * size_of(tensor.type), tensor.name,
-                 "has not as many values as its shape");
+                 "does not have as many values as its shape");
     file.write(bytes);
   }
   const std::size_t entry = metadata.empty() ? std::string::npos : header.find(checksum_entry(kNoChecksum));

@@ -21,18 +21,22 @@ std::int64_t rows_of_vocabulary(std::int64_t size, std::int64_t ranks) { return 
 std::string tensor_obstacle(const Sizes& sizes, const ShardPlan& plan, std::int64_t ranks) {
   const bool by_expert = sizes.experts > 0 && !plan.split_experts;
   if (ranks < 1) return "must be 1 or more";
-  if (sizes.joint_heads && ranks > 1) return "would split heads that one norm spans";
+  if (sizes.joint_heads && ranks > 1) return "would split attention heads that are normalized together";
   if (sizes.heads % ranks != 0) return fmt::format("does not divide the {} attention heads", sizes.heads);
   if (sizes.kv_heads % ranks != 0 && ranks % sizes.kv_heads != 0)
-    return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.kv_heads);
+    return fmt::format("neither divides the {} key-value heads nor is a multiple of their number", sizes.kv_heads);
   if (by_expert && sizes.experts % ranks != 0) return fmt::format("does not divide the {} experts", sizes.experts);
   if (!by_expert && sizes.ffn % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
   if (sizes.dense % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.dense);
   if (!by_expert && sizes.shared % ranks != 0)
     return fmt::format("does not divide the {} of the shared expert", sizes.shared);
   if (sizes.vocabulary > 0 && (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
-    return fmt::format("leaves a rank without a row of the vocabulary of {}", sizes.vocabulary);
+    return fmt::format("leaves a rank without any row of the vocabulary of {}", sizes.vocabulary);
   return {};
+}
+
+std::string use_one_of(const std::vector<std::int64_t>& legal) {
+  return fmt::format("use {}{}", legal.size() > 1 ? "one of: " : "", fmt::join(legal, ", "));
 }
 
 /// AxisPart of an axis that is seen as [outer, size, inner]: `count` of `size` from `begin` on.
@@ -109,28 +113,27 @@ std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes) {
     std::vector<std::int64_t> legal;
     for (std::int64_t ranks = 1; ranks <= sizes.heads; ++ranks)
       if (tensor_obstacle(sizes, plan, ranks).empty()) legal.push_back(ranks);
-    return Problem{"`tensor_parallel_size`", fmt::format("{} {}", plan.tensor_parallel_size, why),
-                   fmt::format("use one of: {}", fmt::join(legal, ", "))};
+    return Problem{"`tensor_parallel_size`", fmt::format("{} {}", plan.tensor_parallel_size, why), use_one_of(legal)};
   }
   const std::int64_t stages = plan.pipeline_parallel_size, chunks = plan.virtual_pipeline_size;
   if (chunks > 1 && stages < 2)
     return Problem{"`virtual_pipeline_size`",
-                   fmt::format("{} of one stage take no turns", base::counted(chunks, "chunk")),
+                   fmt::format("{} of one stage cannot alternate", base::counted(chunks, "chunk")),
                    "use `pipeline_parallel_size` 2 or more"};
   if (stages >= 1 && chunks >= 1 && sizes.layers % (stages * chunks) == 0) return std::nullopt;
   std::vector<std::int64_t> legal;
   for (std::int64_t size = 1; size <= sizes.layers; ++size)
     if (sizes.layers % (size * std::max<std::int64_t>(chunks, 1)) == 0) legal.push_back(size);
   return Problem{"`pipeline_parallel_size`",
-                 fmt::format("{} of {} do not divide the {}", base::counted(stages, "stage"),
-                             base::counted(chunks, "chunk"), base::counted(sizes.layers, "layer")),
-                 fmt::format("use one of: {}", fmt::join(legal, ", "))};
+                 fmt::format("the {} cannot be divided into {} of {}", base::counted(sizes.layers, "layer"),
+                             base::counted(stages, "stage"), base::counted(chunks, "chunk")),
+                 legal.empty() ? "use another `virtual_pipeline_size`" : use_one_of(legal)};
 }
 
 std::optional<Problem> encoder_problem(const Plan& plan) {
   if (plan.tensor == 1 && plan.pipeline == 1) return std::nullopt;
-  return Problem{"plan", "every core has all of an encoder",
-                 "leave out tensor and pipeline parallelism, or take a decoder"};
+  return Problem{"plan", "each core holds the whole encoder",
+                 "leave out tensor and pipeline parallelism, or use a decoder"};
 }
 
 void check(const ShardPlan& plan, const ModelPtr& model) {
@@ -161,7 +164,7 @@ std::vector<WeightSpec> shard_specs(const ModelPtr& model, const ShardPlan& plan
 
 std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& model,
                             const ShardPlan& plan, std::int64_t tensor_rank) {
-  base::ensure(values.size() == element_count(whole.shape), whole.name, "has not as many values as its shape");
+  base::ensure(values.size() == element_count(whole.shape), whole.name, "does not have as many values as its shape");
   const AxisPart part = part_of(whole, model, plan, tensor_rank);
   std::vector<float> out(static_cast<std::size_t>(part.outer * part.count * part.inner));
   for_each_run(part, [&](std::int64_t in_whole, std::int64_t in_part, std::int64_t length) {
@@ -175,7 +178,7 @@ void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const
   const AxisPart part = part_of(whole, model, plan, tensor_rank);
   base::ensure(values.size() == element_count(whole.shape) &&
                    part_values.size() == static_cast<std::size_t>(part.outer * part.count * part.inner),
-               whole.name, "has not as many values as its shape");
+               whole.name, "does not have as many values as its shape");
   for_each_run(part, [&](std::int64_t in_whole, std::int64_t in_part, std::int64_t length) {
     std::copy_n(part_values.begin() + in_part, length, values.begin() + in_whole);
   });

@@ -120,8 +120,8 @@ class ShardSet {
       const std::string found = at == shard->file.metadata().end() ? "not given" : at->second;
       if (found != value)
         throw Error{Fault::kData, path.string(),
-                    fmt::format("is of another {}: its {} is {}, that of {} is {}", key == kStep ? kStep : "plan", key,
-                                found, kShardIndex, value),
+                    fmt::format("belongs to another {}: its {} is {}, but that of {} is {}",
+                                key == kStep ? kStep : "plan", key, found, kShardIndex, value),
                     "use the shards of one save"};
     }
     for (const TensorInfo& tensor : shard->file.tensors()) shard->tensors[tensor.name] = tensor;
@@ -164,7 +164,8 @@ void write_shard(const fs::path& folder, const ModelPtr& model, const ShardId& i
   for (const WeightSpec& spec : of_state(shard_specs(model, id.plan, id.rank), id.state)) {
     const auto at = part.values.find(spec.name);
     base::ensure(at != part.values.end(), spec.name, "is not in the shard");
-    base::ensure(at->second.size() == element_count(spec.shape), spec.name, "has not the size of the shard's part");
+    base::ensure(at->second.size() == element_count(spec.shape), spec.name,
+                 "does not have the size of the shard's part");
     tensors.push_back(
         {spec.name, type, spec.shape, [&values = at->second, type] { return from_floats(type, values); }});
   }
@@ -193,7 +194,7 @@ void write_shard_index(const fs::path& folder, const ModelPtr& model, const Shar
 ShardIndex read_shard_index(const fs::path& folder) {
   const fs::path path = folder / kShardIndex;
   if (!fs::exists(path))
-    throw Error{Fault::kData, path.string(), "is not there: no sharded checkpoint, or one that was not finished",
+    throw Error{Fault::kData, path.string(), "is missing: not a sharded checkpoint, or one that was not finished",
                 "give the folder of a finished checkpoint"};
   json file = read_json_file(path);
   const auto refuse = [&](std::string_view what) -> Error {
@@ -204,12 +205,12 @@ ShardIndex read_shard_index(const fs::path& folder) {
     throw refuse(fmt::format("is of version {}, not {}", file.value("version", json()).dump(), kVersion));
   const auto number = [&](const char* key) {
     if (!file.contains(key) || !file.at(key).is_number_unsigned())
-      throw refuse(fmt::format("\"{}\" is missing or no whole number", key));
+      throw refuse(fmt::format("\"{}\" is missing or not a whole number", key));
     return file.at(key).get<std::int64_t>();
   };
   if (const json checksum = file.value(std::string{kChecksum}, json()); checksum.is_string()) {
     file.erase(std::string{kChecksum});
-    if (base::hash_text(base::hash64(file.dump())) != checksum) throw refuse("is damaged: its checksum is another one");
+    if (base::hash_text(base::hash64(file.dump())) != checksum) throw refuse("is damaged: its checksum does not match");
   }
   ShardIndex index;
   index.plan = {number("tensor_parallel_size"), number("pipeline_parallel_size"), number("virtual_pipeline_size")};

@@ -63,9 +63,9 @@ class CorpusReader {
     else if (options_.pairs && (ending == ".csv" || ending == ".tsv"))
       read_table(ending == ".tsv");
     else
-      throw Error{Fault::kUsage, corpus_.source, "has an ending that names no known format of text",
-                  options_.pairs ? "give .jsonl (one object a line), .csv or .tsv with columns for input and output"
-                                 : "rename it to .jsonl (one object a line) or .txt (plain text)"};
+      throw Error{Fault::kUsage, corpus_.source, "has an extension of no known text format",
+                  options_.pairs ? "give .jsonl (one object per line), .csv or .tsv with columns for input and output"
+                                 : "rename it to .jsonl (one object per line) or .txt (plain text)"};
     if (!corpus_.texts.empty()) return std::move(corpus_);
     const std::string first = corpus_.problems.empty() ? std::string{}
                                                        : fmt::format("; the first: {}: {}", corpus_.problems[0].where,
@@ -88,7 +88,8 @@ class CorpusReader {
     }
     RowProblem problem{fmt::format("{}:{}", corpus_.source, line), std::move(row.problem)};
     if (options_.strict)
-      throw Error{Fault::kData, problem.where, problem.what, "mend the row, or leave `strict` out to skip such rows"};
+      throw Error{Fault::kData, problem.where, problem.what,
+                  "correct the row, or leave out `strict` to skip such rows"};
     ++corpus_.skipped;
     if (corpus_.problems.size() < Dataset::kKeptProblems) corpus_.problems.push_back(std::move(problem));
   }
@@ -121,7 +122,8 @@ class CorpusReader {
     while (!full() && lines.next(line)) {
       if (line.empty()) continue;
       if (lines.number() == 1 && line.front() == '[')
-        throw Error{Fault::kData, fmt::format("{}:1", corpus_.source), "is a JSON array; one object a line is wanted",
+        throw Error{Fault::kData, fmt::format("{}:1", corpus_.source),
+                    "is a JSON array, but must have one object per line",
                     "convert it, for example with: jq -c '.[]' FILE > FILE.jsonl"};
       const json object = base::is_shallow_json(line) ? json::parse(line, nullptr, false) : json();
       if (object.is_discarded() || !object.is_object()) {
@@ -150,8 +152,8 @@ class CorpusReader {
     }
     choose_format(names, 1);
     if (keys_->format == CorpusFormat::kTasks || (keys_->context && names.contains(keys_->context)))
-      throw Error{Fault::kUsage, corpus_.source, "has more columns than one that is read and one that is written",
-                  "give .jsonl (one object a line)"};
+      throw Error{Fault::kUsage, corpus_.source, "has more columns than one for the input and one for the output",
+                  "give .jsonl (one object per line)"};
     const ReadOptions columns{.text_column = keys_->ask, .label_column = keys_->answer};
     std::istringstream all{base::read_file(file_)};
     (tabs ? read_tsv_rows : read_csv_rows)({all, corpus_.source, columns}, [this](RawRow&& row) {
@@ -186,11 +188,11 @@ class CorpusReader {
     std::vector<std::string> names;
     for (const auto& [name, value] : object.items()) names.push_back(name);
     throw Error{Fault::kData, fmt::format("{}:{}", corpus_.source, line),
-                fmt::format("has the keys {}, which are of no known format", fmt::join(names, ", ")),
+                fmt::format("has the keys {}, which match no known format", fmt::join(names, ", ")),
                 options_.pairs
                     ? "give each row source and target, document and summary, article and highlights, or instruction "
                       "and response"
-                    : "give each row instruction and response (and perhaps context), or instruction and instances, "
+                    : "give each row instruction and response (and optionally context), or instruction and instances, "
                       "or question and answer, or text"};
   }
 
@@ -285,8 +287,8 @@ std::int32_t end_token(const Tokenizer& tokenizer, std::string_view use) {
 std::optional<std::int32_t> end_of_texts(const Tokenizer& tokenizer, std::size_t length, bool ends) {
   if (!ends) return std::nullopt;
   if (length < 2)
-    throw Error{Fault::kUsage, "sequence length", fmt::format("is {}, but a label is the token after", length),
-                "set it to 2 or more"};
+    throw Error{Fault::kUsage, "sequence length",
+                fmt::format("is {}, but the label of a token is the next one", length), "set it to 2 or more"};
   return end_token(tokenizer, "put between texts");
 }
 
@@ -309,10 +311,10 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
   packed.dropped = packed.ids.size() % length;
   packed.ids.resize(packed.ids.size() - packed.dropped);
   if (packed.ids.empty())
-    throw Error{Fault::kData, corpus.source,
-                fmt::format("has {} in total, which do not fill a sequence of {}",
-                            base::counted(packed.dropped, "token"), length),
-                "give more text, or shorter sequences"};
+    throw Error{
+        Fault::kData, corpus.source,
+        fmt::format("has {} in total, too few for a sequence of {}", base::counted(packed.dropped, "token"), length),
+        "give more text, or shorter sequences"};
   return packed;
 }
 
@@ -333,7 +335,7 @@ PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t 
 PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, std::size_t answer_length) {
   if (length < 2 || answer_length < 2)
     throw Error{Fault::kUsage, length < 2 ? "`max_length`" : "`max_target_length`",
-                "leaves no token before the end of a text", "set it to 2 or more"};
+                "leaves no room for a token before the end of a text", "set it to 2 or more"};
   const std::int32_t eos = end_token(tokenizer, "end a text with");
   PackedDataset out{.length = length, .answer_length = answer_length, .documents = corpus.texts.size()};
   /// Appends the tokens and their end, filled up to `most`; returns how many there are.

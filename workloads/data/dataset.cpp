@@ -43,7 +43,7 @@ std::optional<TextFormat> format_of(const fs::path& file) {
 TextFormat require_format(const fs::path& file, const ReadOptions& options) {
   if (options.format) return *options.format;
   if (const auto format = format_of(file)) return *format;
-  throw Error{Fault::kUsage, file.string(), "has an ending that names no known format",
+  throw Error{Fault::kUsage, file.string(), "has an extension of no known format",
               "rename or convert it to .csv, .tsv, .jsonl, .txt (text;label) or .conll"};
 }
 
@@ -123,7 +123,7 @@ class DatasetReader {
 
   std::string problem_in(const RawRow& row) const {
     if (!raw_.rows.empty() && raw_.rows.front().words.empty() != row.words.empty())
-      return "other rows have a label of each word, or this one alone has";
+      return "this row has a label for each word and others do not, or the reverse";
     if (!row.words.empty()) return problem_in_words(row);
     if (const auto at = first_invalid_utf8(row.text)) return fmt::format("byte {} of the text is not valid UTF-8", *at);
     if (first_invalid_utf8(row.label)) return "the label is not valid UTF-8";
@@ -163,7 +163,8 @@ class DatasetReader {
   void skip(std::size_t line, std::string what) {
     RowProblem problem{fmt::format("{}:{}", dataset_.source, line), std::move(what)};
     if (options_.strict)
-      throw Error{Fault::kData, problem.where, problem.what, "mend the row, or leave `strict` out to skip such rows"};
+      throw Error{Fault::kData, problem.where, problem.what,
+                  "correct the row, or leave out `strict` to skip such rows"};
     ++dataset_.skipped;
     if (dataset_.problems.size() < Dataset::kKeptProblems) dataset_.problems.push_back(std::move(problem));
   }
@@ -257,8 +258,9 @@ Splits read_splits(const fs::path& file_or_folder, const ReadOptions& options) {
   if (!fs::is_directory(file_or_folder)) return {.train = read_dataset(file_or_folder, options)};
   const auto train = split_file(file_or_folder, kSplitNames[0]);
   if (!train)
-    throw Error{Fault::kData, file_or_folder.string(), "holds no training file",
-                "put the data in train.csv, train.tsv, train.jsonl or train.txt, and perhaps validation.* and test.*"};
+    throw Error{
+        Fault::kData, file_or_folder.string(), "holds no training file",
+        "put the data in train.csv, train.tsv, train.jsonl or train.txt, and optionally validation.* and test.*"};
   Splits splits{.train = read_dataset(*train, options)};
   ReadOptions same_labels = options;
   same_labels.label_names = splits.train.label_names;

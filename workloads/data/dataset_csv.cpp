@@ -15,7 +15,7 @@ void read_csv_rows(const RowSource& source, const RowSink& sink) {
   for (base::CsvRecord record; reader.next(record);) {
     if (record.open)
       throw base::Error{base::Fault::kData, fmt::format("{}:{}", source.name, record.line), record.problem,
-                        "close the quote; a quote inside a quoted field is written \"\""};
+                        "close the quote; write a quote inside a quoted field as \"\""};
     if (!record.problem.empty()) {
       if (!sink({.line = record.line, .problem = std::move(record.problem)})) return;
       continue;

@@ -211,7 +211,7 @@ void read_json_lines_rows(const RowSource& source, const RowSink& sink) {
   while (lines.next(line)) {
     if (line.empty()) continue;
     if (lines.number() == 1 && line.front() == '[') {
-      throw Error{Fault::kData, fmt::format("{}:1", source.name), "is a JSON array; one object a line is wanted",
+      throw Error{Fault::kData, fmt::format("{}:1", source.name), "is a JSON array, but must have one object per line",
                   "convert it, for example with: jq -c '.[]' FILE > FILE.jsonl"};
     }
     RawRow row = json_row(line, source.options);

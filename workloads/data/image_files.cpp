@@ -23,7 +23,7 @@ constexpr std::array kCifarNames = {"airplane", "automobile", "bird",  "cat",  "
                                     "dog",      "frog",       "horse", "ship", "truck"};
 
 [[noreturn]] void refuse_files(const fs::path& file, const std::string& what) {
-  throw Error{Fault::kData, file.string(), what, "give the files as the data set's page has them, unpacked"};
+  throw Error{Fault::kData, file.string(), what, "give the files of the data set as published, unpacked"};
 }
 
 std::uint8_t byte_at(const std::string& bytes, std::size_t at) { return static_cast<std::uint8_t>(bytes[at]); }
@@ -49,7 +49,7 @@ Idx read_idx_file(const fs::path& file, std::size_t axes) {
     all *= extent;
   }
   if (bytes.size() - header != all)
-    refuse_files(file, fmt::format("has {} bytes of data, its header says {}", bytes.size() - header, all));
+    refuse_files(file, fmt::format("has {} bytes of data, but its header says {}", bytes.size() - header, all));
   out.body = bytes.substr(header);
   return out;
 }
@@ -70,8 +70,8 @@ std::optional<fs::path> file_with(const fs::path& folder, std::string_view one, 
 ImageDataset read_idx(const fs::path& images, const fs::path& labels, std::size_t most) {
   const Idx pictures = read_idx_file(images, 3), answers = read_idx_file(labels, 1);
   if (pictures.extents[0] != answers.extents[0])
-    refuse_files(labels, fmt::format("has {} labels for {} pictures", answers.extents[0], pictures.extents[0]));
-  if (pictures.extents[1] != pictures.extents[2]) refuse_files(images, "has pictures that are not square");
+    refuse_files(labels, fmt::format("has {} labels for {} images", answers.extents[0], pictures.extents[0]));
+  if (pictures.extents[1] != pictures.extents[2]) refuse_files(images, "has images that are not square");
   const std::size_t all = pictures.extents[0], count = most > 0 ? std::min(most, all) : all;
   ImageDataset out{
       .size = static_cast<std::int64_t>(pictures.extents[1]), .channels = 1, .source = images.parent_path().string()};
@@ -91,7 +91,7 @@ ImageDataset read_cifar10(const std::vector<fs::path>& batches, std::size_t most
   for (const fs::path& file : batches) {
     const std::string bytes = base::read_file(file);
     if (bytes.empty() || bytes.size() % kRecord != 0)
-      refuse_files(file, fmt::format("has {} bytes, which are no records of {}", bytes.size(), kRecord));
+      refuse_files(file, fmt::format("has {} bytes, which is not a multiple of records of {}", bytes.size(), kRecord));
     for (std::size_t at = 0; at < bytes.size() && (most == 0 || out.labels.size() < most); at += kRecord) {
       if (byte_at(bytes, at) >= kCifarNames.size())
         refuse_files(file, fmt::format("has the label {} at byte {}", byte_at(bytes, at), at));
@@ -116,8 +116,7 @@ ImageSplits read_image_folder(const fs::path& folder, std::size_t most_train, st
     if (fs::exists(folder / fmt::format("data_batch_{}.bin", i)))
       batches.push_back(folder / fmt::format("data_batch_{}.bin", i));
   if (batches.empty() || !fs::exists(folder / "test_batch.bin"))
-    refuse_files(folder,
-                 "has neither MNIST's IDX files nor CIFAR-10's batches, nor a folder of pictures for each class");
+    refuse_files(folder, "has neither MNIST's IDX files nor CIFAR-10's batches, nor a folder of images for each class");
   return {read_cifar10(batches, most_train), read_cifar10({folder / "test_batch.bin"}, most_test)};
 }
 

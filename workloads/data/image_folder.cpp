@@ -89,11 +89,11 @@ ImageDataset read_split(const fs::path& folder, const ImageShape& shape, const s
   ImageDataset out{.size = shape.size, .channels = shape.channels, .label_names = names, .source = folder.string()};
   const FilesByClass classes = files_of(folder);
   if (classes.empty())
-    throw Error{Fault::kData, folder.string(), "has no pictures", "put PNG or JPEG files into a folder for each class"};
+    throw Error{Fault::kData, folder.string(), "has no images", "put PNG or JPEG files into a folder for each class"};
   for (const auto& [name, files] : classes)
     if (std::ranges::find(names, name) == names.end())
       throw Error{Fault::kData, (folder / name).string(), "is a class that the training data does not have",
-                  "take it out, or add such pictures to the training data"};
+                  "remove it, or add such images to the training data"};
   for (const auto& [name, file] : in_turns(classes, most)) {
     append_pixels(resized(read_picture(file), shape.size, shape.size), shape.channels, out.pixels);
     out.labels.push_back(static_cast<std::int32_t>(std::ranges::find(names, name) - names.begin()));
@@ -117,7 +117,7 @@ ClassFolders read_class_folders(const fs::path& folder, const ImageShape& shape,
                                 std::size_t most_train, std::size_t most_eval) {
   if (shape.channels != 1 && shape.channels != 3)
     throw Error{Fault::kData, folder.string(),
-                fmt::format("has pictures of 3 colours, the model looks at {} channels", shape.channels),
+                fmt::format("has images of 3 colours, but the model expects {} channels", shape.channels),
                 "use a model whose num_channels is 1 or 3"};
   const SplitFolders splits = splits_of(folder);
   std::vector<std::string> names;

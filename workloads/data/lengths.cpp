@@ -110,10 +110,10 @@ std::vector<std::int64_t> listed_buckets(std::string_view text) {
     std::int64_t length = 0;
     const auto [at, error] = std::from_chars(part.data(), part.data() + part.size(), length);
     if (error != std::errc{} || at != part.data() + part.size() || length < 1)
-      refuse_buckets(fmt::format("'{}' is no length", part),
+      refuse_buckets(fmt::format("'{}' is not a length", part),
                      "give lengths in tokens with commas, as 128,256,512, or auto");
     if (!out.empty() && length <= out.back())
-      refuse_buckets(fmt::format("{} follows {}", length, out.back()), "give each length once, the shortest first");
+      refuse_buckets(fmt::format("{} comes after {}", length, out.back()), "give each length once, shortest first");
     out.push_back(length);
     if (end == text.size()) return out;
     text.remove_prefix(end + 1);
@@ -126,7 +126,7 @@ std::vector<std::int64_t> buckets_of(std::string_view text, const TokenLengths& 
   if (text == "auto") return fitted_buckets(data, longest);
   std::vector<std::int64_t> out = listed_buckets(text);
   if (out.back() > longest)
-    refuse_buckets(fmt::format("{} is longer than {}, {}", base::counted(out.back(), "token"), limit, longest),
+    refuse_buckets(fmt::format("{} exceed {}, {}", base::counted(out.back(), "token"), limit, longest),
                    fmt::format("use lengths of at most {}", longest));
   return out;
 }

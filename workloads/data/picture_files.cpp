@@ -16,16 +16,16 @@ namespace workloads {
 namespace {
 
 [[noreturn]] void refuse_picture(const std::filesystem::path& file, const std::string& what) {
-  throw base::Error{base::Fault::kData, file.string(), what, "replace the file, or take it out of the folder"};
+  throw base::Error{base::Fault::kData, file.string(), what, "replace the file, or remove it from the folder"};
 }
 
 /// A header of a few bytes may say 65,535 x 65,535. Photographs have some 2^27 pixels at the most.
 constexpr std::uint64_t kMostPixels = 1 << 28;
-constexpr const char* kTooLarge = "says that it has more than 268 million pixels";
+constexpr const char* kTooLarge = "claims more than 268 million pixels";
 /// The most pixels that a byte tells of: a JPEG has a bit at least for each 8 x 8 of them, a PNG a bit for each, which
 /// deflate packs by 1,032 at the most (RFC 1951). The decoders would fill in the others for seconds.
 constexpr std::uint64_t kJpegPixels = 8 * 64, kPngPixels = 8 * 1032;
-constexpr const char* kTooShort = "says that it has more pixels than its bytes can tell of";
+constexpr const char* kTooShort = "claims more pixels than its bytes can hold";
 
 /// Why a picture of that size is refused; null if it is not.
 const char* refusal(std::uint64_t pixels, std::uint64_t most) {
@@ -46,7 +46,7 @@ Picture read_png(const std::string& bytes, const std::filesystem::path& file) {
   const std::string problem = PNG_IMAGE_FAILED(image) ? image.message : "";
   Picture out{.width = image.width, .height = image.height};
   png_image_free(&image);
-  if (!problem.empty()) refuse_picture(file, fmt::format("is no whole PNG: {}", problem));
+  if (!problem.empty()) refuse_picture(file, fmt::format("is not a complete PNG: {}", problem));
   for (std::size_t at = 0; at < rgba.size(); at += 4)
     out.rgb.insert(out.rgb.end(), rgba.begin() + static_cast<std::ptrdiff_t>(at),
                    rgba.begin() + static_cast<std::ptrdiff_t>(at) + 3);
@@ -105,7 +105,7 @@ Picture read_jpeg(const std::string& bytes, const std::filesystem::path& file) {
   Picture out;
   const bool read = decode(jpeg, errors, bytes, out);
   jpeg_destroy_decompress(&jpeg);
-  if (!read) refuse_picture(file, fmt::format("is no whole JPEG: {}", errors.message));
+  if (!read) refuse_picture(file, fmt::format("is not a complete JPEG: {}", errors.message));
   return out;
 }
 

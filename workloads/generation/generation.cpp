@@ -60,7 +60,7 @@ void check(const SamplingOptions& options) {
   };
   if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
     refuse("`temperature`", fmt::format("{} is not 0 or more", options.temperature),
-           "use 0 for the likeliest token, 1 for the model's own probabilities");
+           "use 0 for the most likely token, 1 for the model's own probabilities");
   if (options.top_k < 0) refuse("`top_k`", fmt::format("{} is negative", options.top_k), "use 0 to keep all tokens");
   if (!(options.top_p > 0 && options.top_p <= 1))
     refuse("`top_p`", fmt::format("{} is not in (0, 1]", options.top_p), "use 1 to keep all tokens");

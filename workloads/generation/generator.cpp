@@ -254,7 +254,7 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
 
 std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {
   State& s = *state_;
-  base::ensure(tokens.size() == s.positions.size(), "generation", "not one token for each sequence");
+  base::ensure(tokens.size() == s.positions.size(), "generation", "does not have one token for each sequence");
   const std::int64_t last = std::ranges::max(s.positions), most = std::min(s.spec.length, s.arch.positions);
   if (last >= most)
     throw Error{Fault::kUsage, "`max_new_tokens`", fmt::format("the {} positions are full", most),

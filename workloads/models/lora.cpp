@@ -125,8 +125,7 @@ void require_plain(const json& config, const std::string& where) {
   for (const char* key : {"use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "layers_to_transform", "lora_bias",
                           "exclude_modules", "layer_replication", "trainable_token_indices", "target_parameters"})
     if (config.contains(key) && !is_empty(config.at(key)))
-      throw Error{Fault::kData, where,
-                  fmt::format("\"{}\" is {}, which is not computed here", key, config.at(key).dump()),
+      throw Error{Fault::kData, where, fmt::format("\"{}\" is {}, which is not supported", key, config.at(key).dump()),
                   "train the adapter without it"};
   if (config.value("bias", json("none")) != "none")
     throw Error{Fault::kData, where, "trains biases too", "train the adapter with bias \"none\""};
@@ -143,10 +142,10 @@ Lora resolved(Lora lora, const Model& model) {
     throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} is not from 1 to {}", lora.rank, kMostRank),
                 "use for example `lora_r` 16"};
   if (!(lora.alpha > 0))
-    throw Error{Fault::kUsage, "`lora_alpha`", fmt::format("{} leaves the adapters without effect", lora.alpha),
+    throw Error{Fault::kUsage, "`lora_alpha`", fmt::format("{} makes the adapters ineffective", lora.alpha),
                 "use a number above 0, for example twice the rank"};
   if (!(lora.dropout >= 0 && lora.dropout < 1))
-    throw Error{Fault::kUsage, "`lora_dropout`", fmt::format("{} is no probability below 1", lora.dropout),
+    throw Error{Fault::kUsage, "`lora_dropout`", fmt::format("{} is not a probability below 1", lora.dropout),
                 "use for example 0.05"};
   const std::vector<std::string> known = target_names(model.weights());
   // Source: huggingface/peft, src/peft/peft_model.py, PeftModelForSequenceClassification.
@@ -223,7 +222,7 @@ Weights merged(const ModelPtr& model, Weights weights) {
     std::size_t from = 0;
     for (const AdaptedPart& part : parts_of(spec, lora->rank)) {
       const auto b = weights.values.find(part.module + std::string{kB});
-      base::ensure(b != weights.values.end(), spec.name, "has one factor of two");
+      base::ensure(b != weights.values.end(), spec.name, "has only one of its two factors");
       add_product(spec, *lora, a->second, b->second, from, weights.values.at(spec.name));
       from += static_cast<std::size_t>(part.rows);
     }

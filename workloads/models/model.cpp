@@ -123,11 +123,11 @@ ModelPtr Model::padded_for(std::int64_t ranks) const {
 
 void Model::require_possible(const ModelChange& change) const {
   if (change.lora && *change.lora && info_.given)
-    throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} models take no adapters", family()),
-                "leave it out, or take another model"};
+    throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} models do not take adapters", family()),
+                "leave it out, or use another model"};
   if (change.capacity_factor && sizes().experts == 0)
     throw Error{Fault::kUsage, "`capacity_factor`", fmt::format("a {} model has no experts", family()),
-                "leave it out, or take a mixture of experts"};
+                "leave it out, or use a mixture of experts"};
 }
 
 void require_plan(const Model& model, const Plan& plan) {

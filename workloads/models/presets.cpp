@@ -70,8 +70,8 @@ Preset preset_of(PresetEntry entry) {
   const Keys keys{std::move(entry.config), fmt::format("{}: preset \"{}\"", entry.file, entry.name)};
   ModelPtr model = read_config(keys);
   if (const auto left = keys.unread(); !left.empty())
-    keys.fail(fmt::format("\"{}\" is no key of a {} model", left.front().key, model->family()),
-              "take it out, or correct its name");
+    keys.fail(fmt::format("\"{}\" is not a key of a {} model", left.front().key, model->family()),
+              "remove it, or correct its name");
   return {std::move(entry.name), std::move(entry.source), std::move(model)};
 }
 
@@ -80,7 +80,7 @@ const PresetEntry* find_entry(const std::vector<PresetEntry>& all, std::string_v
   if (at == all.end()) return nullptr;
   const auto again = std::ranges::find(at + 1, all.end(), name, &PresetEntry::name);
   if (again != all.end())
-    throw Error{Fault::kData, again->file, fmt::format("preset \"{}\" is in {} too", name, at->file),
+    throw Error{Fault::kData, again->file, fmt::format("preset \"{}\" is also in {}", name, at->file),
                 "give one of them another name"};
   return &*at;
 }

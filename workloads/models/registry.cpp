@@ -194,19 +194,20 @@ std::string type_of_text(const Keys& keys) {
 /// Old files name no model_type, but their architectures begin with it.
 const FamilyRow& family_row_of(const Keys& keys) {
   if (keys.has("quantization_config") && keys.at("quantization_config").is_object())
-    keys.fail("\"quantization_config\" is set: weights of fewer bits are not computed",
-              "use the folder of the model in bf16, fp16 or fp32, from which the quantized one was made");
+    keys.fail("\"quantization_config\" is set, but quantized weights are not supported",
+              "use the folder of the original model in bf16, fp16 or fp32");
   if (keys.has("model_type") && keys.at("model_type").is_string()) {
     const std::string type = keys.at("model_type");
     const auto* row = std::ranges::find(kFamilies, type, &FamilyRow::type);
     if (row != kFamilies.end()) return *row;
     if (const std::string text = type_of_text(keys); !text.empty())
       keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
-                fmt::format("run its PyTorch code by 'trnsim torch SCRIPT.py'; its text model, a {} that is built in, "
-                            "is projected from a config.json with the keys of \"text_config\" alone",
+                fmt::format("run its PyTorch code by 'trnsim torch SCRIPT.py'; its text model is of the built-in type "
+                            "{}: give a config.json with only the keys of \"text_config\"",
                             text));
-    keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
-              "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; built in are " + types(""));
+    keys.fail(
+        fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
+        "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; built-in types are " + types(""));
   }
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
   for (const FamilyRow& row : kFamilies)

@@ -48,9 +48,10 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& model, const s
     } else if (!is_known && names.leaves_out(canonical) && !layers.contains(layer_of(canonical))) {
       ++left_out;
     } else if (!is_known) {
-      throw Error{Fault::kData, checkpoint.file_of(name).string(),
-                  fmt::format("tensor \"{}\" is in no {} model of this config.json", name, model->family()),
-                  base::suggest_fix(canonical, known)};
+      throw Error{
+          Fault::kData, checkpoint.file_of(name).string(),
+          fmt::format("tensor \"{}\" does not belong to the {} model of this config.json", name, model->family()),
+          base::suggest_fix(canonical, known)};
     } else if (!matched.found.emplace(canonical, name).second) {
       throw Error{
           Fault::kData, checkpoint.file_of(name).string(),
@@ -59,8 +60,7 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& model, const s
     }
   }
   if (left_out > 0)
-    notes.push_back(
-        fmt::format("{} of other tasks in the checkpoint were left out", base::counted(left_out, "tensor")));
+    notes.push_back(fmt::format("{} of other tasks in the checkpoint were ignored", base::counted(left_out, "tensor")));
   return matched;
 }
 
@@ -196,7 +196,7 @@ std::vector<float> Weights::for_device(const WeightSpec& spec) const {
 }
 
 void Weights::set_from_device(const WeightSpec& spec, std::span<const float> device) {
-  base::ensure(device.size() == element_count(spec.shape), spec.name, "has not as many values as its shape");
+  base::ensure(device.size() == element_count(spec.shape), spec.name, "does not have as many values as its shape");
   values[spec.name] = spec.transposed ? transpose(device, device_rows(spec), device_cols(spec))
                                       : std::vector<float>(device.begin(), device.end());
 }
@@ -268,7 +268,7 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr
     } else if (model->info().names.may_be_missing(spec.name)) {
       weights.values[spec.name] = initial_values(spec, model, seed);
       weights.notes.push_back(
-          fmt::format("{} is not in the checkpoint and was newly initialised: train before use", spec.name));
+          fmt::format("{} is not in the checkpoint and was initialised at random: train before use", spec.name));
     } else {
       throw Error{Fault::kData, checkpoint.path().string(),
                   fmt::format("has no tensor \"{}\" of shape {}", spec.name, to_string(spec.shape)),

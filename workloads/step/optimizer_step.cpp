@@ -113,7 +113,8 @@ class Update {
     }
     buckets_.push_back(std::move(bucket));
     if (is_lamb())
-      throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", step_.optimizer.name),
+      throw base::Error{base::Fault::kUsage, "optimizer",
+                        fmt::format("'{}' does not support ZeRO", step_.optimizer.name),
                         "use adamw, or `zero_1` false"};
     const runtime::Value like = graph_.value(shard.gradient);
     const isa::Dtype type = graph_.value(weights.front()).dtype;

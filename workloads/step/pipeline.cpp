@@ -25,8 +25,8 @@ std::vector<Turn> pipeline_turns(std::int64_t stages, std::int64_t stage, std::i
                                  std::int64_t micro_batches) {
   if (chunks > 1 && micro_batches % stages != 0)
     throw base::Error{base::Fault::kUsage, "`gradient_accumulation_steps`",
-                      fmt::format("{} stages with several chunks of layers each do not divide {}", stages,
-                                  base::counted(micro_batches, "micro-batch")),
+                      fmt::format("with several chunks of layers on a stage, {} are not a multiple of the {} stages",
+                                  base::counted(micro_batches, "micro-batch"), stages),
                       fmt::format("use a multiple of {}", stages)};
   const std::int64_t all = micro_batches * chunks;
   // Passes before the first backward: needed by later stages.

@@ -90,8 +90,8 @@ ModelPtr headed(const DataOptions& o, const Dataset& train, const ModelPtr& mode
   const Head fits = train.of_words() ? Head::kTokens : Head::kClassifier, head = o.head.value_or(fits);
   if (head != fits)
     throw Error{Fault::kData, train.source,
-                fits == Head::kTokens ? "has a label of each word" : "has a label of each text, not of each word",
-                "leave `task` out, or give data of that task"};
+                fits == Head::kTokens ? "has a label for each word" : "has a label for each text, not for each word",
+                "leave out `task`, or give data for that task"};
   ModelPtr out = model->with_head(head);
   if (out->head() != head)
     throw Error{
@@ -120,16 +120,16 @@ void fit_model(const DataOptions& o, const Dataset& train, Classification& out) 
         out.config->with_tokens({.vocabulary = out.config->sizes().vocabulary, .pad = out.tokenizer->pad_id()});
   if (static_cast<std::int64_t>(tokens) > out.config->sizes().vocabulary)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-                fmt::format("the vocabulary has {}, the model's table {}", base::counted(tokens, "token"),
+                fmt::format("the vocabulary has {}, but the model's table {}", base::counted(tokens, "token"),
                             out.config->sizes().vocabulary),
                 "use the vocabulary that the model was trained with"};
   const std::vector<std::string> names = out.config->label_names();
   const std::size_t known = names.size();
   if (labels > known && has_head(o.model_folder))
     throw Error{Fault::kData, out.source,
-                fmt::format("has {}, the model's head {}: label {} is out of range", base::counted(labels, "label"),
+                fmt::format("has {}, but the model's head {}: label {} is out of range", base::counted(labels, "label"),
                             known, train.label_names[known]),
-                "mend the labels, or use a model without classifier.weight: a head is drawn for it"};
+                "correct the labels, or use a model without classifier.weight, which gets a new random head"};
   if (labels > known) out.config = out.config->with_labels(train.label_names);
   out.weights = load_weights(o.model_folder, out.config, o.seed);
   for (const std::string& note : out.weights.notes) out.notes.push_back(note);

@@ -135,13 +135,13 @@ void load_model_of(const DataOptions& o, LanguageModelling& out) {
     throw Error{Fault::kUsage, name, "is an encoder, not a decoder", "use trnsim run bert_emotion for it"};
   if ((out.config->pairs() != nullptr) != (o.target_length > 0))
     throw Error{Fault::kUsage, "`max_target_length`",
-                fmt::format("{} {}", name, out.config->pairs() ? "writes a text of its own" : "continues its own text"),
-                out.config->pairs() ? "say how long it may be" : "leave it out"};
+                fmt::format("{} {}", name, out.config->pairs() ? "writes a new text" : "continues its own text"),
+                out.config->pairs() ? "give its maximum length" : "leave it out"};
   if (o.model_folder.empty() || !is_adapter_folder(o.model_folder)) adapt(o, out);
   const std::int64_t rows = out.config->sizes().vocabulary, positions = out.config->sizes().positions;
   if (static_cast<std::int64_t>(out.tokenizer->vocab_size()) > rows)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-                fmt::format("the vocabulary has {}, the model's table {}",
+                fmt::format("the vocabulary has {}, but the model's table {}",
                             base::counted(out.tokenizer->vocab_size(), "token"), rows),
                 "use the vocabulary that the model was trained with"};
   require_positions(static_cast<std::int64_t>(o.length), positions);
@@ -178,7 +178,7 @@ LanguageModelling load_language_modelling(const DataOptions& o) {
   };
   out.train = sequences(parts.train);
   if (!o.packing && out.train.dropped > 0)
-    out.notes.push_back(fmt::format("{} tokens of texts longer than {} are cut", out.train.dropped, o.length));
+    out.notes.push_back(fmt::format("{} tokens of texts longer than {} were cut off", out.train.dropped, o.length));
   if (parts.validation) {
     out.validation = sequences(*parts.validation);
   } else if (o.hold_out) {

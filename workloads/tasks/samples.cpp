@@ -57,7 +57,7 @@ class LabelledPictures final : public Samples {
   LabelledPictures(const ImageDataset& data, const ImageShape& shape) : data_{data}, shape_{shape} {
     if (data.size != shape.size || data.channels != shape.channels)
       throw base::Error{base::Fault::kData, data.source,
-                        fmt::format("has pictures of {} x {} x {}, the model looks at {} x {} x {}", data.channels,
+                        fmt::format("has images of {} x {} x {}, but the model expects {} x {} x {}", data.channels,
                                     data.size, data.size, shape.channels, shape.size, shape.size),
                         "use a model of that image_size and num_channels"};
   }
@@ -67,7 +67,7 @@ class LabelledPictures final : public Samples {
     base::Hasher hasher;
     hasher.add(std::as_bytes(std::span{data_.pixels}));
     hasher.add(std::as_bytes(std::span{data_.labels}));
-    return fmt::format("{} pictures of {} {}", size(), data_.size, base::hash_text(hasher.digest()));
+    return fmt::format("{} images of {} {}", size(), data_.size, base::hash_text(hasher.digest()));
   }
   Batch batch(const BatchRows& b) const override {
     Batch out{.rows = static_cast<std::size_t>(b.rows),

@@ -36,7 +36,7 @@ void adapt(const DataOptions& o, TrainingData& data) {
   data.config = data.config->with_lora(there ? read_adapter_config(o.model_folder) : *o.lora);
   if (there) return load_adapter(o.model_folder, data.config, data.weights);
   draw_adapters(data.config, data.weights, o.seed);
-  if (o.model_folder.empty()) data.notes.push_back("the adapters' base is frozen as it was drawn: give `model_id`");
+  if (o.model_folder.empty()) data.notes.push_back("the adapters' base is random and frozen: give `model_id`");
 }
 
 const TaskRow& task_row(Task task) { return *std::ranges::find(kTasks, task, &TaskRow::task); }

@@ -54,7 +54,7 @@ class BpeReader {
   void read_model() {
     for (const char* key : {"dropout", "continuing_subword_prefix", "end_of_word_suffix"})
       if (model_.contains(key) && !model_.at(key).is_null() && model_.at(key) != json("") && model_.at(key) != 0.0)
-        refuse("model.{} is {}: not supported", key, model_.at(key).dump());
+        refuse("model.{} is {}, which is not supported", key, model_.at(key).dump());
     const json& vocab = field(model_, "vocab", path_);
     parts_.vocabulary = ordered_vocabulary(vocab, vocab.size(), path_);
     for (std::size_t i = 0; i < parts_.vocabulary.size(); ++i)

@@ -142,7 +142,7 @@ json tokenizer_json(const BpeTrainer& trained) {
 std::unique_ptr<Tokenizer> train_bpe(std::span<const std::string> texts, std::size_t size, std::string_view source) {
   if (size <= kBytes)
     throw base::Error{base::Fault::kUsage, "vocabulary size",
-                      fmt::format("{} tokens do not hold the {} bytes and the end of a text", size, kBytes),
+                      fmt::format("{} tokens cannot hold the {} bytes and the end-of-text token", size, kBytes),
                       fmt::format("use {} or more", kBytes + 1)};
   BpeTrainer trained{texts};
   trained.merge_up_to(size - 1);

@@ -156,7 +156,7 @@ void apply_tokenizer_config(const std::string& text, const fs::path& path, Causa
 void add_whole_token(const AddedToken& token, const fs::path& path, CausalParts& parts) {
   if (token.id == parts.vocabulary.size()) parts.vocabulary.push_back(token.content);
   if (token.id >= parts.vocabulary.size() || parts.vocabulary[token.id] != token.content)
-    refuse_tokenizer(path, fmt::format("added token \"{}\" has id {}, which is another token's or leaves a hole",
+    refuse_tokenizer(path, fmt::format("added token \"{}\" has id {}, which another token has or which leaves a gap",
                                        token.content, token.id));
   if (!token.content.empty())
     parts.whole[static_cast<std::int32_t>(token.id)] = {token.content, token.special, token.lstrip, token.rstrip};

@@ -19,7 +19,7 @@ ProteinTokenizer::ProteinTokenizer(std::vector<std::string> vocabulary, SpecialT
   for (std::size_t i = 0; i < vocabulary_.size(); ++i)
     if (!tokens_.add(vocabulary_[i], static_cast<std::int32_t>(i)))
       throw Error{Fault::kData, source,
-                  fmt::format("token \"{}\" of line {} is empty or there before", vocabulary_[i], i + 1),
+                  fmt::format("token \"{}\" of line {} is empty or repeats an earlier one", vocabulary_[i], i + 1),
                   "remove one of them"};
   pad_ = require(special_.pad, source), unknown_ = require(special_.unknown, source);
   classify_ = require(special_.classify, source), end_ = require(special_.separator, source);

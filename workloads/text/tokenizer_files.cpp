@@ -58,7 +58,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
     return read_tokenizer(source);
   } catch (const json::exception& wrong) {  // the message is behind "[json.exception.type_error.302] "
     const std::string_view what = wrong.what();
-    refuse_tokenizer(source, fmt::format("has a value of a wrong type, here or in a file beside it: {}",
+    refuse_tokenizer(source, fmt::format("has a value of the wrong type, here or in a file next to it: {}",
                                          what.substr(std::min(what.size(), what.find("] ") + 2))));
   }
 }

@@ -24,10 +24,10 @@ const json& field(const json& object, const char* key, const fs::path& path) {
 
 std::string text_at(const json& object, const char* key, std::string otherwise, const fs::path& path) {
   if (!object.is_object())
-    refuse_tokenizer(path, fmt::format("has {} where an object with \"{}\" belongs", object.dump(), key));
+    refuse_tokenizer(path, fmt::format("has {} where it needs an object with \"{}\"", object.dump(), key));
   if (!object.contains(key) || object.at(key).is_null()) return otherwise;
   if (!object.at(key).is_string())
-    refuse_tokenizer(path, fmt::format("\"{}\" is {}, not a text", key, object.at(key).dump()));
+    refuse_tokenizer(path, fmt::format("\"{}\" is {}, not a string", key, object.at(key).dump()));
   return object.at(key).get<std::string>();
 }
 
@@ -51,7 +51,7 @@ std::vector<std::string> ordered_vocabulary(const json& vocab, std::size_t size,
   for (const auto& [token, id] : vocab.items()) {
     if (!id.is_number_unsigned() || id.get<std::size_t>() >= size || taken[id.get<std::size_t>()])
       refuse_tokenizer(
-          path, fmt::format("token \"{}\" has id {}, which is not one free of 0..{}", token, id.dump(), size - 1));
+          path, fmt::format("token \"{}\" has id {}, which is not a free one in 0..{}", token, id.dump(), size - 1));
     tokens[id.get<std::size_t>()] = token;
     taken[id.get<std::size_t>()] = true;
   }

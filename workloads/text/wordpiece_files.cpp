@@ -33,8 +33,8 @@ void read_added_tokens(const json& file, WordPieceModel& model, const fs::path& 
     if (normalized) refuse_tokenizer(path, fmt::format("added token \"{}\" is \"normalized\": not supported", content));
     if (index == model.vocabulary.size()) model.vocabulary.push_back(content);
     if (index >= model.vocabulary.size() || model.vocabulary[index] != content)
-      refuse_tokenizer(
-          path, fmt::format("added token \"{}\" has id {}, which is another token's or leaves a hole", content, index));
+      refuse_tokenizer(path, fmt::format("added token \"{}\" has id {}, which another token has or which leaves a gap",
+                                         content, index));
     model.extra_whole_tokens.push_back(content);
   }
 }

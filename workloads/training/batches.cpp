@@ -98,7 +98,7 @@ Sampler::Sampler(std::size_t samples, SamplerOptions options) : samples_{samples
   steps_ = options_.drop_last ? per_rank_ / options_.batch_size : ceil_div(per_rank_, options_.batch_size);
   if (steps_ == 0) {
     throw Error{Fault::kData, "data set",
-                fmt::format("{} do not fill one step of {} x {}", base::counted(samples_, "sample"), options_.ranks,
+                fmt::format("{} are too few for one step of {} x {}", base::counted(samples_, "sample"), options_.ranks,
                             options_.batch_size),
                 "lower per_device_train_batch_size or leave out dataloader_drop_last"};
   }

@@ -30,7 +30,7 @@ Weights state_of_file(const SafetensorsFile& file, const std::string& state, con
     const std::string name = (state == "model" ? "" : state + ".") + spec.name;
     const auto found = std::ranges::find(file.tensors(), name, &TensorInfo::name);
     if (found == file.tensors().end() || element_count(found->shape) != element_count(spec.shape))
-      throw Error{Fault::kData, file.path().string(), fmt::format("has no fitting tensor '{}'", name),
+      throw Error{Fault::kData, file.path().string(), fmt::format("has no matching tensor '{}'", name),
                   "give the checkpoint of this model"};
     out.set_from_device(spec, to_floats(found->type, file.bytes(*found)));
   }

@@ -25,7 +25,7 @@ void require_computable(const ModelPtr& model, const Step& step) {
   const DecoderArch arch = decoder_arch(model);
   if (step.kind.training && !step.plan.sequence && (arch.block.residual.dropout > 0 || arch.embedding.dropout > 0))
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
-                "each tensor-parallel rank would drop other elements of a replicated tensor",
+                "each tensor-parallel rank would drop different elements of a replicated tensor",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
 }
 

@@ -6,7 +6,7 @@ namespace workloads {
 
 void append_patches(std::span<const float> picture, const ImageShape& shape, std::vector<float>& rows) {
   base::ensure(picture.size() == static_cast<std::size_t>(shape.elements()), "images",
-               "a picture has not the model's size");
+               "an image does not have the model's size");
   rows.insert(rows.end(), static_cast<std::size_t>(shape.specials * shape.patch_elements()), 0.0F);
   for (std::int64_t top = 0; top < shape.size; top += shape.patch)
     for (std::int64_t left = 0; left < shape.size; left += shape.patch)

@@ -33,7 +33,7 @@ TrainProgress TrainProgress::from_text(const std::map<std::string, std::string>&
     throw Error{Fault::kData, where, what, "give RUN/checkpoint of an earlier run of this trnsim"};
   };
   for (const char* key : {kFingerprint, kStepsDone, kLossSum, kUnloggedLoss, kUnloggedSteps, kHistory})
-    if (!text.contains(key)) refuse(fmt::format("is of no run that can go on: it has no {}", key));
+    if (!text.contains(key)) refuse(fmt::format("cannot be resumed: it has no {}", key));
   const auto whole = [&](const char* key) {
     std::int64_t value = -1;
     const std::string& digits = text.at(key);
@@ -73,12 +73,12 @@ void require_same_settings(const TrainProgress& then, const std::string& now, co
   if (settings == apart_from_steps(then.fingerprint).first) {
     if (steps > then.step) return;
     throw Error{Fault::kUsage, where,
-                fmt::format("has done {} of a run of {}", base::counted(then.step, "step"), steps),
+                fmt::format("has already done {} of a run of {}", base::counted(then.step, "step"), steps),
                 fmt::format("use `max_steps` {} or more, or more `num_train_epochs`", then.step + 1)};
   }
   throw Error{Fault::kData, where,
-              fmt::format("is of a run with other settings:\n  then: {}\n  now:  {}", then.fingerprint, now),
-              "repeat the settings of that run; a decoder's parallel plan may be another one"};
+              fmt::format("belongs to a run with other settings:\n  then: {}\n  now:  {}", then.fingerprint, now),
+              "repeat the settings of that run; only a decoder's parallel plan may differ"};
 }
 
 }  // namespace workloads

@@ -40,12 +40,12 @@ class RecipeReader {
  public:
   explicit RecipeReader(const std::filesystem::path& file)
       : file_{file.string()}, json_(parse_json(base::read_file(file), file_)) {
-    if (!json_.is_object()) fail("", "is no object");
+    if (!json_.is_object()) fail("", "is not an object");
   }
 
   Recipe read() {
     for (const auto& [key, value] : json_.items())
-      if (std::ranges::find(kKeys, key) == kKeys.end()) fail(key, "is a setting that is not repeated here");
+      if (std::ranges::find(kKeys, key) == kKeys.end()) fail(key, "is a setting that trnsim cannot repeat");
     Recipe out{.losses = numbers("loss_per_step"), .bf16_losses = {}, .rate = number("lr"), .optimizer = {}};
     if (json_.contains("loss_per_step_bf16")) out.bf16_losses = numbers("loss_per_step_bf16");
     if (!out.bf16_losses.empty() && out.bf16_losses.size() != out.losses.size())
@@ -54,9 +54,9 @@ class RecipeReader {
     if (json_.contains("schedule")) read_schedule(text("schedule"), out);
     if (json_.contains("max_grad_norm")) out.optimizer.max_grad_norm = number("max_grad_norm");
     if (json_.contains("label_smoothing")) out.smoothing = number("label_smoothing");
-    if (!(out.smoothing >= 0 && out.smoothing < 1)) fail("label_smoothing", "is no share below 1");
+    if (!(out.smoothing >= 0 && out.smoothing < 1)) fail("label_smoothing", "is not a share below 1");
     if (json_.contains("dropout") && number("dropout") != 0)
-      fail("dropout", "is not 0: its random numbers are PyTorch's");
+      fail("dropout", "is not 0, but its random numbers would be PyTorch's");
     if (json_.contains("dtype") && !std::regex_match(text("dtype"), std::regex{"float(32|64)( from float32)?"}))
       fail("dtype", fmt::format("is {}, not float32 or float64", text("dtype")));
     return out;
@@ -72,17 +72,17 @@ class RecipeReader {
     return json_.at(key);
   }
   double number(const char* key) const {
-    if (!at(key).is_number()) fail(key, "is no number");
+    if (!at(key).is_number()) fail(key, "is not a number");
     return at(key).get<double>();
   }
   std::string text(const char* key) const {
-    if (!at(key).is_string()) fail(key, "is no text");
+    if (!at(key).is_string()) fail(key, "is not a string");
     return at(key).get<std::string>();
   }
   std::vector<double> numbers(const char* key) const {
     const json& list = at(key);
     if (!list.is_array() || !std::ranges::all_of(list, [](const json& x) { return x.is_number(); }))
-      fail(key, "is no list of numbers");
+      fail(key, "is not a list of numbers");
     if (list.empty()) fail(key, "has no step");
     return list.get<std::vector<double>>();
   }
@@ -100,7 +100,7 @@ class RecipeReader {
     if (o.name != "adamw" && o.name != "lamb" && o.name != "sgd")
       fail("optimizer", fmt::format("{} is not AdamW, LAMB or SGD", part[1].str()));
     if (o.name == "sgd" ? part[2].matched || part[5].matched : part[7].matched)
-      fail("optimizer", fmt::format("'{}' has factors that {} has not", said, part[1].str()));
+      fail("optimizer", fmt::format("'{}' has factors that {} does not have", said, part[1].str()));
     // Numbers that the pattern admits, one that is too small or too large for a double among them.
     const auto real = [&part](std::size_t i) { return std::strtod(part[i].str().c_str(), nullptr); };
     if (part[2].matched) o.beta1 = real(3), o.beta2 = real(4);

@@ -34,7 +34,7 @@ VerifyBatches::VerifyBatches(const std::filesystem::path& folder, ModelPtr model
   }
   const Shape shape = tensors_.info("step0.input_ids").shape;
   if (shape.size() != 2)
-    throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),
+    throw Error{Fault::kData, "step0.input_ids", "must have two axes, but is " + to_string(shape),
                 "export [batch, length]"};
   samples_ = shape[0], length_ = shape[1];
 }
@@ -42,7 +42,7 @@ VerifyBatches::VerifyBatches(const std::filesystem::path& folder, ModelPtr model
 std::vector<std::int32_t> VerifyBatches::integers(const std::string& name, std::int64_t of_sample) const {
   const auto values = tensors_.integers(name);
   if (values.size() != static_cast<std::size_t>(samples_ * of_sample))
-    throw Error{Fault::kData, name, "has another shape than that of step 0", "export equal batches"};
+    throw Error{Fault::kData, name, "has a different shape than that of step 0", "export batches of the same shape"};
   return {values.begin(), values.end()};
 }
 
@@ -73,7 +73,7 @@ void VerifyBatches::read_pictures(const std::string& prefix, std::span<const std
   const std::vector<float> pixels = tensors_.floats(prefix + "pixel_values");
   const auto elements = static_cast<std::size_t>(shape.elements());
   if (pixels.size() != static_cast<std::size_t>(samples_) * elements)
-    throw Error{Fault::kData, prefix + "pixel_values", "has another shape than the model's pictures",
+    throw Error{Fault::kData, prefix + "pixel_values", "has a different shape than the model's images",
                 "export [batch, channels, size, size]"};
   for (const std::int64_t row : rows)
     append_patches(

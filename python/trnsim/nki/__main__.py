@@ -22,12 +22,13 @@ def _parser():
                      help="lines of the kernel that --time shows (default 8)")
     out.add_argument("--trace", metavar="FILE", help="write a time line of those kernels for ui.perfetto.dev")
     out.add_argument("--report", metavar="FILE", help="write an HTML page of those kernels: engines, lines, roofline")
-    out.add_argument("--list", action="store_true", help="what of NKI is there, what is not and why; then end")
+    out.add_argument("--list", action="store_true",
+                     help="list the parts of NKI that are supported, and why others are not; then exit")
     out.add_argument("--check", nargs="+", metavar="SCRIPT",
-                     help="which dialects the scripts satisfy, and which line breaks which")
+                     help="print which dialects each script satisfies, and the line that breaks the others")
     out.add_argument("--compare", nargs="+", metavar="SCRIPT", help="time the kernels of several scripts and rank them")
     out.add_argument("--rank", nargs="+", metavar="SCRIPT",
-                     help="the same of scripts and folders: time, what binds, whether results are right, refusals")
+                     help="rank scripts and folders: time, binding engine, correctness of results, refusals")
     out.add_argument("--function", metavar="NAME", help="--compare: the kernel, when a script has several")
     _common(out)
     return out
@@ -35,7 +36,8 @@ def _parser():
 
 def _tuner():
     out = Parser(prog="trnsim nki tune", description="Times a kernel under every combination of "
-                                  "keyword arguments: the best, the front of time and SBUF, what is illegal and why.")
+                                  "keyword arguments: the best, the Pareto front of time and SBUF, and why others "
+                                  "are illegal.")
     out.add_argument("script", help="a script with one kernel")
     out.add_argument("--param", action="append", default=[], metavar="NAME=VALUES",
                      help="a keyword argument and its values: TILES_IN_BLOCK_M=1,2,4")
@@ -58,14 +60,15 @@ def _common(out):
     out.add_argument("--inputs", metavar="INPUTS",
                      help='a script with inputs() and perhaps reference(); --compare also: "128x512:fp32,512x64:bf16"')
     out.add_argument("--processes", type=_count, default=os.cpu_count() or 1, metavar="N",
-                     help="--rank, tune: candidates at a time (default: as many as there are cores)")
-    out.add_argument("--no_cache", action="store_true", help="--rank, tune: ask again what was answered before")
-    out.add_argument("--as_written", action="store_true", help="the kernel's own order: nothing is moved or reused")
+                     help="--rank, tune: candidates to run at the same time (default: one for each core)")
+    out.add_argument("--no_cache", action="store_true", help="--rank, tune: measure again, without the cache")
+    out.add_argument("--as_written", action="store_true", help="keep the kernel's own order: move and reuse nothing")
     out.add_argument("--passes", default="", metavar="SWITCHES",
                      help="passes of the compiler: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,-transpose")
     out.add_argument("--no_numbers", action="store_true", help="do not compute results: only time")
     out.add_argument("--instance_type", default="trn1.2xlarge", help="the machine (default trn1.2xlarge)")
-    out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another number of the machine")
+    out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                     help="another value of a machine parameter")
     out.add_argument("--format", choices=("text", "json"), default="text", help="form of what is printed")
 
 
@@ -163,7 +166,7 @@ def _tune(options):
     for item in options.param:
         name, sign, values = item.partition("=")
         if not sign or not name.isidentifier() or not values:
-            raise trnsim.Error("--param", f"{item} is no name with values", "write it as NAME=1,2,4")
+            raise trnsim.Error("--param", f"{item} is not NAME=VALUES", "write it as NAME=1,2,4")
         if name in parameters:
             raise trnsim.Error("--param", f"{name} is given twice", f"write {name}=VALUES once, with all its values")
         parameters[name] = [_value(v) for v in values.split(",")]

@@ -17,9 +17,9 @@ def check(script):
         try:
             tree = ast.parse(file.read())
         except SyntaxError as problem:
-            raise Error(f"{script}:{problem.lineno}", f"SyntaxError: {problem.msg}", "mend the script") from None
+            raise Error(f"{script}:{problem.lineno}", f"SyntaxError: {problem.msg}", "correct the script") from None
         except ValueError as problem:  # bytes that are no text
-            raise Error(script, f"it is no script: {problem}", "name a Python file") from None
+            raise Error(script, f"it is not a script: {problem}", "name a Python file") from None
     names, roots = _imports(tree)
     breaches = {dialect: [] for dialect in DIALECTS}
     for line, root in roots:

@@ -77,7 +77,7 @@ def code(dtype, otherwise=None):
         found = _CODES[_OF[ours(np.dtype(dtype))]]
     except (KeyError, TypeError):
         from trnsim._errors import Error
-        raise Error(_core._line(), f"{dtype} is no type of the machine",
+        raise Error(_core._line(), f"{dtype} is not a type of the machine",
                     "use float32, bfloat16, float16, a float8 or an integer of 32 bits or fewer") from None
     _cache[dtype] = found
     return found

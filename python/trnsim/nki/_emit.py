@@ -55,9 +55,9 @@ def fits(value, kind):
         return
     named, value = _dtypes.dtype_of(kind), float(value)
     if not value.is_integer():
-        raise error(f"{value} is no whole number, the tile is {named}", "give a number of its type")
+        raise error(f"{value} is not a whole number, but the tile is {named}", "give a number of its type")
     if not np.iinfo(named).min <= value <= np.iinfo(named).max:
-        raise error(f"{value:.15g} is no number of {named}", "give one that the type can hold")
+        raise error(f"{value:.15g} is not a number of type {named}", "give one that the type can hold")
 
 
 class Result:
@@ -108,7 +108,7 @@ def is_tile(x):
 def tile(x, what="operand"):
     """An operand that must be a tile on the chip, with its partitions as the first of at least two axes."""
     if not isinstance(x, View):
-        raise error(f"the {what} is {type(x).__name__}, no tile", "give it a tile in SBUF or PSUM")
+        raise error(f"the {what} is {type(x).__name__}, not a tile", "give it a tile in SBUF or PSUM")
     if x.ready:
         return x
     if x.space == HBM:
@@ -157,7 +157,7 @@ def alu_name(op):
     for known in (NAMES.get(name), _LATER.get(name), name):
         if known in ALU:
             return known
-    raise error(f"{name or op} is no operation of the vector engines", "trnsim nki --list names those that are")
+    raise error(f"{name or op} is not an operation of the vector engines", "trnsim nki --list names those that are")
 
 
 _LATER = {"logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",

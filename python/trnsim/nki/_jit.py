@@ -196,7 +196,7 @@ def outputs(compiled):
     def one(value):
         if isinstance(value, _core.View):
             if value.space != HBM:
-                raise error("the kernel returns a tile on the chip", "store it to a tensor in shared HBM")
+                raise error("the kernel returns a tile in SBUF or PSUM", "store it to a tensor in shared HBM")
             array = np.array(_memory(compiled.kernel, value))
             return _torch.from_numpy(array) if of_torch else array.view(theirs.get(array.dtype, array.dtype))
         if isinstance(value, dict):
@@ -272,7 +272,7 @@ def jit(func=None, *, mode="auto", platform_target=None, **options):
     if mode not in _MODES:
         raise error(f"nki.jit has no mode {mode!r}", "choose from " + ", ".join(_MODES))
     if platform_target is not None and platform_target not in _TARGETS:
-        raise error(f"{platform_target!r} is no platform of nki.jit here", "choose from " + ", ".join(_TARGETS))
+        raise error(f"{platform_target!r} is not a platform of nki.jit here", "choose from " + ", ".join(_TARGETS))
     kind = _Timed if mode in ("benchmark", "profile") else Kernel
     wrap = functools.partial(kind, target=platform_target, simulated=mode == "simulation")
     return wrap(func) if func is not None else wrap

@@ -40,4 +40,4 @@ def listing(form="text"):
         yes = "yes" + (f": {e['note']}" if e["note"] else "")
         words = " ".join(w for w in ("no: " + e["refused"] if e["refused"] else yes, e["engines"], chips) if w)
         out.append(f"  {e['name']:34} {words}")
-    return "\n".join(out + ["  nccl.*                             no: collectives inside of a kernel"])
+    return "\n".join(out + ["  nccl.*                             no: collectives inside a kernel"])

@@ -13,8 +13,8 @@ _pending = []  # masks of the left sides of `and`
 def _mask_bool(self):
     """`a and b` asks a for its truth and gives b, which then means both. `or`, `not` and `if` ask too."""
     if not _of_and(sys._getframe(1)):
-        raise error("Python decides by a mask, with `if`, `or` or `not`", "join comparisons with &, one range for each "
-                    "axis, and give the rest instructions of their own")
+        raise error("a mask is used as a Python condition, with `if`, `or` or `not`",
+                    "join comparisons with &, one range for each axis, and use separate instructions for the rest")
     _pending.append(self)
     return True
 
@@ -54,7 +54,7 @@ def mask_of(mask):
         return taken(mask)
     if isinstance(mask, (bool, np.bool_)):
         return None if mask else _core.Mask.never()
-    raise error("a mask is no comparison of indices", "compare nl.arange or nl.mgrid with numbers")
+    raise error("a mask is not a comparison of indices", "compare nl.arange or nl.mgrid with numbers")
 
 
 def parts(mask, whole=()):
@@ -72,7 +72,7 @@ def cut(view, ranges):
     """The part of a view: a (begin, size) for each of its axes."""
     for axis, (begin, size) in enumerate(ranges):
         if begin + size > view.shape[axis]:
-            raise error(f"places {begin} to {begin + size - 1} of an axis of {view.shape[axis]}",
+            raise error(f"elements {begin} to {begin + size - 1} of an axis of {view.shape[axis]}",
                         "give tiles of one shape")
         if size != view.shape[axis]:
             view = view._cut(axis, begin, size)

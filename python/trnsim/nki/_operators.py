@@ -89,7 +89,7 @@ View.__invert__ = language.invert
 
 
 def _dynamic(self, *args):
-    raise error("the value of a tile is known at run time only: a kernel cannot branch, divide or loop by it",
+    raise error("the values of a tile are known only at run time: a kernel cannot branch, divide or loop by them",
                 "use shapes and Python numbers for that")
 
 
@@ -128,12 +128,13 @@ def _ufunc(self, ufunc, method, *inputs, **more):
             return _binary(name)[0](left, right if isinstance(right, View) else right.item())
         if not isinstance(left, View) and left.ndim == 0:
             return _binary(name)[1](right, left.item())
-        raise error("an array of NumPy and a tile are computed together", "give the kernel the array, and load it")
-    raise error(f"np.{ufunc.__name__} is given a tile: NumPy computes on the host", f"use nl.{name}, if it is there")
+        raise error("an operation mixes a NumPy array and a tile", "pass the array to the kernel, and load it")
+    raise error(f"np.{ufunc.__name__} is given a tile: NumPy computes on the host", f"use nl.{name}, if it exists")
 
 
 def _array(self, *_, **__):
-    raise error("a tile becomes an array: its numbers are known at run time only", "return it from the kernel")
+    raise error("a tile is converted to an array, but its numbers are known only at run time",
+                "return it from the kernel")
 
 
 View.__array_ufunc__, View.__array__ = _ufunc, _array
@@ -146,7 +147,8 @@ def _astype(self, dtype):
 
 def _assert_shape(self, shape):
     if tuple(self.shape) != tuple(shape):
-        raise error(f"a tile has the shape {tuple(self.shape)}, not {tuple(shape)}", "mend the shape, or the assertion")
+        raise error(f"a tile has the shape {tuple(self.shape)}, not {tuple(shape)}",
+                    "correct the shape, or the assertion")
     return self
 
 
@@ -157,7 +159,7 @@ def _expand_dims(self, axis):
     if wrong is not None:
         raise error(f"axis {wrong} of a tensor that then has {len(out) + len(axes)}", "name an axis that it has then")
     if self.space != HBM and any(a in (0, -len(out) - len(axes)) for a in axes):
-        raise error("an axis in front of the partitions of a tile", "add a later axis")
+        raise error("an axis before the partitions of a tile", "add a later axis")
     for a in sorted(a if a >= 0 else a + len(out) + len(axes) for a in axes):
         out.insert(a, 1)
     return self._reshape(out)
@@ -171,7 +173,7 @@ View.__repr__ = lambda self: f"tensor({tuple(self.shape)}, {self.dtype}, {('', '
 _Affine = _core.Affine
 for _op in ("__int__", "__index__"):
     setattr(_Affine, _op, lambda self: (_ for _ in ()).throw(
-        error("an index tile is no number: a kernel cannot branch or loop by it", "use a mask")))
+        error("an index tile is not a number: a kernel cannot branch or loop by it", "use a mask")))
 for _op in ("__truediv__", "__rfloordiv__", "__rmod__", "__rtruediv__"):
     setattr(_Affine, _op, lambda self, other: (_ for _ in ()).throw(
         error("an index divides a number, or is divided into fractions", "use //, % and whole numbers")))

@@ -16,7 +16,7 @@ _NUMPYS = "fiub"  # kinds of formats that NumPy prints by itself
 def noted(prefix, value, mask=None):
     """Keeps the value of now: a copy of it in HBM."""
     if not isinstance(prefix, str):
-        raise error("the prefix of device_print is no text", "give a string, then the tensor")
+        raise error("the prefix of device_print is not a string", "give a string, then the tensor")
     if state.prints is None:
         return
     if not e.is_tile(value):

@@ -102,7 +102,7 @@ class _Turns:
             self.turn = left[0]
         elif self.waiting and not self.failed:
             self.failed = Error(self.place, "a program waits here for one that has ended",
-                                "meet as often in every program")
+                                "meet the same number of times in every program")
         self.changed.notify_all()
 
     def meet(self, pipe, given, act):

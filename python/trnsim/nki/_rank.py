@@ -26,7 +26,7 @@ def rank(candidates, inputs=None, *, numbers=True, processes=0, cache=True):
     its own; 0: all in this process, one after the other."""
     named = _named(candidates)
     if not named:
-        raise Error("rank", "there is no candidate", "name scripts, or folders with scripts")
+        raise Error("rank", "no candidate was found", "name scripts, or folders with scripts")
     _check_scripts([*named, inputs])
     tasks = [_task(c, inputs, numbers) for c in named]
     return ordered(_evaluated(tasks, numbers, processes, cache))
@@ -124,7 +124,8 @@ def _alone(task, cache, context):
     """The row of a candidate in a process of its own."""
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         row = _row_of(pool.submit(evaluate, task, cache))
-    refused = {"where": task["candidate"], "error": "it ended its process", "fix": "mend the script", "cached": False}
+    refused = {"where": task["candidate"], "error": "it ended the process", "fix": "correct the script",
+               "cached": False}
     return row or _head(task, task["candidate"]) | refused
 
 
@@ -214,7 +215,7 @@ def _question(task):
     if "inputs" in module:
         return kernel, list(module["inputs"]()), module.get("reference")
     if kernel.called is None:
-        raise Error(str(candidate), "nothing says what its kernel is called with", "give --inputs, or define inputs()")
+        raise Error(str(candidate), "the arguments of its kernel are not given", "give --inputs, or define inputs()")
     return kernel, kernel.called, None
 
 

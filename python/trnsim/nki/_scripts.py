@@ -27,7 +27,7 @@ def python_error(script):
     if isinstance(value, OSError) and value.errno in _FULL:
         return Error(place, f"its output cannot be written: {value.strerror}",
                      "free space, or send the output elsewhere")
-    return Error(place, f"{kind.__name__}: {value}", "mend the script")
+    return Error(place, f"{kind.__name__}: {value}", "correct the script")
 
 
 def run(script, arguments):
@@ -102,9 +102,9 @@ def _inputs(module, text_of, script):
             shape, _, dtype = item.partition(":")
             kind = _TYPES.get(dtype or "fp32")
             if kind is None or not all(p.isdigit() for p in shape.split("x")):
-                raise Error("inputs", f"{item} is no shape and type", 'write it as 128x512:fp32')
+                raise Error("inputs", f"{item} is not a shape and a type", 'write it as 128x512:fp32')
             out.append(np.ones([int(p) for p in shape.split("x")], np.float32).astype(kind))
         return out
     if "inputs" not in module:
-        raise Error(script, "it does not say what its kernel is called with", "define inputs(), or give shapes")
+        raise Error(script, "the arguments of its kernel are not given", "define inputs(), or give shapes")
     return module["inputs"]()

@@ -54,7 +54,8 @@ def missing(prefix):
     def get(name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Missing(_core._line(), f"{prefix}.{name} is not there", "trnsim nki --list names what is, and why not")
+        raise Missing(_core._line(), f"{prefix}.{name} is not supported",
+                      "trnsim nki --list names what is, and why not")
     return get
 
 

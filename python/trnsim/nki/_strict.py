@@ -123,7 +123,7 @@ def _told(name, problem):
     last = next((file for file in reversed(files) if not file.startswith(_NUMPY)), "")
     if isinstance(problem, (Error, RecursionError)) or not last.startswith(_OWN):
         return problem
-    return error(f"{name}: its arguments do not go together: {str(problem).splitlines()[0][:200]}",
+    return error(f"{name}: its arguments do not match: {str(problem).splitlines()[0][:200]}",
                  "give those of the documentation")
 
 

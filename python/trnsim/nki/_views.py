@@ -51,7 +51,7 @@ def permute(self, dims):
 def broadcast(self, dim, size):
     axis = _free_axis(self, dim, "broadcast")
     if self.shape[axis] != 1:
-        raise error(f"axis {dim} has {self.shape[axis]} places", "broadcast an axis of size 1")
+        raise error(f"axis {dim} has {self.shape[axis]} elements", "broadcast an axis of size 1")
     return self._broadcast([size if d == axis else s for d, s in enumerate(self.shape)])
 
 
@@ -65,7 +65,7 @@ def expand_dim(self, dim):
 def squeeze_dim(self, dim):
     axis = _free_axis(self, dim, "squeeze_dim")
     if self.shape[axis] != 1:
-        raise error(f"axis {dim} has {self.shape[axis]} places", "remove an axis of size 1")
+        raise error(f"axis {dim} has {self.shape[axis]} elements", "remove an axis of size 1")
     return self._without(axis)
 
 

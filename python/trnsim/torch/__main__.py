@@ -13,7 +13,8 @@ from trnsim._errors import Parser, of_host
 def parser():
     out = Parser(
         prog="trnsim torch", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="A PyTorch training script, as it is, on simulated Trainium cores: devices \"xla\" and \"neuron\".",
+        description="Runs a PyTorch training script as it is on simulated Trainium cores: devices \"xla\" and "
+                    "\"neuron\".",
         epilog="examples:\n  trnsim torch train.py --lr 1e-3\n"
                "  trnsim torch --cores 32 train_xmp.py        # spawn() starts 32 processes\n"
                "  trnsim torch --nproc_per_node 2 train.py    # as torchrun: RANK, WORLD_SIZE\n"
@@ -23,17 +24,18 @@ def parser():
     out.add_argument("--nproc_per_node", type=int, default=0, metavar="N",
                      help="start the script itself N times, a core each, with torchrun's environment")
     out.add_argument("--output_dir", "--out", metavar="FOLDER",
-                     help="of the results (default runs/, the script's name and the time)")
-    out.add_argument("--steps", type=int, default=0, metavar="N", help="print what N such steps cost, too")
+                     help="folder of the results (default runs/, the script's name and the time)")
+    out.add_argument("--steps", type=int, default=0, metavar="N", help="also print the time and price of N such steps")
     out.add_argument("--instance_type", metavar="NAME", help="the machine (default: the smallest trn1 with the cores)")
-    out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another number of the machine")
+    out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                     help="another value of a machine parameter")
     out.add_argument("--timed", action="store_true",
-                     help="time alone: no value is computed, and a script that reads one is told where")
-    out.add_argument("--numeric", action="store_true", help="values alone: no time is asked for")
+                     help="time only: no value is computed; a script that reads one stops at that line")
+    out.add_argument("--numeric", action="store_true", help="values only: no time is computed")
     out.add_argument("--default_device", action="store_true",
-                     help="tensors that name no device are on the simulated one: for scripts that know of none")
+                     help="put tensors without a device on the simulated one: for scripts that name no device")
     out.add_argument("--cuda", action="store_true",
-                     help="the script's \"cuda\" is the simulated device, and is available")
+                     help="let the script's \"cuda\" be the simulated device, and available")
     out.add_argument("script")
     out.add_argument("args", nargs=argparse.REMAINDER)
     return out
@@ -81,9 +83,10 @@ def ended(run):
         run()
         return 0
     except _engine.Refused as error:
-        return fail(str(error), "docs/your_script.md names the limits, `trnsim list ops --frontend aten` operators", 1)
+        return fail(str(error),
+                    "see docs/your_script.md for limits and `trnsim list ops --frontend aten` for operators", 1)
     except CoreFailed as error:
-        return fail(str(error), "mend what the core says; all others were stopped", 1)
+        return fail(str(error), "fix the error of that core; all others were stopped", 1)
     except Error as error:
         return fail(f"{_engine.script_line()}: {error.where}: {error.what}".strip(": "), error.fix, error.exit_code)
     except KeyboardInterrupt:
@@ -127,11 +130,11 @@ def answer(given):
     try:
         from trnsim.torch import _backend, _install, _report
         if not os.path.isfile(given.script):
-            return fail(f"{given.script} is no file", "name a Python script")
+            return fail(f"{given.script} is not a file", "name a Python script")
         kind = _backend.Timed if given.timed else _backend.Simulated
         backend = kind(new_folder(given), given.instance_type or "trn1.2xlarge")
     except ImportError as error:
-        return fail(f"the compiled module of trnsim is not there ({error})", "./dev build builds it, ./dev install "
+        return fail(f"the compiled module of trnsim is missing ({error})", "./dev build builds it, ./dev install "
                     "installs it")
     engine = _install.install(backend, given.default_device, given.cuda)
     engine.cores = given.cores
@@ -141,7 +144,7 @@ def answer(given):
     if gathered["executions"]:
         print(_report.written(gathered, given, backend.folder), file=sys.stderr)
     elif code == 0:
-        print("nothing ran on the simulated device: name \"xla\" as the device, or use --cuda for a script that takes "
+        print("nothing ran on the simulated device: name \"xla\" as the device, or use --cuda for a script that uses "
               "\"cuda\", --default_device for one that names none", file=sys.stderr)
     return code
 

@@ -8,18 +8,18 @@ from trnsim.torch import _engine
 PLANS = ("write the model in plain PyTorch, or with neuronx_distributed's parallel layers; for sharded plans of known "
          "models there are `trnsim run` and `trnsim plan`")
 ABSENT = {
-    "torch_xla": "of torch_xla there is all that trains on one or several cores by collectives; GSPMD on one device",
-    "torch_xla.distributed.spmd": "XlaFullyShardedDataParallel and DistributedDataParallel are there",
-    "torch_xla.experimental": "of torch_xla.experimental there are eager_mode(), compile(), scan(), scan_layers() and "
+    "torch_xla": "torch_xla is supported for training on one or several cores with collectives; GSPMD on one device",
+    "torch_xla.distributed.spmd": "use XlaFullyShardedDataParallel or DistributedDataParallel",
+    "torch_xla.experimental": "torch_xla.experimental has eager_mode(), compile(), scan(), scan_layers() and "
                               "gradient_accumulation()",
-    "torch_neuronx": "of torch_neuronx there are trace(), DataParallel(), lazy_load(), async_load(), "
-                     "move_trace_to_device() and dynamic_batch()", "torch_neuron": "torch_neuronx.trace() is there",
-    "neuronx_distributed": "of neuronx_distributed there are tensor and data parallelism, ZeRO-1, trainer and "
+    "torch_neuronx": "torch_neuronx has trace(), DataParallel(), lazy_load(), async_load(), "
+                     "move_trace_to_device() and dynamic_batch()", "torch_neuron": "use torch_neuronx.trace()",
+    "neuronx_distributed": "neuronx_distributed has tensor and data parallelism, ZeRO-1, trainer and "
                            "checkpoints: docs/your_script.md",
     "neuronx_distributed_training": PLANS, "neuronx_distributed_inference": PLANS,
-    "optimum": "write the training's loop in PyTorch", "transformers_neuronx": "`trnsim generate` writes text",
+    "optimum": "write the training loop in PyTorch", "transformers_neuronx": "`trnsim generate` writes text",
     "neuronxcc": "kernels run by `trnsim nki`", "nki": "kernels run by `trnsim nki`",
-    "libneuronxla": "leave it out: nothing here needs it",
+    "libneuronxla": "leave it out: it is not needed here",
 }
 
 
@@ -37,7 +37,7 @@ def way_out(error):
     line = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
     wanted = re.match(r"cannot import name '(\w+)'|module '\S+' has no attribute '(\w+)'", str(error))
     what = f"{wanted[1] or wanted[2]} of the module {name}" if wanted else f"the module {name}"
-    return f"{line}{what} is not there", ABSENT[max(found, key=len)]
+    return f"{line}{what} is not supported", ABSENT[max(found, key=len)]
 
 
 def told(error):

@@ -84,7 +84,7 @@ class Autocast(torch.autocast):
         self.ours = _modes.named(str(device_type))
         self.lower = (dtype or torch.bfloat16) if enabled else None
         if self.ours and self.lower not in (None, torch.bfloat16, torch.float16):
-            raise RuntimeError(f"autocast to {dtype}: torch.bfloat16 and torch.float16 are there")
+            raise RuntimeError(f"autocast to {dtype}: torch.bfloat16 and torch.float16 are supported")
         if not self.ours:
             super().__init__(device_type, dtype, enabled, cache_enabled)
 

@@ -133,4 +133,4 @@ class Timed(Simulated):
         if not isinstance(buffer, Zeros):
             return super().download(buffer, meta)
         from trnsim.torch._engine import Refused, script_line
-        raise Refused(script_line(), "this value is read, and --timed computes none: leave --timed out")
+        raise Refused(script_line(), "this value is read, but --timed computes none: leave out --timed")

@@ -85,7 +85,7 @@ class Recomputed(torch.autograd.Function):
 def checkpoint(function, *args, use_reentrant=True, preserve_rng_state=True, **kwargs):
     """torch_xla.utils.checkpoint's: function's values are computed again for its gradients."""
     if not use_reentrant:
-        raise ValueError("torch_xla.utils.checkpoint: use_reentrant=False is not there: leave it out")
+        raise ValueError("torch_xla.utils.checkpoint: use_reentrant=False is not supported: leave it out")
     if not any(isinstance(x, torch.Tensor) and x.requires_grad for x in (*args, *kwargs.values())):
         return function(*args, **kwargs)  # as it would have no gradient, and neither would its parameters
     if not torch.is_grad_enabled():

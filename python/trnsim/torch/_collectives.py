@@ -89,7 +89,7 @@ def reduce_scattered(tensor, operation, dim=0, groups=None):
         return tensor
     shape = list(tensor.shape)
     if shape[dim] % size_of(groups):
-        raise ValueError(f"reduce_scatter: dimension {dim} of {shape} does not divide among {size_of(groups)} cores")
+        raise ValueError(f"reduce_scatter: dimension {dim} of {shape} cannot be divided among {size_of(groups)} cores")
     shape[dim] //= size_of(groups)
     return collective("reduce_scatter", tensor, shape, operation, dim, frozen(groups))
 
@@ -108,7 +108,7 @@ def permuted(tensor, pairs):
     each core chooses by a number of its own on the device: the time is that of an all-gather."""
     pairs = [(int(a), int(b)) for a, b in pairs]
     if len({a for a, _ in pairs}) < len(pairs) or len({b for _, b in pairs}) < len(pairs):
-        raise ValueError(f"collective_permute: a core is twice a source or twice a target in {pairs}")
+        raise ValueError(f"collective_permute: a core appears twice as a source or as a target in {pairs}")
     source = next((a for a, b in pairs if b == engine().rank), -1)
     rows = all_gathered(tensor.reshape((1,) + tuple(tensor.shape)), 0)
     mine = rows.index_select(0, from_host(torch.tensor([max(source, 0)]))).reshape(tensor.shape)

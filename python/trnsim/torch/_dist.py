@@ -42,7 +42,7 @@ class Group:
             if len(other.ranks) == len(self.ranks) and not any(set(other.ranks) & set(row) for row in rows):
                 rows.append(other.ranks)
         if sum(len(row) for row in rows) != engine().ranks:
-            raise RuntimeError(f"a collective of the cores {list(self.ranks)} alone: the other cores need groups of "
+            raise RuntimeError(f"a collective of the cores {list(self.ranks)} only: the other cores need groups of "
                                "the same size; make them with new_group() on every core")
         return tuple(sorted(rows))
 
@@ -125,7 +125,7 @@ def name_of(op):
     for name in NAMES:
         if hasattr(dist.ReduceOp, name.upper()) and op == getattr(dist.ReduceOp, name.upper()):
             return name
-    raise RuntimeError(f"{op} is not there: {', '.join(NAMES)} are")
+    raise RuntimeError(f"{op} is not supported: {', '.join(NAMES)} are")
 
 
 def combined(tensor, op, group):
@@ -229,7 +229,7 @@ def scatter(tensor, scatter_list=None, src=0, group=None, async_op=False):
 
 def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
     if output_split_sizes or input_split_sizes:
-        raise RuntimeError("all_to_all_single with split sizes is not there: split evenly")
+        raise RuntimeError("all_to_all_single with split sizes is not supported: split evenly")
     group = of(group)
     with torch.no_grad():
         if isinstance(input, DeviceTensor):
@@ -244,7 +244,7 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
     """One tensor to each core of the group, all of one shape."""
     shapes = {tuple(t.shape) for t in (*output_tensor_list, *input_tensor_list)}
     if len(shapes) > 1:
-        raise RuntimeError(f"all_to_all of the shapes {sorted(shapes)} is not there: send tensors of one shape")
+        raise RuntimeError(f"all_to_all of the shapes {sorted(shapes)} is not supported: send tensors of one shape")
     with torch.no_grad():
         out = torch.empty_like(torch.stack(output_tensor_list))
         all_to_all_single(out, torch.stack([t.detach() for t in input_tensor_list]), group=group)
@@ -255,7 +255,8 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
 
 def absent(name):
     def called(*_, **__):
-        raise RuntimeError(f"torch.distributed.{name} is not there: every core runs the same program; use broadcast, "
+        raise RuntimeError(f"torch.distributed.{name} is not supported: every core runs the same program; use "
+                           "broadcast, "
                            "scatter, gather or all_to_all")
     return called
 

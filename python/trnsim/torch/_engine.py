@@ -60,7 +60,7 @@ GRAPHS = _core._Graphs(_values)
 
 
 class Graph:
-    """The nodes below some values, in order; leaves are values that are there already. Equal keys are equal graphs."""
+    """The nodes below some values, in order; leaves are values that already exist. Equal keys are equal graphs."""
     count = itertools.count(1)
 
     def __init__(self, wanted):
@@ -152,7 +152,7 @@ class Engine:
         settled()
         element_of(tensor.dtype)
         if tensor.layout is not torch.strided:
-            raise Unsupported(f"tensors of the layout {tensor.layout} are not on the device: use dense ones, "
+            raise Unsupported(f"tensors of the layout {tensor.layout} cannot be on the device: use dense ones, "
                               "and layers with sparse=False")
         return self.backend.upload(tensor)
 
@@ -185,7 +185,7 @@ class Engine:
     def stepped(self):
         """Behind optimizer.step(): it ends a step where the script cannot, as it knows of no torch_xla."""
         if self.backend.instance_type.startswith("inf"):
-            raise Refused(script_line(), f"{self.backend.instance_type} is for inference alone: train on trn1 or trn2")
+            raise Refused(script_line(), f"{self.backend.instance_type} is for inference only: train on trn1 or trn2")
         if self.everything and not self.knows_torch_xla:
             self.mark_step("optimizer.step")
 

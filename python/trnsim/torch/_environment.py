@@ -14,8 +14,8 @@ TYPES = {"XLA_USE_BF16": ("bf16", "bf16"), "XLA_DOWNCAST_BF16": ("bf16", "f32"),
          "XLA_DOWNCAST_FP16": ("f16", "f32"), "XLA_USE_F16": ("f16", "f16")}  # of float and of double
 OBEYED = {"NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES", "NEURON_RT_STOCHASTIC_ROUNDING_EN",
           "NEURON_RT_STOCHASTIC_ROUNDING_SEED", *TYPES}
-SAME = {"XLA_USE_32BIT_LONG": "whole numbers have 32 bits in any case", "PJRT_DEVICE": "",
-        "XLA_DISABLE_FUNCTIONALIZATION": "views are made functional in any case"}
+SAME = {"XLA_USE_32BIT_LONG": "integers always have 32 bits", "PJRT_DEVICE": "",
+        "XLA_DISABLE_FUNCTIONALIZATION": "views are always made functional"}
 CASTS = {"bf16": {"matmult": "fp32+bf16-matmul", "all": "fp32"}, "fp16": {"matmult": "fp32+fp16-matmul", "all": "fp32"},
          "tf32": {"matmult": "tf32"}, "fp8_e4m3": {"matmult": "fp32+fp8_e4m3-matmul"}}
 ELEMENT = {"bf16": "bf16", "fp16": "f16"}  # that --auto-cast=all makes of fp32 inside of a program
@@ -65,7 +65,7 @@ def flags_of(text):
         elif out and not out[-1][1]:
             out[-1][1] = word
         else:
-            raise ValueError(f"NEURON_CC_FLAGS: {word!r} belongs to no flag")
+            raise ValueError(f"NEURON_CC_FLAGS: {word!r} does not belong to a flag")
     return out
 
 
@@ -104,7 +104,7 @@ class Environment:
         if cast == "none":
             return
         if cast not in CASTS[kind]:
-            raise ValueError(f"NEURON_CC_FLAGS: --auto-cast={cast} with {kind} is not there: use matmult, or bf16")
+            raise ValueError(f"NEURON_CC_FLAGS: --auto-cast={cast} with {kind} is not supported: use matmult, or bf16")
         self.numerics = CASTS[kind][cast]
         self.inside = ELEMENT[kind] if cast == "all" else None
 
@@ -143,8 +143,8 @@ def add_compiler_flags(given):
         except ValueError as error:
             raise Unsupported(f"compiler_args: {error}") from None
         if (now.numerics, now.inside) != (FOUND[0].numerics, FOUND[0].inside):
-            raise Unsupported(f"compiler_args: {text!r} would change the numbers of a device that is in use: set "
-                              "NEURON_CC_FLAGS before the first tensor is on it")
+            raise Unsupported(f"compiler_args: {text!r} would change the numbers of a device in use: set "
+                              "NEURON_CC_FLAGS before the first tensor is moved to it")
         FOUND[0] = now
 
 

@@ -82,10 +82,10 @@ class XlaFullyShardedDataParallel(torch.nn.Module):
         options.update(zip(("reshard_after_forward", "flatten_parameters"), positional))
         only(options, TRAVEL + VALUES, "XlaFullyShardedDataParallel")
         if len(positional) > 2:
-            raise TypeError("XlaFullyShardedDataParallel: name its arguments behind flatten_parameters")
+            raise TypeError("XlaFullyShardedDataParallel: pass the arguments after flatten_parameters by name")
         if param_init_fn is not None:
-            raise NotImplementedError("XlaFullyShardedDataParallel: param_init_fn is not there: make the module's "
-                                      "parameters where it is made")
+            raise NotImplementedError("XlaFullyShardedDataParallel: param_init_fn is not supported: create the "
+                                      "module's parameters in its constructor")
         if isinstance(module, XlaFullyShardedDataParallel):
             raise RuntimeError("Cannot wrap a module that is already wrapped with FSDP")
         if auto_wrap_policy is not None:

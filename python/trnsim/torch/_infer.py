@@ -49,7 +49,7 @@ def results(func, args, kwargs):
     if isinstance(out, torch.Tensor):
         return [meta_of(out)], True
     if not isinstance(out, (list, tuple)):
-        raise Unsupported(f"{func} answers {type(out).__name__}, which is no tensor")
+        raise Unsupported(f"{func} answers {type(out).__name__}, which is not a tensor")
     return [meta_of(t) if isinstance(t, torch.Tensor) else None for t in out], False
 
 

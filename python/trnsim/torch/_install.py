@@ -138,7 +138,7 @@ def ending_steps(init):
             if self in STALE:
                 raise _engine.Refused(_engine.script_line(), "the optimizer was made before the model moved to the "
                                       "device, which in torch_xla makes new parameters: nothing would be trained; "
-                                      "make the optimizer behind model.to(device)")
+                                      "make the optimizer after model.to(device)")
             out = plain(self, *rest, **named_rest)
             _engine.engine().stepped()
             return out

@@ -102,7 +102,8 @@ def left_to_host(call):
         except (Unsupported, NotImplementedError):
             call.kind = "host"
     if call.kind == "host" and decomposing():
-        raise Unsupported(f"{call.func} is not there: trnsim list ops --frontend aten lists the operators that are")
+        raise Unsupported(f"{call.func} is not supported: `trnsim list ops --frontend aten` lists the operators that "
+                          "are")
     return call.kind == "host"
 
 
@@ -120,7 +121,8 @@ def decomposition(func):
 def decomposed(text, call, tensors):
     function = decomposition(call.func)
     if function is None or call.func in FOLLOWED:  # some are made of themselves
-        raise Unsupported(f"{call.func} is not there: trnsim list ops --frontend aten lists the operators that are")
+        raise Unsupported(f"{call.func} is not supported: `trnsim list ops --frontend aten` lists the operators that "
+                          "are")
     known = {}
 
     def stand_in(x, meta):

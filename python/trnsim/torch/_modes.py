@@ -123,7 +123,7 @@ def undispatched(call):
     @functools.wraps(call)
     def called(first, *args, **kwargs):
         if isinstance(first, DeviceTensor) or any(isinstance(x, DeviceTensor) for x in args):
-            raise TypeError("torch.Tensor() and as_subclass() make tensors of the host, and were given one of the "
+            raise TypeError("torch.Tensor() and as_subclass() make host tensors, but were given one of the "
                             "device: use .clone() or torch.as_tensor()")
         args = tuple([plain(x) if holds_ours(x) else x for x in args])
         guard = torch._C._DisableTorchDispatch()

@@ -231,7 +231,7 @@ def view(func, args, kwargs):
         return func(*args, **kwargs)
     call, _ = call_of(func, args, kwargs)
     if not call.outs:
-        raise Unsupported(f"{func} is not there: no operator here looks at memory in this way")
+        raise Unsupported(f"{func} is not supported: no operator here views memory in this way")
     steps = steps_of(call)
     return step_into(base, steps[0]) if call.single else [step_into(base, step) for step in steps]
 
@@ -311,7 +311,7 @@ def writing_first(func, args, kwargs):
 def written_by_host(func, args, kwargs, targets):
     """The host writes to copies, whose values the targets have from here on."""
     if _lower.decomposing():
-        raise Unsupported(f"{func}: it writes to its arguments, and no operator computes the same without")
+        raise Unsupported(f"{func}: it writes to its arguments, and no other operator computes the same")
     engine().counters[func._schema.name] += 1
     flat = [t for target in targets for t in (target if isinstance(target, (list, tuple)) else [target])]
     copies = {id(t): engine().download(t).clone() for t in flat}

@@ -26,14 +26,14 @@ def difference(before, after, names):
             break
         shapes = [[list(m.shape) for m in call.ins] for call in (first, second)]
         if shapes[0] != shapes[1]:
-            return f"shape: {first.func} of {shapes[1]} and not {shapes[0]}"
+            return f"shape: {first.func} of {shapes[1]} instead of {shapes[0]}"
         types = [[str(m.dtype) for m in call.ins] for call in (first, second)]
         if types[0] != types[1]:
-            return f"type: {first.func} of {types[1]} and not {types[0]}"
-        return f"constant: {first.func} with {constants(second)} and not {constants(first)}"
+            return f"type: {first.func} of {types[1]} instead of {types[0]}"
+        return f"constant: {first.func} with {constants(second)} instead of {constants(first)}"
     if len(before) != len(after):
-        return f"operators: {len(after)} and not {len(before)}"
-    return "operators: others" if before != after else "operators: what is read of them"
+        return f"operators: {len(after)} instead of {len(before)}"
+    return "operators: different ones" if before != after else "operators: the same, with other values read"
 
 
 def constants(call):
@@ -127,7 +127,7 @@ def graph_lines(figures):
 def computed_by(figures):
     refused = [g for g in figures["graphs"] if g["refused"]]
     if not figures["computes"]:
-        return "nothing: --timed"
+        return "no values: --timed"
     spread = sum(g["spread"] for g in figures["graphs"])
     again = f"; {spread} runs with infinities or NaN, which TensorE's transposes spread, by the reference " \
             "interpreter" if spread else ""
@@ -150,13 +150,13 @@ def text(figures, given, folder):
     if figures["environment"]:
         lines.append("obeyed                    " + ", ".join(figures["environment"]))
     if figures["unused"]:
-        lines.append("without an effect here    " + ", ".join(figures["unused"]))
+        lines.append("without effect here       " + ", ".join(figures["unused"]))
     if figures["host_operators"]:
         lines.append("left to the host          " + ", ".join(
             f"{k} x {n}" for k, n in figures["host_operators"].items()))
     if not given.numeric:
         lines += _time.lines(figures, given)
-    lines.append(f"this simulator            {figures['compile_seconds']:.1f} s making programs, "
+    lines.append(f"this simulator            {figures['compile_seconds']:.1f} s compiling programs, "
                  f"{figures['run_seconds']:.1f} s computing them")
     lines += graph_lines(figures)
     lines.append(f"results in                {folder}")

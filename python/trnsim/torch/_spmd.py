@@ -13,7 +13,8 @@ def use_spmd(auto=False):
     """Errors: RuntimeError where the script has several cores."""
     count = max(engine().ranks, engine().cores)
     if count > 1:
-        raise RuntimeError(f"GSPMD over {count} cores is not there: run on one core, whose mesh has one device, or use "
+        raise RuntimeError(f"GSPMD over {count} cores is not supported: run on one core, whose mesh has one device, "
+                           "or use "
                            "one process a core (spawn() or --nproc_per_node) with XlaFullyShardedDataParallel or "
                            "DistributedDataParallel")
     ON[0] = True
@@ -32,7 +33,7 @@ class Mesh:
         if len(self.axis_names) != len(self.mesh_shape) or len(set(self.axis_names)) != len(self.axis_names):
             raise ValueError(f"Mesh: {len(self.mesh_shape)} axes have the names {self.axis_names}: name each once")
         if int(np.prod(self.mesh_shape)) != self.device_ids.size or self.device_ids.size != 1:
-            raise ValueError(f"Mesh: a grid of {self.mesh_shape} for {self.device_ids.size} devices, and one is there")
+            raise ValueError(f"Mesh: a grid of {self.mesh_shape} for {self.device_ids.size} devices, but there is one")
 
     def size(self):
         return self.device_ids.size

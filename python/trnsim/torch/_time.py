@@ -97,10 +97,11 @@ def money(dollars):
 def binding(step, main):
     """The part that sets the time of a step."""
     if step["host_seconds"] > step["device_seconds"]:
-        return f"the host: it works {duration(step['host_seconds'])} of a step, the device " \
+        return f"the host: {duration(step['host_seconds'])} of a step, while the device works " \
                f"{duration(step['device_seconds'])}"
     if step["collectives_exposed_seconds"] > step["device_seconds"] / 2:
-        return f"collectives: {duration(step['collectives_exposed_seconds'])} of a step are waits for other cores"
+        return f"collectives: {duration(step['collectives_exposed_seconds'])} of a step are spent waiting for other " \
+               "cores"
     engine, busy = max(main["engines"].items(), key=lambda item: item[1])
     return f"the device: its {engine} engine is busy {busy:.0f} % of the main graph"
 
@@ -113,21 +114,22 @@ def lines(figures, given):
     per_step = sum(figures["step"].values())
     out = [f"machine                   {main['instances']} x {main['instance_type']}",
            f"a step                    {duration(step['seconds'])}: device {duration(step['device_seconds'])}, host "
-           f"{duration(step['host_seconds'])} ({per_step:.3g} graphs; the main one is {figures['main']})",
+           f"{duration(step['host_seconds'])} (graphs: {per_step:.3g}; the main one is {figures['main']})",
            f"bound by                  {binding(step, main)}",
            f"memory                    {main['memory']['hbm_bytes'] / 2**20:.1f} of "
            f"{main['memory']['capacity'] / 2**20:.0f} MiB a core",
-           f"the script                {duration(script['seconds'])} for its {steps} steps and all else, "
+           f"the script                {duration(script['seconds'])} for its {steps} steps and everything else, "
            f"{money(script['dollars'])}"]
     if given.steps:
         out.append(f"{given.steps} steps".ljust(26) + f"{duration(given.steps * step['seconds'])}, "
                    f"{money(given.steps * step['dollars'])}")
     ahead, every = sum(g["launched"] for g in figures["graphs"]), len(figures["times"])
     told = [f"{duration(figures['compile_seconds_of_the_vendor'])} for {every - ahead} graphs, without its cache"]
-    told = (told if every > ahead else []) + ([f"no time for {ahead} that trace() made ahead"] if ahead else [])
-    out.append("vendor's compiler".ljust(26) + "; ".join(told))
+    told = told if every > ahead else []
+    told += [f"no time for {ahead} that trace() compiled ahead of time"] if ahead else []
+    out.append("neuronx-cc".ljust(26) + "; ".join(told))
     if figures["untimed"] or script["left_out"]:
-        out.append(f"without a time            {len(figures['untimed'])} graphs were not asked for, "
+        out.append(f"without a time            {len(figures['untimed'])} graphs were not timed; "
                    f"{script['left_out']:.3g} runs are left out above")
     return out + [f"suggestion                {text}" for text in suggestions(figures, step, main)]
 
@@ -138,7 +140,7 @@ def suggestions(figures, step, main):
     shapes = [g for g in graphs if g["changed"].startswith("shape")]
     fixed = [g for g in graphs if g["changed"].startswith("constant")]
     if len(shapes) > 1:
-        out.append(f"{len(shapes)} graphs differ in shapes alone: pad batches to one shape, or drop the last "
+        out.append(f"{len(shapes)} graphs differ only in shapes: pad batches to one shape, or drop the last "
                    "(drop_last=True)")
     if len(fixed) > 1:
         out.append(f"{len(fixed)} graphs differ in a constant: make it a tensor, as xm.send_cpu_data_to_device does")
@@ -147,5 +149,5 @@ def suggestions(figures, step, main):
         out.append(f"{reads} reads cut graphs in {figures['steps']} steps: read the loss every tenth step, or in "
                    "xm.add_step_closure")
     if step["host_seconds"] > 2 * step["device_seconds"] and not (len(shapes) > 1 or reads > figures["steps"]):
-        out.append("the device waits for the host: a larger batch costs the host nothing")
+        out.append("the device waits for the host: a larger batch does not take the host longer")
     return out

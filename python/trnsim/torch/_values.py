@@ -45,7 +45,7 @@ HOOKS = {}  # functions of modules that come later, by name
 
 
 class Unsupported(RuntimeError):
-    """An operator, a type or a use that is not there."""
+    """An operator, a type or a use that is not supported."""
 
 
 def element_of(dtype):

@@ -165,7 +165,8 @@ def load(path):
 
 def rendezvous(tag, payload=b"", replicas=()):
     if replicas and sorted(replicas) != list(range(engine().ranks)):
-        raise RuntimeError(f"rendezvous of the cores {list(replicas)} alone is not there: all cores meet")
+        raise RuntimeError(f"rendezvous of the cores {list(replicas)} alone is not supported: it always includes all "
+                           "cores")
     return engine().backend.exchange(f"rendezvous({str(tag)!r})", payload)
 
 

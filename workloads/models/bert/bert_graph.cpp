@@ -281,7 +281,7 @@ class Bert : EncoderGraph {
 StepGraph bert_graph(const BertConfig& config, const Step& step) {
   require_positions(step.kind.length, config.max_position_embeddings - config.first_position());
   if (step.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
-    throw base::Error{base::Fault::kUsage, "model", "has no pre-training head here", "pre-train a model of type bert"};
+    throw base::Error{base::Fault::kUsage, "model", "cannot be pre-trained here", "pre-train a model of type bert"};
   const auto differs = [&](Head head) { return (step.kind.head == head) != (config.head == head); };
   if ((differs(Head::kPretraining) || differs(Head::kMaskedTokens)) && step.kind.head != Head::kNone)
     throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};

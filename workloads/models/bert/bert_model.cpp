@@ -146,8 +146,8 @@ std::int64_t padding_of(const TokenIds& ids, BertKind kind) {
   if (ids.pad.value_or(1) == 1) return 1;
   throw base::Error{
       base::Fault::kUsage, "model",
-      fmt::format("the vocabulary pads with token {}, an {} model with token 1", *ids.pad, dialect_of(kind).family),
-      "give the vocabulary that the model was made with by `vocab`, or take another encoder"};
+      fmt::format("the vocabulary pads with token {}, but an {} model with token 1", *ids.pad, dialect_of(kind).family),
+      "give the vocabulary of the model by `vocab`, or use another encoder"};
 }
 
 }  // namespace

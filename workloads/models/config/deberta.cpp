@@ -21,7 +21,7 @@ constexpr Activation kConvolved[] = {Activation::kGelu, Activation::kGeluTanh, A
 void check_convolution(const Rules& rules, const B& c) {
   constexpr std::int64_t kMost = 63;
   if (c.conv_kernel_size < 0 || c.conv_kernel_size > kMost || (convolves(c) && c.conv_kernel_size % 2 == 0))
-    rules.fail("conv_kernel_size", fmt::format("{} is no odd number up to {}", c.conv_kernel_size, kMost));
+    rules.fail("conv_kernel_size", fmt::format("{} is not an odd number up to {}", c.conv_kernel_size, kMost));
 }
 
 /// "p2c|c2p", or a list of these: products of a query and the place of its key, of a key and the place of its query.

@@ -141,8 +141,8 @@ void warn_of_unread(const Keys& keys) {
     if (!is_inert(keys, key, value)) unread.push_back(fmt::format("\"{}\" ({})", key, value.dump()));
   if (unread.empty()) return;
   base::warn_once(
-      fmt::format("{}: nothing here reads {}; if the model computes otherwise because of it, run its PyTorch "
-                  "code by 'trnsim torch SCRIPT.py'",
+      fmt::format("{}: trnsim ignores {}; if that changes what the model computes, run its PyTorch code by 'trnsim "
+                  "torch SCRIPT.py'",
                   keys.where(), fmt::join(unread, ", ")));
 }
 

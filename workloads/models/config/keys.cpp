@@ -110,7 +110,7 @@ std::vector<std::string> Keys::label_names() const {
   }
   if (names.empty() || names.size() != map.size() ||
       (has("num_labels") && names.size() != static_cast<std::size_t>(count)))
-    fail("\"id2label\" does not name every label from 0 on once, as text", "write {\"0\": \"name\", \"1\": ...}");
+    fail("\"id2label\" does not name each label from 0 on once, as text", "write {\"0\": \"name\", \"1\": ...}");
   return names;
 }
 
@@ -168,7 +168,7 @@ void Rules::token(const char* key, std::int64_t id, std::int64_t vocab_size) con
 
 void Rules::fail(const char* key, const std::string& what) const {
   throw Error{Fault::kData, where_, fmt::format("\"{}{}\": {}", prefix_, key, what),
-              "correct it to the value the model was made with"};
+              "correct it to the value that the model was made with"};
 }
 
 json labels_by_id(const std::vector<std::string>& names) {

@@ -82,7 +82,7 @@ void read_pattern(const Keys& keys, LlamaConfig& c) {
   if (!keys.has(kPattern) || !keys.at(kPattern).is_string()) return keys.optional(kPattern, c.full_every);
   const auto text = keys.at(kPattern).get<std::string>();
   if (text.empty() || text.find('G') + 1 != text.size() || text.find_first_not_of("LG") != std::string::npos)
-    keys.fail(fmt::format("\"{}\" is \"{}\"; only some L and one G at the end are modelled", kPattern, text),
+    keys.fail(fmt::format("\"{}\" is \"{}\"; only several L with one G at the end are modelled", kPattern, text),
               "use a model whose layers alternate regularly");
   c.full_every = std::ssize(text);
 }
@@ -90,7 +90,7 @@ void read_pattern(const Keys& keys, LlamaConfig& c) {
 void check_window(const Rules& rules, const LlamaConfig& c) {
   if (c.sliding_window != 0) rules.positive("sliding_window", c.sliding_window);
   if (c.sliding_window == 0 && c.kind == LlamaKind::kCohere2)
-    rules.fail("sliding_window", "without one no layer would know positions");
+    rules.fail("sliding_window", "without it no layer would know positions");
 }
 
 void read_no_rope_layers(const Keys& keys, LlamaConfig& c) {
@@ -145,7 +145,8 @@ bool is_stablelm(const L& c) { return c.kind == LlamaKind::kStableLm; }
 
 void check_turned(const Rules& rules, const LlamaConfig& c) {
   if (!(c.rotary_share > 0 && c.rotary_share <= 1) || rope_frequencies(c).empty())
-    rules.fail("partial_rotary_factor", fmt::format("{} leaves a head no pair of elements that turn", c.rotary_share));
+    rules.fail("partial_rotary_factor",
+               fmt::format("{} leaves a head without a pair of rotary elements", c.rotary_share));
 }
 
 bool is_smollm3(const L& c) { return c.kind == LlamaKind::kSmolLm3; }

@@ -45,7 +45,7 @@ void check_groups(const Rules& rules, const LlamaConfig& c) {
   if (c.top_groups < 1 || c.top_groups > c.groups)
     rules.fail("topk_group", fmt::format("{} is not in 1..{}", c.top_groups, c.groups));
   if (c.top_groups * (c.num_experts / c.groups) < c.num_experts_per_tok)
-    rules.fail("topk_group", fmt::format("{} groups have not {} experts", c.top_groups, c.num_experts_per_tok));
+    rules.fail("topk_group", fmt::format("{} groups do not have {} experts", c.top_groups, c.num_experts_per_tok));
 }
 
 void check_first(const Rules& rules, const LlamaConfig& c) {
@@ -55,7 +55,7 @@ void check_first(const Rules& rules, const LlamaConfig& c) {
 
 void check_balance(const Rules& rules, const LlamaConfig& c) {
   if (!(c.router_aux_loss_coef >= 0 && c.router_aux_loss_coef < 1e6))
-    rules.fail("router_aux_loss_coef", fmt::format("{} is no weight of a loss", c.router_aux_loss_coef));
+    rules.fail("router_aux_loss_coef", fmt::format("{} is not a weight of a loss", c.router_aux_loss_coef));
 }
 
 void check_capacity(const Rules& rules, const LlamaConfig& c) {

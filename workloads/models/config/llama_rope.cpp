@@ -78,8 +78,8 @@ std::vector<double> factors(const Keys& keys, const char* key, std::int64_t pair
   const json list = keys.has(key) ? keys.at(key) : json();
   const bool numbers = list.is_array() && std::ranges::all_of(list, [](const json& x) { return x.is_number(); });
   if (!numbers || std::ssize(list) != pairs)
-    keys.fail(fmt::format("\"{}\" is no list of {} numbers, one for each pair of a head that turns", key, pairs),
-              "copy the model's config.json as it is published");
+    keys.fail(fmt::format("\"{}\" is not a list of {} numbers, one for each rotary pair of a head", key, pairs),
+              "use the model's config.json as published");
   return list.get<std::vector<double>>();
 }
 

@@ -76,9 +76,9 @@ T5Config read_t5(const Keys& keys, T5Kind kind) {
 void check(const T5Config& c, std::string_view where) {
   const Rules rules{where};
   check_fields<T>(kT5Fields, c, rules);
-  if (c.relative_attention_num_buckets % 4 != 0) rules.fail("relative_attention_num_buckets", "is no multiple of 4");
+  if (c.relative_attention_num_buckets % 4 != 0) rules.fail("relative_attention_num_buckets", "is not a multiple of 4");
   if (2 * c.relative_attention_max_distance <= c.relative_attention_num_buckets)
-    rules.fail("relative_attention_max_distance", "leaves no distance to the last buckets");
+    rules.fail("relative_attention_max_distance", "leaves no distances for the last buckets");
 }
 
 json to_json(const T5Config& c) { return write_fields<T>(kT5Fields, c); }

@@ -48,7 +48,7 @@ std::string DecoderArch::layer_prefix(std::int64_t layer) const { return fmt::fo
 DecoderArch decoder_arch(const ModelPtr& model) {
   if (const DecoderArch* arch = model->decoder()) return *arch;
   throw base::Error{base::Fault::kUsage, "model", "is an encoder, not a decoder",
-                    "choose a decoder, or ask what requests take: trnsim estimate MODEL with `task` inference"};
+                    "choose a decoder, or time requests: trnsim estimate MODEL with `task` inference"};
 }
 
 double decoder_kept_elements(const Sizes& c, const Plan& p, std::int64_t length) {

@@ -16,12 +16,12 @@ void require_step(const DecoderArch& arch, const Step& step) {
   require_positions(step.kind.length, arch.positions);
   if (step.plan.sequence && step.plan.micro_batch * step.kind.length % step.plan.tensor != 0)
     throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
+                fmt::format("{} tokens cannot be divided by {} tensor-parallel ranks",
                             step.plan.micro_batch * step.kind.length, step.plan.tensor),
-                "choose a length that they divide, or `disable_sequence_parallel`"};
+                "choose a length that is a multiple of that, or `disable_sequence_parallel`"};
   if (arch.block.mixture && step.plan.tensor > 1 && !step.plan.sequence)
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
-                "tensor-parallel ranks that share experts each route tokens of their own",
+                "tensor-parallel ranks that share experts must each route their own tokens",
                 "leave sequence parallelism on"};
 }
 

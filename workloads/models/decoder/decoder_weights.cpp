@@ -88,7 +88,7 @@ std::vector<float> device_values(const Weights& shard, const WeightSpec& spec) {
   const std::size_t size = element_count(spec.shape);
   const bool fits =
       at != shard.values.end() && (spec.stack > 0 ? at->second.size() % size == 0 : at->second.size() == 3 * size);
-  base::ensure(fits, spec.fused, "has not the size of its parts");
+  base::ensure(fits, spec.fused, "does not have the size of its parts");
   std::vector<float> out(size);
   for_each_row(spec, [&](std::int64_t from, std::int64_t to, std::int64_t length) {
     std::copy_n(at->second.begin() + from, length, out.begin() + to);
@@ -100,7 +100,7 @@ std::vector<float> device_values(const Weights& shard, const WeightSpec& spec) {
 
 void put_device_values(Weights& shard, const WeightSpec& spec, std::span<const float> values) {
   if (spec.fused.empty()) return shard.set_from_device(spec, values);
-  base::ensure(values.size() == element_count(spec.shape), spec.name, "has not as many values as its shape");
+  base::ensure(values.size() == element_count(spec.shape), spec.name, "does not have as many values as its shape");
   std::vector<float>& whole = shard.values[spec.fused];
   std::vector<float> transposed;
   if (spec.stack > 0) {

@@ -128,8 +128,8 @@ ModelPtr read_falcon(const Keys& keys) {
   keys.optional("new_decoder_architecture", is_new), keys.optional("parallel_attn", parallel);
   keys.optional("num_ln_in_parallel_attn", norms);
   if (is_new && (!parallel || norms < 1 || norms > 2))
-    keys.fail("\"new_decoder_architecture\" goes with \"parallel_attn\" and one or two norms alone",
-              "use a published Falcon's config.json");
+    keys.fail("\"new_decoder_architecture\" requires \"parallel_attn\" and one or two norms",
+              "use the config.json of a published Falcon");
   if (is_new) return read_plain(keys, norms == 2 ? later() : later_with_one_norm());
   return read_plain(keys, parallel ? falcon_family() : in_turn());
 }

@@ -17,14 +17,15 @@ using base::Fault;
 
 void require_generator(const ModelPtr& model) {
   if (decoder_arch(model).head.classes > 0)
-    throw Error{Fault::kUsage, "model", "classifies texts and writes none", "choose a model that predicts tokens"};
+    throw Error{Fault::kUsage, "model", "classifies texts and does not generate any",
+                "choose a model that predicts tokens"};
 }
 
 void check(const GenerationSpec& spec, const ModelPtr& model) {
   const DecoderArch arch = decoder_arch(model);
   if (model->pairs() && spec.tensor_parallel > 1)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
-                fmt::format("{} writes text on one core alone", model->family()), "use 1, or leave it out"};
+                fmt::format("{} generates text on one core only", model->family()), "use 1, or leave it out"};
   check(generation_plan(spec.tensor_parallel), model);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)
@@ -32,8 +33,8 @@ void check(const GenerationSpec& spec, const ModelPtr& model) {
                 fmt::format("use 1 to {}", kMostBatch)};
   if (spec.length > cache_length(arch.positions))
     throw Error{Fault::kUsage, "`max_new_tokens`",
-                fmt::format("prompt and new tokens need {}, the model has {}", base::counted(spec.length, "position"),
-                            arch.positions),
+                fmt::format("prompt and new tokens need {}, but the model has {}",
+                            base::counted(spec.length, "position"), arch.positions),
                 "use a shorter prompt or fewer new tokens"};
   if (spec.prompt < 1 || (!model->pairs() && spec.prompt > spec.length))
     throw Error{Fault::kUsage, "`prompt`",
@@ -42,7 +43,7 @@ void check(const GenerationSpec& spec, const ModelPtr& model) {
   if (model->pairs() && spec.batch * spec.length > kMostTokens)
     throw Error{Fault::kUsage, "`batch_size`",
                 fmt::format("{} of up to {}", base::counted(spec.batch, "text"), base::counted(spec.length, "token")),
-                fmt::format("use a smaller one, or fewer `max_new_tokens`: {} tokens at most", kMostTokens)};
+                fmt::format("use a smaller one, or fewer `max_new_tokens`: at most {} tokens", kMostTokens)};
 }
 
 ShardPlan generation_plan(std::int64_t tensor_parallel) {

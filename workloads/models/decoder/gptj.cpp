@@ -24,7 +24,7 @@ void check_turned(const Rules& rules, const P& c) {
 void check_heads(const Rules& rules, const P& c) {
   rules.positive("n_head", c.num_attention_heads, kHeadCounts.most);
   if (is_codegen(c) && c.num_attention_heads % kCodegenGroups != 0)
-    rules.fail("n_head", "is not divided by the 4 groups of heads in a file");
+    rules.fail("n_head", "is not a multiple of the 4 groups of heads in a file");
 }
 
 // clang-format off

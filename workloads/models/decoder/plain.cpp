@@ -159,7 +159,7 @@ void check(const PlainConfig& c, std::string_view where) {
     rules.divides(shared, c.kv_heads(), heads, c.num_attention_heads);
   const std::int64_t turned = rotary_columns(c), head = c.hidden_size / c.num_attention_heads;
   if ((c.rotary_share > 0 || c.rotary_dim > 0) && (turned > head || turned == 0))
-    rules.fail(heads, "leaves a head no pair of elements that turn");
+    rules.fail(heads, "leaves a head without a pair of rotary elements");
 }
 
 void apply(const ModelChange& change, PlainConfig& c) {

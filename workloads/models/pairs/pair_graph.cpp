@@ -196,9 +196,9 @@ StepGraph pair_step(const ModelPtr& model, const PairArch& pair, const Step& ste
   for (const std::int64_t length : {step.kind.length, target_length(step.kind)})
     if (step.plan.sequence && step.plan.micro_batch * length % step.plan.tensor != 0)
       throw base::Error{base::Fault::kUsage, length == step.kind.length ? "`max_length`" : "`max_target_length`",
-                        fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
+                        fmt::format("{} tokens cannot be divided by {} tensor-parallel ranks",
                                     step.plan.micro_batch * length, step.plan.tensor),
-                        "choose a length that they divide, or `disable_sequence_parallel`"};
+                        "choose a length that is a multiple of that, or `disable_sequence_parallel`"};
   return PairGraph{model, pair, step}.run();
 }
 

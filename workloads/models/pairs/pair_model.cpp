@@ -65,11 +65,12 @@ double adapters_of_sequence(const Model& model, const PairArch& pair, double rea
 std::optional<Problem> pair_problem(const PairArch& pair, const Sizes& sizes, const Plan& plan) {
   const bool halves = plan.pipeline == 2 && pair.encoder.layers == pair.decoder.layers;
   if (plan.chunks > 1 || (plan.pipeline > 1 && !halves))
-    return Problem{plan.chunks > 1 ? "`virtual_pipeline_size`" : "`pipeline_parallel_size`",
-                   "an encoder-decoder is cut in two stages alone, between encoder and decoder of equally many layers",
-                   "use `pipeline_parallel_size` 1, or 2 where they have equally many, with one chunk each"};
+    return Problem{
+        plan.chunks > 1 ? "`virtual_pipeline_size`" : "`pipeline_parallel_size`",
+        "an encoder-decoder can only be cut in two stages, between an encoder and a decoder with equally many layers",
+        "use `pipeline_parallel_size` 1, or 2 where both have equally many layers, with one chunk each"};
   if ((pair.waves.size > 0 || !pair.encoder.positions.empty()) && plan.tensor > 1 && plan.sequence)
-    return Problem{"`disable_sequence_parallel`", "two texts with tables of positions are not split by tokens",
+    return Problem{"`disable_sequence_parallel`", "models with two texts and position tables cannot be split by tokens",
                    "give `disable_sequence_parallel`"};
   return problem(shard_plan(plan), sizes);
 }

@@ -188,7 +188,7 @@ class VitModel final : public ConfigModel<VitConfig> {
   StepGraph step(const Step& step) const override {
     if (step.kind.length != tokens_of(config_))
       throw base::Error{base::Fault::kUsage, "length",
-                        fmt::format("{} tokens, but a picture has {}: the class and its patches", step.kind.length,
+                        fmt::format("{} tokens, but an image has {}: the class and its patches", step.kind.length,
                                     tokens_of(config_)),
                         fmt::format("use a length of {}", tokens_of(config_))};
     const std::string layers = layers_of(config_);

@@ -41,7 +41,7 @@ def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, 
     out = e.result([src.shape[0], n] + ([each] if each > 1 else []), src.code)
     kept, to, places = _masks.kept(src, mask, out, index)
     if kept.cols != src.cols:
-        raise error("the mask of a gather leaves out elements that indices may name", "mask partitions only")
+        raise error("the mask of a gather leaves out elements that indices may select", "mask partitions only")
     put("local_gather", e.GPSIMD, to, kept, places, imm=e.number(each))
     return out
 

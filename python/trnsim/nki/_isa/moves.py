@@ -134,7 +134,7 @@ def tensor_copy(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
 
 def _offset(view):
     if not view.by_values:
-        raise error("no index of the tile is in SBUF", "index it by a tile of [1, 1], or use tensor_copy")
+        raise error("none of the tile's indices is in SBUF", "index it by a tile of [1, 1], or use tensor_copy")
     index = view.index
     if index.partitions != 1 or index.cols != 1:
         raise error("a dynamic offset is one number in SBUF", "index the offsets to [1, 1]")
@@ -198,12 +198,12 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
     src, dst = tile(src), tile(dst)
     order = [int(i) for i in shuffle_mask]
     if len(order) != 32:
-        raise error(f"the shuffle mask has {len(order)} places", "give 32")
+        raise error(f"the shuffle mask has {len(order)} entries", "give 32")
     if any(not 0 <= i < 32 and i != 255 for i in order):
         raise error(f"the shuffle mask names partition {next(i for i in order if not 0 <= i < 32 and i != 255)}",
                     "give 0 to 31, or 255 for a partition that stays as it is")
     if dst.cols != src.cols:
-        raise error(f"a shuffle of {src.cols} elements of a partition to {dst.cols}", "give both as many")
+        raise error(f"a shuffle of {src.cols} elements of a partition to {dst.cols}", "give both the same number")
     (first, rows), *columns = _masks.left(dst, mask)
     if rows == dst.partitions:
         return _shuffled(*(_masks.cut(t, [(0, t.partitions), *columns]) for t in (dst, src)), order)

@@ -37,9 +37,9 @@ def _two_ops(op0, op1, operand0=0, operand1=0):
     names = alu_name(op0), alu_name(op1) if op1 is not None else "none"
     for i, (name, operand) in enumerate(zip(names, (operand0, operand1))):
         if operand is None and name not in _OF_ONE:
-            raise error(f"op{i} is {name}, and there is no operand{i}", f"give operand{i}")
+            raise error(f"op{i} is {name}, but there is no operand{i}", f"give operand{i}")
     if op1 is None and is_tile(operand1):
-        raise error("there is an operand1, and no op1", "give op1, or leave operand1 out")
+        raise error("there is an operand1, but no op1", "give op1, or leave operand1 out")
     return names, (ALU[names[0]], ALU[names[1]])
 
 
@@ -175,7 +175,7 @@ def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=Non
     """op(data * scale + bias), and on request the sum over the elements of each partition."""
     fn = e.function(op)
     if fn is None:
-        raise error(f"{getattr(op, '__name__', op)} is no function of ScalarE",
+        raise error(f"{getattr(op, '__name__', op)} is not a function of ScalarE",
                     "trnsim nki --list names those that are")
     if reduce_cmd is modes.reduce_cmd.idle and reduce_res is None:
         return e.activation(fn, data, bias, scale, Result(dtype, mask, into=e.destination()))

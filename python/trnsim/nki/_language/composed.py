@@ -141,7 +141,7 @@ def matmul(x, y, *, transpose_x=False, mask=None):
     if transpose_x:
         return nc_matmul(x, y, mask=mask)
     if x.partitions == x.cols and builtins.any(map(_cuts_first, mask.inequalities() if mask is not None else ())):
-        raise error("the mask may mean rows of the result or the contraction: both are as long",
+        raise error("the mask may mean rows of the result or the contraction: both have the same length",
                     "mask the operands: nl.matmul(x[i < n], y)")
     return nc_matmul(transpose(x), y, mask=mask)
 
@@ -160,7 +160,7 @@ def device_print(prefix, x="", *, mask=None, **_):
 
 def static_assert(condition, message=""):
     if not condition:
-        raise error(f"static_assert: {message}", "mend what it says")
+        raise error(f"static_assert: {message}", "make the assertion true")
 
 
 def _fill(target, value):

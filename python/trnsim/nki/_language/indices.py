@@ -57,7 +57,7 @@ def ds(start, size):
     if isinstance(start, (_core.View, _core.TileIndex)):
         return _core.Affine.arange(0, int(size), 1) + start
     if isinstance(start, (int, np.integer)) and start < 0:  # Python would count it from the end
-        raise error(f"nl.ds begins at {start}, in front of the axis", "begin at 0 or later, or mask the instruction")
+        raise error(f"nl.ds begins at {start}, before the axis", "begin at 0 or later, or mask the instruction")
     return slice(start, start + size)
 
 
@@ -65,10 +65,10 @@ def numbers_of(args):
     """The bounds of a loop."""
     for a in args:
         if isinstance(a, _core.View):
-            raise error("a loop runs as often as a tile says, which is known at run time only",
+            raise error("the number of iterations depends on a tile, whose values are known only at run time",
                         "use a shape, or a number")
         if isinstance(a, (float, np.floating)) and not float(a).is_integer():
-            raise error(f"a loop runs to {a}, no whole number", "use //, or math.ceil")
+            raise error(f"a loop runs to {a}, which is not a whole number", "use //, or math.ceil")
     return [int(a) for a in args]
 
 

@@ -58,7 +58,7 @@ def static_cast(value, dtype):
     """An array of the host, or a number, as numbers of another type: rounded to nearest, as the machine rounds."""
     kind = _dtypes.dtype_of(_dtypes.code(dtype))
     if hasattr(value, "space"):
-        raise error("nl.static_cast is of the host's arrays", "use nl.copy(tile, dtype=...) in a kernel")
+        raise error("nl.static_cast is for arrays of the host", "use nl.copy(tile, dtype=...) in a kernel")
     array = np.asarray(value)
     if kind == tfloat32:
         return array.astype(np.float32)

@@ -27,7 +27,7 @@ def _listed(*ops):
 def tensor_tensor(dst, data1, data2, op, engine=engines.unknown, name=None):
     _listed(op)
     if e.is_tile(data1) and e.is_tile(data2) and data1.cols != data2.cols:
-        doubted(f"tensor_tensor of {data1.cols} and {data2.cols} elements in a partition: the SDK's compiler refuses "
+        doubted(f"tensor_tensor of {data1.cols} and {data2.cols} elements in a partition: neuronx-cc refuses "
                 "it; nisa.tensor_scalar takes a column")
     if alu_name(op) == "pow":
         _outside_psum("nl.power", dst, data1, data2)
@@ -42,7 +42,7 @@ def tensor_tensor(dst, data1, data2, op, engine=engines.unknown, name=None):
 def _outside_psum(what, *tiles):
     """GpSimdE does not reach PSUM."""
     if any(e.is_tile(t) and t.space == PSUM for t in tiles):
-        raise error(f"{what} of a tile in PSUM: it is GpSimdE's, which does not reach PSUM",
+        raise error(f"{what} of a tile in PSUM: it runs on GpSimdE, which does not reach PSUM",
                     "copy it to SBUF with nisa.tensor_copy")
 
 

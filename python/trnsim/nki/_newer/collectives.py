@@ -22,7 +22,8 @@ class ReplicaGroup(NKIObject):
 
 def _alone(name, others):
     if others:
-        raise error(f"nki.collectives.{name} with {others} other ranks: one core is simulated, their data is not there",
+        raise error(f"nki.collectives.{name} with {others} other ranks: one core is simulated, so their data does "
+                    "not exist",
                     "give a replica group of one rank, or time the collective with trnsim run")
 
 

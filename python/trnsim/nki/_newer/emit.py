@@ -19,18 +19,19 @@ class NkiInstruction:
             raise error(f"a dependency is of kind {kind}", "give a member of nisa.dependency")
         for producer in producers:
             if not isinstance(producer, NkiInstruction):
-                raise error("an instruction depends on something that is none", "give what nki.isa returned")
+                raise error("an instruction depends on something that is not an instruction",
+                            "give what nki.isa returned")
         return self
 
 
 DONE = NkiInstruction()
-NO_QUOTIENT = "the SDK's compiler has no divide: multiply by nisa.reciprocal"
+NO_QUOTIENT = "neuronx-cc has no divide: multiply by nisa.reciprocal"
 
 
 def destination(dst, on_chip=True):
     """The tile that an instruction writes. Errors: of the older dialect's calls, which give none."""
     if not e.is_tile(dst):
-        raise error(f"dst is {type(dst).__name__}, no tensor",
+        raise error(f"dst is {type(dst).__name__}, not a tensor",
                     "give the destination first; a script of the older dialect imports neuronxcc.nki")
     if on_chip and dst.space == HBM:
         raise error("dst is in HBM", "write to a tile in SBUF or PSUM, then copy it with nisa.dma_copy")

@@ -38,7 +38,7 @@ def _check(src, index):
          "give uint32 indices with two axes"),
         (src.shape[-1] <= _WIDEST, f"the last axis has {src.shape[-1]} elements", f"give {_WIDEST} at most"),
         (src.ndim < 4 or 1 in src.shape[1:3], f"an indirect transpose of {tuple(src.shape)}",
-         "axis 1 or 2 has one place"),
+         "axis 1 or 2 has size 1"),
         (src.shape[0] % _GROUP == 0 and index.partitions % _GROUP == 0,
          f"{src.shape[0]} rows by indices in {index.partitions} partitions", f"give multiples of {_GROUP}"),
         (index.cols == 1 or index.partitions == 128, f"indices of the shape {tuple(index.shape)}",

@@ -42,7 +42,7 @@ def sendrecv(src, dst, send_to_rank, recv_from_rank, pipe_id, dma_engine=dma_eng
 def _exchange(given):
     for number, (_, _, to, _) in given.items():
         if given[to][3] != number:
-            raise error(f"program {number} sends to {to}, which receives from {given[to][3]}", "let the ranks agree")
+            raise error(f"program {number} sends to {to}, which receives from {given[to][3]}", "make the ranks agree")
     sources = {n: src for n, (src, _, _, _) in given.items()}
     if any(src.place == dst.place for src, dst, _, _ in given.values()):  # each is read before it is written
         sources = {n: _kept(src) for n, src in sources.items()}

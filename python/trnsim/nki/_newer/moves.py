@@ -29,7 +29,7 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
         raise error("DMA does not reach PSUM in this dialect", "copy it to SBUF with nisa.tensor_copy")
     _check_descriptors(dst, src, dge_mode, engine)
     if src.size != dst.size and not (src.by_values or dst.by_values):
-        raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both as many elements")
+        raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both the same number of elements")
     value = known_value(src) if dst.size == 1 and not src.by_values else None
     _transfer(dst, src, skip=oob_mode is oob.skip)
     if dst.space != HBM and value is not None:

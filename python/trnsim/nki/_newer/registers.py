@@ -98,7 +98,7 @@ def value_now(tile):
 def values_now(tile, to=None):
     """All numbers of a tile, by way of the tensor `to` in HBM, a new one by default."""
     if any(isinstance(given, TensorType) for _, _, given in state.arrays):
-        raise error("a value that only the run knows decides how the kernel goes on, and its arguments have no values",
+        raise error("the kernel branches on a value known only at run time, but its arguments have no values",
                     "call the kernel with arrays")
     if to is None:
         to = hbm_tensor(list(tile.shape), _dtypes.dtype_of(tile.code), hbm, "peeked", None)
@@ -113,9 +113,9 @@ def values_now(tile, to=None):
 
 def _writable(register):
     if not isinstance(register, VirtualRegister):
-        raise error("the destination is no register", "make one with nisa.register_alloc")
+        raise error("the destination is not a register", "make one with nisa.register_alloc")
     if register.frozen:
-        raise error("a loop's own register is written", "keep other state in a register of its own, or in SBUF")
+        raise error("the register of a loop is written", "keep other state in a register of its own, or in SBUF")
 
 
 def remember(view, value):
@@ -149,7 +149,8 @@ def loop(start, stop, step):
 def in_any_order():
     """Errors: in a block of nl.no_reorder, which holds no loops of the sequencers."""
     if state.ordered:
-        raise error("a loop that registers count in a block of nl.no_reorder", "use nl.sequential_range, or close the "
+        raise error("a loop counted by registers inside a block of nl.no_reorder",
+                    "use nl.sequential_range, or close the "
                     "block")
 
 

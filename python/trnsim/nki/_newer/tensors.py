@@ -57,7 +57,7 @@ def ndarray(shape, dtype, buffer=sbuf, name="", address=None):
         buffer = _named(buffer)
     sizes, axis = tensors.sized(shape)
     if axis != 0 and buffer.space != HBM:
-        raise error("the partitions are not the first axis", "fold axes in front of them, or make a list of tensors")
+        raise error("the partitions are not the first axis", "fold the axes before them, or make a list of tensors")
     if address is not None:
         buffer = _placed(buffer, address, sizes, _dtypes.size_of(_dtypes.code(dtype)))
     if buffer.space != HBM and len(sizes) == 1:
@@ -80,7 +80,7 @@ def _placed(buffer, address, sizes, itemsize):
         raise error("a tensor in HBM has no address of its own", "leave the address out")
     part, byte = (int(a) for a in address)
     if buffer.space == PSUM and byte % _BANK:
-        raise error(f"byte {byte} is no beginning of a PSUM bank", f"use a multiple of {_BANK}")
+        raise error(f"byte {byte} is not the start of a PSUM bank", f"use a multiple of {_BANK}")
     compiler.check_partitions(part, sizes[0])
     end = byte + math.prod(sizes[1:]) * itemsize
     memory, most = ("SBUF", tile_size.sbuf_fmax_bytes) if buffer.space == SBUF else ("PSUM", 8 * _BANK)
@@ -199,7 +199,7 @@ def is_on_chip(buffer):
 def _range(start, stop, step):
     for bound in (start, stop, step):
         if isinstance(bound, VirtualRegister) or e.is_tile(bound):
-            raise error("the bound of a loop is a value of the run", "use nl.fori_loop, or a number")
+            raise error("the bound of a loop is known only at run time", "use nl.fori_loop, or a number")
     return range(*indices.numbers_of([start] if stop is None else [start, stop, step]))
 
 

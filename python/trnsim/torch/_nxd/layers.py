@@ -24,9 +24,9 @@ def sharded(shape, dim, init_method, place, stride=1, copies=1):
         init_method(whole)
         own = torch.nn.Parameter(create_local_weight(repeated(whole.to(dtype), copies), dim, each, stride))
     elif torch.device(device).type == "meta":
-        state.refuse("a tensor-parallel layer on \"meta\" is not there: let the host draw its weights")
+        state.refuse("a tensor-parallel layer on \"meta\" is not supported: let the host draw its weights")
     elif copies > 1:
-        state.refuse("kv_size_multiplier on the device is not there: let the host draw the weights")
+        state.refuse("kv_size_multiplier on the device is not supported: let the host draw the weights")
     else:
         whole, own_shape = None, [each if d == dim else n for d, n in enumerate(shape)]
         own = torch.nn.Parameter(torch.empty(own_shape, dtype=dtype, device="xla"))
@@ -60,7 +60,8 @@ class ParallelEmbedding(torch.nn.Module):
             state.refuse("ParallelEmbedding with pad, or on several cores with max_norm or scale_grad_by_freq, is not "
                          "there: leave them out")
         if shard_across_embedding and sequence_parallel_enabled:
-            state.refuse("ParallelEmbedding with shard_across_embedding and sequence_parallel_enabled is not there: "
+            state.refuse("ParallelEmbedding with shard_across_embedding and sequence_parallel_enabled is not "
+                         "supported: "
                          "divide the words")
         self.weight, _ = sharded([num_embeddings, embedding_dim], 1 if shard_across_embedding else 0, init_method,
                                  (dtype, device))
@@ -111,7 +112,8 @@ class BaseParallelLinear(torch.nn.Module):
     def _settle(self, pad, tensor_model_parallel_group, init_method):
         mappings.only_group(tensor_model_parallel_group)
         if pad:
-            state.refuse(f"{type(self).__name__} with pad is not there: choose sizes that divide among the cores")
+            state.refuse(f"{type(self).__name__} with pad is not supported: choose sizes that are multiples of the "
+                         "number of cores")
         self.arg_init_method = init_method
 
     def _init_weight(self, weight):

@@ -82,7 +82,7 @@ class LoraModel(torch.nn.Module):
         if targets is None:
             kind = str(getattr(getattr(self.module, "config", None), "model_type", "unknown")).lower()
             if kind not in TARGETS:
-                raise ValueError(f"LoraConfig: name target_modules; a model of the type {kind!r} has no usual ones")
+                raise ValueError(f"LoraConfig: name target_modules; a model of the type {kind!r} has no defaults")
             targets = self.lora_config.target_modules = TARGETS[kind]
         if isinstance(targets, str):
             return lambda name: re.fullmatch(targets, name)
@@ -97,7 +97,7 @@ class LoraModel(torch.nn.Module):
             layer = lora_layers.adapted(self.module.get_submodule(name), name, self.lora_config)
             setattr(self.module.get_submodule(parent), own, layer)
         if not found:
-            raise ValueError(f"LoraConfig: no module of the model is one of target_modules="
+            raise ValueError(f"LoraConfig: no module of the model matches target_modules="
                              f"{self.lora_config.target_modules}")
         self.freeze()
         self.is_lora_enabled = True
@@ -178,7 +178,7 @@ class LoraModel(torch.nn.Module):
         """Its weights follow with load_state_dict(), behind those of the model."""
         path = self.adapter_file(None, self.lora_config.lora_load_tag)
         if not os.path.isfile(path):
-            raise FileNotFoundError(f"LoraConfig: load_lora_from_ckpt: there is no file {path}")
+            raise FileNotFoundError(f"LoraConfig: load_lora_from_ckpt: there is not a file {path}")
         self.stored = torch.load(path, map_location="cpu")
         fields = self.stored.pop("lora_config", None)
         if fields is None:

@@ -48,7 +48,7 @@ class LoraLayer(torch.nn.Module):
         if self.merged:
             return out
         if isinstance(out, tuple):
-            state.refuse("an adapter of a layer with skip_bias_add is not there: leave skip_bias_add out")
+            state.refuse("an adapter of a layer with skip_bias_add is not supported: leave skip_bias_add out")
         kept = x.dtype if x.is_floating_point() else out.dtype
         return (out + self.added(x) * self.scaling).to(kept)
 

@@ -38,18 +38,19 @@ def region(tensor, way, back, dim=-1):
     if count == 1:
         return tensor
     if not isinstance(tensor, DeviceTensor):
-        state.refuse("a tensor-parallel layer of several cores gets a tensor of the host: move it to xm.xla_device()")
+        state.refuse("a tensor-parallel layer of several cores gets a host tensor: move it to xm.xla_device()")
     dim %= tensor.dim()
     if "part" in way and tensor.shape[dim] % count:
-        state.refuse(f"dimension {dim} of {list(tensor.shape)} does not divide among {count} cores: choose a size that "
-                     "does")
+        state.refuse(f"dimension {dim} of {list(tensor.shape)} cannot be divided among {count} cores: choose a size "
+                     "that can")
     return Region.apply(tensor, way, back, dim)
 
 
 def only_group(process_group):
     """Errors: for any but the tensor-parallel group."""
     if process_group is not None and process_group is not state.get_tensor_model_parallel_group():
-        state.refuse("layers and mappings of another group than the tensor-parallel one are not there: leave it out")
+        state.refuse("layers and mappings of another group than the tensor-parallel one are not supported: leave it "
+                     "out")
 
 
 def copy_to_tensor_model_parallel_region(input_, process_group=None):

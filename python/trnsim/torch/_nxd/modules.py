@@ -10,7 +10,7 @@ VERSION = "0.9.0"
 def absent(name, way_out):
     """A name that models import at their head and may never use."""
     def called(*_, **__):
-        state.refuse(f"neuronx_distributed's {name} is not there: {way_out}")
+        state.refuse(f"neuronx_distributed's {name} is not supported: {way_out}")
     return called
 
 
@@ -60,7 +60,7 @@ def tables():
         "parallel_layers.random": random.names(), "parallel_layers.utils": utils.names(),
         "parallel_layers.checkpointing": checkpointing.names(),
         "parallel_layers.pad": dict(get_number_of_extra_heads=extra_heads, pad_model=absent(
-            "pad_model", "choose heads that divide among the cores")),
+            "pad_model", "choose a number of heads that is a multiple of the cores")),
         "modules.qkv_linear": dict(GQAQKVColumnParallelLinear=qkv.GQAQKVColumnParallelLinear),
         "optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
         "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),

@@ -40,7 +40,7 @@ class GQAQKVColumnParallelLinear(BaseParallelLinear):
                          "gather_output=False")
         if fuse_qkv and kv_size_multiplier > 1 or keep_master_weight:
             state.refuse("GQAQKVColumnParallelLinear with fuse_qkv and kv_size_multiplier, or with keep_master_weight, "
-                         "is not there: leave one out")
+                         "is not supported: leave one out")
         self.gather_output, self.skip_bias_add, self.fused = gather_output, False, fuse_qkv
         self.sequence_parallel_enabled, self.sequence_dimension = sequence_parallel_enabled, sequence_dimension or 0
         self.copies, place = kv_size_multiplier, (dtype, device)
@@ -67,7 +67,8 @@ class GQAQKVColumnParallelLinear(BaseParallelLinear):
                 set_tensor_model_parallel_attributes(self.bias, True, 0)
                 del self.weight, self.bias
             elif bias:
-                state.refuse("GQAQKVColumnParallelLinear: bias with gather_output or kv_size_multiplier is not there: "
+                state.refuse("GQAQKVColumnParallelLinear: bias with gather_output or kv_size_multiplier is not "
+                             "supported: "
                              "use bias=False")
             else:
                 self.register_parameter(name, None)

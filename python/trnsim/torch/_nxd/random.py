@@ -26,7 +26,7 @@ class XLARNGStatesTracker:
 
     def add(self, name, seed):
         if seed in self.seeds_ or name in self.states_:
-            raise Exception(f"the random numbers {name!r} or the seed {seed} are there already")
+            raise Exception(f"the random numbers {name!r} or the seed {seed} already exist")
         self.seeds_.add(seed)
         with self.kept():
             torch.manual_seed(seed)
@@ -43,7 +43,7 @@ class XLARNGStatesTracker:
     @contextlib.contextmanager
     def fork(self, name=MODEL):
         if name not in self.states_:
-            raise Exception(f"random numbers {name!r} are not there: call model_parallel_xla_manual_seed() first")
+            raise Exception(f"random numbers {name!r} do not exist: call model_parallel_xla_manual_seed() first")
         with self.kept():
             torch.set_rng_state(self.states_[name])
             try:

@@ -24,7 +24,7 @@ def initialize_model_parallel(tensor_model_parallel_size=1, pipeline_model_paral
                        ("context_parallel_size", context_parallel_size),
                        ("expert_model_parallel_size", expert_model_parallel_size)):
         if size != 1:
-            refuse(f"{name}={size} is not there: tensor and data parallelism are; leave it at 1")
+            refuse(f"{name}={size} is not supported, only tensor and data parallelism; leave it at 1")
     size, ranks = tensor_model_parallel_size, engine().ranks
     if size < 1 or ranks % size:
         refuse(f"tensor_model_parallel_size={size} does not divide {ranks} cores: start a multiple of it, by "

@@ -32,7 +32,7 @@ def neuronx_distributed_config(tensor_parallel_size=1, pipeline_parallel_size=1,
                                                    "use_master_weights_in_ckpt": False}, "mixed_precision_config")
     for name, value in (("pipeline_config", pipeline_config), ("pad_model", pad_model)):
         if value:
-            state.refuse(f"neuronx_distributed_config: {name} is not there; leave it out")
+            state.refuse(f"neuronx_distributed_config: {name} is not supported; leave it out")
     if not divided and any(precision.values()):
         state.refuse("neuronx_distributed_config: mixed_precision_config needs optimizer_config with zero_one_enabled")
     config = dict(tensor_parallel_size=tensor_parallel_size, pipeline_parallel_size=pipeline_parallel_size,
@@ -42,7 +42,7 @@ def neuronx_distributed_config(tensor_parallel_size=1, pipeline_parallel_size=1,
                   model_init_config=completed(model_init_config, MODEL_INIT, "model_init_config"),
                   lora_config=lora_config, mixed_precision_config=precision)
     if config["model_init_config"]["meta_device_init"]:
-        state.refuse("neuronx_distributed_config: meta_device_init is not there: let the host draw the weights")
+        state.refuse("neuronx_distributed_config: meta_device_init is not supported: let the host draw the weights")
     if torch.distributed.is_initialized() and not state.model_parallel_is_initialized():
         initialize(config)
     return config

@@ -12,7 +12,8 @@ ATTRIBUTES = {"tensor_model_parallel": False, "partition_dim": -1, "partition_st
 
 def divide(numerator, denominator):
     if numerator % denominator:
-        state.refuse(f"{numerator} is not divisible by {denominator}: choose sizes that divide among the cores of a "
+        state.refuse(f"{numerator} is not divisible by {denominator}: choose sizes that are multiples of the number "
+                     "of cores of a "
                      "tensor-parallel group")
     return numerator // denominator
 
