@@ -102,9 +102,9 @@ void choose_requests(const RequestsToPlace& asked) {
   const auto batch = trnsim::batch_of_requests(asked.settings);
   const trnsim::ServingSpace space{.instance_types = asked.instance_types,
                                    .batches = batch ? std::vector{*batch} : batch_sizes_in(Requests{}.batch_sizes)};
-  const std::vector<Served> all = serve_everywhere(asked.model, trnsim::estimate_settings(asked.settings), space,
-                                                   processes_of(asked.settings),
-                                                   uneven_progress_of("choose", "kind of copy"));
+  const std::vector<Served> all =
+      serve_everywhere(asked.model, trnsim::estimate_settings(asked.settings), space, processes_of(asked.settings),
+                       uneven_progress_of("choose", "kind of copy"));
   const std::vector<std::size_t> front = serving_front(all, within);
   if (front.empty()) {
     const std::vector<std::size_t> any = serving_front(all);

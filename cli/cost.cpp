@@ -136,9 +136,11 @@ void print_for_people(const trnsim::BuyersJob& job, const std::vector<analysis::
   print(line_of("this job", &rows.front()));
   if (rows.size() > 1) print(line_of("cheapest", cheapest_of(rows)) + line_of("fastest", fastest_of(rows)));
   if (const analysis::CostRow* row = cheapest_interrupted(rows))
-    print(paragraph(fmt::format("cut off every {}: at least {} in {}, on spot on {} x {}, by a checkpoint every {}",
+    print(paragraph(fmt::format("cut off every {}: at least {} in {} {} on {} x {}, by a checkpoint every {}",
                                 job.settings.output.interrupted_every, dollars(row->interrupted->dollars),
-                                base::duration_text(row->interrupted->seconds), row->instances, row->instance_type,
+                                base::duration_text(row->interrupted->seconds),
+                                analysis::bought_text(analysis::bought_when_interrupted(row->purchase)), row->instances,
+                                row->instance_type,
                                 base::counted(static_cast<std::int64_t>(row->interrupted->save_steps), "step"))));
   if (tables.wanted()) return print("\n" + brief_cost_table(rows).render(base::Format::kTable, columns()));
   print("\n" + brief_cost_table(first_rows(rows)).render(base::Format::kTable, columns()));

@@ -160,7 +160,8 @@ std::string flags_in(std::string_view text) {
 std::optional<double> percent_allowed(const std::string& limit) {
   if (limit.empty()) return {};
   const double most = base::parse_as(limit, base::Dimension::kRatio, "--fail_above") * 100;
-  if (most < 0) throw base::Error{base::Fault::kUsage, "--fail_above", "is negative", "give the allowed share, as in 5%"};
+  if (most < 0)
+    throw base::Error{base::Fault::kUsage, "--fail_above", "is negative", "give the allowed share, as in 5%"};
   if (most >= 100 && limit.find('%') == std::string::npos)
     throw base::Error{base::Fault::kUsage, "--fail_above", fmt::format("{} is a ratio, {:g} %", limit, most),
                       fmt::format("write {}%, or {:g}% if you mean that", limit, most)};

@@ -37,8 +37,8 @@ std::vector<std::string> typed_job_flags(std::string_view verb, const trnsim::Se
 
 /// "model_id,model_name_or_path" as "--model_id,--model_name_or_path".
 std::string flags_of(std::string_view names);
-/// "use a smaller `max_length`" as "use a smaller --max_length"; other words, such as `trnsim run`, stay as they
-/// is, in quotes of its own.
+/// "use a smaller `max_length`" as "use a smaller --max_length"; other words, such as `trnsim run`, get
+/// straight quotes.
 std::string flags_in(std::string_view text);
 
 /// The per cent of a `--fail_above`, as in 5% or 0.05; none for an empty text: anything goes. Errors: Fault::kUsage for

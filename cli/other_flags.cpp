@@ -102,8 +102,7 @@ class Reader {
     } else if (with_underscores(given.name) == "optim" && verb_.get_option_no_throw("--adam_beta1")) {
       take_value(given);
       if (!base::lower(given.value.value_or("")).starts_with("adamw"))
-        throw base::Error{base::Fault::kUsage, arg, "only AdamW is available",
-                          "leave it out, or give adamw_torch"};
+        throw base::Error{base::Fault::kUsage, arg, "only AdamW is available", "leave it out, or give adamw_torch"};
       left_out_.push_back(arg);
     } else if (std::ranges::find(kWithoutMeaning, with_underscores(given.name)) != kWithoutMeaning.end() &&
                verb_.get_option_no_throw("--instance_type")) {

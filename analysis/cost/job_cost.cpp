@@ -280,7 +280,7 @@ std::vector<base::Column> cost_columns(const std::vector<CostRow>& rows) {
   if (have_batches(rows)) columns.push_back({"largest_batch", "largest batch", Align::kRight});
   if (are_interrupted(rows))
     columns.insert(columns.end(), {{"interrupted_seconds", "interrupted time", Align::kRight},
-                                   {"interrupted_dollars", "interrupted on spot", Align::kRight},
+                                   {"interrupted_dollars", "interrupted dollars", Align::kRight},
                                    {"interrupted_save_steps", "steps between checkpoints", Align::kRight}});
   return columns;
 }
@@ -339,7 +339,7 @@ base::Table brief_cost_table(const std::vector<CostRow>& rows) {
                                     {"seconds", "time", Align::kRight}, price_column(paid)};
   if (cut)
     columns.insert(columns.end(), {{"interrupted_seconds", "cut off", Align::kRight},
-                                   {"interrupted_dollars", "on spot", Align::kRight}});
+                                   {"interrupted_dollars", "cut off $", Align::kRight}});
   else
     columns.push_back(price_column(beside));
   columns.push_back({"basis", ""});

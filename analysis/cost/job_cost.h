@@ -78,7 +78,7 @@ struct CostRow {
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // as paid()
   /// No other row is faster and cheaper; nothing for rooflines, whose instances are not simulated.
   std::optional<bool> pareto{};
-  std::optional<std::int64_t> largest_batch{};  // per core, if a search was made
+  std::optional<std::int64_t> largest_batch{};   // per core, if a search was made
   std::optional<InterruptedTime> interrupted{};  // of a job that is; nothing for rooflines
 
   /// Dollars as the job is bought, the figure that `run` says; none where the instance cannot be bought so.

@@ -79,6 +79,13 @@ std::vector<PricedInstance> load_prices(std::string_view path) {
   return load_prices(path.empty() ? base::bundled_file("analysis/cost/prices/aws.toml") : base::ParamFile::load(path));
 }
 
+std::string bought_text(Purchase purchase) {
+  if (purchase == Purchase::kSpot) return "on spot";
+  std::string name{kPurchaseNames[static_cast<std::size_t>(purchase)]};
+  std::ranges::replace(name, '_', ' ');
+  return fmt::format("at the {} price", name);
+}
+
 Purchase parse_purchase(std::string_view name, std::string_view where) {
   const auto found = std::ranges::find(kPurchaseNames, name);
   if (found != kPurchaseNames.end()) return static_cast<Purchase>(found - kPurchaseNames.begin());

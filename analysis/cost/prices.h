@@ -17,6 +17,13 @@ inline constexpr int kPurchaseCount = 5;
 inline constexpr std::array<std::string_view, kPurchaseCount> kPurchaseNames = {"on_demand", "reserved_1y",
                                                                                 "reserved_3y", "spot", "sagemaker"};
 
+/// How instances that may be taken away are bought: on spot instead of on demand; otherwise as the job's are.
+constexpr Purchase bought_when_interrupted(Purchase purchase) {
+  return purchase == Purchase::kOnDemand ? Purchase::kSpot : purchase;
+}
+/// "on spot", "at the sagemaker price".
+std::string bought_text(Purchase purchase);
+
 struct PricedInstance {
   std::string name, region, date;
   bool simulated = false;   // a machine of trnsim; else its time is a roofline estimate

@@ -21,7 +21,7 @@ double expected_seconds(const Interruptions& interruptions, double work, double 
 struct InterruptedTime {
   double seconds = 0;
   double save_steps = 0;             // from checkpoint to checkpoint
-  std::optional<double> dollars{};   // on spot
+  std::optional<double> dollars{};   // as bought_when_interrupted() says
   std::optional<double> as_saved{};  // seconds with the job's own interval, if it has one
 };
 

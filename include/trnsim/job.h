@@ -44,6 +44,8 @@ struct SavePlan {
   double disk_rate = 0;          // B/s of an instance
   bool in_background = false;    // written while the job goes on
   double interrupted_every = 0;  // s on average; 0: never
+  /// Dollars of an instance and hour that may be taken away: on spot, unless the job is bought in another way.
+  std::optional<double> interrupted_price{};
   bool operator==(const SavePlan&) const = default;
 };
 

@@ -11,7 +11,7 @@ std::span<const Op* const> all_ops() {
       &kRope,         &kCrossEntropy, &kEmbedding,     &kPositions,       &kTakeRows,      &kColSum,
       &kMatmulTn,     &kAttention,    &kAttentionGrad, &kEmbeddingGrad,   &kPositionsGrad, &kPutRows,
       &kAdamW,        &kLamb,         &kSgd,           &kSumSquares,      &kClipScale,     &kAllReduce,
-      &kRankSum,      &kRankFork,     &kRankGather,    &kGatherAhead,    &kRankScatter,   &kRowMax,
+      &kRankSum,      &kRankFork,     &kRankGather,    &kGatherAhead,     &kRankScatter,   &kRowMax,
       &kLossSums,     &kSplitLoss,    &kBucketScatter, &kBucketGather,    &kWideColSum,    &kAccumulate,
       &kSkinnyMatmul, &kSkinnyActive, &kSkinnyRmsNorm, &kSkinnyLayerNorm, &kCacheFill,     &kCachedAttention,
       &kStageSend,    &kStageReceive, &kHeadSum,       &kRoute,           &kRouteGrad,     &kToSlots,
@@ -20,7 +20,7 @@ std::span<const Op* const> all_ops() {
       &kLambApply,    &kMomentum,     &kUpdate,        &kElement,         &kRowReduce,     &kView,
       &kMove,         &kPlace,        &kRamp,          &kEmpty,           &kBatchMatmul,   &kTakeRuns,
       &kPutRuns,      &kConvolution,  &kWindow,        &kTakeColumns,     &kJoinColumns,   &kClamp,
-      &kClampGrad,    &kExpertBlocks, &kSinkTerms,    &kSumAhead,        &kScatterAhead};
+      &kClampGrad,    &kExpertBlocks, &kSinkTerms,     &kSumAhead,        &kScatterAhead};
   return kOps;
 }
 

@@ -31,7 +31,7 @@ const Mistake kMistakes[] = {
     {"cost bert_emotion --instances 0", "--instances: is below 1"},
     {"cost --runtime 8:30 --instance_type trn1.2xlarge --zero_1",
      "--zero_1: has no effect on a job whose time is given"},
-    {"cost bert_emotion --interrupted_every 6h", "it is a flag of trnsim run, trnsim estimate"},
+    {"choose bert_emotion --interrupted_every 6h", "it is a flag of trnsim run, trnsim estimate, trnsim cost"},
     {"choose bert-small --samples 9 --instance_types inf2.xlarge", "inf2.xlarge: is for inference only"},
     {"choose bert-small --samples 9 --instance_types trn1.2xlarge --instances 2", "cannot be joined"},
     {"choose bert-small --samples 9 --max_steps 2", "--max_steps: has no effect with --samples"},

@@ -122,6 +122,14 @@ TEST(Checkpoints, AnInterruptedJobHasAnExpectedTime) {
   EXPECT_LT(p.time.interrupted->seconds, 1.2 * p.time.total);
   EXPECT_NEAR(*p.time.interrupted->dollars, p.time.interrupted->seconds / 3600 * 0.23, 1e-9);  // spot
   EXPECT_FALSE(p.time.interrupted->as_saved);
+  const auto bought = [&](auto change) {
+    Settings other = s;
+    change(other);
+    const Projection q = project(jobs_of_model("llama-small", other, 3e6)(other));
+    return *q.time.interrupted->dollars / (q.time.interrupted->seconds / 3600);
+  };
+  EXPECT_NEAR(bought([](Settings& o) { o.machine.set = {"price.spot=$0.5/h"}; }), 0.5, 1e-9);
+  EXPECT_NEAR(bought([](Settings& o) { o.machine.price = "sagemaker"; }), 1.54, 1e-9);  // no EC2 spot instance
   s.output.save_steps = static_cast<std::int64_t>(p.time.interrupted->save_steps) / 8;
   const Projection often = project(jobs_of_model("llama-small", s, 3e6)(s));
   EXPECT_GT(*often.time.interrupted->as_saved, often.time.interrupted->seconds);

@@ -65,8 +65,8 @@ TEST(Buckets, OnesThatMakeNoSenseAreRefused) {
   EXPECT_TRUE(fails(Fault::kUsage, buckets("64,x"), {"'x' is not a length", "128,256,512"}));
   EXPECT_TRUE(fails(Fault::kUsage, buckets("64,"), {"'' is not a length"}));
   EXPECT_TRUE(fails(Fault::kUsage, buckets("0,64"), {"'0' is not a length"}));
-  EXPECT_TRUE(fails(Fault::kUsage, buckets("64,1024"),
-                    {"1024 tokens exceed the positions of BERT, 512", "at most 512"}));
+  EXPECT_TRUE(
+      fails(Fault::kUsage, buckets("64,1024"), {"1024 tokens exceed the positions of BERT, 512", "at most 512"}));
 }
 
 TEST(LengthSampler, StepsHaveOneLengthAndAnEpochEverySampleOnce) {

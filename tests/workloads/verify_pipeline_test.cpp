@@ -68,7 +68,8 @@ TEST(Pipeline, EveryTurnComesOnceWithoutDeadlock) {
       EXPECT_EQ(follow(stages, 1, micro), std::min(stages, micro));
       if (stages > 1) follow(stages, 3, micro * stages);
     }
-  EXPECT_TRUE(fails(base::Fault::kUsage, [] { pipeline_turns(4, 0, 2, 6); }, {"6 micro-batches are not a multiple", "multiple of 4"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { pipeline_turns(4, 0, 2, 6); },
+                    {"6 micro-batches are not a multiple", "multiple of 4"}));
 }
 
 TEST(Pipeline, OneForwardOneBackward) {

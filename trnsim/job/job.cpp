@@ -210,7 +210,12 @@ void set_host(Job& job, const Settings& s) {
   job.stack_changes = s.machine.stack_changes;
   job.programs = s.machine.programs;
   job.purchase = analysis::parse_purchase(s.machine.price, "`price`");
-  job.price_per_hour = analysis::price_per_hour(job.machine.name, {.purchase = job.purchase, .set = s.machine.set});
+  const auto price = [&](analysis::Purchase purchase) {
+    return analysis::price_per_hour(job.machine.name, {.purchase = purchase, .set = s.machine.set});
+  };
+  job.price_per_hour = price(job.purchase);
+  if (job.sizes.save.interrupted_every > 0)
+    job.sizes.save.interrupted_price = price(analysis::bought_when_interrupted(job.purchase));
   if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)
     throw Error{Fault::kUsage, "`price`", fmt::format("{} has no {} price", job.machine.name, s.machine.price),
                 "use `price` on_demand or another `instance_type`, or add it to analysis/cost/prices/aws.toml"};

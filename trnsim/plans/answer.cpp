@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/cost/prices.h"
 #include "analysis/figures/figures.h"
 #include "analysis/profile/stats.h"
 #include "base/progress.h"
@@ -127,6 +128,7 @@ std::string interrupted_text(const Job& job, const Projection& p) {
   if (!p.time.interrupted) return "";
   const analysis::InterruptedTime& cut = *p.time.interrupted;
   const auto steps = [](double n) { return base::counted(static_cast<std::int64_t>(n), "step"); };
+  const std::string bought = analysis::bought_text(analysis::bought_when_interrupted(job.purchase));
   const std::string own =
       cut.as_saved
           ? fmt::format("; every {}, as asked, {}", steps(std::min(static_cast<double>(job.sizes.save.every), p.steps)),
@@ -136,7 +138,7 @@ std::string interrupted_text(const Job& job, const Projection& p) {
       "every {} on average: at best {} and {}, by a checkpoint every {} ({} each){}; without the wait for new "
       "instances",
       exact(job.sizes.save.interrupted_every), exact(cut.seconds),
-      cut.dollars ? base::money_text(*cut.dollars) + " on spot" : "no spot price", steps(cut.save_steps),
+      cut.dollars ? base::money_text(*cut.dollars) + " " + bought : "no price " + bought, steps(cut.save_steps),
       exact(p.time.checkpoint), own);
 }
 

@@ -128,7 +128,7 @@ void time_lengths(const Job& job, const analysis::Stack& stack, Projection& p) {
   }
 }
 
-/// The expected time of a job that is interrupted, on spot.
+/// The expected time of a job that is interrupted.
 std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Projection& p) {
   if (job.sizes.save.interrupted_every <= 0) return {};
   const analysis::Interruptions at{.every = job.sizes.save.interrupted_every,
@@ -145,11 +145,8 @@ std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Proje
                                   base::readable(at.restart, base::Dimension::kTime)),
                       "give a longer time"};
   if (const auto own = static_cast<double>(job.sizes.save.every); own > 0) out.as_saved = every(std::min(own, p.steps));
-  const auto price =
-      job.purchase == analysis::Purchase::kOnDemand
-          ? analysis::price_per_hour(job.machine.name, {.purchase = analysis::Purchase::kSpot, .set = {}})
-          : job.price_per_hour;
-  if (price) out.dollars = out.seconds / 3600 * *price * static_cast<double>(job.instances());
+  if (const auto price = job.sizes.save.interrupted_price)
+    out.dollars = out.seconds / 3600 * *price * static_cast<double>(job.instances());
   return out;
 }
 
