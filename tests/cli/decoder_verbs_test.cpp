@@ -201,7 +201,7 @@ TEST_F(DecoderVerbs, PlansThatCannotBeAreRefused) {
   refused("--pipeline_parallel_size 8", "layers");
   refused("--virtual_pipeline_size 2", "use --pipeline_parallel_size 2 or more");
   refused("--pipeline_parallel_size 2 --virtual_pipeline_size 2 --gradient_accumulation_steps 3",
-          "do not divide 3 micro-batches");
+          "3 micro-batches are not a multiple");
   EXPECT_EQ(run("estimate llama2-8b").code, 2);
 }
 

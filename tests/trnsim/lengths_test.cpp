@@ -109,9 +109,9 @@ TEST(Lengths, PackedTextsPicturesAndMissingDataAreRefused) {
   EXPECT_TRUE(tests::fails(Fault::kUsage, [] { job_of(settings_of("64,128"), load_model_config("bert-small"), 10); },
                            {"needs data, because lengths come from texts", "`dataset_path`"}));
   Settings above = settings_of("64,1024");
-  EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", above, data()), {"longer than the positions", "at most"}));
+  EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", above, data()), {"exceed the positions", "at most"}));
   above.data.buckets = "64,256", above.given.insert("max_length");
-  EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", above, data()), {"longer than `max_length`, 128"}));
+  EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", above, data()), {"exceed `max_length`, 128"}));
   Settings packs = settings_of("");
   packs.given.insert("packing");
   EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", packs, data()), {"`packing`", "is an encoder"}));
