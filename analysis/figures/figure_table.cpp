@@ -150,8 +150,9 @@ constexpr std::array kFigures = {
 
     held<kCost, &CostFigures::price_per_hour>("cost", "price_per_hour", "$", "price of one instance"),
     held<kCost, &CostFigures::dollars>("cost", "dollars", "$", "price of the job", "cost of the run"),
-    held<kCost, &CostFigures::interrupted_dollars>("cost", "interrupted_dollars", "$",
-                                                   "expected price of the job with interruptions: on spot, unless it is bought another way"),
+    held<kCost, &CostFigures::interrupted_dollars>(
+        "cost", "interrupted_dollars", "$",
+        "expected price with interruptions: on spot, unless it is bought another way"),
     held<kCost, &CostFigures::dollars_per_epoch>("cost", "dollars_per_epoch", "$", "price of one epoch of the job"),
     held<kCost, &CostFigures::dollars_per_1k_samples>("cost", "dollars_per_1k_samples", "$",
                                                       "price of 1,000 samples of the job"),

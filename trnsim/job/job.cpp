@@ -17,6 +17,7 @@
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/graphs/rewrite_switches.h"
 #include "trnsim/job/data_size.h"
+#include "trnsim/job/job_price.h"
 #include "trnsim/job/lengths.h"
 #include "trnsim/job/save_plan.h"
 #include "trnsim/job/settings.h"
@@ -209,16 +210,7 @@ void set_host(Job& job, const Settings& s) {
   if (!s.machine.stack.empty()) job.stack = s.machine.stack;
   job.stack_changes = s.machine.stack_changes;
   job.programs = s.machine.programs;
-  job.purchase = analysis::parse_purchase(s.machine.price, "`price`");
-  const auto price = [&](analysis::Purchase purchase) {
-    return analysis::price_per_hour(job.machine.name, {.purchase = purchase, .set = s.machine.set});
-  };
-  job.price_per_hour = price(job.purchase);
-  if (job.sizes.save.interrupted_every > 0)
-    job.sizes.save.interrupted_price = price(analysis::bought_when_interrupted(job.purchase));
-  if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)
-    throw Error{Fault::kUsage, "`price`", fmt::format("{} has no {} price", job.machine.name, s.machine.price),
-                "use `price` on_demand or another `instance_type`, or add it to analysis/cost/prices/aws.toml"};
+  set_price(job, s);
 }
 
 /// Errors: Fault::kUsage for a prompt and new tokens that the model has no positions for, and for a plan that

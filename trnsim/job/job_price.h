@@ -1,0 +1,13 @@
+// The price of a job's instances, as its settings say how they are bought.
+#pragma once
+
+#include "trnsim/job.h"
+#include "trnsim/settings.h"
+
+namespace trnsim {
+
+/// Fills how the job is bought, the price of an instance, and the price of one that may be taken away. The machine and
+/// the sizes must be set. Errors: Fault::kUsage for a way to buy it that the machine has no price for.
+void set_price(Job& job, const Settings& s);
+
+}  // namespace trnsim
