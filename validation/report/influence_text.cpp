@@ -178,7 +178,7 @@ Table left_out_table(const std::vector<RegimeErrors>& regimes) {
   Table table{{{"regime", ""},
                {"rows", "", Align::kRight},
                {"publishers", "", Align::kRight},
-               {"in_sample", "mean \\|error\\| %", Align::kRight},
+               {"in_sample", "mean |error| %", Align::kRight},
                {"left_out", "publisher left out %", Align::kRight},
                {"inside", "rows inside", Align::kRight},
                {"why", "why it is larger, or unknown"}}};
