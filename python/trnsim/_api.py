@@ -239,7 +239,7 @@ def tokenize(text, vocab, max_length=0):
 
 def verify(programs, reference=False):
     """Runs files of StableHLO programs that check themselves. Returns a Table: file, line, verdict (right,
-    wrong, refused), checks that passed, code of the vendor's compiler, reason, fix, seconds. With `reference`,
+    wrong, refused), checks that passed, code of neuronx-cc, reason, fix, seconds. With `reference`,
     programs that the compiler refuses are also computed."""
     return Table(_ask("verify", files=_list(programs), reference=bool(reference)))
 

@@ -187,8 +187,7 @@ std::string page(const Outcomes& outcomes) {
   const Counts& all = outcomes.all;
   return fmt::format(
       "Of {} published test programs of StableHLO, the reference computes {} right and {} wrong, and refuses {}: with "
-      "a "
-      "code of the vendor's compiler, or because of quantized types. `trnsim verify FILE.mlir...` runs such programs; "
+      "a code of neuronx-cc, or because of quantized types. `trnsim verify FILE.mlir...` runs such programs; "
       "with `--reference` it also computes those that the compiler refuses.\n\n{}\n## Codes\n\n{}\n## Operators\n\nThe "
       "number of programs with each operator that are right, wrong and refused: with the reference, and with the "
       "instructions of a simulated core.\n\n{}",
