@@ -28,7 +28,7 @@ using base::Error;
 using base::Fault;
 
 constexpr std::string_view kAbout =
-    "a simulator and performance model of AWS Trainium (Trn1) with real training numerics";
+    "a simulator and performance model of AWS Trainium (Trn1; also Trn2 and Inf2) with real training numerics";
 
 /// In the list of verbs only the first line of a description is shown: examples belong to the verb's own help.
 class Formatter : public CLI::Formatter {
