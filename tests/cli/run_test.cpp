@@ -84,8 +84,8 @@ TEST_F(RunJob, PadsToSeveralLengths) {
   ASSERT_EQ(padded("again", "8,16,24", "numeric").code, 0);
   EXPECT_EQ(steps("again"), steps("out"));
   EXPECT_EQ(weights("again"), weights("out"));
-  expect_refused(padded("none", "16,8", "numeric"), "8 follows 16", "none");
-  expect_refused(padded("none", "8,99", "numeric"), "longer than --max_length, 32", "none");
+  expect_refused(padded("none", "16,8", "numeric"), "8 comes after 16", "none");
+  expect_refused(padded("none", "8,99", "numeric"), "99 tokens exceed --max_length, 32", "none");
 }
 
 TEST_F(RunJob, TheMachineOfARunIsAMachine) {
