@@ -39,7 +39,9 @@ constexpr std::array<std::string_view, 12> kChosen = {"instance_type",
                                                       "exact"};
 
 bool takes(const Setting& setting, std::string_view verb) {
-  if (verb == "choose") return takes(setting, "cost") && std::ranges::find(kChosen, setting.name()) == kChosen.end();
+  if (verb == "choose")  // by time and dollars without interruptions
+    return takes(setting, "cost") && setting.name() != "interrupted_every" &&
+           std::ranges::find(kChosen, setting.name()) == kChosen.end();
   return fmt::format(" {} ", setting.verbs).find(fmt::format(" {} ", verb)) != std::string::npos;
 }
 
