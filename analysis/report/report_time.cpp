@@ -215,7 +215,7 @@ std::string engines_html(const ReportRun& run) {
           "which engine works, which waits? A core has a matrix engine (tensor), three for vectors, one that "
           "starts transfers (sync), and DMA engines that move data") +
       heat_map("busy share of each engine over one step", map.rows, map.values, hw::seconds(r.total),
-               {.title = "simulated time of one step; stronger colour: busier", .unit = "s"});
+               {.title = "time of one step; stronger colour: busier", .unit = "s"});
   base::Table table{{{"engine", ""},
                      {"busy", "", Align::kRight},
                      {"waiting", "", Align::kRight},
