@@ -28,15 +28,15 @@ class Candidates {
       generation();
       return;
     }
-    batches();
-    lengths();
-    stacks();
-    plans();
+    batches();  // other blocks first: they take longest
     if (job.model->splits()) degrees();
+    lengths();
+    plans();
     passes();
     cores();
-    logs();
     instances();
+    stacks();
+    logs();
   }
 
   std::vector<Change> take() { return std::move(out_); }
