@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <string_view>
 #include <vector>
@@ -33,27 +34,37 @@ int authorize(void*, int action, const char*, const char*, const char*, const ch
   return through || program ? SQLITE_DENY : SQLITE_OK;
 }
 
+struct Finalize {
+  void operator()(sqlite3_stmt* rows) const { sqlite3_finalize(rows); }
+};
+/// A statement ends with its scope, also where memory does: SQLite does not close a file with open ones.
+using Rows = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+Rows prepared(sqlite3* connection, std::string_view sql, int& code) {
+  sqlite3_stmt* rows = nullptr;
+  code = sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &rows, nullptr);
+  return Rows{rows};
+}
+
 struct Entry {
   std::string type, name, sql;
 };
 
 /// The rows of the file's schema.
 std::vector<Entry> schema_of(sqlite3* connection, const std::string& file) {
-  sqlite3_stmt* rows = nullptr;
-  const std::string_view sql = "SELECT type, name, sql FROM sqlite_master";
+  int code = SQLITE_OK;
+  const Rows rows = prepared(connection, "SELECT type, name, sql FROM sqlite_master", code);
   std::vector<Entry> out;
   const auto text = [&](int column) {
-    const auto* chars = sqlite3_column_text(rows, column);
+    const auto* chars = sqlite3_column_text(rows.get(), column);
     return chars ? std::string{reinterpret_cast<const char*>(chars)} : std::string{};
   };
-  int code = sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &rows, nullptr);
-  while (code == SQLITE_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+  while (code == SQLITE_OK && (code = sqlite3_step(rows.get())) == SQLITE_ROW) {
     out.push_back({text(0), text(1), text(2)});
     code = SQLITE_OK;
   }
-  const std::string why = sqlite3_errmsg(connection);
-  sqlite3_finalize(rows);
   if (code == SQLITE_DONE) return out;
+  const std::string why = sqlite3_errmsg(connection);
   if (code == SQLITE_NOMEM) throw std::bad_alloc{};
   const bool busy = code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_PROTOCOL;
   if (busy) throw base::Error{base::Fault::kEnvironment, file, why, "end the other process that uses the file"};
@@ -62,12 +73,10 @@ std::vector<Entry> schema_of(sqlite3* connection, const std::string& file) {
 
 /// Whether a column is computed when it is read.
 bool computes(sqlite3* connection, const std::string& table) {
-  sqlite3_stmt* rows = nullptr;
-  const std::string_view sql = "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0";
-  int code = sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &rows, nullptr);
-  if (code == SQLITE_OK) code = sqlite3_bind_text(rows, 1, table.c_str(), -1, SQLITE_STATIC);
-  if (code == SQLITE_OK) code = sqlite3_step(rows);
-  sqlite3_finalize(rows);
+  int code = SQLITE_OK;
+  const Rows rows = prepared(connection, "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0", code);
+  if (code == SQLITE_OK) code = sqlite3_bind_text(rows.get(), 1, table.c_str(), -1, SQLITE_STATIC);
+  if (code == SQLITE_OK) code = sqlite3_step(rows.get());
   if (code == SQLITE_NOMEM) throw std::bad_alloc{};
   return code != SQLITE_DONE;
 }
