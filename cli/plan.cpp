@@ -38,15 +38,6 @@ struct PlanOptions {
 
 constexpr std::int64_t kFirst = 3;  // plans that are shown where there is no table
 
-/// Numbers of the plans that have a time, the fastest first. On one and the same cluster it is the cheapest too.
-std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    if (plans[i].refused.empty()) order.push_back(i);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return plans[i].seconds; });
-  return order;
-}
-
 base::Cell with(double value, fmt::format_string<double&> form) { return {value, fmt::format(form, value)}; }
 
 /// Dollars of a million tokens.
@@ -95,7 +86,7 @@ trnsim::Memory memory_of(const TriedPlan& plan) {
 void print_first(const std::vector<TriedPlan>& plans, const PlanOptions& options) {
   const bool writes = plans.front().job.generation.has_value();
   std::int64_t rank = 0;
-  for (const std::size_t i : ranked(plans)) {
+  for (const std::size_t i : trnsim::by_time(plans)) {
     if (++rank > std::min(kFirst, options.limit)) break;
     const TriedPlan& r = plans[i];
     print(paragraph(fmt::format("{}. {}: {:.5g} s a {}, {:.1f} GiB of a core, {} of the device's FLOPs", rank,
@@ -126,7 +117,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     for (const auto& [part, bytes] : trnsim::compiler_parts({})) head.push_back({part, ""});
   base::Table table{std::move(head)};
   int rank = 0;
-  for (const std::size_t i : ranked(plans)) {
+  for (const std::size_t i : trnsim::by_time(plans)) {
     if (++rank > options.limit) break;
     const TriedPlan& r = plans[i];
     const trnsim::Memory memory = memory_of(r);
@@ -224,7 +215,7 @@ void plan(const PlanOptions& options) {
     print_refused(plans, options, form);
   } else {
     require_some(plans, options);
-    const TriedPlan& first = plans[ranked(plans).front()];
+    const TriedPlan& first = plans[trnsim::by_time(plans).front()];
     const bool people = form == base::Format::kTable || form == base::Format::kMarkdown;
     if (people) print(paragraph(heading(options, first.job)) + "\n");
     print_ranked(plans, options, form);
@@ -232,7 +223,7 @@ void plan(const PlanOptions& options) {
       print("\n" + paragraph("memory of " + describe(first.job)) + "\n" + memory_text(memory_of(first), form));
   }
   const auto large = static_cast<std::size_t>(std::ranges::count(plans, true, &TriedPlan::too_large));
-  const std::size_t good = ranked(plans).size();
+  const std::size_t good = trnsim::by_time(plans).size();
   base::log_info("{}: {} fit, {} do not, {} cannot be formed; {} were compiled. --refused prints the reasons",
                  base::counted(plans.size(), "plan"), good, large, plans.size() - good - large, plans.size() - untried);
 }

@@ -39,6 +39,9 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space);
 void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact = false,
                 const analysis::SweepWatch& watch = {});
 
+/// Numbers of the plans that have a time, the fastest first. On one and the same cluster it is the cheapest too.
+std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans);
+
 /// The memory of the `most` fastest plans with all their micro-batches, of which some tell the time; those that do not
 /// fit after all get a reason, and the next ones take their place. Errors: Fault::kUsage after Ctrl-C.
 void settle_memory(std::vector<TriedPlan>& plans, std::size_t most, int processes);

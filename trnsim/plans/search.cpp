@@ -186,7 +186,8 @@ bool is_open(const TriedPlan& plan) {
   return plan.refused.empty() && p.pipeline > 1 && p.micro_batches > kTimedMicroBatches;
 }
 
-/// Numbers of the plans that have a time, the fastest first.
+}  // namespace
+
 std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < plans.size(); ++i)
@@ -194,8 +195,6 @@ std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans) {
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return plans[i].seconds; });
   return order;
 }
-
-}  // namespace
 
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (job.generation) return generation_plans(job, space);
