@@ -122,7 +122,7 @@ Error unknown(const CLI::App& app) {
 /// CLI11 prints an absent bound as 308 digits.
 std::string plain(std::string text) {
   const std::size_t range = text.find(" not in range 0.000000 to 1797");
-  if (range != std::string::npos) text.replace(range, std::string::npos, " is not above 0");
+  if (range != std::string::npos) text.replace(range, std::string::npos, " is not a number above 0");
   return text;
 }
 
