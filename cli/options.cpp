@@ -24,24 +24,24 @@ using base::Fault;
 using trnsim::Setting;
 using trnsim::Settings;
 
-/// The settings of a job that `choose` looks for by itself.
-constexpr std::array<std::string_view, 12> kChosen = {"instance_type",
-                                                      "nproc_per_node",
-                                                      "nnodes",
-                                                      "per_device_train_batch_size",
-                                                      "gradient_accumulation_steps",
-                                                      "tensor_parallel_size",
-                                                      "pipeline_parallel_size",
-                                                      "virtual_pipeline_size",
-                                                      "zero_1",
-                                                      "recompute",
-                                                      "compile_cache",
-                                                      "exact"};
+/// The settings of a job that `choose` looks for by itself, or does not read: it compares jobs without interruptions.
+constexpr std::array<std::string_view, 13> kNotForChoose = {"instance_type",
+                                                            "nproc_per_node",
+                                                            "nnodes",
+                                                            "per_device_train_batch_size",
+                                                            "gradient_accumulation_steps",
+                                                            "tensor_parallel_size",
+                                                            "pipeline_parallel_size",
+                                                            "virtual_pipeline_size",
+                                                            "zero_1",
+                                                            "recompute",
+                                                            "compile_cache",
+                                                            "exact",
+                                                            "interrupted_every"};
 
 bool takes(const Setting& setting, std::string_view verb) {
-  if (verb == "choose")  // by time and dollars without interruptions
-    return takes(setting, "cost") && setting.name() != "interrupted_every" &&
-           std::ranges::find(kChosen, setting.name()) == kChosen.end();
+  if (verb == "choose")
+    return takes(setting, "cost") && std::ranges::find(kNotForChoose, setting.name()) == kNotForChoose.end();
   return fmt::format(" {} ", setting.verbs).find(fmt::format(" {} ", verb)) != std::string::npos;
 }
 

@@ -209,7 +209,7 @@ void plan(const PlanOptions& options) {
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
   time_plans(plans, processes_of(s), s.machine.exact, uneven_progress_of("plan", "kind of plan"));
   const bool brief = form == base::Format::kTable && !options.tables.wanted();
-  settle_memory(plans, static_cast<std::size_t>(std::max<std::int64_t>(1, brief ? kFirst : options.limit)),
+  settle_memory(plans, static_cast<std::size_t>(brief ? std::min(kFirst, options.limit) : options.limit),
                 processes_of(s));
   if (options.refused) {
     print_refused(plans, options, form);

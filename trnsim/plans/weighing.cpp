@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "analysis/cost/cost.h"
 #include "base/archive.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -104,7 +105,8 @@ class Weighing::Scales {
     best.samples = job.samples(), best.time.total = least_seconds(job, 0);
     if (best.time.total <= 0) return true;
     if (job.price_per_hour)
-      best.dollars = best.time.total / 3600 * *job.price_per_hour * static_cast<double>(job.instances());
+      best.dollars =
+          analysis::cost_of(best.time.total, *job.price_per_hour, static_cast<int>(job.instances()), 0, 0).run;
     return best.samples_per_second() / now_.samples_per_second() - 1 > kWorthSaying ||
            saving(best, now_) > kWorthSaying;
   }

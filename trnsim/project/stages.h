@@ -47,8 +47,8 @@ struct CompileStages {
 /// Errors: Fault::kUsage, Fault::kProgram for a plan that model or machine do not allow.
 CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const CompileStages& options = {});
 /// The memory of the fullest stage with all micro-batches in its program: in a pipeline they overlap, and the gaps
-/// between their activations may need more of them to show than their time does. Compiles the stages that come near
-/// the fullest one. Errors: as compile_stages().
+/// between their activations may need more of them to show than their time does. Compiles the stages that may be the
+/// fullest one. Errors: as compile_stages().
 Memory memory_of_all_micro_batches(const Job& job, SharedBlocks& shared);
 /// The graph of one stage, with all micro-batches of the step, and its program.
 runtime::Graph stage_graph(const Job& job, std::int64_t stage);
