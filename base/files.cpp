@@ -46,6 +46,7 @@ void sync_folder(const fs::path& path) {
 
 constexpr std::string_view kTemporary = ".tmp";
 constexpr std::size_t kReadPart = std::size_t{1} << 16;     // a pipe holds as much
+constexpr std::size_t kGathered = std::size_t{1} << 18;    // smaller pieces are written together
 constexpr std::size_t kMostUnknown = std::size_t{1} << 29;  // of a pipe or a device, which may never end
 
 /// Removes temporary files of `path` whose writers are gone: a writer locks its own.
@@ -192,6 +193,19 @@ void AtomicFile::fail(std::string_view doing) const {
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   ensure(fd_ >= 0, path_.string(), "written after commit");
+  if (gathered_.size() + bytes.size() > kGathered) flush();
+  if (bytes.size() <= kGathered)
+    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
+  else
+    write_all(bytes);
+}
+
+void AtomicFile::flush() {
+  write_all(gathered_);
+  gathered_.clear();
+}
+
+void AtomicFile::write_all(std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -202,6 +216,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::write_at(std::size_t at, std::string_view text) {
   ensure(fd_ >= 0, path_.string(), "written after commit");
+  flush();
   while (!text.empty()) {
     const ssize_t written = ::pwrite(fd_, text.data(), text.size(), static_cast<off_t>(at));
     if (written < 0 && errno == EINTR) continue;
@@ -213,6 +228,7 @@ void AtomicFile::write_at(std::size_t at, std::string_view text) {
 
 void AtomicFile::commit() {
   ensure(fd_ >= 0, path_.string(), "committed twice");
+  flush();
   if (synced(fd_) != 0) fail("be written to the disk");
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("be moved into place");
   close(std::exchange(fd_, -1));

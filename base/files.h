@@ -30,6 +30,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Small pieces are gathered: an error may come with a later one, or with commit().
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
   /// Replaces text written earlier, `at` bytes from the start.
@@ -39,10 +40,13 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(std::string_view doing) const;
+  void write_all(std::span<const std::byte> bytes) const;
+  void flush();
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int fd_ = -1;
+  std::vector<std::byte> gathered_;
   HoldInterrupts hold_;  // no temporary file stays behind
 };
 

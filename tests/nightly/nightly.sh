@@ -2,20 +2,26 @@
 # done for a commit is not done again, so that a night may be several.
 # shellcheck shell=bash
 
-# NAME MINUTES: a part is stopped after so many. The order is that in which they find most.
-night_parts=(
-  "faults 35" "goldens 30" "twins 10" "kernels 12" "mutations 20" "asan 60" "fuzz 30" "tsan 45" "lint 31" "coverage 60"
-)
+# NAME MINUTES: a part is stopped after so many. The order is that in which they find most. The first ones use one core
+# each and run two at a time; the others use all.
+night_singles=("faults 70" "goldens 30" "twins 10" "kernels 12" "fuzz 35")
+night_wholes=("mutations 30" "asan 60" "tsan 45" "lint 31" "coverage 60")
+night_parts=("${night_singles[@]}" "${night_wholes[@]}")
 
 part_faults() {
-  build test_cli && TRNSIM_FAULTS=all "$(build_dir)/test_cli" --gtest_filter='*Faults.*:Allocations.*:PowerCuts.*'
+  local found=0
+  build
+  TRNSIM_FAULTS=all "$(build_dir)/test_cli" --gtest_filter='*Faults.*:Allocations.*:PowerCuts.*' || found=1
+  TRNSIM_FAULTS=all PYTHONPATH=$(build_dir)/python TRNSIM_BINARY=$(build_dir)/trnsim \
+    /usr/bin/python3 -B "$root/tests/python/writers_test.py" || found=1
+  return $found
 }
 part_goldens() { "$root/dev" golden --random 200 "$(date -u +%Y%m%d)"; }
 part_twins() { "$root/dev" golden --twins; }
 part_kernels() {
   build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)"
 }
-part_mutations() { "$root/dev" mutate 20000 "$(date -u +%Y%m%d)"; }
+part_mutations() { "$root/dev" mutate 100000 "$(date -u +%Y%m%d)"; }
 part_asan() { TRNSIM_SLOW=all "$root/dev" test --preset asan 2>&1; }
 part_tsan() { TRNSIM_SLOW=all "$root/dev" test --preset tsan 2>&1; }
 part_fuzz() { "$root/dev" fuzz "" "${TRNSIM_FUZZ_SECONDS:-60}"; }
@@ -63,30 +69,43 @@ night_page() {
   done
 }
 
-# nightly [--hours H] [--slack F] [PART...]: those that are left for this commit, as long as they end within H hours (4).
-# On a machine that does other work a part has F times its minutes.
+# One lane: those of the parts that are left, that no other lane has, and that end within $2 seconds; $3: slack.
+night_lane() {
+  local kept=$1 end=$2 slack=$3 one name minutes lock
+  shift 3
+  for one in "$@"; do
+    name=${one% *} minutes=$((${one#* } * slack))
+    exec {lock}>"$kept/$name.lock"
+    if [[ ! -f $kept/$name.txt && $((SECONDS + minutes * 60)) -le $end ]] && flock -n "$lock"; then
+      night_part "$name" "$kept" $((minutes * 60))
+    fi
+    exec {lock}>&-
+  done
+}
+
+# nightly [--hours H] [--slack F] [PART...]: those that are left for this commit, as long as they end within H hours (4);
+# a part that is named is done again. On a machine that does other work a part has F times its minutes.
 nightly() {
-  local hours=4 slack=1 kept one name minutes end
+  local hours=4 slack=1 kept one name end singles=() wholes=()
   while [[ ${1:-} == --hours || ${1:-} == --slack ]]; do
     [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "$1: \"${2:-}\" is no whole number above 0" "write for example $1 4"
     [[ $1 == --hours ]] && hours=$2 || slack=$2
     shift 2
   done
-  kept=$root/build/nightly/$(night_of)
-  mkdir -p "$kept"
-  end=$((SECONDS + hours * 3600))
-  for one in "${night_parts[@]}"; do
-    name=${one% *} minutes=$((${one#* } * slack))
-    if [[ $# -gt 0 ]]; then
-      [[ " $* " == *" $name "* ]] || continue
-    elif [[ -f $kept/$name.txt ]]; then
-      continue
-    fi
-    [[ $((SECONDS + minutes * 60)) -le $end ]] || continue
-    night_part "$name" "$kept" $((minutes * 60))
-  done
   for name in "$@"; do
     declare -F "part_$name" >/dev/null || die "nightly: \"$name\" is no part" "choose from ${night_parts[*]% *}"
   done
+  kept=$root/build/nightly/$(night_of)
+  mkdir -p "$kept"
+  for name in "$@"; do rm -f "$kept/$name.txt" "$kept/$name.how"; done
+  chosen() { [[ $# -eq 1 || " ${*:2} " == *" $1 "* ]]; }
+  for one in "${night_singles[@]}"; do chosen "${one% *}" "$@" && singles+=("$one"); done
+  for one in "${night_wholes[@]}"; do chosen "${one% *}" "$@" && wholes+=("$one"); done
+  end=$((SECONDS + hours * 3600))
+  (build)  # at once, so that lanes have nothing left to build beside each other
+  night_lane "$kept" "$end" "$slack" "${singles[@]}" &
+  night_lane "$kept" "$end" "$slack" "${singles[@]}"
+  wait
+  night_lane "$kept" "$end" "$slack" "${wholes[@]}"
   night_page "$kept"
 }
