@@ -186,14 +186,16 @@ void Backward::run(const std::vector<ValueId>& losses) {
 }
 
 /// A parameter's gradient is summed over ranks and micro-batches in place. One that other nodes read, or that is
-/// another parameter's too, as with a single row, or that is in another value's memory, is copied.
+/// another parameter's too, as with a single row, that is in another value's memory, or that has the type of an
+/// activation, is copied.
 ValueId Backward::own(ValueId gradient, std::set<ValueId>& taken) {
   const NodeId from = graph_.value(gradient).producer;
-  const bool apart = graph_.value(gradient).alias == kNoValue && graph_.users(gradient).empty();
+  const isa::Dtype type = graph_.numerics().gradient;
+  const bool apart = graph_.value(gradient).alias == kNoValue && graph_.users(gradient).empty() &&
+                     graph_.value(gradient).dtype == type;
   if (taken.insert(gradient).second && apart) return gradient;
   graph_.return_to(graph_.node(from).scope);
-  return graph_.add1(kAffine, graph_.node(from).label + ".own", {gradient},
-                     AffineAttrs{.dtype = graph_.value(gradient).dtype});
+  return graph_.add1(kAffine, graph_.node(from).label + ".own", {gradient}, AffineAttrs{.dtype = type});
 }
 
 std::map<ValueId, ValueId> Backward::finish() {

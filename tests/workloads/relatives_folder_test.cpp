@@ -107,6 +107,7 @@ constexpr PublishedSize kPublishedSizes[] = {
     {"bloom-176b", 176.25e9},
     {"mpt-7b", 6.6493e9},
     {"mpt-30b", 29.957e9},
+    {"dbrx", 131.60e9},
     {"qwen1.5-moe-a2.7b", 14.316e9},
     {"qwen2-57b-a14b", 57.41e9},
 };
@@ -247,6 +248,13 @@ TEST(RelativesFolder, KeysOfLaterFamiliesThatChangeTheNumbersAreRefused) {
   for (const auto& [key, value] :
        {std::pair<const char*, json>{"alibi", false}, {"clip_qkv", -6}, {"qk_ln", true}, {"rope", true}})
     EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "attn_config", {{key, value}}), {"attn_config", key}));
+  EXPECT_TRUE(fails(Fault::kData, reading("dbrx_tiny", "attn_config", {{"kv_n_heads", 3}}), {"kv_n_heads", "3"}));
+  for (const auto& [key, value] : {std::pair<const char*, json>{"moe_jitter_eps", 0.1},
+                                   {"moe_top_k", 9},
+                                   {"moe_normalize_expert_weights", 2},
+                                   {"ffn_act_fn", {{"name", "gelu"}}}})
+    EXPECT_TRUE(fails(Fault::kData, reading("dbrx_tiny", "ffn_config", {{"moe_num_experts", 8}, {key, value}}),
+                      {"ffn_config", key == std::string_view{"ffn_act_fn"} ? "name" : key}));
 }
 
 // The text model inside a model of pictures is named, if it is built in; a head of its own for masked tokens is

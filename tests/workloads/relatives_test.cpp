@@ -156,6 +156,7 @@ TEST(Recipes, LambTakesExpertsAsAFileHasThem) {
   };
   for (const char* name : {"gate_up_proj", "gate_up_proj_bias"})  // gates and ups of eight experts
     EXPECT_EQ(parts("gpt_oss_tiny")[fmt::format("model.layers.1.mlp.experts.{}", name)].size(), 16U);
+  EXPECT_EQ(parts("dbrx_tiny")["transformer.blocks.1.ffn.experts.mlp.w2"].size(), 8U);
   EXPECT_EQ(parts("granitemoe_tiny")["model.layers.0.block_sparse_moe.output_linear.weight"].size(), 8U);
   for (const auto& [tensor, members] : parts("mixtral_tiny")) EXPECT_EQ(tensor.find("experts"), tensor.npos) << tensor;
 }

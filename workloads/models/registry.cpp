@@ -54,7 +54,7 @@ const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
 const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
 const PlainFamily &starcoder2_family(), &gpt_neo_family(), &gpt_bigcode_family(), &falcon_family();
 const PlainFamily &persimmon_family(), &biogpt_family();
-const PlainFamily &gptj_family(), &codegen_family(), &bloom_family(), &mpt_family();
+const PlainFamily &gptj_family(), &codegen_family(), &bloom_family(), &mpt_family(), &dbrx_family();
 ModelPtr read_falcon(const Keys& keys);  // workloads/models/decoder/falcon.cpp
 
 namespace {
@@ -141,6 +141,7 @@ constexpr std::array kFamilies = {
     plain<codegen_family>("CodeGen", "codegen", "CodeGen"),
     plain<bloom_family>("BLOOM", "bloom", "Bloom"),
     plain<mpt_family>("MPT", "mpt", "MptFor"),
+    plain<dbrx_family>("DBRX", "dbrx", "Dbrx"),
     FamilyRow{"Falcon", "falcon", "Falcon", read_falcon, [] { return make_model(blank(falcon_family())); }},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }},

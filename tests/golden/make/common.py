@@ -60,8 +60,8 @@ def rate_of(step, recipe):
 def is_spared(name):
     """transformers, trainer.py, get_decay_parameter_names(): parameters of norms, and those with "bias" in their name.
     Every norm of the families here has one of these words in its name behind the model's ("roberta_prelayernorm"), and
-    nothing else has."""
-    inner = name.partition(".")[2] if name.count(".") > 1 else name
+    nothing else has, but for DBRX's attention beside its norms."""
+    inner = name.partition(".")[2].replace("norm_attn_norm.", "") if name.count(".") > 1 else name
     return "bias" in name or any(word in "." + inner.lower() for word in ("norm", ".ln_", ".ln."))
 
 

@@ -3,7 +3,8 @@
 modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py, modeling_phi.py,
 modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_cohere.py,
 modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
-modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_bert.py,
+modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_dbrx.py,
+modeling_bert.py,
 modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
@@ -505,6 +506,22 @@ class Mpt(Plain):
         return self.o(torch.matmul(w, v).permute(0, 2, 1, 3).contiguous().view(BATCH, TOKENS, -1))
 
 
+class Dbrx(Relative):
+    """Queries, keys and values in one product, within limits."""
+
+    def __init__(self):
+        super().__init__(lambda: nn.LayerNorm(HIDDEN))
+        for norm in self.norms:
+            norm.bias = None
+        self.qkv = nn.Linear(HIDDEN, 3 * HIDDEN, bias=False)
+
+    def attend(self, y, mask, places):
+        rows = self.qkv(y).clamp(min=-8.0, max=8.0).split((HIDDEN, HIDDEN, HIDDEN), dim=2)
+        q, k, v = (t.view(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2) for t in rows)
+        q, k = self.rotated(q, k, places)
+        return self.o(self.context(q, k, v, mask, lambda s: s / math.sqrt(HEAD)))
+
+
 RELATIVES = {
     "cohere": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32"),
     "glm": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, pairs="spread", wide=True),
@@ -519,6 +536,7 @@ RELATIVES = {
     "glm4_moe": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, shared=True),
     "deepseek": DeepSeek(False), "deepseek with q_lora_rank": DeepSeek(True),
     "gptj": GptJ(False), "codegen": GptJ(True), "bloom": Bloom(), "mpt": Mpt(),
+    "dbrx without experts": Dbrx(),
 }
 
 

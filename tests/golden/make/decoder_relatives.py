@@ -6,8 +6,7 @@ modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.p
 modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
 modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
-modeling_gpt_oss.py and DeepSeek's own
-modeling_deepseek.py of deepseek-moe-16b."""
+modeling_gpt_oss.py, modeling_dbrx.py and DeepSeek's own modeling_deepseek.py of deepseek-moe-16b."""
 import math
 import sys
 
@@ -71,6 +70,12 @@ TRAITS = {
                      "intermediate_size": None, "hidden_act": None, "num_key_value_heads": None, "head_dim": None,
                      "rope_theta": None, "attention_dropout": None, "tie_word_embeddings": None}},
 }
+# Those of experts and of attention are in objects of their own: as_written().
+TRAITS["dbrx"] = {**TRAITS["mpt"], "keys": {**TRAITS["mpt"]["keys"], "eps": None},
+                  "names": {**TRAITS["mpt"]["names"], "qkv": "norm_attn_norm.attn.Wqkv",
+                            "o": "norm_attn_norm.attn.out_proj", "norm1": "norm_attn_norm.norm_1",
+                            "norm2": "norm_attn_norm.norm_2"}}
+del TRAITS["dbrx"]["alibi"]
 PERSIMMON = {"qkv": "self_attn.query_key_value", "o": "self_attn.dense", "up": "mlp.dense_h_to_4h",
              "down": "mlp.dense_4h_to_h", "norm1": "input_layernorm", "norm2": "post_attention_layernorm",
              "tokens": "model.embed_tokens", "layers": "model.layers", "last": "model.final_layernorm",
@@ -165,6 +170,8 @@ FAMILIES = {
             "expansion_ratio": 4, "emb_pdrop": 0.0, "resid_pdrop": 0.0,
             "attn_config": {"alibi": True, "alibi_bias_max": 8, "attn_pdrop": 0.0,
                             "attn_type": "multihead_attention"}},
+    "dbrx": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "clip_qkv": 0.2, "router_aux_loss_coef": 0.05,
+             "output_router_logits": False, "resid_pdrop": 0.0, "emb_pdrop": 0.0},
 }
 NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4", "helium": "Helium",
          "ernie4_5": "Ernie4_5", "nemotron": "Nemotron", "arcee": "Arcee", "seed_oss": "SeedOss",
@@ -172,7 +179,8 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "granitemoeshared": "GraniteMoeShared", "deepseek": "Deepseek", "persimmon": "Persimmon",
          "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
          "glm4_moe": "Glm4Moe", "dots1": "Dots1", "flex_olmo": "FlexOlmo", "gpt_oss": "GptOss",
-         "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt"}
+         "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt",
+         "dbrx": "Dbrx"}
 
 
 def type_of(family):
@@ -240,6 +248,11 @@ def gpt_oss_shapes(c, p):
             p + "mlp.experts.down_proj_bias": (e, h)}
 
 
+def dbrx_shapes(c, p):
+    e, h, ffn = c["num_local_experts"], c["hidden_size"], c["intermediate_size"]
+    return {p + "ffn.router.layer.weight": (e, h), **{f"{p}ffn.experts.mlp.{name}": (e * ffn, h) for name in ("w1", "v1", "w2")}}
+
+
 def linear_shapes(c):
     """Of a layer, with the biases' rows."""
     n, h, ffn, has = traits(c)["names"], c["hidden_size"], c["intermediate_size"], biases(c)
@@ -283,6 +296,8 @@ def shapes(c):
                 out[p + f"self_attn.{part}_layernorm.norms.{head}.weight"] = (c["head_dim"],)
         if c["model_type"] == "gpt_oss":
             out |= gpt_oss_shapes(c, p)
+        elif c["model_type"] == "dbrx":
+            out |= dbrx_shapes(c, p)
         elif "num_local_experts" in c:
             e, ffn = c["num_local_experts"], c["intermediate_size"]
             out[p + "block_sparse_moe.router.layer.weight"] = (e, h)
@@ -340,8 +355,9 @@ def queries_keys_values(y, p, w, c):
     rows = plain.linear(y, p + n["qkv"], w)
     if c["model_type"] in ("bloom", "persimmon"):
         return rows.view(batch, length, -1, 3, head).unbind(-2)
-    if c["model_type"] == "mpt":
-        return [t.view(batch, length, -1, head) for t in rows.chunk(3, -1)]
+    if c["model_type"] in ("mpt", "dbrx"):
+        sizes = [c[heads] * head for heads in ("num_attention_heads", "num_key_value_heads", "num_key_value_heads")]
+        return [t.view(batch, length, -1, head) for t in rows.split(sizes, -1)]
     q, v, k = rows.view(batch, length, 4, -1).chunk(3, -1)  # heads are in four groups
     return [t.reshape(batch, length, -1, head) for t in (q, k, v)]
 
@@ -475,6 +491,16 @@ def gpt_oss_mixture(y, p, w, c):
     return (share.T[..., None] * (out + w[p + "experts.down_proj_bias"][:, None])).sum(0).view(y.shape)
 
 
+def dbrx_mixture(y, p, w, c):
+    flat, count = y.reshape(-1, y.shape[-1]), c["num_local_experts"]
+    gates, chosen = (flat @ w[p + "router.layer.weight"].T).softmax(-1).topk(c["num_experts_per_tok"], -1)
+    gates = gates / gates.sum(-1, keepdim=True)
+    share = torch.zeros(len(flat), count, dtype=y.dtype).scatter(1, chosen, gates)
+    gate, up, down = (w[f"{p}experts.mlp.{name}"].view(count, -1, flat.shape[1]) for name in ("w1", "v1", "w2"))
+    wide = functional.silu(torch.einsum("th,efh->etf", flat, gate)) * torch.einsum("th,efh->etf", flat, up)
+    return (share.T[..., None] * torch.einsum("etf,efh->eth", wide, down)).sum(0).view(y.shape)
+
+
 def gated(y, p, w):
     return plain.linear(functional.silu(plain.linear(y, p + "gate_proj", w)) * plain.linear(y, p + "up_proj", w),
                         p + "down_proj", w)
@@ -486,6 +512,8 @@ def mlp(y, p, w, c):
         return deepseek_mixture(y, p + "mlp.", w, c)
     if c["model_type"] == "gpt_oss":
         return gpt_oss_mixture(y, p + "mlp.", w, c)
+    if c["model_type"] == "dbrx":
+        return dbrx_mixture(y, p + "ffn.", w, c)
     if "num_local_experts" in c:
         out = mixture(y, p + "block_sparse_moe.", w, c)
         if "shared_intermediate_size" not in c:
@@ -532,7 +560,22 @@ def config_of(family, changes):
     return {**FAMILIES[family], **(changes or {}), "model_type": kind, "architectures": [f"{NAMED[kind]}ForCausalLM"]}
 
 
+def dbrx_as_written(c):
+    experts = {"ffn_hidden_size": "intermediate_size", "moe_num_experts": "num_local_experts",
+               "moe_top_k": "num_experts_per_tok", "moe_loss_weight": "router_aux_loss_coef"}
+    return {**{key: c[key] for key in ("vocab_size", "output_router_logits", "resid_pdrop", "emb_pdrop", "bos_token_id",
+                                       "eos_token_id", "initializer_range", "model_type", "architectures",
+                                       "torch_dtype") if key in c},
+            **{word: c[key] for key, word in traits(c)["keys"].items() if word},
+            "attn_config": {"clip_qkv": c["clip_qkv"], "kv_n_heads": c["num_key_value_heads"],
+                            "rope_theta": c["rope_theta"], "attn_pdrop": 0.0},
+            "ffn_config": {"ffn_act_fn": {"name": "silu"}, "moe_normalize_expert_weights": 1.0,
+                           **{word: c[key] for word, key in experts.items()}}}
+
+
 def as_written(c):
+    if c["model_type"] == "dbrx":
+        return dbrx_as_written(c)
     words = {"eps": "rms_norm_eps", **traits(c).get("keys", {})}
     named = {words.get(key, key): value for key, value in c.items()}
     return {key: value for key, value in named.items() if key}

@@ -99,7 +99,7 @@ def a_decoder_relative(family, draw):
     changes = {"vocab_size": vocab, "hidden_size": heads * size, "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": size,
                "intermediate_size": upto(draw, 3, 200), "max_position_embeddings": seq + draw.randint(0, 9),
-               "eps": draw.choice([1e-5, 1e-6]) if family not in ("olmo", "olmo_clip") else 1e-5, "rope_theta": draw.choice([1e3, 5e5])}
+               "eps": draw.choice([1e-5, 1e-6]) if family not in ("olmo", "olmo_clip", "dbrx") else 1e-5, "rope_theta": draw.choice([1e3, 5e5])}
     if family in ("bloom", "mpt"):
         changes["intermediate_size"] = 4 * heads * size
     if family in ("gptj", "codegen"):
@@ -120,9 +120,9 @@ def a_decoder_relative(family, draw):
                     "qk_rope_head_dim": turned, "v_head_dim": draw.randint(1, still + turned)}
     if family == "gpt_oss":
         changes["swiglu_limit"] = draw.choice([0.05, 0.3, 7.0])
-    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "gpt_oss"):
+    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "gpt_oss", "dbrx"):
         count = draw.randint(2, 8)
-        changes |= {"num_local_experts" if family.startswith(("granite", "gpt_oss")) else "num_experts": count,
+        changes |= {"num_local_experts" if family.startswith(("granite", "gpt_oss", "dbrx")) else "num_experts": count,
                     "num_experts_per_tok": draw.randint(1, min(count, 3))}
     if family == "qwen2_moe":
         changes["moe_intermediate_size"] = changes["intermediate_size"]

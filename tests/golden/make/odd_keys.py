@@ -61,6 +61,8 @@ KEYS |= {"mbart": KEYS["bart"], "gpt_neox_serial": KEYS["gpt_neox"], "t5_v1_1": 
 def drawn(family, changes, draw):
     """Some of them; not where a size of the model says otherwise already."""
     keys = KEYS.get(family, KEYS.get(family.split("_")[0], {}))
+    if "eps" in changes:  # which a file has under one of these names
+        keys = {key: values for key, values in keys.items() if not key.endswith(("_eps", "_epsilon"))}
     out = {key: draw.choice(values) for key, values in keys.items() if draw.random() < 0.35}
     if "rope_scaling" in out and "original_max_position_embeddings" in out["rope_scaling"]:
         out["rope_scaling"] = {**out["rope_scaling"], "original_max_position_embeddings":

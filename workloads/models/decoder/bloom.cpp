@@ -74,7 +74,7 @@ const PlainFamily& bloom_family() {
                 .norm2 = "post_attention_layernorm"},
       .embedding = {.name = "transformer.word_embeddings", .norm = "transformer.word_embeddings_layernorm"},
       .head = {.norm = "transformer.ln_f", .name = "lm_head"},
-      .fp32_softmax = true,
+      .scores = {.fp32_softmax = true},
       .expansion = 4,
       .names = {.prefix = "transformer.", .tops = {"word_embeddings.", "word_embeddings_layernorm.", "h.", "ln_f."}},
       // Counted on its modeling file beside a Llama's layer (tests/golden/make/count_ops.py).

@@ -16,6 +16,9 @@ namespace workloads {
 /// Operations of `layers` layers with the plan's collectives, embedding and head.
 FrameworkOps decoder_traced_ops(LayerOps layer, std::int64_t layers, const Plan& plan);
 
+/// Beyond a model's layers, where the router's loss is a part of the loss.
+inline constexpr FrameworkOps kRouterLossOps{.forward = 19, .backward = 16};
+
 /// Model::kept_elements(): the layer's input, or the inputs of its norms and matmuls, and the probabilities,
 /// as the plan recomputes.
 double decoder_kept_elements(const Sizes& sizes, const Plan& plan, std::int64_t length);

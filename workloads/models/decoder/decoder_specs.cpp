@@ -141,12 +141,18 @@ struct ExpertLayer {
 std::vector<FilePiece> of_fused(const ExpertLayer& l, const MixtureArch& m, const std::string& prefix, bool bias) {
   std::vector<FilePiece> out;
   const std::int64_t all = l.of * l.out;
+  const bool flat = m.fused.flat();
   for (std::int64_t e = 0; e < m.experts; ++e) {
-    if (!m.fused_by_inputs) {
+    if (flat && l.split == TensorSplit::kAxis0) {
+      out.push_back({prefix + l.fused, {m.experts * l.out, l.in}, e * l.out, l.out});
+      continue;
+    }
+    if (!flat && !m.fused.by_inputs) {
       out.push_back({prefix + l.fused + ".weight", {m.experts, all, l.in}, e * all + l.nth * l.out, l.out});
       continue;
     }
     FilePiece piece{.name = prefix + l.fused, .shape = {m.experts, l.in, all}, .step = l.of, .elements = true};
+    if (flat) piece.shape = {m.experts * l.in, all};
     piece.first = e * l.in * all + l.nth, piece.rows = l.in * l.out, piece.columns = l.out;
     if (bias) piece.name += "_bias", piece.shape = {m.experts, all}, piece.columns = 0;
     if (bias) piece.first = e * all + l.nth, piece.rows = l.out;
@@ -170,9 +176,12 @@ void experts(SpecList& list, const DecoderArch& arch, const std::string& prefix)
   const std::int64_t hidden = arch.hidden, size = arch.block.mlp.size;
   put(list, {prefix + m.router, hidden, m.experts, TensorSplit::kNone, m.bias});
   if (!m.choice.bias.empty()) list.tensor(prefix + m.choice.bias, {m.experts}, Init::kZeros), list.freeze();
-  put_experts(list, {.name = m.gate, .fused = m.fused_wide, .in = hidden, .out = size, .of = 2}, m, prefix);
-  put_experts(list, {.name = m.up, .fused = m.fused_wide, .in = hidden, .out = size, .nth = 1, .of = 2}, m, prefix);
-  put_experts(list, {.name = m.down, .fused = m.fused_down, .in = size, .out = hidden, .split = TensorSplit::kAxis1}, m,
+  const FusedExperts& fused = m.fused;
+  const std::int64_t both = fused.flat() ? 1 : 2;
+  const std::string &gate = fused.flat() ? fused.gate : fused.wide, &up = fused.flat() ? fused.up : fused.wide;
+  put_experts(list, {.name = m.gate, .fused = gate, .in = hidden, .out = size, .of = both}, m, prefix);
+  put_experts(list, {.name = m.up, .fused = up, .in = hidden, .out = size, .nth = both - 1, .of = both}, m, prefix);
+  put_experts(list, {.name = m.down, .fused = fused.down, .in = size, .out = hidden, .split = TensorSplit::kAxis1}, m,
               prefix);
   const SharedExpertArch& shared = m.shared;
   if (shared.size == 0) return;

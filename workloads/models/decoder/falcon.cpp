@@ -88,7 +88,7 @@ PlainFamily falcon(std::string norm1, std::string norm2) {
           .qkv_bias = false,
           .out_bias = false,
           .mlp_bias = false,
-          .scaled_slopes = true,
+          .scores = {.scaled_slopes = true},
           .names = {.prefix = "transformer.",
                     .tops = {"word_embeddings.", "h.", "ln_f."},
                     .left_out = {"*.rotary_emb.inv_freq"}},

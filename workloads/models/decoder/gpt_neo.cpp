@@ -106,7 +106,7 @@ const PlainFamily& gpt_neo_family() {
       .embedding = {.name = "transformer.wte", .positions = "transformer.wpe"},
       .head = {.norm = "transformer.ln_f", .name = "lm_head"},
       .qkv_bias = false,
-      .score_scale = 1,
+      .scores = {.scale = 1},
       .names = {.prefix = "transformer.",
                 .tops = {"wte.", "wpe.", "h.", "ln_f."},
                 .left_out = {"*.attn.attention.bias", "*.attn.attention.masked_bias"}},

@@ -71,7 +71,7 @@ PlainFamily family_of(std::string_view name, std::string_view type, AttentionNam
       .head = {.norm = "transformer.ln_f", .name = "lm_head", .bias = true},
       .qkv_bias = false,
       .out_bias = false,
-      .fp32_softmax = true,
+      .scores = {.fp32_softmax = true},
       .neighbours = true,
       .names = {.prefix = "transformer.",
                 .tops = {"wte.", "h.", "ln_f."},

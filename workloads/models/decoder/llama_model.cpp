@@ -33,9 +33,7 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
       .gate = names.gate,
       .up = names.up,
       .down = names.down,
-      .fused_wide = names.fused_wide,
-      .fused_down = names.fused_down,
-      .fused_by_inputs = names.fused_by_inputs,
+      .fused = {.wide = names.fused_wide, .down = names.fused_down, .by_inputs = names.fused_by_inputs},
       .bias = names.have_bias,
       .shared = shared_expert(c),
       .choice = {.sigmoid = *names.bias != '\0', .groups = c.groups, .top_groups = c.top_groups, .bias = names.bias},
@@ -250,7 +248,8 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
 
   FrameworkOps traced_ops(const Step& step) const override {
     FrameworkOps ops = DecoderModel::traced_ops(step);
-    if (config_.num_experts > 0 && config_.output_router_logits) ops.forward += 19, ops.backward += 16;
+    if (config_.num_experts > 0 && config_.output_router_logits)
+      ops.forward += kRouterLossOps.forward, ops.backward += kRouterLossOps.backward;
     return ops;
   }
 };

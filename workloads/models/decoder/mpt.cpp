@@ -105,7 +105,7 @@ const PlainFamily& mpt_family() {
       .out_bias = false,
       .mlp_bias = false,
       .norm_bias = false,
-      .fp32_softmax = true,
+      .scores = {.fp32_softmax = true},
       .expansion = 4,
       .names = {.prefix = "transformer.", .tops = {"wte.", "blocks.", "norm_f."}},
       // Counted on its modeling file beside a Llama's layer (tests/golden/make/count_ops.py).

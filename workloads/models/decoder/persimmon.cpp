@@ -61,7 +61,7 @@ const PlainFamily& persimmon_family() {
                 .norm2 = "post_attention_layernorm"},
       .embedding = {.name = "model.embed_tokens"},
       .head = {.norm = "model.final_layernorm", .name = "lm_head"},
-      .fp32_softmax = true,
+      .scores = {.fp32_softmax = true},
       .names = {.prefix = "model.",
                 .tops = {"embed_tokens.", "layers.", "final_layernorm."},
                 .left_out = {"*.rotary_emb.inv_freq"}},

@@ -47,9 +47,18 @@ BlockNames names_of(const PlainConfig& c) {
 
 MlpArch mlp_of(const PlainConfig& c) {
   return {.size = c.intermediate_size,
+          .gated = c.experts > 0,
           .activation = device_function(c.hidden_act),
           .squared = c.hidden_act == Activation::kRelu2,
           .bias = c.family->mlp_bias || c.bias};
+}
+
+std::optional<MixtureArch> mixture_of(const PlainConfig& c) {
+  if (c.experts == 0) return std::nullopt;
+  MixtureArch mixture = c.family->experts;
+  mixture.experts = c.experts, mixture.top_k = c.top_k, mixture.normalised = c.normalised;
+  mixture.capacity_factor = c.capacity_factor, mixture.balance = c.output_router_logits ? c.balance : 0;
+  return mixture;
 }
 
 DecoderArch arch_of(const PlainConfig& c) {
@@ -64,25 +73,26 @@ DecoderArch arch_of(const PlainConfig& c) {
                 .attention = {.heads = c.num_attention_heads,
                               .kv_heads = c.kv_heads(),
                               .head = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0,
-                              .scale = family.score_scale,
+                              .scale = family.scores.scale,
                               .dropout = c.attention_dropout,
                               .window = c.sliding_window,
                               .full_every = c.full_every,
                               .full_first = true,
-                              .fp32_softmax = family.fp32_softmax,
+                              .fp32_softmax = family.scores.fp32_softmax,
                               .qkv_bias = family.qkv_bias || c.bias,
                               .out_bias = family.out_bias || c.bias,
                               .slopes = slopes_of(c)},
                 .rotary = rotary_of(c),
                 .mlp = mlp_of(c),
                 .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},
+                .mixture = mixture_of(c),
                 .names = names_of(c)},
       .embedding = family.embedding,
       .head = family.head,
       .end_tokens = {c.eos_token_id}};
   arch.head.tied = c.tie_word_embeddings;
   arch.block.attention.clip = c.clip_qkv;
-  if (family.scaled_slopes)
+  if (family.scores.scaled_slopes)
     for (double& slope : arch.block.attention.slopes) slope *= arch.block.attention.score_scale();
   arch.embedding.dropout = c.embedding_dropout;
   if (c.scale_embedding) arch.embedding.scale = std::sqrt(static_cast<double>(c.hidden_size));
@@ -111,6 +121,12 @@ class PlainModel final : public DecoderModel<PlainConfig> {
   std::vector<WeightSpec> weights() const override {
     return config_.family->weights ? with_adapters(config_.family->weights(config_), config_.lora)
                                    : DecoderModel::weights();
+  }
+
+  FrameworkOps traced_ops(const Step& step) const override {
+    FrameworkOps ops = DecoderModel::traced_ops(step);
+    if (config_.output_router_logits) ops.forward += kRouterLossOps.forward, ops.backward += kRouterLossOps.backward;
+    return ops;
   }
 };
 
@@ -170,6 +186,8 @@ void apply(const ModelChange& change, PlainConfig& c) {
   if (c.rotary_dim > 0 && c.num_attention_heads > 0)  // a narrower head turns as a whole
     c.rotary_dim = std::min(c.rotary_dim, c.hidden_size / c.num_attention_heads);
   if (c.num_key_value_heads > 0) set_size(c.num_key_value_heads, change.sizes.kv_heads);
+  if (c.experts > 0) set_size(c.experts, change.sizes.experts);
+  if (change.capacity_factor) c.capacity_factor = *change.capacity_factor;
   set_size(c.vocab_size, change.sizes.vocabulary), set_size(c.max_position_embeddings, change.sizes.positions);
   if (const auto& ids = change.tokens) {
     c.vocab_size = ids->vocabulary;

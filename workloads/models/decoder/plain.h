@@ -40,7 +40,15 @@ struct PlainAttention {
   std::int64_t kv_heads() const { return num_key_value_heads > 0 ? num_key_value_heads : num_attention_heads; }
 };
 
-struct PlainConfig : PlainAttention {
+/// In place of each layer's MLP, as MixtureArch has them.
+struct PlainExperts {
+  std::int64_t experts = 0, top_k = 0;
+  bool normalised = true;
+  double capacity_factor = 0, balance = 0;
+  bool output_router_logits = false;  // without it transformers leaves the router's loss out
+};
+
+struct PlainConfig : PlainAttention, PlainExperts {
   const PlainFamily* family = nullptr;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -76,6 +84,13 @@ void read_block(const Keys& keys, const char* key, PlainConfig& config) {
   config.block = value ? kTrue : kFalse;
 }
 
+/// How a family computes scores, as AttentionArch has it.
+struct PlainScores {
+  bool fp32_softmax = false;
+  double scale = 0;
+  bool scaled_slopes = false;  // slopes are multiplied as scores are
+};
+
 struct PlainFamily {
   std::string_view name, type;                      // "GPT-NeoX", "gpt_neox"
   void (*defaults)(PlainConfig& config) = nullptr;  // of keys that a file leaves out
@@ -85,10 +100,10 @@ struct PlainFamily {
   EmbeddingArch embedding{};  // both with the names of projections, which a model has where it needs them
   HeadArch head{};
   bool qkv_bias = true, out_bias = true, mlp_bias = true, norm_bias = true;
-  bool fp32_softmax = false, neighbours = false;  // as AttentionArch and RotaryArch have them
-  double score_scale = 0;                         // as AttentionArch has it
-  bool scaled_slopes = false;                     // slopes are multiplied as scores are
-  std::int64_t expansion = 0;                     // the MLP is so many times as wide as the layers; 0: as it says
+  PlainScores scores{};
+  bool neighbours = false;     // as RotaryArch has it
+  MixtureArch experts{};       // their names; none: its layers have an MLP without a gate
+  std::int64_t expansion = 0;  // the MLP is so many times as wide as the layers; 0: as it says
   TensorNames names{};
   LayerOps layer{};                                                         // counted as FrameworkOps says
   std::vector<WeightSpec> (*weights)(const PlainConfig& config) = nullptr;  // null: decoder_specs() says them

@@ -129,6 +129,15 @@ struct RouterArch {
   std::string bias{};                       // added to the scores for the choice alone, and not trained; empty: none
 };
 
+/// The tensors of a file that has all experts in one; empty: each has its own.
+struct FusedExperts {
+  std::string wide{}, down{};  // each one's gate and up [experts, 2 size, hidden], and each one's down
+  bool by_inputs = false;      // these are [experts, hidden, 2 size], gate and up in turn, and [experts, size, hidden]
+  std::string gate{}, up{};    // or by themselves [experts size, hidden], as is the transpose of each one's down
+  /// Both of the latter are without ".weight" in their names.
+  bool flat() const { return !gate.empty(); }
+};
+
 /// Experts in place of each layer's MLP, which is then that of one expert. Tensor-parallel ranks hold equal numbers of
 /// them.
 struct MixtureArch {
@@ -137,11 +146,7 @@ struct MixtureArch {
   double capacity_factor = 0;                  // slots of an expert over an even share; 0: for every token
   double balance = 0;                          // weight of the router's loss
   std::string router, prefix, gate, up, down;  // names: "mlp.gate", "mlp.experts.", "gate_proj", ...
-  /// Where a file has all experts as one tensor: each one's gate and up [experts, 2 size, hidden], and each one's down.
-  std::string fused_wide{}, fused_down{};
-  /// These are [experts, hidden, 2 size], gate and up in turn, and [experts, size, hidden], without ".weight" in their
-  /// names.
-  bool fused_by_inputs = false;
+  FusedExperts fused{};
   bool bias = false;  // of the router and of each layer of an expert, in a file behind the names above and "_bias"
   SharedExpertArch shared{};
   RouterArch choice{};
