@@ -58,6 +58,7 @@ struct MachineParams {
   /// The only list of fields: the loader, `trnsim params` and the tests walk it.
   static std::span<const Field> fields();
 
+  int cores_in_use = 0;    // of each instance, the first ones; 0: all
   std::string toml;        // everything as resolved, see base::ParamFile::to_toml
   std::uint64_t hash = 0;  // two machines with the same hash behave the same
 
@@ -66,16 +67,20 @@ struct MachineParams {
   /// The numbers that cost functions of isa/ read.
   isa::Timing timing() const;
   double clock(isa::Engine engine) const;
-  /// Cores of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
+  /// Cores of one instance.
   int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
+  /// Those in use: ranks 0 to core_count() - 1 are instance by instance, chip by chip.
+  int ranks_per_instance() const { return cores_in_use > 0 ? cores_in_use : instance_cores(); }
+  int core_count() const { return ranks_per_instance() * static_cast<int>(instances.value); }
   /// Physical cores of an instance's host, whose CPUs run two threads per core: Ice Lake of Trn1, EPYC of Inf2.
   double physical_cores() const { return vcpus.value / 2; }
   /// Whether its cores may be shared evenly by groups of that many: powers of two, on a ring also other equal parts.
   bool forms_groups_of(std::uint32_t cores) const;
-  int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
   /// B/s of a core's part of its stack, all cores of it at work.
   double hbm_bandwidth_per_core() const;
+  /// The machine with so many cores of each instance in use.
+  MachineParams with_cores(int in_use) const;
   /// The machine as a program of so many ranks has it: the cores of a stack that it uses share the stack's bandwidth.
   MachineParams used_by(std::uint32_t ranks) const;
   Peaks peaks() const;

@@ -242,12 +242,21 @@ std::uint64_t MachineParams::hbm_bytes_per_core() const {
 
 double MachineParams::hbm_bandwidth_per_core() const { return hbm_bandwidth.value / cores.value; }
 
+MachineParams MachineParams::with_cores(int in_use) const {
+  MachineParams out = *this;
+  if (in_use == ranks_per_instance()) return out;
+  out.cores_in_use = in_use;
+  out.hash += static_cast<std::uint64_t>(in_use) << 32;
+  return out;
+}
+
 MachineParams MachineParams::used_by(std::uint32_t ranks) const {
-  const double of_stack = cores.value / hbm_stacks.value, sharing = std::min<double>(of_stack, ranks);
+  const double of_stack = cores.value / hbm_stacks.value,
+               sharing = std::min<double>(of_stack, std::min<double>(ranks, ranks_per_instance()));
   MachineParams out = *this;
   if (sharing == of_stack) return out;
   out.hbm_bandwidth.value *= of_stack / sharing;
-  out.hash += ranks;
+  out.hash += static_cast<std::uint64_t>(sharing);
   return out;
 }
 

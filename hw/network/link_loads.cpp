@@ -51,7 +51,7 @@ void LinkLoads::halving(const LocalRanks& part, double units) {
 }
 
 void LinkLoads::pair(std::uint32_t from, std::uint32_t to, double units) {
-  const auto per_instance = static_cast<std::uint32_t>(machine_.instance_cores());
+  const auto per_instance = static_cast<std::uint32_t>(machine_.ranks_per_instance());
   if (from / per_instance == to / per_instance)
     return flow(from / per_instance, from % per_instance, to % per_instance, units);
   at(from / per_instance, topology_.network_out()) += units;

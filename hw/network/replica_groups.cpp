@@ -60,7 +60,7 @@ GroupShape shape_of(const Ranks& set, const MachineParams& machine, std::string_
 }  // namespace
 
 std::vector<LocalRanks> by_instance(const Ranks& set, const MachineParams& machine) {
-  const auto per_instance = static_cast<std::uint32_t>(machine.instance_cores());
+  const auto per_instance = static_cast<std::uint32_t>(machine.ranks_per_instance());
   Ranks rising = set;
   std::ranges::sort(rising);
   std::vector<LocalRanks> parts;

@@ -106,7 +106,7 @@ Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, cons
       params_{params},
       ranks_{ranks},
       planner_{params_},
-      fabric_{"fabric", planner_.topology(), ranks.back() / static_cast<std::uint32_t>(params_.instance_cores()) + 1},
+      fabric_{"fabric", planner_.topology(), ranks.back() / static_cast<std::uint32_t>(params_.ranks_per_instance()) + 1},
       collectives_{planner_,
                    fabric_,
                    {.known = [this](const CcCores::Done& done) { core(done.rank).collective_known(done); },

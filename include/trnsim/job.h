@@ -147,7 +147,9 @@ workloads::ModelPtr load_model_config(const std::string& name_or_folder);
 /// The model of a workload: the user's, or the preset, with the workload's labels.
 workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset, const std::string& folder);
 
-/// A machine of that many instances, with the overrides `set`. Errors: as hw::load_machine().
-hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances);
+/// A machine of that many instances, with the overrides `set`; `cores`: in use on each of several; 0: all. Errors: as
+/// hw::load_machine().
+hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances,
+                               std::int64_t cores = 0);
 
 }  // namespace trnsim

@@ -80,6 +80,18 @@ TEST(Cluster, OneCoreSpeaksForTwoInstances) {
   EXPECT_NEAR(seconds(one.total), seconds(all.total), 0.01 * seconds(all.total));
 }
 
+// Sixteen ranks are on one instance, or eight on each of two, which the network joins.
+TEST(Cluster, CoresThatAreNotInUseHaveNoRanks) {
+  const isa::Program job = training(16, 16, 2);
+  const hw::MachineParams halves = instances(2).with_cores(8);
+  EXPECT_EQ(halves.core_count(), 16);
+  EXPECT_NE(halves.hash, instances(2).hash);
+  EXPECT_EQ(instances(2).with_cores(32).hash, instances(2).hash);
+  const SimResult near = run(job, instances(2)), far = run(job, halves);
+  EXPECT_GT(far.total, near.total);
+  EXPECT_NEAR(seconds(far.total), seconds(run(job, halves, exact()).total), 0.01 * seconds(far.total));
+}
+
 TEST(Cluster, AThousandCoresTakeNoLongerToSimulateThanOne) {
   const isa::Program job = training(1024, 32, 8);
   const auto begin = std::chrono::steady_clock::now();

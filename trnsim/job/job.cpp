@@ -192,9 +192,12 @@ workloads::ModelPtr model_of(const workloads::Workload& workload, const std::str
   return model->with_labels(std::move(names));
 }
 
-hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances) {
+hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances,
+                               std::int64_t cores) {
   if (instances > 1) set.push_back(fmt::format("cluster.instances={}", instances));
-  return hw::load_machine(instance_type, set);
+  const hw::MachineParams machine = hw::load_machine(instance_type, set);
+  const bool some = instances > 1 && cores > 0 && cores < machine.instance_cores();
+  return some ? machine.with_cores(static_cast<int>(cores)) : machine;
 }
 
 namespace {
@@ -305,7 +308,7 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
   if (s.training.max_steps == 0)
     throw Error{Fault::kUsage, "`max_steps`", "is 0, but a job has at least one step",
                 "give 1 or more, or leave it out"};
-  Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes),
+  Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes, s.machine.nproc_per_node),
           .model = with_rewrites_of(adapted(s, model), s.machine.passes),
           .step = {},
           .sizes = {}};

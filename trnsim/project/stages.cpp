@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -109,7 +110,12 @@ void require_groups(const Job& job) {
         fmt::format("needs {} (TP {} x PP {} x DP {}), but {} x {} have {}", base::counted(job.cores(), "core"),
                     plan.tensor, plan.pipeline, plan.data, job.instances(), job.machine.name, job.machine.core_count()),
         "use more `nnodes`, or a smaller plan"};
-  if (!job.model->splits()) return;  // its ranks are one group, all of them
+  if (!job.model->splits()) {  // its ranks are one group, all of them; a program has its own groups
+    hw::Ranks all(static_cast<std::size_t>(job.cores()));
+    std::iota(all.begin(), all.end(), 0U);
+    if (!job.model->is_given() && all.size() > 1) hw::shape_of({all}, job.machine, "plan");
+    return;
+  }
   const auto groups = job.model->groups(plan);
   // Messages between stages run in pairs, wherever their two ranks are.
   const std::size_t first = workloads::link_group(plan, 0), last = workloads::stages_group(plan);

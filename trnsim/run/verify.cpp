@@ -37,7 +37,8 @@ workloads::VerifyReport verify(const std::filesystem::path& folder, const Settin
   if (s.plan.virtual_pipeline_size > 1 && s.plan.pipeline_parallel_size < 2)
     throw Error{Fault::kUsage, "`virtual_pipeline_size`", "needs more than one stage",
                 "use `pipeline_parallel_size` 2 or more"};
-  const hw::MachineParams machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes);
+  const hw::MachineParams machine =
+      load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes, s.machine.nproc_per_node);
   workloads::VerifyOptions options;
   options.target = machine.target();
   options.plan = plan_of(s, machine);
