@@ -50,7 +50,7 @@ base::Table blocks_table(const runtime::Compiled& compiled) {
 
 /// Tables one after the other, or one JSON document with each under its name.
 std::string tables_text(const std::vector<std::pair<const char*, base::Table>>& tables, base::Format form) {
-  nlohmann::ordered_json whole;
+  auto whole = nlohmann::ordered_json::object();
   std::string out;
   for (const auto& [name, table] : tables) {
     const std::string text = table.render(form, columns());

@@ -61,16 +61,18 @@ std::vector<Line> lines_of(const workloads::VerifyReport& report, const VerifyOp
 }
 
 std::string json_of(const workloads::VerifyReport& report, const std::vector<Line>& lines) {
-  nlohmann::ordered_json out;
+  auto out = nlohmann::ordered_json::object();
   out["losses"] = report.losses;
   out["expected_losses"] = report.expected_losses;
+  auto checks = nlohmann::ordered_json::array();
   for (const Line& line : lines)
-    out["checks"].push_back(
+    checks.push_back(
         {{"what", line.what},
          {"where", line.where},
          {"error", line.error},
          {"tolerance", line.tolerance ? nlohmann::ordered_json(*line.tolerance) : nlohmann::ordered_json()},
          {"passes", line.passes()}});
+  out["checks"] = std::move(checks);
   const auto tensors = [](const std::vector<workloads::TensorError>& errors) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const auto& e : errors) list.push_back({{"name", e.name}, {"error", e.norm}, {"largest", e.largest}});

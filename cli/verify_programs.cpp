@@ -25,7 +25,7 @@ std::int64_t count(const std::vector<ProgramOutcome>& outcomes, Verdict verdict)
 std::string place(const ProgramOutcome& outcome) { return fmt::format("{}:{}", outcome.file, outcome.line); }
 
 std::string json_of(const std::vector<ProgramOutcome>& outcomes) {
-  nlohmann::ordered_json out;
+  auto out = nlohmann::ordered_json::object();
   for (const Verdict verdict : {Verdict::kRight, Verdict::kWrong, Verdict::kRefused})
     out[std::string{name_of(verdict)}] = count(outcomes, verdict);
   out["programs"] = nlohmann::ordered_json::parse(trnsim::table_of(outcomes).render(base::Format::kJson));

@@ -314,7 +314,7 @@ void read_workload(const Json& body, const JsonPlace& place, WorkloadFigures& ou
 }  // namespace
 
 Json to_json(const Figures& f) {
-  Json body;
+  Json body = Json::object();
   body["trnsim"] = {{"version", f.version}};
   body["command"] = f.command;
   body["workload"] = workload_json(f);

@@ -62,7 +62,7 @@ std::string bar_line(std::string_view name, double share, int width) {
 }
 
 Json percentiles(double seconds) {
-  Json all;
+  Json all = Json::object();
   for (const char* p : {"p0", "p1", "p25", "p50", "p75", "p99", "p100"}) all[p] = seconds;
   return all;
 }
@@ -127,7 +127,7 @@ Json system_data(const Devices& devices, double period, double user, const HostL
 
 /// The program as neuron-monitor lists a loaded model: a subgraph on each core.
 Json loaded_models(const Record& record, const Devices& devices) {
-  Json graphs;
+  Json graphs = Json::object();
   for (int core = 0; core < cores_in_use(record, devices); ++core)
     graphs[fmt::format("sg_{:02}", core)] = {
         {"memory_used_bytes",

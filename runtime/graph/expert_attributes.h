@@ -25,6 +25,7 @@ struct RouteAttrs {
 /// For rows that go to the slots of experts, or back.
 struct SlotAttrs {
   bool weighted = false;  // by the gates
+  bool cleared = false;   // rows of slots without a token are 0 where they are not weighted
   OptionalType dtype{};
   bool operator==(const SlotAttrs&) const = default;
 };
@@ -41,7 +42,8 @@ struct GateAttrs {
 struct ExpertBlocksAttrs {
   std::int64_t block = 0;  // rows
   GateAttrs gate{};
-  bool biased = false;  // each expert's three weights have a bias behind them
+  bool biased = false;         // each expert's three weights have a bias behind them
+  bool scales_inputs = false;  // a gate multiplies what an expert reads, not what it writes
   OptionalType dtype{}, operand{};
   bool operator==(const ExpertBlocksAttrs&) const = default;
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "runtime/compiler/emitter.h"
@@ -11,15 +12,15 @@
 namespace runtime {
 namespace {
 
-/// y[t] is the sum over all rows of blocks that name token t of its gate times its expert's output of x[t]; rows of
-/// block n have expert n mod E. Shapes: x [T, C], tokens [N * attrs.block, 1] int32, gates [T, E] fp32, then for each
-/// expert gate [C, I], up [C, I] and down [I, C], rows as blocked_row() says, with attrs.biased [1, I], [1, I] and [1,
-/// C] too -> y [T, C]. A block names a token once;
-/// of one that it names twice one row counts. Errors: Fault::kProgram for blocks of more than 512 rows. Source: NxD
-/// Inference, modules/moe/expert_mlps_v2.py, forward_blockwise; AWS's nki-library, bwmm_shard_on_H.py, a sequential
-/// loop whose iterations begin with a barrier of both cores: it gathers the rows of a block, transposes them square by
-/// square, adds to the rows of y in HBM, and scatters them. Sums of both cores' parts of gate and up cross in between.
-/// Lowering: as there.
+/// y[t] is the sum over all rows of blocks that name token t of its gate times its expert's output of x[t], with
+/// attrs.scales_inputs of the expert's output of its gate times x[t]; rows of block n have expert n mod E. Shapes: x
+/// [T, C], tokens [N * attrs.block, 1] int32, gates [T, E] fp32, then for each expert gate [C, I], up [C, I] and down
+/// [I, C], rows as blocked_row() says, with attrs.biased [1, I], [1, I] and [1, C] too -> y [T, C]. A block names a
+/// token once; of one that it names twice one row counts. Errors: Fault::kProgram for blocks of more than 512 rows.
+/// Source: NxD Inference, modules/moe/expert_mlps_v2.py, forward_blockwise; AWS's nki-library, bwmm_shard_on_H.py, a
+/// sequential loop whose iterations begin with a barrier of both cores: it gathers the rows of a block, transposes them
+/// square by square, adds to the rows of y in HBM, and scatters them. Sums of both cores' parts of gate and up cross in
+/// between. Lowering: as there.
 constexpr std::size_t kTokens = 1, kGateOf = 2, kFirstWeight = 3, kWeights = 3;  // operands; of an expert
 
 /// An expert's operands.
@@ -86,11 +87,12 @@ Tensors expert_blocks_forward(const Attrs& attrs, std::span<const Tensor> in) {
         sum += static_cast<double>(row[k]) * w.at(blocked_row(k, w.rows), column);
       return sum;
     };
-    const Tensor gate = generate(1, n.inner, [&](auto, auto i) { return product(0, in[0].row(t), i); });
-    const Tensor up = generate(1, n.inner, [&](auto, auto i) { return product(1, in[0].row(t), i); });
+    const float share = in[kGateOf].at(t, e), before = a.scales_inputs ? share : 1, after = a.scales_inputs ? 1 : share;
+    const Tensor x = generate(1, n.cols, [&](auto, auto c) { return before * in[0].at(t, c); });
+    const Tensor gate = generate(1, n.inner, [&](auto, auto i) { return product(0, x.row(0), i); });
+    const Tensor up = generate(1, n.inner, [&](auto, auto i) { return product(1, x.row(0), i); });
     const Tensor inner = gated_row(a.gate, gate, up);
-    for (std::int64_t c = 0; c < n.cols; ++c)
-      y.at(t, c) += static_cast<float>(in[kGateOf].at(t, e) * product(2, inner.row(0), c));
+    for (std::int64_t c = 0; c < n.cols; ++c) y.at(t, c) += static_cast<float>(after * product(2, inner.row(0), c));
   }
   return {y};
 }
@@ -127,7 +129,7 @@ class ExpertBlocks {
     for (std::int64_t row = 0; row < n_.block; row += kPartitions)
       names.push_back(e_.loaded(
           Dtype::kInt32, e_.hbm(node_.in[kTokens], block * n_.block + row, std::min(kPartitions, n_.block - row))));
-    const Panels turned = turned_rows(names);
+    const Panels turned = turned_rows(names, expert);
     const Panels gate = product(turned, expert, 0), up = product(turned, expert, 1);
     e_.label(fmt::format("{}.{}.out", node_.label, block));
     Panels inner;
@@ -159,12 +161,13 @@ class ExpertBlocks {
   }
 
   /// The block's rows with their columns on the partitions.
-  Panels turned_rows(const std::vector<Tile>& names) {
+  Panels turned_rows(const std::vector<Tile>& names, std::int64_t expert) {
     Panels out;
     for (std::int64_t c = 0; c < n_.cols; c += kPartitions)
       out.push_back(e_.sbuf(type_, std::min(kPartitions, n_.cols - c), n_.block));
     for (std::size_t t = 0; t < names.size(); ++t) {
       const Tile rows = gathered(node_.in[0], names[t]);
+      if (a_.scales_inputs) e_.tensor_scalar(rows, rows, Alu::kMul, gate_of(names[t], expert));
       for (std::size_t i = 0; i < out.size(); ++i) {
         const Tile square = e_.psum(out[i].partitions, rows.partitions, rows.dtype);
         e_.transpose(square, columns(rows, static_cast<std::int64_t>(i) * kPartitions, out[i].partitions));
@@ -172,6 +175,11 @@ class ExpertBlocks {
       }
     }
     return out;
+  }
+
+  /// The gates of the tokens that a tile names.
+  Tile gate_of(const Tile& names, std::int64_t expert) {
+    return columns(gathered(node_.in[kGateOf], names), expert, 1);
   }
 
   ValueId operand(std::int64_t expert, std::size_t which) const {
@@ -220,7 +228,8 @@ class ExpertBlocks {
     for (const Tile& name : names) sums.push_back(gathered(node_.out[0], name));
     for (std::size_t t = 0; t < names.size(); ++t) {
       const std::int64_t parts = names[t].partitions;
-      const Tile gate = columns(gathered(node_.in[kGateOf], names[t]), expert, 1);
+      std::optional<Tile> gate;
+      if (!a_.scales_inputs) gate = gate_of(names[t], expert);
       for (std::int64_t c = 0; c < n_.cols; c += kChunk) {
         const std::int64_t width = std::min(kChunk, n_.cols - c);
         const Tile sum = e_.psum(parts, width), scaled = e_.sbuf(sums[t].dtype, parts, width);
@@ -229,7 +238,7 @@ class ExpertBlocks {
                     columns(down[i], c, width), i > 0);
         if (a_.biased)
           e_.tensor_tensor(sum, sum, Alu::kAdd, e_.broadcast(operand(expert, kWeights + 2), parts, c, width));
-        e_.tensor_scalar(scaled, sum, Alu::kMul, gate);
+        gate ? e_.tensor_scalar(scaled, sum, Alu::kMul, *gate) : e_.copy(scaled, sum);
         e_.tensor_tensor(columns(sums[t], c, width), columns(sums[t], c, width), Alu::kAdd, scaled);
       }
     }

@@ -21,7 +21,8 @@ Tile gathered(Emitter& e, ValueId from, const Tile& index) {
   return out;
 }
 
-/// Each slot gets its token's row, times its share if attrs.weighted. Shapes: x [T, C], source [S + 1, 1] int32, share
+/// Each slot gets its token's row, times its share if attrs.weighted; one without a token is 0 then, with attrs.cleared
+/// too, else it has any row. Shapes: x [T, C], source [S + 1, 1] int32, share
 /// [S + 1, 1], place [T, k] int32, gate [T, k] -> [S, C].
 std::vector<Shape> to_slots_infer(const Contract& c) {
   const std::int64_t slots = c.in(1).rows - 1;
@@ -30,17 +31,21 @@ std::vector<Shape> to_slots_infer(const Contract& c) {
 }
 
 Tensors to_slots_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const bool weighted = attrs.as<SlotAttrs>().weighted;
+  const auto& a = attrs.as<SlotAttrs>();
   return {generate(in[1].rows - 1, in[0].cols, [&](auto s, auto c) {
-    return in[0].at(static_cast<std::int64_t>(in[1].at(s, 0)), c) * (weighted ? in[2].at(s, 0) : 1.0F);
+    const float share = in[2].at(s, 0), factor = a.weighted ? share : a.cleared && share == 0 ? 0.0F : 1.0F;
+    return in[0].at(static_cast<std::int64_t>(in[1].at(s, 0)), c) * factor;
   })};
 }
 
 void to_slots_backward(Backward& b, const Node& node) {
-  if (!b.needs(node, 0)) return;
-  b.add(node, 0,
-        b.op(kFromSlots, node, "grad", {b.grad(node), node.in[3], node.in[4], node.in[1], node.in[2]},
-             SlotAttrs{.weighted = false}));
+  const ValueId dslots = b.grad(node);
+  const bool weighted = node.attrs.as<SlotAttrs>().weighted;
+  if (b.needs(node, 0))
+    b.add(node, 0,
+          b.op(kFromSlots, node, "grad", {dslots, node.in[3], node.in[4], node.in[1], node.in[2]},
+               SlotAttrs{.weighted = weighted}));
+  if (weighted && b.needs(node, 4)) b.add(node, 4, b.op(kGateGrad, node, "gates", {node.in[0], dslots, node.in[3]}));
 }
 
 void to_slots_lower(Emitter& e, const Node& node) {
@@ -48,12 +53,16 @@ void to_slots_lower(Emitter& e, const Node& node) {
   for (std::int64_t row = 0; row < out.rows; row += kPartitions) {
     const std::int64_t parts = std::min(kPartitions, out.rows - row);
     Tile rows = gathered(e, node.in[0], e.loaded(Dtype::kInt32, e.hbm(node.in[1], row, parts)));
-    if (node.attrs.as<SlotAttrs>().weighted || rows.dtype != out.dtype) {
+    const auto& [weighted, cleared, dtype] = node.attrs.as<SlotAttrs>();
+    if (weighted || cleared || rows.dtype != out.dtype) {
       const Tile scaled = e.sbuf(out.dtype, parts, out.cols);
-      if (node.attrs.as<SlotAttrs>().weighted)
-        e.tensor_scalar(scaled, rows, Alu::kMul, e.loaded(Dtype::kFp32, e.hbm(node.in[2], row, parts)));
-      else
+      if (weighted || cleared) {
+        const Tile share = e.loaded(Dtype::kFp32, e.hbm(node.in[2], row, parts));
+        if (!weighted) e.tensor_scalar(share, share, Alu::kGt, 0.0F);
+        e.tensor_scalar(scaled, rows, Alu::kMul, share);
+      } else {
         e.copy(scaled, rows);
+      }
       rows = scaled;
     }
     e.store(e.hbm(node.out[0], row, parts), rows);
@@ -81,11 +90,12 @@ Tensors from_slots_forward(const Attrs& attrs, std::span<const Tensor> in) {
 
 void from_slots_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node);
+  const bool weighted = node.attrs.as<SlotAttrs>().weighted;
   if (b.needs(node, 0))
     b.add(node, 0,
           b.op(kToSlots, node, "grad", {dy, node.in[3], node.in[4], node.in[1], node.in[2]},
-               SlotAttrs{.weighted = true}));
-  if (b.needs(node, 2)) b.add(node, 2, b.op(kGateGrad, node, "gates", {dy, node.in[0], node.in[1]}));
+               SlotAttrs{.weighted = weighted, .cleared = !weighted}));
+  if (weighted && b.needs(node, 2)) b.add(node, 2, b.op(kGateGrad, node, "gates", {dy, node.in[0], node.in[1]}));
 }
 
 void from_slots_lower(Emitter& e, const Node& node) {

@@ -87,7 +87,7 @@ TEST(ConfigDecoder, BadKeysOfLlamaAreNamed) {
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}, {"beta_fast", 0.5}}),
                     {"rope_scaling.beta_fast", "beta_slow"}));
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", "llama3"), {"rope_scaling", "object"}));
-  rope["high_freq_factor"] = 1.0;
+  rope["high_freq_factor"] = 0.5;
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", rope), {"high_freq_factor", "low_freq_factor"}));
   rope.erase("high_freq_factor");
   EXPECT_TRUE(fails(Fault::kData, bad("rope_scaling", rope), {"rope_scaling", "has no", "high_freq_factor"}));

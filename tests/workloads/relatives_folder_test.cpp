@@ -108,6 +108,8 @@ constexpr PublishedSize kPublishedSizes[] = {
     {"mpt-7b", 6.6493e9},
     {"mpt-30b", 29.957e9},
     {"dbrx", 131.60e9},
+    {"llama4-scout-17b-16e", 107.77e9},
+    {"llama4-maverick-17b-128e", 400.71e9},
     {"qwen1.5-moe-a2.7b", 14.316e9},
     {"qwen2-57b-a14b", 57.41e9},
 };

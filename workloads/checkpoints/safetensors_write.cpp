@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -14,10 +15,12 @@ namespace {
 
 /// The header's order is the data's order; it ends on a multiple of 8 bytes, so that the data is aligned.
 std::string header_of(const std::vector<NewTensor>& tensors, const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header;
-  header["__metadata__"]["format"] = "pt";
-  for (const auto& [key, value] : metadata) header["__metadata__"][key] = value;
-  if (!metadata.empty()) header["__metadata__"][std::string{kChecksum}] = kNoChecksum;
+  // Objects from the start: one that [] makes of null cannot be destroyed when memory ends just then (nlohmann 3.11).
+  auto notes = nlohmann::ordered_json::object(), header = nlohmann::ordered_json::object();
+  notes["format"] = "pt";
+  for (const auto& [key, value] : metadata) notes[key] = value;
+  if (!metadata.empty()) notes[std::string{kChecksum}] = kNoChecksum;
+  header["__metadata__"] = std::move(notes);
   std::size_t at = 0;
   for (const NewTensor& tensor : tensors) {
     const std::size_t end = at + element_count(tensor.shape) * size_of(tensor.type);

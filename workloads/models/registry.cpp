@@ -127,6 +127,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kDots1>("dots1", "Dots1"),
     relative<LlamaKind::kFlexOlmo>("flex_olmo", "FlexOlmo"),
     relative<LlamaKind::kGptOss>("gpt_oss", "GptOss"),
+    relative<LlamaKind::kLlama4>("llama4_text", "Llama4ForCausal"),
     relative<LlamaKind::kQwen2Moe>("qwen2_moe", "Qwen2Moe"),
     plain<gpt_family>("GPT", "gpt2", "GPT2"),
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),

@@ -99,7 +99,8 @@ void for_each_row(const FilePiece& piece, const Copy& copy) {
   const std::int64_t size = row_size(piece);
   if (piece.columns > 0) {
     for (std::int64_t c = 0; c < piece.columns; ++c)
-      for (std::int64_t r = c; r < piece.rows; r += piece.columns) copy((piece.first + r * piece.step) * size, size);
+      for (std::int64_t r = 0; r < piece.rows / piece.columns; ++r)
+        copy((piece.first + r * piece.pitch + c * piece.step) * size, size);
     return;
   }
   if (piece.step == 1) return copy(piece.first * size, piece.rows * size);

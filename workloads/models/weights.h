@@ -45,6 +45,7 @@ struct FilePiece {
   std::int64_t step = 1;     // from one of the rows to the next
   bool elements = false;     // rows are single elements
   std::int64_t columns = 0;  // of the matrix that the rows are, whose transpose the layer has; 0: they are as they are
+  std::int64_t pitch = 0;    // elements from one row of that matrix to the next
 };
 
 struct WeightSpec {

@@ -3,7 +3,7 @@
 modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py, modeling_phi.py,
 modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_cohere.py,
 modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
-modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_dbrx.py,
+modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_dbrx.py, modeling_llama4.py,
 modeling_bert.py,
 modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
@@ -522,6 +522,34 @@ class Dbrx(Relative):
         return self.o(self.context(q, k, v, mask, lambda s: s / math.sqrt(HEAD)))
 
 
+class Llama4(Relative):
+    """Heads turned as complex numbers and normed without weights, in layers that turn; beside the experts one of all
+    tokens."""
+
+    def __init__(self, turns):
+        super().__init__(lambda: RmsNorm(HIDDEN, False), shared=True)
+        self.turns = turns
+
+    def rotated(self, q, k, places):
+        turns = torch.polar(torch.ones(TOKENS, HEAD // 2), places[0, :, None] * torch.ones(HEAD // 2))
+        q, k = (torch.view_as_complex(t.float().reshape(*t.shape[:-1], -1, 2)) for t in (q, k))
+        turns = turns[None, None]
+        return tuple(torch.view_as_real(t * turns).flatten(3).bfloat16() for t in (q, k))
+
+    def normed(self, x):
+        return (x.float() * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + 1e-5)).type_as(x)
+
+    def attend(self, y, mask, places):
+        q, k, v = (self.heads(y, linear) for linear in (self.q, self.k, self.v))
+        if self.turns:
+            q, k = self.rotated(q, k, places)
+            q, k = self.normed(q), self.normed(k)
+        else:
+            scales = torch.log(torch.floor((places.float() + 1.0) / 8192) + 1.0) * 0.1 + 1.0
+            q = (q * scales.view(1, 1, -1, 1)).to(q.dtype)
+        return self.o(self.context(q, k, v, mask, lambda s: s * HEAD ** -0.5))
+
+
 RELATIVES = {
     "cohere": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32"),
     "glm": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, pairs="spread", wide=True),
@@ -536,7 +564,7 @@ RELATIVES = {
     "glm4_moe": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, shared=True),
     "deepseek": DeepSeek(False), "deepseek with q_lora_rank": DeepSeek(True),
     "gptj": GptJ(False), "codegen": GptJ(True), "bloom": Bloom(), "mpt": Mpt(),
-    "dbrx without experts": Dbrx(),
+    "dbrx without experts": Dbrx(), "llama4": Llama4(True), "llama4, a layer that does not turn": Llama4(False),
 }
 
 

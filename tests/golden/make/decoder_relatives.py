@@ -6,7 +6,7 @@ modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.p
 modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
 modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
-modeling_gpt_oss.py, modeling_dbrx.py and DeepSeek's own modeling_deepseek.py of deepseek-moe-16b."""
+modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py and DeepSeek's own modeling_deepseek.py of deepseek-moe-16b."""
 import math
 import sys
 
@@ -82,6 +82,7 @@ PERSIMMON = {"qkv": "self_attn.query_key_value", "o": "self_attn.dense", "up": "
              "head": "lm_head", "q_norm": "self_attn.q_layernorm", "k_norm": "self_attn.k_layernorm"}
 TRAITS["persimmon"] = {"norm": "layer", "bias": ALL, "names": PERSIMMON,
                        "keys": {"eps": "layer_norm_eps", "num_key_value_heads": None, "head_dim": None}}
+TRAITS["llama4_text"] = {"pairs": True}
 TRAITS["cohere2"] = {**TRAITS["cohere"], "only_windowed": True}
 TRAITS["exaone4"]["only_windowed"] = True
 TRAITS["codegen"] = {**TRAITS["gptj"], "names": {**GPTJ, "qkv": "attn.qkv_proj"}}
@@ -170,6 +171,11 @@ FAMILIES = {
             "expansion_ratio": 4, "emb_pdrop": 0.0, "resid_pdrop": 0.0,
             "attn_config": {"alibi": True, "alibi_bias_max": 8, "attn_pdrop": 0.0,
                             "attn_type": "multihead_attention"}},
+    # Every other layer has experts, every third one does not turn; chunks and floor_scale are beyond the length.
+    "llama4_text": {**WIDE, "num_hidden_layers": 4, "num_local_experts": 8, "num_experts_per_tok": 2,
+                    "intermediate_size_mlp": 40, "interleave_moe_layer_step": 2, "no_rope_layer_interval": 3,
+                    "attention_chunk_size": 64, "floor_scale": 64, "attn_temperature_tuning": True, "attn_scale": 0.1,
+                    "use_qk_norm": True, "attention_bias": False},
     "dbrx": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "clip_qkv": 0.2, "router_aux_loss_coef": 0.05,
              "output_router_logits": False, "resid_pdrop": 0.0, "emb_pdrop": 0.0},
 }
@@ -180,7 +186,7 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
          "glm4_moe": "Glm4Moe", "dots1": "Dots1", "flex_olmo": "FlexOlmo", "gpt_oss": "GptOss",
          "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt",
-         "dbrx": "Dbrx"}
+         "dbrx": "Dbrx", "llama4_text": "Llama4"}
 
 
 def type_of(family):
@@ -253,6 +259,23 @@ def dbrx_shapes(c, p):
     return {p + "ffn.router.layer.weight": (e, h), **{f"{p}ffn.experts.mlp.{name}": (e * ffn, h) for name in ("w1", "v1", "w2")}}
 
 
+def has_experts(c, layer):
+    step = c["interleave_moe_layer_step"]
+    return layer % step == step - 1
+
+
+def llama4_shapes(c, p, layer):
+    e, h, ffn, p = c["num_local_experts"], c["hidden_size"], c["intermediate_size"], p + "feed_forward."
+
+    def mlp(p, size):
+        return {p + "gate_proj.weight": (size, h), p + "up_proj.weight": (size, h), p + "down_proj.weight": (h, size)}
+
+    if not has_experts(c, layer):
+        return mlp(p, c["intermediate_size_mlp"])
+    return {p + "router.weight": (e, h), p + "experts.gate_up_proj": (e, h, 2 * ffn),
+            p + "experts.down_proj": (e, ffn, h), **mlp(p + "shared_expert.", ffn)}
+
+
 def linear_shapes(c):
     """Of a layer, with the biases' rows."""
     n, h, ffn, has = traits(c)["names"], c["hidden_size"], c["intermediate_size"], biases(c)
@@ -290,7 +313,7 @@ def shapes(c):
             if biased:
                 out[p + name + ".bias"] = shape[:1]
         for heads, part in (("num_attention_heads", "q"), ("num_key_value_heads", "k")):
-            if c.get("use_qk_norm"):
+            if c.get("use_qk_norm") and c["model_type"] != "llama4_text":
                 out[p + f"self_attn.{part}_norm.weight"] = (c[heads], c["head_dim"])
             for head in range(c[heads]) if c.get("qk_layernorm") and "q_norm" not in n else ():
                 out[p + f"self_attn.{part}_layernorm.norms.{head}.weight"] = (c["head_dim"],)
@@ -298,6 +321,8 @@ def shapes(c):
             out |= gpt_oss_shapes(c, p)
         elif c["model_type"] == "dbrx":
             out |= dbrx_shapes(c, p)
+        elif c["model_type"] == "llama4_text":
+            out |= llama4_shapes(c, p, i)
         elif "num_local_experts" in c:
             e, ffn = c["num_local_experts"], c["intermediate_size"]
             out[p + "block_sparse_moe.router.layer.weight"] = (e, h)
@@ -428,12 +453,16 @@ def attention(y, p, w, c, layer):
     if "q_norm" in n:
         q, k = (norm(x.flatten(-2) if t.get("joint") else x, p + n[part], w, c).view(x.shape)
                 for x, part in ((q, "q_norm"), (k, "k_norm")))
-    if c.get("use_qk_norm") or c.get("qk_layernorm") and "q_norm" not in n:
+    turns = not c.get("no_rope_layer_interval") or (layer + 1) % c["no_rope_layer_interval"] != 0
+    if c["model_type"] == "llama4_text":
+        if turns and c["use_qk_norm"]:
+            q, k = (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + c["eps"]) for x in (q, k))
+    elif c.get("use_qk_norm") or c.get("qk_layernorm") and "q_norm" not in n:
         q, k = (own_norms(x, p + f"self_attn.{part}", w, c) for x, part in ((q, "q"), (k, "k")))
     if c.get("clip_qkv"):
         q, k, v = (x.clamp(-c["clip_qkv"], c["clip_qkv"]) for x in (q, k, v))
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-    if "alibi" not in t and not (t.get("only_windowed") and is_full(c, layer)):
+    if "alibi" not in t and turns and not (t.get("only_windowed") and is_full(c, layer)):
         q, k = rotate(q, c, layer), rotate(k, c, layer)
     k, v = (x.repeat_interleave(heads // k.shape[1], 1) for x in (k, v))
     scores = q @ k.transpose(2, 3) * c.get("attention_multiplier", 1 / math.sqrt(c["head_dim"]))
@@ -501,6 +530,17 @@ def dbrx_mixture(y, p, w, c):
     return (share.T[..., None] * torch.einsum("etf,efh->eth", wide, down)).sum(0).view(y.shape)
 
 
+def llama4_mixture(y, p, w, c):
+    """A gate multiplies what its expert reads."""
+    flat, count = y.reshape(-1, y.shape[-1]), c["num_local_experts"]
+    gates, chosen = (flat @ w[p + "router.weight"].T).topk(c["num_experts_per_tok"], -1)
+    share = torch.zeros(len(flat), count, dtype=y.dtype).scatter(1, chosen, torch.sigmoid(gates))
+    both = torch.einsum("eth,ehf->etf", share.T[..., None] * flat, w[p + "experts.gate_up_proj"])
+    gate, up = both.chunk(2, -1)
+    out = torch.einsum("etf,efh->eth", up * functional.silu(gate), w[p + "experts.down_proj"])
+    return gated(y, p + "shared_expert.", w) + out.sum(0).view(y.shape)
+
+
 def gated(y, p, w):
     return plain.linear(functional.silu(plain.linear(y, p + "gate_proj", w)) * plain.linear(y, p + "up_proj", w),
                         p + "down_proj", w)
@@ -514,6 +554,9 @@ def mlp(y, p, w, c):
         return gpt_oss_mixture(y, p + "mlp.", w, c)
     if c["model_type"] == "dbrx":
         return dbrx_mixture(y, p + "ffn.", w, c)
+    if c["model_type"] == "llama4_text":
+        p += "feed_forward."
+        return llama4_mixture(y, p, w, c) if p + "router.weight" in w else gated(y, p, w)
     if "num_local_experts" in c:
         out = mixture(y, p + "block_sparse_moe.", w, c)
         if "shared_intermediate_size" not in c:

@@ -118,6 +118,12 @@ def a_decoder_relative(family, draw):
         still += still % 2
         changes |= {"head_dim": None, "kv_lora_rank": draw.randint(2, 40), "qk_nope_head_dim": still,
                     "qk_rope_head_dim": turned, "v_head_dim": draw.randint(1, still + turned)}
+    if family == "llama4_text":
+        changes |= {"num_local_experts": 2 * draw.randint(1, 4), "num_experts_per_tok": draw.randint(1, 2),
+                    "intermediate_size_mlp": upto(draw, 3, 200), "no_rope_layer_interval": draw.randint(1, 4),
+                    "interleave_moe_layer_step": draw.randint(1, changes["num_hidden_layers"]),
+                    "attention_chunk_size": seq + draw.randint(0, 9), "floor_scale": seq + draw.randint(0, 9),
+                    "use_qk_norm": draw.random() < 0.7}
     if family == "gpt_oss":
         changes["swiglu_limit"] = draw.choice([0.05, 0.3, 7.0])
     if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "gpt_oss", "dbrx"):

@@ -82,6 +82,8 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"gpt_bigcode", "pad_key_length"}, {"gpt_bigcode", "pre_allocate_kv_cache"},
     {"gpt_bigcode", "validate_runner_input"}, {"gpt_neo", "attention_layers"}, {"gpt_oss", "experts_per_token"},
     {"gpt_oss", "initial_context_length"}, {"gptj", "rotary"},
+    {"llama4_text", "for_llm_compressor"}, {"llama4_text", "output_router_logits"},
+    {"llama4_text", "router_aux_loss_coef"},
     {"m2m_100", "num_hidden_layers"}, {"marian", "num_hidden_layers"}, {"mbart", "num_hidden_layers"},
     {"mbart", "save_step"}, {"modernbert", "deterministic_flash_attn"}, {"modernbert", "layer_norm_eps"},
     {"modernbert", "reference_compile"}, {"modernbert", "repad_logits_with_grad"},

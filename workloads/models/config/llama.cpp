@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "workloads/models/config/llama4.h"
 #include "workloads/models/config/llama_experts.h"
 #include "workloads/models/config/llama_rope.h"
 
@@ -176,10 +177,12 @@ bool is_qwen2_moe(const L& c) { return c.kind == LlamaKind::kQwen2Moe; }
 bool has_routed_experts(const L& c) { return has_expert_key(c, "n_routed_experts"); }
 bool has_no_routed_experts(const L& c) { return !has_routed_experts(c); }
 bool is_dots(const L& c) { return c.kind == LlamaKind::kDots1; }
+bool is_llama4(const L& c) { return c.kind == LlamaKind::kLlama4; }
+bool has_no_rope_interval(const L& c) { return is_smollm3(c) || is_llama4(c); }
 bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c) || has_routed_experts(c); }
 bool has_sparse_step(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
 bool routes_by_bias(const L& c) { return has_routed_experts(c) && chooses_by_bias(c); }
-bool has_router_loss(const L& c) { return has_experts(c) && !has_routed_experts(c); }
+bool has_router_loss(const L& c) { return has_experts(c) && !has_routed_experts(c) && !is_llama4(c); }
 bool clips(const L& c) { return is_olmoe(c) || c.kind == LlamaKind::kOlmo; }
 bool has_num_experts(const L& c) { return has_expert_key(c, "num_experts"); }
 bool has_rotary_share(const L& c) { return dialect_of(c.kind).positions.share > 0; }
@@ -228,9 +231,22 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "final_logit_softcapping", .member = &L::logit_cap, .range = kPositiveOrNone, .when = is_later_gemma,
      .otherwise = [](L& c) { c.logit_cap = gemma2_or_none(c, 30); }},
     {.key = "use_bidirectional_attention", .only = false, .when = is_gemma3, .written = kNever},
-    {.key = "no_rope_layer_interval", .member = &L::no_rope_every, .when = is_smollm3,
+    {.key = "no_rope_layer_interval", .member = &L::no_rope_every, .when = has_no_rope_interval,
      .otherwise = [](L& c) { c.no_rope_every = 4; }},
     {.key = "no_rope_layers", .when = is_smollm3, .read = read_no_rope_layers},
+    {.key = "no_rope_layers", .when = is_llama4, .read = read_turning_layers, .write = turning_layers},
+    {.key = "layer_types", .when = is_llama4, .read = read_chunked_layers},
+    {.key = "attention_chunk_size", .member = &L::attention_chunk_size, .when = is_llama4,
+     .otherwise = [](L& c) { c.attention_chunk_size = 8192; }},
+    {.key = "attn_temperature_tuning", .when = is_llama4, .read = read_tuning,
+     .write = [](const L& c) { return json(c.floor_scale > 0); }},
+    {.key = "floor_scale", .when = is_llama4, .written = [](const L& c) { return c.floor_scale > 0; },
+     .write = [](const L& c) { return json(c.floor_scale); }},
+    {.key = "attn_scale", .when = is_llama4, .write = [](const L& c) { return json(c.attn_scale); }},
+    {.key = "intermediate_size_mlp", .member = &L::dense_size, .required = true, .range = kWidth, .when = is_llama4},
+    {.key = "interleave_moe_layer_step", .when = is_llama4, .read = read_expert_layers,
+     .write = [](const L& c) { return json(c.expert_every); }},
+    {.key = "use_qk_norm", .member = &L::bare_norms, .when = is_llama4},
     {.key = "use_sliding_window", .only = false, .when = has_no_window, .written = kNever},
     {.key = "embedding_multiplier", .member = &L::embedding_multiplier, .when = is_granite},
     {.key = "residual_multiplier", .member = &L::residual_multiplier, .when = is_granite},

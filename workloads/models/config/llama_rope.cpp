@@ -29,9 +29,9 @@ bool is_yarn(const R& rope) { return rope.type == R::Type::kYarn; }
 bool has_magnitude(const R& rope) { return is_long(rope) || is_yarn(rope); }
 
 void check_high(const Rules& rules, const R& rope) {
-  if (!(rope.high_freq_factor > rope.low_freq_factor && rope.high_freq_factor < 1e12))
+  if (!(rope.high_freq_factor >= rope.low_freq_factor && rope.high_freq_factor < 1e12))
     rules.fail("high_freq_factor",
-               fmt::format("{} is not above low_freq_factor {}", rope.high_freq_factor, rope.low_freq_factor));
+               fmt::format("{} is below low_freq_factor {}", rope.high_freq_factor, rope.low_freq_factor));
 }
 
 void check_betas(const Rules& rules, const R& rope) {

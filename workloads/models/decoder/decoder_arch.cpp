@@ -29,6 +29,8 @@ OpsOf collectives(const Plan& plan) {
 }  // namespace
 
 Sizes sizes_of(const DecoderArch& arch) {
+  const auto& mixture = arch.block.mixture;
+  const bool others = mixture && (mixture->first > 0 || mixture->every > 1);  // layers with an MLP
   return {.layers = arch.layers,
           .hidden = arch.hidden,
           .heads = arch.block.attention.heads,
@@ -37,10 +39,10 @@ Sizes sizes_of(const DecoderArch& arch) {
           .ffn = arch.block.mlp.size,
           .vocabulary = arch.vocabulary,
           .positions = arch.positions,
-          .experts = arch.block.mixture ? arch.block.mixture->experts : 0,
-          .shared = arch.block.mixture ? arch.block.mixture->shared.size : 0,
-          .dense = arch.block.mixture && arch.block.mixture->first > 0 ? arch.block.mixture->dense_size : 0,
-          .joint_heads = arch.block.attention.joint_norms};
+          .experts = mixture ? mixture->experts : 0,
+          .shared = mixture ? mixture->shared.size : 0,
+          .dense = others ? mixture->dense_size : 0,
+          .joint_heads = arch.block.attention.norms == HeadNorms::kJoint};
 }
 
 std::string DecoderArch::layer_prefix(std::int64_t layer) const { return fmt::format("{}{}.", blocks, layer); }

@@ -75,7 +75,8 @@ enum class LlamaKind {
   kGlm4Moe,
   kDots1,
   kFlexOlmo,
-  kGptOss
+  kGptOss,
+  kLlama4
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -83,7 +84,8 @@ struct ExpertNames {
   const char* count = nullptr;  // "num_experts"
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
   const char *fused_wide = "", *fused_down = "";  // as MixtureArch has them
-  bool fused_by_inputs = false, have_bias = false;
+  bool fused_by_inputs = false, fused_halves = false, have_bias = false;
+  bool sigmoid = false, scale_inputs = false;  // as RouterArch has them
   /// The expert of all tokens, where a relative has one, as SharedExpertArch has it.
   const char *shared = "", *shared_share = "", *shared_fused = "", *shared_down = "";
   const char* bias = "";  // as RouterArch has it
@@ -142,6 +144,7 @@ struct DialectFused {
 
 /// The MLP of a relative, or of its experts, as MlpArch has it.
 struct DialectMlp {
+  std::string_view layer = "mlp.";  // of a layer's names
   bool gated = true;
   Activation activation = Activation::kSilu;
   double limit = 0;  // when the file does not say; 0: no key says it
@@ -193,6 +196,15 @@ struct LlamaParts {
   double swiglu_limit = 0;      // of gates and ups of an MLP; 0: none
   bool own_norms = false;       // each head of queries and keys has a norm of its own
   double clip_qkv = 0;          // queries, keys and values are kept within it; 0: they are not
+  bool bare_norms = false;      // heads of queries and keys that turn have a norm without weights
+};
+
+/// The tokens of a chunk see each other alone, in layers that turn; in the others queries grow with the logarithm of
+/// their position over `floor_scale`, rounded down. Both change nothing in sequences of one chunk that do not reach
+/// that position: the only lengths that are modelled. Source: transformers, modeling_llama4.py.
+struct LlamaChunks {
+  std::int64_t attention_chunk_size = 0, floor_scale = 0;  // 0: there is no such thing
+  double attn_scale = 0.1;
 };
 
 /// Attention by way of fewer elements, as LatentArch has it.
@@ -218,7 +230,8 @@ struct LlamaExperts {
   std::int64_t shared_size = 0;             // of an expert that every token has; 0: there is none
   double capacity_factor = 0;               // slots of an expert over an even share of the tokens; 0: none is dropped
   std::int64_t first_dense = 0;             // so many layers have no experts, but an MLP
-  std::int64_t dense_size = 0;              // of this size
+  std::int64_t expert_every = 1;            // from then on, one in so many has experts
+  std::int64_t dense_size = 0;              // of an MLP
   double routed_scale = 1;                  // of the sum of a token's experts
   std::int64_t groups = 1, top_groups = 1;  // as RouterArch has them
 };
@@ -230,7 +243,7 @@ struct TextClasses {
 };
 
 /// LlamaForCausalLM and its relatives.
-struct LlamaConfig : LlamaPattern, LlamaParts, LlamaLatent, LlamaScales, LlamaExperts {
+struct LlamaConfig : LlamaPattern, LlamaParts, LlamaChunks, LlamaLatent, LlamaScales, LlamaExperts {
   LlamaKind kind = LlamaKind::kLlama;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;

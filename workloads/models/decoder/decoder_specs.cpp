@@ -151,11 +151,13 @@ std::vector<FilePiece> of_fused(const ExpertLayer& l, const MixtureArch& m, cons
       out.push_back({prefix + l.fused + ".weight", {m.experts, all, l.in}, e * all + l.nth * l.out, l.out});
       continue;
     }
-    FilePiece piece{.name = prefix + l.fused, .shape = {m.experts, l.in, all}, .step = l.of, .elements = true};
+    const std::int64_t begin = m.fused.halves ? l.nth * l.out : l.nth;
+    FilePiece piece{.name = prefix + l.fused, .shape = {m.experts, l.in, all}, .elements = true};
     if (flat) piece.shape = {m.experts * l.in, all};
-    piece.first = e * l.in * all + l.nth, piece.rows = l.in * l.out, piece.columns = l.out;
+    piece.first = e * l.in * all + begin, piece.rows = l.in * l.out, piece.step = m.fused.halves ? 1 : l.of;
+    piece.columns = l.out, piece.pitch = all;
     if (bias) piece.name += "_bias", piece.shape = {m.experts, all}, piece.columns = 0;
-    if (bias) piece.first = e * all + l.nth, piece.rows = l.out;
+    if (bias) piece.first = e * all + begin, piece.rows = l.out;
     out.push_back(std::move(piece));
   }
   return out;
@@ -236,13 +238,14 @@ void head_norms(SpecList& list, const DecoderArch& arch, const std::string& pref
   const AttentionArch& a = arch.block.attention;
   const AttentionNames& names = arch.block.names.attention;
   if (names.query_norm.empty()) return;
-  if (a.own_norms) {
+  if (a.norms == HeadNorms::kOwn) {
     own_norms(list, arch, prefix + names.query_norm, a.heads);
     return own_norms(list, arch, prefix + names.key_norm, a.kv_heads);
   }
   const NormArch& of_heads = a.norm ? *a.norm : arch.block.norm;
-  norm(list, of_heads, prefix + names.query_norm, a.joint_norms ? a.query_size() : a.head);
-  norm(list, of_heads, prefix + names.key_norm, a.joint_norms ? a.key_size() : a.head);
+  const bool joint = a.norms == HeadNorms::kJoint;
+  norm(list, of_heads, prefix + names.query_norm, joint ? a.query_size() : a.head);
+  norm(list, of_heads, prefix + names.key_norm, joint ? a.key_size() : a.head);
 }
 
 void layer(SpecList& list, const DecoderArch& arch, std::int64_t number, const std::string& prefix) {

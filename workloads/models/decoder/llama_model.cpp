@@ -22,24 +22,31 @@ SharedExpertArch shared_expert(const LlamaConfig& c) {
 std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
   if (c.num_experts == 0) return std::nullopt;
   const ExpertNames& names = dialect_of(c.kind).experts;
-  return MixtureArch{
-      .experts = c.num_experts,
-      .top_k = c.num_experts_per_tok,
-      .normalised = c.norm_topk_prob,
-      .capacity_factor = c.capacity_factor,
-      .balance = c.output_router_logits ? c.router_aux_loss_coef : 0,
-      .router = names.router,
-      .prefix = names.prefix,
-      .gate = names.gate,
-      .up = names.up,
-      .down = names.down,
-      .fused = {.wide = names.fused_wide, .down = names.fused_down, .by_inputs = names.fused_by_inputs},
-      .bias = names.have_bias,
-      .shared = shared_expert(c),
-      .choice = {.sigmoid = *names.bias != '\0', .groups = c.groups, .top_groups = c.top_groups, .bias = names.bias},
-      .scale = c.routed_scale,
-      .first = c.first_dense,
-      .dense_size = c.dense_size};
+  return MixtureArch{.experts = c.num_experts,
+                     .top_k = c.num_experts_per_tok,
+                     .normalised = c.norm_topk_prob,
+                     .capacity_factor = c.capacity_factor,
+                     .balance = c.output_router_logits ? c.router_aux_loss_coef : 0,
+                     .router = names.router,
+                     .prefix = names.prefix,
+                     .gate = names.gate,
+                     .up = names.up,
+                     .down = names.down,
+                     .fused = {.wide = names.fused_wide,
+                               .down = names.fused_down,
+                               .by_inputs = names.fused_by_inputs,
+                               .halves = names.fused_halves},
+                     .bias = names.have_bias,
+                     .shared = shared_expert(c),
+                     .choice = {.sigmoid = names.sigmoid || *names.bias != '\0',
+                                .groups = c.groups,
+                                .top_groups = c.top_groups,
+                                .bias = names.bias,
+                                .scales_inputs = names.scale_inputs},
+                     .scale = c.routed_scale,
+                     .first = c.first_dense,
+                     .every = c.expert_every,
+                     .dense_size = c.dense_size};
 }
 
 /// Where a norm is before and behind each part, the second one of a layer has another name.
@@ -66,11 +73,12 @@ void name_latents(const LlamaConfig& c, AttentionNames& names) {
 
 BlockNames names_of(const LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
+  const std::string layer{dialect.mlp.layer};
   BlockNames names{.attention = {.query = "self_attn.q_proj",
                                  .key = "self_attn.k_proj",
                                  .value = "self_attn.v_proj",
                                  .out = "self_attn.o_proj"},
-                   .mlp = {.gate = "mlp.gate_proj", .up = "mlp.up_proj", .down = "mlp.down_proj"}};
+                   .mlp = {.gate = layer + "gate_proj", .up = layer + "up_proj", .down = layer + "down_proj"}};
   name_norms(c, names);
   if (c.head_norms || dialect.norms.joint || c.own_norms)
     names.attention.query_norm = dialect.norms.query ? dialect.norms.query : "self_attn.q_norm",
@@ -110,8 +118,13 @@ double score_scale(const LlamaConfig& c) {
   return magnitude * magnitude / std::sqrt(static_cast<double>(c.head_dim));
 }
 
+HeadNorms head_norms_of(const LlamaConfig& c) {
+  if (dialect_of(c.kind).norms.joint) return HeadNorms::kJoint;
+  if (c.own_norms) return HeadNorms::kOwn;
+  return c.bare_norms ? HeadNorms::kBare : HeadNorms::kShared;
+}
+
 AttentionArch attention_of(const LlamaConfig& c) {
-  const DialectNorms& norms = dialect_of(c.kind).norms;
   AttentionArch out{.heads = c.num_attention_heads,
                     .kv_heads = c.num_key_value_heads,
                     .head = c.head_dim,
@@ -123,8 +136,7 @@ AttentionArch attention_of(const LlamaConfig& c) {
                     .fp32_softmax = true,  // as modeling_llama has it
                     .qkv_bias = c.qkv_bias,
                     .out_bias = c.out_bias,
-                    .joint_norms = norms.joint,
-                    .own_norms = c.own_norms,
+                    .norms = head_norms_of(c),
                     .clip = c.clip_qkv,
                     .latent = {.queries = c.q_lora_rank, .keys = c.kv_lora_rank, .values = c.v_head_dim}};
   if (c.own_norms) out.norm = {.bias = false, .eps = c.rms_norm_eps};
@@ -168,11 +180,19 @@ HeadArch head_of(const LlamaConfig& c) {
           .soft_cap = c.logit_cap};
 }
 
+/// As LlamaChunks says.
+std::int64_t positions_of(const LlamaConfig& c) {
+  std::int64_t most = c.max_position_embeddings;
+  for (const std::int64_t other : {c.attention_chunk_size, c.floor_scale})
+    if (other > 0) most = std::min(most, other);
+  return most;
+}
+
 DecoderArch arch_of(const LlamaConfig& c) {
   DecoderArch arch{.layers = c.num_hidden_layers,
                    .hidden = c.hidden_size,
                    .vocabulary = c.vocab_size,
-                   .positions = c.max_position_embeddings,
+                   .positions = positions_of(c),
                    .blocks = "model.layers.",
                    .block = block_of(c),
                    .embedding = {.name = "model.embed_tokens",

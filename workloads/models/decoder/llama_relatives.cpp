@@ -36,6 +36,19 @@ constexpr ExpertNames kGptOssExperts{.count = "num_local_experts",
                                      .fused_down = "mlp.experts.down_proj",
                                      .fused_by_inputs = true,
                                      .have_bias = true};
+constexpr ExpertNames kLlama4Experts{.count = "num_local_experts",
+                                     .router = "feed_forward.router",
+                                     .prefix = "feed_forward.experts.",
+                                     .gate = "gate_proj",
+                                     .up = "up_proj",
+                                     .down = "down_proj",
+                                     .fused_wide = "feed_forward.experts.gate_up_proj",
+                                     .fused_down = "feed_forward.experts.down_proj",
+                                     .fused_by_inputs = true,
+                                     .fused_halves = true,
+                                     .sigmoid = true,
+                                     .scale_inputs = true,
+                                     .shared = "feed_forward.shared_expert."};
 constexpr ExpertNames granite_with_shared() {
   ExpertNames names = kGraniteExperts;
   names.shared = "shared_mlp.", names.shared_fused = "shared_mlp.input_linear";
@@ -196,6 +209,11 @@ constexpr std::array kDialects = {
                  .biases = {.qkv = true, .attention = true, .out = true},
                  .mlp = {.limit = 7, .slope = 1.702, .shift = 1}, .heads = {.size = 64, .kv = 8, .sinks = true},
                  .experts = kGptOssExperts},
+    LlamaDialect{.kind = LlamaKind::kLlama4, .family = "Llama 4", .type = "llama4_text",
+                 .architecture = "Llama4ForCausalLM", .norms = {.eps = 1e-5},
+                 .positions = {.neighbours = true, .theta = 5e5}, .classifies = false,
+                 .mlp = {.layer = "feed_forward."}, .heads = {.size = 128}, .experts = kLlama4Experts,
+                 .more = {.forward = 23.5, .backward = 43.25}},  // three of four layers turn
     LlamaDialect{.kind = LlamaKind::kQwen2Moe, .family = "Qwen2-MoE", .type = "qwen2_moe",
                  .architecture = "Qwen2MoeForCausalLM", .biases = {.qkv = true},
                  .experts = with_shared_gate(kExperts),
@@ -214,6 +232,7 @@ LlamaConfig blank_config(LlamaKind kind) {
   c.tie_word_embeddings = dialect.tied;
   c.rms_norm_eps = dialect.norms.eps, c.full_every = dialect.positions.full_every, c.qkv_bias = dialect.biases.qkv,
   c.out_bias = c.qkv_bias && dialect.biases.out, c.parallel = dialect.parallel, c.head_norms = dialect.norms.of_heads;
+  if (kind == LlamaKind::kLlama4) c.norm_topk_prob = false, c.bare_norms = true;
   const bool keeps_gates = kind == LlamaKind::kDeepseek || kind == LlamaKind::kDeepseekV2 || kind == LlamaKind::kDots1;
   if (keeps_gates) c.norm_topk_prob = false;
   return c;

@@ -38,7 +38,7 @@ double scaled(double frequency, const RopeScaling& rope, std::size_t pair, bool 
     return rope.type == RopeScaling::Type::kLinear ? frequency / rope.factor : frequency;
   const double wavelength = 2 * std::numbers::pi / frequency;
   const auto context = static_cast<double>(rope.original_max_position_embeddings);
-  if (wavelength < context / rope.high_freq_factor) return frequency;
+  if (wavelength <= context / rope.high_freq_factor) return frequency;
   if (wavelength > context / rope.low_freq_factor) return frequency / rope.factor;
   const double kept = (context / wavelength - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
   return (1 - kept) * frequency / rope.factor + kept * frequency;

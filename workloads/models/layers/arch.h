@@ -49,6 +49,10 @@ struct PlacesArch {
   explicit operator bool() const { return of_keys || of_queries; }
 };
 
+/// Norms of queries and keys, where a layer has them: of each head, with weights that heads share or of its own; of all
+/// heads together; of each head that turns, without weights.
+enum class HeadNorms : std::uint8_t { kShared, kOwn, kJoint, kBare };
+
 struct AttentionArch {
   std::int64_t heads = 0, kv_heads = 0, head = 0;  // head: elements of one
   bool causal = true;                              // a token sees no later ones
@@ -60,8 +64,7 @@ struct AttentionArch {
   bool full_first = false;                         // the first of them, not the last
   bool fp32_softmax = false;                       // for any type of the activations
   bool qkv_bias = false, out_bias = false;
-  bool joint_norms = false;        // norms of queries and keys are of all heads together, not of each
-  bool own_norms = false;          // each head's norm has weights of its own
+  HeadNorms norms = HeadNorms::kShared;
   std::optional<NormArch> norm{};  // of queries and keys; none: as the layer's
   double clip = 0;                 // queries, keys and values are kept within it; 0: they are not
   LatentArch latent{};
@@ -127,12 +130,14 @@ struct RouterArch {
   bool sigmoid = false;                     // scores are sigmoids of the logits; else their softmax
   std::int64_t groups = 1, top_groups = 1;  // a token's experts are of so many of these groups
   std::string bias{};                       // added to the scores for the choice alone, and not trained; empty: none
+  bool scales_inputs = false;               // a gate multiplies what its expert reads; else what it writes
 };
 
 /// The tensors of a file that has all experts in one; empty: each has its own.
 struct FusedExperts {
   std::string wide{}, down{};  // each one's gate and up [experts, 2 size, hidden], and each one's down
   bool by_inputs = false;      // these are [experts, hidden, 2 size], gate and up in turn, and [experts, size, hidden]
+  bool halves = false;         // gate before up, not in turn
   std::string gate{}, up{};    // or by themselves [experts size, hidden], as is the transpose of each one's down
   /// Both of the latter are without ".weight" in their names.
   bool flat() const { return !gate.empty(); }
@@ -150,10 +155,11 @@ struct MixtureArch {
   bool bias = false;  // of the router and of each layer of an expert, in a file behind the names above and "_bias"
   SharedExpertArch shared{};
   RouterArch choice{};
-  double scale = 1;                        // of the experts' sum
-  std::int64_t first = 0, dense_size = 0;  // so many layers before have an MLP, of this size
+  double scale = 1;                   // of the experts' sum
+  std::int64_t first = 0, every = 1;  // of the layers, the first that has experts, and one in so many after it
+  std::int64_t dense_size = 0;        // the others have an MLP of this size
 
-  bool is_of(std::int64_t layer) const { return layer >= first; }
+  bool is_of(std::int64_t layer) const { return layer >= first && (layer - first) % every == 0; }
 };
 
 /// How a layer adds up the outputs of its parts.

@@ -212,10 +212,12 @@ ValueId Block::attention(ValueId h) {
 ValueId Block::rotated(const std::string& label, ValueId x, const std::string& norm) {
   const AttentionArch& arch = arch_.attention;
   const NormArch& of_heads = arch.norm ? *arch.norm : arch_.norm;
-  if (!norm.empty() && arch.own_norms)
+  if (!norm.empty() && arch.norms == HeadNorms::kOwn)
     x = net_.own_norms(label + ".norm", x, of_heads, name(norm), arch.head);
   else if (!norm.empty())
     x = net_.norm(label + ".norm", x, of_heads, name(norm));
+  if (arch.norms == HeadNorms::kBare && arch_.rotary.turns(number_))
+    x = net_.bare_norms(label + ".norm", x, of_heads, arch.head, net_.numerics().weight);
   x = net_.clipped(label + ".clip", x, arch.clip);
   return net_.rotated(label + ".rope", x, arch_, number_);
 }

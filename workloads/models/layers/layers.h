@@ -133,6 +133,8 @@ class Layers {
   /// The norm of each head of `size` elements, with weights of its own.
   ValueId own_norms(const std::string& label, ValueId x, const NormArch& arch, const std::string& name,
                     std::int64_t size);
+  /// The same with ones of that type in the place of weights.
+  ValueId bare_norms(const std::string& label, ValueId x, const NormArch& arch, std::int64_t size, isa::Dtype type);
   /// The norm of few rows. `x` becomes its sum with `pending` and `bias`, if they are there.
   ValueId skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
                       ValueId pending = runtime::kNoValue, ValueId bias = runtime::kNoValue);

@@ -51,7 +51,9 @@ ValueId Mixture::routed(ValueId h, std::int64_t number, const std::string& prefi
   const ValueId place = route[0], gate = route[1], source = route[2], share = route[3];
   loads_.push_back(route[6]), masses_.push_back(route[7]);
   graph.output(route[6], net_.places().host_name(fmt::format("expert_load.{}", number)));
-  ValueId slots = graph.add1(runtime::kToSlots, "experts.dispatch", {h, source, share, place, gate});
+  const bool inputs = mixture_.choice.scales_inputs;
+  ValueId slots = graph.add1(runtime::kToSlots, "experts.dispatch", {h, source, share, place, gate},
+                             runtime::SlotAttrs{.weighted = inputs});
   const auto exchange = [&](const char* part) {
     if (!net_.program().split()) return;
     net_.places().enter_part(part);
@@ -63,7 +65,7 @@ ValueId Mixture::routed(ValueId h, std::int64_t number, const std::string& prefi
   exchange("return");
   net_.places().enter_part("combine");
   const ValueId sum = graph.add1(runtime::kFromSlots, "experts.combine", {slots, place, gate, source, share},
-                                 runtime::SlotAttrs{.weighted = true});
+                                 runtime::SlotAttrs{.weighted = !inputs});
   return with_shared(net_.times("experts.scale", sum, mixture_.scale), h, prefix);
 }
 
@@ -102,8 +104,15 @@ ValueId Mixture::gated(ValueId h, const std::string& prefix) {
       return fmt::format("{}{}{}.{}", prefix, mixture_.prefix, e, part);
     };
     const MlpNames names{.gate = name(mixture_.gate), .up = name(mixture_.up), .down = name(mixture_.down)};
-    ValueId y = net_.mlp(h, arch_.mlp, names);
+    const bool inputs = mixture_.choice.scales_inputs;
+    const ValueId x =
+        inputs ? graph.add1(runtime::kGatedSum, "experts.input", {h, gates}, runtime::ColumnAttrs{.column = e}) : h;
+    ValueId y = net_.mlp(x, arch_.mlp, names);
     if (mixture_.bias && net_.program().split()) y = net_.add("expert.down.bias", y, share_of_bias(names.down));
+    if (inputs) {
+      sum = sum == runtime::kNoValue ? y : net_.add("experts.sum", sum, y);
+      continue;
+    }
     std::vector<ValueId> in{y, gates};
     if (sum != runtime::kNoValue) in.push_back(sum);
     sum = graph.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
@@ -134,6 +143,7 @@ ValueId Mixture::in_blocks(ValueId h, ValueId gates, const std::string& prefix) 
                         .block = rows,
                         .gate = {.fn = mlp.activation, .limit = mlp.limit, .slope = mlp.slope, .shift = mlp.shift},
                         .biased = mixture_.bias,
+                        .scales_inputs = mixture_.choice.scales_inputs,
                         .operand = net_.numerics().operand});
 }
 

@@ -38,11 +38,16 @@ ValueId Layers::norm(const std::string& label, ValueId x, const NormArch& arch, 
 ValueId Layers::own_norms(const std::string& label, ValueId x, const NormArch& arch, const std::string& name,
                           std::int64_t size) {
   const ValueId gains = w(name + ".weight");
-  const runtime::RampAttrs all_one{.rows = 1, .cols = size, .start = 1, .dtype = graph_.value(gains).dtype};
-  const ValueId ones = graph_.add1(runtime::kRamp, label + ".ones", {}, all_one);
-  const ValueId y = graph_.add(arch.rms ? runtime::kRmsNorm : runtime::kLayerNorm, label, {x, ones},
-                               runtime::NormAttrs{.eps = arch.eps, .vectors = 1})[0];
+  const ValueId y = bare_norms(label, x, arch, size, graph_.value(gains).dtype);
   return graph_.add1(runtime::kMul, label + ".gains", {y, gains});
+}
+
+ValueId Layers::bare_norms(const std::string& label, ValueId x, const NormArch& arch, std::int64_t size,
+                           isa::Dtype type) {
+  const runtime::RampAttrs all_one{.rows = 1, .cols = size, .start = 1, .dtype = type};
+  const ValueId ones = graph_.add1(runtime::kRamp, label + ".ones", {}, all_one);
+  return graph_.add(arch.rms ? runtime::kRmsNorm : runtime::kLayerNorm, label, {x, ones},
+                    runtime::NormAttrs{.eps = arch.eps, .vectors = 1})[0];
 }
 
 ValueId Layers::skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
