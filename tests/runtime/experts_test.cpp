@@ -76,6 +76,14 @@ TEST(Slots, RowsGoToTheirSlotsAndBack) {
     expect_reference(runtime::kFromSlots, {random_normal(200, 600, 1), place, r[1], source, r[3]}, attrs,
                      {{.ulps = 3, .floor = 1}});
   }
+  const SlotAttrs cleared{.cleared = true};
+  const Inputs in{random_normal(130, 200, 1), source, r[3], place, r[1]};
+  expect_reference(runtime::kToSlots, in, cleared, {kBits});
+  const Tensor slots = runtime::kToSlots.forward(cleared, values(in))[0];
+  for (std::int64_t s = 0; s < slots.rows; ++s) {
+    const float want = r[3].at(s, 0) > 0 ? in[0].value.at(static_cast<std::int64_t>(r[2].at(s, 0)), 7) : 0;
+    EXPECT_EQ(slots.at(s, 7), want) << s;
+  }
   expect_reference(runtime::kToSlots, {{random_normal(130, 200, 1), Dtype::kBf16}, source, r[3], place, r[1]},
                    SlotAttrs{}, {kBits});
   expect_reference(runtime::kGateGrad, {random_normal(130, 200, 1), random_normal(200, 200, 2), place}, {},
@@ -153,10 +161,11 @@ TEST(ExpertBlocks, AddUpOverTheBlocksOfATokensExperts) {
   struct Case {
     std::int64_t tokens, cols, inner, block, blocks;
     runtime::GateAttrs gate{};
-    bool biased = false;
+    bool biased = false, scales_inputs = false;
   };
-  for (const auto& [tokens, cols, inner, block, blocks, gate, biased] :
+  for (const auto& [tokens, cols, inner, block, blocks, gate, biased, scales_inputs] :
        {Case{130, 200, 150, 70, 5},
+        {130, 200, 150, 70, 5, {}, false, true},
         {40, 256, 24, 40, 2},
         {130, 200, 150, 70, 5, {.limit = 0.7, .slope = 1.702, .shift = 1}, true}}) {
     Tensor names(blocks * block, 1);
@@ -169,7 +178,8 @@ TEST(ExpertBlocks, AddUpOverTheBlocksOfATokensExperts) {
       if (!biased) continue;
       for (const std::int64_t size : {inner, inner, cols}) in.emplace_back(random_normal(1, size, 12 + e));
     }
-    const runtime::ExpertBlocksAttrs attrs{.block = block, .gate = gate, .biased = biased};
+    const runtime::ExpertBlocksAttrs attrs{
+        .block = block, .gate = gate, .biased = biased, .scales_inputs = scales_inputs};
     // Products of 200 terms in another order, through a function and a product: 64 ulps of a tenth of the largest.
     const double floor = largest(runtime::kExpertBlocks.forward(attrs, values(in))[0]) / 10;
     expect_reference(runtime::kExpertBlocks, in, attrs, {{.ulps = 64, .floor = floor}});
