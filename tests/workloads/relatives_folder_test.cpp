@@ -224,41 +224,6 @@ TEST(RelativesFolder, AnglesAreReadWhereverTheyAre) {
   EXPECT_DOUBLE_EQ(gemma.windowed[2], 0.1);
 }
 
-TEST(RelativesFolder, KeysOfLaterFamiliesThatChangeTheNumbersAreRefused) {
-  const Scratch s;
-  const auto reading = [&](const char* name, const char* key, const json& value) {
-    json file = read_json_file(golden(name) / "config.json");
-    file[key] = value;
-    return [path = s.write("config.json", file.dump())] { read_config(path); };
-  };
-  EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "use_qk_norm", true), {"use_qk_norm"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "sliding_window", nullptr), {"sliding_window"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "layer_types", {"full_attention", "sliding_attention"}),
-                    {"layer_types"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("exaone4_tiny", "sliding_window_pattern", "LGL"), {"LGL"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("exaone4_tiny", "sliding_window_pattern", "LLLG"), {"layer_types"}));
-  reading("exaone4_tiny", "sliding_window_pattern", "LG")();
-  EXPECT_TRUE(fails(Fault::kData, reading("ernie4_5_tiny", "attention_dropout", 0.1), {"attention_dropout"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("nemotron_tiny", "hidden_act", "silu"), {"hidden_act", "relu2"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("gptj_tiny", "rotary_dim", nullptr), {"rotary_dim"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("gptj_tiny", "rotary_dim", 10), {"n_head"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("codegen_tiny", "n_head", 2), {"n_head", "4 groups"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("bloom_tiny", "n_inner", 5), {"n_inner"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("bloom_tiny", "apply_residual_connection_post_layernorm", true),
-                    {"apply_residual_connection_post_layernorm"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "no_bias", false), {"no_bias"}));
-  for (const auto& [key, value] :
-       {std::pair<const char*, json>{"alibi", false}, {"clip_qkv", -6}, {"qk_ln", true}, {"rope", true}})
-    EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "attn_config", {{key, value}}), {"attn_config", key}));
-  EXPECT_TRUE(fails(Fault::kData, reading("dbrx_tiny", "attn_config", {{"kv_n_heads", 3}}), {"kv_n_heads", "3"}));
-  for (const auto& [key, value] : {std::pair<const char*, json>{"moe_jitter_eps", 0.1},
-                                   {"moe_top_k", 9},
-                                   {"moe_normalize_expert_weights", 2},
-                                   {"ffn_act_fn", {{"name", "gelu"}}}})
-    EXPECT_TRUE(fails(Fault::kData, reading("dbrx_tiny", "ffn_config", {{"moe_num_experts", 8}, {key, value}}),
-                      {"ffn_config", key == std::string_view{"ffn_act_fn"} ? "name" : key}));
-}
-
 // The text model inside a model of pictures is named, if it is built in; a head of its own for masked tokens is
 // refused.
 TEST(RelativesFolder, PartsThatAreNotComputedAreNamed) {

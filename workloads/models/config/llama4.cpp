@@ -61,6 +61,8 @@ void read_tuning(const Keys& keys, LlamaConfig& c) {
   c.floor_scale = 8192;
   keys.optional("floor_scale", c.floor_scale);
   keys.optional("attn_scale", c.attn_scale);
+  if (c.floor_scale < 1)
+    keys.fail(fmt::format("\"floor_scale\" is {}; no position is a multiple of it", c.floor_scale), "write 1 or more");
   if (!tunes) c.floor_scale = 0;
 }
 

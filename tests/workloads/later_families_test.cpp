@@ -1,0 +1,72 @@
+// Keys of families of their own that would make another model: refused by name.
+#include <gtest/gtest.h>
+
+#include "tests/workloads/golden_model.h"
+#include "tests/workloads/models.h"
+#include "tests/workloads/support.h"
+#include "workloads/checkpoints/json_file.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using nlohmann::json;
+using workloads_test::fails;
+using workloads_test::golden;
+using workloads_test::Scratch;
+
+class LaterFamilies : public testing::Test {
+ protected:
+  /// Reads a golden model's file with one key changed.
+  auto reading(const char* name, const char* key, const json& value) const {
+    json file = read_json_file(golden(name) / "config.json");
+    file[key] = value;
+    return [path = s_.write("config.json", file.dump())] { read_config(path); };
+  }
+
+ private:
+  const Scratch s_;
+};
+
+TEST_F(LaterFamilies, KeysThatChangeTheNumbersAreRefused) {
+  EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "use_qk_norm", true), {"use_qk_norm"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "sliding_window", nullptr), {"sliding_window"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("cohere2_tiny", "layer_types", {"full_attention", "sliding_attention"}),
+                    {"layer_types"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("exaone4_tiny", "sliding_window_pattern", "LGL"), {"LGL"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("exaone4_tiny", "sliding_window_pattern", "LLLG"), {"layer_types"}));
+  reading("exaone4_tiny", "sliding_window_pattern", "LG")();
+  EXPECT_TRUE(fails(Fault::kData, reading("ernie4_5_tiny", "attention_dropout", 0.1), {"attention_dropout"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("nemotron_tiny", "hidden_act", "silu"), {"hidden_act", "relu2"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("gptj_tiny", "rotary_dim", nullptr), {"rotary_dim"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("gptj_tiny", "rotary_dim", 10), {"n_head"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("codegen_tiny", "n_head", 2), {"n_head", "4 groups"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("bloom_tiny", "n_inner", 5), {"n_inner"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("bloom_tiny", "apply_residual_connection_post_layernorm", true),
+                    {"apply_residual_connection_post_layernorm"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "no_bias", false), {"no_bias"}));
+  for (const auto& [key, value] :
+       {std::pair<const char*, json>{"alibi", false}, {"clip_qkv", -6}, {"qk_ln", true}, {"rope", true}})
+    EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "attn_config", {{key, value}}), {"attn_config", key}));
+}
+
+TEST_F(LaterFamilies, ExpertsAndLayersThatAreAnothersAreRefused) {
+  EXPECT_TRUE(fails(Fault::kData, reading("dbrx_tiny", "attn_config", {{"kv_n_heads", 3}}), {"kv_n_heads", "3"}));
+  for (const auto& [key, value] : {std::pair<const char*, json>{"interleave_moe_layer_step", 0},
+                                   {"interleave_moe_layer_step", 5},
+                                   {"moe_layers", {0, 1}},
+                                   {"no_rope_layers", {1, 0, 1, 0}},
+                                   {"layer_types", {"full_attention"}},
+                                   {"attention_chunk_size", 0},
+                                   {"floor_scale", -1}})
+    EXPECT_TRUE(fails(Fault::kData, reading("llama4_text_tiny", key, value), {key}));
+  for (const auto& [key, value] : {std::pair<const char*, json>{"moe_jitter_eps", 0.1},
+                                   {"moe_top_k", 9},
+                                   {"moe_normalize_expert_weights", 2},
+                                   {"ffn_act_fn", {{"name", "gelu"}}}})
+    EXPECT_TRUE(fails(Fault::kData, reading("dbrx_tiny", "ffn_config", {{"moe_num_experts", 8}, {key, value}}),
+                      {"ffn_config", key == std::string_view{"ffn_act_fn"} ? "name" : key}));
+}
+
+}  // namespace
+}  // namespace workloads
