@@ -193,7 +193,7 @@ def linear(x, name, w):
 
 
 def norm(x, name, w, c):
-    eps = next(c[key] for key in ("norm_epsilon", "layer_norm_eps", "layer_norm_epsilon") if key in c)
+    eps = next((c[key] for key in ("norm_epsilon", "layer_norm_eps", "layer_norm_epsilon") if key in c), 1e-5)
     return torch.nn.functional.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], eps)
 
 
