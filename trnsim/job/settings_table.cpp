@@ -209,7 +209,7 @@ const std::array kRows = {
     Setting{"lora_dropout", in<&Lora::dropout>, kTrainJob, kLora, kJobs,
          "share of an adapter's input that is dropped", "", "", 0, 0.999},
     Setting{"lora_target_modules", in<&Lora::target_modules>, kTrainJob, kLora, kJobs,
-         "linear layers with adapters, with commas: q_proj,v_proj; or all-linear"},
+         "linear layers with adapters, with commas: q_proj,v_proj; or all-linear; experts of a mixture have none"},
 
     Setting{"prompt", in<&Text::prompt>, kRun, kText, kTexts,
          "a text to continue; several are a batch; default: the empty text"},
