@@ -251,8 +251,8 @@ MachineParams MachineParams::with_cores(int in_use) const {
 }
 
 MachineParams MachineParams::used_by(std::uint32_t ranks) const {
-  const double of_stack = cores.value / hbm_stacks.value,
-               sharing = std::min<double>(of_stack, std::min<double>(ranks, ranks_per_instance()));
+  const double of_stack = cores.value / hbm_stacks.value;
+  const double sharing = std::min({of_stack, static_cast<double>(ranks), static_cast<double>(ranks_per_instance())});
   MachineParams out = *this;
   if (sharing == of_stack) return out;
   out.hbm_bandwidth.value *= of_stack / sharing;

@@ -22,8 +22,8 @@ Tile gathered(Emitter& e, ValueId from, const Tile& index) {
 }
 
 /// Each slot gets its token's row, times its share if attrs.weighted; one without a token is 0 then, with attrs.cleared
-/// too, else it has any row. Shapes: x [T, C], source [S + 1, 1] int32, share
-/// [S + 1, 1], place [T, k] int32, gate [T, k] -> [S, C].
+/// too, else it has any row. Shapes: x [T, C], source [S + 1, 1] int32, share [S + 1, 1], place [T, k] int32, gate [T,
+/// k] -> [S, C].
 std::vector<Shape> to_slots_infer(const Contract& c) {
   const std::int64_t slots = c.in(1).rows - 1;
   c.need(2, slots + 1, 1, "shares");

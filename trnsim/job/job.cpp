@@ -196,8 +196,7 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
                                std::int64_t cores) {
   if (instances > 1) set.push_back(fmt::format("cluster.instances={}", instances));
   const hw::MachineParams machine = hw::load_machine(instance_type, set);
-  const bool some = instances > 1 && cores > 0 && cores < machine.instance_cores();
-  return some ? machine.with_cores(static_cast<int>(cores)) : machine;
+  return instances > 1 && cores > 0 ? machine.with_cores(static_cast<int>(cores)) : machine;
 }
 
 namespace {

@@ -95,7 +95,14 @@ void check_window(const Rules& rules, const LlamaConfig& c) {
 }
 
 void read_no_rope_layers(const Keys& keys, LlamaConfig& c) {
-  require_pattern(keys, "no_rope_layers", c.num_hidden_layers, c.no_rope_every, {1, 0});
+  constexpr const char* kKey = "no_rope_layers";
+  if (c.kind == LlamaKind::kLlama4 && keys.has(kKey) && keys.at(kKey).empty()) return;  // as if it had none
+  require_pattern(keys, kKey, c.num_hidden_layers, c.no_rope_every, {1, 0});
+}
+
+/// Llama 4's layers that turn are those in chunks.
+void read_chunked_layers(const Keys& keys, LlamaConfig& c) {
+  require_pattern(keys, "layer_types", c.num_hidden_layers, c.no_rope_every, {"chunked_attention", "full_attention"});
 }
 
 void read_attention_bias(const Keys& keys, LlamaConfig& c) {
@@ -234,7 +241,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "no_rope_layer_interval", .member = &L::no_rope_every, .when = has_no_rope_interval,
      .otherwise = [](L& c) { c.no_rope_every = 4; }},
     {.key = "no_rope_layers", .when = is_smollm3, .read = read_no_rope_layers},
-    {.key = "no_rope_layers", .when = is_llama4, .read = read_turning_layers, .write = turning_layers},
+    {.key = "no_rope_layers", .when = is_llama4, .read = read_no_rope_layers, .write = turning_layers},
     {.key = "layer_types", .when = is_llama4, .read = read_chunked_layers},
     {.key = "attention_chunk_size", .member = &L::attention_chunk_size, .when = is_llama4,
      .otherwise = [](L& c) { c.attention_chunk_size = 8192; }},

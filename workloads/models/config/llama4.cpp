@@ -6,14 +6,6 @@ namespace workloads {
 
 using nlohmann::json;
 
-namespace {
-
-bool turns(const LlamaConfig& c, std::int64_t layer) {
-  return c.no_rope_every == 0 || (layer + 1) % c.no_rope_every != 0;
-}
-
-}  // namespace
-
 void read_expert_layers(const Keys& keys, LlamaConfig& c) {
   keys.optional("interleave_moe_layer_step", c.expert_every);
   if (c.expert_every < 1 || c.expert_every > c.num_hidden_layers)
@@ -28,27 +20,10 @@ void read_expert_layers(const Keys& keys, LlamaConfig& c) {
               "use a model whose layers alternate regularly");
 }
 
-void read_turning_layers(const Keys& keys, LlamaConfig& c) {
-  if (!keys.has("no_rope_layers") || keys.at("no_rope_layers").empty()) return;
-  const auto entry = [&](std::int64_t l) { return json(turns(c, l) ? 1 : 0); };
-  if (!keys.lists("no_rope_layers", c.num_hidden_layers, entry))
-    keys.fail(fmt::format("\"no_rope_layers\" is {}; only every {}th layer may differ",
-                          keys.at("no_rope_layers").dump(), c.no_rope_every),
-              "use a model whose layers alternate regularly");
-}
-
 json turning_layers(const LlamaConfig& c) {
   json list = json::array();
-  for (std::int64_t l = 0; l < c.num_hidden_layers; ++l) list.push_back(turns(c, l) ? 1 : 0);
+  for (std::int64_t l = 1; l <= c.num_hidden_layers; ++l) list.push_back(l % c.no_rope_every == 0 ? 0 : 1);
   return list;
-}
-
-void read_chunked_layers(const Keys& keys, LlamaConfig& c) {
-  const auto entry = [&](std::int64_t l) { return json(turns(c, l) ? "chunked_attention" : "full_attention"); };
-  if (keys.has("layer_types") && !keys.lists("layer_types", c.num_hidden_layers, entry))
-    keys.fail(
-        fmt::format("\"layer_types\" is {}; the layers that turn are those in chunks", keys.at("layer_types").dump()),
-        "use a model whose \"no_rope_layers\" say the same");
 }
 
 void read_tuning(const Keys& keys, LlamaConfig& c) {

@@ -10,11 +10,8 @@ namespace workloads {
 
 /// "interleave_moe_layer_step" and "moe_layers": the layers that have experts, with one of all tokens each.
 void read_expert_layers(const Keys& keys, LlamaConfig& config);
-/// "no_rope_layers": 1 for each layer that turns; an empty list is none.
-void read_turning_layers(const Keys& keys, LlamaConfig& config);
+/// "no_rope_layers": 1 for each layer that turns.
 nlohmann::json turning_layers(const LlamaConfig& config);
-/// "layer_types", which follow from it.
-void read_chunked_layers(const Keys& keys, LlamaConfig& config);
 /// "attn_temperature_tuning", a number in old files, with "floor_scale".
 void read_tuning(const Keys& keys, LlamaConfig& config);
 
