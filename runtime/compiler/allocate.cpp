@@ -83,11 +83,11 @@ class Allocator {
  public:
   /// The order is read no further ahead than places depend on it, unless spills, which do on all of it, are allowed.
   Allocator(const VirtualBlock& block, const Lists& named, const isa::Geometry& geometry, bool rotate,
-            const NextInstr& next, bool may_spill)
+            NextInstr next, bool may_spill)
       : block_{block},
         named_{named},
         save_ring_{static_cast<std::uint8_t>(geometry.dma_rings - 2)},
-        next_instr_{next},
+        next_instr_{std::move(next)},
         may_spill_{may_spill},
         registers_{block.registers},
         uses_(block.buffers.size() + 1),
@@ -252,7 +252,7 @@ class Allocator {
   const VirtualBlock& block_;
   const Lists& named_;
   const std::uint8_t save_ring_;
-  const NextInstr& next_instr_;
+  const NextInstr next_instr_;
   const bool may_spill_;
   std::vector<ValueId> registers_;
   std::vector<Uses> uses_;  // per buffer
