@@ -18,7 +18,7 @@ struct LowerOptions {
   std::optional<runtime::Dtype> operand{};  // type of TensorE's operands; none: the program's own
   std::int64_t most_trips = 100'000;        // of a loop
   std::size_t most_operations = 400'000;    // of the program, with all trips of its loops
-  /// From which on the vendor's compiler, which unrolls loops, refuses the program ("EVRF007").
+  /// From which on neuronx-cc, which unrolls loops, refuses the program ("EVRF007").
   double most_instructions = std::numeric_limits<double>::infinity();
   Rewrites rewrites{};
   /// Computed, too: the rank's number is there, and of branches that data chooses all are computed. A program that is
@@ -52,7 +52,7 @@ struct LoweredGraph {
   std::vector<std::string> timed_only{};
 };
 
-/// A loop that the vendor's compiler does not take: its condition is true for ever, or depends on data ("Dynamic loops
+/// A loop that neuronx-cc does not take: its condition is true for ever, or depends on data ("Dynamic loops
 /// are not supported": JAX NeuronX, known issues).
 struct RefusedLoop : base::Error {
   using Error::Error;
@@ -70,7 +70,7 @@ Lowerable lowerable(const Module& module, const LowerOptions& options = {});
 LoweredGraph lower(const Lowerable& program, const LowerOptions& options = {});
 LoweredGraph lower(const Module& module, const LowerOptions& options = {});
 
-/// The type of elements on the device. Errors: base::Fault::kProgram at `where`, with the vendor's code, for those that
+/// The type of elements on the device. Errors: base::Fault::kProgram at `where`, with neuronx-cc's code, for those that
 /// it has not.
 runtime::Dtype device_type(Element element, const std::string& where);
 

@@ -1,5 +1,5 @@
 // The order of a function's nodes. A framework writes them as it has met them: weight gradients, say, behind all
-// layers' backward passes, whose operands all wait for them. The vendor's compiler orders them for memory.
+// layers' backward passes, whose operands all wait for them. neuronx-cc orders them for memory.
 #pragma once
 
 #include "frontend/graph/graph.h"

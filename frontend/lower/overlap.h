@@ -1,5 +1,5 @@
 // Communication beside computation. A framework writes a collective in front of its reader, which then waits for all of
-// it; the vendor's compiler has queues of their own for both, and orders each as the data allow.
+// it; neuronx-cc has queues of their own for both, and orders each as the data allow.
 #pragma once
 
 #include "frontend/graph/graph.h"

@@ -26,7 +26,7 @@ runtime::ValueId batch_product(Lowerer& l, const Operand& x, const Operand& w, D
 
 /// The operands of a product of `depth` terms as TensorE takes them: integers of up to 32 bits in fp32, as neuronx-cc
 /// has them on NeuronCore-v2 ("EVRF035": supported, with a warning). Where fp32 may round the sum, the numbers are not
-/// computed. Errors: base::Fault::kProgram, the vendor's code, for integers of 64 bits.
+/// computed. Errors: base::Fault::kProgram, neuronx-cc's code, for integers of 64 bits.
 std::vector<View> factors(Lowerer& l, std::int64_t depth);
 /// The type in which TensorE leaves the present node's product, and the product in the node's own type.
 Dtype product_type(Lowerer& l);

@@ -59,7 +59,7 @@ struct Operator {
   void (*evaluate)(Evaluation&) = nullptr;
   /// Two for each multiplication and addition of products; an empty pointer: none are counted.
   double (*product_flops)(const Contract&) = nullptr;
-  std::string_view code = {};     // the vendor's compiler refuses it with this code (EVRF001, ...); empty: it takes it
+  std::string_view code = {};     // neuronx-cc refuses it with this code (EVRF001, ...); empty: it takes it
   std::string_view refusal = {};  // a sentence that says why nothing here computes it
 };
 

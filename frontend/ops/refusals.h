@@ -1,4 +1,4 @@
-// Programs that the vendor's compiler refuses, by its documented codes. Source: AWS Neuron SDK, "Neuron Compiler
+// Programs that neuronx-cc refuses, by its documented codes. Source: AWS Neuron SDK, "Neuron Compiler
 // Error Codes" (compiler/error-codes), each code's page.
 #pragma once
 

@@ -11,7 +11,7 @@ void compose(Module& module, bool rank_numbers);
 /// A program whose cores say themselves what each does (shard_map): where all parameters that are divided are divided
 /// at once, and all results are put together at the end, parameters and results are a core's parts.
 void localize(Module& module);
-/// Custom calls of the vendor's compiler that have a formula (norms, softmax, places of the largest) become calls of
+/// Custom calls of neuronx-cc that have a formula (norms, softmax, places of the largest) become calls of
 /// functions, as readers do at their end. Others stay. Errors: Fault::kProgram for operands that it does not have.
 void compose_targets(Module& module);
 

@@ -1,4 +1,4 @@
-// `trnsim verify FILE.mlir...`: verdicts, exit codes, the codes of the vendor's compiler.
+// `trnsim verify FILE.mlir...`: verdicts, exit codes, the codes of neuronx-cc.
 #include <gmock/gmock.h>
 
 #include <filesystem>

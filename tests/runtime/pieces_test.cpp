@@ -46,7 +46,7 @@ void expect_same_in_pieces(const Op& op, const Inputs& inputs, const Attrs& attr
   EXPECT_LT(pieces.instructions, whole.instructions) << op.name;
   for (std::size_t o = 0; o < whole.results.size(); ++o)
     EXPECT_TRUE(same(pieces.results[o], whole.results[o])) << op.name << ", result " << o;
-  // The vendor's compiler is given the whole; constants that each part makes for itself count again.
+  // neuronx-cc is given the whole; constants that each part makes for itself count again.
   EXPECT_GE(pieces.largest_module, whole.largest_module) << op.name;
 }
 

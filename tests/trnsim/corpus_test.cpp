@@ -39,7 +39,7 @@ struct Counts {
   int right = 0, wrong = 0, refused = 0;
 };
 
-/// Types, numbers and loops that the vendor's compiler or the chip lacks though no code says so, as a core's refusal
+/// Types, numbers and loops that neuronx-cc or the chip lacks though no code says so, as a core's refusal
 /// names them. One of another wording is a gap of the lowering.
 struct Lacking {
   std::string_view words, what;

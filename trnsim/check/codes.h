@@ -1,4 +1,4 @@
-// The vendor's compiler's documented error codes, and those that a user of it meets besides.
+// The documented error codes of neuronx-cc, and those that a user of it meets besides.
 #pragma once
 
 #include <string>

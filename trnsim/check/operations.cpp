@@ -1,4 +1,4 @@
-// Operations that the vendor's compiler refuses, by its codes.
+// Operations that neuronx-cc refuses, by its codes.
 #include <fmt/format.h>
 
 #include <algorithm>

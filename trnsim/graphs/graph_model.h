@@ -20,7 +20,7 @@ bool is_graph_file(const std::filesystem::path& path);
 /// Errors: as frontend::hlo::read_file(), frontend::hlo::graph_of() and the reader of StableHLO.
 frontend::Module load_graph(const std::filesystem::path& path);
 
-/// Lowered for its time, within the number of instructions that the vendor's compiler takes.
+/// Lowered for its time, within the number of instructions that neuronx-cc takes.
 frontend::LowerOptions as_compiled(std::optional<runtime::Dtype> operand = {});
 
 /// The program of one file as a model. Its step is the program; it has no sizes, and takes no other plan than its own.

@@ -20,14 +20,14 @@ struct ProgramOutcome {
   std::uint32_t line = 1;  // where the program begins: a file may have several
   Verdict verdict = Verdict::kRight;
   std::int64_t checks = 0;  // that were met
-  std::string code = {};    // of the vendor's compiler: "EVRF004"; empty: none
+  std::string code = {};    // of neuronx-cc: "EVRF004"; empty: none
   std::string reason = {};  // "FILE:12: ..."
   std::string fix = {};
   double seconds = 0;
 };
 
 struct VerifyProgramsOptions {
-  bool reference = false;  // computes also programs that the vendor's compiler refuses
+  bool reference = false;  // computes also programs that neuronx-cc refuses
   bool cores = false;      // on a simulated core, in place of the reference interpreter
 };
 

@@ -89,7 +89,7 @@ class Environment:
         self.rest()
 
     def compiler(self, text):
-        """--auto-cast is obeyed; the others change how the vendor's compiler searches, which has no model here."""
+        """--auto-cast is obeyed; the others change how neuronx-cc searches, which has no model here."""
         asked = {"--auto-cast": "none", "--auto-cast-type": "bf16"}
         for name, value in flags_of(text):
             if name in asked:

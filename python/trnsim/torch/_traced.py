@@ -139,7 +139,7 @@ class TracedModel(torch.nn.Module):
 
 def trace(func, example_inputs, *_, compiler_args=None, **options):
     """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS; the
-    other options say where and how the vendor's compiler works, and change no program here."""
+    other options say where and how neuronx-cc works, and change no program here."""
     known = {"compiler_workdir", "partitioner_config", "inline_weights_to_neff", "cpu_backend",
              "input_output_aliases", "states"}
     unknown = sorted(set(options) - known)
