@@ -55,7 +55,7 @@ def add(figures, given, folder):
     figures["of_step"] = summed(figures, figures["step"])
     figures["of_script"] = summed(figures, {g["graph"]: g["runs"] for g in figures["graphs"]})
     compiled = [t["compile_seconds"] for t in figures["times"].values() if "compile_seconds" in t]
-    figures["compile_seconds"] = sum(compiled)
+    figures["neuronx_cc_seconds"] = sum(compiled)
 
 
 def main_run(path, given, folder, settings, steps):
@@ -124,7 +124,7 @@ def lines(figures, given):
         out.append(f"{given.steps} steps".ljust(26) + f"{duration(given.steps * step['seconds'])}, "
                    f"{money(given.steps * step['dollars'])}")
     ahead, every = sum(g["launched"] for g in figures["graphs"]), len(figures["times"])
-    told = [f"{duration(figures['compile_seconds'])} for {every - ahead} graphs, without its cache"]
+    told = [f"{duration(figures['neuronx_cc_seconds'])} for {every - ahead} graphs, without its cache"]
     told = told if every > ahead else []
     told += [f"no time for {ahead} that trace() compiled ahead of time"] if ahead else []
     out.append("neuronx-cc".ljust(26) + "; ".join(told))
