@@ -102,8 +102,6 @@ void tensor_tensor(const Instr& i) {
   const auto int32 = [](const Tile& t) { return t.dtype == Dtype::kInt32 || t.dtype == Dtype::kUint32; };
   const bool integer =
       int32(i.dst) && int32(i.a) && int32(i.b) && (i.alu0 == Alu::kAdd || i.alu0 == Alu::kSub || i.alu0 == Alu::kMul);
-  if (i.engine == Engine::kGpSimd && !integer && i.alu0 != Alu::kPow)
-    breach("issue it on vector", "GpSimdE runs pow and 32-bit integer add, sub, mul of two tensors only");
   if (i.engine == Engine::kVector && integer)
     breach("issue it on gpsimd", "32-bit integer {} is exact on GpSimdE only", name_of(i.alu0));
 }

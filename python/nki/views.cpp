@@ -57,12 +57,17 @@ View rows_of(const View& v) {
   return out;
 }
 
+/// Of a partition, or of a tensor in HBM, counted in the view's type.
+std::int64_t elements_of_storage(const View& v) {
+  return v.storage->cols * isa::size_of(v.storage->dtype) / isa::size_of(v.dtype);
+}
+
 /// All elements of its partitions from its own on, as one axis.
 View rest_of_partitions(const View& v) {
   View out = v;
   out.indirect.reset();
   out.rank = 2;
-  out.axes[1] = {.size = v.storage->cols - v.offset, .step = 1};
+  out.axes[1] = {.size = elements_of_storage(v) - v.offset, .step = 1};
   return out;
 }
 
@@ -96,7 +101,7 @@ View as_type(const View& v, int code) {
 
 /// (step, size) of each axis as a hardware access pattern gives them, in elements.
 std::vector<std::pair<std::int64_t, std::int64_t>> pattern_of(const View& v) {
-  const std::int64_t each = v.storage->cols * isa::size_of(v.storage->dtype) / isa::size_of(v.dtype);
+  const std::int64_t each = elements_of_storage(v);
   std::vector<std::pair<std::int64_t, std::int64_t>> out;
   for (int d = 0; d < v.rank; ++d) {
     const auto& a = v.axes[static_cast<std::size_t>(d)];
@@ -107,7 +112,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pattern_of(const View& v) {
 
 /// The element of the storage at which the view begins.
 std::int64_t first_element(const View& v) {
-  const std::int64_t each = v.storage->cols * isa::size_of(v.storage->dtype) / isa::size_of(v.dtype);
+  const std::int64_t each = elements_of_storage(v);
   return v.on_chip() ? v.part * each + v.offset : v.offset;
 }
 
@@ -173,7 +178,7 @@ void add_figures(ViewClass& view) {
       .def_property_readonly("ready",
                              [](const View& v) { return v.on_chip() && !v.indirect.has_value() && v.rank > 1; })
       .def("_steps", pattern_of)
-      .def_property_readonly("storage_size", [](const View& v) { return v.storage->cols; })
+      .def_property_readonly("storage_size", elements_of_storage)
       .def("empty", &View::empty);
 }
 

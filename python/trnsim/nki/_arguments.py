@@ -39,7 +39,7 @@ def written(given, before, after):
 
 def is_array(value):
     return isinstance(value, (np.ndarray, TensorType)) or (hasattr(value, "__array__") and hasattr(value, "shape")
-                                                           and not isinstance(value, np.generic))
+                                                           and not isinstance(value, (np.generic, type)))
 
 
 def _parts(value):

@@ -129,6 +129,23 @@ def in_sbuf(x):
     return out
 
 
+def alike(x, y):
+    """Two tiles of as many partitions with the same axes. As many elements a partition are the same elements;
+    otherwise axes that one of them lacks follow its partitions. Source: nki.isa.tensor_tensor, "the same partition axis
+    size and the same number of elements per partition"."""
+    if x.partitions != y.partitions or HBM in (x.space, y.space) or list(x.shape) == list(y.shape):
+        return x, y
+    if x.cols == y.cols:
+        return (x, y._reshape(list(x.shape))) if x.ndim >= y.ndim else (x._reshape(list(y.shape)), y)
+    short, long = (x, y) if x.ndim < y.ndim else (y, x)
+    short = short._reshape([short.partitions] + [1] * (long.ndim - short.ndim) + list(short.shape[1:]))
+    return (short, long) if long is y else (long, short)
+
+
+def numpy_broadcasts(x, y):
+    return all(1 in sizes or sizes[0] == sizes[1] for sizes in zip(reversed(x.shape), reversed(y.shape)))
+
+
 def spread(x, shape, in_psum=False):
     """The tile repeated to `shape`: partitions by TensorE, elements by reading them again."""
     if x.partitions == 1 and shape[0] > 1:
@@ -207,6 +224,8 @@ def combined(name, x, y, result):
     if _core.same_sizes(x, y):
         shape = x.shape
     else:
+        if not numpy_broadcasts(x, y) and x.ndim != y.ndim:
+            x, y = alike(x, y)
         shape = _core.common(x, y)
         if x.cols == 1 and y.cols > 1 and x.partitions == shape[0] and name not in BITS:
             return with_scalar(spread(y, shape), name, x, True, result, out_type)

@@ -26,7 +26,7 @@ class Settings:
     instructions = int(os.environ.get("TRNSIM_NKI_INSTRUCTIONS", 4_000_000))
     seconds = float(os.environ.get("TRNSIM_NKI_SECONDS", 120))
     report = None            # called with (Compiled, times)
-    kernels = 0              # that were compiled
+    kernels = 0              # that were called
     warns = True             # what a chip would do wrongly without a word is said on stderr
     heard = None             # called with (kernel, args, kwargs) in place of every call
 
@@ -125,6 +125,7 @@ def compile_kernel(func, grid, args, kwargs, simulated=False, prints=False):
 def _compiled(func, grid, args, kwargs, kind, together):
     simulated, prints = kind
     names = list(inspect.signature(func).parameters)
+    settings.kernels += 1
     begin = _time.perf_counter()
     before = dict(state.__dict__)
     state.__dict__.clear()
@@ -156,7 +157,6 @@ def _compiled(func, grid, args, kwargs, kind, together):
         idle = _doubts.unwritten(results, set(kernel.written()), func)
         compiled.warnings = _doubts.said(state.doubts + kernel.doubts() + idle, settings.warns)
         compiled.arguments, compiled.prints = arguments.inputs, state.prints or []
-        settings.kernels += 1
         return compiled
     finally:
         state.__dict__.clear()
@@ -216,6 +216,7 @@ class Kernel:
     def __init__(self, func, grid=(), target=None, simulated=False):
         self.func, self.grid, self.target = getattr(func, "func", func), grid, target
         self.simulated = simulated  # results on the chip are given too
+        self.changes = []           # of the machine, by its compiler's options
         self.called = None          # the arrays of its first call, where rank asks for them
         functools.update_wrapper(self, self.func)
         self.func_name = self.func.__name__
@@ -231,13 +232,15 @@ class Kernel:
         return self._compiled(args, kwargs, False)
 
     def _compiled(self, args, kwargs, prints):
-        before = settings.machine
-        if self.target is not None and not before.startswith(self.target):
+        before = settings.machine, settings.changes
+        if self.target is not None and not before[0].startswith(self.target):
             settings.machine = _TARGETS[self.target]
+        if self.changes and machine().generation >= 3:
+            settings.changes = [*settings.changes, *self.changes]
         try:
             return compile_kernel(self.func, self.grid, args, kwargs, self.simulated, prints)
         finally:
-            settings.machine = before
+            settings.machine, settings.changes = before
 
     def __call__(self, *args, **kwargs):
         if state.trace is not None:
@@ -315,19 +318,35 @@ class BenchmarkResult:
         whole = times["benchmark"] * 1e6  # every repetition takes the same time
         self.full_results = {"latency": {str(percentile): whole for percentile in (0, 1, 10, 25, 50, 90, 99, 100)}}
 
+    def text(self, name):
+        """As nki.benchmark prints it on the chip: each percentile, which are the same here."""
+        nc, whole = self.nc_latency.get_latency_percentile(99), self.full_results["latency"]["99"]
+        return f"{name}: latency on the NeuronCore {nc:.2f} us (p50 and p99), with the runtime {whole:.2f} us"
 
-_TIMED = {"warmup": 10, "iters": 100, "folder": None}
+
+_TIMED = {"warmup": 10, "iters": 100, "folder": None, "changes": []}
+# Options of nki.benchmark and nki.profile that say where the SDK's tools write and run: they change no result.
+_TOOLS = {"device_count", "save_neff_name", "save_trace_name", "additional_compile_opt", "show_compiler_tb", "profile_nth",
+          "debug_kernel", "experimental_flags", "platform_target", "kernel_return"}
+
+
+def _changes_of(name, options):
+    """What the options change of the machine: without DGE, descriptors are made before the program runs."""
+    for option in options:
+        if option not in _TOOLS:
+            raise TypeError(f"nki.{name}() got an unexpected keyword argument '{option}'")
+    return ["dma.generators=0"] if "--disable-dge" in (options.get("additional_compile_opt") or "") else []
 
 
 class _Timed(Kernel):
     def __init__(self, func, grid=(), target=None, simulated=False, **options):
         super().__init__(func, grid, target, simulated)
-        self.warmup, self.iters, self.folder = (options.get(k, v) for k, v in _TIMED.items())
+        self.warmup, self.iters, self.folder, self.changes = (options.get(k, v) for k, v in _TIMED.items())
         self.benchmark_result = None
 
     def __getitem__(self, grid):
         out = super().__getitem__(grid)
-        out.warmup, out.iters, out.folder = self.warmup, self.iters, self.folder
+        out.warmup, out.iters, out.folder, out.changes = self.warmup, self.iters, self.folder, self.changes
         return out
 
     def __call__(self, *args, **kwargs):
@@ -337,6 +356,8 @@ class _Timed(Kernel):
         self.benchmark_result = BenchmarkResult(compiled, compiled.time())
         if self.folder is not None:
             _report.profile(compiled, self.folder)
+        elif settings.report is None:
+            print(self.benchmark_result.text(self.func_name))
         if settings.report:
             settings.report(compiled, compiled.time(path=True))
         return compute(compiled) if settings.numbers and not _only_shapes(args) else outputs(compiled)
@@ -346,15 +367,16 @@ def _only_shapes(args):
     return any(isinstance(a, TensorType) for a in args)
 
 
-def benchmark(func=None, *, warmup=10, iters=100, **_):
-    """Decorates a kernel so that a call times it. `benchmark_result.nc_latency` has the microseconds on a NeuronCore;
+def benchmark(func=None, *, warmup=10, iters=100, **options):
+    """Decorates a kernel so that a call times it and prints its latency. `benchmark_result.nc_latency` has the microseconds on a NeuronCore;
     `benchmark_result.full_results["latency"]` also includes the runtime around the kernel, by percentile ("50"), as
     neuron-bench does."""
-    wrap = functools.partial(_Timed, warmup=warmup, iters=iters)
+    wrap = functools.partial(_Timed, warmup=warmup, iters=iters, changes=_changes_of("benchmark", options))
     return wrap(func) if func is not None else wrap
 
 
-def profile(func=None, *, working_directory=None, save_neff_name="file.neff", save_trace_name="profile.ntff", **_):
+def profile(func=None, *, working_directory=None, save_neff_name="file.neff", save_trace_name="profile.ntff",
+            **options):
     """Like `benchmark`; with `working_directory` it also writes KERNEL.json, the time by engine and by line, and
     KERNEL.trace.json, a time line for ui.perfetto.dev. NEFF and NTFF, the formats of the compiler and of
     neuron-profile, are not written; names for them other than the default are refused."""
@@ -362,7 +384,7 @@ def profile(func=None, *, working_directory=None, save_neff_name="file.neff", sa
         if given not in (usual, None):
             raise error(f"nki.profile writes no {given}: NEFF and NTFF are formats of the hardware's own tools",
                         "leave the name out; working_directory gets KERNEL.json and KERNEL.trace.json")
-    wrap = functools.partial(_Timed, folder=working_directory)
+    wrap = functools.partial(_Timed, folder=working_directory, changes=_changes_of("profile", options))
     return wrap(func) if func is not None else wrap
 
 

@@ -124,7 +124,8 @@ def ap(self, pattern, offset=None, scalar_offset=None, vector_offset=None, indir
         return base._patterned(pairs, first)
     if scalar_offset is not None and vector_offset is not None:
         raise error("an access pattern with two dynamic offsets", "give scalar_offset or vector_offset")
-    unit = math.prod(self.shape[indirect_dim + 1:])
+    unit = math.prod(self.shape[indirect_dim + 1:])  # a row of this tensor, counted in elements of the pattern's type
+    unit = unit * _dtypes.size_of(self.code) // _dtypes.size_of(base.code)
     if vector_offset is not None:
         if indirect_dim != 0 or self.space != HBM:
             raise error("vector_offset is of axis 0 of a tensor in HBM", "use scalar_offset, or nisa.local_gather")
@@ -151,6 +152,15 @@ def _places(view, unit):
     """How many places, `unit` elements apart, one row of the view can begin at without leaving its tensor."""
     length = 1 + sum(step * (size - 1) for step, size in view._steps()[1:])
     return max(0, (view.storage_size - view.offset - length) // unit + 1)
+
+
+def one_row(tensor, other):
+    """A line of HBM that a number of the run moves, as the one row that the tile on the other side is."""
+    moved = tensor.by_values and tensor.space == HBM and tensor.index.size == 1 and tensor.ndim == 1
+    if not moved or other.ndim != 2 or other.shape[0] != 1:
+        return tensor
+    row = tensor._reshape([1, *tensor.shape])
+    return row._with_index(tensor.index, tensor.index_step, _places(row, tensor.index_step))
 
 
 def by_rows(view):

@@ -17,6 +17,7 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=modes.engin
     data1, data2 = tile(data1), tile(data2)
     if data1.space == PSUM and data2.space == PSUM:
         raise error("data1 and data2 are both in PSUM", "copy one of them to SBUF")
+    data1, data2 = e.alike(data1, data2)
     if not _core.same_sizes(data1, data2) and data1.cols != data2.cols and 1 in (data1.cols, data2.cols):
         shape = _core.common(data1, data2)  # it reads each element again
         data1 = e.spread(data1, shape, in_psum=data2.space != PSUM)
@@ -93,7 +94,7 @@ def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, 
 
 def tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0=False, reverse1=False, *, dtype=None, mask=None):
     """result[i] = (data0[i] op0 result[i-1]) op1 data1[i]."""
-    data0, data1 = tile(data0), tile(data1)
+    data0, data1 = e.alike(tile(data0), tile(data1))
     shape = _core.common(data0, data1) if data0.cols != data1.cols else data0.shape
     data0, data1 = e.spread(data0, shape), e.spread(data1, shape)
     if data0.space == PSUM and data1.space == PSUM:

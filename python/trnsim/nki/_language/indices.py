@@ -72,9 +72,22 @@ def numbers_of(args):
     return [int(a) for a in args]
 
 
-def affine_range(*args):
+def _bounds(name, args, kwargs):
+    """(start, stop, step) of a loop that is given some of them by name."""
+    names = ("stop",) if len(args) == 1 and "stop" not in kwargs else ("start", "stop", "step")
+    known = dict(zip(names, args))
+    for key, value in kwargs.items():
+        if key not in ("start", "stop", "step") or key in known:
+            raise TypeError(f"nl.{name}() got an unexpected keyword argument '{key}'")
+        known[key] = value
+    if "stop" not in known or len(args) > len(names):
+        raise TypeError(f"nl.{name}() takes 1 to 3 bounds: start, stop and step")
+    return known.get("start", 0), known["stop"], known.get("step", 1)
+
+
+def affine_range(*args, **kwargs):
     """A loop whose iterations do not need each other: the compiler may join them."""
-    return _joinable(range(*numbers_of(args)))
+    return _joinable(range(*numbers_of(_bounds("affine_range", args, kwargs))))
 
 
 def _joinable(numbers):
@@ -106,8 +119,8 @@ def _counted(numbers, each):
         del loops[depth:]
 
 
-def sequential_range(*args, directives=None):
-    return _counted(range(*numbers_of(args)), False)
+def sequential_range(*args, directives=None, **kwargs):
+    return _counted(range(*numbers_of(_bounds("sequential_range", args, kwargs))), False)
 
 
 def static_range(*args):

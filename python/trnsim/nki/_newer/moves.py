@@ -1,6 +1,7 @@
 """nki.isa of the newer dialect: TensorE, DMA and copies."""
+from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
-from trnsim.nki import isa
+from trnsim.nki import _views, isa
 from trnsim.nki._dtypes import code
 from trnsim.nki._emit import alu_name, put, tile
 from trnsim.nki._isa import moves as isa_moves
@@ -63,6 +64,8 @@ def _transfer(dst, src, accumulate=False, skip=False):
     """dst = src, pieces of at most 128 rows between tensors in HBM; their shapes may differ."""
     if list(dst.shape) != list(src.shape) and not (src.by_values or dst.by_values):
         dst, src = _alike(dst, src)
+    elif dst.ndim != src.ndim:
+        dst, src = _views.one_row(dst, src), _views.one_row(src, dst)
     if dst.space == HBM and src.space == HBM and list(dst.shape) == list(src.shape):
         indexed = dst.by_values or src.by_values
         rows = dst.shape[0] if dst.ndim else 1
@@ -105,21 +108,40 @@ _MOST_SOURCES = 16  # of a dma_compute: its documentation
 
 
 def dma_compute(dst, srcs, reduce_op, scales=None, unique_indices=True, oob_mode=oob.error, name=None):
-    """dst = the sum of the sources."""
+    """dst = the sum of the sources, added in fp32 and rounded once."""
     if alu_name(reduce_op) != "add" or (scales is not None and any(float(s) != 1 for s in scales)):
         raise error("dma_compute adds tensors, each times 1", "scale with nisa.tensor_scalar first")
     destination(dst, on_chip=False)
     sources = list(srcs)
     if not 1 <= len(sources) <= _MOST_SOURCES:
         raise error(f"dma_compute of {len(sources)} sources", f"give 1 to {_MOST_SOURCES}")
-    first = next((i for i, s in enumerate(sources) if s.place == dst.place and s.space == dst.space), None)
-    if first is None:
-        _transfer(dst, sources.pop(0), skip=oob_mode is oob.skip)
+    skip = oob_mode is oob.skip
+    sources.sort(key=lambda s: (not _is_place_of(s, dst), s.dtype != dst.dtype))
+    in_place, exact = _is_place_of(sources[0], dst), sources[0].dtype == dst.dtype
+    if len(sources) > (2 if exact else 1) and dst.code != _dtypes.FP32:  # a sum that `dst` held would be rounded there
+        into = _like(dst, _dtypes.FP32)
+        _sum(into, sources, skip)
+        _transfer(dst, into)
     else:
-        sources.pop(first)
-    for source in sources:
-        _transfer(dst, source, accumulate=True, skip=oob_mode is oob.skip)
+        _sum(dst, sources, skip, in_place)
     return DONE
+
+
+def _is_place_of(source, dst):
+    return source.place == dst.place and source.space == dst.space and source.by_values == dst.by_values
+
+
+def _sum(dst, sources, skip, in_place=False):
+    for i, source in enumerate(sources):
+        if i > 0 or not in_place:
+            _transfer(dst, source, accumulate=i > 0, skip=skip)
+
+
+def _like(tensor, number):
+    """A tensor of that shape and another type beside it."""
+    if tensor.space == HBM:
+        return hbm_tensor(list(tensor.shape), _dtypes.dtype_of(number), private_hbm, "", None)
+    return e.temp(list(tensor.shape), number)
 
 
 def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_mode=oob.error, name=None):

@@ -1,0 +1,210 @@
+"""Calls as published kernels have them and ours did not: shapes that only agree in elements, sums by DMA, views of other
+types that a number moves, ranges by name, types as arguments."""
+import contextlib
+import io
+import logging
+import sys
+
+import numpy as np
+import neuronxcc.nki as older
+import neuronxcc.nki.isa as oisa
+import neuronxcc.nki.language as onl
+import nki
+import nki.isa as nisa
+import nki.language as nl
+from trnsim.nki import _jit
+
+_jit.settings.machine = "trn2.3xlarge"
+rng = np.random.default_rng(12)
+FAILED, COUNT = [], [0]
+X, Y = rng.standard_normal((2, 128, 8)).astype(np.float32)
+
+
+def check(name, got, want, most=1e-6):
+    COUNT[0] += 1
+    try:
+        a, b = np.asarray(got()).astype(np.float64), np.asarray(want).astype(np.float64)
+        if a.shape != b.shape or not np.allclose(a, b, rtol=most, atol=most):
+            FAILED.append(f"{name}: {a.ravel()[:4]} is not {b.ravel()[:4]}")
+    except Exception as error:  # noqa: BLE001
+        FAILED.append(f"{name}: {type(error).__name__}: {error}")
+
+
+def loaded(src, shape=None):
+    out = nl.ndarray(shape or src.shape, dtype=src.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=out, src=src)
+    return out
+
+
+def stored(src):
+    out = nl.ndarray(src.shape, dtype=src.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=src)
+    return out
+
+
+def of_two(call, shape=(128, 8)):
+    @nki.jit
+    def kernel(x, y):
+        to = nl.ndarray(shape, dtype=nl.float32, buffer=nl.sbuf)
+        call(to, loaded(x), loaded(y))
+        return stored(to)
+    return kernel
+
+
+def cut(t):
+    return t.ap(pattern=[[8, 128], [2, 4], [1, 2]], offset=0)
+
+
+# ---- as many elements a partition are the same elements
+for NAME, A, B in (("3 axes and 2", cut, lambda t: t), ("2 axes and 3", lambda t: t, cut)):
+    check(f"tensor_tensor of {NAME}", lambda: of_two(lambda d, x, y: nisa.tensor_tensor(d, A(x), B(y), op=nl.add))(X, Y),
+          X + Y)
+    check(f"tensor_tensor_scan of {NAME}",
+          lambda: of_two(lambda d, x, y: nisa.tensor_tensor_scan(d, A(x), B(y), initial=0.0, op0=nl.multiply,
+                                                                 op1=nl.add))(np.ones_like(X), Y),
+          np.cumsum(Y, axis=1), 1e-5)
+
+
+@older.jit
+def biased(x, b):
+    """A number for each partition beside a tile of three axes, as convolutions add their bias."""
+    out = onl.ndarray(x.shape, dtype=x.dtype, buffer=onl.shared_hbm)
+    onl.store(out, oisa.tensor_tensor(onl.load(x), onl.load(b), op=onl.add))
+    return out
+
+
+@older.jit
+def biased_by_language(x, b):
+    out = onl.ndarray(x.shape, dtype=x.dtype, buffer=onl.shared_hbm)
+    onl.store(out, onl.add(onl.load(x), onl.load(b)))
+    return out
+
+
+for H in (1, 2, 4):
+    IMAGES, BIAS = rng.standard_normal((128, H, 22)).astype(np.float32), rng.standard_normal((128, 1)).astype(np.float32)
+    check(f"a bias of {H} rows", lambda: biased(IMAGES, BIAS), IMAGES + BIAS[:, :, None])
+    if H > 1:  # of one row NumPy's rule gives another shape
+        check(f"a bias of {H} rows by nl.add", lambda: biased_by_language(IMAGES, BIAS), IMAGES + BIAS[:, :, None])
+check("arithmetic of numbers on GpSimdE",
+      lambda: of_two(lambda d, x, y: nisa.tensor_tensor(d, x, y, op=nl.multiply, engine=nisa.engine.gpsimd))(X, Y), X * Y)
+
+
+# ---- sums by DMA
+@nki.jit
+def gathered(table, index, x):
+    t = loaded(x)
+    rows = table.ap(pattern=[[32, 64], [1, 32]], offset=0, vector_offset=loaded(index), indirect_dim=0)
+    nisa.dma_compute(dst=t, srcs=[rows, t], reduce_op=nl.add)
+    return stored(t)
+
+
+TABLE, INDEX = rng.standard_normal((100, 32)).astype(np.float32), rng.permutation(100)[:64].astype(np.int32)[:, None]
+check("rows that an index names are added", lambda: gathered(TABLE, INDEX, TABLE[:64]), TABLE[:64] + TABLE[INDEX[:, 0]])
+
+
+@nki.jit
+def rounded_once(*parts):
+    out = nl.ndarray(parts[0].shape, dtype=nl.bfloat16, buffer=nl.shared_hbm)
+    nisa.dma_compute(dst=out, srcs=list(parts), reduce_op=nl.add)
+    return out
+
+
+ONES = np.ones((128, 4), np.float32)
+check("a sum of three is rounded once", lambda: rounded_once(256 * ONES, ONES, ONES), 258 * ONES)
+check("a sum of two is rounded once", lambda: rounded_once(257 * ONES, ONES), 258 * ONES)
+
+
+# ---- a view of another type that a number moves: its rows are those of the tensor
+@nki.jit
+def halves(table, index, scalar):
+    i, pattern = loaded(index), [[8, 64], [1, 8]]
+    moved = {"scalar_offset": i[0:1, 0:1]} if scalar else {"vector_offset": i}
+    return stored(loaded(table.ap(pattern=pattern, offset=0, indirect_dim=0, dtype=nl.uint16, **moved), (64, 8)))
+
+
+WORDS = rng.standard_normal((100, 4)).astype(np.float32)
+for SCALAR in (False, True):
+    check(f"rows of half the type, scalar {SCALAR}",
+          lambda: halves(WORDS, 7 + np.arange(64, dtype=np.int32)[:, None], SCALAR), WORDS[7:71].view(np.uint16))
+
+
+@nki.jit
+def line(x, at):
+    out = nl.ndarray((1024, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out.reshape((4, 256)), src=nl.zeros((4, 256), dtype=x.dtype, buffer=nl.sbuf))
+    nisa.dma_copy(dst=out.ap(pattern=[[1, 256]], scalar_offset=loaded(at), indirect_dim=0), src=loaded(x))
+    return out
+
+
+LINE = np.arange(1, 257, dtype=np.int32)[None]
+for AT in (0, 7, 768):
+    check(f"a line of HBM from {AT} on", lambda: line(LINE, np.array([[AT]], np.int32)).ravel()[AT:AT + 256], LINE[0])
+try:
+    line(LINE, np.array([[769]], np.int32))
+    FAILED.append("a line that ends outside of its tensor is written")
+except Exception as error:  # noqa: BLE001
+    if "769" not in str(error):
+        FAILED.append(f"the place that a line does not have: {error}")
+
+
+# ---- the language of SDK 2.26
+@older.jit
+def by_steps(x, dtype):
+    out = onl.ndarray(x.shape, dtype=dtype, buffer=onl.shared_hbm)
+    for at in onl.affine_range(0, stop=512, step=128):
+        onl.store(out[at:at + 128, 0:8], onl.load(x[at:at + 128, 0:8]))
+    for _ in onl.sequential_range(512, step=128):
+        pass
+    return out
+
+
+TALL = rng.standard_normal((512, 8)).astype(np.float32)
+for TYPE in (np.float32, np.dtype(np.float32), onl.float32, "float32"):
+    check(f"ranges by name, the type {TYPE!r}", lambda: by_steps(TALL, TYPE), TALL)
+try:
+    list(onl.affine_range(0, 4, steps=2))
+    FAILED.append("affine_range takes steps=")
+except TypeError:
+    pass
+
+
+@older.jit
+def own_number(x):
+    out = onl.ndarray((2, 1), dtype=onl.int32, buffer=onl.shared_hbm)
+    i = onl.program_id(0)
+    onl.store(out[onl.ds(i, 1), 0:1], oisa.iota(i, dtype=onl.int32).reshape((1, 1)))
+    return out
+
+
+check("iota of a program's number", lambda: own_number[2](X), [[0], [1]])
+
+# ---- around kernels
+@older.jit
+def many(x):
+    out = onl.ndarray(x.shape, dtype=x.dtype, buffer=onl.shared_hbm)
+    for i in onl.affine_range(64):
+        onl.store(out[128 * i:128 * (i + 1), 0:8], onl.load(x[128 * i:128 * (i + 1), 0:8]))
+    return out
+
+
+LONG = rng.standard_normal((8192, 8)).astype(np.float32)
+logging.disable(logging.OFF)
+HEARD = io.StringIO()
+with contextlib.redirect_stdout(HEARD):
+    TIMED = older.benchmark(warmup=1, iters=2, additional_compile_opt="--disable-dge")(many)
+    TIMED(LONG)
+    WITH = older.benchmark(many)
+    WITH(LONG)
+if HEARD.getvalue().count("many: latency on the NeuronCore") != 2:
+    FAILED.append(f"benchmark prints {HEARD.getvalue()!r}")
+if TIMED.benchmark_result.times["seconds"] == WITH.benchmark_result.times["seconds"]:
+    FAILED.append("--disable-dge changes nothing")
+try:
+    older.benchmark(iterations=3)
+    FAILED.append("benchmark takes iterations=")
+except TypeError:
+    pass
+
+print(f"{COUNT[0]} checks")
+if FAILED:
+    sys.exit("\n".join(FAILED))
