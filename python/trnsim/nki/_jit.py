@@ -326,8 +326,8 @@ class BenchmarkResult:
 
 _TIMED = {"warmup": 10, "iters": 100, "folder": None, "changes": []}
 # Options of nki.benchmark and nki.profile that say where the SDK's tools write and run: they change no result.
-_TOOLS = {"device_count", "save_neff_name", "save_trace_name", "additional_compile_opt", "show_compiler_tb", "profile_nth",
-          "debug_kernel", "experimental_flags", "platform_target", "kernel_return"}
+_TOOLS = {"device_count", "save_neff_name", "save_trace_name", "additional_compile_opt", "show_compiler_tb",
+          "profile_nth", "debug_kernel", "experimental_flags", "platform_target", "kernel_return"}
 
 
 def _changes_of(name, options):
@@ -368,9 +368,9 @@ def _only_shapes(args):
 
 
 def benchmark(func=None, *, warmup=10, iters=100, **options):
-    """Decorates a kernel so that a call times it and prints its latency. `benchmark_result.nc_latency` has the microseconds on a NeuronCore;
-    `benchmark_result.full_results["latency"]` also includes the runtime around the kernel, by percentile ("50"), as
-    neuron-bench does."""
+    """Decorates a kernel so that a call times it and prints its latency. `benchmark_result.nc_latency` has microseconds
+    on a NeuronCore; `benchmark_result.full_results["latency"]` also includes the runtime around the kernel, by
+    percentile ("50"), as neuron-bench does."""
     wrap = functools.partial(_Timed, warmup=warmup, iters=iters, changes=_changes_of("benchmark", options))
     return wrap(func) if func is not None else wrap
 

@@ -3,7 +3,7 @@
 TEXT = """
 nl.abs(x, *, dtype=None, mask=None)
 nl.add(x, y, *, dtype=None, mask=None)
-nl.affine_range(*args)
+nl.affine_range(*args, **kwargs)
 nl.all(x, axis, *, dtype=bool, mask=None)
 nl.all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=True, asynchronous=False)
 nl.arange(*args)
@@ -93,7 +93,7 @@ nl.right_shift(x, y, *, dtype=None, mask=None)
 nl.rms_norm(x, w, axis, n, epsilon=1e-06, *, dtype=None, compute_dtype=None, mask=None)
 nl.rsqrt(x, *, dtype=None, mask=None)
 nl.sbuf
-nl.sequential_range(*args)
+nl.sequential_range(*args, directives=None, **kwargs)
 nl.shared_constant(constant, dtype=None)
 nl.shared_hbm
 nl.shared_identity_matrix(n, dtype=uint8)
