@@ -116,6 +116,7 @@ class Engine:
         self.collectives = []  # their results since the last whole graph: other cores wait for these, read or not
         self.apart = set()  # keys of graphs that differ from other cores'
         self.compiles_ahead = False  # a traced model's operators are recorded, which no host traces
+        self.frozen = ()  # ids of the inputs of a model that is traced
         self.copies, self.is_beside = 1, False  # of a traced model on several cores; other cores run it meanwhile
 
     @property
@@ -131,6 +132,15 @@ class Engine:
             yield
         finally:
             self.compiles_ahead = False
+
+    @contextlib.contextmanager
+    def freezing(self, inputs):
+        """A value of these that is read in here is the same in all later calls, and so are branches on it."""
+        self.frozen = set(map(id, inputs))
+        try:
+            yield
+        finally:
+            self.frozen = ()
 
     @contextlib.contextmanager
     def beside(self):
@@ -160,6 +170,10 @@ class Engine:
         if not hasattr(tensor, "_base_storage"):
             return tensor
         value = HOOKS["current"](tensor)
+        if self.frozen and any(id(v) in self.frozen for v in (Graph([value]).leaves if value.pending else [value])):
+            print(f"warning: {script_line()}: trace(): the model reads a value of its inputs, which stays what it is "
+                  "now, as do branches on it", file=sys.stderr)
+            self.frozen = ()
         if value.pending:
             self.cuts["read"] += 1
             self.compute(GRAPHS.pending(LIVE.left() if self.everything else [], [value]), "a value is read")

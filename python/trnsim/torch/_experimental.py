@@ -40,7 +40,7 @@ def scan(fn, init, xs, partition_fn=None, is_fn_pure=False):
 
 
 def owned(tree):
-    """Copies of its tensors: torch_xla traces a step on tensors of its own, so it may write to what it is given."""
+    """Copies of its tensors: torch_xla traces a step on tensors of its own, so it may write to its arguments."""
     leaves, form = _pytree.tree_flatten(tree)
     return _pytree.tree_unflatten([leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], form)
 
