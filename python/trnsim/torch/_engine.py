@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import sys
+import sysconfig
 import time
 import traceback
 
@@ -15,6 +16,7 @@ from trnsim.torch._environment import settled
 from trnsim.torch._values import HOOKS, LIVE, Node, Unsupported, element_of
 
 OWN, PYTORCH = os.path.dirname(__file__) + os.sep, os.path.dirname(torch.__file__) + os.sep
+PYTHON, PACKAGES = sysconfig.get_path("stdlib") + os.sep, ("site-packages", "dist-packages")
 _engine = None
 
 
@@ -36,11 +38,12 @@ def start(backend):
 
 
 def script_line():
-    """The innermost line that is neither ours nor PyTorch's."""
+    """The innermost line that is neither ours nor PyTorch's nor the standard library's, below which packages may be."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith((OWN, PYTORCH, "<")):
+        library = name.startswith(PYTHON) and not any(part in name for part in PACKAGES)
+        if not library and not name.startswith((OWN, PYTORCH, "<")):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
