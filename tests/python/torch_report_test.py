@@ -50,6 +50,10 @@ for _ in range(2):
         self.assertNotIn("contextlib", report)
         self.assertRegex(report, r"graph0 .*script.py:20: first")
 
+    def test_all_resources_of_the_device_may_bind(self):
+        text = "x = torch.zeros(16 * 4096, 4096).to('xla')\nfor _ in range(3):\n    x += 1.5\n    xm.mark_step()\n"
+        self.assertRegex(self.report(text, "--timed"), r"bound by +the device: its DMA engines are busy [5-9]\d %")
+
 
 if __name__ == "__main__":
     unittest.main()

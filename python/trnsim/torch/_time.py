@@ -31,6 +31,7 @@ def timed(answer):
     out["memory"] = {"hbm_bytes": figures["memory"]["hbm_bytes"], "capacity": figures["memory"]["hbm_capacity_bytes"],
                      "by_kind": figures["memory"]["by_kind"]}
     out["engines"] = {e["engine"]: e["busy_percent"] for e in figures["stages"][0]["engines"]}
+    out["resources"] = {r["name"]: r["busy"] for r in answer["result"]["resources"]}
     out["parts"] = {part["name"]: part["seconds"] for part in figures["parts"]}
     return out
 
@@ -102,8 +103,10 @@ def binding(step, main):
     if step["collectives_exposed_seconds"] > step["device_seconds"] / 2:
         return f"collectives: {duration(step['collectives_exposed_seconds'])} of a step are spent waiting for other " \
                "cores"
-    engine, busy = max(main["engines"].items(), key=lambda item: item[1])
-    return f"the device: its {engine} engine is busy {busy:.0f} % of the main graph"
+    name, busy = max(main["resources"].items(), key=lambda item: item[1])
+    told = {"dma engines": "DMA engines are", "hbm": "memory (HBM) is",
+            "collectives (exposed)": "collectives are"}.get(name, f"{name} engine is")
+    return f"the device: its {told} busy {busy:.0f} % of the main graph"
 
 
 def lines(figures, given):
