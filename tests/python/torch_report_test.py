@@ -54,6 +54,37 @@ for _ in range(2):
         text = "x = torch.zeros(16 * 4096, 4096).to('xla')\nfor _ in range(3):\n    x += 1.5\n    xm.mark_step()\n"
         self.assertRegex(self.report(text, "--timed"), r"bound by +the device: its DMA engines are busy [5-9]\d %")
 
+    def test_reads_behind_the_loop_are_none_inside(self):
+        loop = """
+model, optimizer = training(4, 3)
+losses = []
+for _ in range(5):
+    losses.append(step(model, optimizer, torch.ones(2, 4).to("xla")))
+    xm.mark_step()
+    READ
+"""
+        behind = "for loss in losses: print((loss * 2).item(), (loss * 3).item())\n"
+        self.assertNotIn("reads cut graphs", self.report(loop.replace("READ", "") + behind))
+        inside = self.report(loop.replace("READ", "print((losses[-1] * 2).item(), (losses[-1] * 3).item())"))
+        self.assertIn("8 reads cut graphs in 4 steps", inside)
+
+    def test_only_batches_of_other_sizes_are_to_be_padded(self):
+        layers = self.report("""
+for sizes in ((8, 6), (8, 5), (8, 4), (8, 7)):
+    model, optimizer = training(*sizes)
+    for _ in range(2):
+        step(model, optimizer, torch.ones(2, 8).to("xla"))
+        xm.mark_step()
+""")
+        self.assertNotIn("pad batches", layers)
+        batches = self.report("""
+model, optimizer = training(8, 6)
+for count in (4, 3, 2, 4, 3, 2):
+    step(model, optimizer, torch.ones(count, 8).to("xla"))
+    xm.mark_step()
+""")
+        self.assertIn("2 graphs differ only in shapes: pad batches", batches)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -104,13 +104,14 @@ class Made:
         self.calls = [node.call.id for node in graph.nodes]
         self.nodes, self.collective, self.program, self.runs = len(graph.nodes), graph.collective, None, 0
         self.launched = graph.constants is not None
+        self.leaves, self.updated = [leaf.meta.shape for leaf in graph.leaves], set(graph.donated)
 
 
 class Engine:
     def __init__(self, backend):
         self.backend, self.programs = backend, {}  # of Made, by their graphs' keys, in the order of their making
         self.counters, self.cuts = collections.Counter(), collections.Counter()
-        self.log = []  # names of programs as they ran
+        self.log, self.reads = [], []  # names of programs as they ran; how many had run before each read
         self.untraced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0.0, 0.0
         self.rank, self.ranks, self.cores = 0, 1, 0
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
@@ -179,6 +180,7 @@ class Engine:
             self.frozen = ()
         if value.pending:
             self.cuts["read"] += 1
+            self.reads.append(len(self.log))
             self.compute(GRAPHS.pending(LIVE.left() if self.everything else [], [value]), "a value is read")
             if self.everything:
                 HOOKS["forget_numbers"]()

@@ -140,17 +140,17 @@ def lines(figures, given):
 def suggestions(figures, step, main):
     """Changes that would help, from the counts."""
     out, graphs = [], figures["graphs"]
-    shapes = [g for g in graphs if g["changed"].startswith("shape")]
+    shapes = [g for g in graphs if g["other_batch"]]
     fixed = [g for g in graphs if g["changed"].startswith("constant")]
     if len(shapes) > 1:
         out.append(f"{len(shapes)} graphs differ only in shapes: pad batches to one shape, or drop the last "
                    "(drop_last=True)")
     if len(fixed) > 1:
         out.append(f"{len(fixed)} graphs differ in a constant: make it a tensor, as xm.send_cpu_data_to_device does")
-    reads = figures["cuts"].get("read", 0)
-    if reads > figures["steps"]:
-        out.append(f"{reads} reads cut graphs in {figures['steps']} steps: read the loss every tenth step, or in "
+    reads, steps = figures["reads_inside"]
+    if reads > steps:
+        out.append(f"{reads} reads cut graphs in {steps} steps: read the loss every tenth step, or in "
                    "xm.add_step_closure")
-    if step["host_seconds"] > 2 * step["device_seconds"] and not (len(shapes) > 1 or reads > figures["steps"]):
+    if step["host_seconds"] > 2 * step["device_seconds"] and not (len(shapes) > 1 or reads > steps):
         out.append("the device waits for the host: a larger batch does not take the host longer")
     return out
