@@ -25,6 +25,40 @@ def step(model, optimizer, x):
     optimizer.step()
     return loss
 """
+NUMBERS = """
+import sys
+import torch_xla.debug.metrics as met
+def put(x, s):
+    x = x.clone()
+    x[0] = s
+    return x
+CASES = dict(
+    full=lambda x, s: torch.full((2, 3), s, device=x.device), put=put, part=lambda x, s: put(x.t(), s),
+    long=lambda x, s: torch.full((2,), int(s), device=x.device), gt=lambda x, s: x > s, pow=lambda x, s: x ** s,
+    full_like=torch.full_like, new_full=lambda x, s: x.new_full((4,), s), fill=lambda x, s: x.clone().fill_(s),
+    whole=lambda x, s: (10 * x).long() > s, where=lambda x, s: torch.where(x > 2, x, s),
+    le=lambda x, s: x.half() <= s, clamp=lambda x, s: x.clamp(s / 9, max=s),
+    masked=lambda x, s: x.masked_fill(x > 2, s), inside=lambda x, s: x.clone().masked_fill_(x > 2, s),
+    rest=lambda x, s: x % s, fmod=lambda x, s: (-x).fmod(s),
+    scalar=lambda x, s: x * torch.scalar_tensor(s, device=x.device),
+    norm=lambda x, s: F.batch_norm(x, x.new_zeros(3), x.new_ones(3), training=True, momentum=s / 9))
+x = 4 * torch.rand(2, 3)
+there = x.to("xla")
+xm.mark_step()
+for name, case in CASES.items():
+    before = met.counter_value("UncachedCompile") or 0
+    for s in (2.5, 3.25, 5.75, 4.5):
+        got = case(there, s)
+        xm.mark_step()
+        compiled = met.counter_value("UncachedCompile") or 0
+        want = case(x, s)
+        assert got.dtype == want.dtype and torch.allclose(got.cpu(), want, atol=1e-5), (name, s, got, want)
+        assert met.counter_value("UncachedCompile") == compiled, name
+    if compiled - before > 1:
+        print("recompiled", name, compiled - before, file=sys.stderr)
+y = torch.full((3,), float("-inf"), device="xla")
+assert y.tolist() == [float("-inf")] * 3
+"""
 
 
 @unittest.skipIf(torch is None, "no torch: install python3-torch")
@@ -84,6 +118,10 @@ for count in (4, 3, 2, 4, 3, 2):
     xm.mark_step()
 """)
         self.assertIn("2 graphs differ only in shapes: pad batches", batches)
+
+    def test_numbers_that_change_are_no_compilations(self):
+        report = self.report(NUMBERS)
+        self.assertNotIn("recompiled", report)
 
 
 if __name__ == "__main__":
