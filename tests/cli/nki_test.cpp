@@ -100,6 +100,7 @@ xm.optimizer_step(None)
   EXPECT_EQ(ran.code, 2) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("1024.0"));
   EXPECT_THAT(ran.err, HasSubstr("xla_model.optimizer_step: PyTorch runs on the host here"));
+  EXPECT_THAT(ran.err, HasSubstr("no verb runs both a kernel and operators on the device"));
 }
 
 // More than thirty kinds of mistakes: one error or one warning each, with its line.

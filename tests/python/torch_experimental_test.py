@@ -27,6 +27,24 @@ last, (ys,) = scan(step, {"sum": torch.zeros(1, device=device)}, xs)
 ys.sum().backward()
 print(last["sum"].item(), ys.shape, w.grad.item())
 """,
+    "steps that write to what they are given": """
+from torch_xla.experimental.scan import scan
+from torch_xla.experimental.gradient_accumulation import gradient_accumulation
+def step(carry, x):
+    carry += x
+    x.zero_()
+    return carry, (carry, x)
+init, xs = torch.zeros(1, device=device), torch.tensor([1.0, 2.0, 3.0], device=device)
+last, (ys, zeros) = scan(step, init, xs)
+print("scan", last.tolist(), ys.tolist(), zeros.tolist(), init.tolist(), xs.tolist())
+model = nn.Linear(1, 1).to(device)
+def train(x, n):
+    n += x
+    x.mul_(2)
+    return model(x[None]).sum(), n
+_, n = gradient_accumulation(train, (xs,), model, init)
+print("sums", n.tolist(), init.tolist(), xs.tolist())
+""",
     "scan_layers": """
 from torch_xla.experimental.scan_layers import scan_layers
 layers = nn.ModuleList([nn.Linear(6, 6) for _ in range(3)]).to(device)
@@ -102,6 +120,13 @@ class Experimental(unittest.TestCase):
             self.assertTrue(got)
             for a, b in zip(got, want, strict=True):
                 self.assertAlmostEqual(float(a), float(b), delta=1e-5, msg=device)
+
+    def test_a_step_may_write_to_its_carry_and_its_slices(self):
+        done = ran("device = 'xla'" + BOTH["steps that write to what they are given"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines(), [
+            "scan [6.0] [[1.0], [3.0], [6.0]] [0.0, 0.0, 0.0] [0.0] [1.0, 2.0, 3.0]",
+            "sums [6.0] [0.0] [1.0, 2.0, 3.0]"])
 
     def test_a_mesh_of_one_device_divides_nothing(self):
         done = ran(SPMD)

@@ -22,6 +22,62 @@ x = torch.randn(2, 3, 8, 8)
 model = torch_neuronx.trace(net, x, compiler_args="--optlevel 2")
 """
 
+COMPILES = """
+import torch, torch_neuronx, typing
+class Out(typing.NamedTuple):
+    y: torch.Tensor
+    pair: list
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l, self.norm = torch.nn.Linear(4, 2), torch.nn.BatchNorm1d(2)
+    def forward(self, x, ids):
+        return Out(self.norm(self.l(x)) * 3.5, [ids.clamp(min=1), x[:, 1:]])
+torch.manual_seed(0)
+net, inputs = Net().eval(), (torch.rand(3, 4), torch.arange(3))
+model = torch_neuronx.trace(net, inputs)
+model.save("net.pt")
+torch.save((inputs, list(net(*inputs))), "wanted.pt")
+"""
+SERVES = """
+import torch, torch_neuronx
+model, (inputs, (y, pair)) = torch.jit.load("net.pt"), torch.load("wanted.pt")
+got = torch.jit.load("net.pt")(*inputs)
+got = model(*inputs)
+assert type(got) is tuple and type(got[1]) is list, got
+if got[0].device.type == "cpu":  # --timed computes nothing
+    assert torch.allclose(got[0], y, atol=1e-5) and all(map(torch.equal, got[1], pair)), (got, y)
+"""
+STATES = """
+class Cache(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = torch.nn.ParameterList([torch.nn.Parameter(torch.zeros(4), requires_grad=False)])
+    def forward(self, x):
+        new = self.cache[0] + x
+        return new.sum(), [new]
+net = Cache()
+model = torch_neuronx.trace(net, torch.ones(4), input_output_aliases={net.cache[0]: 1})
+torch.jit.save(model, "model.pt")
+for each in (model, torch.jit.load("model.pt")):
+    found = [each(torch.ones(4)) for _ in range(3)]
+    print([out[0].item() for out in found], [out[1][0][0].item() for out in found])
+for state in model.parameters():
+    state.copy_(torch.full((4,), 10.))
+print([model(torch.ones(4))[0].item() for _ in range(2)])
+for place in (2, 0):
+    try:
+        torch_neuronx.trace(net, torch.ones(4), input_output_aliases={net.cache[0]: place})
+    except NotImplementedError as error:
+        print(str(error)[str(error).index("the result"):][:70].split(" tensors")[0].split(" of ")[0])
+for call in (lambda: torch_neuronx.trace(net, torch.ones(4), input_output_aliases={torch.ones(4): 1}),
+             lambda: torch_neuronx.DataParallel(model)):
+    try:
+        call()
+    except NotImplementedError as error:
+        print("no parameter and no buffer" if "no buffer" in str(error) else str(error).split(": ")[1][:30])
+"""
+
 
 @unittest.skipIf(torch is None, "no torch: install python3-torch")
 class Traced(unittest.TestCase):
@@ -74,6 +130,49 @@ assert torch.equal(again(x), model(x))
 """, "--numeric")
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
 
+    def test_a_script_that_knows_nothing_of_the_model_loads_it(self):
+        """As AWS's workflow has it: one script compiles, another serves."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text, flags in (("compile", COMPILES, ["--numeric"]), ("serve", SERVES, ["--numeric"]),
+                                      ("compile", COMPILES, ["--timed"]), ("serve", SERVES, ["--timed"])):
+                path = pathlib.Path(folder) / (name + ".py")
+                path.write_text(text)
+                done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--output_dir",
+                                   f"{folder}/{name}{flags[0]}", *flags, str(path)], cwd=folder)
+                self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+                self.assertIn("graphs                    1 compiled, 0 of them recompilations", done.stderr)
+
+    def test_states_are_what_results_were(self):
+        done, _ = self.run_script(STATES, "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertEqual(done.stdout.splitlines(), [
+            "[4.0, 8.0, 12.0] [1.0, 2.0, 3.0]", "[4.0, 8.0, 12.0] [1.0, 2.0, 3.0]", "[44.0, 48.0]",
+            "the result 2, but the model returns 2", "the result 0, which input_output_aliases gives it, is ()",
+            "no parameter and no buffer", "DataParallel() of a model with"])
+        self.assertIn("2 compiled, 1 of them recompilations", done.stderr)
+
+    def test_branches_stay_as_they_were_traced(self):
+        done, _ = self.run_script("""
+def branches(a):
+    return a + 1 if a.sum() > 0 else a - 1
+model = torch_neuronx.trace(branches, torch.ones(2))
+print(model(torch.ones(2)).tolist(), model(-torch.ones(2)).tolist())
+""", "--numeric")
+        self.assertEqual((done.returncode, done.stdout), (0, "[2.0, 2.0] [0.0, 0.0]\n"), done.stderr[-2000:])
+        self.assertIn("script.py:11: trace(): the model reads a value of its inputs, which stays", done.stderr)
+
+    def test_weights_beside_the_program_are_its_parameters(self):
+        done, graph = self.run_script("torch_neuronx.trace(net, x)\n", "--numeric")
+        _, beside = self.run_script("""
+model = torch_neuronx.trace(net, x, inline_weights_to_neff=False)
+with torch.no_grad():
+    assert torch.allclose(model(x), net(x), rtol=1e-5, atol=1e-5)
+import shutil; shutil.copy("out/graph1.mlir", "out/graph0.mlir")
+""", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertNotIn("trnsim.constants = \"\"", graph)
+        self.assertGreater(beside.count("%arg"), graph.count("%arg"))
+
     def test_any_batch_in_parts_of_the_traced_one(self):
         done, _ = self.run_script("""
 any_batch = torch_neuronx.dynamic_batch(torch_neuronx.lazy_load(model))
@@ -92,7 +191,9 @@ for count in (1, 2, 5):
         done, _ = self.run_script("torch_neuronx.trace(net, x, optimise=True)\n", "--numeric")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("optimise", done.stderr)
-
+        done, _ = self.run_script("torch_neuronx.trace(net, x, partitioner_config=object())\n", "--numeric")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("script.py:9: trace(): partitioner_config has no effect here", done.stderr)
 
     def test_copies_on_several_cores_take_a_part_each(self):
         text = """

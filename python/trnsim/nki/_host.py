@@ -53,6 +53,7 @@ def module(name):
         if key.startswith("__") or f"{name}.{key}" in _MODULES:
             raise AttributeError(key)
         raise error(f"{name}.{key}: PyTorch runs on the host here, the kernels alone are simulated",
-                    "run scripts that train with `trnsim torch`")
+                    "no verb runs both a kernel and operators on the device: leave the kernel with its inputs on the "
+                    "host in a file for `trnsim nki`, and train in another by `trnsim torch`")
     out.__getattr__ = missing
     return out

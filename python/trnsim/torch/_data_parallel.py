@@ -9,7 +9,8 @@ import torch
 from trnsim import _core
 from trnsim.torch._engine import Refused, engine, script_line
 from trnsim.torch._environment import cores
-from trnsim.torch._traced import Batches, TracedModel, mapped, tensors_of
+from trnsim.torch._recorded import mapped, tensors_of
+from trnsim.torch._traced import Batches, TracedModel, without_states
 
 
 def cores_of(machine):
@@ -43,6 +44,7 @@ class DataParallel(torch.nn.Module):
         super().__init__()
         if not isinstance(model, TracedModel):
             raise TypeError("DataParallel() takes a model that torch_neuronx.trace() made")
+        without_states(model, "DataParallel()")
         self.module, self.dim, self.count = model, dim, chosen(device_ids)
         self.num_workers = 2 * self.count  # threads of the host, which are not timed one by one
         self.dynamic = set_dynamic_batching and dim == 0

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import sys
+import sysconfig
 import time
 import traceback
 
@@ -15,6 +16,7 @@ from trnsim.torch._environment import settled
 from trnsim.torch._values import HOOKS, LIVE, Node, Unsupported, element_of
 
 OWN, PYTORCH = os.path.dirname(__file__) + os.sep, os.path.dirname(torch.__file__) + os.sep
+PYTHON, PACKAGES = sysconfig.get_path("stdlib") + os.sep, ("site-packages", "dist-packages")
 _engine = None
 
 
@@ -36,11 +38,12 @@ def start(backend):
 
 
 def script_line():
-    """The innermost line that is neither ours nor PyTorch's."""
+    """The innermost line that is neither ours nor PyTorch's nor the standard library's, below which packages may be."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith((OWN, PYTORCH, "<")):
+        library = name.startswith(PYTHON) and not any(part in name for part in PACKAGES)
+        if not library and not name.startswith((OWN, PYTORCH, "<")):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
@@ -101,13 +104,14 @@ class Made:
         self.calls = [node.call.id for node in graph.nodes]
         self.nodes, self.collective, self.program, self.runs = len(graph.nodes), graph.collective, None, 0
         self.launched = graph.constants is not None
+        self.leaves, self.updated = [leaf.meta.shape for leaf in graph.leaves], set(graph.donated)
 
 
 class Engine:
     def __init__(self, backend):
         self.backend, self.programs = backend, {}  # of Made, by their graphs' keys, in the order of their making
         self.counters, self.cuts = collections.Counter(), collections.Counter()
-        self.log = []  # names of programs as they ran
+        self.log, self.reads = [], []  # names of programs as they ran; how many had run before each read
         self.untraced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0.0, 0.0
         self.rank, self.ranks, self.cores = 0, 1, 0
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
@@ -116,6 +120,7 @@ class Engine:
         self.collectives = []  # their results since the last whole graph: other cores wait for these, read or not
         self.apart = set()  # keys of graphs that differ from other cores'
         self.compiles_ahead = False  # a traced model's operators are recorded, which no host traces
+        self.frozen = ()  # ids of the inputs of a model that is traced
         self.copies, self.is_beside = 1, False  # of a traced model on several cores; other cores run it meanwhile
 
     @property
@@ -131,6 +136,15 @@ class Engine:
             yield
         finally:
             self.compiles_ahead = False
+
+    @contextlib.contextmanager
+    def freezing(self, inputs):
+        """A value of these that is read in here is the same in all later calls, and so are branches on it."""
+        self.frozen = set(map(id, inputs))
+        try:
+            yield
+        finally:
+            self.frozen = ()
 
     @contextlib.contextmanager
     def beside(self):
@@ -160,8 +174,13 @@ class Engine:
         if not hasattr(tensor, "_base_storage"):
             return tensor
         value = HOOKS["current"](tensor)
+        if self.frozen and any(id(v) in self.frozen for v in (Graph([value]).leaves if value.pending else [value])):
+            print(f"warning: {script_line()}: trace(): the model reads a value of its inputs, which stays what it is "
+                  "now, as do branches on it", file=sys.stderr)
+            self.frozen = ()
         if value.pending:
             self.cuts["read"] += 1
+            self.reads.append(len(self.log))
             self.compute(GRAPHS.pending(LIVE.left() if self.everything else [], [value]), "a value is read")
             if self.everything:
                 HOOKS["forget_numbers"]()

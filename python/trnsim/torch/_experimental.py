@@ -28,15 +28,21 @@ def scan(fn, init, xs, partition_fn=None, is_fn_pure=False):
     sizes = {leaf.shape[0] for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.ndim}
     if len(sizes) != 1 or 0 in sizes or any(not leaf.ndim for leaf in leaves):
         raise ValueError(f"scan: tensors of xs have first axes of {sorted(sizes)}: give all the same, of one or more")
-    carry, ys, y_form = init, [], None
+    carry, ys, y_form = owned(init), [], None
     shape = form_of(init)
     for i in range(sizes.pop()):
-        carry, y = fn(carry, _pytree.tree_unflatten([leaf[i] for leaf in leaves], form))
+        carry, y = fn(carry, _pytree.tree_unflatten([leaf[i].clone() for leaf in leaves], form))
         if form_of(carry) != shape:
             raise RuntimeError(f"scan: the carry begins as {shape} and becomes {form_of(carry)}: return the same form")
-        y_leaves, y_form = _pytree.tree_flatten(y)
+        y_leaves, y_form = _pytree.tree_flatten(owned(y))
         ys.append(y_leaves)
     return carry, _pytree.tree_unflatten([torch.stack(column) for column in zip(*ys)], y_form)
+
+
+def owned(tree):
+    """Copies of its tensors: torch_xla traces a step on tensors of its own, so it may write to its arguments."""
+    leaves, form = _pytree.tree_flatten(tree)
+    return _pytree.tree_unflatten([leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], form)
 
 
 def form_of(tree):
@@ -64,9 +70,9 @@ def gradient_accumulation(train_step, iterable_tensors, model, *carried_tensors)
     if any(t.shape[0] != count for t in iterable_tensors):
         sizes = [t.shape[0] for t in iterable_tensors]
         raise ValueError(f"gradient_accumulation: first axes of {sizes}: give all the same")
-    total = 0.0
+    total, carried_tensors = 0.0, owned(carried_tensors)
     for i in range(count):
-        result = train_step(*(t[i] for t in iterable_tensors), *carried_tensors)
+        result = train_step(*(t[i].clone() for t in iterable_tensors), *carried_tensors)
         loss, *carried_tensors = result if isinstance(result, tuple) else (result, *carried_tensors)
         loss = loss / count
         loss.backward()

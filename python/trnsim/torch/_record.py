@@ -14,7 +14,8 @@ aten = torch.ops.aten
 CALLS, FUNCTIONAL = [], {}
 # Numbers of these are parameters of the program, as torch_xla has them: learning rates change.
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
-          "addcdiv_", "lerp_"}
+          "addcdiv_", "lerp_", "eq", "ne", "lt", "le", "gt", "ge", "clamp", "clamp_min", "clamp_max",
+          "fmod", "remainder"}
 CONSTANTS, INTEGERS = (0, 1), {int}
 PLACES = {"device", "pin_memory", "layout"}  # arguments that name where a tensor is; its memory_format gives strides
 FORMS = PLACES | {"memory_format"}  # those that no value depends on
@@ -87,7 +88,7 @@ def add_number(item, kind, values, key):
 
 def forget_numbers():
     """Where a graph ends: an optimizer's corrections are other numbers in each step and never come back."""
-    for known, _ in (*NUMBERS.values(), WIDE):
+    for known in (NUMBERS[float][0], NUMBERS[int][0], WIDE[0], _special.FILLED):
         if len(known) > KEPT_NUMBERS:
             known.clear()
 

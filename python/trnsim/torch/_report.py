@@ -36,6 +36,25 @@ def difference(before, after, names):
     return "operators: different ones" if before != after else "operators: the same, with other values read"
 
 
+def other_batch(before, after, names):
+    """Whether one graph is another of a batch of another size: the same operators, and the shapes of inputs that it
+    only reads differ in one axis each."""
+    funcs = [[str(getattr(names.get(call), "func", call)) for call in made.calls] for made in (before, after)]
+    if funcs[0] != funcs[1] or before.updated != after.updated or len(before.leaves) != len(after.leaves):
+        return False
+    odd = [i for i, (a, b) in enumerate(zip(before.leaves, after.leaves)) if a != b]
+    return bool(odd) and not before.updated.intersection(odd) and all(
+        len(before.leaves[i]) == len(after.leaves[i]) and sum(map(int.__ne__, before.leaves[i], after.leaves[i])) == 1
+        for i in odd)
+
+
+def batches(programs):
+    """For each program whether an earlier one at its line is the same but for the batch."""
+    names = named_calls()
+    return [any((p.cause, p.line) == (made.cause, made.line) and other_batch(p, made, names) for p in programs[:i])
+            for i, made in enumerate(programs)]
+
+
 def constants(call):
     """The arguments of a call besides tensors."""
     from trnsim.torch._values import Slot
@@ -57,12 +76,12 @@ def gathered(engine):
     """All that the process knows."""
     programs = list(engine.programs.values())
     graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed,
-               "runs": p.runs, "collective": p.collective, "launched": p.launched,
+               "other_batch": other, "runs": p.runs, "collective": p.collective, "launched": p.launched,
                "refused": engine.backend.refused.get(p.name, ""),
                "spread": getattr(p.program, "spread", 0)}
-              for p, changed in zip(programs, changes(programs))]
-    return {"graphs": graphs, "log": list(engine.log), "executions": len(engine.log), "cuts": dict(engine.cuts),
-            "operators_recorded": engine.traced, "host_operators": dict(engine.counters),
+              for p, changed, other in zip(programs, changes(programs), batches(programs))]
+    return {"graphs": graphs, "log": list(engine.log), "reads": list(engine.reads), "executions": len(engine.log),
+            "cuts": dict(engine.cuts), "operators_recorded": engine.traced, "host_operators": dict(engine.counters),
             "cores": max(engine.ranks, engine.copies), "marks": engine.marks,
             "compile_seconds": engine.compile_seconds, "run_seconds": engine.run_seconds,
             "computes": engine.backend.computes, **_environment.told()}
@@ -95,10 +114,17 @@ def step_of(figures):
     return {name: count / (len(steady) - 1) for name, count in inside.items()}, len(steps)
 
 
+def reads_inside(figures):
+    """How many reads cut graphs between the first step and the last, and how many steps these are."""
+    alike = steps_alike(figures)
+    steps = [i for i, name in enumerate(figures["log"]) if name in alike]
+    return sum(steps[0] < place <= steps[-1] for place in figures.pop("reads")), len(steps) - 1
+
+
 def written(figures, given, folder):
     """The report's text; its figures are in the folder, too."""
     figures["step"], figures["steps"] = step_of(figures)
-    figures["main"] = main_graph(figures)["graph"]
+    figures["main"], figures["reads_inside"] = main_graph(figures)["graph"], reads_inside(figures)
     if not given.numeric:
         _time.add(figures, given, folder)
     with open(os.path.join(folder, "torch.json"), "w", encoding="utf-8") as file:

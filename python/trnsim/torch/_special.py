@@ -2,10 +2,11 @@
 random numbers, results whose shape depends on values, running statistics."""
 import torch
 
+from trnsim.torch import _infer
 from trnsim.torch._engine import engine
-from trnsim.torch._tensor import DeviceTensor, from_host
-from trnsim.torch._values import HOOKS, Unsupported, Value, contiguous
-from trnsim.torch._views import current, write
+from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
+from trnsim.torch._values import HOOKS, Slot, Unsupported, Value, contiguous
+from trnsim.torch._views import current, made, write
 
 aten = torch.ops.aten
 HOST = {"nonzero", "masked_select", "_unique", "_unique2", "unique_dim", "unique_consecutive", "equal", "bincount",
@@ -133,6 +134,65 @@ def copy_(func, args, kwargs):
     return target
 
 
+FILLED = {}  # parameters by number and type: equal ones of a graph are one
+
+
+def changes(number):
+    """Whether a number is a parameter of the program. Not those that hide scores: they stay the same, and rewrites of
+    attention know them."""
+    return type(number) in (int, float) and number not in (0, 1) and (type(number) is int or abs(number) < 1e4)
+
+
+def of_number(number, meta):
+    """A tensor that is filled with a number of the script."""
+    value = FILLED.get((number, meta.dtype))
+    if value is None:
+        value = FILLED[number, meta.dtype] = Value(contiguous((), meta.dtype), host=number)
+    whole = contiguous(meta.shape, meta.dtype)
+    return new_tensor(made(aten.expand.default, [value], [Slot(0), list(meta.shape)], whole))
+
+
+def full(func, args, kwargs):
+    number = kwargs.get("fill_value", args[-1])
+    here = "device" in kwargs or any(isinstance(a, DeviceTensor) for a in args)
+    if "out" in kwargs or not here or not changes(number):
+        return factory(func, args, kwargs)
+    metas, _ = _infer.results(func, args, kwargs)
+    return of_number(number, metas[0])
+
+
+def fill_(func, args, kwargs):
+    target, number = args[:2] if len(args) > 1 else (args[0], kwargs["value"])
+    if not isinstance(target, DeviceTensor) or not changes(number):
+        return HOOKS["writing"](func, args, kwargs)
+    HOOKS["assign"](target, current(of_number(number, target._meta)))
+    return target
+
+
+def power(func, args, kwargs):
+    """Small whole exponents are products."""
+    if kwargs:
+        return HOOKS["writing"](func, args, kwargs)
+    base, exponent = args
+    if changes(exponent) and exponent not in (2, 3) and isinstance(base, DeviceTensor) and base.is_floating_point():
+        return HOOKS["functional"](aten.pow.Tensor_Tensor, (base, of_number(exponent, base._meta)), {})
+    return HOOKS["functional"](func, args, kwargs)
+
+
+def masked_fill(func, args, kwargs):
+    target, mask, number = args if len(args) == 3 else (*args, kwargs["value"])
+    in_place = func._schema.name.endswith("_")
+    if not changes(number) or not isinstance(target, DeviceTensor) or \
+            type(number) is float and not target.is_floating_point():
+        return HOOKS["writing" if in_place else "functional"](func, args, kwargs)
+    value = of_number(number, contiguous((), target.dtype))
+    out = HOOKS["functional"](aten.masked_fill.Tensor, (target, mask, value), {})
+    if not in_place:
+        return out
+    HOOKS["assign"](target, current(out))
+    return target
+
+
 def factory(func, args, kwargs):
     if isinstance(kwargs.get("out"), DeviceTensor):  # as eye(n, out=x)
         overload = func._overloadname[:-len("_out")] if func._overloadname.endswith("_out") else "default"
@@ -192,7 +252,7 @@ def batch_norm(func, args, kwargs):
     if not training or mean is None:
         return functional(func, args, kwargs)
     with torch.no_grad():
-        out = functional(func, (tensor, weight, bias, None, None, True, momentum, eps), kwargs)
+        out = functional(func, (tensor, weight, bias, None, None, True, 0.0, eps), kwargs)
         dims = [d for d in range(len(tensor._meta.shape)) if d != 1]
         mean.mul_(1 - momentum).add_(out[1], alpha=momentum)
         variance.mul_(1 - momentum).add_(torch.var(tensor, dims, unbiased=True), alpha=momentum)
@@ -248,7 +308,9 @@ def resized(func, args, kwargs):
     return target
 
 
-NAMED = {"_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
+NAMED = {"full": full, "new_full": full, "full_like": full, "scalar_tensor": full, "fill_": fill_, "pow": power,
+         "masked_fill": masked_fill, "masked_fill_": masked_fill,
+         "_local_scalar_dense": item, "_to_copy": to_copy, "copy_": copy_, "native_dropout": native_dropout,
          "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
          "_index_put_impl_": index, "_pack_padded_sequence": packed,
          "_fused_adam_": fused_adam, "_fused_adamw_": fused_adam, "rrelu_with_noise": noisy,

@@ -31,6 +31,7 @@ def timed(answer):
     out["memory"] = {"hbm_bytes": figures["memory"]["hbm_bytes"], "capacity": figures["memory"]["hbm_capacity_bytes"],
                      "by_kind": figures["memory"]["by_kind"]}
     out["engines"] = {e["engine"]: e["busy_percent"] for e in figures["stages"][0]["engines"]}
+    out["resources"] = {r["name"]: r["busy"] for r in answer["result"]["resources"]}
     out["parts"] = {part["name"]: part["seconds"] for part in figures["parts"]}
     return out
 
@@ -102,8 +103,10 @@ def binding(step, main):
     if step["collectives_exposed_seconds"] > step["device_seconds"] / 2:
         return f"collectives: {duration(step['collectives_exposed_seconds'])} of a step are spent waiting for other " \
                "cores"
-    engine, busy = max(main["engines"].items(), key=lambda item: item[1])
-    return f"the device: its {engine} engine is busy {busy:.0f} % of the main graph"
+    name, busy = max(main["resources"].items(), key=lambda item: item[1])
+    told = {"dma engines": "DMA engines are", "hbm": "memory (HBM) is",
+            "collectives (exposed)": "collectives are"}.get(name, f"{name} engine is")
+    return f"the device: its {told} busy {busy:.0f} % of the main graph"
 
 
 def lines(figures, given):
@@ -137,17 +140,17 @@ def lines(figures, given):
 def suggestions(figures, step, main):
     """Changes that would help, from the counts."""
     out, graphs = [], figures["graphs"]
-    shapes = [g for g in graphs if g["changed"].startswith("shape")]
+    shapes = [g for g in graphs if g["other_batch"]]
     fixed = [g for g in graphs if g["changed"].startswith("constant")]
     if len(shapes) > 1:
         out.append(f"{len(shapes)} graphs differ only in shapes: pad batches to one shape, or drop the last "
                    "(drop_last=True)")
     if len(fixed) > 1:
         out.append(f"{len(fixed)} graphs differ in a constant: make it a tensor, as xm.send_cpu_data_to_device does")
-    reads = figures["cuts"].get("read", 0)
-    if reads > figures["steps"]:
-        out.append(f"{reads} reads cut graphs in {figures['steps']} steps: read the loss every tenth step, or in "
+    reads, steps = figures["reads_inside"]
+    if reads > steps:
+        out.append(f"{reads} reads cut graphs in {steps} steps: read the loss every tenth step, or in "
                    "xm.add_step_closure")
-    if step["host_seconds"] > 2 * step["device_seconds"] and not (len(shapes) > 1 or reads > figures["steps"]):
+    if step["host_seconds"] > 2 * step["device_seconds"] and not (len(shapes) > 1 or reads > steps):
         out.append("the device waits for the host: a larger batch does not take the host longer")
     return out

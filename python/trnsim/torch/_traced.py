@@ -1,39 +1,18 @@
 """torch_neuronx.trace: a model compiled ahead of time. Its weights are constants of the program, which the compiler may
 store as TensorE takes them, and a call is one launch: no framework traces anything."""
-import copy
-
 import torch
 
+from trnsim.torch import _recorded
 from trnsim.torch._engine import Graph, Refused, engine, host_scalar, script_line
 from trnsim.torch._environment import add_compiler_flags
-from trnsim.torch._tensor import DEVICE
+from trnsim.torch._recorded import mapped, shapes_of, tensors_of
+from trnsim.torch._tensor import DEVICE, from_host, new_tensor
 from trnsim.torch._values import HOOKS, Slot, Value, contiguous, filled
 from trnsim.torch._views import made
 
 aten = torch.ops.aten
 
 MARK = "trnsim.traced"  # in a file that TracedModel.save() wrote
-
-
-def mapped(call, x):
-    """`x` with `call` of each tensor in it."""
-    if isinstance(x, torch.Tensor):
-        return call(x)
-    if isinstance(x, dict):  # a ModelOutput of transformers is one, with a constructor of its own
-        return type(x)(**{key: mapped(call, value) for key, value in x.items()})
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*[mapped(call, value) for value in x])
-    return type(x)(mapped(call, value) for value in x) if isinstance(x, (list, tuple)) else x
-
-
-def tensors_of(x):
-    found = []
-    mapped(lambda t: found.append(t) or t, x)
-    return found
-
-
-def shapes_of(inputs):
-    return [(tuple(t.shape), t.dtype) for t in tensors_of(inputs)]
 
 
 class Folder:
@@ -108,48 +87,77 @@ class Folder:
 
 
 class TracedModel(torch.nn.Module):
-    """Takes tensors of the host, and gives such; with `--timed` those of the device, without numbers."""
+    """Takes tensors of the host, and gives such; with `--timed` those of the device, without numbers. Its parameters
+    are `states`, which stay on the device from call to call; weights belong to the program."""
 
-    def __init__(self, func, examples):
+    def __init__(self, program):
         super().__init__()
-        self._given, self._examples = func, examples
-        self._func = copy.deepcopy(func).to(DEVICE) if isinstance(func, torch.nn.Module) else func
-        self._shapes = shapes_of(examples)
-        tensors = [*self._func.parameters(), *self._func.buffers()] if isinstance(func, torch.nn.Module) else []
-        self._fold = Folder([HOOKS["current"](t) for t in tensors])
+        self._program, self._shapes = program, program.shapes
+        self.states = torch.nn.ParameterList(torch.nn.Parameter(from_host(t), False) for t in program.states)
+        self._fold = Folder([v for v in program.held if v.buffer is not None] if program.inlines else [])
 
     def forward(self, *inputs):
         if shapes_of(inputs) != self._shapes:
             raise Refused(script_line(), f"the model was traced for inputs {self._shapes} and gets "
                                          f"{shapes_of(inputs)}: trace it for these, or pad them")
         running = engine()
-        with torch.no_grad(), running.ahead():
-            out = self._func(*mapped(lambda t: t.to(DEVICE), inputs))
-        values = [HOOKS["current"](t) for t in tensors_of(out) if hasattr(t, "_base_storage")]
+        given = [HOOKS["current"](t.detach().to(DEVICE).contiguous()) for t in tensors_of(inputs)]
+        with running.ahead():
+            values = self._program.replay(given, [self.settled(state) for state in self.states])
         pending = [value for value in {id(v): v for v in values}.values() if value.pending]
         if pending:
             self._fold(pending)
+        for state, place in zip(self.states, self._program.becomes):
+            HOOKS["assign"](state, values[place])
+        if pending:
             running.cuts["a traced model"] += 1
             running.compute(pending, "a traced model", set(self._fold.held))
-        return mapped(lambda t: t.cpu(), out) if running.backend.computes else out
+        tensors = [new_tensor(value) for value in values]
+        tensors = iter([t.cpu() for t in tensors] if running.backend.computes else tensors)
+        return mapped(lambda _: next(tensors), self._program.form)
+
+    @staticmethod
+    def settled(state):
+        """The value of a state, also of one that the script has written to, whose memory the next may take."""
+        value = HOOKS["current"](state)
+        if value.pending:
+            engine().compute([value], "a state is written")
+        state._base_storage.home = value
+        return value
+
+    def compile(self, examples):
+        """Runs once; states begin again after it."""
+        self(*examples)
+        for state, begin in zip(self.states, self._program.states):
+            state.data = from_host(begin)
 
     def save(self, f, _extra_files=None):
-        torch.save({MARK: self._given, "examples": self._examples}, f)
+        torch.save({MARK: 2, **self._program.described()}, f)
 
 
-def trace(func, example_inputs, *_, compiler_args=None, **options):
-    """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS; the
-    other options say where and how neuronx-cc works, and change no program here."""
-    known = {"compiler_workdir", "partitioner_config", "inline_weights_to_neff", "cpu_backend",
-             "input_output_aliases", "states"}
+def trace(func, example_inputs, *_, input_output_aliases=None, compiler_args=None, **options):
+    """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS;
+    `compiler_workdir` and `cpu_backend` say where neuronx-cc works, and change no program here."""
+    known = {"compiler_workdir", "partitioner_config", "inline_weights_to_neff", "cpu_backend"}
     unknown = sorted(set(options) - known)
     if unknown:
         raise TypeError(f"trace() got an unexpected keyword argument '{unknown[0]}'")
+    if options.get("partitioner_config") is not None:
+        raise Refused(script_line(), "trace(): partitioner_config has no effect here, where no part of a traced model "
+                                     "is left to the host: leave it out")
     add_compiler_flags(compiler_args)
     examples = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
-    model = TracedModel(func, examples)
-    model(*examples)
+    program = _recorded.record(func, examples, dict(input_output_aliases or {}))
+    program.inlines = bool(options.get("inline_weights_to_neff", True))
+    model = TracedModel(program)
+    model.compile(examples)
     return model
+
+
+def without_states(model, user):
+    if getattr(model, "_program", None) is not None and model._program.states:
+        raise Refused(script_line(), f"{user} of a model with input_output_aliases: its states belong to one core and "
+                                     "the traced inputs; call the model itself")
 
 
 class Batches(torch.nn.Module):
@@ -157,6 +165,7 @@ class Batches(torch.nn.Module):
 
     def __init__(self, model):
         super().__init__()
+        without_states(model, "dynamic_batch()")
         self.model, self.size = model, model._shapes[0][0][0]
 
     def forward(self, *inputs):
@@ -190,5 +199,5 @@ def load(original):
             found = torch.load(f)
             if not isinstance(found, dict) or MARK not in found:
                 raise
-            return trace(found[MARK], found["examples"])
+            return TracedModel(_recorded.loaded(found))
     return loaded

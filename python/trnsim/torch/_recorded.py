@@ -1,0 +1,194 @@
+"""The record that torch_neuronx.trace() makes of a model: the calls of its operators with the weights that they read.
+Its Python does not run again: branches stay as they were taken, and a script without the model's class can load it."""
+import copy
+import sys
+
+import torch
+
+from trnsim.torch import _record
+from trnsim.torch._engine import Graph, Refused, engine, script_line
+from trnsim.torch._tensor import DEVICE, from_host, new_tensor
+from trnsim.torch._values import HOOKS, Call, Meta, Node, Value, contiguous, filled
+
+INPUT, STATE, HELD = -1, -2, -3  # sources of values, besides the number of a call
+LOADED = {}  # calls in files, by their descriptions: models of the same calls are the same program
+
+
+def mapped(call, x):
+    """`x` with `call` of each tensor in it."""
+    if isinstance(x, torch.Tensor):
+        return call(x)
+    if isinstance(x, dict):  # a ModelOutput of transformers is one, with a constructor of its own
+        return type(x)(**{key: mapped(call, value) for key, value in x.items()})
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*[mapped(call, value) for value in x])
+    return type(x)(mapped(call, value) for value in x) if isinstance(x, (list, tuple)) else x
+
+
+def tensors_of(x):
+    found = []
+    mapped(lambda t: found.append(t) or t, x)
+    return found
+
+
+def shapes_of(inputs):
+    return [(tuple(t.shape), t.dtype) for t in tensors_of(inputs)]
+
+
+class Program:
+    """`calls`, and for each the values that it reads: (source, index). `outs`: the same for the results, whose form is
+    `form`. `held`: values besides inputs and states: weights and numbers. `states`: their first values, on the host;
+    `becomes`: for each the result that it has after a call."""
+
+    def __init__(self, shapes):
+        self.shapes, self.calls, self.reads, self.held, self.outs = shapes, [], [], [], []
+        self.form, self.states, self.becomes, self.inlines = None, [], [], True
+
+    def take(self, outs, inputs, states):
+        """Makes the record of the results' values."""
+        places = {id(v): (INPUT, i) for i, v in enumerate(inputs)}
+        places.update((id(v), (STATE, i)) for i, v in enumerate(states))
+        pending = list({id(v): v for v in outs if v.pending}.values())
+        nodes = Graph(pending).nodes if pending else []
+        numbers = {id(node): number for number, node in enumerate(nodes)}
+
+        def source(value):
+            if value.node is not None:
+                return numbers[id(value.node)], value.index
+            if id(value) not in places:
+                places[id(value)] = HELD, len(self.held)
+                self.held.append(value)
+            return places[id(value)]
+        self.calls = [node.call for node in nodes]
+        self.reads = [[source(v) for v in node.inputs] for node in nodes]
+        self.outs = [source(v) for v in outs]
+
+    def replay(self, inputs, states):
+        """The results' values, of new nodes."""
+        known = {INPUT: inputs, STATE: states, HELD: self.held}
+        for number, (call, reads) in enumerate(zip(self.calls, self.reads)):
+            node = Node(call, [known[source][index] for source, index in reads])
+            known[number] = [Value(meta, node, i) for i, meta in enumerate(call.outs)]
+        return [known[source][index] for source, index in self.outs]
+
+    def described(self):
+        """Everything, as a file has it."""
+        down = engine().backend.download
+        held = [(v.host, v.meta.dtype) if v.buffer is None else down(v.buffer, v.meta) for v in self.held]
+        return dict(shapes=self.shapes, calls=[described(call) for call in self.calls], reads=self.reads, held=held,
+                    outs=self.outs, form=plain(self.form), states=self.states, becomes=self.becomes,
+                    inlines=self.inlines)
+
+
+def loaded(found):
+    """The program that described() has described."""
+    program = Program(found["shapes"])
+    program.__dict__.update({name: found[name] for name in ("reads", "outs", "form", "states", "becomes", "inlines")})
+    program.calls = [call_of(words) for words in found["calls"]]
+    for item in found["held"]:
+        if isinstance(item, tuple):
+            program.held.append(Value(Meta((), (), item[1]), host=item[0]))
+        else:
+            program.held.append(HOOKS["current"](from_host(item)))
+    return program
+
+
+def described(call):
+    if not isinstance(call.func, torch._ops.OpOverload):
+        raise Refused(script_line(), f"a traced model with {call.name} cannot be stored: trace it in the script that "
+                                     "uses it")
+    name = (*call.func._schema.name.split("::"), call.func._schema.overload_name or "default")
+    metas = [[meta and (meta.shape, meta.stride, meta.dtype, meta.offset) for meta in side]
+             for side in (call.ins, call.outs)]
+    words = name, call.args, call.kwargs, *metas, call.single, call.kind
+    LOADED.setdefault(key_of(words), call)
+    return words
+
+
+def key_of(words):
+    """Equal for equal calls; slots are objects."""
+    name, args, kwargs, *rest = words
+    slots = [f"%{i}" for i in range(len(rest[0]))]
+    return repr((name, filled(args, slots), filled(kwargs, slots), rest))
+
+
+def call_of(words):
+    key = key_of(words)
+    if key not in LOADED:
+        (space, name, overload), args, kwargs, ins, outs, single, kind = words
+        func = getattr(getattr(getattr(torch.ops, space), name), overload)
+        call = LOADED[key] = Call(func, args, kwargs, [meta and Meta(*meta) for meta in ins])
+        call.outs, call.single, call.kind = [meta and Meta(*meta) for meta in outs], single, kind
+        _record.CALLS.append(call)
+    return LOADED[key]
+
+
+def plain(form):
+    """Results of classes that another script cannot import become what these are derived from."""
+    kind = type(form)
+    if isinstance(form, dict):
+        items = {key: plain(value) for key, value in form.items()}
+        return kind(**items) if importable(kind) else items
+    if isinstance(form, (list, tuple)):
+        items = [plain(value) for value in form]
+        if not importable(kind):
+            return tuple(items) if isinstance(form, tuple) else items
+        return kind(*items) if hasattr(form, "_fields") else kind(items)
+    return form
+
+
+def importable(kind):
+    return kind.__module__ != "__main__" and getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
+
+
+def there(tensor):
+    """The value of an input on the device; pending ones are computed, so that no record goes on behind it."""
+    if not hasattr(tensor, "_base_storage"):
+        return HOOKS["current"](from_host(tensor))
+    value = HOOKS["current"](tensor)
+    if value.pending:
+        engine().compute([value], "inputs of trace()")
+    return value
+
+
+def record(func, examples, aliases):
+    """The Program of a module or a function. `aliases`: {a parameter or a buffer: the number of the result that it has
+    from then on}."""
+    program, running = Program(shapes_of(examples)), engine()
+    names = names_of(func, aliases)
+    is_module = isinstance(func, torch.nn.Module)
+    moved = copy.deepcopy(func).to(DEVICE) if is_module else func
+    inputs = [there(t) for t in tensors_of(examples)]
+    inputs = [Value(contiguous(v.meta.shape, v.meta.dtype), buffer=v.buffer) for v in inputs]
+    tensors = iter([new_tensor(value) for value in inputs])
+    held = {**dict(moved.named_parameters()), **dict(moved.named_buffers())} if is_module else {}
+    states = [HOOKS["current"](held[name]) for name in names]
+    with torch.no_grad(), running.ahead(), running.freezing(inputs + states):
+        out = moved(*mapped(lambda _: next(tensors), examples))
+    outs = [HOOKS["current"](t if hasattr(t, "_base_storage") else from_host(t)) for t in tensors_of(out)]
+    program.take(outs, inputs, states)
+    program.form = mapped(lambda _: torch.empty(0), out)
+    program.becomes = list(aliases.values())
+    program.states = [tensor.detach().clone() for tensor in aliases]
+    for tensor, name, place in zip(aliases, names, program.becomes):
+        check(tensor, name, place, outs)
+    return program
+
+
+def names_of(func, aliases):
+    tensors = [*func.named_parameters(), *func.named_buffers()] if isinstance(func, torch.nn.Module) else []
+    names = {id(tensor): name for name, tensor in tensors}
+    if any(id(tensor) not in names for tensor in aliases):
+        raise Refused(script_line(), "trace(): input_output_aliases names a tensor that is no parameter and no buffer "
+                                     "of the model: make states torch.nn.Parameter(..., requires_grad=False) of it")
+    return [names[id(tensor)] for tensor in aliases]
+
+
+def check(tensor, name, place, outs):
+    if type(place) is not int or not 0 <= place < len(outs):
+        raise Refused(script_line(), f"trace(): input_output_aliases gives {name} the result {place}, but the model "
+                                     f"returns {len(outs)} tensors, which are counted from 0")
+    meta = outs[place].meta
+    if (tuple(tensor.shape), tensor.dtype) != (meta.shape, meta.dtype):
+        raise Refused(script_line(), f"trace(): {name} is {tuple(tensor.shape)} of {tensor.dtype}, and the result "
+                                     f"{place}, which input_output_aliases gives it, is {meta.shape} of {meta.dtype}")

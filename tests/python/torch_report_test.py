@@ -1,0 +1,128 @@
+"""The report of a script: the line of a cut, and suggestions that are for this script."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import forked
+
+try:
+    import torch  # noqa: whether it is there
+except ImportError:
+    torch = None
+
+HEAD = """
+import torch, torch.nn as nn, torch.nn.functional as F
+import torch_xla.core.xla_model as xm
+torch.manual_seed(0)
+def training(*sizes):
+    model = nn.Sequential(*[nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])]).to("xla")
+    return model, torch.optim.SGD(model.parameters(), lr=0.1)
+def step(model, optimizer, x):
+    optimizer.zero_grad()
+    loss = model(x).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+"""
+NUMBERS = """
+import sys
+import torch_xla.debug.metrics as met
+def put(x, s):
+    x = x.clone()
+    x[0] = s
+    return x
+CASES = dict(
+    full=lambda x, s: torch.full((2, 3), s, device=x.device), put=put, part=lambda x, s: put(x.t(), s),
+    long=lambda x, s: torch.full((2,), int(s), device=x.device), gt=lambda x, s: x > s, pow=lambda x, s: x ** s,
+    full_like=torch.full_like, new_full=lambda x, s: x.new_full((4,), s), fill=lambda x, s: x.clone().fill_(s),
+    whole=lambda x, s: (10 * x).long() > s, where=lambda x, s: torch.where(x > 2, x, s),
+    le=lambda x, s: x.half() <= s, clamp=lambda x, s: x.clamp(s / 9, max=s),
+    masked=lambda x, s: x.masked_fill(x > 2, s), inside=lambda x, s: x.clone().masked_fill_(x > 2, s),
+    rest=lambda x, s: x % s, fmod=lambda x, s: (-x).fmod(s),
+    scalar=lambda x, s: x * torch.scalar_tensor(s, device=x.device),
+    norm=lambda x, s: F.batch_norm(x, x.new_zeros(3), x.new_ones(3), training=True, momentum=s / 9))
+x = 4 * torch.rand(2, 3)
+there = x.to("xla")
+xm.mark_step()
+for name, case in CASES.items():
+    before = met.counter_value("UncachedCompile") or 0
+    for s in (2.5, 3.25, 5.75, 4.5):
+        got = case(there, s)
+        xm.mark_step()
+        compiled = met.counter_value("UncachedCompile") or 0
+        want = case(x, s)
+        assert got.dtype == want.dtype and torch.allclose(got.cpu(), want, atol=1e-5), (name, s, got, want)
+        assert met.counter_value("UncachedCompile") == compiled, name
+    if compiled - before > 1:
+        print("recompiled", name, compiled - before, file=sys.stderr)
+y = torch.full((3,), float("-inf"), device="xla")
+assert y.tolist() == [float("-inf")] * 3
+"""
+
+
+@unittest.skipIf(torch is None, "no torch: install python3-torch")
+class Report(unittest.TestCase):
+    def report(self, text, *flags):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "script.py"
+            path.write_text(HEAD + text)
+            done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", folder + "/out", *flags,
+                               str(path)], cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        return done.stderr
+
+    def test_cuts_inside_the_standard_library_have_the_scripts_line(self):
+        report = self.report("""
+import torch_xla
+def one(x):
+    return x * 2
+compiled = torch_xla.compile(one)
+for _ in range(2):
+    compiled(torch.ones(3).to("xla"))
+""", "--numeric")
+        self.assertNotIn("contextlib", report)
+        self.assertRegex(report, r"graph0 .*script.py:20: first")
+
+    def test_all_resources_of_the_device_may_bind(self):
+        text = "x = torch.zeros(16 * 4096, 4096).to('xla')\nfor _ in range(3):\n    x += 1.5\n    xm.mark_step()\n"
+        self.assertRegex(self.report(text, "--timed"), r"bound by +the device: its DMA engines are busy [5-9]\d %")
+
+    def test_reads_behind_the_loop_are_none_inside(self):
+        loop = """
+model, optimizer = training(4, 3)
+losses = []
+for _ in range(5):
+    losses.append(step(model, optimizer, torch.ones(2, 4).to("xla")))
+    xm.mark_step()
+    READ
+"""
+        behind = "for loss in losses: print((loss * 2).item(), (loss * 3).item())\n"
+        self.assertNotIn("reads cut graphs", self.report(loop.replace("READ", "") + behind))
+        inside = self.report(loop.replace("READ", "print((losses[-1] * 2).item(), (losses[-1] * 3).item())"))
+        self.assertIn("8 reads cut graphs in 4 steps", inside)
+
+    def test_only_batches_of_other_sizes_are_to_be_padded(self):
+        layers = self.report("""
+for sizes in ((8, 6), (8, 5), (8, 4), (8, 7)):
+    model, optimizer = training(*sizes)
+    for _ in range(2):
+        step(model, optimizer, torch.ones(2, 8).to("xla"))
+        xm.mark_step()
+""")
+        self.assertNotIn("pad batches", layers)
+        batches = self.report("""
+model, optimizer = training(8, 6)
+for count in (4, 3, 2, 4, 3, 2):
+    step(model, optimizer, torch.ones(count, 8).to("xla"))
+    xm.mark_step()
+""")
+        self.assertIn("2 graphs differ only in shapes: pad batches", batches)
+
+    def test_numbers_that_change_are_no_compilations(self):
+        report = self.report(NUMBERS)
+        self.assertNotIn("recompiled", report)
+
+
+if __name__ == "__main__":
+    unittest.main()
