@@ -175,6 +175,22 @@ TEST(Frame, AFullDiskIsAnError) {
   EXPECT_EQ(WEXITSTATUS(status), 2);
 }
 
+TEST(Frame, SourcesBesideABinaryAreNoPythonModule) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("no_module_" + std::to_string(getpid()));
+  fs::create_directories(folder / "build"), fs::create_directories(folder / "python/trnsim/nki");
+  fs::copy_file(TRNSIM_BINARY, folder / "build/trnsim");
+  std::ofstream{folder / "python/trnsim/nki/__main__.py"} << "\n";
+  const std::string command = (folder / "build/trnsim").string() + " nki kernel.py 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string out(4096, '\0');
+  out.resize(std::fread(out.data(), 1, out.size(), pipe));
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 2);
+  fs::remove_all(folder);
+  EXPECT_THAT(out, testing::HasSubstr("this trnsim was built without its Python module"));
+}
+
 TEST(Frame, AFullDiskIsNoMistakeOfAScript) {
   const auto script = std::filesystem::temp_directory_path() / ("full_" + std::to_string(getpid()) + ".py");
   std::ofstream{script} << "import sys\nsys.stdout = open('/dev/full', 'w', buffering=1)\nprint('words')\n";

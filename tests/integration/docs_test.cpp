@@ -177,7 +177,8 @@ class Reader {
 
   void run(const std::string& command) {
     static const bool kernels = fs::exists(fs::path{TRNSIM_BINARY}.parent_path() / "python/trnsim/nki/__main__.py");
-    if (!kernels && command.find("nki") != std::string::npos) return;  // built without the Python module
+    const bool python = command.find("nki") != std::string::npos || command.find("aten") != std::string::npos;
+    if (!kernels && python) return;  // built without the Python module
     if (!done_.insert({command, true}).second) return;
     for (const auto& [file, how] : kPrepared)
       if (command.find(file) != std::string::npos && done_.insert({file, true}).second) {

@@ -37,11 +37,24 @@ isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vecto
 
 }  // namespace
 
+namespace {
+
+/// The sources alone, as they lie beside a build without the module, run nothing.
+bool has_module(const std::filesystem::path& folder) {
+  std::error_code none;
+  return std::filesystem::exists(folder / "nki/__main__.py") &&
+         std::ranges::any_of(std::filesystem::directory_iterator{folder, none}, [](const auto& file) {
+           return file.path().filename().string().starts_with("_core.") && file.path().extension() == ".so";
+         });
+}
+
+}  // namespace
+
 std::optional<std::filesystem::path> nki_module() {
   const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const std::filesystem::path& folder :
        {binary / "python", binary.parent_path() / "lib/python3/dist-packages", binary.parent_path() / "python"})
-    if (std::filesystem::exists(folder / "trnsim/nki/__main__.py")) return folder;
+    if (has_module(folder / "trnsim")) return folder;
   return std::nullopt;
 }
 
