@@ -39,7 +39,7 @@ isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vecto
 
 namespace {
 
-/// The sources alone, as they lie beside a build without the module, run nothing.
+/// The sources alone, which are beside a build without the module too, run nothing.
 bool has_module(const std::filesystem::path& folder) {
   std::error_code none;
   return std::filesystem::exists(folder / "nki/__main__.py") &&
