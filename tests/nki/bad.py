@@ -193,6 +193,8 @@ CASES = [
     ("a number that the type does not have", NEWER, "300 is not a number of type uint8", """
     t = nl.ndarray((128, 4), dtype=nl.uint8)
     nisa.memset(t, 300)  # HERE"""),
+    ("a predicate of floats", NEWER, "the predicate is float32", """
+    nisa.tensor_copy_predicated(c, a, b)  # HERE"""),
     ("bytes that would be converted", NEWER, "moves bytes", """
     t = nl.ndarray((128, 512), dtype=nl.bfloat16)
     nisa.dma_copy(t, x, dge_mode=nisa.dge_mode.hwdge)  # HERE"""),

@@ -170,8 +170,16 @@ def tensor_copy_dynamic_dst(*, dst, src, mask=None, dtype=None, engine=modes.eng
         imm=_unit(dst))
 
 
+def _predicate(given, types):
+    """The tile that chooses. Errors: one of another type."""
+    out = tile(given)
+    if str(out.dtype) not in types:
+        raise error(f"the predicate is {out.dtype}", f"give it the type {', '.join(types[:-1])} or {types[-1]}")
+    return out
+
+
 def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None, dtype=None):
-    predicate, dst = tile(predicate), tile(dst)
+    predicate, dst = _predicate(predicate, ("uint8", "uint16", "uint32")), tile(dst)
     if not is_tile(src):
         return put("copy_predicated", e.VECTOR, dst, None, predicate, imm=e.number(src),
                    reverse0=reverse_pred, mask=mask)
@@ -180,7 +188,7 @@ def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None
 
 def select_reduce(*, dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd=modes.reduce_cmd.idle,
                   reduce_op=np.amax, reverse_pred=False, mask=None, dtype=None):
-    dst, predicate, on_true = tile(dst), tile(predicate), tile(on_true)
+    dst, predicate, on_true = tile(dst), _predicate(predicate, ("int8", "uint8", "int16", "uint16")), tile(on_true)
     otherwise = tile(on_false) if is_tile(on_false) else None
     settings = {"imm": e.number(0 if otherwise is not None else on_false), "reverse0": reverse_pred, "mask": mask}
     reduces = reduce_cmd is not modes.reduce_cmd.idle
