@@ -114,6 +114,21 @@ check("a sum of three is rounded once", lambda: rounded_once(256 * ONES, ONES, O
 check("a sum of two is rounded once", lambda: rounded_once(257 * ONES, ONES), 258 * ONES)
 
 
+@nki.jit
+def some_gathered(table, index, x, y):
+    out = nl.ndarray((64, 32), dtype=nl.bfloat16, buffer=nl.shared_hbm)
+    rows = table.ap(pattern=[[32, 64], [1, 32]], offset=0, vector_offset=loaded(index), indirect_dim=0)
+    nisa.dma_compute(dst=out, srcs=[rows, x, y], reduce_op=nl.add, oob_mode=nisa.oob_mode.skip)
+    return out
+
+
+HERE = np.where(np.arange(64) % 3, np.arange(64), 1 << 20).astype(np.int32)[:, None]
+check("a row that is skipped adds nothing",
+      lambda: some_gathered(np.ones((100, 32), np.float32), HERE, np.ones((64, 32), np.float32),
+                            2 * np.ones((64, 32), np.float32)),
+      np.where(HERE < 100, 4, 3) * np.ones((64, 32)))
+
+
 # ---- a view of another type that a number moves: its rows are those of the tensor
 @nki.jit
 def halves(table, index, scalar):

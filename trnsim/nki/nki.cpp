@@ -35,10 +35,6 @@ isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vecto
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// The sources alone, which are beside a build without the module too, run nothing.
 bool has_module(const std::filesystem::path& folder) {
   std::error_code none;

@@ -331,7 +331,8 @@ _TOOLS = {"device_count", "save_neff_name", "save_trace_name", "additional_compi
 
 
 def _changes_of(name, options):
-    """What the options change of the machine: without DGE, descriptors are made before the program runs."""
+    """What the options change of the machine: without DGE, descriptors are made before the program runs. Errors:
+    TypeError for an option that there is not."""
     for option in options:
         if option not in _TOOLS:
             raise TypeError(f"nki.{name}() got an unexpected keyword argument '{option}'")

@@ -32,9 +32,10 @@ def _affine_rows(affine, what):
 
 def iota(expr, dtype, *, mask=None):
     """Index values as numbers."""
-    constant = isinstance(expr, (int, np.integer)) or not list(expr.shape)  # an index as program_id: one number
-    sizes, first, row, steps = ([1, 1], getattr(expr, "constant", expr), 0, [0]) if constant else _affine_rows(
-        expr, "iota's expression")
+    if getattr(expr, "shape", ()):
+        sizes, first, row, steps = _affine_rows(expr, "iota's expression")
+    else:  # one number, as program_id is
+        sizes, first, row, steps = [1, 1], getattr(expr, "constant", expr), 0, [0]
     out = e.result(sizes, code(dtype))
     for (part,), start in _lines((out,), mask, first, (row, *steps)):
         affine(part, start, row, steps[-1:])

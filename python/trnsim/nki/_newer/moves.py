@@ -116,12 +116,13 @@ def dma_compute(dst, srcs, reduce_op, scales=None, unique_indices=True, oob_mode
     if not 1 <= len(sources) <= _MOST_SOURCES:
         raise error(f"dma_compute of {len(sources)} sources", f"give 1 to {_MOST_SOURCES}")
     skip = oob_mode is oob.skip
-    sources.sort(key=lambda s: (not _is_place_of(s, dst), s.dtype != dst.dtype))
+    # One that names all rows begins the sum: a gather may skip some.
+    sources.sort(key=lambda s: (not _is_place_of(s, dst), s.by_values, s.dtype != dst.dtype))
     in_place, exact = _is_place_of(sources[0], dst), sources[0].dtype == dst.dtype
     if len(sources) > (2 if exact else 1) and dst.code != _dtypes.FP32:  # a sum that `dst` held would be rounded there
         into = _like(dst, _dtypes.FP32)
         _sum(into, sources, skip)
-        _transfer(dst, into)
+        _transfer(dst, into, skip=skip)
     else:
         _sum(dst, sources, skip, in_place)
     return DONE
