@@ -101,6 +101,18 @@ with torch.no_grad():
         self.assertIn('trnsim.traced_ops = "0"', graph)
         self.assertIn("trnsim.constants", graph)
 
+    def test_a_full_disk_is_an_error_that_the_script_can_catch(self):
+        done, _ = self.run_script("""
+import os
+try:
+    torch.jit.save(model, "/dev/full")
+    raise AssertionError("it was stored")
+except OSError as error:
+    assert "No space left" in str(error), error
+assert not os.path.isfile("/dev/full")
+""", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
     def test_weights_that_tensore_alone_reads_are_stored_as_it_takes_them(self):
         done, _ = self.run_script("""
 with torch.no_grad():

@@ -1,5 +1,8 @@
 """torch_neuronx.trace: a model compiled ahead of time. Its weights are constants of the program, which the compiler may
 store as TensorE takes them, and a call is one launch: no framework traces anything."""
+import io
+import os
+
 import torch
 
 from trnsim.torch import _recorded
@@ -132,7 +135,27 @@ class TracedModel(torch.nn.Module):
             state.data = from_host(begin)
 
     def save(self, f, _extra_files=None):
-        torch.save({MARK: 2, **self._program.described()}, f)
+        memory = io.BytesIO()  # PyTorch's own writer of files ends the process on a full disk
+        torch.save({MARK: 2, **self._program.described()}, memory)
+        if hasattr(f, "write"):
+            f.write(memory.getbuffer())
+        else:
+            replace(os.fspath(f), memory.getbuffer())
+
+
+def replace(path, data):
+    """Writes all of a file, or leaves the old one."""
+    regular = os.path.isfile(path) or not os.path.exists(path)
+    beside = f"{path}.{os.getpid()}.new" if regular else path
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+        if regular:
+            os.replace(beside, path)
+    except OSError:
+        if regular and os.path.exists(beside):
+            os.remove(beside)
+        raise
 
 
 def trace(func, example_inputs, *_, input_output_aliases=None, compiler_args=None, **options):
