@@ -16,7 +16,7 @@ _View, _Mask, _Index = _core.View, _core.Mask, (_core.Affine, _core.TileIndex)
 _NUMBER = (numbers.Number, np.generic)
 # Kinds of parameters by their names: what a value may be, and how an error says it.
 _TILE = ((_View,), "a tile")
-_EITHER = ((_View, *_NUMBER, *_Index), "a tile or a number")
+_EITHER = ((_View, *_NUMBER), "a tile or a number")
 _FLAG = ((bool, np.bool_, numbers.Integral), "True or False")
 _KINDS = {name: _TILE for name in (
     "data", "data0", "data1", "data2", "src", "dst", "stationary", "moving", "on_true_tile", "predicate", "src_buffer",
@@ -146,8 +146,11 @@ def _check(name, arguments, skipped):
             continue
         kinds, words = _KINDS.get(parameter, ((), ""))
         if kinds and not isinstance(value, kinds):
-            raise error(f"{name}: {parameter} is {_said(value)}, not {words}", f"give {words}")
+            fix = "make a tile of its values: nisa.iota(index, dtype)" if isinstance(value, _Index) else f"give {words}"
+            raise error(f"{name}: {parameter} is {_said(value)}, not {words}", fix)
 
 
 def _said(value):
+    if isinstance(value, (*_Index, _Mask)):
+        return "a comparison of indices" if isinstance(value, _Mask) else "an index"
     return type(value).__name__ if not isinstance(value, (str, int, float, bool)) else repr(value)
