@@ -207,6 +207,7 @@ struct Instr {
   bool skip = false;      // gather, scatter: an index out of range leaves its row unchanged, without error
   bool integers = false;  // `ints` in place of imm0 to imm3: all 32 bits of them
   bool onezero = false;   // matmul: a or b holds ones and zeros only, which saves passes of fp32
+  bool bitwise = false;   // pe_transpose: TensorE's transpose mode, in which NaN and Inf stay where they are
   Registers registers = Registers::kDefault;
   bool signal = false;     // raises the engine's semaphore when it retires
   std::uint8_t queue = 0;  // DMA ring or collective queue

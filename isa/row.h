@@ -38,7 +38,8 @@ struct Form {
   bool integers = false;   // as immediates
   bool registers = false;  // a command for the accumulator registers
   bool steps = false;
-  bool tiled = false;  // may keep part of the PE array
+  bool tiled = false;    // may keep part of the PE array
+  bool bitwise = false;  // may move bits unchanged
 };
 
 /// Arithmetic per input element, for analysis: a number, or one per ALU step.

@@ -61,7 +61,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kPeTranspose, "pe_transpose", kT, exec::pe_transpose, cost::pe_transpose, "max(P, min(64, F)) * passes",
    {.dst = kPs, .a = kSb}, rule::pe_transpose, 0,
    "P <= 128, F <= 128, dst in one PSUM bank", kNki,
-   "nc_transpose by identity matmul, so fp32 takes the passes of a matmul"},
+   "nc_transpose by identity matmul, so fp32 takes the passes of a matmul, and a NaN or Inf spreads over its row"},
   // ---- VectorE and friends: N = elements per partition of a
   {Opcode::kVectorTranspose, "vector_transpose", kV, exec::vector_transpose, cost::one_input, kPlain,
    kUnary, rule::vector_transpose, 0, "32 x 32 at most, same type", kNki, "nc_transpose on VectorE"},
@@ -250,6 +250,10 @@ constexpr std::array<Row, kOpcodeCount> v3_rows() {
   at(Opcode::kTensorScalar).formula = "as tensor_copy; gpsimd pow: START + 4N";
   at(Opcode::kTensorTensor).formula = "as on v2, half of it when bf16 or fp16 and both inputs in SBUF";
   at(Opcode::kPeTranspose).formula = "max(P, min(64, F)), twice for fp32";
+  at(Opcode::kPeTranspose).form = {.dst = kPs, .a = kSb, .b = kSb | set_of(Space::kNone), .bitwise = true};
+  at(Opcode::kPeTranspose).limits =
+      "P <= 128, F <= 128, dst in one PSUM bank; bitwise: NaN and Inf stay in place; b: [P, P], bitwise only, is "
+      "multiplied when it is no identity";
   for (const Opcode op : {Opcode::kTensorCopy, Opcode::kTensorScalar, Opcode::kTensorTensor, Opcode::kPeTranspose})
     at(op).source = kV3;
   for (const Opcode op : {Opcode::kActivation, Opcode::kActivationReduce}) at(op).rule = rule::activation_v3;

@@ -83,6 +83,10 @@ void pe_transpose(const Instr& i) {
   need_type("dst", i.dst, {Dtype::kFp32, i.a.dtype});
   if (i.a.cols() > 128) breach("split a", "a has {} columns, but TensorE transposes at most 128 x 128", i.a.cols());
   need_shape("dst", i.dst, i.a.cols(), i.a.partitions);
+  if (!i.b) return;
+  if (!i.bitwise) breach("leave b out, or set bitwise", "pe_transpose has a moving b only in transpose mode");
+  pe_type("b", i.b);
+  need_shape("b", i.b, i.a.partitions, i.a.partitions);
 }
 
 void vector_transpose(const Instr& i) {

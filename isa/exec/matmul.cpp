@@ -196,6 +196,15 @@ void spread_specials(const View& dst, Rounder how) {
   }
 }
 
+bool is_identity(const View& v, Context& context) {
+  std::vector<float> values(static_cast<std::size_t>(v.elements()));
+  fetch(v, values.data(), context);
+  for (std::int64_t p = 0, at = 0; p < v.partitions; ++p)
+    for (std::int64_t c = 0; c < v.cols; ++c, ++at)
+      if (values[static_cast<std::size_t>(at)] != (p == c ? 1.0F : 0.0F)) return false;
+  return true;
+}
+
 }  // namespace
 
 void matmul(const Instr& instr, std::uint32_t index, Context& context) {
@@ -233,7 +242,8 @@ void pe_transpose(const Instr& instr, std::uint32_t index, Context& context) {
        "split it into tiles");
   const View dst = view(instr, instr.dst, "dst", context);
   need(instr, dst.partitions == a.cols, "dst is not the transposed shape of a", "give dst the shape [F, P]");
-  const bool special = has_special(a, context);
+  if (instr.b && !is_identity(view(instr, instr.b, "b", context), context)) return matmul(instr, index, context);
+  const bool special = !instr.bitwise && has_special(a, context);
   transpose(instr, dst, a, rounder(index, context), context);
   if (special) spread_specials(dst, rounder(index, context));
 }

@@ -150,6 +150,7 @@ bool parse_flag(Cursor& in, Instr& instr) {
   if (in.accept("skip")) return instr.skip = true;
   if (in.accept("integers")) return instr.integers = true;
   if (in.accept("onezero")) return instr.onezero = true;
+  if (in.accept("bitwise")) return instr.bitwise = true;
   if (in.accept("signal")) return instr.signal = true;
   if (!in.accept("wait")) return false;
   parse_waits(in, instr);
@@ -175,9 +176,9 @@ bool parse_function(Cursor& in, Instr& instr, std::string_view word, int& steps)
   std::vector<std::string> names = all_names<Alu, kAluCount>();
   for (const std::string& fn : all_names<Fn, kFnCount>()) names.push_back(fn);
   for (const char* key :
-       {"sbuf",    "psum",      "hbm",   "reverse0", "reverse1", "accumulate", "negate", "skip", "integers",
-        "onezero", "registers", "pe",    "signal",   "wait",     "imm0",       "imm1",   "imm2", "imm3",
-        "step0",   "step1",     "step2", "step3",    "queue",    "group",      "peer",   "rng",  "label"})
+       {"sbuf",    "psum",      "hbm",   "reverse0", "reverse1", "accumulate", "negate", "skip", "integers", "onezero",
+        "bitwise", "registers", "pe",    "signal",   "wait",     "imm0",       "imm1",   "imm2", "imm3",     "step0",
+        "step1",   "step2",     "step3", "queue",    "group",    "peer",       "rng",    "label"})
     names.emplace_back(key);
   if (word.empty()) in.fail_here("neither a word nor an operand", "see docs/asm.md for the grammar");
   in.fail_here(fmt::format("\"{}\" means nothing here", word), base::suggest_fix(word, names));

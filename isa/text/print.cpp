@@ -82,6 +82,7 @@ void put_functions(std::string& out, const Instr& instr) {
   if (instr.skip) out += " skip";
   if (instr.integers) out += " integers";
   if (instr.onezero) out += " onezero";
+  if (instr.bitwise) out += " bitwise";
   if (instr.registers != Registers::kDefault) put(out, " registers={}", name_of(instr.registers));
   if (instr.pe != PeTile{}) put(out, " pe={}+{},{}+{}", instr.pe.row, instr.pe.rows, instr.pe.column, instr.pe.columns);
 }

@@ -86,6 +86,7 @@ constexpr std::array kSettings = {
     Setting{"negate", set_number<&isa::Instr::negate>},
     Setting{"skip", set_number<&isa::Instr::skip>},
     Setting{"onezero", set_number<&isa::Instr::onezero>},
+    Setting{"bitwise", set_number<&isa::Instr::bitwise>},
     Setting{"registers", set_number<&isa::Instr::registers>},
     Setting{"rng", set_number<&isa::Instr::rng>},
 };

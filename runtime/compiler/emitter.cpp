@@ -190,7 +190,11 @@ void Emitter::move(const Tile& dst, const Tile& stationary, const Tile& moving) 
 }
 
 void Emitter::transpose(const Tile& dst, const Tile& src) {
-  emit({.op = Opcode::kPeTranspose, .engine = Engine::kTensor, .dst = dst, .a = src});
+  emit({.op = Opcode::kPeTranspose,
+        .engine = Engine::kTensor,
+        .bitwise = target_.generation >= 3,
+        .dst = dst,
+        .a = src});
 }
 
 namespace {

@@ -63,7 +63,8 @@ class Generator {
     i.fn = static_cast<isa::Fn>(upto(isa::kFnCount - 1));
     i.alu0 = static_cast<isa::Alu>(upto(isa::kAluCount - 1));
     i.alu1 = static_cast<isa::Alu>(upto(isa::kAluCount - 1));
-    for (bool* flag : {&i.accumulate, &i.reverse0, &i.reverse1, &i.negate, &i.skip, &i.integers, &i.onezero, &i.signal})
+    for (bool* flag :
+         {&i.accumulate, &i.reverse0, &i.reverse1, &i.negate, &i.skip, &i.integers, &i.onezero, &i.bitwise, &i.signal})
       *flag = coin();
     i.registers = static_cast<isa::Registers>(upto(isa::kRegistersCount - 1));
     for (std::uint8_t* side : {&i.pe.row, &i.pe.column, &i.pe.rows, &i.pe.columns})

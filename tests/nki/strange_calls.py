@@ -193,6 +193,24 @@ def own_number(x):
 
 check("iota of a program's number", lambda: own_number[2](X), [[0], [1]])
 
+@older.jit
+def turned(a, b):
+    out = onl.ndarray((a.shape[1], b.shape[1]), dtype=onl.float32, buffer=onl.shared_hbm)
+    onl.store(out, onl.copy(oisa.nc_matmul(onl.load(a), onl.load(b), is_transpose=True)))
+    return out
+
+
+# Before NeuronCore-v3 `is_transpose` is a name for the profiler: the product is that of both operands. From then on
+# an identity that moves turns the other operand bit by bit.
+A, B, HOLED = X[:128, :8], rng.standard_normal((128, 128)).astype(np.float32), X[:128, :8].copy()
+HOLED[3, 5] = np.nan
+for MACHINE in ("trn1.2xlarge", "trn2.3xlarge"):
+    _jit.settings.machine = MACHINE
+    check(f"is_transpose of a product on {MACHINE}", lambda: turned(A, B), A.T @ B, 1e-5)
+    check(f"is_transpose by the identity on {MACHINE}", lambda: turned(A, np.eye(128, dtype=np.float32)), A.T)
+check("a transpose keeps its NaN", lambda: np.nan_to_num(turned(HOLED, np.eye(128, dtype=np.float32)), nan=7.0),
+      np.nan_to_num(HOLED, nan=7.0).T)
+
 # ---- around kernels
 @older.jit
 def many(x):

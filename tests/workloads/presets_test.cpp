@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 
 #include "tests/workloads/support.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 using base::Fault;
 using testing::Contains;
+using testing::HasSubstr;
 using workloads_test::fails;
 using workloads_test::Scratch;
 
@@ -55,6 +57,23 @@ class OwnPresets {
 std::string with(std::string_view from, std::string_view to) {
   std::string text{kTwo};
   return text.replace(text.find(from), from.size(), to);
+}
+
+// A name of a hub leads to the preset with the model's sizes, and another size is never what was meant.
+TEST(Presets, UnknownNamesLeadToThoseOfTheSameSize) {
+  for (const auto& [typed, fix] : std::map<std::string, std::string>{
+           {"meta-llama/Llama-2-7b-chat-hf", "write \"llama2-7b\", which has its sizes"},
+           {"meta-llama/Meta-Llama-3.1-8B-Instruct", "write \"llama3.1-8b\", which has its sizes"},
+           {"Qwen/Qwen2.5-32B-Instruct", "write \"qwen2.5-32b\", which has its sizes"},
+           {"google/gemma-2b-it", "write \"gemma-2b\", which has its sizes"},
+           {"qwem3-8b", "write \"qwen3-8b\""},
+           {"FacebookAI/roberta-base", "write \"roberta-base\", which has its sizes"}})
+    EXPECT_EQ(preset_fix(typed), fix);
+  const std::string family = preset_fix("qwen3-9b");
+  EXPECT_THAT(family, testing::StartsWith("give a folder with the model's config.json, or one of qwen2-0.5b"));
+  EXPECT_THAT(family, HasSubstr("qwen3-8b"));
+  EXPECT_EQ(preset_fix("whisper-large-v3"),
+            "give a folder with the model's config.json, or a name of trnsim list models");
 }
 
 TEST(Presets, AFileBelowTrnsimHomeAddsSome) {

@@ -42,7 +42,7 @@ namespace fs = std::filesystem;
 TextSource open_source(const std::string& name, const Settings& o) {
   if (!fs::exists(name)) {
     if (name.find('/') != std::string::npos)
-      throw Error{Fault::kUsage, name, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
+      throw Error{Fault::kUsage, name, "does not exist", workloads::preset_fix(name)};
     workloads::ModelPtr config = workloads::model_preset(name);
     refuse_texts(o, fmt::format("has no effect: {} is a model name, without weights and tokenizer", name));
     return {.config = std::move(config), .weights = {}, .tokenizer = {}};

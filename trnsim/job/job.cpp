@@ -41,7 +41,8 @@ std::int64_t cores_of(const Settings& s, const hw::MachineParams& machine) {
   if (cores > most)
     throw Error{Fault::kUsage, "`nproc_per_node`",
                 fmt::format("{}, but {} has {}", base::counted(cores, "core"), machine.name, most),
-                fmt::format("use `nproc_per_node` {} or less, or a larger `instance_type`", most)};
+                fmt::format("use `nproc_per_node` {} or less, or a larger `instance_type`{}", most,
+                            machine.logical.value > 1 ? "; `set` chip.logical=1 makes each physical core one" : "")};
   return cores * s.machine.nnodes;
 }
 

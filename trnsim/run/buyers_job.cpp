@@ -175,9 +175,9 @@ workloads::Workload known_workload(const std::string& name, std::string_view oth
                 "use trnsim run, which gives its time and dollars on any machine"};
   std::vector<std::string> names = workloads::workload_names();
   if (!std::filesystem::exists(name) && std::ranges::find(names, name) == names.end()) {
-    std::ranges::copy(workloads::model_preset_names(), std::back_inserter(names));
+    const auto near = base::closest(name, names);
     throw Error{Fault::kUsage, name, fmt::format("is neither {}a workload nor a model", otherwise),
-                base::suggest_fix(name, names)};
+                near ? fmt::format("write \"{}\"", *near) : workloads::preset_fix(name)};
   }
   return workloads::load_workload(name);
 }

@@ -82,7 +82,7 @@ Prediction predict_collective(const Row& row, const PredictContext& context) {
     return Prediction::skip(fmt::format("shape '{}' is not a multiple of {} B", micro.shape, least));
 
   std::vector<std::string> assumed;
-  const hw::MachineParams machine = machine_of(micro.instance, context, assumed);
+  const hw::MachineParams machine = machine_of(micro.instance, on_physical_cores(context), assumed);
   const isa::Program program = alone(*op, bytes, ranks);
   hw::SimOptions options;
   options.exact = context.exact;

@@ -37,8 +37,10 @@ double adapter_elements(const workloads::Sizes& s, double rank, double cores) {
 }
 
 /// The row's job, a micro-batch in its graph.
-trnsim::Job job_of(const TrainingRow& r, workloads::ModelPtr model, const PredictContext& context) {
-  trnsim::Job job{.machine = trnsim::load_machine(r.instance, context.set, 1),
+trnsim::Job job_of(const TrainingRow& r, workloads::ModelPtr model, const PredictContext& context,
+                   std::vector<std::string>& assumed) {
+  const std::int64_t cores = r.cores.value_or(r.tp.value_or(1));
+  trnsim::Job job{.machine = trnsim::load_machine(r.instance, machine_changes(r.instance, cores, context, assumed), 1),
                   .model = std::move(model),
                   .step = {},
                   .sizes = {},
@@ -116,7 +118,7 @@ Prediction predict_device_memory(const Row& row, const PredictContext& context) 
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   const auto& model = std::get<workloads::ModelPtr>(found);
   if (!model->splits() || !r.seq_len) return Prediction::skip(fmt::format("memory of '{}' is not modelled", r.model));
-  const trnsim::Job job = job_of(r, model, context);
+  const trnsim::Job job = job_of(r, model, context, assumed);
   trnsim::SharedBlocks shared{job.machine.target()};
   trnsim::Memory program = trnsim::compile_stages(job, shared).memory;
   const double less = extra_head_parameters(r, model);

@@ -39,19 +39,6 @@ std::vector<TimePart> time_shares(const trnsim::GenerationTime& time, double tot
   return parts;
 }
 
-/// The machine of a job. The runtime of Trainium2 joins two cores to a logical one unless it is told otherwise; a job
-/// on more cores than there are then has physical ones.
-hw::MachineParams machine_of_job(const TrainingRow& row, const PredictContext& context,
-                                 std::vector<std::string>& assumed) {
-  const hw::MachineParams machine = machine_of(row.instance, context, assumed);
-  if (machine.generation.value < 3 || row.cores.value_or(1) > machine.instance_cores() / 2) return machine;
-  PredictContext joined = context;
-  joined.set.push_back("chip.logical=2");
-  std::vector<std::string> said_before;
-  assumed.push_back("logical cores of two (LNC=2)");
-  return machine_of(row.instance, joined, said_before);
-}
-
 /// The job of a row; `type`: of its weights, as generation_numerics() takes it.
 trnsim::Job job_of(const Row& row, const workloads::ModelPtr& model, const hw::MachineParams& machine,
                    const std::string& type, const PredictContext& context, std::vector<std::string>& assumed) {
@@ -99,7 +86,9 @@ Prediction predict_generate(const Row& row, const PredictContext& context) {
     return Prediction::skip(fmt::format("the acceptance rate of the tokens drafted by {} is not published", r.draft));
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
-  const hw::MachineParams machine = machine_of_job(r, context, assumed);
+  PredictContext job_context = context;
+  job_context.set = machine_changes(r.instance, r.cores.value_or(1), context, assumed);
+  const hw::MachineParams machine = machine_of(r.instance, job_context, assumed);
   const trnsim::Job job = job_of(row, config, machine, type, context, assumed);
   const trnsim::Projection projection = projected(job, context, false);
   const trnsim::GenerationTime& time = projection.generation.value();

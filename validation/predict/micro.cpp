@@ -16,7 +16,7 @@ namespace validation {
 namespace {
 
 hw::MachineParams machine_of(MicroJob& job) {
-  return machine_of(std::get<MicroRow>(job.row.job).instance, job.context, job.assumed);
+  return machine_of(std::get<MicroRow>(job.row.job).instance, on_physical_cores(job.context), job.assumed);
 }
 
 /// Where the time went: the busiest engine's own account, or the DMA engines' when they moved longer than it ran.

@@ -29,6 +29,24 @@ hw::MachineParams machine_of(std::string instance, const PredictContext& context
   return hw::load_machine(instance, overrides);
 }
 
+std::vector<std::string> machine_changes(const std::string& instance, std::int64_t cores, const PredictContext& context,
+                                         std::vector<std::string>& assumed) {
+  std::vector<std::string> said_before;
+  const hw::MachineParams machine = machine_of(instance, context, said_before);
+  std::vector<std::string> set = context.set;
+  if (machine.logical.value == 1) return set;
+  if (cores > machine.instance_cores())
+    set.insert(set.begin(), "chip.logical=1");
+  else
+    assumed.emplace_back("logical cores of two (LNC=2)");
+  return set;
+}
+
+PredictContext on_physical_cores(PredictContext context) {
+  context.set.insert(context.set.begin(), "chip.logical=1");
+  return context;
+}
+
 DeviceWork work_of(const hw::SimResult& result, double times) {
   const auto seconds = [&](hw::Fs time) { return hw::seconds(time) * times; };
   const double bytes = static_cast<double>(result.dma.read_bytes + result.dma.written_bytes);

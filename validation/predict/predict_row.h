@@ -13,6 +13,14 @@ namespace validation {
 /// instance of the family: the smallest, which is added to `assumed`.
 hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed);
 
+/// The same for a job on `cores` cores of each instance. The runtime of Trainium2 joins two to a logical core unless it
+/// is told otherwise; a job on more cores than there are then has physical ones.
+std::vector<std::string> machine_changes(const std::string& instance, std::int64_t cores, const PredictContext& context,
+                                         std::vector<std::string>& assumed);
+
+/// For what runs on one physical core: a kernel, an instruction, a transfer.
+PredictContext on_physical_cores(PredictContext context);
+
 /// The work of one core in `times` runs of the simulated program, for the simple baselines.
 DeviceWork work_of(const hw::SimResult& result, double times = 1);
 /// One after the other: a repetition that consists of two programs.

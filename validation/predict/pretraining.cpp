@@ -64,16 +64,6 @@ std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack
   return {analysis::job_time(stack, micro), analysis::job_time(stack, update)};
 }
 
-/// AWS's launch scripts keep the global batch: GRAD_ACCUM_USTEPS, which the published tables print, is divided by the
-/// number of nodes. Source: aws-neuron-samples, dp_bert_hf_pretrain/run_dp_bert_large_hf_pretrain_*.sh.
-double micro_steps_of(const TrainingRow& job, std::vector<std::string>& assumed) {
-  const int printed = job.grad_accum.value_or(1), nodes = job.nodes.value_or(1);
-  if (nodes == 1 || printed % nodes != 0) return printed;
-  assumed.push_back(fmt::format("{} micro-steps in a step: the AWS script divides its {} by {} nodes", printed / nodes,
-                                printed, nodes));
-  return static_cast<double>(printed) / nodes;
-}
-
 std::vector<TimePart> shares_of(const analysis::JobTime& micro, const analysis::JobTime& update) {
   const double total = micro.total + update.total;
   std::vector<TimePart> parts;
@@ -103,7 +93,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
       .optimizer = {.name = job.optimizer, .weight_decay = 0.01, .decay_all = false, .max_grad_norm = 1}};
   const hw::SimResult step = on_device(model, spec, workloads::Part::kMicroStep, machine, context),
                       last = on_device(model, spec, workloads::Part::kUpdate, machine, context);
-  const double micro_steps = micro_steps_of(job, assumed);
+  const double micro_steps = job.grad_accum.value_or(1);
   const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in), micro_steps,
                           work_of(step, micro_steps) + work_of(last)};
   const std::string named = stack_of(job), stack = named.empty() ? "torch-xla" : named;

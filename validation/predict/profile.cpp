@@ -225,7 +225,7 @@ std::optional<Prediction> predict_profiled(MicroJob& job) {
   const auto* asked = std::ranges::find(kQuestions, job.kernel.name, &Question::name);
   if (asked == kQuestions.end() || !job.kernel.unknown("n sbuf psum function op").empty()) return std::nullopt;
   Bench bench{.job = job, .machine = {}};
-  bench.machine = machine_of(std::get<MicroRow>(job.row.job).instance, job.context, job.assumed);
+  bench.machine = machine_of(std::get<MicroRow>(job.row.job).instance, on_physical_cores(job.context), job.assumed);
   const double seconds = asked->answer(bench);
   return in_row_metric(job.row, {.seconds = seconds}, std::move(job.assumed), {});
 }

@@ -1,14 +1,17 @@
 #include "workloads/models/presets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/param_toml.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "workloads/models/config/keys.h"
 #include "workloads/models/model.h"
 #include "workloads/models/registry.h"
@@ -91,13 +94,59 @@ std::vector<PresetEntry> in_order(std::vector<PresetEntry> all) {
   return all;
 }
 
+/// A model's name without what its publishers add: "meta-llama/Llama-2-7b-chat-hf" and "llama2-7b" are both "llama27b".
+std::string plain_name(std::string_view name) {
+  std::string lowered = base::lower(name.substr(name.rfind('/') + 1));  // npos + 1 is 0
+  if (lowered.starts_with("meta-llama-")) lowered.erase(0, std::string_view{"meta-"}.size());
+  std::string out;
+  for (const std::string& word : base::split(lowered, '-')) {
+    constexpr std::array<std::string_view, 7> kVariants{"hf", "chat", "instruct", "it", "base", "pt", "text"};
+    if (std::ranges::find(kVariants, word) != kVariants.end()) continue;
+    std::ranges::copy_if(word, std::back_inserter(out), [](char c) { return c != '.' && c != '_'; });
+  }
+  return out;
+}
+
+/// The numbers in a name, which tell versions and sizes apart: "2.5 7" of "qwen2.5-7b".
+std::string numbers_of(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if ((c >= '0' && c <= '9') || (c == '.' && !out.empty() && out.back() != ' '))
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+  }
+  return std::string{base::trim(out)};
+}
+
+/// The letters that a name begins with.
+std::string_view letters_of(std::string_view name) {
+  return name.substr(0, std::ranges::find_if_not(name, [](char c) { return c >= 'a' && c <= 'z'; }) - name.begin());
+}
+
 }  // namespace
+
+std::string preset_fix(std::string_view name) {
+  const std::vector<std::string> all = model_preset_names();
+  const std::string plain = plain_name(name);
+  for (const std::string& preset : all)
+    if (plain_name(preset) == plain) return fmt::format("write \"{}\", which has its sizes", preset);
+  std::vector<std::string> alike, family;  // a model of another size is not what a slip of the keys meant
+  std::ranges::copy_if(all, std::back_inserter(alike),
+                       [&](const std::string& preset) { return numbers_of(preset) == numbers_of(base::lower(name)); });
+  if (const auto near = base::closest(name, alike)) return fmt::format("write \"{}\"", *near);
+  std::ranges::copy_if(all, std::back_inserter(family), [&](const std::string& preset) {
+    return letters_of(preset) == letters_of(plain) && !letters_of(plain).empty();
+  });
+  constexpr const char* kFolder = "give a folder with the model's config.json";
+  if (family.empty()) return fmt::format("{}, or a name of trnsim list models", kFolder);
+  return fmt::format("{}, or one of {}", kFolder, fmt::join(family, ", "));
+}
 
 ModelPtr model_preset(std::string_view name) {
   const std::vector<PresetEntry> all = preset_entries(name);
   if (const PresetEntry* entry = find_entry(all, name)) return preset_of(*entry).model;
-  throw Error{Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name),
-              base::suggest_fix(name, model_preset_names())};
+  throw Error{Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name), preset_fix(name)};
 }
 
 bool is_model_preset(std::string_view name) { return find_entry(preset_entries(name), name) != nullptr; }

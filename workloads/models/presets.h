@@ -25,5 +25,8 @@ std::vector<Preset> model_presets();
 /// Those of one "model_type".
 std::vector<Preset> model_presets(std::string_view type);
 std::vector<std::string> model_preset_names();
+/// The `fix` sentence of an Error for a name that is no preset, such as a model's name on a hub: the preset with its
+/// sizes, a near one, or those of its family.
+std::string preset_fix(std::string_view name);
 
 }  // namespace workloads

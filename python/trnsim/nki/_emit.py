@@ -120,6 +120,11 @@ def tile(x, what="operand"):
     return x
 
 
+def moves_bits():
+    """Whether TensorE has a transpose mode: before NeuronCore-v3 it transposes by a product with the identity."""
+    return state.machine().generation >= 3
+
+
 def in_sbuf(x):
     """The tile itself, or a copy of it in SBUF."""
     if x.space != PSUM:

@@ -35,9 +35,10 @@ settings = Settings()
 
 
 def machine(cores=1):
-    """The machine of the command; one core does the work of several programs that meet, with the memories of all."""
+    """The machine of the command, of physical cores; one does the work of several programs that meet, with the memories
+    of all."""
     more = [f"{memory}.partition={cores}x" for memory in ("sbuf", "psum")] if cores > 1 else []
-    key = (settings.machine, (*settings.changes, *more))
+    key = (settings.machine, ("chip.logical=1", *settings.changes, *more))
     if key not in _machines:
         _machines[key] = _core.Machine(settings.machine, list(key[1]))
     return _machines[key]

@@ -46,8 +46,9 @@ def product(operands, onezero=False, is_transpose=False, place=((), ()), accumul
         to, stationary, moving = _matmul_mask(mask, out, stationary, moving)
         if to.empty() or stationary.empty():
             return out
-    if is_transpose and moving.partitions == moving.cols == stationary.partitions:
-        put("pe_transpose", e.TENSOR, to, stationary)
+    square = moving.partitions == moving.cols == stationary.partitions
+    if is_transpose and square and e.moves_bits():  # before NeuronCore-v3 it is a name for the profiler only
+        put("pe_transpose", e.TENSOR, to, stationary, moving, bitwise=True)
     else:
         pe = [int(i) for i in (*place[0], *place[1])] if place[1] else None
         put("matmul", e.TENSOR, to, stationary, moving, onezero=onezero, pe=pe, accumulate=accumulate or None)
@@ -117,5 +118,5 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=modes.engine.unknown):
         _in_squares(data, _masks.cut(out, to))
     else:
         out = e.result(shape, data.code, PSUM)
-        put("pe_transpose", e.TENSOR, _masks.cut(out, to), e.in_sbuf(data))
+        put("pe_transpose", e.TENSOR, _masks.cut(out, to), e.in_sbuf(data), bitwise=e.moves_bits())
     return out if dtype is None or code(dtype) == data.code else copy(out, dtype=dtype)

@@ -110,7 +110,7 @@ def load_transpose2d(src, *, mask=None, dtype=None):
             n, m = min(_SQUARE, rows - r), min(_SQUARE, columns - c)
             tile_of_rows, turned = temp([n, m], out.code), temp([m, n], out.code, PSUM)
             put("dma_copy", e.SYNC, tile_of_rows, source._cut(0, r, n)._cut(1, c, m))
-            put("pe_transpose", e.TENSOR, turned, tile_of_rows)
+            put("pe_transpose", e.TENSOR, turned, tile_of_rows, bitwise=e.moves_bits())
             put("tensor_copy", e.ANY, to._cut(0, c, m)._cut(1, r, n), turned)
     return out
 
