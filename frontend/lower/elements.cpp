@@ -200,9 +200,12 @@ void ceil(Lowerer& l) {
   l.set(stepped(l, numbers(Alu::kMul, -1), below));
 }
 
+/// Engines round what they write as an integer, which holds neither large numbers nor Inf and NaN: those have no
+/// fraction to round.
 void round(Lowerer& l) {
-  const View whole = l.element(function(Fn::kCopy), {l.in(0)}, l.type_out().dims, Dtype::kInt32);
-  l.set(stepped(l, function(Fn::kCopy), whole));
+  constexpr double kNoFraction = 1 << 23;
+  const Formula x{l, l.in(0)};
+  l.set((x.abs() < kNoFraction).choose(x.as(Dtype::kInt32).as(x.dtype()), x).view());
 }
 
 void remainder(Lowerer& l) {

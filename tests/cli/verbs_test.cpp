@@ -46,7 +46,14 @@ TEST(List, EveryInstructionIsThereWithItsCostAndSource) {
 TEST(List, MachinesAreFilesThatCanBeShown) {
   const Json list = json_of("list machines");
   EXPECT_GE(list.size(), 3u);
-  for (const Json& row : list) EXPECT_EQ(run("params " + row["name"].get<std::string>()).code, 0) << row["name"];
+  for (const Json& row : list) {
+    EXPECT_EQ(run("params " + row["name"].get<std::string>()).code, 0) << row["name"];
+    EXPECT_GT(row["on_demand"], 0) << row["name"];
+    if (row["name"] != "trn2.3xlarge") continue;
+    EXPECT_EQ(row["cores"], 4);  // logical ones, of two physical cores each
+    EXPECT_EQ(row["joined"], 2);
+    EXPECT_EQ(row["core_memory_bytes"], std::int64_t{24} << 30);
+  }
 }
 
 TEST(List, ParametersHaveValues) {

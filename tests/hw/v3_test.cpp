@@ -53,8 +53,11 @@ TEST(ColdStart, AnArrayWithoutRampIsAlwaysWarm) {
   EXPECT_EQ(array.next(), 0u);
 }
 
+/// A core of its own, which the runtime does not join to another one.
+const std::vector<std::string> kApart{"chip.logical=1"};
+
 TEST(HbmStack, ACoreAloneHasTheWholeStackAndTwoShareIt) {
-  const auto chip = hw::load_machine("trn2.3xlarge");
+  const auto chip = hw::load_machine("trn2.3xlarge", kApart);
   EXPECT_DOUBLE_EQ(chip.used_by(1).hbm_bandwidth_per_core(), 2 * chip.hbm_bandwidth_per_core());
   EXPECT_DOUBLE_EQ(chip.used_by(2).hbm_bandwidth_per_core(), chip.hbm_bandwidth_per_core());
   EXPECT_NE(chip.used_by(1).hash, chip.hash);
@@ -63,8 +66,7 @@ TEST(HbmStack, ACoreAloneHasTheWholeStackAndTwoShareIt) {
 }
 
 TEST(LogicalCores, AreHalfAsManyAndTwiceAsFastWithTheSameLatency) {
-  const std::vector<std::string> joined{"chip.logical=2"};
-  const auto one = hw::load_machine("trn2.48xlarge"), two = hw::load_machine("trn2.48xlarge", joined);
+  const auto one = hw::load_machine("trn2.48xlarge", kApart), two = hw::load_machine("trn2.48xlarge");
   EXPECT_EQ(two.core_count(), 64);
   EXPECT_DOUBLE_EQ(two.peaks().matmul_flops, 2 * one.peaks().matmul_flops);
   EXPECT_DOUBLE_EQ(two.peaks().dma_bandwidth, 2 * one.peaks().dma_bandwidth);
@@ -89,7 +91,7 @@ TEST(LogicalCores, SeeEachOthersPartOfAnOperationLater) {
     }
     isa::Program made = program(instrs);
     made.blocks[0].labels = {"first", "second"};
-    const std::vector<std::string> set{"chip.logical=2", std::string{"chip.exchange="} + exchange};
+    const std::vector<std::string> set{std::string{"chip.exchange="} + exchange};
     return hw::seconds(run(made, hw::load_machine("trn2.3xlarge", set)).total);
   };
   EXPECT_NEAR(seconds_of(1, "10us") - seconds_of(1, "0us"), 10e-6, 1e-6);
@@ -97,16 +99,15 @@ TEST(LogicalCores, SeeEachOthersPartOfAnOperationLater) {
 }
 
 TEST(LogicalCores, APhysicalCoreWaitsForNoOther) {
-  EXPECT_EQ(hw::load_machine("trn2.3xlarge").exchange.value, 0);
-  const std::vector<std::string> joined{"chip.logical=2"};
-  EXPECT_GT(hw::load_machine("trn2.3xlarge", joined).exchange.value, 0);
+  EXPECT_EQ(hw::load_machine("trn2.3xlarge", kApart).exchange.value, 0);
+  EXPECT_GT(hw::load_machine("trn2.3xlarge").exchange.value, 0);
 }
 
 /// Many small loads wait for their descriptors: two units make those of one load in 559 ns.
 TEST(DescriptorGeneration, BoundsManySmallTransfers) {
   using namespace tiny;
-  const auto chip = hw::load_machine("trn2.3xlarge");
-  const std::vector<std::string> before{"dma.generators=0"};
+  const auto chip = hw::load_machine("trn2.3xlarge", kApart);
+  const std::vector<std::string> before{"chip.logical=1", "dma.generators=0"};
   const auto made_before = hw::load_machine("trn2.3xlarge", before);
   std::vector<Instr> loads;
   for (int i = 0; i < 64; ++i)

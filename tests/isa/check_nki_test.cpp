@@ -69,10 +69,12 @@ TEST(CheckNki, FlagsBelongToTheirInstructions) {
   EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.onezero = true; }), "ones and zeros"));
   EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.bitwise = true; }), "computes with numbers"));
   Instr turn = make(Opcode::kPeTranspose, Engine::kTensor, psum(16, 32), sbuf(32, 16), sbuf(32, 32));
-  EXPECT_TRUE(refused(turn, "only in transpose mode"));
+  EXPECT_TRUE(refused(turn, "no operand b"));
+  EXPECT_THROW(isa::check(turn, second_generation()), base::Error);  // an operand of the transpose mode alone
   turn.bitwise = true;
-  EXPECT_TRUE(accepted(turn));
-  EXPECT_TRUE(refused(with(turn, [](Instr& i) { i.b = sbuf(32, 16); }), "b"));
+  EXPECT_NO_THROW(isa::check(turn, second_generation()));
+  turn.b = sbuf(32, 16);
+  EXPECT_THROW(isa::check(turn, second_generation()), base::Error);
   EXPECT_TRUE(refused(with(plain, [](Instr& i) { i.steps[2] = 3; }), "has no steps"));
   const auto index = sbuf(16, 1, Dtype::kInt32);
   Instr scatter = make(Opcode::kDmaScatter, Engine::kGpSimd, hbm(100, 8), sbuf(16, 8), index);

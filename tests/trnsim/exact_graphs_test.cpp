@@ -82,6 +82,19 @@ TEST(ExactGraphs, PrecisionIsReducedToAnyFormat) {
   EXPECT_EQ(reduced("1.2006864", "e5m10", "1.201171875", "f32"), 1);
 }
 
+// What int32 does not hold has no fraction: 3e9, 2^31, Inf and NaN stay as they are.
+TEST(ExactGraphs, LargeNumbersAreRounded) {
+  const std::string numbers = "[2.5, 3.5, -0.75, 8388607.5, 3.0e9, -5.0e10, 2147483648.0, 0x7F800000, 0x7FC00000]";
+  EXPECT_EQ(met(constant("a", numbers, "9xf32") + "  %r = stablehlo.round_nearest_even %a : tensor<9xf32>\n" +
+                expected("r", "[2.0, 4.0, -1.0, 8388608.0, 3.0e9, -5.0e10, 2147483648.0, 0x7F800000, 0x7FC00000]",
+                         "9xf32")),
+            1);
+  EXPECT_EQ(met(constant("a", "[1.5, -2.5, 1.0e30]", "3xbf16") +
+                "  %r = stablehlo.round_nearest_even %a : tensor<3xbf16>\n" +
+                expected("r", "[2.0, -2.0, 1.0e30]", "3xbf16")),
+            1);
+}
+
 TEST(ExactGraphs, TangentsNearTheirPoles) {
   EXPECT_EQ(met(constant("a", "[1.5707963, -1.5707963]", "2xf32") + "  %t = stablehlo.tan %a : tensor<2xf32>\n" +
                 "  check.expect_almost_eq_const %t, dense<[13245402.0, -13245402.0]> : tensor<2xf32>\n"),

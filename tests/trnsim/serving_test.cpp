@@ -53,6 +53,19 @@ TEST(Serving, EveryEntryIsWhatEstimateSaysThere) {
   }
 }
 
+TEST(Serving, FewerProcessesAreFewerCopies) {
+  Settings settings = requests_to("bert-small");
+  settings.machine.instance_type = "inf2.xlarge", settings.given.insert("instance_type");
+  const Served both = serve("bert-small", settings, {1}).front();
+  settings.machine.nproc_per_node = 1, settings.given.insert("nproc_per_node");
+  const Served one = serve("bert-small", settings, {1}).front();
+  EXPECT_EQ(both.copies(), 2);
+  EXPECT_EQ(one.copies(), 1);
+  EXPECT_LE(one.latency, both.latency);
+  EXPECT_DOUBLE_EQ(one.requests, 1 / one.latency);
+  EXPECT_EQ(one.at_once(), 1);
+}
+
 TEST(Serving, TheFrontIsCheaperOneWayAndSoonerTheOther) {
   const std::vector<Served> all = serve_everywhere("llama-small", requests_to("llama-small"),
                                                    {.instance_types = {"trn1.32xlarge"}, .batches = {1, 2, 8}}, 1);

@@ -11,6 +11,7 @@
 #include "analysis/host/stack.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/units.h"
 #include "frontend/ops/operator.h"
 #include "frontend/rewrite/rewrite.h"
 #include "hw/params.h"
@@ -30,9 +31,28 @@ namespace {
 using base::Table;
 
 Table list_machines() {
-  Table table{{{"name", ""}, {"file", ""}}};
-  for (const std::string& name : hw::machine_names())
-    table.add_row({name, base::data_path("hw/params/" + name + ".toml").string()});
+  using base::Align, base::Cell;
+  Table table{{{"name", ""},
+               {"chips", "", Align::kRight},
+               {"cores", "cores of programs", Align::kRight},
+               {"joined", "physical cores of each", Align::kRight},
+               {"core_memory_bytes", "memory of each", Align::kRight},
+               {"core_matmul_flops", "TFLOP/s of each", Align::kRight},
+               {"use", "for"},
+               {"on_demand", "on demand", Align::kRight},
+               {"file", ""}}};
+  for (const std::string& name : hw::machine_names()) {
+    const hw::MachineParams m = hw::load_machine(name);
+    const std::optional<double> price = analysis::price_per_hour(name);
+    const double flops = m.peaks().matmul_flops;
+    table.add_row({name, static_cast<int>(m.chips.value), m.instance_cores(), static_cast<int>(m.logical.value),
+                   Cell{m.hbm_bytes_per_core(),
+                        base::readable(static_cast<double>(m.hbm_bytes_per_core()), base::Dimension::kBytes)},
+                   Cell{flops, fmt::format("{:.3g}", flops / 1e12)},
+                   m.training.value > 0 ? "training, inference" : "inference",
+                   price ? Cell{*price, fmt::format("${:.4g}/h", *price)} : Cell{},
+                   base::data_path("hw/params/" + name + ".toml").string()});
+  }
   return table;
 }
 

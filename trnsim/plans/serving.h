@@ -26,7 +26,11 @@ struct Served {
 
   bool fits() const { return memory.fits(); }
   std::int64_t cores_of_copy() const { return job.step.plan.tensor * job.step.plan.pipeline; }
-  std::int64_t copies() const { return job.machine.instance_cores() / cores_of_copy(); }
+  /// Models that do not write have their copies in the plan: as many as cores, or as `nproc_per_node` says.
+  std::int64_t copies() const {
+    return job.generation && job.generation->new_tokens == 0 ? job.step.plan.data
+                                                             : job.machine.instance_cores() / cores_of_copy();
+  }
   /// Requests that one instance works on: each copy has a batch.
   double at_once() const { return static_cast<double>(copies() * job.step.plan.micro_batch); }
   /// Until so many requests, all there from the beginning, are answered on `instances`: one batch's time at least.
