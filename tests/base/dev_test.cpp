@@ -17,8 +17,8 @@ struct Result {
   std::string output;
 };
 
-Result dev(const std::string& arguments) {
-  std::FILE* pipe = popen(("cd / && bash " TRNSIM_SOURCE_DIR "/dev " + arguments).c_str(), "r");
+Result shell(const std::string& command) {
+  std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {-1, "popen failed"};
   Result result{0, {}};
   std::array<char, 256> buffer{};
@@ -26,6 +26,8 @@ Result dev(const std::string& arguments) {
   result.exit_code = WEXITSTATUS(pclose(pipe));
   return result;
 }
+
+Result dev(const std::string& arguments) { return shell("cd / && bash " TRNSIM_SOURCE_DIR "/dev " + arguments); }
 
 TEST(Dev, HelpNamesEveryVerb) {
   const Result result = dev("help");
@@ -44,6 +46,26 @@ TEST(Dev, ABadVerbOrPresetIsAnErrorOnStderrWithAFix) {
   const Result preset = dev("test --preset fast 2>&1");
   EXPECT_EQ(preset.exit_code, 2);
   EXPECT_THAT(preset.output, HasSubstr("choose release, edit, debug, asan or tsan"));
+}
+
+// A suite of two tests whose first call is stopped behind the first one: the second call runs the other one alone.
+TEST(Dev, ASuiteOfTheNightGoesOnBehindTheTestsThatPassed) {
+  const Result result = shell(R"(bash <<'END'
+    root=$(mktemp -d); kept=$root/kept; mkdir "$kept"
+    printf '#!/bin/sh\necho "  Test #1: A.One"\necho "  Test  #2: B.Two/3"\n' >"$root/ctest"
+    printf '#!/bin/sh\necho "1/2 Test #1: A.One ......   Passed    0.01 sec"\n%s\n' \
+      'case "$*" in *-I*) echo "asked: $*";; *) exec sleep 20;; esac' >"$root/dev"
+    chmod +x "$root/ctest" "$root/dev"; PATH=$root:$PATH; say() { :; }
+    . )" TRNSIM_SOURCE_DIR R"(/tests/nightly/nightly.sh
+    night_part tsan "$kept" 1; cat "$kept/tsan.how"; [ -f "$kept/tsan.txt" ] && echo done too early
+    night_part tsan "$kept" 9; cat "$kept/tsan.how" "$kept/tsan.txt"; rm -r "$root"
+END
+)");
+  EXPECT_THAT(result.output, HasSubstr("stopped after 0 min, 1 tests passed, the others are left for the next call\n"));
+  EXPECT_THAT(result.output, HasSubstr("nothing found"));
+  EXPECT_THAT(result.output, HasSubstr("1 tests passed in earlier calls"));
+  EXPECT_THAT(result.output, HasSubstr("asked: test --preset tsan -I 0,0,0,2\n"));
+  EXPECT_EQ(result.output.find("done too early"), std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 # The night, for ./dev nightly: its parts, each of which ends by itself, and one page of what they found. A part that is
-# done for a commit is not done again, so that a night may be several.
+# done for a commit is not done again, so that a night may be several; a suite that is stopped goes on behind the tests
+# that have passed.
 # shellcheck shell=bash
 
 # NAME MINUTES: a part is stopped after so many. The order is that in which they find most. The first ones use one core
@@ -22,11 +23,30 @@ part_kernels() {
   build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)"
 }
 part_mutations() { "$root/dev" mutate 100000 "$(date -u +%Y%m%d)"; }
-part_asan() { TRNSIM_SLOW=all "$root/dev" test --preset asan 2>&1; }
-part_tsan() { TRNSIM_SLOW=all "$root/dev" test --preset tsan 2>&1; }
+part_asan() { suite asan; }
+part_tsan() { suite tsan; }
 part_fuzz() { "$root/dev" fuzz "" "${TRNSIM_FUZZ_SECONDS:-60}"; }
 part_lint() { "$root/dev" lint --minutes 30 2>&1; }
 part_coverage() { "$root/dev" coverage; }
+
+# All tests of a preset but those that earlier calls saw pass.
+suite() {
+  local passed=$kept/$1.passed left=$kept/$1.left
+  touch "$passed"
+  (cd "$root" && ctest --preset "$1" -N) | sed -n 's/^ *Test *#\([0-9]*\): \(.*[^ ]\) *$/\1 \2/p' |
+    awk 'NR == FNR { seen[$0]; next } { n = $1; sub(/^[0-9]+ /, ""); if (!($0 in seen)) print n }' "$passed" - >"$left"
+  if [[ -s $passed ]]; then
+    echo "$(wc -l <"$passed") tests passed in earlier calls"
+    [[ -s $left ]] || return 0
+    TRNSIM_SLOW=all "$root/dev" test --preset "$1" -I "0,0,0,$(paste -sd, "$left")" 2>&1
+  else
+    TRNSIM_SLOW=all "$root/dev" test --preset "$1" 2>&1
+  fi
+}
+# Adds the tests that passed in a suite's output to those of before.
+note_passed() {
+  sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \(.*[^ .]\) *\.* *Passed .*/\1/p' "$1" >>"$2"
+}
 
 # The commit, and what is not in it.
 night_of() {
@@ -40,8 +60,8 @@ night_of() {
 night_part() {
   local name=$1 kept=$2 seconds=$3 begin=$SECONDS how=found code=0
   say "nightly: $name, at most $((seconds / 60)) min"
-  (set -o pipefail; export -f "part_$name"; timeout -k 30 "$seconds" bash -c "
-     root='$root'; preset=release; build_dir() { echo '$root/build'; }; build() { '$root/dev' build \"\$@\"; }
+  (set -o pipefail; export -f "part_$name" suite; timeout -k 30 "$seconds" bash -c "
+     root='$root'; kept='$kept'; preset=release; build_dir() { echo '$root/build'; }; build() { '$root/dev' build \"\$@\"; }
      set -o pipefail; part_$name") >"$kept/$name.new" 2>&1 || code=$?
   case $code in
     0) how="nothing found" ;;
@@ -49,6 +69,11 @@ night_part() {
     *) how="found something" ;;
   esac
   printf '%s, %s min\n' "$how" "$(((SECONDS - begin + 59) / 60))" >"$kept/$name.how"
+  if [[ $how == stopped* && -f $kept/$name.passed ]]; then
+    note_passed "$kept/$name.new" "$kept/$name.passed"
+    echo "$how, $(wc -l <"$kept/$name.passed") tests passed, the others are left for the next call" >"$kept/$name.how"
+    return
+  fi
   mv "$kept/$name.new" "$kept/$name.txt"
 }
 
@@ -97,7 +122,7 @@ nightly() {
   done
   kept=$root/build/nightly/$(night_of)
   mkdir -p "$kept"
-  for name in "$@"; do rm -f "$kept/$name.txt" "$kept/$name.how"; done
+  for name in "$@"; do [[ ! -f $kept/$name.txt ]] || rm -f "$kept/$name".{txt,how,passed}; done
   chosen() { [[ $# -eq 1 || " ${*:2} " == *" $1 "* ]]; }
   for one in "${night_singles[@]}"; do chosen "${one% *}" "$@" && singles+=("$one"); done
   for one in "${night_wholes[@]}"; do chosen "${one% *}" "$@" && wholes+=("$one"); done

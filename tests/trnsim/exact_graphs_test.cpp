@@ -82,7 +82,7 @@ TEST(ExactGraphs, PrecisionIsReducedToAnyFormat) {
   EXPECT_EQ(reduced("1.2006864", "e5m10", "1.201171875", "f32"), 1);
 }
 
-// What int32 does not hold has no fraction: 3e9, 2^31, Inf and NaN stay as they are.
+// Numbers that int32 does not hold have no fraction: 3e9, 2^31, Inf and NaN stay as they are.
 TEST(ExactGraphs, LargeNumbersAreRounded) {
   const std::string numbers = "[2.5, 3.5, -0.75, 8388607.5, 3.0e9, -5.0e10, 2147483648.0, 0x7F800000, 0x7FC00000]";
   EXPECT_EQ(met(constant("a", numbers, "9xf32") + "  %r = stablehlo.round_nearest_even %a : tensor<9xf32>\n" +
