@@ -42,7 +42,7 @@ def train(x, n):
     n += x
     x.mul_(2)
     return model(x[None]).sum(), n
-_, n = gradient_accumulation(train, (xs,), model, init)
+_, n = gradient_accumulation(train, (xs,), model, (init,))
 print("sums", n.tolist(), init.tolist(), xs.tolist())
 """,
     "scan_layers": """
@@ -57,7 +57,7 @@ from torch_xla.experimental.gradient_accumulation import gradient_accumulation
 model = nn.Linear(8, 3).to(device)
 x, y = torch.randn(4, 2, 8).to(device), torch.randint(0, 3, (4, 2)).to(device)
 loss, seen = gradient_accumulation(lambda a, b, n: (F.cross_entropy(model(a), b), n + 1), (x, y), model,
-                                   torch.zeros(1, device=device))
+                                   (torch.zeros(1, device=device),))
 print(loss.item(), seen.item(), model.weight.grad.abs().sum().item())
 """,
     "smoothed labels": """

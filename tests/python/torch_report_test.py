@@ -88,6 +88,18 @@ for _ in range(2):
         text = "x = torch.zeros(16 * 4096, 4096).to('xla')\nfor _ in range(3):\n    x += 1.5\n    xm.mark_step()\n"
         self.assertRegex(self.report(text, "--timed"), r"bound by +the device: its DMA engines are busy [5-9]\d %")
 
+    def test_copies_that_may_matter_are_told(self):
+        text = """
+for _ in range(3):
+    x = torch.zeros(2048, SIZE).to("xla")
+    y = x + 1.5
+    xm.mark_step()
+    y.cpu()
+"""
+        self.assertRegex(self.report(text.replace("SIZE", "4096")),
+                         r"not in these times +32 MiB to the device and 32 MiB back in a step: 18\.2 ms at 3\.68 GB/s")
+        self.assertNotIn("not in these times", self.report(text.replace("2048, SIZE", "8, 8")))
+
     def test_reads_behind_the_loop_are_none_inside(self):
         loop = """
 model, optimizer = training(4, 3)
@@ -118,6 +130,30 @@ for count in (4, 3, 2, 4, 3, 2):
     xm.mark_step()
 """)
         self.assertIn("2 graphs differ only in shapes: pad batches", batches)
+
+    def test_pieces_of_steps_are_no_batches(self):
+        sharded = self.report("""
+import torch_xla.distributed.xla_multiprocessing as xmp
+from torch_xla.distributed.zero_redundancy_optimizer import ZeroRedundancyOptimizer
+def f(rank):
+    model = training(8, 6, 5, 4)[0]
+    optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.SGD, lr=0.1)
+    for s in range(3):
+        loss = step(model, optimizer, torch.ones(2, 8).to("xla") * (2.0 if rank else 1))
+        print(loss.item())
+xmp.spawn(f, nprocs=2)
+""")
+        self.assertRegex(sharded, r"cut by +\d+ x collectives of graphs that differ by core")
+        self.assertNotIn("pad batches", sharded)
+        reads = self.report("""
+model, optimizer = training(8, 8, 8)
+for s in range(3):
+    loss = step(model, optimizer, torch.ones(2, 8).to("xla"))
+    xm.mark_step()
+    for size in (2, 3, 4, 5, 6):
+        print((torch.ones(size).to("xla") * 2).sum().item())
+""")
+        self.assertNotIn("pad batches", reads)
 
     def test_numbers_that_change_are_no_compilations(self):
         report = self.report(NUMBERS)

@@ -77,6 +77,99 @@ for call in (lambda: torch_neuronx.trace(net, torch.ones(4), input_output_aliase
     except NotImplementedError as error:
         print("no parameter and no buffer" if "no buffer" in str(error) else str(error).split(": ")[1][:30])
 """
+REPLACED = """
+import copy, io
+def same(a, b): assert torch.allclose(a(x), b(x), rtol=1e-5, atol=1e-5)
+class Shares(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm = torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4)
+        self.second = self.first
+    def forward(self, x): return self.norm(self.second(self.first(x)))
+def made(seed):
+    torch.manual_seed(seed)
+    net = Shares().eval()
+    net.norm.running_mean.uniform_()
+    return net
+one, two, three, pictures, x = made(1), made(2), made(3), x, torch.randn(2, 4)
+with torch.no_grad():
+    ours = torch_neuronx.trace(one, x, inline_weights_to_neff=False)
+    other = copy.deepcopy(ours)
+    assert torch_neuronx.replace_weights(other, two.state_dict()) is None
+    same(ours, one); same(other, two)
+    torch_neuronx.replace_weights(torch_neuronx.dynamic_batch(ours), three)
+    same(ours, three); same(other, two)
+    torch_neuronx.replace_weights(ours, {"norm.running_mean": one.norm.running_mean})
+    three.norm.running_mean.copy_(one.norm.running_mean)
+    same(ours, three)
+    file = io.BytesIO()
+    torch.jit.save(ours, file); file.seek(0)
+    again = torch.jit.load(file)
+    torch_neuronx.replace_weights(again, two)
+    same(again, two); same(ours, three)
+    try:
+        torch_neuronx.replace_weights(ours, torch.nn.ModuleDict({"first": torch.nn.Linear(4, 3)}))
+    except Exception as error:
+        assert "first.weight is (3, 4) of torch.float32, and the model was traced with (4, 4)" in str(error), error
+    else:
+        raise SystemExit("no error")
+torch_neuronx.replace_weights(model, net)
+assert torch.allclose(model(pictures), net(pictures), rtol=1e-5, atol=1e-5)
+"""
+UNCOPIED = """
+import threading
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.utils.weight_norm(torch.nn.Conv1d(4, 4, 3, padding=1), dim=2)
+        self.lock, self.file, self.seen = threading.Lock(), open(__file__), None
+        self.register_buffer("count", torch.zeros(2))
+        self.register_buffer("none", None)
+        self.without = torch.nn.BatchNorm1d(4, affine=False, track_running_stats=False)
+        self.tied = self.conv.bias
+    def forward(self, x):
+        with self.lock:
+            self.seen = self.conv(x)
+            self.count.add_(1)
+            return self.seen + self.tied[0] + self.count[0]
+net, x = Net(), torch.randn(1, 4, 8)
+before, weights = dict(vars(net)), {name: (id(t), t.clone()) for name, t in net.state_dict(keep_vars=True).items()}
+model = torch_neuronx.trace(net, x)
+assert dict(vars(net)) == before and net.seen is None and net.conv.weight.device.type == "cpu"
+assert all(weights[name][0] == id(t) and torch.equal(weights[name][1], t)
+           for name, t in net.state_dict(keep_vars=True).items())
+assert torch.allclose(model(x), net(x), atol=1e-5)
+try:
+    torch_neuronx.trace(torch.nn.Sequential(torch.jit.script(torch.nn.Linear(2, 2))), torch.ones(1, 2))
+except Exception as error:
+    assert "trace the module of which it was made" in str(error), error
+else:
+    raise SystemExit("no error")
+"""
+PLACED = """
+from torch_neuronx.experimental import profiler
+place = torch_neuronx.experimental
+place.set_neuron_cores(model, start_nc=0, nc_count=1)
+place.set_neuron_cores(torch_neuronx.dynamic_batch(model), 1)
+with place.neuron_cores_context(start_nc=1, nc_count=1): torch_neuronx.trace(net, x)
+place.set_multicore(model)
+with place.multicore_context(): pass
+def refused(call, kind, words):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise SystemExit(f"no error: {words}")
+for start, count in ((0, 3), (2, 1), (0, 0), (-2, 1), (1, 2)):
+    refused(lambda: place.set_neuron_cores(model, start, count), ValueError, "NeuronCores available: 2")
+refused(lambda: place.set_multicore(net), TypeError, "torch_neuronx.trace() made")
+with torch_neuronx.experimental.profiler.profile(port=9012, profile_type="operator", target="neuron_profile",
+                                                 output_dir="./output", ms_duration=1000) as one:
+    model(x)
+refused(lambda: profiler.profile(profile_type="all"), ValueError, "profile_type='all': give operator or trace")
+refused(lambda: profiler.profile(folder="x"), TypeError, "unexpected keyword argument 'folder'")
+"""
 
 
 @unittest.skipIf(torch is None, "no torch: install python3-torch")
@@ -184,6 +277,22 @@ import shutil; shutil.copy("out/graph1.mlir", "out/graph0.mlir")
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         self.assertNotIn("trnsim.constants = \"\"", graph)
         self.assertGreater(beside.count("%arg"), graph.count("%arg"))
+
+    def test_weights_can_be_replaced(self):
+        done, _ = self.run_script(REPLACED, "--numeric")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-2000:])
+        self.assertIn("replace_weights(): the model has no separate weights", done.stderr)
+        self.assertIn("graphs                    2 compiled, 1 of them recompilations", done.stderr)
+
+    def test_a_model_is_traced_without_a_copy_of_it(self):
+        done, _ = self.run_script(UNCOPIED, "--numeric")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-2000:])
+
+    def test_places_of_models_and_the_profiler(self):
+        done, _ = self.run_script(PLACED, "--numeric", "--instance_type", "inf2.xlarge")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-2000:])
+        self.assertEqual(done.stderr.count("warning: a model on 2 cores: its calls are timed one after the other"), 1)
+        self.assertRegex(done.stderr, r"written to ./output: .*graph0 ran in the block; without --numeric, report")
 
     def test_any_batch_in_parts_of_the_traced_one(self):
         done, _ = self.run_script("""

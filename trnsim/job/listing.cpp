@@ -124,11 +124,16 @@ Table list_models() {
 }
 
 Table list_stacks() {
-  Table table{
-      {{"name", ""}, {"text", "the software"}, {"per_op", "s per traced operation"}, {"passes", ""}, {"file", ""}}};
+  Table table{{{"name", ""},
+               {"text", "the software"},
+               {"per_op", "s per traced operation"},
+               {"copy_bandwidth", "B/s of copies"},
+               {"passes", ""},
+               {"file", ""}}};
   for (const std::string& name : analysis::stack_names()) {
     const analysis::Stack stack = analysis::load_stack(name);
     table.add_row({name, stack.text, base::Cell{stack.per_op.value, fmt::format("{:.3g}", stack.per_op.value)},
+                   base::Cell{stack.copy_bandwidth.value, fmt::format("{:.3g}", stack.copy_bandwidth.value)},
                    stack.passes, base::data_path("analysis/host/stacks/" + name + ".toml").string()});
   }
   return table;

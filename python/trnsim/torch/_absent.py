@@ -14,8 +14,9 @@ ABSENT = {
     "torch_xla.distributed.spmd": "use XlaFullyShardedDataParallel or DistributedDataParallel",
     "torch_xla.experimental": "torch_xla.experimental has eager_mode(), compile(), scan(), scan_layers() and "
                               "gradient_accumulation()",
-    "torch_neuronx": "torch_neuronx has trace(), DataParallel(), lazy_load(), async_load(), "
-                     "move_trace_to_device() and dynamic_batch()", "torch_neuron": "use torch_neuronx.trace()",
+    "torch_neuronx": "torch_neuronx has trace(), replace_weights(), DataParallel(), lazy_load(), async_load(), "
+                     "move_trace_to_device(), dynamic_batch(), and experimental's places and profiler",
+    "torch_neuron": "use torch_neuronx.trace()",
     "neuronx_distributed": "neuronx_distributed has tensor and data parallelism, ZeRO-1, trainer and "
                            "checkpoints: docs/your_script.md",
     "neuronx_distributed_training": PLANS, "neuronx_distributed_inference": PLANS,

@@ -1,10 +1,10 @@
 """Autocast for the device, above autograd: operators of two lists have their arguments cast. GradScaler, which does
-nothing. Collectives that autograd goes through. The lists are those of PyTorch's autocast, as torch_xla has them."""
+nothing. The lists are those of PyTorch's autocast, as torch_xla has them."""
 import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from trnsim.torch import _collectives, _modes
+from trnsim.torch import _modes
 from trnsim.torch._tensor import DeviceTensor
 
 LOWER = ("matmul", "mm", "bmm", "mv", "addmm", "addmv", "addbmm", "baddbmm", "linear", "conv1d", "conv2d", "conv3d",
@@ -132,43 +132,6 @@ class GradScaler(torch.cuda.amp.GradScaler):
 
     def __init__(self, *_, **__):
         super().__init__(enabled=False)
-
-
-class Reduced(torch.autograd.Function):
-    """A sum over the cores; its gradient is the sum of theirs."""
-
-    @staticmethod
-    def forward(ctx, tensor, operation, scale, groups):
-        ctx.rest = (operation, scale, groups)
-        out = _collectives.all_reduced(tensor, operation, groups)
-        return out * scale if scale != 1 else out.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        operation, scale, groups = ctx.rest
-        out = _collectives.all_reduced(gradient, operation, groups)
-        return (out * scale if scale != 1 else out), None, None, None
-
-
-class Gathered(torch.autograd.Function):
-    """Every core's tensor; its gradient is this core's part of the sum."""
-
-    @staticmethod
-    def forward(ctx, tensor, dim, groups):
-        ctx.dim, ctx.groups = dim, groups
-        return _collectives.all_gathered(tensor, dim, groups)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return _collectives.reduce_scattered(gradient, "sum", ctx.dim, ctx.groups), None, None
-
-
-def all_reduce(reduce_type, value, scale=None, groups=None):
-    return Reduced.apply(value, reduce_type, 1.0 if scale is None else scale, groups)
-
-
-def all_gather(value, dim=0, groups=None):
-    return Gathered.apply(value, dim, groups)
 
 
 def install():

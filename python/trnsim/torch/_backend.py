@@ -132,5 +132,8 @@ class Timed(Simulated):
     def download(self, buffer, meta):
         if not isinstance(buffer, Zeros):
             return super().download(buffer, meta)
-        from trnsim.torch._engine import Refused, script_line
-        raise Refused(script_line(), "this value is read, but --timed computes none: leave out --timed")
+        from trnsim.torch._engine import Refused, engine, script_line
+        by = engine().reader
+        raise Refused(script_line(), f"{by} is left to the host, which reads its operands, but --timed computes no "
+                      "values: leave out --timed, or compute the same by other operators" if by else
+                      "this value is read, but --timed computes none: leave out --timed")

@@ -19,14 +19,20 @@ def cores_of(machine):
     return int(chip["chip.cores"]) * int(chip["chip.count"]) // int(chip["chip.logical"])
 
 
+def visible():
+    """How many cores the process has."""
+    running = engine()
+    if running.cores or any(map(os.environ.get, ("NEURON_RT_VISIBLE_CORES", "NEURON_RT_NUM_CORES"))):
+        return running.cores or cores()
+    return cores_of(running.backend.instance_type)
+
+
 def chosen(device_ids):
     """How many cores: those that are named, as 1 or "nc:1", else all that the process has."""
-    running = engine()
-    machine = running.backend.instance_type
+    machine = engine().backend.instance_type
     there = cores_of(machine)
     if device_ids is None:
-        given = running.cores or any(map(os.environ.get, ("NEURON_RT_VISIBLE_CORES", "NEURON_RT_NUM_CORES")))
-        numbers = list(range((running.cores or cores()) if given else there))
+        numbers = list(range(visible()))
     else:
         numbers = [int(re.fullmatch(r"(?:nc:)?(\d+)", str(place))[1]) for place in device_ids]
     if not numbers or len(set(numbers)) < len(numbers) or max(numbers) >= there:

@@ -7,7 +7,7 @@ import torch
 
 from trnsim.torch import _collectives, _dist
 from trnsim.torch._tensor import DeviceTensor
-from trnsim.torch._xla import only
+from trnsim.torch._newer import only
 
 
 OPTIONS = ("process_group", "bucket_cap_mb", "find_unused_parameters", "check_reduction", "gradient_as_bucket_view",

@@ -103,24 +103,40 @@ class Made:
         self.name, self.cause, self.line = name, cause, line
         self.calls = [node.call.id for node in graph.nodes]
         self.nodes, self.collective, self.program, self.runs = len(graph.nodes), graph.collective, None, 0
-        self.launched = graph.constants is not None
+        self.launched, self.apart = graph.constants is not None, False
         self.leaves, self.updated = [leaf.meta.shape for leaf in graph.leaves], set(graph.donated)
+
+
+class Samples:
+    """A metric's: how many, their sum, and the last of them with the seconds since 1970."""
+    __slots__ = ("count", "sum", "last")
+    KEPT = 1024
+
+    def __init__(self):
+        self.count, self.sum, self.last = 0, 0.0, collections.deque(maxlen=self.KEPT)
+
+    def add(self, value):
+        self.count, self.sum = self.count + 1, self.sum + value
+        self.last.append((time.time(), value))
 
 
 class Engine:
     def __init__(self, backend):
         self.backend, self.programs = backend, {}  # of Made, by their graphs' keys, in the order of their making
         self.counters, self.cuts = collections.Counter(), collections.Counter()
+        self.samples = collections.defaultdict(Samples)  # by torch_xla's names of metrics; seconds are ns there
         self.log, self.reads = [], []  # names of programs as they ran; how many had run before each read
+        self.moved = collections.Counter()  # bytes between host and device, by how many programs had run, and the way
         self.untraced, self.marks, self.compile_seconds, self.run_seconds = 0, 0, 0.0, 0.0
         self.rank, self.ranks, self.cores = 0, 1, 0
         self.everything = True  # reads cut the whole graph, where no torch_xla is there to mark steps
         self.knows_torch_xla = False
         self.gathered = None  # the report's figures, of core 0 of several
         self.collectives = []  # their results since the last whole graph: other cores wait for these, read or not
-        self.apart = set()  # keys of graphs that differ from other cores'
+        self.apart, self.in_pieces = set(), False  # keys of graphs that differ from other cores'; one is being computed
         self.compiles_ahead = False  # a traced model's operators are recorded, which no host traces
         self.frozen = ()  # ids of the inputs of a model that is traced
+        self.reader = None  # the operator that the host computes just now
         self.copies, self.is_beside = 1, False  # of a traced model on several cores; other cores run it meanwhile
 
     @property
@@ -128,6 +144,16 @@ class Engine:
         """Operators recorded: the number of the next node, without those of decompositions and of this question."""
         self.untraced += 1
         return next(Node.count) + 1 - self.untraced
+
+    @contextlib.contextmanager
+    def left_to_host(self, name):
+        """Around the reads of an operator that the host computes."""
+        self.counters[name] += 1
+        before, self.reader = self.reader, name
+        try:
+            yield
+        finally:
+            self.reader = before
 
     @contextlib.contextmanager
     def ahead(self):
@@ -160,6 +186,9 @@ class Engine:
         if isinstance(error, Refused):
             return error
         text = str(error).splitlines()[0]
+        if text.startswith("Could not run"):
+            text = f"there is no rule for it here, and in PyTorch {torch.__version__} no kernel of the CPU, which " \
+                   "would compute it in the device's place: compute the same by other operators"
         return Refused(script_line(), text if str(func) in text else f"{func}: {text}")
 
     def upload(self, tensor):
@@ -168,7 +197,16 @@ class Engine:
         if tensor.layout is not torch.strided:
             raise Unsupported(f"tensors of the layout {tensor.layout} cannot be on the device: use dense ones, "
                               "and layers with sparse=False")
-        return self.backend.upload(tensor)
+        begin = time.perf_counter()
+        buffer = self.backend.upload(tensor)
+        self.transferred("TransferToServerTime", "OutboundData", begin, tensor)
+        return buffer
+
+    def transferred(self, time_name, data_name, begin, tensor):
+        self.samples[time_name].add(1e9 * (time.perf_counter() - begin))
+        size = tensor.numel() * tensor.element_size()
+        self.samples[data_name].add(size)
+        self.moved[len(self.log), data_name] += size
 
     def download(self, tensor):
         if not hasattr(tensor, "_base_storage"):
@@ -186,7 +224,10 @@ class Engine:
                 HOOKS["forget_numbers"]()
         if value.buffer is None and value.host is None:
             raise Unsupported("a decomposition reads a value")
-        return self.backend.download(value.buffer, value.meta)
+        begin = time.perf_counter()
+        there = self.backend.download(value.buffer, value.meta)
+        self.transferred("TransferFromServerTime", "InboundData", begin, there)
+        return there
 
     def held(self):
         """Metas of the values that are on the device."""
@@ -233,7 +274,9 @@ class Engine:
             del self.programs[graph.key]
             self.apart.add(graph.key)
             return self.compute_apart(graph, values, cause)
-        self.run_seconds += time.perf_counter() - begin
+        took = time.perf_counter() - begin
+        self.run_seconds += took
+        self.samples["ExecuteTime"].add(1e9 * took)
         if not self.is_beside:
             made.runs += 1
             self.log.append(made.name)
@@ -252,6 +295,13 @@ class Engine:
         """Each collective as a graph of its own, in the order in which the script asked for them: these are the same on
         all cores, where operators around them differ by the core's number."""
         self.cuts["collectives of graphs that differ by core"] += 1
+        self.in_pieces = True
+        try:
+            self.compute_pieces(graph, values, cause)
+        finally:
+            self.in_pieces = False
+
+    def compute_pieces(self, graph, values, cause):
         known = values + [value for node in graph.nodes for value in node.inputs]
         for node in sorted((n for n in graph.nodes if n.call.kind == "collective"), key=lambda n: n.sequence):
             pending = [value for value in node.inputs if value.pending]
@@ -272,8 +322,11 @@ class Engine:
             made.program = self.backend.compile(graph, made.name)
         except Unsupported as error:
             raise Refused(script_line(), str(error)) from None
+        made.apart = self.in_pieces
         self.programs[graph.key] = made
-        self.compile_seconds += time.perf_counter() - begin
+        took = time.perf_counter() - begin
+        self.compile_seconds += took
+        self.samples["CompileTime"].add(1e9 * took)
         return made
 
 

@@ -62,22 +62,37 @@ def scan_layers(layers, input_data, partition_fn=None, is_layer_pure=False):
     return input_data
 
 
-def gradient_accumulation(train_step, iterable_tensors, model, *carried_tensors):
+def slices_of(tensors):
+    """How many the first axis of all has. Errors: ValueError for none, and for axes of different sizes."""
+    if not tensors:
+        raise ValueError("gradient_accumulation: iterable_tensors cannot be empty")
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, torch.Tensor) or not tensor.numel():
+            raise ValueError(f"gradient_accumulation: element {i} of iterable_tensors is no tensor, or an empty one")
+    sizes = [t.shape[0] for t in tensors]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"gradient_accumulation: first axes of {sizes}: give all the same")
+    return sizes[0]
+
+
+def gradient_accumulation(train_step, iterable_tensors, model, carried_tensors=None):
     """train_step(*slices, *carried) -> loss, or (loss, *carried), for each place of the first axis of all tensors, each
     with its share of the loss: (the mean loss, *the last carried ones); gradients are added to those of the model.
-    Errors: ValueError for first axes of different sizes."""
-    count = iterable_tensors[0].shape[0]
-    if any(t.shape[0] != count for t in iterable_tensors):
-        sizes = [t.shape[0] for t in iterable_tensors]
-        raise ValueError(f"gradient_accumulation: first axes of {sizes}: give all the same")
-    total, carried_tensors = 0.0, owned(carried_tensors)
+    Each step is differentiated by itself, so none goes back through a carried tensor."""
+    count = slices_of(iterable_tensors)
+    total, carried = 0.0, list(owned(tuple(carried_tensors or ())))
+    wanted = [t.requires_grad for t in carried_tensors or ()]
     for i in range(count):
-        result = train_step(*(t[i].clone() for t in iterable_tensors), *carried_tensors)
-        loss, *carried_tensors = result if isinstance(result, tuple) else (result, *carried_tensors)
+        given = [t.detach().requires_grad_(grad) for t, grad in zip(carried, wanted)]
+        result = train_step(*(t[i].clone() for t in iterable_tensors), *given)
+        loss, *carried = result if isinstance(result, tuple) else (result, *given)
+        if len(carried) != len(wanted):
+            raise ValueError(f"gradient_accumulation: train_step() returns {len(carried)} tensors beside the loss, and "
+                             f"{len(wanted)} are carried: return each carried one")
         loss = loss / count
         loss.backward()
         total = total + loss.detach()
-    return (total, *carried_tensors)
+    return (total, *carried)
 
 
 def tables(compiled):

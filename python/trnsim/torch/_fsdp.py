@@ -8,9 +8,10 @@ import torch
 from trnsim.torch import _collectives as between
 from trnsim.torch._checkpoint import barrier
 from trnsim.torch._engine import engine
+from trnsim.torch._newer import only
 from trnsim.torch._tensor import DEVICE, DeviceTensor, from_host, wrapped
 from trnsim.torch._wrap import recursive_wrap
-from trnsim.torch._xla import mapped, mark_step, only
+from trnsim.torch._xla import mapped, mark_step
 from trnsim.torch._zero import parts, row_of
 
 WRAPPED, SHARD, SEPARATOR = "_fsdp_wrapped_module", "_fsdp_shard", "_FSDP_SHARD_SEPARATOR_"

@@ -4,6 +4,9 @@ import torch
 
 from trnsim.torch._values import Unsupported, contiguous, meta_of
 
+ORDERED = ("max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue",
+           "quantile", "nanquantile", "cummax", "cummin", "sort", "topk")
+
 
 def stand_in(item, device):
     if isinstance(item, torch.Tensor):
@@ -36,9 +39,17 @@ def made_of_numbers(func, args, kwargs):
     return None
 
 
+def refused_empty(func, args, kwargs):
+    """Raises PyTorch's own error for an extreme, or a place in an order, of no element: its meta functions do not."""
+    first = args[0] if args else None
+    if func._schema.name.split("::")[1] in ORDERED and isinstance(first, torch.Tensor) and 0 in first.shape:
+        asked(func, args, kwargs, "cpu")
+
+
 def results(func, args, kwargs):
     """(Metas, whether there is one result alone)."""
     with torch.no_grad():
+        refused_empty(func, args, kwargs)
         made = made_of_numbers(func, args, kwargs)
         if made is not None:
             return [meta_of(made)], True

@@ -5,8 +5,8 @@ import weakref
 
 import torch
 
-from trnsim.torch import _amp, _cuda, _ddp, _device, _dist, _engine, _modes, _newer, _scripted, _sync_norm, _xla, \
-    _xla_modules
+from trnsim.torch import _amp, _cuda, _ddp, _device, _dist, _dynamo, _engine, _modes, _newer, _scripted, _sync_norm, \
+    _xla, _xla_modules
 from trnsim.torch._modes import loads_data, named
 from trnsim.torch._nxd import modules as _nxd
 from trnsim.torch._tensor import DeviceTensor, from_host
@@ -204,6 +204,7 @@ def install(backend, everywhere=False, cuda=False):
     torch.nn.functional.one_hot = torch._C._nn.one_hot = one_hot(torch.nn.functional.one_hot)
     torch.repeat_interleave = torch.Tensor.repeat_interleave = repeated(torch.repeat_interleave)
     _newer.install()
+    _dynamo.install()
     _amp.install()
     _dist.install()
     _ddp.install()

@@ -236,8 +236,20 @@ class Recording:
         torch._C._set_torch_dispatch_mode(self.direct if self.before else None)
 
 
+FALLBACK = []  # lives as long as the process: its end would undo what it has registered
+
+
+def reach_operators_of_others():
+    """Operators of other libraries that have nothing for autograd reach the mode: PyTorch 1.13 lets them pass for every
+    device but "meta", which its C++ side takes ours for. Later ones do so themselves."""
+    if not FALLBACK and torch.__version__.startswith("1."):
+        FALLBACK.append(torch._C._dispatch_library("IMPL", "_", "AutogradMeta"))
+        FALLBACK[0].fallback_fallthrough()
+
+
 def record_everything():
     """From here on operators are recorded. Private names of PyTorch 1.13; others use the public mode."""
+    reach_operators_of_others()
     mode = Operators()
     try:
         from torch.utils._python_dispatch import _TorchDispatchStackMode

@@ -18,12 +18,6 @@ def only(options, names, where):
             raise TypeError(f"{where}() got an unexpected keyword argument '{name}'")
 
 
-def compile(model=None, **options):  # noqa: A001
-    """torch.compile(): the function itself, as graphs are compiled for the device without it too."""
-    only(options, ("fullgraph", "dynamic", "backend", "mode", "options", "disable"), "compile")
-    return model if model is not None else lambda function: function
-
-
 def scaled_dot_product_attention(query, key, value, attn_mask=None, *placed, **options):
     options.update(zip(("dropout_p", "is_causal"), placed))
     only(options, ("dropout_p", "is_causal", "scale", "enable_gqa"), "scaled_dot_product_attention")
@@ -134,12 +128,11 @@ def supplied(place, **names):
 
 
 def install():
-    supplied(torch, compile=compile, vmap=lambda *args, **kwargs: functions().vmap(*args, **kwargs))
+    supplied(torch, vmap=lambda *args, **kwargs: functions().vmap(*args, **kwargs))
     supplied(F, scaled_dot_product_attention=scaled_dot_product_attention, rms_norm=rms_norm)
     if int(torch.__version__.split(".")[0]) < 2:
         F.cross_entropy = smoothed(F.cross_entropy)
     supplied(torch.nn, RMSNorm=RMSNorm)
-    supplied(torch.nn.Module, compile=lambda module, *_, **__: None)
     supplied(torch.optim.lr_scheduler, LRScheduler=torch.optim.lr_scheduler._LRScheduler)
     try:
         importlib.import_module("torch.func")

@@ -313,15 +313,15 @@ def written_by_host(func, args, kwargs, targets):
     """The host writes to copies, whose values the targets have from here on."""
     if _lower.decomposing():
         raise Unsupported(f"{func}: it writes to its arguments, and no other operator computes the same")
-    engine().counters[func._schema.name] += 1
     flat = [t for target in targets for t in (target if isinstance(target, (list, tuple)) else [target])]
-    copies = {id(t): engine().download(t).clone() for t in flat}
 
     def there(item):
         if isinstance(item, (list, tuple)):
             return type(item)(there(x) for x in item)
         return copies[id(item)] if id(item) in copies else _special.on_host(item)
-    func(*there(args), **{k: there(a) for k, a in kwargs.items()})
+    with engine().left_to_host(func._schema.name):
+        copies = {id(t): engine().download(t).clone() for t in flat}
+        func(*there(args), **{k: there(a) for k, a in kwargs.items()})
     for target in flat:
         assign(target, current(from_host(copies[id(target)])))
     return targets[0] if len(targets) == 1 else tuple(targets)

@@ -1,13 +1,13 @@
 """The record that torch_neuronx.trace() makes of a model: the calls of its operators with the weights that they read.
 Its Python does not run again: branches stay as they were taken, and a script without the model's class can load it."""
-import copy
+import contextlib
 import sys
 
 import torch
 
 from trnsim.torch import _record
 from trnsim.torch._engine import Graph, Refused, engine, script_line
-from trnsim.torch._tensor import DEVICE, from_host, new_tensor
+from trnsim.torch._tensor import from_host, new_tensor
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Value, contiguous, filled
 
 INPUT, STATE, HELD = -1, -2, -3  # sources of values, besides the number of a call
@@ -38,11 +38,12 @@ def shapes_of(inputs):
 class Program:
     """`calls`, and for each the values that it reads: (source, index). `outs`: the same for the results, whose form is
     `form`. `held`: values besides inputs and states: weights and numbers. `states`: their first values, on the host;
-    `becomes`: for each the result that it has after a call."""
+    `becomes`: for each the result that it has after a call. `names`: places in `held` by the model's names of weights,
+    several of one that it shares."""
 
     def __init__(self, shapes):
         self.shapes, self.calls, self.reads, self.held, self.outs = shapes, [], [], [], []
-        self.form, self.states, self.becomes, self.inlines = None, [], [], True
+        self.form, self.states, self.becomes, self.inlines, self.names = None, [], [], True, {}
 
     def take(self, outs, inputs, states):
         """Makes the record of the results' values."""
@@ -77,13 +78,31 @@ class Program:
         held = [(v.host, v.meta.dtype) if v.buffer is None else down(v.buffer, v.meta) for v in self.held]
         return dict(shapes=self.shapes, calls=[described(call) for call in self.calls], reads=self.reads, held=held,
                     outs=self.outs, form=plain(self.form), states=self.states, becomes=self.becomes,
-                    inlines=self.inlines)
+                    inlines=self.inlines, names=self.names)
+
+    def copied(self):
+        """Another with the same calls, whose weights can be replaced."""
+        other = Program(self.shapes)
+        other.__dict__.update(self.__dict__, held=list(self.held))
+        return other
+
+    def replace(self, weights):
+        """Other weights by name, as many as are given. Errors: Refused for other shapes and types."""
+        for name, place in self.names.items():
+            if name in weights:
+                tensor, meta = weights[name].detach(), self.held[place].meta
+                if (tuple(tensor.shape), tensor.dtype) != (meta.shape, meta.dtype):
+                    raise Refused(script_line(), f"replace_weights(): {name} is {tuple(tensor.shape)} of "
+                                  f"{tensor.dtype}, and the model was traced with {meta.shape} of {meta.dtype}: give "
+                                  "weights of the same form, or trace it again")
+                self.held[place] = there(tensor)
 
 
 def loaded(found):
     """The program that described() has described."""
     program = Program(found["shapes"])
     program.__dict__.update({name: found[name] for name in ("reads", "outs", "form", "states", "becomes", "inlines")})
+    program.names = found.get("names", {})  # files of before have none
     program.calls = [call_of(words) for words in found["calls"]]
     for item in found["held"]:
         if isinstance(item, tuple):
@@ -151,28 +170,71 @@ def there(tensor):
     return value
 
 
+@contextlib.contextmanager
+def moved(func):
+    """A module whose parameters and buffers are on the device inside of the block, and its state_dict()'s tensors there
+    by name. It is no copy, which not every object in a module's attributes allows; behind the block each attribute is
+    again the object that it was."""
+    modules = list(func.modules()) if isinstance(func, torch.nn.Module) else []
+    if any(isinstance(one, torch.jit.ScriptModule) for one in modules):
+        raise Refused(script_line(), "trace() of a module that torch.jit has compiled: trace the module of which it "
+                                     "was made")
+    before = [(one, dict(vars(one)), dict(one._parameters), dict(one._buffers)) for one in modules]
+    new, found = {}, {}
+
+    def on_device(tensor):
+        if id(tensor) not in new:
+            here = new_tensor(there(tensor.detach()))
+            is_parameter = isinstance(tensor, torch.nn.Parameter)
+            new[id(tensor)] = torch.nn.Parameter(here, tensor.requires_grad) if is_parameter else here
+        return new[id(tensor)]
+    try:
+        for one in modules:
+            for tensors in (one._parameters, one._buffers):
+                tensors.update({name: on_device(t) for name, t in tensors.items() if t is not None})
+        for prefix, one in func.named_modules() if modules else ():
+            for name, tensor in (*one._parameters.items(), *one._buffers.items()):
+                if tensor is not None:
+                    found[f"{prefix}.{name}".lstrip(".")] = tensor
+        yield found
+    finally:
+        for one, attributes, *own in before:
+            vars(one).clear()
+            vars(one).update(attributes)
+            for tensors, old in zip((one._parameters, one._buffers), own):
+                tensors.clear()
+                tensors.update(old)
+
+
 def record(func, examples, aliases):
     """The Program of a module or a function. `aliases`: {a parameter or a buffer: the number of the result that it has
     from then on}."""
-    program, running = Program(shapes_of(examples)), engine()
     names = names_of(func, aliases)
-    is_module = isinstance(func, torch.nn.Module)
-    moved = copy.deepcopy(func).to(DEVICE) if is_module else func
-    inputs = [there(t) for t in tensors_of(examples)]
-    inputs = [Value(contiguous(v.meta.shape, v.meta.dtype), buffer=v.buffer) for v in inputs]
-    tensors = iter([new_tensor(value) for value in inputs])
-    held = {**dict(moved.named_parameters()), **dict(moved.named_buffers())} if is_module else {}
-    states = [HOOKS["current"](held[name]) for name in names]
-    with torch.no_grad(), running.ahead(), running.freezing(inputs + states):
-        out = moved(*mapped(lambda _: next(tensors), examples))
-    outs = [HOOKS["current"](t if hasattr(t, "_base_storage") else from_host(t)) for t in tensors_of(out)]
-    program.take(outs, inputs, states)
-    program.form = mapped(lambda _: torch.empty(0), out)
+    with moved(func) as held:
+        program, outs = recorded(func, examples, names, held)
     program.becomes = list(aliases.values())
     program.states = [tensor.detach().clone() for tensor in aliases]
     for tensor, name, place in zip(aliases, names, program.becomes):
         check(tensor, name, place, outs)
     return program
+
+
+def recorded(func, examples, names, held):
+    """The Program, and the results' values. `names`: of the states, among the tensors `held` of a module."""
+    program, running = Program(shapes_of(examples)), engine()
+    inputs = [there(t) for t in tensors_of(examples)]
+    inputs = [Value(contiguous(v.meta.shape, v.meta.dtype), buffer=v.buffer) for v in inputs]
+    tensors = iter([new_tensor(value) for value in inputs])
+    weights = {name: HOOKS["current"](tensor) for name, tensor in held.items()}
+    states = [weights[name] for name in names]
+    with torch.no_grad(), running.ahead(), running.freezing(inputs + states):
+        out = func(*mapped(lambda _: next(tensors), examples))
+    outs = [HOOKS["current"](t if hasattr(t, "_base_storage") else from_host(t)) for t in tensors_of(out)]
+    program.take(outs, inputs, states)
+    program.form = mapped(lambda _: torch.empty(0), out)
+    places = {id(value): i for i, value in enumerate(program.held)}
+    program.names = {name: places[id(value)] for name, value in weights.items() if id(value) in places}
+    return program, outs
 
 
 def names_of(func, aliases):

@@ -49,10 +49,13 @@ def other_batch(before, after, names):
 
 
 def batches(programs):
-    """For each program whether an earlier one at its line is the same but for the batch."""
+    """For each program whether an earlier one at its line is the same but for the batch; pieces of a graph that differs
+    by core are none."""
     names = named_calls()
-    return [any((p.cause, p.line) == (made.cause, made.line) and other_batch(p, made, names) for p in programs[:i])
-            for i, made in enumerate(programs)]
+
+    def again(made, before):
+        return any((p.cause, p.line) == (made.cause, made.line) and other_batch(p, made, names) for p in before)
+    return [not made.apart and again(made, programs[:i]) for i, made in enumerate(programs)]
 
 
 def constants(call):
@@ -80,7 +83,8 @@ def gathered(engine):
                "refused": engine.backend.refused.get(p.name, ""),
                "spread": getattr(p.program, "spread", 0)}
               for p, changed, other in zip(programs, changes(programs), batches(programs))]
-    return {"graphs": graphs, "log": list(engine.log), "reads": list(engine.reads), "executions": len(engine.log),
+    return {"graphs": graphs, "log": list(engine.log), "reads": list(engine.reads),
+            "moved": [(*where, size) for where, size in engine.moved.items()], "executions": len(engine.log),
             "cuts": dict(engine.cuts), "operators_recorded": engine.traced, "host_operators": dict(engine.counters),
             "cores": max(engine.ranks, engine.copies), "marks": engine.marks,
             "compile_seconds": engine.compile_seconds, "run_seconds": engine.run_seconds,
@@ -121,10 +125,22 @@ def reads_inside(figures):
     return sum(steps[0] < place <= steps[-1] for place in figures.pop("reads")), len(steps) - 1
 
 
+def moved_in_step(figures):
+    """Bytes to the device and back in a steady step."""
+    main, log, alike = main_graph(figures)["graph"], figures["log"], steps_alike(figures)
+    steady = [i for i, name in enumerate(log) if name in alike and i >= log.index(main)]
+    out = {"to_device_bytes": 0, "to_host_bytes": 0}
+    for place, way, size in figures.pop("moved"):
+        if len(steady) < 2 or steady[0] < place <= steady[-1]:
+            out["to_device_bytes" if way == "OutboundData" else "to_host_bytes"] += size / max(1, len(steady) - 1)
+    return out
+
+
 def written(figures, given, folder):
     """The report's text; its figures are in the folder, too."""
     figures["step"], figures["steps"] = step_of(figures)
     figures["main"], figures["reads_inside"] = main_graph(figures)["graph"], reads_inside(figures)
+    figures["moved_in_step"] = moved_in_step(figures)
     if not given.numeric:
         _time.add(figures, given, folder)
     with open(os.path.join(folder, "torch.json"), "w", encoding="utf-8") as file:

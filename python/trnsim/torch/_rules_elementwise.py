@@ -29,6 +29,8 @@ def unary(name, op):
             return out
         if op == "sign" and at.element in ("i1", "ui8"):  # of numbers that have none
             return at.text.convert(at.text.compare("NE", out, at.cast(0)), at.element)
+        if op == "sign" and at.element in FLOATS:  # PyTorch's of NaN is 0, StableHLO's is NaN
+            return at.text.select(at.text.compare("EQ", out, out), at.text.unary(op, out), at.cast(0))
         return at.text.unary(op, out)
     return lower
 

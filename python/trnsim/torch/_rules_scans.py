@@ -68,6 +68,9 @@ def median(at, x, *rest):
     text, dim = at.text, given_dim(at, rest)
     if not x.rank:
         return x, text.constant(0, "i64")
+    if 0 in x.shape:  # NaN, if PyTorch has any result
+        value = text.constant(math.nan if x.element in FLOATS else 0, x.element, at.shape)
+        return value, text.constant(0, "i64", at.shape)
     flat = dim is None
     x = text.reshape(x, (math.prod(x.shape),)) if flat else x
     dim = 0 if flat else dim % x.rank

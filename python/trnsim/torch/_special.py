@@ -2,7 +2,7 @@
 random numbers, results whose shape depends on values, running statistics."""
 import torch
 
-from trnsim.torch import _infer
+from trnsim.torch import _infer, _writes
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor
 from trnsim.torch._values import HOOKS, Slot, Unsupported, Value, contiguous
@@ -42,8 +42,8 @@ class Answered:
 
 def host(func, args, kwargs):
     """Computed by the host, as torch_xla does where a compiler cannot: shapes depend on values."""
-    engine().counters[f"{func._schema.name}"] += 1
-    return on_device(func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()}))
+    with engine().left_to_host(func._schema.name):
+        return on_device(func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()}))
 
 
 def answered(func, args, kwargs):
@@ -93,15 +93,15 @@ def fused_adam(func, args, kwargs):
 
 def packed(func, args, kwargs):
     """_pack_padded_sequence: the sizes of the batches stay on the host."""
-    engine().counters[func._schema.name] += 1
-    data, sizes = func(*on_host(args), **kwargs)
+    with engine().left_to_host(func._schema.name):
+        data, sizes = func(*on_host(args), **kwargs)
     return from_host(data), sizes
 
 
 def noisy(func, args, kwargs):
     """rrelu_with_noise: the slopes that it draws are written to its second argument; the schema does not say so."""
-    engine().counters[func._schema.name] += 1
-    given = [on_host(a) for a in args]
+    with engine().left_to_host(func._schema.name):
+        given = [on_host(a) for a in args]
     given[1] = given[1].clone()
     out = func(*given, **kwargs)
     args[1].copy_(from_host(given[1]))
@@ -272,40 +272,12 @@ def index(func, args, kwargs):
     found = []
     for place in places:
         if place is not None and place.dtype in (torch.bool, torch.uint8):
-            engine().counters["aten::nonzero"] += 1
-            found += [from_host(p) for p in torch.nonzero(engine().download(place), as_tuple=True)]
+            with engine().left_to_host("aten::nonzero"):
+                found += [from_host(p) for p in torch.nonzero(engine().download(place), as_tuple=True)]
         else:
             found.append(place if place is None or isinstance(place, DeviceTensor) else from_host(place))
     args = (args[0], found) + tuple(args[2:])
     return HOOKS["writing" if writes else "functional"](func, args, kwargs)
-
-
-def reshaped(func, args, kwargs):
-    """squeeze_() and its like: the tensor itself is another view of its memory from here on."""
-    target = args[0]
-    if not isinstance(target, DeviceTensor):
-        return func(*args, **kwargs)
-    new = getattr(aten, func._schema.name.split("::")[1][:-1])(target, *args[1:], **kwargs)
-    if new._meta.offset:
-        raise Unsupported(f"{func} of a part of another tensor: write x = f(x) in its place")
-    target.data = new
-    return target
-
-
-def resized(func, args, kwargs):
-    """resize_() and resize_as_(): the elements in their order, as many as there is place for; new ones are zero."""
-    target, size = args[0], args[1].shape if isinstance(args[1], torch.Tensor) else args[1]
-    if not isinstance(target, DeviceTensor):
-        return func(*args, **kwargs)
-    size = torch.Size(size)
-    if target._chain and target.numel() != size.numel():
-        raise Unsupported(f"{func} of a part of another tensor: give it memory of its own with .clone()")
-    with torch.no_grad():
-        whole = aten.reshape.default(target, [-1])
-        more = size.numel() - target.numel()
-        whole = torch.cat([whole, whole.new_zeros(more)]) if more > 0 else whole[:size.numel()]
-        target.data = (whole.clone() if more < 0 else whole).reshape(size)
-    return target
 
 
 NAMED = {"full": full, "new_full": full, "full_like": full, "scalar_tensor": full, "fill_": fill_, "pow": power,
@@ -314,9 +286,7 @@ NAMED = {"full": full, "new_full": full, "full_like": full, "scalar_tensor": ful
          "native_batch_norm": batch_norm, "index": index, "index_put": index, "index_put_": index,
          "_index_put_impl_": index, "_pack_padded_sequence": packed,
          "_fused_adam_": fused_adam, "_fused_adamw_": fused_adam, "rrelu_with_noise": noisy,
-         "resize_": resized, "resize_as_": resized,
-         "as_strided_": reshaped, "squeeze_": reshaped, "unsqueeze_": reshaped,
-         "t_": reshaped, "transpose_": reshaped, "swapaxes_": reshaped, "swapdims_": reshaped}
+         **_writes.NAMED}
 
 
 def handler(func):

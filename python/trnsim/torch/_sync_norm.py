@@ -2,10 +2,23 @@
 around it and count, and of their gradients one reduce-scatter."""
 import torch
 
-from trnsim.torch import _amp, _dist
+from trnsim.torch import _collectives, _dist
 from trnsim.torch._tensor import DeviceTensor
 
 plain_forward = torch.nn.SyncBatchNorm.forward
+
+
+class Gathered(torch.autograd.Function):
+    """Every core's rows; the gradient is this core's part of the sum of theirs."""
+
+    @staticmethod
+    def forward(ctx, rows, groups):
+        ctx.groups = groups
+        return _collectives.all_gathered(rows, 0, groups)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return _collectives.reduce_scattered(gradient, "sum", 0, ctx.groups), None
 
 
 def statistics(x, group):
@@ -14,7 +27,7 @@ def statistics(x, group):
     mean = x.mean(dims)
     squares = (x - mean.reshape([1, -1] + [1] * (x.dim() - 2))).square().sum(dims)
     own = torch.cat([mean, squares, torch.full((1,), float(count), device=x.device)])
-    rows = _amp.all_gather(own.unsqueeze(0), 0, group.rows)
+    rows = Gathered.apply(own.unsqueeze(0), group.rows)
     means, squares, counts = rows.split([len(mean), len(mean), 1], 1)
     total = counts.sum()
     mean = (means * counts).sum(0) / total

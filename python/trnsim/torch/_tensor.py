@@ -117,10 +117,11 @@ class DeviceTensor(torch.Tensor):
 
     def __reduce_ex__(self, protocol):
         """As torch_xla's: the values, which come back to the device."""
-        plain = (torch._utils._rebuild_device_tensor_from_numpy,
-                 (self.detach().cpu().numpy(), self.dtype, str(self.place), self.requires_grad))
         if not getattr(self, "_is_param", False):
-            return plain
+            there = self.detach().cpu()
+            numbers = (there.float() if there.dtype is torch.bfloat16 else there).numpy()  # numpy has no bf16
+            return (torch._utils._rebuild_device_tensor_from_numpy,
+                    (numbers, self.dtype, str(self.place), self.requires_grad))
         return torch._utils._rebuild_parameter, (self.detach(), self.requires_grad, {})
 
     def __deepcopy__(self, memo):

@@ -57,6 +57,25 @@ def add(figures, given, folder):
     figures["of_script"] = summed(figures, {g["graph"]: g["runs"] for g in figures["graphs"]})
     compiled = [t["compile_seconds"] for t in figures["times"].values() if "compile_seconds" in t]
     figures["neuronx_cc_seconds"] = sum(compiled)
+    figures["copy_bandwidth"] = copy_bandwidth()
+
+
+def copy_bandwidth():
+    """Bytes per second between host and device: of the runtime, whatever runs on it."""
+    from trnsim import _core
+    stacks = json.loads(_core.call("list", json.dumps({"what": "stacks"}), None, False))
+    return next(s["copy_bandwidth"] for s in stacks if s["name"] == "bare")
+
+
+def copies(figures, step):
+    """The line that tells how much a step moves between host and device, unless it is next to nothing. The times leave
+    it out: loaders move batches while the device works, and no publisher says how fast results come back."""
+    to_device, to_host = figures["moved_in_step"]["to_device_bytes"], figures["moved_in_step"]["to_host_bytes"]
+    seconds = (to_device + to_host) / figures["copy_bandwidth"]
+    if seconds < 0.02 * step["seconds"]:
+        return []
+    return [f"not in these times        {to_device / 2**20:.3g} MiB to the device and {to_host / 2**20:.3g} MiB back "
+            f"in a step: {duration(seconds)} at {figures['copy_bandwidth'] / 1e9:.3g} GB/s, if nothing hides them"]
 
 
 def main_run(path, given, folder, settings, steps):
@@ -123,6 +142,7 @@ def lines(figures, given):
            f"{main['memory']['capacity'] / 2**20:.0f} MiB a core",
            f"the script                {duration(script['seconds'])} for its {steps} steps and everything else, "
            f"{money(script['dollars'])}"]
+    out += copies(figures, step)
     if given.steps:
         out.append(f"{given.steps} steps".ljust(26) + f"{duration(given.steps * step['seconds'])}, "
                    f"{money(given.steps * step['dollars'])}")
@@ -140,7 +160,8 @@ def lines(figures, given):
 def suggestions(figures, step, main):
     """Changes that would help, from the counts."""
     out, graphs = [], figures["graphs"]
-    shapes = [g for g in graphs if g["other_batch"]]
+    least = next(g["operators"] for g in graphs if g["graph"] == figures["main"]) / 3  # a smaller one is no step
+    shapes = [g for g in graphs if g["other_batch"] and g["operators"] >= least]
     fixed = [g for g in graphs if g["changed"].startswith("constant")]
     if len(shapes) > 1:
         out.append(f"{len(shapes)} graphs differ only in shapes: pad batches to one shape, or drop the last "

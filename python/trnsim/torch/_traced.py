@@ -2,6 +2,7 @@
 store as TensorE takes them, and a call is one launch: no framework traces anything."""
 import io
 import os
+import warnings
 
 import torch
 
@@ -134,13 +135,23 @@ class TracedModel(torch.nn.Module):
         for state, begin in zip(self.states, self._program.states):
             state.data = from_host(begin)
 
-    def save(self, f, _extra_files=None):
+    def __deepcopy__(self, memo):
+        """A model of its own: its weights and its states can be replaced."""
+        copied = TracedModel(self._program.copied())
+        for mine, other in zip(copied.states, self.states):
+            mine.data = other.detach().clone()
+        return copied
+
+    def save_to_buffer(self, _extra_files=None):
         memory = io.BytesIO()  # PyTorch's own writer of files ends the process on a full disk
         torch.save({MARK: 2, **self._program.described()}, memory)
+        return memory.getvalue()
+
+    def save(self, f, _extra_files=None):
         if hasattr(f, "write"):
-            f.write(memory.getbuffer())
+            f.write(self.save_to_buffer())
         else:
-            replace(os.fspath(f), memory.getbuffer())
+            replace(os.fspath(f), self.save_to_buffer())
 
 
 def replace(path, data):
@@ -177,6 +188,25 @@ def trace(func, example_inputs, *_, input_output_aliases=None, compiler_args=Non
     return model
 
 
+def traced(model, user):
+    """The traced model itself, also of one around it. Errors: TypeError for any other."""
+    while not isinstance(model, TracedModel):
+        model = getattr(model, "model", None) or getattr(model, "module", None)
+        if model is None:
+            raise TypeError(f"{user} takes a model that torch_neuronx.trace() made")
+    return model
+
+
+def replace_weights(neuron_model, weights):
+    """Other weights, of a module or its state_dict(), in a model that was traced with inline_weights_to_neff=False."""
+    model = traced(neuron_model, "replace_weights()")
+    if model._program.inlines or not model._program.names:
+        warnings.warn("replace_weights(): the model has no separate weights and stays as it is: trace it with "
+                      "inline_weights_to_neff=False", stacklevel=2)
+        return
+    model._program.replace(weights.state_dict() if isinstance(weights, torch.nn.Module) else weights)
+
+
 def without_states(model, user):
     if getattr(model, "_program", None) is not None and model._program.states:
         raise Refused(script_line(), f"{user} of a model with input_output_aliases: its states belong to one core and "
@@ -208,7 +238,8 @@ def names():
     """torch_neuronx's; those that say when and where a model is loaded change no number and no program."""
     def placed(model, *_, **__):
         return model
-    return dict(trace=trace, dynamic_batch=Batches, lazy_load=placed, async_load=placed, move_trace_to_device=placed)
+    return dict(trace=trace, replace_weights=replace_weights, dynamic_batch=Batches, lazy_load=placed,
+                async_load=placed, move_trace_to_device=placed)
 
 
 def load(original):

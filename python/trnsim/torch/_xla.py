@@ -1,7 +1,7 @@
 """torch_xla.core.xla_model and the loaders, as far as training scripts use them."""
 import torch
 
-from trnsim.torch import _collectives as device, _spmd
+from trnsim.torch import _collectives as between, _spmd, _xla_buckets
 from trnsim.torch._engine import engine
 from trnsim.torch._environment import cores
 from trnsim.torch._tensor import DEVICE, DeviceTensor, from_host
@@ -63,41 +63,42 @@ def written(out, results):
 def all_reduce(reduce_type, inputs, scale=1.0, groups=None, cctx=None, pin_layout=True):
     """A tensor: the reduced one; a list: in place."""
     if isinstance(inputs, torch.Tensor):
-        return scaled(device.all_reduced(inputs, reduce_type, groups), scale)
+        return scaled(between.all_reduced(inputs, reduce_type, groups), scale)
     with torch.no_grad():
-        for tensor, new in zip(inputs, device.all_reduced_list(inputs, reduce_type, groups)):
+        for tensor, new in zip(inputs, between.all_reduced_list(inputs, reduce_type, groups)):
             tensor.copy_(scaled(new, scale))
     return None
 
 
 def all_gather(value, dim=0, groups=None, output=None, pin_layout=True):
     if not isinstance(value, torch.Tensor):
-        return written(output, [all_gather(v, dim, groups) for v in value])
-    out = device.all_gathered(value, dim, groups)
+        return written(output, _xla_buckets.all_gathered(list(value), dim, groups))
+    out = between.all_gathered(value, dim, groups)
     return out if output is None else output.copy_(out)
 
 
 def reduce_scatter(reduce_type, input, scale, scatter_dim, shard_count=None, groups=None, output=None, pin_layout=True):
+    if shard_count not in (None, between.size_of(groups)):
+        raise ValueError(f"reduce_scatter: shard_count {shard_count} among {between.size_of(groups)} cores")
     if not isinstance(input, torch.Tensor):
-        return written(output, [reduce_scatter(reduce_type, x, scale, scatter_dim, shard_count, groups) for x in input])
-    if shard_count not in (None, device.size_of(groups)):
-        raise ValueError(f"reduce_scatter: shard_count {shard_count} among {device.size_of(groups)} cores")
-    out = scaled(device.reduce_scattered(input, reduce_type, scatter_dim, groups), scale)
+        parts = _xla_buckets.reduce_scattered(list(input), reduce_type, scatter_dim, groups)
+        return written(output, [scaled(part, scale) for part in parts])
+    out = scaled(between.reduce_scattered(input, reduce_type, scatter_dim, groups), scale)
     return out if output is None else output.copy_(out)
 
 
 def all_to_all(value, split_dimension, concat_dimension, split_count, groups=None, pin_layout=True):
-    return device.all_to_all(value, split_dimension, concat_dimension, split_count, groups)
+    return between.all_to_all(value, split_dimension, concat_dimension, split_count, groups)
 
 
 def collective_permute(value, pairs):
-    return device.permuted(value, pairs)
+    return between.permuted(value, pairs)
 
 
 def collective_broadcast(tensors, root_ordinal=0, groups=None, pin_layout=True):
     with torch.no_grad():
         for tensor in tensors:
-            tensor.copy_(device.broadcast(tensor.detach(), root_ordinal, groups))
+            tensor.copy_(between.broadcast(tensor.detach(), root_ordinal, groups))
 
 
 def broadcast_master_param(model):
@@ -110,8 +111,12 @@ def gradients_of(optimizer):
 
 
 def reduce_gradients(optimizer, groups=None, pin_layout=True):
-    count = device.size_of(groups)
-    if count > 1:
+    count = between.size_of(groups)
+    most = _xla_buckets.bucket_of_gradients()
+    if count > 1 and most:
+        last_first = gradients_of(optimizer)[::-1]  # as the backward pass makes them
+        _xla_buckets.all_reduce_bucketized_gradients(last_first, 1.0 / count, groups, pin_layout, most)
+    elif count > 1:
         all_reduce("sum", gradients_of(optimizer), 1.0 / count, groups)
 
 
@@ -139,12 +144,22 @@ def to_host(data):
     return mapped(data, lambda t: t.detach().cpu() if isinstance(t, DeviceTensor) else t)
 
 
-def to_device(data, place=None):
-    return mapped(data, lambda t: t if isinstance(t, DeviceTensor) else from_host(t))
+def moved(tensor):
+    """A tensor of its own, which wants a gradient where that of the host does."""
+    return tensor if isinstance(tensor, DeviceTensor) else from_host(tensor).requires_grad_(tensor.requires_grad)
 
 
-def send_cpu_data_to_device(datas, place=None, input_sharding=None):
-    return to_device(datas)
+def to_device(data):
+    return mapped(data, moved)
+
+
+def send_cpu_data_to_device(datas, device, input_sharding=None):
+    """All tensors of the host in lists and dictionaries; of one tensor alone a list with it, as torch_xla's."""
+    if input_sharding is not None and not _spmd.is_spmd():
+        raise RuntimeError("send_cpu_data_to_device with input_sharding: call torch_xla.runtime.use_spmd() first")
+    if torch.device(device).type != "xla":
+        raise RuntimeError(f"send_cpu_data_to_device: {device} is not the simulated device: give xm.xla_device()")
+    return to_device([datas] if isinstance(datas, torch.Tensor) else datas)
 
 
 def save(data, file_or_path, master_only=True, global_master=False):
@@ -233,50 +248,6 @@ class RateTracker:
 
     def global_rate(self):
         return self.count / max(self.now() - self.begin, 1e-9)
-
-
-def only(options, names, where):
-    """Errors: TypeError for an option that is not of `names`."""
-    for name in options:
-        if name not in names:
-            raise TypeError(f"{where}() got an unexpected keyword argument '{name}'")
-
-
-class MpDeviceLoader:
-    """Batches of a loader on the device; each one ends the step before."""
-
-    def __init__(self, loader, device=DEVICE, batches_per_execution=1, **options):
-        only(options, ("batchdim", "loader_prefetch_size", "device_prefetch_size", "host_to_device_transfer_threads",
-                       "input_sharding"), "MpDeviceLoader")
-        if options.get("input_sharding") is not None and not _spmd.is_spmd():
-            raise RuntimeError("MpDeviceLoader with input_sharding: call torch_xla.runtime.use_spmd() first")
-        self._loader, self._device, self._every = loader, device, max(int(batches_per_execution), 1)
-
-    def __iter__(self):
-        for number, batch in enumerate(self._loader):
-            if number % self._every == 0:
-                mark_step()
-            yield to_device(batch)
-        mark_step()
-
-    def __len__(self):
-        return len(self._loader)
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._loader, name)
-
-
-class ParallelLoader:
-    def __init__(self, loader, devices=None, **options):
-        self._loader = MpDeviceLoader(loader, DEVICE, **options)
-
-    def per_device_loader(self, device):
-        return self._loader
-
-    def close(self):
-        pass
 
 
 class Joined:

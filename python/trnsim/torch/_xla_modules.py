@@ -1,44 +1,29 @@
 """torch_xla's modules by name, found by Python's import where a script asks for them."""
 import contextlib
 import functools
-import os
 
 import torch
 
-from trnsim.torch import _amp, _checkpoint, _data_parallel, _experimental, _finder, _fsdp, _spmd, _traced, _wrap, \
-    _xla, _zero
+from trnsim.torch import _amp, _checkpoint, _data_parallel, _experimental, _finder, _fsdp, _functions, _loaders, \
+    _metrics, _neuronx, _one_process, _spmd, _syncfree, _traced, _wrap, _xla, _xla_buckets, _xla_utils, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
 
 VERSION = "2.1.0"
-
-
-def counters():
-    """Under torch_xla's names."""
-    running = engine()
-    return {"MarkStep": running.marks, "UncachedCompile": len(running.programs),
-            "CachedCompile": len(running.log) - len(running.programs), **running.counters}
-
-
-def metrics():
-    """(count, total in ns) by torch_xla's names; the time is this simulator's."""
-    running = engine()
-    return {"CompileTime": (len(running.programs), 1e9 * running.compile_seconds),
-            "ExecuteTime": (len(running.log), 1e9 * running.run_seconds)}
-
-
-def metric_data(name):
-    return metrics()[name] + ([],) if name in metrics() else None
-
-
-def report():
-    lines = []
-    for name, (count, total) in metrics().items():
-        lines += [f"Metric: {name}", f"  TotalSamples: {count}", f"  Accumulator: {total / 1e6:.3f}ms"]
-    for name, value in counters().items():
-        lines += [f"Counter: {name}", f"  Value: {value}"]
-    return "\n".join(lines)
+VERSIONS = dict(__version__=VERSION, __xla_gitrev__="", __torch_gitrev__="")  # of no commit of torch_xla's
+# Names of environment variables: those of a core's number are torchrun's, which each process here has.
+VARIABLES = dict(
+    WORLD_SIZE="WORLD_SIZE", ORDINAL="RANK", LOCAL_ORDINAL="LOCAL_RANK", MP_DEVICE="XRT_MULTI_PROCESSING_DEVICE",
+    LOCAL_WORKER="XRT_LOCAL_WORKER", TPU_CONFIG="XRT_TPU_CONFIG", TPUVM_MODE="TPUVM_MODE",
+    SERVICE_ADDRESS="XRT_MESH_SERVICE_ADDRESS", DEVICE_MAP="XRT_DEVICE_MAP", WORKERS="XRT_WORKERS",
+    HOST_WORLD_SIZE="XRT_HOST_WORLD_SIZE", HOST_ORDINAL="XRT_HOST_ORDINAL", TORCH_DIST_METHOD="XRT_TORCH_DIST_METHOD",
+    TORCH_DIST_ROOT="XRT_TORCH_DIST_ROOT", TPU_NUM_DEVICES="TPU_NUM_DEVICES", GPU_NUM_DEVICES="GPU_NUM_DEVICES",
+    CPU_NUM_DEVICES="CPU_NUM_DEVICES", PJRT_DEVICE="PJRT_DEVICE", PJRT_CPU_ASYNC_CLIENT="PJRT_CPU_ASYNC_CLIENT",
+    PJRT_SELECT_DEFAULT_DEVICE="PJRT_SELECT_DEFAULT_DEVICE", TPU_VISIBLE_CHIPS="TPU_VISIBLE_CHIPS",
+    TPU_PROCESS_BOUNDS="TPU_PROCESS_BOUNDS", TPU_PROCESS_ADDRESSES="TPU_PROCESS_ADDRESSES",
+    TPU_PROCESS_PORT="TPU_PROCESS_PORT", TPU_CHIPS_PER_PROCESS_BOUNDS="TPU_CHIPS_PER_PROCESS_BOUNDS",
+    CLOUD_TPU_TASK_ID="CLOUD_TPU_TASK_ID")
 
 
 @contextlib.contextmanager
@@ -102,17 +87,11 @@ class MpSerialExecutor:
         return function()
 
 
-class SampleGenerator:
-    """The same data for some steps."""
+class StepTrace(Nothing):
+    """The profiler's block that is a step: it ends where the block does."""
 
-    def __init__(self, data, sample_count):
-        self._data, self._count = data, sample_count
-
-    def __iter__(self):
-        return (self._data for _ in range(self._count))
-
-    def __len__(self):
-        return self._count
+    def __exit__(self, *_):
+        mark_step()
 
 
 def pass_on(value):
@@ -135,7 +114,8 @@ def model_names():
         get_rng_state=lambda device=None: torch.initial_seed(), get_memory_info=x.memory_info,
         RateTracker=x.RateTracker, gather_grads=None, parse_xla_device=lambda device: ("NEURON", 0),
         set_replication=pass_on(None), _maybe_convert_to_cpu=lambda data, convert=True: x.to_host(data),
-        optimization_barrier_=_checkpoint.optimization_barrier_, _fetch_gradients=x.gradients_of, **x.REDUCE)
+        optimization_barrier_=_checkpoint.optimization_barrier_, _fetch_gradients=x.gradients_of,
+        check_view_sharing=_xla_utils.check_view_sharing, **_xla_buckets.names(), **x.REDUCE)
 
 
 def runtime_names():
@@ -149,21 +129,9 @@ def runtime_names():
         get_master_ip=pass_on("127.0.0.1"), host_index=pass_on(0), is_bf16_supported=pass_on(True))
 
 
-def metric_names():
-    return dict(metrics_report=report, short_metrics_report=pass_on(""), counter_names=lambda: list(counters()),
-                counter_value=lambda name: counters().get(name), metric_names=lambda: list(metrics()),
-                metric_data=metric_data, clear_all=pass_on(None), clear_counters=pass_on(None),
-                clear_metrics=pass_on(None), executed_fallback_ops=lambda: list(engine().counters))
-
-
 def training_update(device, step, loss, rate, global_rate, epoch=None, summary_writer=None):
     print(f"| Training Device={device} Epoch={epoch} Step={step} Loss={float(loss):.5f} Rate={rate:.2f} "
           f"GlobalRate={global_rate:.2f}", flush=True)
-
-
-def getenv_as(name, kind, defval=None):
-    value = os.environ.get(name)
-    return defval if value is None else kind(int(value)) if kind is bool else kind(value)
 
 
 def sharded_names():
@@ -183,22 +151,22 @@ def tables():
     import time
     spawning = dict(spawn=_xla.spawn, MpModelWrapper=MpModelWrapper, MpSerialExecutor=MpSerialExecutor)
     now = lambda format="%H:%M:%S": time.strftime(format)  # noqa
-    optimizers = dict(SGD=torch.optim.SGD, Adam=torch.optim.Adam, AdamW=torch.optim.AdamW)
     return {
         "core.xla_model": model_names(), "runtime": runtime_names(), "experimental.pjrt": runtime_names(),
-        "core.functions": dict(all_reduce=_amp.all_reduce, all_gather=_amp.all_gather),
-        "core.xla_env_vars": dict(WORLD_SIZE="WORLD_SIZE", ORDINAL="RANK", LOCAL_ORDINAL="LOCAL_RANK"),
-        "distributed.parallel_loader": dict(MpDeviceLoader=_xla.MpDeviceLoader, ParallelLoader=_xla.ParallelLoader),
+        "core.functions": _functions.names(),
+        "core.xla_env_vars": dict(VARIABLES), "version": dict(VERSIONS), "experimental.pjrt_backend": {},
+        "distributed.data_parallel": _one_process.names(),
+        "distributed.parallel_loader": _loaders.names(),
         "distributed.zero_redundancy_optimizer": dict(ZeroRedundancyOptimizer=_zero.ZeroRedundancyOptimizer),
         "distributed.xla_multiprocessing": spawning, "distributed.xla_backend": {},
-        "amp": dict(autocast=_amp.XlaAutocast, GradScaler=_amp.GradScaler), "amp.syncfree": optimizers,
+        "amp": dict(autocast=_amp.XlaAutocast, GradScaler=_amp.GradScaler), "amp.syncfree": _syncfree.names(),
         "amp.autocast_mode": dict(autocast=_amp.XlaAutocast),
-        "debug.metrics": metric_names(), "debug.metrics_compare_utils": {},
-        "debug.profiler": dict(Trace=Nothing, StepTrace=Nothing, start_server=pass_on(None), trace=pass_on(None),
+        "debug.metrics": _metrics.names(), "debug.metrics_compare_utils": {},
+        "debug.profiler": dict(Trace=Nothing, StepTrace=StepTrace, start_server=pass_on(None), trace=pass_on(None),
                                trace_detached=pass_on(None), start_trace=pass_on(None), stop_trace=pass_on(None)),
         **sharded_names(), **_spmd.tables(), **_experimental.tables(compiled),
-        "utils.serialization": dict(save=_xla.save_files, load=_xla.load), "utils.utils": dict(
-            SampleGenerator=SampleGenerator, getenv_as=getenv_as, timed=pass_on(None)),
+        "utils.serialization": dict(save=_xla.save_files, load=_xla.load),
+        "utils.utils": _xla_utils.names(),
         "utils.checkpoint": dict(checkpoint=_checkpoint.checkpoint),
         "test.test_utils": dict(get_summary_writer=pass_on(None), write_to_summary=pass_on(None),
                                 close_summary_writer=pass_on(None), now=now, print_training_update=training_update,
@@ -223,4 +191,4 @@ def ahead():
 def install():
     _finder.find("torch_xla", tables, begin)
     neuronx = dict(__version__=VERSION, DataParallel=_data_parallel.DataParallel, **_traced.names())
-    _finder.find("torch_neuronx", lambda: {"": dict(neuronx)}, ahead)
+    _finder.find("torch_neuronx", lambda: {"": dict(neuronx), **_neuronx.tables()}, ahead)

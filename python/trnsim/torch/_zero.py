@@ -100,8 +100,7 @@ class ZeroRedundancyOptimizer(torch.optim.Optimizer):
             for _, own in pairs:
                 own.grad.mul_(factor.to(own.grad.dtype))
         self.base_optimizer.step(**named)
-        for whole, own in pairs:
-            own.grad = None
+        self.base_optimizer.zero_grad(set_to_none=True)  # which scripts replace to look at the parts' gradients
         self.gather(pairs)
         return loss
 

@@ -29,7 +29,9 @@ def extra_heads(num_head, tp_degree):
 def helpers():
     """The names of neuronx_distributed.utils."""
     return {
-        "utils": dict(is_hf_pretrained_model=utils.is_hf_pretrained_model),
+        "utils": dict(is_hf_pretrained_model=utils.is_hf_pretrained_model, cpu_mode=utils.cpu_mode,
+                      mark_step=utils.mark_step),
+        "utils.utils": dict(cpu_mode=utils.cpu_mode, mark_step=utils.mark_step),
         "utils.logger": dict(get_logger=utils.get_logger),
         "utils.model_utils": dict(move_model_to_device=utils.move_model_to_device,
                                   is_hf_pretrained_model=utils.is_hf_pretrained_model),

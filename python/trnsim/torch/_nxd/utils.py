@@ -107,6 +107,17 @@ def get_logger(name="Neuron", rank0_only=True):
     return logger
 
 
+def cpu_mode():
+    """Whether the script has chosen to compute on the host."""
+    return os.environ.get("NXD_CPU_MODE", "0") == "1"
+
+
+def mark_step():
+    """Ends a step; on the host there is none."""
+    if not cpu_mode():
+        _xla.mark_step()
+
+
 def is_hf_pretrained_model(model):
     return hasattr(model, "_no_split_modules")
 

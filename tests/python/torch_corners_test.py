@@ -1,0 +1,217 @@
+"""PyTorch's own rules, as scripts on the device meet them: NaN and no elements, files of tensors, compiled functions,
+operators of other libraries, tensors that take the memory of others."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import forked
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+HEAD = """
+import os, sys, torch, torch.nn as nn, torch_xla, torch_xla.core.xla_model as xm, torch_xla.debug.metrics as met
+import torch_xla.core.functions as xf, torch_xla.utils.utils as xu, torch_xla.debug.profiler as xp
+import torch_xla.distributed.parallel_loader as pl, torch_xla.distributed.xla_multiprocessing as xmp
+d = xm.xla_device()
+def refused(call, kind, words=""):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        sys.exit(f"no error: {words}")
+"""
+SIGNS = """
+nan = float("nan")
+t = torch.tensor([nan, -2.0, 0.0, 3.0, float("inf"), -float("inf")])
+for call in (torch.sign, torch.sgn, lambda x: x.clone().sign_(), lambda x: x.bfloat16().sgn(), torch.trunc):
+    assert str(call(t).tolist()) == str(call(t.to(d)).tolist()), (call(t), call(t.to(d)))
+x, y = t.clone().requires_grad_(), t.to(d).requires_grad_()
+x.abs().sum().backward(); y.abs().sum().backward()  # whose gradient has the sign
+assert x.grad.tolist() == y.grad.tolist() == [0, -1, 0, 1, 1, -1]
+"""
+COMPILED = """
+import torch._dynamo as dynamo
+import torch._dynamo.config
+torch._dynamo.reset()
+torch._dynamo.config.cache_size_limit = dynamo.config.accumulated_cache_size_limit = 64
+with torch._dynamo.config.patch(suppress_errors=True): assert dynamo.config.suppress_errors
+assert not dynamo.config.suppress_errors and not dynamo.is_compiling() and not torch.compiler.is_compiling()
+refused(lambda: setattr(dynamo.config, "no_such", 1), AttributeError, "torch._dynamo.config.no_such does not exist")
+refused(lambda: torch.compile(print, backends="openxla"), TypeError, "backends")
+def runs(call):  # graphs that run in it, whose results are dropped
+    before = met.metric_data("ExecuteTime")[0]
+    call()
+    return met.metric_data("ExecuteTime")[0] - before
+model, x = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3)).to(d), torch.ones(4, 8).to(d)
+(x + 1).cpu()
+waiting = x * 5  # pending, and no part of what follows
+fast = torch.compile(model, backend="openxla", dynamic=False)
+assert isinstance(fast, dynamo.eval_frame.OptimizedModule) and fast._orig_mod is model
+assert [runs(lambda: fast(x)) for _ in range(3)] == [1, 1, 1] and model[1].num_batches_tracked.item() == 3
+assert runs(lambda: waiting.cpu()) == 1
+assert runs(lambda: fast(x + 1)) == 2  # a pending input is computed by a graph of its own
+assert set(fast.state_dict()) == {"_orig_mod." + name for name in model.state_dict()}
+assert fast.eval() is fast and not model.training and fast.train().training
+f = torch.compile(lambda a, b: a.cos() + b, backend="neuron")
+assert runs(lambda: f(x, b=x)) == 1 and runs(lambda: torch.compile(lambda: f(x, x), backend="openxla")()) == 1
+@dynamo.optimize("openxla")
+def broken(a):
+    b = a + 1
+    dynamo.graph_break()
+    return b * 2
+assert runs(lambda: broken(x)) == 2
+plain = torch.compile(lambda a: a + 1)
+assert runs(lambda: plain(x)) == 0 and runs(lambda: torch.compile(lambda a: a, backend="openxla")(torch.ones(2))) == 0
+other = nn.Linear(8, 8).to(d)
+other.compile(backend="openxla")
+assert runs(lambda: other(x)) == 1
+xm.mark_step()
+grads = []
+for one in (model, fast):  # the forward pass alone runs at the call: nothing of it runs again for the gradient
+    xm.mark_step()
+    model.zero_grad(set_to_none=True)
+    out = one(x)
+    assert runs(lambda: out.sum().backward()) == 0
+    assert runs(xm.mark_step) == 1
+    grads.append([p.grad.cpu() for p in model.parameters()])
+assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(*grads))
+import torch_neuronx
+still = torch_neuronx.trace(torch.compile(nn.Linear(8, 2), backend="openxla"), torch.ones(1, 8))
+assert still(torch.ones(1, 8)).shape == (1, 2)
+"""
+SAVED = """
+import copy, io, pickle
+def again(x):
+    file = io.BytesIO()
+    torch.save(x, file); file.seek(0)
+    return torch.load(file)
+for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.int32, torch.bool):
+    t = (torch.arange(6).view(2, 3) / 4).to(dtype)
+    for back in (again(t.to(d)), pickle.loads(pickle.dumps(t.to(d))), again({"a": [t.to(d).t()]})["a"][0].t()):
+        assert back.dtype is dtype and back.device == d and torch.equal(back.cpu(), t), (back, t)
+m = nn.Linear(4, 4).to(torch.bfloat16).to(d)
+state = again(m.state_dict())
+assert state["weight"].dtype is torch.bfloat16 and torch.equal(state["weight"].cpu(), m.weight.detach().cpu())
+p = again(m.weight)
+assert type(p) is type(m.weight) and p.requires_grad and p.dtype is torch.bfloat16
+assert again(torch.ones(2, dtype=torch.bfloat16).to(d).requires_grad_()).requires_grad
+"""
+EMPTY = """
+def told(call, x):
+    try:
+        out = call(x)
+    except Exception as error:
+        return type(error).__name__, str(error)
+    return [(t.shape, str(t.tolist())) for t in (out if isinstance(out, tuple) else (out,))]
+e = torch.zeros(2, 0, 4)
+for f in (torch.max, torch.min, torch.median, torch.argmax, torch.argmin, torch.amax, torch.amin, torch.aminmax):
+    assert told(f, e) == told(f, e.to(d)), (told(f, e), told(f, e.to(d)))
+for f in (torch.max, torch.median, torch.argmin, torch.amax, torch.cummax, torch.sort, torch.mode, torch.logsumexp):
+    for dim in (0, 1, 2, -1):
+        g = lambda x: f(x, dim)
+        assert told(g, e) == told(g, e.to(d)), (f, told(g, e), told(g, e.to(d)))
+assert told(torch.max, e)[0] == "RuntimeError" and told(lambda x: x.max(1), e)[0] == "IndexError"
+"""
+OTHERS = """
+import torchvision
+boxes, scores = torch.tensor([[0.0, 0, 3, 2], [3, 3, 11, 7], [2, 2, 5, 7]]), torch.tensor([0.9, 0.5, 0.95])
+kinds = torch.tensor([0, 1, 0])
+for most in (0.3, 0.01):
+    out = torchvision.ops.nms(boxes.to(d), scores.to(d), most)
+    assert out.device == d and out.tolist() == torchvision.ops.nms(boxes, scores, most).tolist()
+out = torchvision.ops.batched_nms(boxes.to(d), scores.to(d), kinds.to(d), 0.01)
+assert out.tolist() == torchvision.ops.batched_nms(boxes, scores, kinds, 0.01).tolist()
+x, w = (torch.ones(1, 2, 6, 6) + i for i in range(2))
+y, w = x.to(d).requires_grad_(), torch.ones(1, 2, 3, 3).to(d).requires_grad_()
+torchvision.ops.deform_conv2d(y, torch.zeros(1, 18, 4, 4).to(d), w).sum().backward()
+assert y.grad.sum().item() == 288 and w.grad.sum().item() == 288, (y.grad.sum(), w.grad.sum())
+"""
+MINE = """
+from torch.library import Library
+mine = Library("mine", "DEF")
+mine.define("twice(Tensor x) -> Tensor"); mine.impl("twice", lambda x: x * 2, "CPU")
+mine.define("more_(Tensor(a!) x) -> Tensor(a!)"); mine.impl("more_", lambda x: x.add_(1), "CPU")
+mine.define("gpu(Tensor x) -> Tensor"); mine.impl("gpu", lambda x: x * 2, "CUDA")
+x = torch.ones(3).to(d)
+assert torch.ops.mine.twice(x).tolist() == [2.0] * 3
+torch.ops.mine.more_(x)
+print(x.tolist(), flush=True)
+torch.ops.mine.gpu(x)
+"""
+TAKEN = """
+a = torch.zeros(50, device=d); a += 1; b = torch.arange(10.0, device=d)
+assert a.set_(b) is a and a.shape == (10,)
+b += 1  # the same memory
+assert a.tolist() == [i + 1.0 for i in range(10)]
+a.set_(b[2:8].view(2, 3))
+assert a.tolist() == [[3, 4, 5], [6, 7, 8]]
+a.mul_(10)
+assert b.tolist() == [1, 2, 30, 40, 50, 60, 70, 80, 9, 10]
+c = torch.ones(4, device=d)
+assert c.set_().shape == (0,) and c.set_(torch.ones(3, device=d)).tolist() == [1.0] * 3
+refused(lambda: c.set_(torch.ones(3, dtype=torch.int32, device=d)), RuntimeError, "dtype()")
+refused(lambda: c.set_(torch.ones(3)), RuntimeError, "at least two devices")
+refused(lambda: c.set_(b, 2, (2, 3), (3, 1)), NotImplementedError, "give the tensor whose memory it is")
+"""
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class Corners(unittest.TestCase):
+    def ran(self, script, *settings, mode="--numeric"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "script.py"
+            path.write_text(HEAD + script)
+            return forked.run([sys.executable, "-B", "-m", "trnsim.torch", mode, "--output_dir", folder + "/out",
+                               *settings, str(path)], cwd=folder)
+
+    def runs(self, script, *settings):
+        done = self.ran(script, *settings)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-3000:])
+        return done
+
+    def test_the_sign_of_nan_is_zero(self):
+        self.runs(SIGNS)
+
+    def test_a_compiled_function_runs_at_its_call(self):
+        self.runs(COMPILED)
+
+    def test_tensors_of_every_type_are_saved(self):
+        self.runs(SAVED)
+
+    def test_nothing_has_no_largest(self):
+        self.runs(EMPTY)
+
+    def test_operators_of_other_libraries_are_the_hosts(self):
+        try:
+            import torchvision  # noqa: whether it is there
+        except ImportError:
+            self.skipTest("no torchvision")
+        self.assertRegex(self.runs(OTHERS).stderr, "left to the host .*torchvision::nms x 3")
+
+    def test_operators_of_a_script_are_the_hosts(self):
+        done = self.ran(MINE)
+        self.assertEqual((done.returncode, done.stdout), (1, "[2.0, 2.0, 2.0]\n"), done.stderr)
+        self.assertRegex(done.stderr, r"error: .*script.py:\d+: mine.gpu.default: there is no rule for it here, and .* "
+                                      "no kernel of the CPU")
+
+    def test_without_values_the_hosts_operator_is_named(self):
+        bag = "nn.EmbeddingBag(10, 4, mode='sum').to(d)(torch.ones(3, 4).long().to(d))"
+        for line, name in ((bag, "_embedding_bag"), ("x[x > 1]", "nonzero"), ("x.unique()", "_unique2"),
+                           ("torch.linalg.svdvals(x.view(1, 3))", "_linalg_svd")):
+            done = self.ran(f"x = torch.ones(3).to(d) + 1\n{line}\n", mode="--timed")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rf"error: .*script.py:\d+: aten::{name} is left to the host, .*leave out")
+        done = self.ran("print(torch.ones(3).to(d) + 1)\n", mode="--timed")
+        self.assertRegex(done.stderr, r"error: .*script.py:\d+: this value is read, but --timed computes none")
+
+    def test_a_tensor_takes_the_memory_of_another(self):
+        self.runs(TAKEN)
+
+
+if __name__ == "__main__":
+    unittest.main()
