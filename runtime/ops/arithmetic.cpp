@@ -4,7 +4,7 @@ namespace runtime {
 namespace {
 
 /// The gradient of an operand that stood for all rows or columns is the sum over them. Errors: Fault::kProgram for a
-/// column, whose gradient no model needs.
+/// column that is added, whose gradient no model needs.
 ValueId reduce_to(Backward& b, const Node& node, std::size_t i, ValueId gradient) {
   const Value& operand = b.graph().value(node.in[i]);
   const Value& g = b.graph().value(gradient);
@@ -47,7 +47,12 @@ Tensors mul_forward(const Attrs&, std::span<const Tensor> in) {
 void mul_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node);
   if (b.needs(node, 0)) b.add(node, 0, b.op(kMul, node, "grad", {dy, node.in[1]}));
-  if (b.needs(node, 1)) b.add(node, 1, reduce_to(b, node, 1, b.op(kMul, node, "grad", {dy, node.in[0]})));
+  if (!b.needs(node, 1)) return;
+  const Value &x = b.graph().value(node.in[0]), &z = b.graph().value(node.in[1]);
+  const bool column = z.rows == x.rows && z.cols == 1 && x.cols > 1;
+  b.add(node, 1,
+        column ? b.op(kRowDot, node, "column_grad", {dy, node.in[0]})
+               : reduce_to(b, node, 1, b.op(kMul, node, "grad", {dy, node.in[0]})));
 }
 
 void mul_lower(RowTiler& r, const Node& node, Span span) { lower_binary(r, node, span, Alu::kMul); }

@@ -20,7 +20,8 @@ std::span<const Op* const> all_ops() {
       &kLambApply,    &kMomentum,     &kUpdate,        &kElement,         &kRowReduce,     &kView,
       &kMove,         &kPlace,        &kRamp,          &kEmpty,           &kBatchMatmul,   &kTakeRuns,
       &kPutRuns,      &kConvolution,  &kWindow,        &kTakeColumns,     &kJoinColumns,   &kClamp,
-      &kClampGrad,    &kExpertBlocks, &kSinkTerms,     &kSumAhead,        &kScatterAhead};
+      &kClampGrad,    &kExpertBlocks, &kSinkTerms,     &kSumAhead,        &kScatterAhead,  &kRowDot,
+      &kInverseRoot};
   return kOps;
 }
 

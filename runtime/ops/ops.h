@@ -8,10 +8,11 @@
 namespace runtime {
 
 // element by element
-extern const Op kAdd, kMul, kAffine, kAssign, kActivate, kActivateGrad, kDropout, kClamp, kClampGrad;
+extern const Op kAdd, kMul, kAffine, kAssign, kActivate, kActivateGrad, kDropout, kClamp, kClampGrad,
+    kInverseRoot;
 // row by row
 extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHeadSum, kRope, kCrossEntropy, kEmbedding,
-    kPositions, kTakeRows, kColSum, kSinkTerms;
+    kPositions, kTakeRows, kColSum, kSinkTerms, kRowDot;
 // with loops of their own
 extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb,
     kLambNorms, kLambApply, kSgd, kMomentum, kUpdate, kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate,

@@ -37,6 +37,7 @@ using workloads_test::Scratch;
 // Heads wider than the partitions, and heads that are normed as one.
 constexpr const char* kOfFewPlans[] = {"gemma_wide_tiny", "olmo2_tiny",      "olmoe_tiny",
                                        "olmo3_tiny",      "olmo3_yarn_tiny", "flex_olmo_tiny"};
+constexpr const char* kJointNorms[] = {"olmo2_tiny", "olmoe_tiny", "olmo3_tiny", "olmo3_yarn_tiny", "flex_olmo_tiny"};
 // Whose routers have a loss, of all tokens at once: no sum over data-parallel ranks or micro-batches of their own.
 constexpr const char* kRouted[] = {"mixtral_tiny", "mixtral_capacity_tiny"};
 
@@ -93,14 +94,24 @@ INSTANTIATE_TEST_SUITE_P(Few, Relatives,
                                                                        .zero = true,
                                                                        .recompute = runtime::Recompute::kSelective})));
 
-TEST(Olmo2, HeadsThatAreNormedAsOneStayTogether) {
-  expect_pytorch("gemma_wide_tiny", {.name = "TP 2", .tensor = 2});
-  const ModelPtr model = read_config(golden("olmo2_tiny"));
-  const runtime::Plan two{.tensor = 2};
-  ASSERT_TRUE(model->refuses(two).has_value());
-  EXPECT_NE(model->refuses(two)->what.find("normalized together"), std::string::npos);
-  EXPECT_NE(model->refuses(two)->fix.find("use 1"), std::string::npos);
-}
+TEST(Gemma, HeadsWiderThanPartitionsAreShared) { expect_pytorch("gemma_wide_tiny", {.name = "TP 2", .tensor = 2}); }
+
+// Heads that are normed as one: ranks add up their squares. At TP 4 two ranks have the same keys and values.
+INSTANTIATE_TEST_SUITE_P(
+    JointNorms, Relatives,
+    testing::Combine(testing::ValuesIn(kJointNorms),
+                     testing::Values(RelativePlan{.name = "TP 2", .tensor = 2},
+                                     RelativePlan{.name = "TP 4, sequence parallel, recompute",
+                                                  .tensor = 4,
+                                                  .sequence = true,
+                                                  .recompute = runtime::Recompute::kSelective},
+                                     RelativePlan{.name = "TP 2, PP 2, recompute",
+                                                  .tensor = 2,
+                                                  .pipeline = 2,
+                                                  .micro = 2,
+                                                  .recompute = runtime::Recompute::kFull},
+                                     RelativePlan{
+                                         .name = "ZeRO-1 over DP 2, TP 2", .data = 2, .tensor = 2, .zero = true})));
 
 // Beyond the original positions every pair has its long factor; cosines and sines grow by sqrt(1 + ln(s) / ln(l)).
 TEST(LongRope, FactorsFollowTheLength) {

@@ -21,7 +21,6 @@ std::int64_t rows_of_vocabulary(std::int64_t size, std::int64_t ranks) { return 
 std::string tensor_obstacle(const Sizes& sizes, const ShardPlan& plan, std::int64_t ranks) {
   const bool by_expert = sizes.experts > 0 && !plan.split_experts;
   if (ranks < 1) return "must be 1 or more";
-  if (sizes.joint_heads && ranks > 1) return "would split attention heads that are normalized together";
   if (sizes.heads % ranks != 0) return fmt::format("does not divide the {} attention heads", sizes.heads);
   if (sizes.kv_heads % ranks != 0 && ranks % sizes.kv_heads != 0)
     return fmt::format("neither divides the {} key-value heads nor is a multiple of their number", sizes.kv_heads);

@@ -34,7 +34,7 @@ struct Sizes {
   std::int64_t experts = 0;  // of a layer, each with an ffn of its own
   std::int64_t shared = 0;   // the ffn of an expert that every token has
   std::int64_t dense = 0;    // the ffn of layers without experts, where others have them
-  bool joint_heads = false;  // all heads of a layer share one norm: ranks cannot split them
+  bool joint_heads = false;  // all heads of a layer share one norm, in which padded ones would count
 };
 
 /// The special ids of a model's token table.

@@ -243,9 +243,13 @@ void head_norms(SpecList& list, const DecoderArch& arch, const std::string& pref
     return own_norms(list, arch, prefix + names.key_norm, a.kv_heads);
   }
   const NormArch& of_heads = a.norm ? *a.norm : arch.block.norm;
-  const bool joint = a.norms == HeadNorms::kJoint;
-  norm(list, of_heads, prefix + names.query_norm, joint ? a.query_size() : a.head);
-  norm(list, of_heads, prefix + names.key_norm, joint ? a.key_size() : a.head);
+  if (a.norms == HeadNorms::kJoint) {
+    const Init first = of_heads.offset != 0 ? Init::kZeros : Init::kOnes;
+    list.rms_norm(prefix + names.query_norm, a.query_size(), first, TensorSplit::kAxis0);
+    return list.rms_norm(prefix + names.key_norm, a.key_size(), first, TensorSplit::kKeyValue);
+  }
+  norm(list, of_heads, prefix + names.query_norm, a.head);
+  norm(list, of_heads, prefix + names.key_norm, a.head);
 }
 
 void layer(SpecList& list, const DecoderArch& arch, std::int64_t number, const std::string& prefix) {

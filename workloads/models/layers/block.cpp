@@ -1,5 +1,7 @@
 #include "workloads/models/layers/block.h"
 
+#include <array>
+
 #include "runtime/ops/ops.h"
 
 namespace workloads {
@@ -152,17 +154,48 @@ std::vector<ValueId> Block::queries_keys_values(ValueId h) {
   const AttentionNames& names = arch_.names.attention;
   if (arch_.attention.latent.keys > 0) return by_latents(h);
   std::vector<ValueId> qkv;
-  if (trains()) {
+  if (trains() && !joins_ranks()) {
     qkv.push_back(rotated("attention.query", net_.linear("attention.query", h, name(names.query)), names.query_norm));
     qkv.push_back(rotated("attention.key", net_.linear("attention.key", h, name(names.key)), names.key_norm));
     qkv.push_back(net_.linear("attention.value", h, name(names.value)));
   } else {
-    qkv = net_.products("attention.qkv", h, {name(names.query), name(names.key), name(names.value)});
+    if (trains())
+      qkv = {net_.linear("attention.query", h, name(names.query)), net_.linear("attention.key", h, name(names.key)),
+             net_.linear("attention.value", h, name(names.value))};
+    else
+      qkv = net_.products("attention.qkv", h, {name(names.query), name(names.key), name(names.value)});
+    if (joins_ranks()) sum_squares(qkv);
     qkv[0] = rotated("attention.query", qkv[0], names.query_norm);
     qkv[1] = rotated("attention.key", qkv[1], names.key_norm);
   }
   qkv[2] = net_.clipped("attention.value.clip", qkv[2], arch_.attention.clip);
   return qkv;
+}
+
+/// Whether one norm covers the queries, or the keys, of several ranks.
+bool Block::joins_ranks() const {
+  return arch_.attention.norms == HeadNorms::kJoint && net_.program().split() &&
+         !arch_.names.attention.query_norm.empty();
+}
+
+/// The squares of all ranks' queries and keys. Each rank works on with the sums, so their gradients are those of all.
+void Block::sum_squares(const std::vector<ValueId>& qkv) {
+  const AttentionNames& names = arch_.names.attention;
+  struct Part {
+    std::string label, norm;
+    ValueId sum;
+  };
+  std::array<Part, 2> parts{Part{"attention.query", names.query_norm, qkv[0]},
+                            Part{"attention.key", names.key_norm, qkv[1]}};
+  for (Part& part : parts)
+    part.sum = net_.graph().add1(runtime::kRowDot, part.label + ".squares", {part.sum, part.sum});
+  for (Part& part : parts) {  // a collective's place holds nothing else
+    net_.places().enter_part(part.label + ".sum");
+    part.sum = net_.graph().add1(runtime::kRankSum, part.label + ".sum", {part.sum}, net_.group());
+    net_.places().enter_part(part.label + ".share");
+    squares_[part.norm] = net_.graph().add1(runtime::kRankFork, part.label + ".share", {part.sum}, net_.group());
+  }
+  net_.places().enter_part("attention.heads");
 }
 
 /// The three projections of the input come first, that of queries last: while its weights are read, which are more than
@@ -212,7 +245,9 @@ ValueId Block::attention(ValueId h) {
 ValueId Block::rotated(const std::string& label, ValueId x, const std::string& norm) {
   const AttentionArch& arch = arch_.attention;
   const NormArch& of_heads = arch.norm ? *arch.norm : arch_.norm;
-  if (!norm.empty() && arch.norms == HeadNorms::kOwn)
+  if (joins_ranks())
+    x = net_.joint_norm(label + ".norm", x, squares_.at(norm), of_heads, name(norm));
+  else if (!norm.empty() && arch.norms == HeadNorms::kOwn)
     x = net_.own_norms(label + ".norm", x, of_heads, name(norm), arch.head);
   else if (!norm.empty())
     x = net_.norm(label + ".norm", x, of_heads, name(norm));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,8 @@ class Block {
   ValueId attention(ValueId h);
   std::vector<ValueId> queries_keys_values(ValueId h);
   std::vector<ValueId> by_latents(ValueId h);
+  bool joins_ranks() const;
+  void sum_squares(const std::vector<ValueId>& qkv);
   ValueId rotated(const std::string& label, ValueId x, const std::string& norm);
 
   Layers& net_;
@@ -79,6 +82,7 @@ class Block {
   std::optional<Mixture> mixture_;
   // the present layer
   std::int64_t number_ = 0;
+  std::map<std::string, ValueId> squares_;  // of this layer's queries and keys, by their norm's name
   std::string prefix_;
   LayerInputs inputs_;
 };

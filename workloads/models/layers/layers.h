@@ -130,6 +130,9 @@ class Layers {
   // ---- norm.cpp
 
   ValueId norm(const std::string& label, ValueId x, const NormArch& arch, const std::string& name);
+  /// One norm over the columns of all ranks, by root mean squares: `squares` [rows, 1] is the sum over all of them.
+  ValueId joint_norm(const std::string& label, ValueId x, ValueId squares, const NormArch& arch,
+                     const std::string& name);
   /// The norm of each head of `size` elements, with weights of its own.
   ValueId own_norms(const std::string& label, ValueId x, const NormArch& arch, const std::string& name,
                     std::int64_t size);

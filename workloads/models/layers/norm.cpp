@@ -34,6 +34,16 @@ ValueId Layers::norm(const std::string& label, ValueId x, const NormArch& arch, 
                     attrs_of(arch))[0];
 }
 
+/// Where several ranks hold the same heads, the mean is over all copies of these.
+ValueId Layers::joint_norm(const std::string& label, ValueId x, ValueId squares, const NormArch& arch,
+                           const std::string& name) {
+  const auto columns = static_cast<double>(graph_.value(x).cols * program_.ranks);
+  const ValueId scale = graph_.add1(runtime::kInverseRoot, label + ".root", {squares},
+                                    runtime::AffineAttrs{.alpha = 1 / columns, .beta = arch.eps});
+  const ValueId y = graph_.add1(runtime::kMul, label, {x, scale});
+  return graph_.add1(runtime::kMul, label + ".gain", {y, gain(label, arch, name)});
+}
+
 /// By a norm whose weights are ones, and a product.
 ValueId Layers::own_norms(const std::string& label, ValueId x, const NormArch& arch, const std::string& name,
                           std::int64_t size) {
