@@ -1,6 +1,6 @@
 // Updates of optimizers: a parameter, its moments and a gradient, times factors that are constants or data. They are
-// known by the sums that they are: AdamW and its relatives by the root of the second moment, gradient descent with
-// momentum by the parameters whose memory its results take.
+// known by the sums that they are: AdamW and its relatives by the root of the second moment, gradient descent by the
+// parameters whose memory its results take.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -73,6 +73,17 @@ class UpdateSearch {
       if (auto found = momentum_of(w, result, y, place->second)) return found;
     }
     return {};
+  }
+
+  /// The update without moments: w and a gradient, times factors, in w's memory. Vectors stay as they are written:
+  /// their running means have this form, too, and no order of their elements costs anything.
+  std::optional<UpdateUse> descent(ValueId w, ValueId result) const {
+    const Form form = forms({}).of(result);
+    const Term* stays = form.of_value(w);
+    if (!stays || form.terms.size() != 2 || !all_values(form) || function_.type(w).dims.size() < 2) return {};
+    const Term& by = stays == &form.terms[0] ? form.terms[1] : form.terms[0];
+    if (!fits(*by.atom.value, w) || !fits(result, w)) return {};
+    return UpdateUse{.result = result, .w = w, .g = *by.atom.value, .kept = stays->factor, .step = by.factor};
   }
 
  private:
@@ -254,8 +265,10 @@ void put(Function& function, Factors& factors, const UpdateUse& use, std::vector
 /// Whether none of its values is another update's.
 bool is_apart(const UpdateUse& use, const std::vector<UpdateUse>& others) {
   return std::ranges::none_of(others, [&](const UpdateUse& other) {
-    return other.result == use.result || (other.m && use.m && other.m->result == use.m->result) ||
-           (other.v && use.v && other.v->result == use.v->result);
+    const auto makes = [&other](ValueId v) {
+      return v == other.result || (other.m && v == other.m->result) || (other.v && v == other.v->result);
+    };
+    return makes(use.result) || (use.m && makes(use.m->result)) || (use.v && makes(use.v->result));
   });
 }
 
@@ -270,6 +283,7 @@ std::vector<UpdateUse> all_updates(const Module& module, const Function& functio
     if (const std::string_view op = node.op->name; op == "sqrt" || op == "rsqrt" || op == "power")
       take(search.adaptive(node));
   for (const auto& [result, parameter] : search.places()) take(search.with_momentum(parameter, result));
+  for (const auto& [result, parameter] : search.places()) take(search.descent(parameter, result));
   return out;
 }
 

@@ -318,6 +318,15 @@ TEST_F(AnswersAgree, NeuronLsShowsRunningProcesses) {
   EXPECT_TRUE(chips[2]["neuron_processes"].empty());
 }
 
+// Physical cores where the run had such, the runtime's logical ones of two where nothing is said.
+TEST_F(AnswersAgree, NeuronLsShowsTheCoresThatTheRunHad) {
+  ran("a", "bert_tweets --instance_type trn2.3xlarge --set chip.logical=1 --nproc_per_node 8");
+  const Json chip = Json::parse(run("ls " + at("a") + " -j").out)[0];
+  EXPECT_EQ(chip["nc_count"], 8);
+  EXPECT_EQ(chip["neuron_processes"].size(), 8u);
+  EXPECT_EQ(Json::parse(run("ls trn2.3xlarge -j").out)[0]["nc_count"], 4);
+}
+
 // The fields that its exporters index, by name.
 TEST_F(AnswersAgree, NeuronMonitorSaysWhichInstanceItIs) {
   ran("a", "bert_tweets");

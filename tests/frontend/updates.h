@@ -89,8 +89,14 @@ inline std::string momentum(const std::string& g, const std::string& step) {
          with("u", "multiply", "l", step) + with("w1", "subtract", "w", "u") +
          "ROOT o = (f32[6,40], f32[6,40]) tuple(w1, m1)";
 }
-inline const std::vector<std::string> kMomentumSpellings = {momentum("g", "m1"), momentum("gw", "m1"),
-                                                            momentum("g", "n"), momentum("gw", "n")};
+/// Descent alone: the weight less the gradient times a rate; where it decays, part of the gradient is the weight's.
+inline std::string descent(const std::string& g) {
+  const std::string decay = of_number("f", "0.01") + with("fw", "multiply", "w", "f") + with("gw", "add", "g", "fw");
+  return kUpdated + (g == "gw" ? decay : "") + of_data("l", 4) + with("u", "multiply", g, "l") +
+         with("w1", "subtract", "w", "u") + "ROOT o = (f32[6,40], f32[6,40], f32[6,40]) tuple(w1, m, v)";
+}
+inline const std::vector<std::string> kMomentumSpellings = {
+    momentum("g", "m1"), momentum("gw", "m1"), momentum("g", "n"), momentum("gw", "n"), descent("g"), descent("gw")};
 
 /// The largest second moment so far; eps within the root; a first moment of another gradient.
 inline const std::vector<std::string> kNoUpdates = {

@@ -34,9 +34,20 @@ analysis::Devices devices_of(const hw::MachineParams& machine) {
           .host_memory = machine.host_memory.value};
 }
 
+namespace {
+
+/// The machine of a run, whose cores may have been joined otherwise than by default.
+analysis::Devices recorded_devices(const analysis::RecordInfo& info) {
+  analysis::Devices devices = devices_of(load_machine(info.instance_type));
+  devices.cores_per_chip = static_cast<int>(info.cores_per_chip);
+  return devices;
+}
+
+}  // namespace
+
 RunDevices devices_of_run(const std::filesystem::path& folder) {
   const analysis::RecordInfo info = analysis::read_record(folder).info;
-  RunDevices out{.devices = devices_of(load_machine(info.instance_type)), .processes = {}};
+  RunDevices out{.devices = recorded_devices(info), .processes = {}};
   const int all = out.devices.chips * out.devices.cores_per_chip;
   const double cores = analysis::read_result(folder).machine.cores.value_or(all);
   out.processes = {.cores = static_cast<int>(std::clamp(cores, 0.0, static_cast<double>(all))),
@@ -47,13 +58,13 @@ RunDevices devices_of_run(const std::filesystem::path& folder) {
 
 nlohmann::ordered_json monitor_run(const std::filesystem::path& folder, std::int64_t stage, double period) {
   const analysis::Record record = analysis::read_record(folder, stage);
-  const analysis::Devices devices = devices_of(load_machine(record.info.instance_type));
+  const analysis::Devices devices = recorded_devices(record.info);
   const analysis::Figures figures = analysis::read_result(folder);
   return analysis::monitor_report(record, devices, period, step_seconds(figures, record), host_load(figures));
 }
 
 std::string top_host(const std::filesystem::path& folder, const analysis::Record& record, int width) {
-  const analysis::Devices devices = devices_of(load_machine(record.info.instance_type));
+  const analysis::Devices devices = recorded_devices(record.info);
   const analysis::Figures figures = analysis::read_result(folder);
   return analysis::top_host(record, devices, step_seconds(figures, record), host_load(figures), width);
 }

@@ -203,10 +203,15 @@ void require_caches(const Settings& s, std::int64_t tokens, std::int64_t positio
   if (!s.given.contains("max_length") || s.data.max_length == 0) return;
   if (s.data.max_length > positions) workloads::require_positions(s.data.max_length, positions);
   if (s.data.max_length < tokens)
-    throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("caches of {} cannot hold the {} of a prompt and its continuation",
-                            base::counted(s.data.max_length, "token"), tokens),
-                fmt::format("give {} or more, or leave it out", tokens)};
+    throw Error{
+        Fault::kUsage, "`max_length`",
+        fmt::format("caches of {} cannot hold the {} of a prompt and its continuation",
+                    base::counted(s.data.max_length, "token"), tokens),
+        s.given.contains("prompt_length") && s.given.contains("max_new_tokens")
+            ? fmt::format("give {} or more, or leave it out", tokens)
+            : fmt::format("give {} or more, or `prompt_length` {} and `max_new_tokens` {}, which are {} and {} now",
+                          tokens, s.data.max_length / 2, s.data.max_length - s.data.max_length / 2,
+                          s.generation.prompt_length, tokens - s.generation.prompt_length)};
 }
 
 Settings generation_settings(Settings given) {

@@ -29,8 +29,9 @@ void check(const GenerationSpec& spec, const ModelPtr& model) {
   check(generation_plan(spec.tensor_parallel), model);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)
-    throw Error{Fault::kUsage, "`batch_size`", fmt::format("{} at once", base::counted(spec.batch, "sequence")),
-                fmt::format("use 1 to {}", kMostBatch)};
+    throw Error{Fault::kUsage, "`batch_size`",
+                fmt::format("{} at once: each has a partition of SBUF here", base::counted(spec.batch, "sequence")),
+                fmt::format("use 1 to {}, several times", kMostBatch)};
   if (spec.length > cache_length(arch.positions))
     throw Error{Fault::kUsage, "`max_new_tokens`",
                 fmt::format("prompt and new tokens need {}, but the model has {}",
