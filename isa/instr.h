@@ -33,7 +33,9 @@ enum class Opcode : std::uint8_t {
   kTensorTensorScan,      // dst[i] = (a[i] alu0 dst[i-1]) alu1 b[i], dst[-1] = imm0 or c [P, 1]
   kTensorReduce,          // dst [P, outer...] = alu0-reduction of a over its innermost free axes; `negate`: times -1
   kTensorCopy,            // dst = a, converted; on ScalarE through fp32 always
-  kTensorCopyDynamic,     // dst[i] = a[i + index * unit], index: b [1, 1] int32; unit: imm0 elements (0: one)
+  kTensorCopyDynamic,     // dst[i] = a[first + index * unit + i], index: b [1, 1] int32; unit: imm0 elements (0: one);
+                          // first: imm1. With imm2 a has one axis, and in place of i there is the sum over dst's free
+                          // axes of place * step
   kCopyPredicated,        // where b != 0 (reverse0: where b == 0): dst = a, or imm0 without a
   kSelect,                // dst = b != 0 (reverse0: b == 0) ? a : c (c tile or imm0)
   kSelectReduce,          // kSelect, and dst2 [P, 1] = max over the free axes, by the registers
@@ -48,7 +50,8 @@ enum class Opcode : std::uint8_t {
   kMax8,                  // dst [P, 8] = the eight largest of a, falling
   kFindIndex8,            // dst [P, 8] = index in a of each of b [P, 8]; of equal ones the successive places
   kMatchReplace8,         // dst = a with the first occurrence of each of b [P, 8] replaced by imm0; dst2 [P, 8]: where
-  kTensorCopyDynamicDst,  // dst[i + index * unit] = a[i], as kTensorCopyDynamic; the rest of dst stays
+  kTensorCopyDynamicDst,  // dst[first + index * unit + i] = a[i], as kTensorCopyDynamic with dst and a exchanged; the
+                          // rest of dst stays
   kTensorScalarCumulative,  // dst[i] = register = (a[i] alu0 s0) alu1 register; s0: b [P, 1] or imm0; kLoadReduce
                             // begins with c [P, 1] or imm1, kResetReduce with the identity
   kSetRngSeed,              // a [1, 1], 32 bits: the seed of later kRng on this core
@@ -219,7 +222,7 @@ struct Instr {
   PeTile pe{};              // matmul
   float imm0 = 0, imm1 = 0, imm2 = 0, imm3 = 0;
   std::array<std::int32_t, 4> ints{};
-  std::array<std::int32_t, 4> steps{};  // iota, affine_select: of dst's free axes, outermost first
+  std::array<std::int32_t, 4> steps{};  // iota, affine_select, dynamic copies: of free axes, outermost first
   Tile dst{}, dst2{}, a{}, b{}, c{};
   std::array<Wait, kMaxWaits> waits{};
 
@@ -234,6 +237,9 @@ constexpr std::int64_t integer_of(const Instr& i, std::size_t which) {
 constexpr float number_of(const Instr& i, std::size_t which) {
   return i.integers ? static_cast<float>(i.ints.at(which)) : std::array{i.imm0, i.imm1, i.imm2, i.imm3}.at(which);
 }
+
+/// Whether the axes of an operand mean something beside the order of its elements.
+constexpr bool has_steps(const Instr& i) { return i.steps != decltype(i.steps){}; }
 
 constexpr bool is_dma(Opcode op) { return op >= Opcode::kDmaCopy && op <= Opcode::kDmaTranspose; }
 constexpr bool is_collective(Opcode op) { return op >= Opcode::kAllReduce && op <= Opcode::kBarrier; }

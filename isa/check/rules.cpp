@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "isa/check/shapes.h"
 #include "isa/names.h"
@@ -184,6 +185,18 @@ void dynamic_index(const Instr& i) {
   if (integer_of(i, 0) < 0) breach("count in elements", "the unit imm0 of the index is {}", integer_of(i, 0));
 }
 
+/// The steps of a dynamic copy over `whole`, the side whose place the run names. Source: as of an operand's own steps.
+void dynamic_steps(const Instr& i, std::string_view name, const Tile& whole) {
+  const bool strided = integer_of(i, 2) != 0;
+  if (strided && whole.rank != 1) breach("give it one", "{} has {} free axes", name, whole.rank);
+  for (const std::int32_t step : i.steps) {
+    if (step != 0 && !strided) breach("set imm2", "there are steps, but imm2 is 0");
+    if (step < std::numeric_limits<std::int16_t>::min() || step > std::numeric_limits<std::int16_t>::max())
+      breach("place the tile more densely", "{} is read in steps of {} elements, but a step has 16 bits with a sign",
+             name, step);
+  }
+}
+
 /// reverse0 exchanges the cases; a second ALU step is not allowed.
 void predicate_flags(const Instr& i) {
   if (i.reverse1) breach("clear reverse1", "reverse0 alone reverses the predicate");
@@ -193,12 +206,16 @@ void predicate_flags(const Instr& i) {
 
 void dynamic_copy(const Instr& i) {
   dynamic_index(i);
+  dynamic_steps(i, "a", i.a);
+  if (integer_of(i, 2) != 0) return;  // steps may name an element twice
   if (i.dst.cols() > i.a.cols())
     breach("copy less", "dst has {} elements per partition, a has {}", i.dst.cols(), i.a.cols());
 }
 
 void dynamic_copy_dst(const Instr& i) {
   dynamic_index(i);
+  dynamic_steps(i, "dst", i.dst);
+  if (integer_of(i, 2) != 0) return;
   if (i.a.cols() > i.dst.cols())
     breach("copy less", "a has {} elements per partition, dst has {}", i.a.cols(), i.dst.cols());
 }

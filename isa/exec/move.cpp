@@ -37,17 +37,14 @@ void tensor_copy(const Instr& instr, std::uint32_t index, Context& context) {
 
 namespace {
 
-/// The first element, in flat order, of `n` that the index b of a dynamic copy names in a row of `size`.
-std::int64_t dynamic_place(const Instr& instr, std::int64_t n, std::int64_t size, Context& context) {
-  const View b = view(instr, instr.b, "b", context);
-  need(instr, b.dtype == Dtype::kInt32 && b.elements() == 1, "b is not [1, 1] int32", "give it one index");
-  std::uint32_t bits = 0;
-  read_bits(b, 0, 0, 1, &bits);
-  const std::int64_t unit = std::max<std::int64_t>(1, integer_of(instr, 0));
-  const std::int64_t index = static_cast<std::int32_t>(bits), offset = index * unit;
-  if (offset < 0 || offset + n > size)
-    out_of_range(instr, fmt::format("index {} and {} elements leave the {} of its tile", index, n, size));
-  return offset;
+/// The elements of a tile with one axis that steps over the axes of `shape` name, from `first` on.
+View stepped(const View& whole, std::int64_t first, const Tile& shape, const std::array<std::int32_t, 4>& steps) {
+  View out = whole;
+  const std::int64_t each = whole.axes[0].step;
+  out.base += first * each, out.rank = shape.rank, out.cols = shape.cols();
+  for (std::size_t d = 0; d < static_cast<std::size_t>(shape.rank); ++d)
+    out.axes[d] = {steps[d] * each, static_cast<std::int64_t>(shape.free[d].size)};
+  return out;
 }
 
 /// The columns of a tile from `first` on.
@@ -72,18 +69,43 @@ void copy_part(const Columns& to, const Columns& from, std::int64_t cols, std::u
   });
 }
 
+/// The elements of `whole` that the index b of a dynamic copy names, one for each element of `other`.
+Columns dynamic_part(const Instr& instr, const View& whole, const Tile& other, View& scratch, Context& context) {
+  const View b = view(instr, instr.b, "b", context);
+  need(instr, b.dtype == Dtype::kInt32 && b.elements() == 1, "b is not [1, 1] int32", "give it one index");
+  std::uint32_t bits = 0;
+  read_bits(b, 0, 0, 1, &bits);
+  const std::int64_t index = static_cast<std::int32_t>(bits), unit = std::max<std::int64_t>(1, integer_of(instr, 0));
+  const std::int64_t first = integer_of(instr, 1) + index * unit;
+  const bool strided = integer_of(instr, 2) != 0;
+  std::int64_t low = first, high = first + (strided ? 0 : other.cols() - 1);
+  for (std::size_t d = 0; strided && d < static_cast<std::size_t>(other.rank); ++d) {
+    const std::int64_t span = (std::int64_t{other.free[d].size} - 1) * instr.steps[d];
+    (span < 0 ? low : high) += span;
+  }
+  if (low < 0 || high >= whole.cols)
+    out_of_range(instr, fmt::format("index {} and {} elements leave the {} of its tile: they are {} to {}", index,
+                                    other.cols(), whole.cols, low, high));
+  if (!strided) return {whole, first};
+  need(instr, whole.rank == 1, "steps over several axes", "give the tile one axis");
+  scratch = stepped(whole, first, other, instr.steps);
+  return {scratch, 0};
+}
+
 }  // namespace
 
 void tensor_copy_dynamic(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, dst.partitions == a.partitions, "dst and a differ in partitions", "make them agree");
-  copy_part({dst, 0}, {a, dynamic_place(instr, dst.cols, a.cols, context)}, dst.cols, index, context);
+  View part;
+  copy_part({dst, 0}, dynamic_part(instr, a, instr.dst, part, context), dst.cols, index, context);
 }
 
 void tensor_copy_dynamic_dst(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, dst.partitions == a.partitions, "dst and a differ in partitions", "make them agree");
-  copy_part({dst, dynamic_place(instr, a.cols, dst.cols, context)}, {a, 0}, a.cols, index, context);
+  View part;
+  copy_part(dynamic_part(instr, dst, instr.a, part, context), {a, 0}, a.cols, index, context);
 }
 
 void stream_shuffle(const Instr& instr, std::uint32_t, Context& context) {

@@ -131,6 +131,14 @@ TEST(CheckNki, GathersAndDynamicPlaces) {
       make(Opcode::kTensorCopyDynamicDst, Engine::kScalar, sbuf(128, 64), psum(128, 8), sbuf(1, 1, Dtype::kInt32));
   EXPECT_TRUE(accepted(dynamic));
   EXPECT_TRUE(refused(with(dynamic, [](Instr& i) { i.a = psum(128, 65); }), "copy less"));
+  EXPECT_TRUE(accepted(with(dynamic, [](Instr& i) { i.imm2 = 1, i.steps = {8}; })));
+  EXPECT_TRUE(refused(with(dynamic, [](Instr& i) { i.steps = {8}; }), "set imm2"));
+  EXPECT_TRUE(refused(with(dynamic, [](Instr& i) { i.imm2 = 1, i.steps = {40000}; }), "a step has 16 bits"));
+  EXPECT_TRUE(refused(with(dynamic,
+                           [](Instr& i) {
+                             i.imm2 = 1, i.dst.rank = 2, i.dst.free = {{{8, 8}, {1, 8}}};
+                           }),
+                      "dst has 2 free axes"));
 }
 
 TEST(CheckNki, PredicatesTypesAndSeeds) {

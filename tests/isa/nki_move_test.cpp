@@ -113,6 +113,50 @@ TEST_F(NkiMove, DynamicPlacesCountInUnits) {
   EXPECT_TRUE(throws(to, base::Fault::kData, "index -1"));
 }
 
+TEST_F(NkiMove, DynamicPlacesFollowSteps) {
+  const Tile wide = on(kSbuf, 2, 40), part = tile(kSbuf, 2, {{8, 3}, {1, 2}}, Dtype::kBf16, 512),
+             index = on(kSbuf, 1, 1, Dtype::kInt32, 1024);
+  fill(wide, [](auto p, auto i) { return static_cast<float>(p * 100 + i); });
+  put(index, 0, 0, 2);
+  // Element (i, j) is that at 9 + 2 * 5 - 7 * i + 3 * j.
+  const Instr from{.op = Opcode::kTensorCopyDynamic,
+                   .integers = true,
+                   .ints = {5, 9, 1, 0},
+                   .steps = {-7, 3},
+                   .dst = part,
+                   .a = wide,
+                   .b = index};
+  run(from);
+  expect(part, [&](auto p, auto k) { return get(wide, p, 19 - 7 * (k / 2) + 3 * (k % 2)); });
+  Instr to = from;
+  to.op = Opcode::kTensorCopyDynamicDst, to.dst = wide, to.a = part;
+  fill(part, [](auto p, auto k) { return static_cast<float>(-p - k); });
+  run(to);
+  expect(wide, [&](auto p, auto i) {
+    for (int k = 0; k < 6; ++k)
+      if (i == 19 - 7 * (k / 2) + 3 * (k % 2)) return static_cast<float>(-p - k);
+    return static_cast<float>(p * 100 + i);
+  });
+  put(index, 0, 0, 1);  // the lowest element is 0: it still fits
+  run(from);
+  expect(part, [&](auto p, auto k) { return get(wide, p, 14 - 7 * (k / 2) + 3 * (k % 2)); });
+  put(index, 0, 0, 0);
+  EXPECT_TRUE(throws(from, base::Fault::kData, "index 0 and 6 elements leave the 40 of its tile: they are -5 to 12"));
+  put(index, 0, 0, 6);
+  EXPECT_TRUE(throws(to, base::Fault::kData, "they are 25 to 42"));
+  put(index, 0, 0, 5);
+  run(from);
+}
+
+TEST_F(NkiMove, StepsOfZeroRepeatOneElement) {
+  const Tile wide = on(kPsum, 3, 12), part = tile(kSbuf, 3, {{1, 4}}, Dtype::kFp32, 512),
+             index = on(kSbuf, 1, 1, Dtype::kInt32, 1024);
+  fill(wide, [](auto p, auto i) { return static_cast<float>(p * 100 + i); });
+  put(index, 0, 0, 11);
+  run({.op = Opcode::kTensorCopyDynamic, .imm2 = 1, .dst = part, .a = wide, .b = index});
+  expect(part, [&](auto p, auto) { return get(wide, p, 11); });
+}
+
 TEST_F(NkiMove, ShuffleBroadcastsOnePartition) {
   const Tile one = on(kSbuf, 1, 8), all = on(kSbuf, 32, 8, Dtype::kFp32, 512),
              mask = on(kSbuf, 1, 32, Dtype::kUint8, 1024);
