@@ -1,8 +1,8 @@
 """nki.language: reductions, and what is made of several instructions."""
 import builtins
-import linecache
+import dis
+import functools
 import os
-import re
 import sys
 
 import numpy as np
@@ -15,9 +15,9 @@ from trnsim.nki._isa.gather import nc_n_gather
 from trnsim.nki._isa.matrix import nc_matmul, nc_transpose
 from trnsim.nki._isa.vector import dropout as _dropout
 from trnsim.nki._language.elementwise import exp, reciprocal, square
-from trnsim.nki._language.indices import num_programs
+from trnsim.nki._language.indices import begins, num_programs
 from trnsim.nki._language.moves import copy, store
-from trnsim.nki._state import HBM, PSUM, current, error
+from trnsim.nki._state import HBM, PSUM, current, error, state
 
 _OWN = os.path.dirname(e.__file__)
 
@@ -90,14 +90,17 @@ def dropout(x, rate, *, dtype=None, mask=None):
 
 
 def gather_flattened(data, indices, *, mask=None, dtype=None):
+    indices = tile(indices, "indices")
+    if is_integer(indices.code) and indices.code != _dtypes.UINT32:  # any whole numbers, where GpSimdE takes one type
+        indices = indices._as(_dtypes.UINT32) if indices.itemsize == 4 else copy(indices, dtype=np.uint32)
     return nc_n_gather(data, indices, mask=mask, dtype=dtype)
 
 
 class _LoopReduce:
-    """x reduced into what it is assigned to; the first time through its loops it is the result."""
+    """x reduced into the tile that it is assigned to; the first time through its loops it is the result."""
 
     def __init__(self, x, op, indices, dtype, mask):
-        self.x, self.op, self.first = x, e.alu_name(op), builtins.all(int(i) == 0 for i in indices)
+        self.x, self.op, self.first = x, e.alu_name(op), builtins.all(map(begins, indices))
         self.dtype, self.mask = dtype, mask
 
     def into(self, target):
@@ -109,20 +112,38 @@ class _LoopReduce:
 
 
 def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
-    """x reduced over loops, into the tile that the result is assigned to."""
+    """x reduced over loops, into the tile that the result is assigned to: a part of one, or one that a name has, which
+    is a new tile whenever these loops begin."""
     indices = loop_indices if isinstance(loop_indices, (list, tuple)) else [loop_indices]
     out = _LoopReduce(x, op, indices, dtype, mask)
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(_OWN):  # the call's own check of its arguments
         frame = frame.f_back
-    text = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    name = re.match(r"\s*(\w+)\s*=[^=]", text)
-    if not name:
+    frame, name = _assigned(frame)
+    if name is None:
         return out
-    known = frame.f_locals.get(name.group(1))
+    known = None if out.first else frame.f_locals.get(name, frame.f_globals.get(name))
     if is_tile(known):
         return binary(out.op, known, x, mask=mask, into=known)
     return copy(x, dtype=dtype, mask=mask)
+
+
+def _assigned(frame):
+    """The name that the result of the running call is bound to, in which function: that of the call, or one that it
+    returns the result to. None: it is stored elsewhere."""
+    while frame is not None:
+        op, argument = _next(frame.f_code, frame.f_lasti)
+        if not op.startswith("RETURN"):
+            name = argument[0] if isinstance(argument, tuple) else argument
+            return frame, name if op.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")) else None
+        frame = frame.f_back
+    return None, None
+
+
+@functools.lru_cache(256)
+def _next(code, place):
+    """The instruction of Python that follows the one at that place, and what it names."""
+    return next(((i.opname, i.argval) for i in dis.get_instructions(code) if i.offset > place), ("", None))
 
 
 def all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=True, asynchronous=False):
@@ -185,6 +206,7 @@ def assign(target, value):
     if value.space == HBM:
         raise error("a tile on the chip is assigned a tensor in HBM", "use nl.load")
     if value.by_values or target.by_values:
-        raise error("a tile that values index is assigned", "use nisa.tensor_copy_dynamic_src or _dst")
+        raise error("a tile at a place that is known only at run time is assigned",
+                    "use nisa.tensor_copy" if state.newer else "use nisa.tensor_copy_dynamic_src or _dst")
     current().copy(target, value)
     return None

@@ -105,11 +105,27 @@ def _joinable(numbers):
             trace.end_loop()
 
 
+class _Later(int):
+    """A number of a loop that does not begin with 0."""
+    first = False
+
+
+class _First(_Later):
+    first = True
+
+
+def begins(index):
+    """Whether the index of a loop is that of its first iteration."""
+    return getattr(index, "first", int(index) == 0)
+
+
 def _counted(numbers, each):
     """The numbers of a loop, which `state.loops` has while its body runs: `each` of them, or the loop alone."""
     if state.trace is None:
         yield from numbers
         return
+    if numbers.start != 0:
+        numbers = [_First(i) if i == numbers.start else _Later(i) for i in numbers]
     loops, depth = state.loops, len(state.loops)
     try:
         for i in numbers:
