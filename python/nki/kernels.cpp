@@ -120,6 +120,18 @@ std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& 
   return std::make_shared<NkiKernel>(*trace, std::move(all), machine.params, chosen);
 }
 
+/// Errors: at the kernel's line, without the instruction there, which the script may know by another name.
+void compute(NkiKernel& kernel, int threads) {
+  try {
+    kernel.compute(threads);
+  } catch (const base::Error& e) {
+    const std::string_view where = e.where();
+    const std::size_t colon = where.rfind(": ");
+    if (colon == std::string_view::npos || !isa::opcode_from(where.substr(colon + 2))) throw;
+    throw base::Error{e.fault(), where.substr(0, colon), e.problem(), e.fix()};
+  }
+}
+
 /// The bytes that `part` holds where the trace is now; `to`: a tensor in HBM as large, `inputs`: bytes of tensors.
 py::bytes value_now(const std::shared_ptr<runtime::nki::Trace>& trace, const std::pair<View, View>& to_part,
                     const std::vector<std::tuple<std::string, std::uint64_t, bool>>& tensors, const Machine& machine,
@@ -132,7 +144,7 @@ py::bytes value_now(const std::shared_ptr<runtime::nki::Trace>& trace, const std
     const auto memory = kernel.memory(tensor);
     std::memcpy(memory.data(), info.ptr, std::min(memory.size(), static_cast<std::size_t>(info.size * info.itemsize)));
   }
-  kernel.compute(0);
+  compute(kernel, 0);
   const auto found = kernel.memory(to_part.first.storage->reg);
   return {reinterpret_cast<const char*>(found.data()), found.size()};
 }
@@ -148,7 +160,7 @@ void bind_compiled(py::module_& m) {
       .def("compute",
            [](NkiKernel& kernel, int threads) {
              const WithoutGil free;
-             kernel.compute(threads);
+             compute(kernel, threads);
            })
       .def("time", &time_of)
       .def("events", &events_of)

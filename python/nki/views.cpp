@@ -62,13 +62,16 @@ std::int64_t elements_of_storage(const View& v) {
   return v.storage->cols * isa::size_of(v.storage->dtype) / isa::size_of(v.dtype);
 }
 
-/// All elements of its partitions from its own on, as one axis.
-View rest_of_partitions(const View& v) {
+/// All elements of its partitions from its lowest one on, as one axis; and where its first one is among them.
+std::pair<View, std::int64_t> rest_of_partitions(const View& v) {
   View out = v;
+  std::int64_t low = 0;
+  for (std::size_t d = 1; d < static_cast<std::size_t>(v.rank); ++d)
+    low += std::min<std::int64_t>(0, v.axes[d].step * (v.axes[d].size - 1));
   out.indirect.reset();
-  out.rank = 2;
-  out.axes[1] = {.size = elements_of_storage(v) - v.offset, .step = 1};
-  return out;
+  out.rank = 2, out.offset = std::max<std::int64_t>(0, v.offset + low);
+  out.axes[1] = {.size = elements_of_storage(v) - out.offset, .step = 1};
+  return {out, v.offset - out.offset};
 }
 
 /// The same bytes as numbers of another type.
@@ -173,6 +176,7 @@ void add_figures(ViewClass& view) {
                                return py::make_tuple(reinterpret_cast<std::uintptr_t>(v.storage.get()), v.block, v.part,
                                                      v.offset);
                              })
+      .def_property_readonly("sweeps", [](const View& v) { return v.storage->sweeps; })
       .def_property_readonly("written", [](const View& v) { return v.storage->written; })
       .def_property_readonly("has_claims", [](const View& v) { return !v.claims.empty(); })
       .def_property_readonly("ready",

@@ -114,8 +114,9 @@ bool Trace::redirect(const View& dst, const View& src, bool adds) {
   for (const Storage::Producer& p : from.producers) {
     const isa::Instr& instr = block_.instrs[p.instr];
     if (adds && instr.op != Opcode::kMatMul) return false;
-    const auto part = placed(dst, whole_of(src), p.part);
+    auto part = placed(dst, whole_of(src), p.part);
     if (!part) return false;
+    if (isa::has_steps(instr)) part = unjoined(*part);
     const Tile tile = on_chip_tile(*part);
     if (!may_write(instr, tile) || !untouched_since(from.producers.front().instr, tile)) return false;
     parts.push_back(*part);

@@ -46,12 +46,6 @@ View apart(View view) {
   return view;
 }
 
-/// The operand of an instruction that has a step for each axis: none is joined.
-View unjoined(View view) {
-  view.apart = kAllApart;
-  return view;
-}
-
 /// NKI's compiler on NeuronCore-v3 gives ScalarE and VectorE copies from PSUM in about the numbers that end both at
 /// once. Source: the counts in its profiles, 111 on ScalarE (v3_scl_copy_512) and 45 on VectorE (v3_vec_copy_512).
 EnginePolicy policy_for(const isa::Target& target) {
@@ -64,10 +58,9 @@ EnginePolicy policy_for(const isa::Target& target) {
 void refuse_indirect(const Trace::Op& op) {
   for (const View* view : {op.dst, op.dst2, op.a, op.b, op.c})
     if (view && view->indirect)
-      throw base::Error{
-          base::Fault::kProgram, "",
-          fmt::format("{} reads or writes elements whose index is known only at run time", isa::name_of(op.instr.op)),
-          "copy the tile first, with dma_copy or tensor_copy"};
+      throw base::Error{base::Fault::kProgram, "",
+                        "an operand is at a place that is known only at run time, which this call does not take",
+                        "copy it to a tile of its own first, with nisa.dma_copy or nisa.tensor_copy"};
 }
 
 base::Error another_kernel(const Storage& storage) {
@@ -235,6 +228,7 @@ void Trace::note_write(const View& view) {
 
 Tile Trace::write_tile(const View& view) {
   const Tile tile = on_chip_tile(view);
+  if (tile.elements() > 1) ++view.storage->sweeps;
   if (!view.storage->places.empty()) placed_.write(tile, view.storage.get());
   note_write(view);
   return tile;
@@ -278,7 +272,7 @@ void Trace::emit(const Op& op) {
   refuse_indirect(op);
   isa::Instr instr = op.instr;
   instr.label = label_;
-  const bool steps = instr.steps != decltype(instr.steps){};
+  const bool steps = isa::has_steps(instr);
   if (op.a)
     instr.a = read_tile(instr.op == isa::Opcode::kTensorReduce ? apart(*op.a) : steps ? unjoined(*op.a) : *op.a);
   if (op.b) instr.b = read_tile(*op.b);

@@ -120,8 +120,9 @@ struct Storage {
   std::vector<Place> places;  // explicit allocation: of each block
   std::size_t core = 0;       // in whose memories it is
   std::optional<double> fill;
-  std::uint32_t reg = 0;  // HBM
-  bool written = false;   // HBM: by an instruction of the kernel
+  std::uint32_t reg = 0;     // HBM
+  bool written = false;      // HBM: by an instruction of the kernel
+  std::uint32_t sweeps = 0;  // writes of several elements at once, any of which may be one that is known
   bool temporary = false, read = false;
   /// The instructions that wrote it, until it is read: `result = instruction()` may still be redirected.
   struct Producer {
@@ -172,6 +173,11 @@ View permuted(const View& view, const std::vector<int>& order);
 std::vector<std::int64_t> common_sizes(const View& a, const View& b);
 std::string sizes_text(const View& view);
 
+/// The operand of an instruction that has a step for each axis: none is joined.
+inline View unjoined(View view) {
+  view.apart = kAllApart;
+  return view;
+}
 /// The operand of an instruction. On the chip `buffer` names its virtual buffer. Errors: Fault::kProgram when the
 /// access pattern has more than four free axes, or the first axis more partitions than there are.
 isa::Tile tile_of(const View& view, std::uint32_t buffer);

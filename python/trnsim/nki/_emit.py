@@ -114,7 +114,10 @@ def tile(x, what="operand"):
     if x.space == HBM:
         raise error(f"the {what} lies in HBM", "load it to SBUF first")
     if x.by_values:
-        raise error(f"the {what} is indexed by values", "copy it with tensor_copy_dynamic_src, or load it by index")
+        if not state.newer:
+            raise error(f"the {what} is at a place that is known only at run time",
+                        "copy it with nisa.tensor_copy_dynamic_src first")
+        x = x._fetched()
     if x.ndim == 1:
         return x._reshape([x.shape[0], 1])
     return x

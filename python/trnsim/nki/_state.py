@@ -30,6 +30,7 @@ class _State(threading.local):
     newer = False      # the kernel is of the newer dialect
     prints = None      # what nl.device_print keeps: (prefix, value); None: nothing is printed
     into = None        # where the next instruction writes: `dst` of the newer dialect
+    lent = []          # (destination, the tile that the call writes instead) where only the run knows the place
 
 
     machine = None     # gives the machine of the command, for what is asked outside of a kernel

@@ -8,7 +8,7 @@ import traceback
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki import _recipes
+from trnsim.nki import _places, _recipes
 from trnsim.nki._isa import modes
 from trnsim.nki._state import Error, error, state
 
@@ -77,16 +77,16 @@ def rows(text):
     return {row.name: row for row in map(Row, joined.split("\n"))}
 
 
-def guard(names, prefix, table):
-    """Wraps the functions of a module that the table documents."""
+def guard(names, prefix, table, newer=False):
+    """Wraps the functions of a module that the table documents; `newer`: of the newer dialect, which call others."""
     for name, row in table.items():
         short = name.partition(".")[2]
         function = names.get(short)
         if name.startswith(prefix + ".") and row.parameters and inspect.isfunction(function):
-            names[short] = _guarded(name, function)
+            names[short] = _guarded(name, function, newer)
 
 
-def _guarded(name, function):
+def _guarded(name, function, newer):
     signature, seen = inspect.signature(function), set()
     skipped = _OTHERWISE.get(name, set())
     kept, sums = name in _recipes.KEPT, name == "nisa.nc_matmul" and "dst" in signature.parameters
@@ -106,10 +106,23 @@ def _guarded(name, function):
         try:
             if key is not None and key not in state.recipes:
                 return _recipes.called(function, args, named, key)
-            return function(*args, **named)
+            result = function(*args, **named)
+            if newer and state.lent:
+                _places.give_back()
+            return result
+        except Error as problem:
+            raise _of_call(name, problem) from None
         except _UNMEANT as problem:
             raise _told(name, problem) from None
     return call
+
+
+def _of_call(name, problem):
+    """The error of an instruction that the call is made of as one of the call: the instruction is in no script."""
+    op, colon, rest = problem.what.partition(": ")
+    if colon and op in _core.opcodes and op != name.partition(".")[2]:
+        problem.what = f"{name}: {rest}"
+    return problem
 
 
 # Exceptions that Python raises where an argument is of no kind that the function expects.

@@ -4,6 +4,7 @@ import math
 from trnsim import _core
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
+from trnsim.nki import _places
 from trnsim.nki._language.types import psum, sbuf, shared_hbm
 from trnsim.nki._newer.registers import VirtualRegister, offset_tile
 from trnsim.nki._state import HBM, PSUM, SBUF, error
@@ -94,7 +95,7 @@ def slice_(self, dim, start, end, step=1):
 
 def select(self, dim, index):
     axis = _axis(self, dim)
-    if not isinstance(index, (View, VirtualRegister)):
+    if not isinstance(index, View) and getattr(index, "known", True):
         return self[tuple([slice(None)] * axis + [int(index)])]
     if self.by_values:
         raise error("a tensor is indexed by values twice", "copy it in between")
@@ -130,11 +131,21 @@ def ap(self, pattern, offset=None, scalar_offset=None, vector_offset=None, indir
         if indirect_dim != 0 or self.space != HBM:
             raise error("vector_offset is of axis 0 of a tensor in HBM", "use scalar_offset, or nisa.local_gather")
         view = base._patterned([(unit, pairs[0][1])] + pairs[1:], first, True)
-        return view._with_index(e.tile(vector_offset), unit, _places(view, unit))
-    view = base._patterned(pairs, first, True)
+        return view._with_index(e.tile(vector_offset), unit, _count(view, unit))
     if self.space == HBM:
-        return moved_by(view, scalar_offset, unit)
+        return moved_by(base._patterned(pairs, first, True), scalar_offset, unit)
+    if getattr(scalar_offset, "known", False):
+        return base._patterned(pairs, _within(base, first, scalar_offset.value * unit))
+    view = base._patterned(pairs, first, True)
     return view._with_index(offset_tile(scalar_offset), unit, base.storage_size // unit)
+
+
+def _within(base, first, by):
+    """Where a pattern on the chip begins that a known number moves. Errors: in another partition."""
+    row = base.storage_size
+    if not 0 <= first % row + by < row:
+        raise error(f"the access pattern begins at element {first % row + by} of {row}", "keep it inside the tensor")
+    return first + by
 
 
 def moved_by(view, scalar, unit):
@@ -145,10 +156,10 @@ def moved_by(view, scalar, unit):
         scalar = offset_tile(scalar)
     if scalar.size != 1:
         raise error("a dynamic offset is one number", "give a tensor of the shape (1, 1)")
-    return view._with_index(scalar._reshape([1, 1]), unit, _places(view, unit))
+    return view._with_index(scalar._reshape([1, 1]), unit, _count(view, unit))
 
 
-def _places(view, unit):
+def _count(view, unit):
     """How many places, `unit` elements apart, one row of the view can begin at without leaving its tensor."""
     length = 1 + sum(step * (size - 1) for step, size in view._steps()[1:])
     return max(0, (view.storage_size - view.offset - length) // unit + 1)
@@ -160,7 +171,7 @@ def one_row(tensor, other):
     if not moved or other.ndim != 2 or other.shape[0] != 1:
         return tensor
     row = tensor._reshape([1, *tensor.shape])
-    return row._with_index(tensor.index, tensor.index_step, _places(row, tensor.index_step))
+    return row._with_index(tensor.index, tensor.index_step, _count(row, tensor.index_step))
 
 
 def by_rows(view):
@@ -168,7 +179,7 @@ def by_rows(view):
     (step, rows), unit = view._steps()[0], view.index_step
     each = math.gcd(unit, step)
     wide = e.temp([rows, 1], _dtypes.INT32)
-    e.current().copy(wide, e.spread(offset_tile(view.index), [rows, 1]))
+    e.current().copy(wide, e.spread(_places.reached(offset_tile(view.index)), [rows, 1]))
     if unit != each:
         index = e.temp([rows, 1], _dtypes.INT32)
         e.put("tensor_scalar", e.VECTOR, index, wide, None, alu0=e.ALU["mul"], ints=[unit // each, 0, 0, 0])
@@ -176,7 +187,7 @@ def by_rows(view):
     places, index = e.temp([rows, 1], _dtypes.INT32), e.temp([rows, 1], _dtypes.INT32)
     e.put("iota", e.GPSIMD, places, imm=(0.0, float(step // each), 0.0, 0.0))
     e.put("tensor_tensor", e.GPSIMD, index, wide, places, alu0=e.ALU["add"])
-    return view._with_index(index, each, _places(view, each))
+    return view._with_index(index, each, _count(view, each))
 
 
 def indirect(self, index, num_elem=None):

@@ -4,9 +4,9 @@ import numpy as np
 from trnsim import _core
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
-from trnsim.nki import _masks
+from trnsim.nki import _masks, _places
 from trnsim.nki._dtypes import code
-from trnsim.nki._emit import ALU, alu_name, is_tile, put, temp, tile
+from trnsim.nki._emit import ALU, alu_name, is_tile, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.moves import load, transfer
 from trnsim.nki._language.tensors import shared_constant
@@ -135,40 +135,31 @@ def tensor_copy(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
     return out
 
 
-def _offset(view):
+def _needs_moved(view):
     if not view.by_values:
         raise error("none of the tile's indices is in SBUF", "index it by a tile of [1, 1], or use tensor_copy")
-    index = view.index
-    if index.partitions != 1 or index.cols != 1:
-        raise error("a dynamic offset is one number in SBUF", "index the offsets to [1, 1]")
-    index = tile(index)
-    if index.code == _dtypes.INT32:
-        return index
-    if index.code == _dtypes.UINT32:
-        return index._as(_dtypes.INT32)
-    out = temp([1, 1], _dtypes.INT32)
-    put("tensor_copy", e.VECTOR, out, index)
-    return out
-
-
-def _unit(view):
-    return (float(view.index_step), 0, 0, 0)
 
 
 def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
     if not src.by_values:
         return tensor_copy(src, mask=mask, dtype=dtype, engine=engine)
-    which = modes.engine_code(engine)
     out = e.result(src.shape, code(dtype, src.code))
-    which = e.VECTOR if which == e.ANY else which
-    put("tensor_copy_dynamic", which, out, src._from_there(), _offset(src), imm=_unit(src))
+    for part in e.parts(e.mask_of(mask)):
+        ranges = _masks.left(src, part)
+        if all(size for _, size in ranges):
+            _places.read(out if part is None else _masks.cut(out, ranges), _masks.cut(src, ranges),
+                         modes.engine_code(engine))
     return out
 
 
 def tensor_copy_dynamic_dst(*, dst, src, mask=None, dtype=None, engine=modes.engine.unknown):
-    which = modes.engine_code(engine)
-    put("tensor_copy_dynamic_dst", e.VECTOR if which == e.ANY else which, dst._from_there(), tile(src), _offset(dst),
-        imm=_unit(dst))
+    _needs_moved(dst)
+    src = tile(src)
+    for part in e.parts(e.mask_of(mask)):
+        ranges = _masks.left(dst, part)
+        if all(size for _, size in ranges):
+            _places.write(_masks.cut(dst, ranges), src if part is None else _masks.cut(src, ranges),
+                          modes.engine_code(engine))
 
 
 def _predicate(given, types):

@@ -3,6 +3,7 @@ import numpy as np
 
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
+from trnsim.nki import _places
 from trnsim.nki._dtypes import code, is_integer
 from trnsim.nki._emit import is_tile, put, temp, tile
 from trnsim.nki._state import HBM, PSUM, current, error, state
@@ -41,7 +42,14 @@ def _by_rows(view):
 
 
 def _moved(dst, src, accumulate, skip):
-    if src.by_values:
+    """One transfer. A place on the chip that only the run knows is read and written by a dynamic copy beside it."""
+    if _places.moved(src):
+        src = _places.fetched(src)
+    if _places.moved(dst):
+        to = _places.fetched(dst) if accumulate or skip else temp(list(dst.shape), dst.code)
+        _moved(to, src, accumulate, skip)
+        _places.write(dst, to)
+    elif src.by_values:
         put("dma_gather", e.SYNC, dst, src._rows(), _index_of(src), accumulate=accumulate, skip=skip)
     elif dst.by_values:
         put("dma_scatter", e.GPSIMD, dst._rows(), src, _index_of(dst), accumulate=accumulate, skip=skip)

@@ -3,6 +3,7 @@ import enum
 
 from trnsim import _core
 from trnsim.nki import _emit as e
+from trnsim.nki import _places
 from trnsim.nki._newer.registers import remember
 from trnsim.nki._state import HBM, error, state
 
@@ -28,8 +29,9 @@ DONE = NkiInstruction()
 NO_QUOTIENT = "neuronx-cc has no divide: multiply by nisa.reciprocal"
 
 
-def destination(dst, on_chip=True):
-    """The tile that an instruction writes. Errors: of the older dialect's calls, which give none."""
+def destination(dst, on_chip=True, keeps=True):
+    """The tile that an instruction writes. `keeps`: it may leave some of it as it is. Errors: of the older dialect's
+    calls, which give none."""
     if not e.is_tile(dst):
         raise error(f"dst is {type(dst).__name__}, not a tensor",
                     "give the destination first; a script of the older dialect imports neuronxcc.nki")
@@ -37,12 +39,14 @@ def destination(dst, on_chip=True):
         raise error("dst is in HBM", "write to a tile in SBUF or PSUM, then copy it with nisa.dma_copy")
     if dst.cols == 1 and dst.partitions == 1:
         remember(dst, None)
-    return e.tile(dst, "dst") if on_chip else dst
+    if not on_chip:
+        return dst
+    return _places.lent(dst, keeps) if _places.moved(dst) else e.tile(dst, "dst")
 
 
 def into(dst, call, *args, **settings):
     """Runs a function of the older dialect, which writes its result to `dst`."""
-    state.into = destination(dst)
+    state.into = destination(dst, keeps=False)
     try:
         getattr(call, "__wrapped__", call)(*args, **settings)  # the newer name has looked at the arguments
         if state.into is not None:

@@ -31,7 +31,7 @@ def get_nc_sub_version():
     return 0
 
 
-_s.guard(globals(), "nisa", _s.rows(_t.TEXT))
+_s.guard(globals(), "nisa", _s.rows(_t.TEXT), True)
 _earlier.accept(globals())
 
 

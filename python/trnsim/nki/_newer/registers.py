@@ -119,22 +119,26 @@ def _writable(register):
 
 
 def remember(view, value):
-    """A tile of one element holds this number from here on; None: the run alone knows it."""
+    """A tile of one element holds this number until something is written to it or over it; None: the run alone knows
+    it."""
     if value is None:
         state.known.pop(view.place, None)
     else:
-        state.known[view.place] = value
+        state.known[view.place] = value, view.sweeps
 
 
 def known_value(view):
     """The number that a tensor of one element holds, where constants or an argument made it; else None."""
+    if view.by_values:
+        return None
     if view.space == HBM:
         for reg, array, _ in state.arrays:
             if reg == view.reg and array.size > view.offset and not view.written:
                 number = array.reshape(-1)[view.offset]
                 return number.item() if hasattr(number, "item") else number
         return None
-    return state.known.get(view.place)
+    value, sweeps = state.known.get(view.place, (None, 0))
+    return value if sweeps == view.sweeps else None
 
 
 def loop(start, stop, step):
