@@ -149,6 +149,12 @@ NINE = np.array([[9]], np.int32)
 refused("a place outside of the tile", lambda: of_place(copied(pattern([8, 5])), (128, 5))(A, NINE), "index 9")
 
 
+refused("a copy of fewer elements", lambda: of_place(
+    lambda t, s: nisa.tensor_copy(dst=t.select(1, s), src=t[:, 0, 0:4]))(A, TWO), "(128, 4) is copied to (128, 8)")
+BELOW = copied(lambda t, s: t.select(2, nisa.register_alloc(-1)))
+refused("a register below 0", lambda: of_place(BELOW, (128, 5))(A, TWO), "holds -1")
+
+
 # ---- the older dialect
 @older.jit
 def three_axes(q, off):

@@ -85,6 +85,8 @@ def read(out, src, engine=e.ANY):
 
 def write(dst, src, engine=e.ANY):
     """The place in `dst` that a number of the run names = a tile."""
+    if (dst.partitions, dst.cols) != (src.partitions, src.cols):
+        raise error(f"{tuple(src.shape)} is copied to {tuple(dst.shape)}", "give both the same number of elements")
     (whole, first), axes = dst._from_there(), _axes(dst)
     source = _with_axes(src, axes)
     if source is None:

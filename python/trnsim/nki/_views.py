@@ -96,6 +96,8 @@ def slice_(self, dim, start, end, step=1):
 def select(self, dim, index):
     axis = _axis(self, dim)
     if not isinstance(index, View) and getattr(index, "known", True):
+        if isinstance(index, VirtualRegister) and index.value < 0:  # it counts from the begin, as an address does
+            raise error(f"a register that names a place holds {index.value}", "give 0 or more")
         return self[tuple([slice(None)] * axis + [int(index)])]
     if self.by_values:
         raise error("a tensor is indexed by values twice", "copy it in between")
