@@ -231,7 +231,7 @@ def fetched(g, t, s):
 
 
 def doubled_by_choice(g, t, s):
-    """Half of the elements by each of two predicates: what one leaves, the other writes."""
+    """Half of the elements by each of two predicates: one writes those that the other leaves."""
     two = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
     mask = nl.ndarray((128, 8), dtype=nl.uint8, buffer=nl.sbuf)
     twice(two, t[:, 3, :])

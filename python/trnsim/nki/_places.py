@@ -97,7 +97,7 @@ def write(dst, src, engine=e.ANY):
 
 
 def fetched(view):
-    """A tile of its own with what lies where a number of the run says."""
+    """A tile of its own with the elements of a place that a number of the run names."""
     out = e.temp(list(view.shape), view.code, view.space)
     read(out, view)
     return out
@@ -112,7 +112,7 @@ def lent(dst, keeps):
 
 
 def give_back():
-    """What an instruction wrote to such tiles goes to its destination."""
+    """The results that instructions wrote to such tiles go to their destinations."""
     while state.lent:
         write(*state.lent.pop())
 

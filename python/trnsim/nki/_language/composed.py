@@ -142,7 +142,7 @@ def _assigned(frame):
 
 @functools.lru_cache(256)
 def _next(code, place):
-    """The instruction of Python that follows the one at that place, and what it names."""
+    """The instruction of Python that follows the one at that place, and the name in it."""
     return next(((i.opname, i.argval) for i in dis.get_instructions(code) if i.offset > place), ("", None))
 
 
