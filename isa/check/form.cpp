@@ -73,8 +73,7 @@ void check_flags(const Instr& instr, const Row& row, const Geometry& geometry) {
   if (instr.integers && !row.form.integers) breach("write floats", "the immediates of {} cannot be integers", row.name);
   if (instr.onezero && !row.form.tiled) breach("clear onezero", "{} knows no operand of ones and zeros", row.name);
   if (instr.bitwise && !row.form.bitwise) breach("clear bitwise", "{} computes with numbers", row.name);
-  if (instr.steps != std::array<std::int32_t, 4>{} && !row.form.steps)
-    breach("clear them", "{} has no steps", row.name);
+  if (has_steps(instr) && !row.form.steps) breach("clear them", "{} has no steps", row.name);
   check_command(instr, row);
   const std::int64_t queues = is_dma(instr.op)          ? geometry.dma_rings
                               : is_collective(instr.op) ? geometry.collective_queues

@@ -31,17 +31,19 @@ part_coverage() { "$root/dev" coverage; }
 
 # All tests of a preset but those that earlier calls saw pass.
 suite() {
-  local passed=$kept/$1.passed left=$kept/$1.left
+  local passed=$kept/$1.passed left=()
   touch "$passed"
-  (cd "$root" && ctest --preset "$1" -N) | sed -n 's/^ *Test *#\([0-9]*\): \(.*[^ ]\) *$/\1 \2/p' |
-    awk 'NR == FNR { seen[$0]; next } { n = $1; sub(/^[0-9]+ /, ""); if (!($0 in seen)) print n }' "$passed" - >"$left"
   if [[ -s $passed ]]; then
     echo "$(wc -l <"$passed") tests passed in earlier calls"
-    [[ -s $left ]] || return 0
-    TRNSIM_SLOW=all "$root/dev" test --preset "$1" -I "0,0,0,$(paste -sd, "$left")" 2>&1
-  else
-    TRNSIM_SLOW=all "$root/dev" test --preset "$1" 2>&1
+    left=(-I "0,0,0,$(tests_left "$1" "$passed")") || return
+    [[ ${left[1]} != 0,0,0, ]] || return 0
   fi
+  TRNSIM_SLOW=all "$root/dev" test --preset "$1" "${left[@]}" 2>&1
+}
+# The numbers of a preset's tests that no line of $2 names, with commas between.
+tests_left() {
+  (cd "$root" && ctest --preset "$1" -N) | sed -n 's/^ *Test *#\([0-9]*\): \(.*[^ ]\) *$/\1 \2/p' |
+    awk 'NR == FNR { seen[$0]; next } { n = $1; sub(/^[0-9]+ /, ""); if (!($0 in seen)) print n }' "$2" - | paste -sd,
 }
 # Adds the tests that passed in a suite's output to those of before.
 note_passed() {
@@ -60,7 +62,7 @@ night_of() {
 night_part() {
   local name=$1 kept=$2 seconds=$3 begin=$SECONDS how=found code=0
   say "nightly: $name, at most $((seconds / 60)) min"
-  (set -o pipefail; export -f "part_$name" suite; timeout -k 30 "$seconds" bash -c "
+  (set -o pipefail; export -f "part_$name" suite tests_left; timeout -k 30 "$seconds" bash -c "
      root='$root'; kept='$kept'; preset=release; build_dir() { echo '$root/build'; }; build() { '$root/dev' build \"\$@\"; }
      set -o pipefail; part_$name") >"$kept/$name.new" 2>&1 || code=$?
   case $code in

@@ -1,7 +1,5 @@
 """Places that only the run knows: copies by access patterns with steps, operands of other instructions, DMA, numbers in
 any partition, registers whose value is known, in both dialects; sums over loops, which begin anew where these do."""
-import sys
-
 import numpy as np
 import neuronxcc.nki as older
 import neuronxcc.nki.isa as oisa
@@ -11,41 +9,15 @@ import nki.isa as nisa
 import nki.language as nl
 from trnsim.nki import _jit
 
+import checks
+from checks import loaded, refused, stored
+
 _jit.settings.machine = "trn2.3xlarge"
 rng = np.random.default_rng(21)
-FAILED, COUNT = [], [0]
 
 
 def check(name, got, want, most=0.0):
-    COUNT[0] += 1
-    try:
-        a, b = np.asarray(got()).astype(np.float64), np.asarray(want).astype(np.float64)
-        if a.shape != b.shape or not np.allclose(a, b, rtol=most, atol=most):
-            FAILED.append(f"{name}: {a.ravel()[:4]} is not {b.ravel()[:4]}")
-    except Exception as error:  # noqa: BLE001
-        FAILED.append(f"{name}: {type(error).__name__}: {error}")
-
-
-def refused(name, call, *words):
-    COUNT[0] += 1
-    try:
-        call()
-        FAILED.append(f"{name} is taken")
-    except Exception as error:  # noqa: BLE001
-        if any(word not in str(error) for word in words):
-            FAILED.append(f"{name}: {error}")
-
-
-def loaded(src, dtype=None):
-    out = nl.ndarray(src.shape, dtype=dtype or src.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(dst=out, src=src)
-    return out
-
-
-def stored(src):
-    out = nl.ndarray(src.shape, dtype=src.dtype, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=out, src=src)
-    return out
+    checks.check(name, got, want, most)
 
 
 def of_place(body, shape=None):
@@ -436,6 +408,4 @@ for KIND in (np.int32, np.uint32, np.int16, np.uint8):
     check(f"gather_flattened by {np.dtype(KIND)}", lambda: gathered(KIND)(DATA, INDEX),
           np.take_along_axis(DATA, INDEX, 1))
 
-print(f"{COUNT[0]} checks")
-if FAILED:
-    sys.exit("\n".join(FAILED))
+checks.ended()

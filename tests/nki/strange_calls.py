@@ -3,7 +3,6 @@ types that a number moves, ranges by name, types as arguments."""
 import contextlib
 import io
 import logging
-import sys
 
 import numpy as np
 import neuronxcc.nki as older
@@ -14,32 +13,11 @@ import nki.isa as nisa
 import nki.language as nl
 from trnsim.nki import _jit
 
+from checks import FAILED, check, ended, loaded, stored
+
 _jit.settings.machine = "trn2.3xlarge"
 rng = np.random.default_rng(12)
-FAILED, COUNT = [], [0]
 X, Y = rng.standard_normal((2, 128, 8)).astype(np.float32)
-
-
-def check(name, got, want, most=1e-6):
-    COUNT[0] += 1
-    try:
-        a, b = np.asarray(got()).astype(np.float64), np.asarray(want).astype(np.float64)
-        if a.shape != b.shape or not np.allclose(a, b, rtol=most, atol=most):
-            FAILED.append(f"{name}: {a.ravel()[:4]} is not {b.ravel()[:4]}")
-    except Exception as error:  # noqa: BLE001
-        FAILED.append(f"{name}: {type(error).__name__}: {error}")
-
-
-def loaded(src, shape=None):
-    out = nl.ndarray(shape or src.shape, dtype=src.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(dst=out, src=src)
-    return out
-
-
-def stored(src):
-    out = nl.ndarray(src.shape, dtype=src.dtype, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=out, src=src)
-    return out
 
 
 def of_two(call, shape=(128, 8)):
@@ -238,6 +216,4 @@ try:
 except TypeError:
     pass
 
-print(f"{COUNT[0]} checks")
-if FAILED:
-    sys.exit("\n".join(FAILED))
+ended()

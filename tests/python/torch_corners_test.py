@@ -1,30 +1,14 @@
 """PyTorch's own rules, as scripts on the device meet them: NaN and no elements, files of tensors, compiled functions,
 operators of other libraries, tensors that take the memory of others."""
-import pathlib
-import sys
-import tempfile
 import unittest
 
-import forked
+import device_scripts
 
 try:
     import torch
 except ImportError:
     torch = None
 
-HEAD = """
-import os, sys, torch, torch.nn as nn, torch_xla, torch_xla.core.xla_model as xm, torch_xla.debug.metrics as met
-import torch_xla.core.functions as xf, torch_xla.utils.utils as xu, torch_xla.debug.profiler as xp
-import torch_xla.distributed.parallel_loader as pl, torch_xla.distributed.xla_multiprocessing as xmp
-d = xm.xla_device()
-def refused(call, kind, words=""):
-    try:
-        call()
-    except kind as error:
-        assert words in str(error), error
-    else:
-        sys.exit(f"no error: {words}")
-"""
 SIGNS = """
 nan = float("nan")
 t = torch.tensor([nan, -2.0, 0.0, 3.0, float("inf"), -float("inf")])
@@ -161,19 +145,7 @@ refused(lambda: c.set_(b, 2, (2, 3), (3, 1)), NotImplementedError, "give the ten
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
-class Corners(unittest.TestCase):
-    def ran(self, script, *settings, mode="--numeric"):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "script.py"
-            path.write_text(HEAD + script)
-            return forked.run([sys.executable, "-B", "-m", "trnsim.torch", mode, "--output_dir", folder + "/out",
-                               *settings, str(path)], cwd=folder)
-
-    def runs(self, script, *settings):
-        done = self.ran(script, *settings)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-3000:])
-        return done
-
+class Corners(device_scripts.Scripts):
     def test_the_sign_of_nan_is_zero(self):
         self.runs(SIGNS)
 

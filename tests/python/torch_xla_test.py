@@ -1,29 +1,13 @@
 """Names of torch_xla: each does what torch_xla documents."""
-import pathlib
-import sys
-import tempfile
 import unittest
 
-import forked
+import device_scripts
 
 try:
     import torch
 except ImportError:
     torch = None
 
-HEAD = """
-import os, sys, torch, torch.nn as nn, torch_xla, torch_xla.core.xla_model as xm, torch_xla.debug.metrics as met
-import torch_xla.core.functions as xf, torch_xla.utils.utils as xu, torch_xla.debug.profiler as xp
-import torch_xla.distributed.parallel_loader as pl, torch_xla.distributed.xla_multiprocessing as xmp
-d = xm.xla_device()
-def refused(call, kind, words=""):
-    try:
-        call()
-    except kind as error:
-        assert words in str(error), error
-    else:
-        sys.exit(f"no error: {words}")
-"""
 UTILS = """
 x = torch.ones(3, device=d)
 said = []
@@ -279,19 +263,7 @@ refused(lambda: dp.DataParallel(net, device_ids=["xla:0", "xla:1"]), RuntimeErro
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
-class TorchXla(unittest.TestCase):
-    def ran(self, script, *settings):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "script.py"
-            path.write_text(HEAD + script)
-            return forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", "--output_dir", folder + "/out",
-                               *settings, str(path)], cwd=folder)
-
-    def runs(self, script, *settings):
-        done = self.ran(script, *settings)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-3000:])
-        return done
-
+class TorchXla(device_scripts.Scripts):
     def test_utils_utils(self):
         self.assertRegex(self.runs(UTILS).stderr, r"on stderr \d+\.\d{3}ms\n")
 

@@ -70,15 +70,13 @@ std::variant<trnsim::Job, std::string> job_of(const Row& row, const workloads::M
   if (numerics.empty()) return fmt::format("weights '{}' are unknown", r.weights);
   const std::string stack_name = stack_of(r);
   const analysis::Stack stack = context.stack(stack_name.empty() ? "torch-xla" : stack_name);
-  const std::int64_t nodes = r.nodes.value_or(1), cores = r.cores.value_or(0) / nodes;
-  trnsim::Job job{
-      .machine = trnsim::load_machine(r.instance, machine_changes(r.instance, cores, context, assumed), nodes),
-      .model = model,
-      .step = {},
-      .sizes = {},
-      .stack = stack.name,
-      .stack_changes = context.stack_changes,
-      .programs = context.programs};
+  trnsim::Job job{.machine = machine_of_job(r, context, assumed),
+                  .model = model,
+                  .step = {},
+                  .sizes = {},
+                  .stack = stack.name,
+                  .stack_changes = context.stack_changes,
+                  .programs = context.programs};
   job.step = {.plan = {.data = static_cast<std::uint32_t>(*dp),
                        .micro_batch = size_or(r.micro_batch, 1, "a micro-batch of", assumed),
                        .micro_batches = size_or(r.grad_accum, 1, "micro-batches of a step:", assumed),

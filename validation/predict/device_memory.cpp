@@ -39,8 +39,7 @@ double adapter_elements(const workloads::Sizes& s, double rank, double cores) {
 /// The row's job, a micro-batch in its graph.
 trnsim::Job job_of(const TrainingRow& r, workloads::ModelPtr model, const PredictContext& context,
                    std::vector<std::string>& assumed) {
-  const std::int64_t cores = r.cores.value_or(r.tp.value_or(1));
-  trnsim::Job job{.machine = trnsim::load_machine(r.instance, machine_changes(r.instance, cores, context, assumed), 1),
+  trnsim::Job job{.machine = machine_of_job(r, context, assumed),
                   .model = std::move(model),
                   .step = {},
                   .sizes = {},

@@ -86,9 +86,7 @@ Prediction predict_generate(const Row& row, const PredictContext& context) {
     return Prediction::skip(fmt::format("the acceptance rate of the tokens drafted by {} is not published", r.draft));
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
-  PredictContext job_context = context;
-  job_context.set = machine_changes(r.instance, r.cores.value_or(1), context, assumed);
-  const hw::MachineParams machine = machine_of(r.instance, job_context, assumed);
+  const hw::MachineParams machine = machine_of_job(r, context, assumed);
   const trnsim::Job job = job_of(row, config, machine, type, context, assumed);
   const trnsim::Projection projection = projected(job, context, false);
   const trnsim::GenerationTime& time = projection.generation.value();

@@ -1,5 +1,7 @@
 #include "validation/predict/predict_row.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -29,22 +31,23 @@ hw::MachineParams machine_of(std::string instance, const PredictContext& context
   return hw::load_machine(instance, overrides);
 }
 
-std::vector<std::string> machine_changes(const std::string& instance, std::int64_t cores, const PredictContext& context,
-                                         std::vector<std::string>& assumed) {
-  std::vector<std::string> said_before;
-  const hw::MachineParams machine = machine_of(instance, context, said_before);
-  std::vector<std::string> set = context.set;
-  if (machine.logical.value == 1) return set;
-  if (cores > machine.instance_cores())
-    set.insert(set.begin(), "chip.logical=1");
-  else
-    assumed.emplace_back("logical cores of two (LNC=2)");
-  return set;
-}
-
 PredictContext on_physical_cores(PredictContext context) {
   context.set.insert(context.set.begin(), "chip.logical=1");
   return context;
+}
+
+hw::MachineParams machine_of_job(const TrainingRow& job, const PredictContext& context,
+                                 std::vector<std::string>& assumed) {
+  const int nodes = job.nodes.value_or(1);
+  const std::string instances = nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance;
+  hw::MachineParams machine = machine_of(instances, context, assumed);
+  if (machine.logical.value == 1) return machine;
+  if (job.cores.value_or(job.tp.value_or(1)) / nodes > machine.instance_cores()) {
+    std::vector<std::string> said_before;
+    return machine_of(instances, on_physical_cores(context), said_before);
+  }
+  assumed.emplace_back("logical cores of two (LNC=2)");
+  return machine;
 }
 
 DeviceWork work_of(const hw::SimResult& result, double times) {

@@ -13,10 +13,10 @@ namespace validation {
 /// instance of the family: the smallest, which is added to `assumed`.
 hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed);
 
-/// The same for a job on `cores` cores of each instance. The runtime of Trainium2 joins two to a logical core unless it
-/// is told otherwise; a job on more cores than there are then has physical ones.
-std::vector<std::string> machine_changes(const std::string& instance, std::int64_t cores, const PredictContext& context,
-                                         std::vector<std::string>& assumed);
+/// Those of a row that is a job. The runtime of Trainium2 joins two cores to a logical one unless it is told otherwise;
+/// a job on more cores of an instance than there are then has physical ones.
+hw::MachineParams machine_of_job(const TrainingRow& job, const PredictContext& context,
+                                 std::vector<std::string>& assumed);
 
 /// For what runs on one physical core: a kernel, an instruction, a transfer.
 PredictContext on_physical_cores(PredictContext context);

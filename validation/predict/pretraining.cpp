@@ -79,8 +79,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
                                std::vector<std::string> assumed, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   const int nodes = job.nodes.value_or(1);
-  const hw::MachineParams machine =
-      machine_of(nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance, context, assumed);
+  const hw::MachineParams machine = machine_of_job(job, context, assumed);
   const auto cores = static_cast<std::uint32_t>(job.cores.value_or(job.dp.value_or(1)));
   if (cores > machine.instance_cores() * static_cast<std::uint32_t>(nodes))
     return Prediction::skip(fmt::format("{} cores are more than {} x {} has", cores, nodes, machine.name));

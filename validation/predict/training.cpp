@@ -108,13 +108,6 @@ std::variant<BlockSpec, std::string> blocks_of(const Row& row) {
                    .numerics = runtime::numerics(numerics_of(job))};
 }
 
-/// The row's instances.
-hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& context,
-                               std::vector<std::string>& assumed) {
-  const int nodes = job.nodes.value_or(1);
-  return machine_of(nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance, context, assumed);
-}
-
 /// The row's software, or a plain training loop.
 std::string stack_or_loop(const TrainingRow& job) {
   const std::string named = stack_of(job);
@@ -151,7 +144,7 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   const auto& spec = std::get<BlockSpec>(found);
   std::vector<std::string> assumed;
-  const hw::MachineParams machine = instances_of(job, context, assumed);
+  const hw::MachineParams machine = machine_of_job(job, context, assumed);
   const analysis::Stack stack = context.stack(stack_or_loop(job));
   const runtime::Compiled compiled =
       runtime::compile(block_graph(spec), machine.target(), {.name = "blocks", .cache = context.programs.get()});
@@ -203,7 +196,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(job);
   const bool clips = stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch has none
-  trnsim::Job plan{.machine = instances_of(job, context, assumed),
+  trnsim::Job plan{.machine = machine_of_job(job, context, assumed),
                    .model = model,
                    .step = {},
                    .sizes = {},
@@ -313,7 +306,7 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
   std::vector<std::string> assumed;
-  const hw::MachineParams machine = machine_of(job.instance, context, assumed);
+  const hw::MachineParams machine = machine_of_job(job, context, assumed);
   const auto found = is_blocks(job) ? forward_of_blocks(row, machine.target(), context)
                                     : forward_of_model(row, machine.target(), context, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);

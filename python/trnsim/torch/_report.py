@@ -107,11 +107,16 @@ def steps_alike(figures):
             if (g["cut"], g["line"]) == (main["cut"], main["line"]) and 3 * g["operators"] >= main["operators"]}
 
 
+def steps_in(figures):
+    """Where in the log steps ran, and from which of them on they are steady: from the main graph's first run on."""
+    log, alike = figures["log"], steps_alike(figures)
+    steps, first = [i for i, name in enumerate(log) if name in alike], log.index(main_graph(figures)["graph"])
+    return steps, [i for i in steps if i >= first]
+
+
 def step_of(figures):
-    """{graph: runs in a steady step}, and how many steps there were. Steady: from the main graph's first run on."""
-    main, log, alike = main_graph(figures)["graph"], figures["log"], steps_alike(figures)
-    steps = [i for i, name in enumerate(log) if name in alike]
-    steady = [i for i in steps if i >= log.index(main)]
+    """{graph: runs in a steady step}, and how many steps there were."""
+    log, (steps, steady) = figures["log"], steps_in(figures)
     if len(steady) < 2:
         return dict(collections.Counter(log)), len(steps)
     inside = collections.Counter(log[steady[0]:steady[-1]])
@@ -120,15 +125,13 @@ def step_of(figures):
 
 def reads_inside(figures):
     """How many reads cut graphs between the first step and the last, and how many steps these are."""
-    alike = steps_alike(figures)
-    steps = [i for i, name in enumerate(figures["log"]) if name in alike]
+    steps, _ = steps_in(figures)
     return sum(steps[0] < place <= steps[-1] for place in figures.pop("reads")), len(steps) - 1
 
 
 def moved_in_step(figures):
     """Bytes to the device and back in a steady step."""
-    main, log, alike = main_graph(figures)["graph"], figures["log"], steps_alike(figures)
-    steady = [i for i, name in enumerate(log) if name in alike and i >= log.index(main)]
+    _, steady = steps_in(figures)
     out = {"to_device_bytes": 0, "to_host_bytes": 0}
     for place, way, size in figures.pop("moved"):
         if len(steady) < 2 or steady[0] < place <= steady[-1]:

@@ -39,8 +39,10 @@ void put(SpecList& list, const Projection& p, const Stored& from = {}) {
   stored(".bias", {from.all});
 }
 
-void norm(SpecList& list, const NormArch& arch, const std::string& name, std::int64_t size) {
-  if (arch.rms) return list.rms_norm(name, size, arch.offset != 0 ? Init::kZeros : Init::kOnes);
+/// `split`: of a root mean square's weights, where ranks share its columns.
+void norm(SpecList& list, const NormArch& arch, const std::string& name, std::int64_t size,
+          TensorSplit split = TensorSplit::kNone) {
+  if (arch.rms) return list.rms_norm(name, size, arch.offset != 0 ? Init::kZeros : Init::kOnes, split);
   if (arch.gain) list.rms_norm(name, size);
   if (arch.bias) list.norm_bias(name, size);
 }
@@ -244,9 +246,8 @@ void head_norms(SpecList& list, const DecoderArch& arch, const std::string& pref
   }
   const NormArch& of_heads = a.norm ? *a.norm : arch.block.norm;
   if (a.norms == HeadNorms::kJoint) {
-    const Init first = of_heads.offset != 0 ? Init::kZeros : Init::kOnes;
-    list.rms_norm(prefix + names.query_norm, a.query_size(), first, TensorSplit::kAxis0);
-    return list.rms_norm(prefix + names.key_norm, a.key_size(), first, TensorSplit::kKeyValue);
+    norm(list, of_heads, prefix + names.query_norm, a.query_size(), TensorSplit::kAxis0);
+    return norm(list, of_heads, prefix + names.key_norm, a.key_size(), TensorSplit::kKeyValue);
   }
   norm(list, of_heads, prefix + names.query_norm, a.head);
   norm(list, of_heads, prefix + names.key_norm, a.head);

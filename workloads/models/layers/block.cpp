@@ -1,7 +1,5 @@
 #include "workloads/models/layers/block.h"
 
-#include <array>
-
 #include "runtime/ops/ops.h"
 
 namespace workloads {
@@ -164,9 +162,9 @@ std::vector<ValueId> Block::queries_keys_values(ValueId h) {
              net_.linear("attention.value", h, name(names.value))};
     else
       qkv = net_.products("attention.qkv", h, {name(names.query), name(names.key), name(names.value)});
-    if (joins_ranks()) sum_squares(qkv);
-    qkv[0] = rotated("attention.query", qkv[0], names.query_norm);
-    qkv[1] = rotated("attention.key", qkv[1], names.key_norm);
+    const std::array<ValueId, 2> squares = squares_of_ranks(qkv);
+    qkv[0] = rotated("attention.query", qkv[0], names.query_norm, squares[0]);
+    qkv[1] = rotated("attention.key", qkv[1], names.key_norm, squares[1]);
   }
   qkv[2] = net_.clipped("attention.value.clip", qkv[2], arch_.attention.clip);
   return qkv;
@@ -178,24 +176,22 @@ bool Block::joins_ranks() const {
          !arch_.names.attention.query_norm.empty();
 }
 
-/// The squares of all ranks' queries and keys. Each rank works on with the sums, so their gradients are those of all.
-void Block::sum_squares(const std::vector<ValueId>& qkv) {
-  const AttentionNames& names = arch_.names.attention;
-  struct Part {
-    std::string label, norm;
-    ValueId sum;
-  };
-  std::array<Part, 2> parts{Part{"attention.query", names.query_norm, qkv[0]},
-                            Part{"attention.key", names.key_norm, qkv[1]}};
-  for (Part& part : parts)
-    part.sum = net_.graph().add1(runtime::kRowDot, part.label + ".squares", {part.sum, part.sum});
-  for (Part& part : parts) {  // a collective's place holds nothing else
-    net_.places().enter_part(part.label + ".sum");
-    part.sum = net_.graph().add1(runtime::kRankSum, part.label + ".sum", {part.sum}, net_.group());
-    net_.places().enter_part(part.label + ".share");
-    squares_[part.norm] = net_.graph().add1(runtime::kRankFork, part.label + ".share", {part.sum}, net_.group());
+/// The sums of all ranks' squares of queries, and of keys, where one norm covers them. Each rank works on with the
+/// sums, so their gradients are those of all.
+std::array<ValueId, 2> Block::squares_of_ranks(const std::vector<ValueId>& qkv) {
+  std::array<ValueId, 2> sums{kNoValue, kNoValue};
+  if (!joins_ranks()) return sums;
+  const std::array<std::string, 2> labels{"attention.query", "attention.key"};
+  for (std::size_t i = 0; i < 2; ++i)
+    sums[i] = net_.graph().add1(runtime::kRowDot, labels[i] + ".squares", {qkv[i], qkv[i]});
+  for (std::size_t i = 0; i < 2; ++i) {  // a collective's place holds nothing else
+    net_.places().enter_part(labels[i] + ".sum");
+    sums[i] = net_.graph().add1(runtime::kRankSum, labels[i] + ".sum", {sums[i]}, net_.group());
+    net_.places().enter_part(labels[i] + ".share");
+    sums[i] = net_.graph().add1(runtime::kRankFork, labels[i] + ".share", {sums[i]}, net_.group());
   }
   net_.places().enter_part("attention.heads");
+  return sums;
 }
 
 /// The three projections of the input come first, that of queries last: while its weights are read, which are more than
@@ -241,12 +237,13 @@ ValueId Block::attention(ValueId h) {
   return net_.row_split("attention.output", context, name(names.out));
 }
 
-/// Queries or keys with their heads normed, where the model does, and at their positions.
-ValueId Block::rotated(const std::string& label, ValueId x, const std::string& norm) {
+/// Queries or keys with their heads normed, where the model does, and at their positions. `squares`: of all ranks,
+/// which share the norm.
+ValueId Block::rotated(const std::string& label, ValueId x, const std::string& norm, ValueId squares) {
   const AttentionArch& arch = arch_.attention;
   const NormArch& of_heads = arch.norm ? *arch.norm : arch_.norm;
-  if (joins_ranks())
-    x = net_.joint_norm(label + ".norm", x, squares_.at(norm), of_heads, name(norm));
+  if (squares != kNoValue)
+    x = net_.joint_norm(label + ".norm", x, squares, of_heads, name(norm));
   else if (!norm.empty() && arch.norms == HeadNorms::kOwn)
     x = net_.own_norms(label + ".norm", x, of_heads, name(norm), arch.head);
   else if (!norm.empty())

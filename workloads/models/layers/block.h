@@ -1,8 +1,8 @@
 // A layer of a transformer: attention and MLP with their norms, and the sum that both are added to.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,15 +74,14 @@ class Block {
   std::vector<ValueId> queries_keys_values(ValueId h);
   std::vector<ValueId> by_latents(ValueId h);
   bool joins_ranks() const;
-  void sum_squares(const std::vector<ValueId>& qkv);
-  ValueId rotated(const std::string& label, ValueId x, const std::string& norm);
+  std::array<ValueId, 2> squares_of_ranks(const std::vector<ValueId>& qkv);
+  ValueId rotated(const std::string& label, ValueId x, const std::string& norm, ValueId squares = runtime::kNoValue);
 
   Layers& net_;
   const BlockArch& arch_;
   std::optional<Mixture> mixture_;
   // the present layer
   std::int64_t number_ = 0;
-  std::map<std::string, ValueId> squares_;  // of this layer's queries and keys, by their norm's name
   std::string prefix_;
   LayerInputs inputs_;
 };
