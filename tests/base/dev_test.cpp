@@ -68,5 +68,34 @@ END
   EXPECT_EQ(result.output.find("done too early"), std::string::npos);
 }
 
+TEST(Dev, TheThreadSanitizerSeesOnlyTestsWithThreads) {
+  const Result result = shell(R"(bash <<'END'
+    root=$(mktemp -d); kept=$root/kept; mkdir "$kept"
+    printf '#!/bin/sh\nfor n in 1 2 3; do echo "  Test #$n: A.Test$n"; done\n' >"$root/ctest"
+    printf '#!/bin/sh\necho "asked: $*"\n' >"$root/dev"
+    chmod +x "$root/ctest" "$root/dev"; PATH=$root:$PATH; say() { :; }
+    printf 'A.Test1\nA.Test2\n' >"$kept/threads.asked"; echo A.Test2 >"$kept/threads.seen"
+    . )" TRNSIM_SOURCE_DIR R"(/tests/nightly/nightly.sh
+    night_part tsan "$kept" 9; cat "$kept/tsan.txt"; rm -r "$root"
+END
+)");
+  EXPECT_THAT(result.output, HasSubstr("1 tests are left out"));
+  EXPECT_THAT(result.output, HasSubstr("asked: test --preset tsan -I 0,0,0,2,3\n"));
+}
+
+TEST(Dev, ATestIsNamedWhenItOrAProcessOfItsOwnStartsAThread) {
+  const Result result = shell(R"(bash <<'END'
+    names=$(mktemp); export TRNSIM_THREADS_SEEN=$names LD_PRELOAD=)" TRNSIM_THREADS_SEEN R"(
+    thread='import threading; threading.Thread(target=int).start()'
+    /usr/bin/python3 -c "$thread" --gtest_filter=A.Thread
+    /usr/bin/python3 -c 'import os' --gtest_filter=B.None
+    sh -c '/usr/bin/python3 -c "$1"' sh "$thread" --gtest_filter=C.Process/1
+    /usr/bin/python3 -c "$thread"
+    cat "$names"; rm "$names"
+END
+)");
+  EXPECT_EQ(result.output, "A.Thread\nC.Process/1\n");
+}
+
 }  // namespace
 }  // namespace base
