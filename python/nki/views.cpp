@@ -172,11 +172,8 @@ void add_figures(ViewClass& view) {
       .def_property_readonly("one_column", one_column)
       .def_property_readonly("offset", first_element)
       .def_property_readonly("place",
-                             [](const View& v) {
-                               return py::make_tuple(reinterpret_cast<std::uintptr_t>(v.storage.get()), v.block, v.part,
-                                                     v.offset);
-                             })
-      .def_property_readonly("sweeps", [](const View& v) { return v.storage->sweeps; })
+                             [](const View& v) { return py::make_tuple(v.storage->number, v.block, v.part, v.offset); })
+      .def_property_readonly("times_written", &runtime::nki::times_written)
       .def_property_readonly("written", [](const View& v) { return v.storage->written; })
       .def_property_readonly("has_claims", [](const View& v) { return !v.claims.empty(); })
       .def_property_readonly("ready",

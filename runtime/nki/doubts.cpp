@@ -207,13 +207,13 @@ bool share_bytes(const isa::Tile& x, const isa::Tile& y) {
 
 }  // namespace
 
-void Placed::write(const isa::Tile& tile, const Storage* owner) {
+void Placed::write(const isa::Tile& tile, std::uint64_t owner) {
   if (!writes_.empty() && writes_.front().owner == owner && writes_.front().tile == tile) return;
   writes_.push_front({tile, owner});
   if (writes_.size() > kMost) writes_.pop_back();
 }
 
-bool Placed::overwritten(const isa::Tile& tile, const Storage* owner) const {
+bool Placed::overwritten(const isa::Tile& tile, std::uint64_t owner) const {
   const auto there = [&](const Write& w) { return share_bytes(w.tile, tile); };
   const auto latest = std::ranges::find_if(writes_, there);
   if (latest == writes_.end() || latest->owner == owner) return false;

@@ -8,19 +8,17 @@
 
 namespace runtime::nki {
 
-struct Storage;
-
-/// The latest writes of such tiles.
+/// The latest writes of such tiles; an owner is the number of a tensor.
 class Placed {
  public:
-  void write(const isa::Tile& tile, const Storage* owner);
+  void write(const isa::Tile& tile, std::uint64_t owner);
   /// Whether another tile was written there after what `owner` wrote.
-  bool overwritten(const isa::Tile& tile, const Storage* owner) const;
+  bool overwritten(const isa::Tile& tile, std::uint64_t owner) const;
 
  private:
   struct Write {
     isa::Tile tile;
-    const Storage* owner;
+    std::uint64_t owner;
   };
   static constexpr std::size_t kMost = 256;
   std::deque<Write> writes_;  // the latest first

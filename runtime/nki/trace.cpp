@@ -89,6 +89,7 @@ View Trace::tensor(const TensorSpec& spec) {
                       "use fewer axes"};
   auto storage = std::make_shared<Storage>();
   View view{.storage = storage, .dtype = spec.dtype};
+  storage->number = ++tensors_;
   storage->trace = self_, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
   storage->fill = spec.fill, storage->places = spec.places, storage->core = apart_ ? program_ : 0;
   const bool on_chip = spec.space != Space::kHbm;
@@ -185,7 +186,7 @@ void Trace::fill_block(const View& view, BlockState& state) {
 Tile Trace::read_tile(const View& view) {
   view.storage->read = true;
   const Tile tile = on_chip_tile(view);
-  if (!view.storage->places.empty() && placed_.overwritten(tile, view.storage.get())) {
+  if (!view.storage->places.empty() && placed_.overwritten(tile, view.storage->number)) {
     doubt("a tile is read after another one was written over it");
   }
   if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return tile;
@@ -228,8 +229,11 @@ void Trace::note_write(const View& view) {
 
 Tile Trace::write_tile(const View& view) {
   const Tile tile = on_chip_tile(view);
-  if (tile.elements() > 1) ++view.storage->sweeps;
-  if (!view.storage->places.empty()) placed_.write(tile, view.storage.get());
+  if (tile.elements() > 1)
+    ++view.storage->sweeps;
+  else if (view.on_chip())
+    ++view.storage->singles[word_of(view)];
+  if (!view.storage->places.empty()) placed_.write(tile, view.storage->number);
   note_write(view);
   return tile;
 }

@@ -145,6 +145,7 @@ class Trace {
   std::vector<LoopTrace> loops_, open_loops_;
   std::map<std::size_t, std::vector<LoopTrace>> other_loops_;  // of programs that wait
   std::size_t program_ = 0;
+  std::uint64_t tensors_ = 0;  // declared so far
   bool newer_ = false;
   std::vector<std::uint32_t> open_;
   Placed placed_;

@@ -192,6 +192,15 @@ std::int64_t View::elements() const { return product(*this, 0); }
 std::int64_t View::partitions() const { return rank == 0 ? 1 : axes[0].size; }
 std::int64_t View::cols() const { return product(*this, 1); }
 
+std::array<std::int64_t, 3> word_of(const View& view) {
+  return {view.block, view.part, view.offset * isa::size_of(view.dtype) / 4};
+}
+
+std::uint32_t times_written(const View& view) {
+  const auto single = view.storage->singles.find(word_of(view));
+  return view.storage->sweeps + (single == view.storage->singles.end() ? 0 : single->second);
+}
+
 bool View::same_place(const View& other) const {
   if (storage != other.storage || block != other.block || part != other.part || offset != other.offset) return false;
   int d = 0, e = 0;

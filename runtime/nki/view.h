@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -112,6 +113,7 @@ struct View {
 /// A tensor as the kernel declared it.
 struct Storage {
   std::weak_ptr<Trace*> trace;  // empty once the kernel is compiled
+  std::uint64_t number = 0;     // of its trace, never given again; an address may be, once a tensor is gone
   isa::Space space = isa::Space::kSbuf;
   isa::Dtype dtype = isa::Dtype::kFp32;
   std::string name;
@@ -123,6 +125,7 @@ struct Storage {
   std::uint32_t reg = 0;     // HBM
   bool written = false;      // HBM: by an instruction of the kernel
   std::uint32_t sweeps = 0;  // writes of several elements at once, any of which may be one that is known
+  std::map<std::array<std::int64_t, 3>, std::uint32_t> singles;  // writes of one element: block, partition, word
   bool temporary = false, read = false;
   /// The instructions that wrote it, until it is read: `result = instruction()` may still be redirected.
   struct Producer {
@@ -132,6 +135,11 @@ struct Storage {
   };
   std::vector<Producer> producers;
 };
+
+/// The block, partition and word of four bytes where the view begins.
+std::array<std::int64_t, 3> word_of(const View& view);
+/// How often the first element of the view may have been written so far.
+std::uint32_t times_written(const View& view);
 
 /// One index of `tensor[...]`.
 struct Index {

@@ -4,7 +4,6 @@ import enum
 from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki import _places
-from trnsim.nki._newer.registers import remember
 from trnsim.nki._state import HBM, error, state
 
 
@@ -37,8 +36,6 @@ def destination(dst, on_chip=True, keeps=True):
                     "give the destination first; a script of the older dialect imports neuronxcc.nki")
     if on_chip and dst.space == HBM:
         raise error("dst is in HBM", "write to a tile in SBUF or PSUM, then copy it with nisa.dma_copy")
-    if dst.cols == 1 and dst.partitions == 1:
-        remember(dst, None)
     if not on_chip:
         return dst
     return _places.lent(dst, keeps) if _places.moved(dst) else e.tile(dst, "dst")

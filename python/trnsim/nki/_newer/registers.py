@@ -119,12 +119,16 @@ def _writable(register):
 
 
 def remember(view, value):
-    """A tile of one element holds this number until something is written to it or over it; None: the run alone knows
-    it."""
-    if value is None:
-        state.known.pop(view.place, None)
-    else:
-        state.known[view.place] = value, view.sweeps
+    """A tile of one element holds this number until something is written to it or over it. The run alone knows it if
+    value is None, or if the type of the tile does not hold the number: then the chip rounds it."""
+    if value is not None and _held(value, _dtypes.dtype_of(view.code)):
+        state.known[view.place, view.code] = value, view.times_written
+
+
+def _held(value, dtype):
+    """Whether a number is one of this type."""
+    with np.errstate(all="ignore"):
+        return float(np.asarray(value).astype(dtype)) == value
 
 
 def known_value(view):
@@ -137,8 +141,8 @@ def known_value(view):
                 number = array.reshape(-1)[view.offset]
                 return number.item() if hasattr(number, "item") else number
         return None
-    value, sweeps = state.known.get(view.place, (None, 0))
-    return value if sweeps == view.sweeps else None
+    value, writes = state.known.get((view.place, view.code), (None, 0))
+    return value if writes == view.times_written else None
 
 
 def loop(start, stop, step):

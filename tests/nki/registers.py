@@ -1,0 +1,136 @@
+"""Registers whose number is known while a kernel is traced, and numbers that are no longer known: written over in any
+way, rounded by the type of a tile, or of a tile that took the place of another one."""
+import numpy as np
+import nki
+import nki.isa as nisa
+import nki.language as nl
+from trnsim.nki import _jit
+
+import checks
+from checks import loaded, stored
+
+_jit.settings.machine = "trn2.3xlarge"
+NUMBERS = np.array([[5, 2, 3, 4, 5, 6, 7, 1]], np.int32)
+
+
+def number(value=None, dtype=nl.int32):
+    out = nl.ndarray((1, 1), dtype=dtype, buffer=nl.sbuf)
+    if value is not None:
+        nisa.memset(dst=out, value=value)
+    return out
+
+
+def times(body):
+    """How often a loop runs whose bound `body` returns as a tile; `body` gets eight numbers of the run."""
+    @nki.jit
+    def kernel(numbers):
+        run, count = nisa.register_alloc(), number(0.0, nl.float32)
+        nisa.register_load(run, body(loaded(numbers)))
+        for _ in nl.dynamic_range(run):
+            nisa.tensor_scalar(dst=count, data=count, op0=nl.add, operand0=1.0)
+        return stored(count)
+    return lambda: kernel(NUMBERS)
+
+
+def check(name, body, want):
+    checks.check(name, times(body), np.array([[want]]))
+
+
+# ---- a number that is known is written over
+def assigned(s):
+    out = number(3)
+    out[0:1, 0:1] = s[0:1, 0:1]
+    return out
+
+
+def result_assigned(s):
+    out = number(3)
+    out[...] = nl.add(s[0:1, 0:1], s[0:1, 1:2])
+    return out
+
+
+def added(s):
+    out = number(3)
+    out += s[0:1, 0:1]
+    return out
+
+
+def of_another_type(s):
+    out = number(70000)
+    low = out.view(nl.int16)
+    nisa.memset(dst=low[0:1, 1:2], value=0)
+    return out
+
+
+def seen_as_another_type(s):
+    return number(65536 + 9).view(nl.int16)[0:1, 0:1]
+
+
+def by_dma(s):
+    out = number(3)
+    nisa.dma_compute(dst=out, srcs=[s[0:1, 0:1], s[0:1, 1:2]], scales=[1.0, 1.0], reduce_op=nl.add)
+    return out
+
+
+def beside(s):
+    """Another number of the same tile is written: this one stays as it is."""
+    out = nl.ndarray((1, 4), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=out[0:1, 1:2], value=6)
+    nisa.tensor_copy(dst=out[0:1, 2:3], src=s[0:1, 0:1])
+    return out[0:1, 1:2]
+
+
+check("assigned", assigned, 5)
+check("the result of an instruction is assigned", result_assigned, 7)
+check("added to", added, 8)
+check("half of it is written", of_another_type, 70000 % 65536)
+check("half of it is read", seen_as_another_type, 9)
+check("written by DMA", by_dma, 7)
+check("another one of its tile is written", beside, 6)
+
+
+# ---- a number that the tile's type does not hold: the chip rounds it
+def copied(value, first, second):
+    def body(s):
+        out = number(dtype=second)
+        nisa.tensor_copy(dst=out, src=number(value, first))
+        return out
+    return body
+
+
+def doubled(s):
+    half, out = number(100, nl.int8), number(dtype=nl.int8)
+    nisa.tensor_tensor(dst=out, data1=half, data2=half, op=nl.add)
+    wide = number()
+    nisa.tensor_scalar(dst=wide, data=out, op0=nl.maximum, operand0=0)
+    return wide
+
+
+check("2.7 as a whole number", copied(2.7, nl.float32, nl.int32), 3)
+check("257 in bf16", copied(257, nl.bfloat16, nl.int32), 256)
+check("a sum above the greatest number of its type", doubled, 127)
+
+
+# ---- a tile that is gone, and another one at its address
+def replaced(s):
+    wide, found, spare = nl.ndarray((1, 8), dtype=nl.float32, buffer=nl.sbuf), number(0), number(0, nl.float32)
+    nisa.tensor_copy(dst=wide, src=s)
+    for i in range(8):
+        gone = [number(30, nl.float32) for _ in range(6)]
+        for tile in gone:
+            nisa.tensor_copy(dst=spare, src=tile)
+        del gone, tile
+        floor = nl.floor(wide[0:1, i:i + 1])
+        one = number()
+        nisa.tensor_copy(dst=one, src=floor)
+        run = nisa.register_alloc()
+        nisa.register_load(run, one)
+        for _ in nl.dynamic_range(run):
+            nisa.tensor_scalar(dst=found, data=found, op0=nl.add, operand0=1)
+        del floor, one
+    return found
+
+
+check("tiles that take the place of known ones", replaced, int(NUMBERS.sum()))
+
+checks.ended()
