@@ -1,6 +1,10 @@
 """Registers whose number is known while a kernel is traced, and numbers that are no longer known: written over in any
-way, rounded by the type of a tile, or of a tile that took the place of another one."""
+way, rounded by the type of a tile, or of a tile that took the place of another one. The masks of shuffles are made
+once."""
 import numpy as np
+import neuronxcc.nki as older
+import neuronxcc.nki.isa as oisa
+import neuronxcc.nki.language as onl
 import nki
 import nki.isa as nisa
 import nki.language as nl
@@ -132,5 +136,43 @@ def replaced(s):
 
 
 check("tiles that take the place of known ones", replaced, int(NUMBERS.sum()))
+
+
+# ---- shuffles
+X = np.random.default_rng(0).standard_normal((64, 16)).astype(np.float32)
+TURNED, ONE = list(range(31, -1, -1)), [5] * 32
+
+
+@nki.jit
+def shuffled(x, masks):
+    out = nl.ndarray((len(masks), 64, 16), dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in nl.affine_range(len(masks)):
+        t = loaded(x)
+        for p in (0, 32):
+            nisa.nc_stream_shuffle(dst=t[p:p + 32], src=t[p:p + 32], shuffle_mask=masks[i])
+        nisa.dma_copy(dst=out[i], src=t)
+    return out
+
+
+@older.jit
+def shuffled_older(x, n):
+    out = onl.ndarray((n, 32, 16), dtype=np.float32, buffer=onl.shared_hbm)
+    for i in onl.affine_range(n):
+        t, o = onl.load(x[0:32]), onl.ndarray((32, 16), dtype=np.float32)
+        oisa.nc_stream_shuffle(src=t, dst=o, shuffle_mask=TURNED if i % 2 else ONE)
+        onl.store(out[i], o)
+    return out
+
+
+def of_groups(masks):
+    return [X.reshape(2, 32, 16)[:, m].reshape(64, 16) for m in masks]
+
+
+MASKS = [ONE, TURNED, ONE, TURNED]
+checks.check("shuffles", lambda: shuffled(X, MASKS), of_groups(MASKS))
+checks.check("shuffles of the older dialect", lambda: shuffled_older(X, 4), [w[:32] for w in of_groups(MASKS)])
+COMPILED = shuffled.compile(X, [ONE] * 8)
+checks.check("masks are a part of the instruction", lambda: [COMPILED.time()["hbm_read_bytes"]], [8 * X.nbytes])
+checks.check("no warnings", lambda: [len(c.warnings) for c in (COMPILED, shuffled_older.compile(X, 4))], [0, 0])
 
 checks.ended()

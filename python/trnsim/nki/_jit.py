@@ -138,7 +138,7 @@ def _compiled(func, grid, args, kwargs, kind, together):
     if state.newer:
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
-    state.known, state.loops, state.placed, state.lent = {}, [], {}, []
+    state.known, state.loops, state.placed, state.lent, state.masks = {}, [], {}, [], {}
     state.doubts, state.recipes, state.heard, state.prints = [], {}, None, [] if prints else None
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)

@@ -9,8 +9,8 @@ from trnsim.nki._dtypes import code
 from trnsim.nki._emit import ALU, alu_name, is_tile, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.moves import load, transfer
-from trnsim.nki._language.tensors import shared_constant
-from trnsim.nki._state import HBM, error
+from trnsim.nki._language.tensors import full, shared_constant
+from trnsim.nki._state import HBM, error, state
 
 
 def memset(shape, value, dtype, *, mask=None, engine=modes.engine.unknown):
@@ -217,7 +217,15 @@ def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
 
 
 def _shuffled(dst, src, order):
-    table = load(shared_constant(np.array([order], dtype=np.uint8)))
+    """The mask is a part of the chip's instruction, here a tile, which is made once: of one number by an instruction in
+    front of all loops, else by a load. The older dialect's compiler keeps what is loaded repeatedly (`reuse`)."""
+    key = state.program if state.cores > 1 else None, tuple(order)
+    table = state.masks.get(key)
+    if table is None and len(set(order)) == 1:
+        table = state.masks[key] = full([1, 32], order[0], np.uint8)
+    elif table is None:
+        table = load(shared_constant(np.array([order], dtype=np.uint8)))
+        state.masks.update({key: table} if state.newer else {})
     put("stream_shuffle", e.VECTOR, dst, src, table)
 
 
