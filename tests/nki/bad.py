@@ -120,6 +120,8 @@ CASES = [
         nl.store(out[p, f], t)"""),
     ("a kernel of the SDK's own", OLDER, "the SDK's own kernels", """
     from neuronxcc.nki.kernels.attention import flash_fwd  # HERE"""),
+    ("a kernel of the SDK's own by its other name", OLDER, "the SDK's own kernels", """
+    from neuronxcc.nki._private_kernels.attention import attention_isa_kernel  # HERE"""),
     ("an assertion of the kernel", OLDER, "AssertionError", """
     assert x.shape[0] == 64, "rows"  # HERE"""),
     ("a function of NumPy of a tile", OLDER, "NumPy computes on the host", """

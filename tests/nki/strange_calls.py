@@ -1,6 +1,7 @@
 """Calls as published kernels have them and ours did not: shapes that only agree in elements, sums by DMA, views of other
-types that a number moves, ranges by name, types as arguments."""
+types that a number moves, ranges by name, types as arguments, arrays of JAX."""
 import contextlib
+import functools
 import io
 import logging
 
@@ -11,6 +12,7 @@ import neuronxcc.nki.language as onl
 import nki
 import nki.isa as nisa
 import nki.language as nl
+from jax_neuronx import nki_call
 from trnsim.nki import _jit
 
 from checks import FAILED, check, ended, loaded, stored
@@ -215,5 +217,32 @@ try:
     FAILED.append("benchmark takes iterations=")
 except TypeError:
     pass
+
+
+class JaxArray:
+    """As far as a call sees an array of JAX, or the ShapeDtypeStruct of one."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def summed(x, y, out, times):
+    rows = onl.ds(onl.program_id(0) * 64, 64)
+    onl.store(out[rows], (onl.load(x[rows]) + onl.load(y[rows])) * times)
+
+
+@older.jit
+def both(x, low, high):
+    onl.store(low, onl.minimum(onl.load(x), 0.0))
+    onl.store(high, onl.maximum(onl.load(x), 0.0))
+
+
+XJ, YJ = JaxArray(X), JaxArray(Y)
+check("nki_call", lambda: nki_call(functools.partial(summed, times=2.0), XJ, YJ, grid=(2,), out_shape=XJ), 2 * (X + Y))
+check("nki_call with several results", lambda: nki_call(both, XJ, out_shape=(XJ, YJ)),
+      [np.minimum(X, 0), np.maximum(X, 0)])
 
 ended()

@@ -1,6 +1,10 @@
-"""Names of torch_xla and torch_neuronx, as far as scripts around kernels use them: their PyTorch runs on the host."""
+"""Names of torch_xla, torch_neuronx and jax_neuronx, as far as scripts around kernels use them: their PyTorch or JAX
+runs on the host."""
+import functools
 import sys
 import types
+
+import numpy as np
 
 from trnsim.nki._state import error
 
@@ -27,6 +31,17 @@ def _kernel(kernel):
     return kernel
 
 
+def _nki_call(kernel, *args, out_shape, grid=()):
+    """A kernel whose last parameters are its results, of the shapes and types in `out_shape`."""
+    from trnsim.nki import _jit
+    bound = kernel if isinstance(kernel, functools.partial) else functools.partial(kernel)
+    own = bound.func if isinstance(bound.func, _jit.Kernel) else _jit.jit(bound.func)
+    several = isinstance(out_shape, (list, tuple))
+    out = [np.zeros(like.shape, like.dtype) for like in (out_shape if several else [out_shape])]
+    (own[grid] if grid else own)(*bound.args, *args, *out, **bound.keywords)
+    return type(out_shape)(out) if several else out[0]
+
+
 _MODEL = {"xla_device": _device, "mark_step": _nothing, "wait_device_ops": _nothing, "rendezvous": _nothing,
           "get_ordinal": _always(0), "get_local_ordinal": _always(0), "xrt_world_size": _always(1),
           "is_master_ordinal": _always(True), "master_print": print, "set_rng_state": _nothing}
@@ -36,7 +51,7 @@ _MODULES = {"torch_xla": {"device": _device, "sync": _nothing, "step": _nothing,
             "torch_xla.core": {}, "torch_xla.core.xla_model": _MODEL, "torch_xla.runtime": _RUNTIME,
             "torch_neuronx": {"nki_jit": _jitted, "wrap_nki": _kernel, "nki_op": _always(_kernel)},
             "torch_neuronx.nki_hop": {"wrap_nki": _kernel}, "torch_neuronx.xla_impl": {},
-            "torch_neuronx.xla_impl.ops": {"nki_jit": _jitted}}
+            "torch_neuronx.xla_impl.ops": {"nki_jit": _jitted}, "jax_neuronx": {"nki_call": _nki_call}}
 
 
 def known(name):
@@ -52,7 +67,8 @@ def module(name):
     def missing(key):
         if key.startswith("__") or f"{name}.{key}" in _MODULES:
             raise AttributeError(key)
-        raise error(f"{name}.{key}: PyTorch runs on the host here, the kernels alone are simulated",
+        host = "JAX" if name.startswith("jax") else "PyTorch"
+        raise error(f"{name}.{key}: {host} runs on the host here, the kernels alone are simulated",
                     "no verb runs both a kernel and operators on the device: leave the kernel with its inputs on the "
                     "host in a file for `trnsim nki`, and train in another by `trnsim torch`")
     out.__getattr__ = missing

@@ -52,7 +52,7 @@ class _Absent(Error, ModuleNotFoundError):
     """A module of the SDK that is not here; ImportError for scripts that try it."""
 
     def __init__(self, name):
-        if name.startswith("neuronxcc.nki.kernels"):
+        if name.startswith(("neuronxcc.nki.kernels", "neuronxcc.nki._private_kernels")):
             what = "these are the SDK's own kernels"
             fix = "put a kernel of that name beside the script; nki-samples has their sources (nki_samples/reference)"
         else:
