@@ -7,7 +7,7 @@ import sys
 
 import trnsim
 from trnsim._errors import Parser, of_host
-from trnsim.nki import _check, _jit, _listing, _rank, _report, _scripts
+from trnsim.nki import _check, _devices, _jit, _listing, _rank, _report, _scripts
 
 
 def _parser():
@@ -110,6 +110,7 @@ class _Reports:
 def _settle(options):
     """The settings of all kernels, and what hears of each."""
     settings, reports = _jit.settings, _Reports(options)
+    _devices.install()
     settings.machine, settings.changes = options.instance_type, options.set
     settings.passes = "none" if options.as_written else options.passes
     settings.numbers = not options.no_numbers
