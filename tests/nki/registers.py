@@ -8,7 +8,7 @@ import neuronxcc.nki.language as onl
 import nki
 import nki.isa as nisa
 import nki.language as nl
-from trnsim.nki import _jit
+from trnsim.nki import _jit, _report
 
 import checks
 from checks import loaded, stored
@@ -136,6 +136,24 @@ def replaced(s):
 
 
 check("tiles that take the place of known ones", replaced, int(NUMBERS.sum()))
+
+
+# ---- iterations, of which the time says that they do not overlap on the chip
+@nki.jit
+def counted(numbers):
+    run, left = nisa.register_alloc(), loaded(numbers)
+    nisa.register_load(run, left[0:1, 0:1])
+    for _ in nl.dynamic_range(2, 5):
+        nisa.tensor_scalar(dst=left, data=left, op0=nl.add, operand0=0)
+    while run:
+        nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract, operand0=1)
+        nisa.register_load(run, left[0:1, 0:1])
+    return stored(left)
+
+
+COUNTED = counted.compile(NUMBERS)
+checks.check("iterations", lambda: [COUNTED.iterations, "8 iterations" in _report.text(COUNTED, COUNTED.time(True))],
+             [3 + 5, True])
 
 
 # ---- shuffles

@@ -69,6 +69,9 @@ def text(compiled, time, lines=8):
                f"SBUF {time['sbuf_bytes'] / 1024:.0f} KiB of a partition, PSUM {time['psum_bytes'] / 1024:.0f} KiB")
     out.append(f"  {time['matmul_flops'] / 1e9:.3f} GFLOP in matmuls; roofline: {r['bound']}, "
                f"{100 * r['reached']:.1f} % of it reached")
+    if compiled.iterations > 1:
+        out.append(f"  {compiled.iterations} iterations of dynamic loops, timed as if unrolled: on the chip, all "
+                   "engines wait for one another after each")
     own = [line for line in time["lines"] if line[0] != LAUNCH]
     for line, engine, count, busy, waiting, critical in own[:lines]:
         source = _source(line)[:60]

@@ -37,7 +37,9 @@ class VirtualRegister:
     __int__ = __index__
 
     def __bool__(self):
-        return self.number() != 0
+        again = self.number() != 0
+        _iterates(int(again))
+        return again
 
     def __eq__(self, other):
         return self is other
@@ -151,7 +153,15 @@ def loop(start, stop, step):
     begin, end = (b.number() if isinstance(b, VirtualRegister) else int(b) for b in (start, stop))
     if isinstance(step, VirtualRegister) or int(step) <= 0:
         raise error("a dynamic loop counts up by a number that is known", "give a positive step")
-    return range(int(begin), int(end), int(step))
+    out = range(int(begin), int(end), int(step))
+    _iterates(len(out))
+    return out
+
+
+def _iterates(times):
+    """Counts iterations of loops of the sequencers, for the report of the time."""
+    if hasattr(state, "iterations"):
+        state.iterations.append(times)
 
 
 def in_any_order():
