@@ -9,6 +9,7 @@ from trnsim import _core
 from trnsim._results import Generation, Projection, Run, Table
 
 _to_list = list  # `list` below is a function of this module
+_WORK = ("epochs", "samples", "tokens", "flops", "hbm_bytes")  # of a job that is priced
 _SHORT = {"batch": "per_device_train_batch_size", "steps": "max_steps", "length": "max_length"}
 
 
@@ -28,6 +29,12 @@ def _text(value):
         raise TypeError(f"a setting must be a string, a number or a path, not {type(value).__name__}") from None
 
 
+def _setting(value):
+    """Several values are one, with commas, as the command line has them."""
+    several = isinstance(value, (_to_list, tuple)) and len(value) > 0
+    return ",".join(_text(v) for v in value) if several else _text(value)
+
+
 def _put(settings, name, value):
     if _SHORT.get(name, name) in settings:
         raise TypeError(f"{_SHORT.get(name, name)} is given twice, under two names")
@@ -44,7 +51,7 @@ def _arguments(settings, machine, **more):
         if name == "set":
             out["set"] += [value] if isinstance(value, str) else _to_list(value)
         else:
-            _put(out["settings"], name, _text(value))
+            _put(out["settings"], name, _setting(value))
     for part in machine if isinstance(machine, tuple) else (machine,):
         if isinstance(part, dict):
             out["set"] += [f"{key}={_text(value)}" for key, value in part.items()]
@@ -188,25 +195,31 @@ def ablate(job, *, machine=None, progress=None, **settings):
     return Table(_call("ablate", _arguments(settings, machine, job=_text(job)), _counting(progress)))
 
 
-def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficiency=None, prices=None, **work):
+def cost(run=None, *, seconds=None, machine=None, instance_type=None, instances=None, efficiency=None, prices=None,
+         **settings):
     """Simulates and prices a job on every instance type. The job is that of a run folder (or Run), a workload,
     or a model (with `samples`), given by name; or it is a time: `seconds` on `instance_type`.
 
     instances: numbers of instances to price. efficiency: share of the peaks that roofline estimates assume,
-    0..1. work: epochs, samples, tokens, flops (FLOP), hbm_bytes (B) of the job. Returns a Table: instance_type,
-    instances, cores, sequences_per_step, seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker,
-    per_epoch, ... (US dollars), basis."""
+    0..1. epochs, samples, tokens, flops (FLOP), hbm_bytes (B): of the job. machine and all other arguments: the
+    job's, as of project(). Returns a Table: instance_type, instances, cores, sequences_per_step, seconds (s),
+    on_demand, reserved_1y, reserved_3y, spot, sagemaker, per_epoch, ... (US dollars), basis."""
     from trnsim._errors import Error
 
     if (run is None) == (seconds is None):
         raise Error("trnsim.cost", "has no job to price" if run is None else "has both a run folder and `seconds`",
                     "give a run folder, or `seconds` and `instance_type`")
-    if unknown := sorted(work.keys() - {"epochs", "samples", "tokens", "flops", "hbm_bytes"}):
-        raise TypeError(f"cost() got an unexpected keyword argument '{unknown[0]}'")
+    work = {name: settings.pop(name) for name in _WORK if name in settings}
     counts = [instances] if isinstance(instances, int) else None if instances is None else _to_list(instances)
-    folder = None if run is None else run.folder if isinstance(run, Run) else _text(run)
-    return Table(_ask("cost", folder=folder, seconds=seconds, instances=counts, efficiency=efficiency, prices=prices,
-                      instance_type=instance_type or (None if folder else "trn1.2xlarge"), **work))
+    common = {"instances": counts, "efficiency": efficiency, "prices": prices, **work}
+    if run is not None:
+        if instance_type is not None:
+            settings["instance_type"] = instance_type
+        folder = run.folder if isinstance(run, Run) else _text(run)
+        return Table(_ask("cost", folder=folder, **common, **_arguments(settings, machine)))
+    if unknown := sorted([*settings, *([] if machine is None else ["machine"])]):
+        raise TypeError(f"cost() got an unexpected keyword argument '{unknown[0]}' beside `seconds`")
+    return Table(_ask("cost", seconds=seconds, instance_type=instance_type or "trn1.2xlarge", **common))
 
 
 def open(folder):

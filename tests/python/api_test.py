@@ -48,6 +48,13 @@ class SameAnswers(unittest.TestCase):
         self.assertEqual(table.rows, told)
         self.assertEqual(table["on_demand"].dtype, numpy.float64)
 
+    def test_a_job_is_priced_with_its_settings(self):
+        table = trnsim.cost("llama-small", samples=1000, length=64, lora_r=4, machine="trn1.2xlarge", instances=1,
+                            lora_target_modules=["q_proj", "v_proj"])
+        told = command("cost", "llama-small", "--samples", "1000", "--max_length", "64", "--lora_r", "4",
+                       "--lora_target_modules", "q_proj,v_proj", "--instance_type", "trn1.2xlarge", "--instances", "1")
+        self.assertEqual(table.rows, told)
+
     def test_measurements_are_predicted_the_same(self):
         file = SOURCE / "validation/tables/micro.csv"
         table = trnsim.validate(file, only=["silu"])
