@@ -49,7 +49,21 @@ TEST(Inference, RanksThatDoNotDivideAModelArePadded) {
   EXPECT_EQ(padded->sizes().hidden, model->sizes().hidden);
   EXPECT_EQ(model->padded_for(8), model);  // nothing to pad
   EXPECT_EQ(workloads::model_preset("llama2-13b")->padded_for(32)->sizes().kv_heads, 64);
-  EXPECT_EQ(model->padded_for(12)->sizes().kv_heads, 12);  // neither divides the other
+  EXPECT_EQ(model->padded_for(12)->sizes().kv_heads, 36);  // neither divides the other: each head has a copy
+  EXPECT_EQ(workloads::model_preset("phi-4")->padded_for(8)->sizes().kv_heads, 40);  // 10, which 40 heads share
+}
+
+/// Phi-4 has 40 heads and 10 key-value heads, SmolLM2 9 and 3: no number of key-value heads that the ranks divide
+/// divides the heads too, and the program was refused as if it were wrong.
+TEST(Inference, KeyValueHeadsThatRanksCannotShareAreCopied) {
+  const ModelPtr phi = workloads::model_preset("phi-4"), llama = workloads::model_preset("llama-small");
+  for (const auto& [model, ranks] : {std::pair{phi->with_sizes({.layers = 1}), 8},
+                                     {llama->with_sizes({.heads = 9, .kv_heads = 3, .head = 16}), 2},
+                                     {llama->with_sizes({.heads = 15, .kv_heads = 5, .head = 16}), 4}}) {
+    const GenerationSpec spec = spec_of(1, 128, ranks);
+    EXPECT_NO_THROW(workloads::prompt_graph(model->padded_for(ranks), spec)) << model->sizes().heads;
+    EXPECT_NO_THROW(workloads::token_graph(model->padded_for(ranks), spec)) << model->sizes().heads;
+  }
 }
 
 /// Whether the prompt's attention is built operation by operation.

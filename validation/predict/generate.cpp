@@ -22,6 +22,8 @@ std::string generation_type(const std::string& weights) {
 /// Says how trnsim::padded() changes the sizes.
 void tell_padding(const workloads::Sizes& own, const workloads::Sizes& padded, std::vector<std::string>& assumed) {
   if (padded.heads != own.heads) assumed.push_back(fmt::format("{} heads padded to {}", own.heads, padded.heads));
+  if (padded.kv_heads != own.kv_heads && own.kv_heads != own.heads)
+    assumed.push_back(fmt::format("{} key-value heads copied for {} heads", own.kv_heads, padded.kv_heads));
   if (padded.ffn != own.ffn) assumed.push_back(fmt::format("feed-forward size {} padded to {}", own.ffn, padded.ffn));
 }
 

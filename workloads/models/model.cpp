@@ -114,9 +114,11 @@ ModelPtr Model::padded_for(std::int64_t ranks) const {
   const Sizes& s = sizes();
   const auto padded = [&](std::int64_t size) { return (size + ranks - 1) / ranks * ranks; };
   if (!info_.free_heads || ranks < 1 || s.joint_heads) return shared_from_this();
+  // Heads of keys and values that neither divide the ranks nor are a multiple of them are copied for each head:
+  // GQA.CONVERT_TO_MHA of NxD Inference, GQA.REPLICATED_HEADS of transformers-neuronx.
   const bool shared = s.kv_heads < s.heads, copies = s.kv_heads % ranks == 0 || ranks % s.kv_heads == 0;
   const std::int64_t heads = padded(s.heads), ffn = padded(s.ffn);
-  const std::int64_t kv_heads = !shared ? heads : copies ? s.kv_heads : padded(s.kv_heads);
+  const std::int64_t kv_heads = shared && copies ? s.kv_heads : heads;
   if (heads == s.heads && ffn == s.ffn && kv_heads == s.kv_heads) return shared_from_this();
   return with_sizes({.heads = heads, .kv_heads = kv_heads, .head = s.head, .ffn = ffn});
 }
