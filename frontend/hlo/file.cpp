@@ -102,7 +102,10 @@ std::vector<CachedModule> modules_of(const fs::path& folder) {
     if (entry->is_directory()) add(entry->path());
   if (out.empty())
     throw Error{Fault::kData, folder.string(), "has no module of the Neuron compile cache",
-                "give a folder with MODULE_.../model.hlo_module.pb below it"};
+                fs::exists(folder / "config.json")
+                    ? fmt::format("it is a model: use trnsim estimate {0}, or a workload with `model_id` {0}",
+                                  folder.string())
+                    : "give a folder with MODULE_.../model.hlo_module.pb below it"};
   std::ranges::sort(out, {}, [](const CachedModule& one) { return one.file; });
   return out;
 }

@@ -190,6 +190,10 @@ TEST_F(AnswersAgree, ALaunchNamesTheModelOfAWorkload) {
   const Ran ran = run("choose bert_tweets --instance_types trn1.2xlarge --micro_batch_sizes 8");
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("--model_name_or_path bert-base-cased"));
+  EXPECT_THAT(ran.out, HasSubstr("--max_length 512"));
+  const Ran pictures = run("choose vit_mnist --instance_types trn1.2xlarge --micro_batch_sizes 8");
+  ASSERT_EQ(pictures.code, 0) << pictures.err;
+  EXPECT_THAT(pictures.out, testing::Not(HasSubstr("--max_length")));  // pictures have none
   const Json cost = json_of("cost bert_tweets");
   EXPECT_THAT(ran.out, HasSubstr(cost[0]["sequences_per_step"].dump() + " sequences a step"));
 }

@@ -135,6 +135,7 @@ TEST_F(GenerateTime, ImpossibleSettingsAreRefusedWithAFix) {
   refused(model + " --numerics off --top_p 0", "--top_p");
   refused(model + " --numerics off --batch_size 200", "--batch_size");
   refused(model, "model.safetensors");
+  refused(model, "add --numerics off for the time alone");
   refused(model + "/nothing", "does not exist");
   refused("llama2-8b", "llama2-7b");
   refused("bert-large", "encoder");

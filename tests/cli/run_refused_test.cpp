@@ -150,6 +150,18 @@ TEST_F(Refused, ALengthOfPictures) {
   EXPECT_THAT(ran.err, HasSubstr("--max_length: the images of ViT have 16 patches each"));
 }
 
+/// A model is not a workload; the answer says how it becomes a part of one.
+TEST_F(Refused, AModelInPlaceOfAWorkload) {
+  for (const std::string verb : {"run ", "compile ", "ablate ", "check "}) {
+    const Ran folder = run(verb + at("bert"));
+    EXPECT_EQ(folder.code, 2) << verb;
+    EXPECT_THAT(folder.err, HasSubstr("use trnsim estimate " + at("bert") + ", or a workload with --model")) << verb;
+    const Ran name = run(verb + "llama3.2-1b");
+    EXPECT_EQ(name.code, 2) << verb;
+    EXPECT_THAT(name.err, HasSubstr("llama3.2-1b is a model: use trnsim estimate llama3.2-1b, or a workload")) << verb;
+  }
+}
+
 // Not worth compiling: each layer's kept tensors exceed the memory.
 TEST_F(Refused, AProgramThatReturnsNothing) {
   write("nothing.mlir",

@@ -166,6 +166,7 @@ TEST(Check, RangesOfNumbers) {
 TEST(Explain, KnowsCodesWithAndWithoutTheirPrefix) {
   EXPECT_EQ(compiler_code("NCC_EVRF004").code, "EVRF004");
   EXPECT_EQ(compiler_code("eoom001").code, "EOOM001");
+  EXPECT_THAT(std::string{compiler_code("NCC_EVRF029").what}, testing::HasSubstr("sort"));
   EXPECT_THROW(compiler_code("EVRF999"), base::Error);
   std::set<std::string_view> names;
   for (const CodeText& one : compiler_codes()) {

@@ -13,7 +13,7 @@ namespace trnsim {
 namespace {
 
 // Codes without a rule for one operation (frontend/ops/refusals.cpp has those). Source: AWS Neuron SDK, "Neuron
-// Compiler Error Codes"; F137: the SDK's troubleshooting of torch-neuronx.
+// Compiler Error Codes"; EVRF029: the compiler's own message; F137: the SDK's troubleshooting of torch-neuronx.
 constexpr std::string_view kLessMemory = "use a smaller batch, recomputation, or more tensor or pipeline parallelism",
                            kFewer = "share the model between more cores, or use a smaller batch";
 constexpr std::array kOthers = {
@@ -31,6 +31,8 @@ constexpr std::array kOthers = {
     CodeText{"EUOC002", "the operator is not supported", "build it from other operators"},
     CodeText{"EVRF007", "the program has more instructions than the compiler allows", kFewer},
     CodeText{"EVRF009", "tensors need more memory than a core has", kLessMemory},
+    CodeText{"EVRF029", "a sort, on Trn2 and later: torch.sort, argsort, or a torch.topk that becomes one",
+             "take the largest by argmax in turn, or write an NKI kernel"},
     CodeText{"EVRF031", "a scatter's constant indices are outside its tensor", "keep the indices inside"},
     CodeText{"EVRF036", "the settings of a QuantizeMX call are not a JSON object", "give it a JSON object"},
     CodeText{"EVRF037", "a QuantizeMX call does not have one operand", "give it only the tensor"},

@@ -39,6 +39,19 @@ using base::Fault;
 using Ids = std::vector<std::int32_t>;
 namespace fs = std::filesystem;
 
+/// A config.json alone says the time, not the text.
+void require_weights(const fs::path& folder) {
+  const auto is_weights = [](const fs::directory_entry& entry) {
+    const fs::path& file = entry.path();
+    return file.extension() == ".safetensors" || file.extension() == ".bin" ||
+           file.filename() == "model.safetensors.index.json" || file.filename() == "shards.json";
+  };
+  if (!fs::exists(folder / "config.json") || fs::exists(folder / "adapter_config.json")) return;
+  if (std::ranges::any_of(fs::directory_iterator{folder}, is_weights)) return;
+  throw Error{Fault::kData, folder.string(), "has no weights (model.safetensors), so it cannot write text",
+              "add `numerics` off for the time alone, or download the weights too"};
+}
+
 TextSource open_source(const std::string& name, const Settings& o) {
   if (!fs::exists(name)) {
     if (name.find('/') != std::string::npos)
@@ -51,6 +64,7 @@ TextSource open_source(const std::string& name, const Settings& o) {
   if (o.numerics.name == "off") {
     source.config = workloads::load_model_config(name)->with_lora(std::nullopt);
   } else {
+    require_weights(name);
     workloads::LoadedModel model = workloads::load_model(name, static_cast<std::uint64_t>(o.training.seed));
     source.weights = workloads::merged(model.config, std::move(model.weights));
     source.config = model.config->with_lora(std::nullopt);

@@ -1,6 +1,7 @@
 #include "workloads/jobs/workload.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include "base/files.h"
 #include "base/param_file.h"
 #include "base/suggest.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {
@@ -39,6 +41,14 @@ constexpr Figure kFigures[] = {{"train_samples_per_second", base::Dimension::kRa
 
 std::filesystem::path folder() { return base::data_path("workloads/jobs/bert_emotion.toml").parent_path(); }
 
+/// For a name that is no workload: a model is trained as part of one.
+std::string fix_of(const std::string& name, const std::vector<std::string>& names) {
+  if (std::filesystem::exists(std::filesystem::path{name} / "config.json"))
+    return fmt::format("it is a model: use trnsim estimate {0}, or a workload with `model_id` {0}", name);
+  if (!is_model_preset(name)) return base::suggest_fix(name, names);
+  return fmt::format("{0} is a model: use trnsim estimate {0}, or a workload: {1}", name, fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::vector<std::string> workload_names() {
@@ -55,7 +65,7 @@ Workload load_workload(std::string_view name_or_file) {
     const std::vector<std::string> names = workload_names();
     if (std::ranges::find(names, name_or_file) == names.end())
       throw base::Error{base::Fault::kUsage, "trnsim", fmt::format("there is no workload '{}'", name_or_file),
-                        base::suggest_fix(std::string{name_or_file}, names)};
+                        fix_of(std::string{name_or_file}, names)};
     path = folder() / (std::string{name_or_file} + ".toml");
   }
   base::ParamFile file = base::ParamFile::load(path);

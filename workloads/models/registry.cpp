@@ -205,7 +205,8 @@ const FamilyRow& family_row_of(const Keys& keys) {
     if (const std::string text = type_of_text(keys); !text.empty())
       keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
                 fmt::format("run its PyTorch code by 'trnsim torch SCRIPT.py'; its text model is of the built-in type "
-                            "{}: give a config.json with only the keys of \"text_config\"",
+                            "{}: AutoConfig.from_pretrained(MODEL).get_text_config().save_pretrained(DIR) of "
+                            "transformers writes its config.json, with the sizes that \"text_config\" leaves out",
                             text));
     keys.fail(
         fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
