@@ -150,6 +150,16 @@ TEST_F(Refused, ALengthOfPictures) {
   EXPECT_THAT(ran.err, HasSubstr("--max_length: the images of ViT have 16 patches each"));
 }
 
+TEST_F(Refused, AModelOfPicturesOnTexts) {
+  const std::string vit = std::string{TRNSIM_TEST_DIR} + "/golden/vit_tiny", out = " --mode timed --output_dir ";
+  const Ran pictures = run("run bert_emotion --model_id " + vit + out + at("out"));
+  EXPECT_EQ(pictures.code, 2);
+  EXPECT_THAT(pictures.err, HasSubstr("--model_id: is a model of pictures, but the samples of bert_emotion are texts"));
+  const Ran texts = run("run vit_mnist --model_id " + at("bert") + out + at("out"));
+  EXPECT_EQ(texts.code, 2);
+  EXPECT_THAT(texts.err, HasSubstr("is a model of texts, but the samples of vit_mnist are pictures"));
+}
+
 /// A model is not a workload; the answer says how it becomes a part of one.
 TEST_F(Refused, AModelInPlaceOfAWorkload) {
   for (const std::string verb : {"run ", "compile ", "ablate ", "check "}) {

@@ -114,10 +114,22 @@ DataSize of_pairs(const Settings& s, const DataSource& source) {
           .eval_samples = source.workload ? at_most(source.workload->eval_samples, s.data.max_eval_samples) : 0};
 }
 
+/// The samples of a workload have no other form for another model: pictures are no texts.
+void require_same_samples(const workloads::Workload& workload, const Settings& s, const workloads::Model& model) {
+  if (s.data.model_id.empty() || workload.program) return;
+  const auto form = [](const workloads::Model& of) { return of.image() ? "pictures" : "texts"; };
+  const char *has = form(*load_model_config(workload.model)), *reads = form(model);
+  if (std::string_view{has} != reads)
+    throw Error{Fault::kUsage, "`model_id`",
+                fmt::format("is a model of {}, but the samples of {} are {}", reads, workload.name, has),
+                "choose a workload with such samples, or give your own as `dataset_path`"};
+}
+
 }  // namespace
 
 PublishedSamples published_samples(const workloads::Workload& workload, const Settings& s,
                                    const workloads::Model& model) {
+  require_same_samples(workload, s, model);
   double samples = static_cast<double>(workload.samples), evaluation = static_cast<double>(workload.eval_samples);
   const bool packed = s.data.packing && model.task() == workloads::Task::kNextToken && workload.labels == 0;
   const auto own = workload.options.find("max_length");
