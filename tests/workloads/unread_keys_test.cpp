@@ -40,6 +40,7 @@ TEST(UnreadKeys, AreNamedUnlessTheyAreOffOrInert) {
                                          {"opt_tiny", "rotary_dim", 4},
                                          {"llama_tiny", "scale_attn_weights", false},
                                          {"llama_tiny", "qkv_bias", true},
+                                         {"phi3_tiny", "full_attn_mod", 2},
                                          {"vit_tiny", "layerscale_value", 0.1},
                                          {"deberta-v2_tiny", "conv_act", "gelu"},
                                          {"t5_tiny", "sliding_window", 4}})
@@ -55,6 +56,9 @@ TEST(UnreadKeys, AreNamedUnlessTheyAreOffOrInert) {
         {"bert_tiny", "position_embedding_type", "absolute"},
         {"bert_tiny", "tie_word_embeddings", true},
         {"llama_tiny", "scale_attn_weights", true},
+        {"llama_tiny", "is_llama_config", true},
+        {"phi3_tiny", "full_attn_mod", 1},
+        {"phi3_tiny", "interpolate_factor", 1},
         {"deberta-v2_tiny", "legacy", true},
         {"m2m_100_tiny", "num_hidden_layers", 2},
         {"llama_linear_tiny", "rope_scaling", {{"rope_type", "linear"}, {"type", "linear"}, {"factor", 2.0}}},

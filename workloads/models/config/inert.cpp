@@ -107,6 +107,9 @@ struct InertValue {
 constexpr auto kInertValues = std::to_array<InertValue>({
     {"cohere2", "position_embedding_type", "\"rope_gptj\""},
     {"", "position_embedding_type", "\"absolute\""},
+    {"llama", "is_llama_config", "true"},
+    {"phi3", "full_attn_mod", "1"},
+    {"phi3", "interpolate_factor", "1"},
     {"", "scale_attn_weights", "true"},
     {"", "share_encoder_decoder_embeddings", "true"},
     {"mpt", "embedding_fraction", "1.0"},
