@@ -129,6 +129,7 @@ constexpr std::array kQuestions = {
     Question{"ablate", ablate},     Question{"list", list},         Question{"parameters", parameters},
     Question{"tokenize", tokenize}, Question{"open", open_run},     Question{"consolidate", consolidate},
     Question{"verify", verify},     Question{"records", records},   Question{"cost", cost},
+    Question{"choose", choose},
 };
 
 }  // namespace

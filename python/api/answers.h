@@ -21,6 +21,7 @@ Json answer_to(std::string_view question, const Json& arguments, const Listener&
 Json project(const Json& arguments, const Listener& hear);
 Json run(const Json& arguments, const Listener& hear);
 Json search(const Json& arguments, const Listener& hear);
+Json choose(const Json& arguments, const Listener& hear);
 Json sweep(const Json& arguments, const Listener& hear);
 Json generate(const Json& arguments, const Listener& hear);
 Json validate(const Json& arguments, const Listener& hear);

@@ -6,10 +6,13 @@
 
 #include "analysis/figures/json_fields.h"
 #include "analysis/profile/stats.h"
+#include "base/text.h"
 #include "python/api/settings.h"
+#include "trnsim/plans/choose.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
+#include "trnsim/run/buyers_job.h"
 #include "trnsim/run/run.h"
 #include "trnsim/search.h"
 #include "workloads/jobs/workload.h"
@@ -171,6 +174,43 @@ Json search(const Json& arguments, const Listener& hear) {
   });
   Json out = Json::array();
   for (const trnsim::TriedPlan& plan : plans) out.push_back(plan_of(plan));
+  return out;
+}
+
+/// A row of choose().
+Json row_of(const trnsim::Choice& choice) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : choice.change.settings) settings[name] = value;
+  return {{"dollars", choice.change.dollars.value()},
+          {"seconds", choice.change.seconds},
+          {"instances", choice.job.instances()},
+          {"instance_type", choice.job.machine.name},
+          {"cores", choice.job.cores()},
+          {"plan", describe(choice.job)},
+          {"hbm_bytes", choice.memory},
+          {"binds", choice.binds},
+          {"settings", settings}};
+}
+
+Json choose(const Json& arguments, const Listener& hear) {
+  const std::string name = text_in(arguments, "job");
+  const trnsim::JobSource source =
+      trnsim::job_source(name, settings_of(arguments), arguments.value("samples", 0.0), observer_of(hear).note);
+  if (is_requests(source.settings) || source.job_of(source.settings).generation)
+    throw base::Error{base::Fault::kUsage, name, "answers requests, but trainings are chosen here",
+                      "ask the command line: trnsim choose"};
+  trnsim::ChoiceSpace space;
+  space.instance_types = arguments.value("instance_types", space.instance_types);
+  space.nnodes = arguments.value("instances", space.nnodes);
+  space.batches = arguments.value("global_batch_size", std::vector<std::int64_t>{source.batch});
+  space.micro_batches = arguments.value("micro_batch_sizes", space.micro_batches);
+  auto choices = choices_of(source.settings, source.job_of, space);
+  project_choices(choices, processes_in(arguments), watch_of(hear, "choice"));
+  Json out = Json::array();
+  for (const std::size_t i : front_of(choices)) out.push_back(row_of(choices[i]));
+  if (out.empty())
+    throw base::Error{base::Fault::kCapacity, name, "none of " + base::counted(choices.size(), "choice") + " fits",
+                      "allow more `instances`, a shorter `max_length`, or `lora_r` 16"};
   return out;
 }
 

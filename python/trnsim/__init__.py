@@ -12,11 +12,11 @@ _core._set_error(raised)
 __version__ = _core.version
 
 from trnsim._api import (  # noqa: E402, A004
-    ablate, consolidate, cost, generate, list, open, parameters, project, run, search, sweep, tokenize, train,
-    validate, verify)
+    ablate, choose, consolidate, cost, generate, list, open, parameters, project, run, search, sweep, tokenize,
+    train, validate, verify)
 from trnsim._graph import Graph, run_graph  # noqa: E402
 from trnsim._results import Answer, Generation, Memory, Projection, Run, Table  # noqa: E402
 
-__all__ = ["Answer", "Error", "Generation", "Graph", "Memory", "Projection", "Run", "Table", "ablate", "consolidate",
-           "cost", "generate", "list", "open", "parameters", "project", "run", "run_graph", "search", "sweep",
-           "tokenize", "train", "validate", "verify"]
+__all__ = ["Answer", "Error", "Generation", "Graph", "Memory", "Projection", "Run", "Table", "ablate", "choose",
+           "consolidate", "cost", "generate", "list", "open", "parameters", "project", "run", "run_graph", "search",
+           "sweep", "tokenize", "train", "validate", "verify"]

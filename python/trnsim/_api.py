@@ -150,6 +150,27 @@ def search(model, *, global_batch_size=256, micro_batch_sizes=None, machine=None
     return Table(_call("search", arguments, _counting(progress)))
 
 
+def choose(job, *, samples=None, instance_types=None, instances=1, global_batch_size=None,
+           micro_batch_sizes=(1, 2, 4, 8, 16), processes=0, progress=None, **settings):
+    """Chooses instances, plan and batch for the training of a workload, or of a model with `samples` in the whole
+    job. Returns the choices that no other one beats in both time and dollars, the cheapest first.
+
+    instance_types: those to try; default: all with a price. instances: numbers of them. global_batch_size:
+    sequences of an optimizer step; default: the workload's, 64 of a model. micro_batch_sizes: sequences of a
+    micro-batch. processes: the number that run at the same time; 0: as many as this host has cores.
+    progress(done, all). The returned Table has dollars, seconds (s), instances, instance_type, cores, plan,
+    hbm_bytes (of the fullest core), binds, settings (for project())."""
+
+    def numbers(value):
+        return None if value is None else [value] if isinstance(value, int) else _to_list(value)
+
+    arguments = _arguments(settings, None, job=_text(job), samples=samples, processes=processes,
+                           instance_types=None if instance_types is None else _list(instance_types),
+                           instances=numbers(instances), global_batch_size=numbers(global_batch_size),
+                           micro_batch_sizes=numbers(micro_batch_sizes))
+    return Table(_call("choose", arguments, _counting(progress)))
+
+
 def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=None, output_dir=None, processes=0,
           progress=None):
     """Computes many variants of a workload. axes: machine parameters and settings with their values, such as

@@ -55,6 +55,20 @@ class SameAnswers(unittest.TestCase):
                        "--lora_target_modules", "q_proj,v_proj", "--instance_type", "trn1.2xlarge", "--instances", "1")
         self.assertEqual(table.rows, told)
 
+    def test_a_choice_is_that_of_the_command_line(self):
+        heard = []
+        table = trnsim.choose("llama-small", samples=3000, length=128, lora_r=4, instance_types="trn1.2xlarge",
+                              global_batch_size=8, progress=lambda done, all: heard.append(all))
+        told = command("choose", "llama-small", "--samples", "3000", "--max_length", "128", "--lora_r", "4",
+                       "--instance_types", "trn1.2xlarge", "--global_batch_size", "8")
+        self.assertEqual([{k: v for k, v in row.items() if k != "settings"} for row in table],
+                         [{k: v for k, v in row.items() if k != "flags"} for row in told])
+        self.assertTrue(heard)
+        p = trnsim.project("llama-small", sequences=3000, length=128, lora_r=4, suggestions=0, **table[0]["settings"])
+        self.assertEqual((p.seconds, p.dollars), (table[0]["seconds"], table[0]["dollars"]))
+        with self.assertRaisesRegex(trnsim.Error, "requests"):
+            trnsim.choose("llama-small", samples=10, task="inference")
+
     def test_measurements_are_predicted_the_same(self):
         file = SOURCE / "validation/tables/micro.csv"
         table = trnsim.validate(file, only=["silu"])

@@ -20,8 +20,9 @@ import trnsim
 SMALL = {"machine": "trn1.2xlarge", "suggestions": 0}  # a model that is projected in a second
 # One call of each public function, right until a test changes it.
 CALLS = {
-    "ablate": {"job": "llama-small"}, "consolidate": {"folder": "no/such/folder", "out": "no/such/out"},
-    "cost": {"seconds": 60.0}, "generate": {"model": "llama-small"}, "list": {"what": "models"},
+    "ablate": {"job": "llama-small"}, "choose": {"job": "llama-small", "samples": 100},
+    "consolidate": {"folder": "no/such/folder", "out": "no/such/out"}, "cost": {"seconds": 60.0},
+    "generate": {"model": "llama-small"}, "list": {"what": "models"},
     "open": {"folder": "no/such/folder"}, "parameters": {}, "project": {"job": "llama-small", **SMALL},
     "run": {"job": "bert_emotion"}, "search": {"model": "llama-small"},
     "sweep": {"job": "vit_mnist", "axes": {"hbm.bandwidth": "1x"}}, "tokenize": {"text": "a", "vocab": "no/such/file"},
@@ -80,7 +81,7 @@ class WrongCalls(unittest.TestCase):
             self.assertRaises(TypeError, getattr(trnsim, name), *range(12))
 
     def test_values_of_strange_types_are_refused_or_have_a_meaning(self):
-        slow = ("run", "train", "search", "validate", "ablate")  # of these, what a job is alone
+        slow = ("run", "train", "search", "choose", "validate", "ablate")  # of these, what a job is alone
         for name, right in CALLS.items():
             first = next(iter(signature(name)))
             places = [first] if name in slow else [p for p in signature(name) if not p.endswith("settings")]
