@@ -89,7 +89,7 @@ std::vector<std::string> typed_job_flags(std::string_view verb, const Settings& 
   for (const Setting& s : trnsim::settings_table()) {
     const std::string name{s.name()};
     if (!s.effect.job || !takes(s, verb) || !settings.given.contains(name)) continue;
-    if (!values.contains(name)) continue;
+    if (!values.contains(name) || (name == "bf16" && settings.given.contains("numerics"))) continue;  // the same
     const auto& value = values.at(name);
     for (const auto& one : value.is_array() ? value : nlohmann::ordered_json::array({value})) {
       if (one.is_boolean() && !one.get<bool>()) continue;

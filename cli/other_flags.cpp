@@ -47,6 +47,11 @@ bool is_bool(const std::string& text) {
 
 bool is_flag(const std::string& text) { return text.size() > 2 && text.starts_with("--"); }
 
+/// A value such as -1, which says "all" or "none" of many counts.
+bool is_negative(const std::string& text) {
+  return text.size() > 1 && text[0] == '-' && text.find_first_not_of("0123456789.", 1) == std::string::npos;
+}
+
 struct GivenFlag {
   std::string name;                  // without dashes
   std::optional<std::string> value;  // after "="
@@ -114,7 +119,8 @@ class Reader {
   }
 
   void take_value(GivenFlag& given) {
-    if (!given.value && at_ < args_.size() && !args_[at_].starts_with("-")) given.value = args_[at_++];
+    if (!given.value && at_ < args_.size() && (!args_[at_].starts_with("-") || is_negative(args_[at_])))
+      given.value = args_[at_++];
   }
 
   const CLI::App& verb_;

@@ -366,12 +366,19 @@ TEST_F(FirstSight, CommandLinesOfTrainersArePasted) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("does not need them: --do_train --save-strategy"));
   EXPECT_EQ(result("a")["workload"]["options"]["bf16"], true);
-  const Ran llama =
-      run("run llama2_7b_dolly --mode timed --zero_1 False --gradient_checkpointing True --output_dir " + at("b"));
+  const Ran llama = run(
+      "run llama2_7b_dolly --mode timed --zero_1 False --gradient_checkpointing True --save_total_limit -1 "
+      "--output_dir " +
+      at("b"));
   EXPECT_EQ(llama.code, 0) << llama.err;
   EXPECT_THAT(llama.out, Not(HasSubstr("ZeRO-1, rec")));
   EXPECT_THAT(llama.out, HasSubstr("recompute full"));
   EXPECT_EQ(run("run bert_tweets --mode timed --do_trian --output_dir " + at("c")).code, 2);
+  for (const std::string job : {"estimate llama-small ", "plan llama-small ", "cost llama-small --samples 100 "}) {
+    const Ran pasted = run(job + "--bf16 True --do_train --save_total_limit -1"), ours = run(job + "--numerics bf16");
+    EXPECT_EQ(pasted.code, 0) << pasted.err;
+    EXPECT_EQ(pasted.out, ours.out) << job;
+  }
 }
 
 }  // namespace

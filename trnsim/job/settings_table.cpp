@@ -167,7 +167,7 @@ const std::array kRows = {
          "run compile check ablate verify estimate plan generate cost",
          "number format of weights and activations; off: time only; default: the workload's", {}, {}, kNoLimit,
          kNoLimitAbove, number_formats},
-    Setting{"bf16", in<&Numbers::bf16>, kJob, kNumerics, kValues, "the same as `numerics` bf16"},
+    Setting{"bf16", in<&Numbers::bf16>, kJob, kNumerics, kPrograms, "the same as `numerics` bf16"},
     Setting{"stochastic_rounding_enabled", in<&Numbers::stochastic_rounding_enabled>, kJob, kNumerics, kValues,
          "with bf16 or fp16: the same as +sr", "", "NEURON_RT_STOCHASTIC_ROUNDING_EN"},
     Setting{"auto_cast", in<&Numbers::auto_cast>, kJob, kNumerics, kPrograms,
