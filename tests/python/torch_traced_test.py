@@ -214,12 +214,20 @@ assert 0 < error < 2e-2, error
 """, "--numeric", cast="matmult")
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
 
-    def test_flags_of_the_compiler_are_obeyed_as_those_of_the_environment(self):
-        done, _ = self.run_script("torch_neuronx.trace(net, x, compiler_args='--auto-cast=matmult')(x)\n", "--numeric")
-        self.assertNotEqual(done.returncode, 0)  # the first trace has put the device in use
-        self.assertIn("NEURON_CC_FLAGS", done.stderr)
-        done, _ = self.run_script("model(x)\n", "--numeric")
-        self.assertRegex(done.stderr, r"optlevel")
+    def test_flags_of_the_compiler_belong_to_one_model_and_to_its_file(self):
+        done, _ = self.run_script("""
+def error(of): return float((of(x) - net(x)).norm() / net(x).norm())
+cast = torch_neuronx.trace(net, x, compiler_args=["--auto-cast", "matmult"])
+torch.jit.save(cast, "cast.pt")
+again = torch.jit.load("cast.pt")
+assert error(model) < 1e-5 and 1e-4 < error(cast) == error(again) < 2e-2, (error(model), error(cast), error(again))
+later = torch_neuronx.trace(net, x)
+assert error(later) < 1e-5 and error(cast) > 1e-4
+""", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertRegex(done.stderr, r"obeyed .*--auto-cast=matmult \(a traced model\)")
+        self.assertRegex(done.stderr, r"without effect here +.*optlevel")
+        self.assertIn("compiler flags: --auto-cast=matmult --auto-cast-type=bf16 instead of", done.stderr)
 
     def test_the_host_only_launches(self):
         done, _ = self.run_script("for _ in range(3): model(x)\n", "--timed")

@@ -104,6 +104,7 @@ class Made:
         self.calls = [node.call.id for node in graph.nodes]
         self.nodes, self.collective, self.program, self.runs = len(graph.nodes), graph.collective, None, 0
         self.launched, self.apart = graph.constants is not None, False
+        self.numerics, self.cast = settled().numerics.removesuffix("+sr"), settled().cast
         self.leaves, self.updated = [leaf.meta.shape for leaf in graph.leaves], set(graph.donated)
 
 
@@ -262,6 +263,7 @@ class Engine:
             graph.donate(storages)
         if weights is not None:
             graph.hold_constant(weights)
+            graph.key += settled().cast.encode()
         if self.apart and graph.key in self.apart:
             return self.compute_apart(graph, values, cause)
         made = self.programs.get(graph.key)

@@ -1,6 +1,8 @@
 """Environment variables of the Neuron SDK and of torch_xla: those that have a meaning here are obeyed, when the device
 is used for the first time, as a script may set them at its head; all others that are set are told in the report, and
 values that cannot be obeyed are errors."""
+import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -70,9 +72,9 @@ def flags_of(text):
 
 
 class Environment:
-    """The variables' wishes."""
+    """The variables' wishes. `flags`: a traced model's own, which follow those of the environment."""
 
-    def __init__(self):
+    def __init__(self, flags=""):
         self.numerics, self.inside, self.obeyed, self.unused = "fp32", None, [], []
         chosen = [name for name in TYPES if truth(name)]
         if len(chosen) > 1:
@@ -82,7 +84,7 @@ class Environment:
         stochastic = truth("NEURON_RT_STOCHASTIC_ROUNDING_EN") or \
             bool(chosen and "BF16" in chosen[0] and "NEURON_RT_STOCHASTIC_ROUNDING_EN" not in os.environ)
         self.seed = whole("NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0)
-        self.compiler(os.environ.get("NEURON_CC_FLAGS", ""))
+        self.compiler(f"{os.environ.get('NEURON_CC_FLAGS', '')} {flags}")
         if stochastic:
             self.numerics += "+sr"
             self.obeyed.append(f"stochastic rounding, seed {self.seed}")
@@ -98,6 +100,7 @@ class Environment:
             else:
                 self.unused.append(f"{name}={value}" if value else name)
         cast, kind = asked.values()
+        self.cast = f"--auto-cast={cast} --auto-cast-type={kind}" if cast != "none" else "--auto-cast=none"
         if cast not in ("none", "matmult", "all") or kind not in CASTS:
             raise ValueError(f"NEURON_CC_FLAGS: --auto-cast={cast} --auto-cast-type={kind}: give none, matmult or all, "
                              f"and one of {', '.join(CASTS)}")
@@ -115,10 +118,13 @@ class Environment:
 
 
 FOUND = []
+MODELS = {"": None}  # of flags that traced models have of their own
+COMPILING = []  # the flags of the model that is being computed
 
 
 def settled():
-    """The variables as they were when the device was used first. Errors: Unsupported."""
+    """The variables as they were when the device was used first, with the flags of the model that is being computed.
+    Errors: Unsupported."""
     if not FOUND:
         try:
             FOUND.append(Environment())
@@ -126,31 +132,36 @@ def settled():
             raise Unsupported(f"environment: {error}") from None
         if FOUND[0].floats:
             ELEMENTS[torch.float32], ELEMENTS[torch.float64] = FOUND[0].floats
-    return FOUND[0]
+    return COMPILING and MODELS[COMPILING[-1]] or FOUND[0]
 
 
-def add_compiler_flags(given):
-    """Flags that a script gives in its own lines, as a text or a list: they hold for all its graphs, as those of the
-    environment do. Errors: Unsupported for others once the device is in use."""
+def flags_of_model(given):
+    """The text of a model's compiler_args, which are a text or a list. Errors: Unsupported."""
     text = given if isinstance(given, str) else shlex.join(given or [])
-    set_before = os.environ.get("NEURON_CC_FLAGS", "")
-    if not text or text in set_before:
-        return
-    os.environ["NEURON_CC_FLAGS"] = f"{set_before} {text}".strip()
-    if FOUND:
+    if text not in MODELS:
         try:
-            now = Environment()
+            MODELS[text] = Environment(text)
         except ValueError as error:
             raise Unsupported(f"compiler_args: {error}") from None
-        if (now.numerics, now.inside) != (FOUND[0].numerics, FOUND[0].inside):
-            raise Unsupported(f"compiler_args: {text!r} would change the numbers of a device in use: set "
-                              "NEURON_CC_FLAGS before the first tensor is moved to it")
-        FOUND[0] = now
+    return text
+
+
+@contextlib.contextmanager
+def compiled_with(flags):
+    """Around what a traced model computes: its flags are those of its program alone, as they are in its NEFF."""
+    COMPILING.append(flags_of_model(flags))
+    try:
+        yield
+    finally:
+        COMPILING.pop()
 
 
 def told():
     """For the report."""
     if not FOUND:
         return {"environment": [], "unused": [], "numerics": "fp32"}
-    found = FOUND[0]
-    return {"environment": found.obeyed, "unused": found.unused, "numerics": found.numerics.removesuffix("+sr")}
+    first, models = FOUND[0], [found for found in MODELS.values() if found]
+    own = [" ".join(x for x in found.obeyed if x not in first.obeyed) for found in models]
+    obeyed = first.obeyed + [f"{words} (a traced model)" for words in dict.fromkeys(own) if words]
+    unused = list(dict.fromkeys(itertools.chain(*[found.unused for found in (first, *models)])))
+    return {"environment": obeyed, "unused": unused, "numerics": first.numerics.removesuffix("+sr")}

@@ -39,11 +39,11 @@ class Program:
     """`calls`, and for each the values that it reads: (source, index). `outs`: the same for the results, whose form is
     `form`. `held`: values besides inputs and states: weights and numbers. `states`: their first values, on the host;
     `becomes`: for each the result that it has after a call. `names`: places in `held` by the model's names of weights,
-    several of one that it shares."""
+    several of one that it shares. `flags`: the compiler's."""
 
     def __init__(self, shapes):
         self.shapes, self.calls, self.reads, self.held, self.outs = shapes, [], [], [], []
-        self.form, self.states, self.becomes, self.inlines, self.names = None, [], [], True, {}
+        self.form, self.states, self.becomes, self.inlines, self.names, self.flags = None, [], [], True, {}, ""
 
     def take(self, outs, inputs, states):
         """Makes the record of the results' values."""
@@ -78,7 +78,7 @@ class Program:
         held = [(v.host, v.meta.dtype) if v.buffer is None else down(v.buffer, v.meta) for v in self.held]
         return dict(shapes=self.shapes, calls=[described(call) for call in self.calls], reads=self.reads, held=held,
                     outs=self.outs, form=plain(self.form), states=self.states, becomes=self.becomes,
-                    inlines=self.inlines, names=self.names)
+                    inlines=self.inlines, names=self.names, flags=self.flags)
 
     def copied(self):
         """Another with the same calls, whose weights can be replaced."""
@@ -102,7 +102,7 @@ def loaded(found):
     """The program that described() has described."""
     program = Program(found["shapes"])
     program.__dict__.update({name: found[name] for name in ("reads", "outs", "form", "states", "becomes", "inlines")})
-    program.names = found.get("names", {})  # files of before have none
+    program.names, program.flags = found.get("names", {}), found.get("flags", "")  # files of before have none
     program.calls = [call_of(words) for words in found["calls"]]
     for item in found["held"]:
         if isinstance(item, tuple):

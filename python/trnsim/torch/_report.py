@@ -70,7 +70,10 @@ def changes(programs):
     known, out, names = {}, [], named_calls()
     for made in programs:
         near = known.get((made.cause, made.line)) or known.get(made.cause)
-        out.append(difference(near.calls, made.calls, names) if near else ALONE)
+        if near and near.calls == made.calls and near.cast != made.cast:
+            out.append(f"compiler flags: {made.cast} instead of {near.cast}")
+        else:
+            out.append(difference(near.calls, made.calls, names) if near else ALONE)
         known[(made.cause, made.line)] = known[made.cause] = made
     return out
 
@@ -80,6 +83,7 @@ def gathered(engine):
     programs = list(engine.programs.values())
     graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed,
                "other_batch": other, "runs": p.runs, "collective": p.collective, "launched": p.launched,
+               "numerics": p.numerics,
                "refused": engine.backend.refused.get(p.name, ""),
                "spread": getattr(p.program, "spread", 0)}
               for p, changed, other in zip(programs, changes(programs), batches(programs))]

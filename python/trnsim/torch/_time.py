@@ -9,8 +9,8 @@ FIGURES = ("step_seconds", "device_step_seconds", "host_step_seconds", "collecti
            "framework_ops", "host_memory_bytes")
 
 
-def settings_of(given, numerics, graph):
-    out = {"mode": "timed", "suggestions": "0", "numerics": numerics}
+def settings_of(given, graph):
+    out = {"mode": "timed", "suggestions": "0", "numerics": graph["numerics"]}
     if graph["launched"]:
         out["stack"] = "bare"
     if given.instance_type:
@@ -47,7 +47,7 @@ def add(figures, given, folder):
         if time.monotonic() - begin > MOST_SECONDS:
             figures["untimed"].append(name)
             continue
-        settings = settings_of(given, figures["numerics"], graph)
+        settings = settings_of(given, graph)
         try:
             figures["times"][name] = timed(main_run(path, given, folder, settings, figures["steps"])
                                            if name == figures["main"] else ask("project", path, given, settings))

@@ -8,7 +8,7 @@ import torch
 
 from trnsim.torch import _recorded
 from trnsim.torch._engine import Graph, Refused, engine, host_scalar, script_line
-from trnsim.torch._environment import add_compiler_flags
+from trnsim.torch._environment import compiled_with, flags_of_model
 from trnsim.torch._recorded import mapped, shapes_of, tensors_of
 from trnsim.torch._tensor import DEVICE, from_host, new_tensor
 from trnsim.torch._values import HOOKS, Slot, Value, contiguous, filled
@@ -115,7 +115,8 @@ class TracedModel(torch.nn.Module):
             HOOKS["assign"](state, values[place])
         if pending:
             running.cuts["a traced model"] += 1
-            running.compute(pending, "a traced model", set(self._fold.held))
+            with compiled_with(self._program.flags):
+                running.compute(pending, "a traced model", set(self._fold.held))
         tensors = [new_tensor(value) for value in values]
         tensors = iter([t.cpu() for t in tensors] if running.backend.computes else tensors)
         return mapped(lambda _: next(tensors), self._program.form)
@@ -170,8 +171,8 @@ def replace(path, data):
 
 
 def trace(func, example_inputs, *_, input_output_aliases=None, compiler_args=None, **options):
-    """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS;
-    `compiler_workdir` and `cpu_backend` say where neuronx-cc works, and change no program here."""
+    """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS,
+    for this model; `compiler_workdir` and `cpu_backend` say where neuronx-cc works, and change no program here."""
     known = {"compiler_workdir", "partitioner_config", "inline_weights_to_neff", "cpu_backend"}
     unknown = sorted(set(options) - known)
     if unknown:
@@ -179,10 +180,10 @@ def trace(func, example_inputs, *_, input_output_aliases=None, compiler_args=Non
     if options.get("partitioner_config") is not None:
         raise Refused(script_line(), "trace(): partitioner_config has no effect here, where no part of a traced model "
                                      "is left to the host: leave it out")
-    add_compiler_flags(compiler_args)
+    flags = flags_of_model(compiler_args)
     examples = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
     program = _recorded.record(func, examples, dict(input_output_aliases or {}))
-    program.inlines = bool(options.get("inline_weights_to_neff", True))
+    program.flags, program.inlines = flags, bool(options.get("inline_weights_to_neff", True))
     model = TracedModel(program)
     model.compile(examples)
     return model
