@@ -1,5 +1,7 @@
 """Operators that write to tensors as their schemas do not say: those that make a tensor another view or another size,
 and the scaler's of gradients, which not every PyTorch has for the CPU."""
+import math
+
 import torch
 
 from trnsim.torch._tensor import DeviceTensor
@@ -26,13 +28,15 @@ def resized(func, args, kwargs):
     if not isinstance(target, DeviceTensor):
         return func(*args, **kwargs)
     size = torch.Size(size)
-    if target._chain and target.numel() != size.numel():
+    memory = math.prod(target._base_storage.value.meta.shape)
+    if target.numel() not in (memory, size.numel()):
         raise Unsupported(f"{func} of a part of another tensor: give it memory of its own with .clone()")
     with torch.no_grad():
         whole = aten.reshape.default(target, [-1])
         more = size.numel() - target.numel()
         whole = torch.cat([whole, whole.new_zeros(more)]) if more > 0 else whole[:size.numel()]
-        target.data = (whole.clone() if more < 0 else whole).reshape(size)
+        whole = whole.reshape(size)
+        target.data = whole.clone() if more else whole  # of another size: no view, so that it can be resized again
     return target
 
 
