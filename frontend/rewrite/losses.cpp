@@ -250,7 +250,7 @@ class LossMaker {
   }
 
  private:
-  runtime::LossAttrs attrs() const { return {.classes = function_.type(use_.x).dims.back()}; }
+  runtime::LossAttrs attrs() const { return {.classes = function_.type(use_.x).dims.back(), .masked = true}; }
 
   ValueId call(const std::string& name, std::vector<ValueId> operands, const std::vector<Type>& results,
                const runtime::Attrs& attrs) {

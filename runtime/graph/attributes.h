@@ -102,6 +102,7 @@ struct LossAttrs {
   double scale = 1;          // of the gradient, not of the loss
   double smoothing = 0;      // share of a label that all classes have alike
   std::int64_t classes = 0;  // of all ranks; 0: the columns
+  bool masked = false;       // a label's score may be -inf
   OptionalType dtype{};
   bool operator==(const LossAttrs&) const = default;
 };

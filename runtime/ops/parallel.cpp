@@ -1,5 +1,6 @@
 // Communication of tensor-parallel ranks between two blocks, and the loss over a split vocabulary.
 #include <cmath>
+#include <limits>
 
 #include "runtime/compiler/emitter.h"
 #include "runtime/graph/autodiff.h"
@@ -104,6 +105,8 @@ Tensors max_forward(const Attrs&, std::span<const Tensor> in) {
 
 void no_gradient(Backward&, const Node&) {}
 
+constexpr float kLowest = std::numeric_limits<float>::lowest();
+
 /// As many as four banks of PSUM hold: long enough that the fixed cost of an instruction does not matter.
 std::int64_t piece_columns(const Emitter& e) { return 4 * e.bank_columns(Dtype::kFp32); }
 
@@ -203,12 +206,18 @@ void sums_lower(Emitter& e, const Node& node) {
       const Tile waste = e.sbuf(Dtype::kFp32, parts, x.cols());
       const Tile sum = columns(sums, c / piece_columns(e), 1);
       e.activation(waste, Fn::kExp, x, 1.0F, least, &sum);
-      e.tensor_tensor(waste, x, Alu::kMul, one_hot_labels(e, label, c, x.cols(), smoothed));
+      const Tile hot = one_hot_labels(e, label, c, x.cols(), smoothed);
+      if (smoothed.every == 0)  // scores masked by -inf are no part of x[label]: 0 times the lowest number is 0
+        e.scalar_tensor_tensor(waste, x, Alu::kMax, kLowest, Alu::kMul, hot);
+      else
+        e.tensor_tensor(waste, x, Alu::kMul, hot);
       e.reduce(columns(picks, c / piece_columns(e), 1), Alu::kAdd, waste);
     });
-    const Tile out = e.sbuf(Dtype::kFp32, parts, 2);
+    const Tile out = e.sbuf(Dtype::kFp32, parts, 2), chosen = columns(out, 1, 1);
     e.reduce(columns(out, 0, 1), Alu::kAdd, sums);
-    e.reduce(columns(out, 1, 1), Alu::kAdd, picks);
+    e.reduce(chosen, Alu::kAdd, picks);
+    if (node.attrs.as<LossAttrs>().masked)  // a label whose score is -inf: twice the lowest number
+      e.tensor_scalar(chosen, chosen, Alu::kMul, 2.0F, Alu::kMul, 0.5F);
     e.store(e.hbm(node.out[0], row, parts), out);
   });
 }

@@ -143,11 +143,31 @@ refused(lambda: c.set_(torch.ones(3)), RuntimeError, "at least two devices")
 refused(lambda: c.set_(b, 2, (2, 3), (3, 1)), NotImplementedError, "give the tensor whose memory it is")
 """
 
+MASKED = """
+import torch.nn.functional as F
+def losses(columns, device):  # of rows some of whose scores are masked, the last one's label too
+    torch.manual_seed(1)
+    x, mask, labels = torch.randn(6, columns), torch.rand(6, columns) < 0.4, torch.randint(0, columns, (6,))
+    mask[torch.arange(6), labels] = torch.arange(6) == 5
+    x, mask, labels = x.to(device).requires_grad_(), mask.to(device), labels.to(device)
+    rows = F.cross_entropy(x.masked_fill(mask, -float("inf")), labels, reduction="none")
+    some = F.cross_entropy(x.masked_fill(mask, -float("inf")), labels.masked_fill(torch.arange(6).to(device) > 3, -100))
+    (rows[:5].sum() + some).backward()
+    return rows.tolist() + [some.item()], x.grad.cpu()
+for columns in (9, 5000):
+    (a, b), (c, e) = losses(columns, "cpu"), losses(columns, d)
+    assert torch.allclose(torch.tensor(a), torch.tensor(c)) and a[5] == float("inf"), (a, c)
+    assert torch.allclose(b, e, atol=1e-6)
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class Corners(device_scripts.Scripts):
     def test_the_sign_of_nan_is_zero(self):
         self.runs(SIGNS)
+
+    def test_masked_scores_are_no_part_of_a_loss(self):
+        self.runs(MASKED)
 
     def test_a_compiled_function_runs_at_its_call(self):
         self.runs(COMPILED)

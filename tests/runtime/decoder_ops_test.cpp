@@ -1,6 +1,8 @@
 // RMS normalization, rotary positions and the loss in parts, against their references.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/runtime/run_op.h"
 
 namespace {
@@ -119,6 +121,20 @@ void expect_loss_of_parts(const DecoderCase& sizes, double smoothing, bool fp32,
 
 TEST_P(LayerOps, TheLossInPartsIsTheLoss) {
   for (const double smoothing : {0.0, 0.1}) expect_loss_of_parts(GetParam(), smoothing, fp32(), numerics());
+}
+
+// 0 times a score of -inf would be NaN: only the label's own score may be -inf.
+TEST(MaskedScores, AreNoPartOfTheLabelsScore) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor x = runtime::generate(2, 4104, [&](auto r, auto c) { return c == 3 + r ? -inf : 1.0F + r; });
+  const Tensor labels = runtime::generate(2, 1, [&](auto, auto) { return 4; });
+  const Tensor most = runtime::generate(2, 1, [&](auto r, auto) { return 1.0F + r; });
+  const LossAttrs attrs{.classes = 4104, .masked = true};
+  const std::vector<Input> in{{x, Dtype::kFp32}, {labels, Dtype::kInt32}, {most, Dtype::kFp32}};
+  const Tensor sums = run_on_device(kLossSums, in, attrs, "fp32")[0];
+  EXPECT_EQ(sums.at(0, 1), 1.0F);
+  EXPECT_EQ(sums.at(1, 1), -inf);
+  for (const std::int64_t r : {0, 1}) EXPECT_NEAR(sums.at(r, 0), 4103, 4103e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, LayerOps,
