@@ -160,6 +160,38 @@ for columns in (9, 5000):
     assert torch.allclose(b, e, atol=1e-6)
 """
 
+BITS = """
+def viewed(device):
+    torch.manual_seed(0)
+    x = torch.randn(3, 4).to(device)
+    i, small = x.view(torch.int32), x.bfloat16()
+    out = [i, i >> 23, x.view(torch.uint8), x.view(torch.int16), (i & 0x7FFFFFFF).view(torch.float32),
+           small.view(torch.int16), small.view(torch.uint8).view(torch.bfloat16), (x > 0).view(torch.uint8),
+           x[:, 2:].view(i.dtype)]
+    x[1:].view(torch.int32).bitwise_and_(-65536)  # a write to the bits is one to the numbers
+    return out + [x, i]
+for a, b in zip(viewed("cpu"), viewed(d)):
+    assert a.dtype is b.dtype and torch.equal(a, b.cpu()), (a, b)
+wide = torch.ones(2, dtype=torch.float64).to(d).view(torch.int64)
+refused(lambda: print(wide), BaseException, "32 bits in the place of 64")
+"""
+NUMBERS = """
+def numbers(place):
+    out = []
+    for dtype in (torch.int32, torch.uint8, torch.bool):
+        x, k = torch.tensor([0, 1, 5, 200]).to(dtype).to(place), True if dtype is torch.bool else 6
+        y = x.clone()
+        y |= k; y ^= k; y &= k
+        out += [x | k, x ^ k, x & k, k | x, k ^ x, k & x, x & 6, y.clone(),
+                y.bitwise_or_(k).bitwise_xor_(k).bitwise_and_(k)]
+    return out + [torch.asarray([1, 2], device=place), torch.asarray(2.5, device=place)]
+for a, b in zip(numbers("cpu"), numbers(d)):
+    assert a.dtype is b.dtype and torch.equal(a, b.cpu()), (a, b)
+t = torch.tensor([True, False])
+assert (t | True).dtype is (t & True).dtype is torch.bool and (t | 6).tolist() == [7, 6]
+u = torch.arange(4); u |= 1; assert u.tolist() == [1, 1, 3, 3] and (3 ^ u).tolist() == [2, 2, 0, 0]
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class Corners(device_scripts.Scripts):
@@ -168,6 +200,12 @@ class Corners(device_scripts.Scripts):
 
     def test_masked_scores_are_no_part_of_a_loss(self):
         self.runs(MASKED)
+
+    def test_bits_are_viewed_as_another_type(self):
+        self.runs(BITS)
+
+    def test_numbers_beside_tensors_of_bits(self):
+        self.runs(NUMBERS)
 
     def test_a_compiled_function_runs_at_its_call(self):
         self.runs(COMPILED)

@@ -20,7 +20,7 @@ from trnsim.torch._values import HOOKS, Unsupported
 
 NAMES = ("xla", "neuron")
 # The values of these are there when they are made.
-HOSTED = ("tensor", "as_tensor", "scalar_tensor")
+HOSTED = ("tensor", "as_tensor", "asarray", "scalar_tensor")
 PLACED = HOSTED + ("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "eye",
                    "randperm")
 MAKERS = PLACED + ("empty_strided", "range", "logspace", "zeros_like", "ones_like", "full_like", "empty_like",
@@ -173,6 +173,36 @@ def compiled_alike(plain, wrapped):
 stacked_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
 
 
+TRUTHS = {id(truth): torch.tensor(truth) for truth in (False, True)}
+
+
+class Numbered:
+    """An operator of tensors, or of a tensor and a number, that takes both. PyTorch hands a mode the numbers that it
+    has made tensors of, and takes them back from it for some operators alone, and a truth as an integer."""
+
+    def __init__(self, packet, plain):
+        self.packet, self.plain = packet, plain
+
+    def __call__(self, first, other, **kwargs):
+        first, other = TRUTHS.get(id(first), first), TRUTHS.get(id(other), other)
+        if not isinstance(other, torch.Tensor):
+            return self.packet._scalar(first, other, **kwargs)
+        if not isinstance(first, torch.Tensor):
+            return self.packet.Scalar_Tensor(first, other, **kwargs)
+        return self.packet._tensor(first, other, **kwargs)
+
+    def __hash__(self):
+        return hash(self.plain)  # tables have the operator by it
+
+
+def take_numbers():
+    for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_and_", "bitwise_or_", "bitwise_xor_"):
+        packet = getattr(torch.ops.aten, name)
+        packet._scalar, packet._tensor = packet.Scalar._op, packet.Tensor._op
+        for overload in (packet.Scalar, packet.Tensor):
+            overload._op = Numbered(packet, overload._op)
+
+
 DETACH = torch.ops.aten.detach.default
 WIDEST = {float: torch.float64, int: torch.int64, bool: torch.bool}  # types of numbers as tensors
 
@@ -250,6 +280,7 @@ def reach_operators_of_others():
 def record_everything():
     """From here on operators are recorded. Private names of PyTorch 1.13; others use the public mode."""
     reach_operators_of_others()
+    take_numbers()
     mode = Operators()
     try:
         from torch.utils._python_dispatch import _TorchDispatchStackMode

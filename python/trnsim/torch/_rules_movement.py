@@ -1,10 +1,39 @@
 """Operators that move elements and change none."""
+import torch
+
 from trnsim.torch._lower import rule
+from trnsim.torch._values import DTYPES, Unsupported
+
+aten = torch.ops.aten
+VIEWS_OF_BITS = {aten.view.dtype, aten.view_copy.dtype}
+NATURAL = {dtype: element for element, dtype in DTYPES.items()}  # whatever the compiler casts it to
+SIZES = {element: torch.empty((), dtype=dtype).element_size() for element, dtype in DTYPES.items()}
 
 
 @rule("view", "_reshape_alias", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "view_copy")
 def reshape(at, x, *_):
+    if at.call.func in VIEWS_OF_BITS:
+        return bits(at, x)
     return at.text.reshape(x, at.shape)
+
+
+def bits(at, x):
+    """x.view(dtype): the same bits as numbers of another type; several smaller numbers are one larger, and they are
+    neighbours in the last dimension. A truth is a byte."""
+    read, made = [NATURAL[meta.dtype] for meta in (at.call.ins[0], at.meta)]
+    if 8 in (SIZES[read], SIZES[made]) and read != made:
+        raise Unsupported(f"{at.call.func}: the device has 32 bits in the place of 64: view types of 32 "
+                          "bits as one another")
+    x = at.text.convert(x, read if read != "i1" else "ui8")
+    ratio, shape = SIZES[read] // SIZES[made], list(at.shape)
+    if ratio > 1:
+        shape = [*x.shape, ratio]
+    elif ratio < 1:
+        x = at.text.reshape(x, [*shape, SIZES[made] // SIZES[read]])
+    element = made if made != "i1" else "ui8"
+    if x.element == element:
+        return x
+    return at.text.reshape(at.text.line(f"stablehlo.bitcast_convert {x.name}", shape, element, x.type), at.shape)
 
 
 @rule("expand")

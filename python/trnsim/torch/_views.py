@@ -73,6 +73,8 @@ def call_back(step, before, new):
     call, name = step.call, step.call.func._schema.name.split("::")[1]
     shape = before.meta.shape
     args = list(call.args[1:]) + list(call.kwargs.values())
+    if call.func is aten.view.dtype:
+        return made_call(call.func, [new], [Slot(0), before.meta.dtype], contiguous(shape, before.meta.dtype))
     if name in RESHAPES:
         if new.meta.numel != before.meta.numel:
             raise Unsupported("writing to an expanded tensor: give it memory of its own with .clone()")
