@@ -192,6 +192,13 @@ assert (t | True).dtype is (t & True).dtype is torch.bool and (t | 6).tolist() =
 u = torch.arange(4); u |= 1; assert u.tolist() == [1, 1, 3, 3] and (3 ^ u).tolist() == [2, 2, 0, 0]
 """
 
+TYPES = """
+x, i = torch.ones(2).to(d), torch.tensor([1, 2]).to(d)
+for call in (lambda: x | x, lambda: x ^ 1, lambda: x << i, lambda: i.softmax(0), lambda: i.log_softmax(0)):
+    refused(call, RuntimeError, "not implemented for")
+assert i.softmax(0, dtype=torch.float32).sum().item() == 1
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class Corners(device_scripts.Scripts):
@@ -206,6 +213,9 @@ class Corners(device_scripts.Scripts):
 
     def test_numbers_beside_tensors_of_bits(self):
         self.runs(NUMBERS)
+
+    def test_types_that_an_operator_does_not_take_are_pytorchs_error_at_their_line(self):
+        self.runs(TYPES)
 
     def test_a_compiled_function_runs_at_its_call(self):
         self.runs(COMPILED)

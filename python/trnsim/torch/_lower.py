@@ -53,6 +53,11 @@ class Lowering:
             return self.text.constant(item, element, shape)
         return self.text.broadcast(self.text.convert(item, element), shape)
 
+    def refuse(self, elements):
+        """Results of these elements, which PyTorch's meta functions let pass: its operator tells why, on the host."""
+        if self.element in elements:
+            raise Unsupported(f"{self.call.func} of {self.meta.dtype} is not supported: use numbers of another type")
+
     def common(self, *items):
         """The element in which PyTorch compares or combines values and numbers."""
         def plain(item):

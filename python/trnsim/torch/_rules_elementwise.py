@@ -17,6 +17,7 @@ BINARY = {"maximum": "maximum", "minimum": "minimum", "atan2": "atan2", "bitwise
           "bitwise_xor": "xor", "pow": "power", "bitwise_left_shift": "shift_left",
           "bitwise_right_shift": "shift_right_arithmetic", "__lshift__": "shift_left",
           "__rshift__": "shift_right_arithmetic", "__and__": "and", "__or__": "or", "__xor__": "xor"}
+OF_BITS = {"and", "or", "xor", "shift_left", "shift_right_arithmetic"}
 COMPARE = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
 
 
@@ -36,7 +37,11 @@ def unary(name, op):
 
 
 def binary(op):
-    return lambda at, a, b, *_: at.text.binary(op, at.cast(a), at.cast(b))
+    def lower(at, a, b, *_):
+        if op in OF_BITS:
+            at.refuse(FLOATS)
+        return at.text.binary(op, at.cast(a), at.cast(b))
+    return lower
 
 
 def comparison(direction):

@@ -5,6 +5,7 @@ from trnsim.torch import _emit_more
 from trnsim.torch._emit import FLOATS
 from trnsim.torch._lower import rule
 
+WHOLE = {"i64", "i32", "i16", "i8", "ui8", "i1"}
 LIMITS = {"i64": (-2**63, 2**63 - 1), "i32": (-2**31, 2**31 - 1), "i16": (-2**15, 2**15 - 1), "i8": (-128, 127),
           "ui8": (0, 255), "i1": (False, True)}
 
@@ -156,6 +157,7 @@ def variance(at, x, *rest):
 
 @rule("_softmax", "_safe_softmax")
 def softmax(at, x, dim, *_):
+    at.refuse(WHOLE)
     text, x = at.text, at.text.convert(x, at.element)
     dims = dims_of(x, dim)
     power = text.unary("exponential", text.binary("subtract", x, kept_max(at, x, dims)))
@@ -164,6 +166,7 @@ def softmax(at, x, dim, *_):
 
 @rule("_log_softmax")
 def log_softmax(at, x, dim, *_):
+    at.refuse(WHOLE)
     text, x = at.text, at.text.convert(x, at.element)
     dims = dims_of(x, dim)
     shifted = text.binary("subtract", x, kept_max(at, x, dims))
