@@ -242,8 +242,8 @@ class LossMaker {
                   : of.part == kChosen ? sum(1)
                   : of.part == kCount  ? one()
                                        : log();
-    if (of.part == kLogSum || of.part == kLoss) out = op("add", {out, most_});
-    if (of.part == kLoss) out = op("subtract", {out, sum(1)});
+    if (of.part == kLogSum) out = op("add", {out, most_});
+    if (of.part == kLoss) out = op("add", {op("subtract", {most_, sum(1)}), out});  // exact for scores of any size
     if (of.sign < 0) out = op("negate", {out});
     for (const ValueId counts : of.counts) out = op("multiply", {out, formed(function_, counts, column_, made_)});
     return formed(function_, out, function_.type(of.value), made_);

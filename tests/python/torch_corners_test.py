@@ -158,6 +158,9 @@ for columns in (9, 5000):
     (a, b), (c, e) = losses(columns, "cpu"), losses(columns, d)
     assert torch.allclose(torch.tensor(a), torch.tensor(c)) and a[5] == float("inf"), (a, c)
     assert torch.allclose(b, e, atol=1e-6)
+high = torch.full((2, 3), 1e4, device=d)  # log(3), of which a sum with the score would leave three digits
+for loss in (F.cross_entropy(high, x := torch.tensor([0, 1]).to(d)), F.nll_loss(high.log_softmax(1), x)):
+    assert abs(loss.item() - 1.0986123) < 1e-6, loss
 """
 
 BITS = """
