@@ -200,6 +200,13 @@ x, i = torch.ones(2).to(d), torch.tensor([1, 2]).to(d)
 for call in (lambda: x | x, lambda: x ^ 1, lambda: x << i, lambda: i.softmax(0), lambda: i.log_softmax(0)):
     refused(call, RuntimeError, "not implemented for")
 assert i.softmax(0, dtype=torch.float32).sum().item() == 1
+whole = torch.tensor([1, 2]).to(d)
+for _ in range(2):
+    refused(lambda: whole.add_(0.5), RuntimeError, "result type Float can't be cast to the desired output type Long")
+    refused(lambda: whole[:1].mul_(x[:1]), RuntimeError, "desired output type Long")
+    refused(lambda: (whole > 1).add_(1), RuntimeError, "result type Long can't be cast to the desired output type Bool")
+    refused(lambda: torch.add(x, 1, out=whole), RuntimeError, "desired output type Long")
+assert whole.tolist() == [1, 2] and x.add_(whole).tolist() == [2, 3] and x.half().add_(x).tolist() == [4, 6]
 """
 
 

@@ -281,6 +281,14 @@ class Writing:
         self.resizes = all(func._schema.arguments[i].kwarg_only for i, _ in self.targets)
 
 
+def holds(target, value):
+    """Errors: RuntimeError, as PyTorch's, for a result whose kind of number the tensor cannot hold."""
+    made, kept = value.meta.dtype, target._meta.dtype
+    if made is not kept and not torch.can_cast(made, kept):
+        made, kept = [torch.empty(0, dtype=t).type().split(".")[-1].removesuffix("Tensor") for t in (made, kept)]
+        raise RuntimeError(f"result type {made} can't be cast to the desired output type {kept}")
+
+
 def writing(func, args, kwargs):
     """In-place operators and those with out=."""
     plan = known(func).writing or Writing(func)  # of a handler that passes its arguments on: made anew
@@ -290,6 +298,7 @@ def writing(func, args, kwargs):
     named = {k: v for k, v in kwargs.items() if k in plan.names} if kwargs else kwargs
     _, values = record(plan.plain, args[:plan.count], named)
     for target, value in zip(targets, values):
+        holds(target, value)
         if value.meta.shape != target._meta.shape and plan.resizes:
             target.data = new_tensor(value).to(target.dtype)
         else:
@@ -305,7 +314,9 @@ def writing_first(func, args, kwargs):
     call, values = call_of(plan.plain, args[:plan.count], kwargs)
     if call.kind != "device" and _lower.left_to_host(call):
         return writing(func, args, kwargs)
-    assign(target, Value(call.outs[0], Node(call, values), 0))
+    value = Value(call.outs[0], Node(call, values), 0)
+    holds(target, value)
+    assign(target, value)
     return target
 
 
