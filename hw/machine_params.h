@@ -31,7 +31,7 @@ struct MachineParams {
   Number generation, sbuf_partitions, sbuf_partition, sbuf_shared_port, psum_partition, psum_bank, psum_shared_port;
   Number tensor_rows, tensor_columns, tensor_moving, tensor_advertised;
   Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
-  Number min_interval, semaphore, semaphore_clear, register_step;
+  Number min_interval, semaphore, semaphore_clear, register_step, iteration;
   Number tensor_latency, vector_latency, scalar_latency, gpsimd_latency, sync_latency;
   Number tensor_fp32_passes, tensor_fp32_transpose_passes, tensor_fast_load, tensor_swap;
   Number vector_wide, vector_narrow_copy, vector_narrow_copy_part, vector_narrow_pair;

@@ -33,10 +33,20 @@ struct DmaTiming {
   bool operator==(const DmaTiming&) const = default;
 };
 
+/// Where VectorE takes more than an element in a cycle.
+struct VectorModes {
+  double wide = 1;              // elements of up to 32 bits that a lane takes from SBUF in a cycle
+  double narrow_copy = 1;       // times faster with bf16 and fp16, from SBUF to SBUF
+  double narrow_copy_part = 1;  // the same with gaps, or with PSUM on one side
+  double narrow_pair = 1;       // the same for two tiles from SBUF
+  bool operator==(const VectorModes&) const = default;
+};
+
 /// The numbers that cost functions may read; hw/ fills them from the machine's parameter file.
 struct Timing {
   double min_interval = 0;                   // MIN_II, cycles of the executing engine
   double semaphore = 0;                      // seconds from a visible result to the waiting engine
+  double iteration = 0;                      // seconds between two iterations of a loop of the sequencers
   std::array<double, kEngineCount> fixed{};  // result latency beyond `occupy`, cycles of that engine
   double fp32_passes = 0;                    // TensorE passes for fp32 operands
   double fp32_transpose_passes = 0;          // the same for a transpose
@@ -48,10 +58,7 @@ struct Timing {
   double scalar_function = 0;                // cycles that ScalarE is held besides when it computes a function
   double vector_start = 0;                   // cycles that VectorE is held before the first element
   double operand_read = 0;                   // cycles that VectorE is held to read a number of each partition
-  double wide = 1;              // VectorE: elements of up to 32 bits that a lane takes from SBUF in a cycle
-  double narrow_copy = 1;       // VectorE: times faster with bf16 and fp16, from SBUF to SBUF
-  double narrow_copy_part = 1;  // the same with gaps, or with PSUM on one side
-  double narrow_pair = 1;       // the same for two tiles from SBUF
+  VectorModes vector;
   std::array<double, kEngineCount> clock{};  // Hz
   DmaTiming dma;
   bool operator==(const Timing&) const = default;
@@ -115,6 +122,7 @@ Cost n_gather(const Instr& i, const Timing& t);
 Cost partition_reduce(const Instr& i, const Timing& t);
 Cost sequence_bounds(const Instr& i, const Timing& t);
 Cost issued(const Instr& i, const Timing& t);  // MIN_II of the sequencer: the rest happens elsewhere (hw/)
+Cost waited(const Instr& i, const Timing& t);  // the same, and the time to the next iteration behind imm0 1
 }  // namespace cost
 
 }  // namespace isa

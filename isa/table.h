@@ -232,8 +232,8 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   // ---- Sequencers
   {Opcode::kBarrier, "barrier", kAny, exec::collective, cost::issued, kOnCcCores,
    {}, rule::free, 0, "", kSequencer, ""},
-  {Opcode::kWait, "wait", kAny, exec::wait, cost::issued, "MIN_II",
-   {}, rule::free, 0, "at least one wait, or a signal", kSequencer, ""},
+  {Opcode::kWait, "wait", kAny, exec::wait, cost::waited, "MIN_II; imm0 1: and a loop's next iteration",
+   {}, rule::free, 0, "at least one wait, a signal, or imm0 1", kSequencer, ""},
 }};
 // clang-format on
 }  // namespace columns

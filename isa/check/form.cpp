@@ -88,7 +88,7 @@ void check_wait_fields(const Instr& instr) {
   if (instr.wait_count > kMaxWaits)
     breach("put wait instructions before it", "it has {}, but at most {} fit", base::counted(instr.wait_count, "wait"),
            kMaxWaits);
-  if (instr.op == Opcode::kWait && instr.wait_count == 0 && !instr.signal)
+  if (instr.op == Opcode::kWait && instr.wait_count == 0 && !instr.signal && instr.imm0 == 0)
     breach("remove it, or give it a wait or a signal", "it does nothing");
   for (int w = 0; w < instr.wait_count; ++w) {
     const Wait& wait = instr.waits[static_cast<std::size_t>(w)];

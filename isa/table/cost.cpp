@@ -75,7 +75,7 @@ double wide(const Instr& i, const Timing& t) {
   if (i.engine != Engine::kVector) return 1;
   for (const Tile* tile : {&i.dst, &i.a, &i.b, &i.c})
     if (*tile && tile->cols() > 1 && (tile->space != Space::kSbuf || !is_dense(*tile))) return 1;
-  return t.wide;
+  return t.vector.wide;
 }
 
 /// Cycles to read the operands that are a number of each partition, before the elements stream.
@@ -91,7 +91,7 @@ double narrow_copy(const Instr& i, const Timing& t) {
   const int psum = (i.a.space == Space::kPsum) + (i.dst.space == Space::kPsum);
   const bool dense = is_dense(i.a) && is_dense(i.dst);
   if (psum == 2 || (psum == 1 && !dense)) return 1;
-  return psum == 0 && dense ? t.narrow_copy : t.narrow_copy_part;
+  return psum == 0 && dense ? t.vector.narrow_copy : t.vector.narrow_copy_part;
 }
 
 bool is_add_sub_mul(Alu alu) { return alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul; }
@@ -153,7 +153,7 @@ Cost tensor_tensor(const Instr& i, const Timing& t) {
   const bool fast = bf16 && is_add_sub_mul(i.alu0) && contiguous(i.a) && contiguous(i.b);
   const bool narrow = is_narrow(i.a) && is_narrow(i.b) && is_narrow(i.dst);
   const bool both_sbuf = i.a.space == Space::kSbuf && i.b.space == Space::kSbuf;
-  const double both = fast ? n / t.narrow_pair : 2 * n / std::max(narrow ? t.narrow_pair : 1, wide(i, t));
+  const double both = fast ? n / t.vector.narrow_pair : 2 * n / std::max(narrow ? t.vector.narrow_pair : 1, wide(i, t));
   return floored(i, t, split ? n : both_sbuf ? both : 2 * n);
 }
 
@@ -234,6 +234,11 @@ Cost partition_reduce(const Instr& i, const Timing& t) {
 
 Cost sequence_bounds(const Instr& i, const Timing& t) {
   return streamed(i, t, t.gpsimd_start + 2 * width(i.a));  // begins going forth, ends going back
+}
+
+Cost waited(const Instr& i, const Timing& t) {
+  const double held = t.min_interval + i.imm0 * t.iteration * t.clock[static_cast<std::size_t>(i.engine)];
+  return {.occupy = held, .latency = held};
 }
 
 Cost issued(const Instr&, const Timing& t) { return {.occupy = t.min_interval, .latency = t.min_interval}; }

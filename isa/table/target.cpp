@@ -13,16 +13,18 @@ bool Target::operator==(const Target& other) const {
 // A member that is added must be named here: the bindings would no longer compile.
 std::string text_of(const Target& target) {
   const auto& [partitions, sbuf, psum, bank, rows, columns, moving, rings, queues] = target.geometry;
-  const auto& [min_interval, semaphore, fixed, passes, transposed, load, scalar, read, gpsimd, dynamic, function,
-               vector, operand, wide, copy, part, pair, clock, dma] = target.timing;
+  const auto& [min_interval, semaphore, iteration, fixed, passes, transposed, load, scalar, read, gpsimd, dynamic,
+               function, vector, operand, modes, clock, dma] = target.timing;
+  const auto& [wide, copy, part, pair] = modes;
   const auto& [start, wake, engines, engine_rate, setup, indexed, overlap, completion, rate, overhead, packet,
                transpose] = dma;
   return fmt::format(
-      "v{} {} {} {} {} {} {} {} {} {} | {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} | "
+      "v{} {} {} {} {} {} {} {} {} {} | {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} | "
       "{} {} {} {} {} {} {} {} {} {} {} {}",
       target.generation, partitions, sbuf, psum, bank, rows, columns, moving, rings, queues, min_interval, semaphore,
-      fixed, passes, transposed, load, scalar, read, gpsimd, dynamic, function, vector, operand, wide, copy, part, pair,
-      clock, start, wake, engines, engine_rate, setup, indexed, overlap, completion, rate, overhead, packet, transpose);
+      iteration, fixed, passes, transposed, load, scalar, read, gpsimd, dynamic, function, vector, operand, wide, copy,
+      part, pair, clock, start, wake, engines, engine_rate, setup, indexed, overlap, completion, rate, overhead, packet,
+      transpose);
 }
 
 std::optional<rule::Breach> problem_of(const Target& target) {

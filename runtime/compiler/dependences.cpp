@@ -70,6 +70,7 @@ class Finder {
       : block_{block},
         buffers_(block.buffers.size() + 1),
         is_written_(written_tensors(block)),
+        meets_{std::ranges::any_of(block.instrs, [](const Instr& i) { return i.op == isa::Opcode::kWait; })},
         chained_{std::ranges::any_of(block.instrs, [](const Instr& i) {
           return i.registers != isa::Registers::kDefault || sets_generator(i) || i.op == isa::Opcode::kRandGetState;
         })} {}
@@ -88,6 +89,7 @@ class Finder {
       for (const Operand& o : read_) note_read(o);
       for (const Operand& o : written_) note_write(o);
       if (chained_) follow_state(instr, i);
+      if (meets_) follow_meeting(instr, i);
       std::ranges::sort(found_);
       found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
       out.items.insert(out.items.end(), found_.begin(), found_.end());
@@ -123,6 +125,18 @@ class Finder {
     auto& last = last_[static_cast<std::size_t>(instr.engine)];
     if (last) found_.push_back(*last);
     last = i;
+  }
+
+  /// Waits that are written in a row follow all that came since the ones before; the instructions behind follow them.
+  void follow_meeting(const Instr& instr, std::uint32_t i) {
+    if (instr.op != isa::Opcode::kWait) {
+      found_.insert(found_.end(), meeting_.begin(), meeting_.end());
+      since_.push_back(i);
+      return;
+    }
+    if (!since_.empty()) met_ = std::exchange(since_, {}), meeting_.clear();
+    found_.insert(found_.end(), met_.begin(), met_.end());
+    meeting_.push_back(i);
   }
 
   /// Registers of HBM to which some instruction writes: nothing follows the reads of others.
@@ -236,6 +250,8 @@ class Finder {
   std::uint32_t unused_ = kNone;         // the first of those in no list any more
   std::vector<Operand> read_, written_;  // of this instruction
   std::vector<std::uint32_t> found_;
+  bool meets_;    // some instruction is a wait that is written
+  std::vector<std::uint32_t> since_, met_, meeting_;  // behind the last such waits; in front of them; they
   bool chained_;  // some instruction continues what another one began in the state of its engine
   std::array<std::optional<std::uint32_t>, isa::kEngineCount> last_{};
 };

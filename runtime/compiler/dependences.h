@@ -26,7 +26,8 @@ struct ByteRange {
 };
 
 /// For each instruction those before it that it must follow: it reads their results, or overwrites their operands or
-/// results. Dependences that others imply through the same bytes are omitted.
+/// results. Dependences that others imply through the same bytes are omitted. Waits that are written in a row follow
+/// all that came before them, and all that comes after follows them.
 Lists dependences(const VirtualBlock& block);
 
 }  // namespace runtime

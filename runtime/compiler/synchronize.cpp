@@ -5,6 +5,7 @@
 #include <bit>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "isa/operands.h"
 #include "runtime/compiler/rect_log.h"
@@ -154,6 +155,7 @@ class Synchronizer {
     for (const Tile* t : isa::writes(instr)) written_.emplace_back(*t);
     for (const Operand& o : read_) read(o, lane, instr.accumulate && o.tile == &instr.dst);
     for (const Operand& o : written_) before_write(o, lane);
+    meet(instr, lane);
     Clock& known = known_[issuer];
     found_.clear();
     for (std::uint32_t set = needed_; set != 0; set &= set - 1) {
@@ -170,6 +172,18 @@ class Synchronizer {
     order_[lane].push_back(static_cast<std::uint32_t>(i));
     for (const Operand& o : read_) mark_read(o, lane, number);
     for (const Operand& o : written_) mark_write(o, lane, number);
+  }
+
+  /// Waits that are written in a row: each engine waits for all other lanes as they were at the first of them.
+  void meet(const Instr& instr, std::size_t lane) {
+    if (instr.op != Opcode::kWait) {
+      meeting_ = false;
+      return;
+    }
+    if (!std::exchange(meeting_, true))
+      for (std::size_t l = 0; l < kLanes; ++l) met_[l] = static_cast<std::uint32_t>(order_[l].size());
+    for (std::size_t l = 0; l < kLanes; ++l)
+      if (l != lane && met_[l] != 0) require(l, met_[l]);
   }
 
   /// Leaves out waits that the completion of another awaited instruction implies.
@@ -304,6 +318,8 @@ class Synchronizer {
   std::array<Clock, isa::kEngineCount> known_{};
   Clock need_{};
   std::uint32_t needed_ = 0;  // lanes of need_, a bit each
+  bool meeting_ = false;      // the instruction before was a written wait
+  Clock met_{};
   std::vector<Clock> clocks_;
   std::vector<Needs> needs_;  // per instruction
   std::vector<isa::Wait> waits_, found_;

@@ -321,6 +321,11 @@ void Trace::end_loop() {
   if (loop.starts.size() > 1) loops_.push_back(std::move(loop));
 }
 
+void Trace::engines_meet() {
+  for (std::size_t e = 0; e < isa::kEngineCount; ++e)
+    push({.op = isa::Opcode::kWait, .engine = static_cast<isa::Engine>(e), .imm0 = 1});
+}
+
 void Trace::program(std::size_t number) {
   shared_ = true, races_.program(number);
   if (number == program_) return;

@@ -78,6 +78,9 @@ class Trace {
   void begin_loop();
   void next_iteration();
   void end_loop();
+  /// An iteration of a loop that the sequencers count ends: the next instruction of each engine and ring follows all
+  /// before it.
+  void engines_meet();
 
   /// Another program of the launch grid goes on: its own loops are open. Loops in which programs take turns are not
   /// joined.

@@ -257,7 +257,7 @@ TEST(Cost, NoEngineIssuesFasterThanItsMinimum) {
 
 TEST(Cost, ModesForNarrowTypesOfV3) {
   isa::Timing v3 = timing();
-  v3.narrow_copy = 4, v3.narrow_copy_part = 2, v3.narrow_pair = 2, v3.fp32_transpose_passes = 2;
+  v3.vector.narrow_copy = 4, v3.vector.narrow_copy_part = 2, v3.vector.narrow_pair = 2, v3.fp32_transpose_passes = 2;
   const auto cycles = [&v3](const Instr& instr) { return isa::cost_of(instr, v3).occupy; };
   const auto copy = [](isa::Tile dst, isa::Tile a) { return make(Opcode::kTensorCopy, Engine::kVector, dst, a); };
   const isa::Tile bf16 = sbuf(128, 1024, Dtype::kBf16), fp32 = sbuf(128, 1024), bank = psum(128, 1024, Dtype::kBf16);

@@ -138,7 +138,7 @@ def replaced(s):
 check("tiles that take the place of known ones", replaced, int(NUMBERS.sum()))
 
 
-# ---- iterations, of which the time says that they do not overlap on the chip
+# ---- iterations, which do not overlap
 @nki.jit
 def counted(numbers):
     run, left = nisa.register_alloc(), loaded(numbers)
@@ -154,6 +154,32 @@ def counted(numbers):
 COUNTED = counted.compile(NUMBERS)
 checks.check("iterations", lambda: [COUNTED.iterations, "8 iterations" in _report.text(COUNTED, COUNTED.time(True))],
              [3 + 5, True])
+
+
+def halves(count, dynamic):
+    """Seconds of a kernel that halves so many tiles."""
+    def kernel(numbers):
+        out = nl.ndarray((16, 128, 512), nl.float32, buffer=nl.shared_hbm)
+
+        def body(i):
+            tile = loaded(numbers)
+            nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=0.5)
+            nisa.dma_copy(dst=out.ap(pattern=[[512, 128], [1, 512]], offset=0, scalar_offset=i, indirect_dim=0)
+                          if dynamic else out[i], src=tile)
+
+        if dynamic:
+            nl.fori_loop(0, count, body)
+        else:
+            for i in range(count):
+                body(i)
+        return out
+    return nki.jit(kernel).compile(np.ones((128, 512), np.float32)).time()["seconds"]
+
+
+ONE, ITERATION = halves(2, False) - halves(1, False), 5.8e-6  # engine.iteration
+EACH = [halves(n + 4, True) - halves(n, True) for n in (4, 8)]
+checks.check("iterations do not overlap",
+             lambda: [EACH[0] / 4 > ONE + ITERATION, abs(EACH[1] / EACH[0] - 1) < 0.01], [True, True])
 
 
 # ---- shuffles

@@ -304,4 +304,29 @@ TEST(Synchronize, LeavesOutImpliedWaits) {
   EXPECT_EQ(block.instrs[3].wait_count, 0);
 }
 
+// Each engine waits for all others, and for the rings, as they were in front of the first wait.
+TEST(Synchronize, WaitsInARowAreABarrier) {
+  Graph graph{runtime::numerics("fp32")};
+  Emitter e{graph, trn1_target(), "barrier"};
+  const Tile a = e.sbuf(Dtype::kFp32, 128, 64), b = e.sbuf(Dtype::kFp32, 128, 64);
+  e.fill(a, 1);                         // GpSimdE
+  e.tensor_tensor(b, b, Alu::kAdd, b);  // VectorE
+  for (const isa::Engine engine : {isa::Engine::kScalar, isa::Engine::kVector, isa::Engine::kGpSimd})
+    e.emit({.op = isa::Opcode::kWait, .engine = engine, .imm0 = 1});
+  VirtualBlock block = e.finish();
+  runtime::allocate(block, trn1_target().geometry, false);
+  EXPECT_EQ(runtime::synchronize(block.instrs, trn1_target().geometry), 4u);
+  const auto waited = [&](std::size_t i) {
+    std::vector<int> sems;
+    for (int w = 0; w < block.instrs[i].wait_count; ++w)
+      sems.push_back(block.instrs[i].waits[static_cast<std::size_t>(w)].sem);
+    std::ranges::sort(sems);
+    return sems;
+  };
+  const int vector = static_cast<int>(isa::Engine::kVector), pool = static_cast<int>(isa::Engine::kGpSimd);
+  EXPECT_EQ(waited(2), (std::vector{vector, pool}));  // ScalarE
+  EXPECT_EQ(waited(3), std::vector{pool});
+  EXPECT_EQ(waited(4), std::vector{vector});
+}
+
 }  // namespace

@@ -55,6 +55,17 @@ TEST(Dependences, WithoutACommandReductionsAreFree) {
   EXPECT_THAT(runtime::dependences(block_of({one, other}))[1], IsEmpty());
 }
 
+TEST(Dependences, WaitsInARowPartWhatIsBeforeThemFromWhatFollows) {
+  const Instr first = activate(1, Registers::kDefault), second = activate(3, Registers::kDefault);
+  const Instr third = activate(5, Registers::kDefault), wait{.op = Opcode::kWait, .imm0 = 1};
+  const auto before = runtime::dependences(block_of({first, second, wait, wait, third, wait}));
+  EXPECT_THAT(before[1], IsEmpty());
+  EXPECT_THAT(before[2], ElementsAre(0, 1));
+  EXPECT_THAT(before[3], ElementsAre(0, 1)) << "not for one another";
+  EXPECT_THAT(before[4], ElementsAre(2, 3));
+  EXPECT_THAT(before[5], ElementsAre(4));
+}
+
 TEST(Dependences, RandomNumbersFollowTheirSeed) {
   const Instr seed{.op = Opcode::kSetRngSeed, .engine = isa::Engine::kVector, .a = buffer(1)};
   const Instr first{.op = Opcode::kRng, .engine = isa::Engine::kVector, .dst = buffer(2)};

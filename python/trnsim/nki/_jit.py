@@ -54,7 +54,7 @@ class Compiled:
     def __init__(self, name, kernel, inputs, results, traced_in):
         self.name, self.kernel, self.inputs, self.results, self.traced_in = name, kernel, inputs, results, traced_in
         self._time, self._path = None, False
-        self.iterations = sum(state.iterations)  # of dynamic loops
+        self.iterations = state.iterations  # of dynamic loops
 
     def time(self, path=False):
         """Seconds, bytes, engines, lines; with `path` how much of the critical path each line holds."""
@@ -139,7 +139,7 @@ def _compiled(func, grid, args, kwargs, kind, together):
     if state.newer:
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
-    state.known, state.loops, state.placed, state.lent, state.masks, state.iterations = {}, [], {}, [], {}, []
+    state.known, state.loops, state.placed, state.lent, state.masks, state.iterations = {}, [], {}, [], {}, 0
     state.doubts, state.recipes, state.heard, state.prints = [], {}, None, [] if prints else None
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)

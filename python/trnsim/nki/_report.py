@@ -70,8 +70,7 @@ def text(compiled, time, lines=8):
     out.append(f"  {time['matmul_flops'] / 1e9:.3f} GFLOP in matmuls; roofline: {r['bound']}, "
                f"{100 * r['reached']:.1f} % of it reached")
     if compiled.iterations > 1:
-        out.append(f"  {compiled.iterations} iterations of dynamic loops, timed as if unrolled: on the chip, all "
-                   "engines wait for one another after each")
+        out.append(f"  {compiled.iterations} iterations of dynamic loops: all engines wait for one another after each")
     own = [line for line in time["lines"] if line[0] != LAUNCH]
     for line, engine, count, busy, waiting, critical in own[:lines]:
         source = _source(line)[:60]

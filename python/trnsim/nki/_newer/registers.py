@@ -18,7 +18,7 @@ class VirtualRegister:
     """A number of a sequencer. Its value is known while the kernel is traced, or the run alone knows it."""
 
     def __init__(self, value=0, frozen=False, tile=None):
-        self.value, self.frozen, self.tile = value, frozen, tile
+        self.value, self.frozen, self.tile, self.again = value, frozen, tile, False
 
     @property
     def known(self):
@@ -37,9 +37,10 @@ class VirtualRegister:
     __int__ = __index__
 
     def __bool__(self):
-        again = self.number() != 0
-        _iterates(int(again))
-        return again
+        if self.again:  # the condition of a while loop, behind its body
+            iteration_ends()
+        self.again = self.number() != 0
+        return self.again
 
     def __eq__(self, other):
         return self is other
@@ -153,15 +154,21 @@ def loop(start, stop, step):
     begin, end = (b.number() if isinstance(b, VirtualRegister) else int(b) for b in (start, stop))
     if isinstance(step, VirtualRegister) or int(step) <= 0:
         raise error("a dynamic loop counts up by a number that is known", "give a positive step")
-    out = range(int(begin), int(end), int(step))
-    _iterates(len(out))
-    return out
+    return _iterated(range(int(begin), int(end), int(step)))
 
 
-def _iterates(times):
-    """Counts iterations of loops of the sequencers, for the report of the time."""
-    if hasattr(state, "iterations"):
-        state.iterations.append(times)
+def _iterated(numbers):
+    for i in numbers:
+        yield i
+        iteration_ends()
+
+
+def iteration_ends():
+    """The sequencers run the same instructions again, or go on behind the loop, when all engines have come to the end.
+    Source: AWS Neuron SDK, NKI dynamic loops."""
+    if state.trace is not None:
+        state.trace.engines_meet()
+        state.iterations += 1
 
 
 def in_any_order():

@@ -9,7 +9,7 @@ from trnsim.nki import _dtypes, compiler
 from trnsim.nki import _emit as e
 from trnsim.nki._language import indices, moves, tensors
 from trnsim.nki._language.types import Buffer, hbm, private_hbm, psum, sbuf, shared_hbm
-from trnsim.nki._newer.registers import VirtualRegister, in_any_order, loop
+from trnsim.nki._newer.registers import VirtualRegister, in_any_order, iteration_ends, loop
 from trnsim.nki._newer.types import tile_size
 from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
 
@@ -231,6 +231,7 @@ def while_loop(init, body_fun):
     register = init
     while bool(register):
         register = body_fun(VirtualRegister(register.value, tile=register.tile))
+        iteration_ends()
         if not isinstance(register, VirtualRegister):
             raise error("the body of nl.while_loop returns no register", "return the next condition")
 
