@@ -313,6 +313,7 @@ TEST(Synchronize, WaitsInARowAreABarrier) {
   e.tensor_tensor(b, b, Alu::kAdd, b);  // VectorE
   for (const isa::Engine engine : {isa::Engine::kScalar, isa::Engine::kVector, isa::Engine::kGpSimd})
     e.emit({.op = isa::Opcode::kWait, .engine = engine, .imm0 = 1});
+  e.tensor_tensor(b, b, Alu::kAdd, a);  // knows of both
   VirtualBlock block = e.finish();
   runtime::allocate(block, trn1_target().geometry, false);
   EXPECT_EQ(runtime::synchronize(block.instrs, trn1_target().geometry), 4u);
@@ -327,6 +328,7 @@ TEST(Synchronize, WaitsInARowAreABarrier) {
   EXPECT_EQ(waited(2), (std::vector{vector, pool}));  // ScalarE
   EXPECT_EQ(waited(3), std::vector{pool});
   EXPECT_EQ(waited(4), std::vector{vector});
+  EXPECT_EQ(waited(5), std::vector<int>{});
 }
 
 }  // namespace
