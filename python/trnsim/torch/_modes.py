@@ -178,7 +178,7 @@ TRUTHS = {id(truth): torch.tensor(truth) for truth in (False, True)}
 
 class Numbered:
     """An operator of tensors, or of a tensor and a number, that takes both. PyTorch hands a mode the numbers that it
-    has made tensors of, and takes them back from it for some operators alone, and a truth as an integer."""
+    has made tensors of; 1.13 takes them back from it for some operators alone, and a truth as an integer."""
 
     def __init__(self, packet, plain):
         self.packet, self.plain = packet, plain
@@ -196,6 +196,8 @@ class Numbered:
 
 
 def take_numbers():
+    if not torch.__version__.startswith("1."):
+        return
     for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_and_", "bitwise_or_", "bitwise_xor_"):
         packet = getattr(torch.ops.aten, name)
         packet._scalar, packet._tensor = packet.Scalar._op, packet.Tensor._op
