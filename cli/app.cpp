@@ -126,6 +126,15 @@ std::string plain(std::string text) {
   return text;
 }
 
+/// CLI11's words for a flag that is given twice.
+void require_single(std::string_view text) {
+  constexpr std::string_view several = ": At Most 1 required but received ";
+  const std::size_t at = text.find(several);
+  if (at == std::string_view::npos) return;
+  throw Error{Fault::kUsage, text.substr(0, at), fmt::format("is given {} times", text.substr(at + several.size())),
+              "give it once"};
+}
+
 /// A mistyped flag is reported before a missing argument.
 void require_known_flags(const CLI::App& app, const std::vector<std::string>& args) {
   if (args.front().starts_with("-")) return;
@@ -218,6 +227,7 @@ int dispatch(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     const auto chosen = app->get_subcommands();
     const std::string where = chosen.empty() ? "trnsim" : "trnsim " + chosen.front()->get_name();
+    require_single(error.what());
     throw Error{Fault::kUsage, where, plain(error.what()), fmt::format("see {} --help", where)};
   }
   flush();

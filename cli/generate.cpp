@@ -85,6 +85,7 @@ GenerateObserver observer_of(const std::string& model) {
                       base::counted(g.job.machine.core_count(), "core"), g.job.machine.name,
                       g.job.step.plan.numerics.name, g.job.step.plan.micro_batch, g.job.generation->prompt_tokens,
                       base::counted(g.job.generation->new_tokens, "token")));
+    if (const std::string padding = padding_text(g.job); !padding.empty()) print(paragraph(padding) + "\n");
     flush();
   };
   return observer;

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/tables.h"
+#include "trnsim/generation.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
 
@@ -88,6 +89,7 @@ nlohmann::ordered_json json_of(const std::string& model, const std::vector<Serve
                              {"instance_type", served.front().job.machine.name},
                              {"plan", describe(served.front().job)},
                              {"batches", nlohmann::ordered_json::parse(table.render(base::Format::kJson))}};
+  if (const std::string padding = padding_text(served.front().job); !padding.empty()) out["padding"] = padding;
   out["best_batch_size"] = best ? nlohmann::ordered_json(best->job.step.plan.micro_batch) : nullptr;
   return analysis::with_schema(std::move(out));
 }
@@ -155,6 +157,7 @@ void estimate_requests(const std::string& model, const trnsim::Settings& setting
                               writes ? fmt::format(" and {} written", job.generation->new_tokens) : "",
                               job.step.plan.numerics.name, job.stack)) +
         "\n");
+  if (const std::string padding = padding_text(job); !padding.empty()) print(paragraph(padding) + "\n");
   print(answer_of(served, requests, writes) + "\n" + table.render(form, columns()));
   print_next(fmt::format(
       "trnsim choose {} --task inference for other instances and plans, or --within \"20 ms\" for a limit", model));

@@ -1,10 +1,12 @@
 #include "hw/params.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <filesystem>
 
 #include "base/error.h"
@@ -170,6 +172,12 @@ std::filesystem::path machine_path(std::string_view name_or_path) {
     return base::data_path(fmt::format("hw/params/{}.toml", name_or_path));
   const bool is_path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".toml");
   if (is_path || std::filesystem::is_regular_file(name_or_path)) return name_or_path;
+  // Amazon's families with GPUs: p4d, g5, ...
+  const bool has_gpus = name_or_path.size() > 1 && (name_or_path[0] == 'p' || name_or_path[0] == 'g') &&
+                        std::isdigit(static_cast<unsigned char>(name_or_path[1])) != 0;
+  if (has_gpus)
+    throw base::Error{base::Fault::kUsage, "machine", fmt::format("{} has GPUs, which are not simulated", name_or_path),
+                      fmt::format("compare it by trnsim cost, or choose one of {}", fmt::join(known, ", "))};
   throw base::Error{base::Fault::kUsage, "machine", fmt::format("unknown machine '{}'", name_or_path),
                     base::suggest_fix(name_or_path, known) + ", or give the path of a .toml file"};
 }

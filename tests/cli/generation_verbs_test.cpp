@@ -54,6 +54,17 @@ TEST_F(GenerationVerbs, RequestsTakeNothingOfATraining) {
   EXPECT_NE(run(bert + "--format json --passes=-fusion").out, run(bert + "--format json").out);
 }
 
+// Cores that do not divide the heads change the sizes, and so the time and the memory.
+TEST_F(GenerationVerbs, PaddingIsTold) {
+  const std::string phi = "phi-4 --instance_type trn1.32xlarge --tensor_parallel_size 8 --max_new_tokens 2 ";
+  for (const std::string& job :
+       {"generate --numerics off " + phi, "estimate " + phi + "--task inference --batch_size 1"})
+    for (const std::string form : {"table", "json"})
+      EXPECT_THAT(run(job + " --format " + form).out, HasSubstr("10 key-value heads copied for 40 heads")) << job;
+  EXPECT_THAT(run("estimate llama-small --task inference --batch_size 1 --format json").out,
+              testing::Not(HasSubstr("padding")));
+}
+
 TEST_F(GenerationVerbs, SweepVariesItsCoresAndItsBatch) {
   const Ran ran = run("sweep --workload " + at("write.toml") +
                       " --set tensor_parallel_size=1,2 --set batch_size=1,4 --format json --output_dir " + at("sweep"));

@@ -50,6 +50,10 @@ const Mistake kMistakes[] = {
     {"estimate bert-small --set tensor.clock=1e-30x", "tensor.clock is 2.8e-21 per second"},
     {"estimate bert-small --set hbm.bandwidth=1e-20x", "between 1000 and 1e+18 per second"},
     {"generate llama-small --temperature 1", "without weights and tokenizer"},
+    {"estimate bert-small --lora_r 4 --lora_r 8", "--lora_r: is given 2 times"},
+    {"estimate bert-small --instance_type p4d.24xlarge", "p4d.24xlarge has GPUs, which are not simulated"},
+    {"plan bert-small --instance_type g5.xlarge", "compare it by trnsim cost"},
+    {"estimate bert-small --instance_type trn9.2xlarge", "unknown machine 'trn9.2xlarge'"},
 };
 INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(kMistakes));
 

@@ -69,7 +69,7 @@ const MisfitRow kMisfits[] = {
     {kTraining, "Model", training({.model = "t5-small"}), "model 't5-small' is not modelled"},
     {kTraining, "Sizes", training({.model = "bert-huge", .hidden = ""}), "a size of the model is not published"},
     {kTraining, "Length", training({.length = "long"}), "seq_len: 'long' is not an integer"},
-    {kTraining, "Instance", training({.instance = "p3.2xlarge"}), "unknown machine 'p3.2xlarge'"},
+    {kTraining, "Instance", training({.instance = "p3.2xlarge"}), "p3.2xlarge has GPUs"},
     {kTraining, "Plan", training({.plan = "2,1,2"}), "plans of encoders"},
     {kTraining, "Optimizer", training({.optimizer = "adafactor"}), "optimizer 'adafactor' is not modelled"},
     {kTraining, "Metric", training({.metric = "loss"}), "metric 'loss' is unknown"},

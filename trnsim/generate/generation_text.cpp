@@ -1,5 +1,6 @@
 // A generation in words and in JSON.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,16 @@ std::string experts_text(const Job& job) {
       workloads::loaded_experts(job.model, job.step.plan.micro_batch), how);
 }
 
+std::string padding_text(const Job& job) {
+  const workloads::Sizes &own = job.model->sizes(), padded = trnsim::padded(job).model->sizes();
+  std::vector<std::string> out;
+  if (padded.heads != own.heads) out.push_back(fmt::format("{} heads padded to {}", own.heads, padded.heads));
+  if (padded.kv_heads != own.kv_heads && own.kv_heads != own.heads)
+    out.push_back(fmt::format("{} key-value heads copied for {} heads", own.kv_heads, padded.kv_heads));
+  if (padded.ffn != own.ffn) out.push_back(fmt::format("feed-forward size {} padded to {}", own.ffn, padded.ffn));
+  return fmt::format("{}", fmt::join(out, "; "));
+}
+
 std::string bound_of(const GenerationStep& step) {
   const double device = step.parts.front().seconds;
   if (2 * device < step.seconds)
@@ -44,6 +55,7 @@ nlohmann::ordered_json to_json(const Generated& generated, const std::string& mo
   out.update(analysis::flat_json(figures_of(job, p)));
   out["prompt_bound_by"] = bound_of(t.prompt);
   if (const std::string experts = experts_text(job); !experts.empty()) out["experts"] = experts;
+  if (const std::string padding = padding_text(job); !padding.empty()) out["padding"] = padding;
   out["buckets"] = nlohmann::ordered_json::array();
   for (const GenerationStep& step : t.tokens) {
     nlohmann::ordered_json bucket{{"positions", step.read}, {"tokens", step.tokens}, {"seconds", step.seconds}};

@@ -19,14 +19,6 @@ std::string generation_type(const std::string& weights) {
   return weights.starts_with("bf16") ? "bf16" : "";
 }
 
-/// Says how trnsim::padded() changes the sizes.
-void tell_padding(const workloads::Sizes& own, const workloads::Sizes& padded, std::vector<std::string>& assumed) {
-  if (padded.heads != own.heads) assumed.push_back(fmt::format("{} heads padded to {}", own.heads, padded.heads));
-  if (padded.kv_heads != own.kv_heads && own.kv_heads != own.heads)
-    assumed.push_back(fmt::format("{} key-value heads copied for {} heads", own.kv_heads, padded.kv_heads));
-  if (padded.ffn != own.ffn) assumed.push_back(fmt::format("feed-forward size {} padded to {}", own.ffn, padded.ffn));
-}
-
 std::vector<TimePart> time_shares(const trnsim::GenerationTime& time, double total) {
   std::vector<TimePart> parts{{"prompt", time.prompt.seconds / total}};
   for (const trnsim::GenerationStep& step : time.tokens)
@@ -63,7 +55,7 @@ trnsim::Job job_of(const Row& row, const workloads::ModelPtr& model, const hw::M
                    .micro_batch = r.micro_batch.value_or(1),
                    .numerics = workloads::generation_numerics(type)};
   job.model = job.model->with_sizes({.positions = std::max(job.model->sizes().positions, g.length)});
-  tell_padding(job.model->sizes(), job.model->padded_for(ranks)->sizes(), assumed);
+  if (std::string padding = trnsim::padding_text(job); !padding.empty()) assumed.push_back(std::move(padding));
   job.stack_changes = context.stack_changes;
   job.programs = context.programs;
   const std::string stack = stack_for(r.stack);
