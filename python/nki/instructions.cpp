@@ -155,7 +155,11 @@ void bind_trace(py::module_& m) {
       .def("set_newer", &Trace::set_newer)
       .def("begin_loop", &Trace::begin_loop)
       .def("next_iteration", &Trace::next_iteration)
-      .def("engines_meet", &Trace::engines_meet)
+      .def("engines_meet",
+           [](Trace& t) {
+             label_line(t);
+             t.engines_meet();
+           })
       .def("end_loop", &Trace::end_loop);
 }
 

@@ -154,6 +154,9 @@ def counted(numbers):
 COUNTED = counted.compile(NUMBERS)
 checks.check("iterations", lambda: [COUNTED.iterations, "8 iterations" in _report.text(COUNTED, COUNTED.time(True))],
              [3 + 5, True])
+LOOPS = {counted.func.__code__.co_firstlineno + n for n in (4, 6)}
+LINES = {int(line[0].rsplit(":", 1)[1]) for line in COUNTED.time(True)["lines"] if ":" in line[0]}
+checks.check("the wait of an iteration is its loop's", lambda: LOOPS <= LINES, True)
 
 
 def halves(count, dynamic):
