@@ -86,6 +86,8 @@ GenerateObserver observer_of(const std::string& model) {
                       g.job.step.plan.numerics.name, g.job.step.plan.micro_batch, g.job.generation->prompt_tokens,
                       base::counted(g.job.generation->new_tokens, "token")));
     if (const std::string padding = padding_text(g.job); !padding.empty()) print(paragraph(padding) + "\n");
+    if (const std::int64_t bucket = prompt_bucket(g.job); bucket > g.job.generation->prompt_tokens)
+      print(fmt::format("prompts padded to {} tokens\n\n", bucket));
     flush();
   };
   return observer;

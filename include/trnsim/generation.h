@@ -41,6 +41,8 @@ nlohmann::ordered_json to_json(const Generated& generated, const std::string& mo
 
 /// The number of experts that the programs read, in words; empty for a model without experts.
 std::string experts_text(const Job& job);
+/// The tokens that a prompt is padded to.
+std::int64_t prompt_bucket(const Job& job);
 /// How a model's sizes change where the cores of a generation do not divide them, in words; empty: they do not.
 std::string padding_text(const Job& job);
 /// The bound of a step in words: the host, or the busiest resource of the device.

@@ -64,7 +64,7 @@ struct LoraSettings {
 /// Hugging Face's GenerationConfig.
 struct GenerationSettings {
   std::vector<std::string> prompt;  // texts to continue; several are a batch
-  std::int64_t max_new_tokens = 0, batch_size = 0, prompt_length = 128;
+  std::int64_t max_new_tokens = 0, batch_size = 0, prompt_length = 128, prompt_bucket = 0;
   double temperature = 0, top_p = 1;
   std::int64_t top_k = 0;
   bool ignore_eos = false;

@@ -112,6 +112,20 @@ TEST_F(GenerateTime, LongerContextsAreReadInBuckets) {
   EXPECT_NEAR(result["tokens_per_second"], 4000 / seconds, 1e-6);
 }
 
+TEST_F(GenerateTime, APromptTakesTheTimeOfItsBucket) {
+  const auto first = [&](const std::string& flags) {
+    const json result = timed("--prompt_length 100 --max_new_tokens 40 " + flags);
+    return std::pair{result["prompt_bucket"].get<int>(), result["time_to_first_token_seconds"].get<double>()};
+  };
+  EXPECT_EQ(first(""), first("--prompt_bucket 128"));
+  EXPECT_EQ(first("--prompt_bucket 1024").first, 1024);
+  EXPECT_GT(first("--prompt_bucket 1024").second, 2 * first("").second);
+  EXPECT_EQ(first("--prompt_bucket 1024").second,
+            timed("--prompt_length 1024 --max_new_tokens 4")["time_to_first_token_seconds"].get<double>());
+  const std::string tale = tests::tale().string() + " --prompt \"One day\" --max_new_tokens 8 ";
+  EXPECT_EQ(generated(tale)["texts"], generated(tale + "--prompt_bucket 200")["texts"]);
+}
+
 TEST_F(GenerateTime, OneCoreSpeaksForAll) {
   const std::string flags = "--max_new_tokens 4 --tensor_parallel_size 8";
   EXPECT_NEAR(token(timed(flags)) / token(timed(flags + " --exact")), 1, 0.01);
@@ -128,6 +142,8 @@ TEST_F(GenerateTime, ImpossibleSettingsAreRefusedWithAFix) {
   const std::string model = folder_.string();
   refused(model + " --numerics off --max_new_tokens 4000", "the model has 4096 positions");
   refused(model + " --numerics off --prompt_length 4096", "4096 positions");
+  refused(model + " --numerics off --prompt_bucket 100", "--prompt_bucket: a prompt of 128 tokens does not fit in 100");
+  refused(model + " --numerics off --prompt_bucket 5000", "--prompt_bucket: the model has only 4096 positions");
   refused(model + " --numerics off --tensor_parallel_size 3", "--tensor_parallel_size");
   refused(model + " --numerics off --tensor_parallel_size 16 --instance_type trn1.2xlarge", "trn1.2xlarge has 2");
   refused(model + " --numerics off --set 'hbm.bytes=1500 MiB'", "use --tensor_parallel_size 8", 3);

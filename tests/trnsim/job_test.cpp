@@ -139,7 +139,8 @@ TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
     const std::set<std::string_view> need_more{
         "lora_alpha", "lora_dropout",      "capacity_factor",  "virtual_pipeline_size",
         "packing",    "max_train_samples", "max_eval_samples", "bf16",
-        "auto_cast",  "auto_cast_type",    "batch_size",       "prompt_length"};
+        "auto_cast",  "auto_cast_type",    "batch_size",       "prompt_length",
+        "prompt_bucket"};
     const bool tried = !values_of(setting).empty() && !need_more.contains(setting.name());
     EXPECT_TRUE(changes || !tried || !setting.effect.job) << setting.name();
   }

@@ -25,6 +25,8 @@ std::string experts_text(const Job& job) {
       workloads::loaded_experts(job.model, job.step.plan.micro_batch), how);
 }
 
+std::int64_t prompt_bucket(const Job& job) { return generation_spec(job).prompt; }
+
 std::string padding_text(const Job& job) {
   const workloads::Sizes &own = job.model->sizes(), padded = trnsim::padded(job).model->sizes();
   std::vector<std::string> out;
@@ -49,6 +51,7 @@ nlohmann::ordered_json to_json(const Generated& generated, const std::string& mo
   nlohmann::ordered_json out{{"model", model},
                              {"batch_size", job.step.plan.micro_batch},
                              {"prompt_tokens", job.generation->prompt_tokens},
+                             {"prompt_bucket", prompt_bucket(job)},
                              {"new_tokens", job.generation->new_tokens},
                              {"texts", nlohmann::ordered_json::array()}};
   for (const GeneratedText& s : texts) out["texts"].push_back({{"text", s.text}, {"ids", s.ids}});

@@ -216,8 +216,7 @@ void set_host(Job& job, const Settings& s) {
   set_price(job, s);
 }
 
-/// Errors: Fault::kUsage for a prompt and new tokens that the model has no positions for, and for a plan that
-/// generation does not have.
+/// Errors: as require_room(); Fault::kUsage for a plan that generation does not have.
 Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   workloads::require_generator(model);
   require_cast(s, "a generation");
@@ -232,18 +231,14 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
     throw Error{Fault::kUsage, "`passes`", "generation is always compiled with all passes", "leave it out"};
   const std::int64_t positions = model->sizes().positions, prompt = s.generation.prompt_length;
   const std::int64_t wanted = (model->pairs() ? 0 : prompt) + s.generation.max_new_tokens;  // a T5 writes apart
-  if (wanted > positions)
-    throw Error{
-        Fault::kUsage, prompt >= positions ? "`prompt`" : "`max_new_tokens`",
-        fmt::format("a prompt of {} and {} new ones are too many: the model has {}", base::counted(prompt, "token"),
-                    s.generation.max_new_tokens, base::counted(positions, "position")),
-        prompt >= positions ? std::string{"give a shorter prompt"}
-                            : fmt::format("use `max_new_tokens` {} or less", positions - prompt)};
+  require_room(s.generation, wanted, positions);
   if (!model->pairs()) require_caches(s, wanted, positions);
+  const std::int64_t bucket = s.generation.prompt_bucket, read = model->pairs() ? 0 : bucket;
   Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set), .model = model, .step = {}, .sizes = {}};
   job.generation = {.prompt_tokens = prompt,
                     .new_tokens = s.generation.max_new_tokens,
-                    .length = workloads::cache_length(std::min(positions, std::max(wanted, s.data.max_length)))};
+                    .length = workloads::cache_length(std::min(positions, std::max({wanted, s.data.max_length, read}))),
+                    .bucket = bucket};
   // A generation keeps in its type what the compiler would cast in a training with fp32 weights.
   const std::string type = s.numerics.name.starts_with("fp32+") ? "fp32" : s.numerics.name;
   job.step = {.plan = {.tensor = s.plan.tensor_parallel_size,
@@ -266,8 +261,9 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
           .model = with_rewrites_of(model, s.machine.passes),
           .step = {},
           .sizes = {}};
-  if (s.given.contains("prompt_length"))
-    throw Error{Fault::kUsage, "`prompt_length`", "applies to models that generate text", "use `max_length`"};
+  for (const char* name : {"prompt_length", "prompt_bucket"})
+    if (s.given.contains(name))
+      throw Error{Fault::kUsage, fmt::format("`{}`", name), "applies to models that generate text", "use `max_length`"};
   const std::int64_t length = length_of(s, model);
   job.generation = {.prompt_tokens = length, .new_tokens = 0, .length = length};
   job.sizes.samples = requests;

@@ -199,6 +199,22 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
                 "leave it out, or name the workload of a decoder"};
 }
 
+void require_room(const GenerationSettings& text, std::int64_t tokens, std::int64_t positions) {
+  const std::int64_t prompt = text.prompt_length, bucket = text.prompt_bucket;
+  if (tokens > positions)
+    throw Error{Fault::kUsage, prompt >= positions ? "`prompt`" : "`max_new_tokens`",
+                fmt::format("a prompt of {} and {} new ones are too many: the model has {}",
+                            base::counted(prompt, "token"), text.max_new_tokens, base::counted(positions, "position")),
+                prompt >= positions ? std::string{"give a shorter prompt"}
+                                    : fmt::format("use `max_new_tokens` {} or less", positions - prompt)};
+  if (bucket != 0 && (bucket < prompt || bucket > positions))
+    throw Error{Fault::kUsage, "`prompt_bucket`",
+                bucket < prompt
+                    ? fmt::format("a prompt of {} does not fit in {}", base::counted(prompt, "token"), bucket)
+                    : fmt::format("the model has only {}", base::counted(positions, "position")),
+                fmt::format("use {} to {}, or leave it out", prompt, positions)};
+}
+
 void require_caches(const Settings& s, std::int64_t tokens, std::int64_t positions) {
   if (!s.given.contains("max_length") || s.data.max_length == 0) return;
   if (s.data.max_length > positions) workloads::require_positions(s.data.max_length, positions);

@@ -88,6 +88,9 @@ bool pads_to_lengths(const Settings& settings, const workloads::Model& model);
 /// Errors: Fault::kUsage for buckets of packed texts or of pictures, and for an encoder that is to pack.
 void require_lengths(const Settings& settings, const workloads::Model& model);
 
+/// Errors: Fault::kUsage for `tokens`, of a prompt and its continuation, that are more than `positions`, and for a
+/// bucket that does not hold the prompt or has more.
+void require_room(const GenerationSettings& text, std::int64_t tokens, std::int64_t positions);
 /// Errors: Fault::kUsage for caches that the user made too short for the tokens, or longer than the model's positions.
 void require_caches(const Settings& settings, std::int64_t tokens, std::int64_t positions);
 

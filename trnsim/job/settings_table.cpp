@@ -219,6 +219,8 @@ const std::array kRows = {
          "sequences to generate at once from one prompt; 0: one per prompt", "", "", 0, 1 << 20},
     Setting{"prompt_length", in<&Text::prompt_length>, kJob, kText, "run plan generate estimate cost",
          "tokens of the prompt, when no text is given", "", "", 1, 1 << 30},
+    Setting{"prompt_bucket", in<&Text::prompt_bucket>, kJob, kText, "run plan generate estimate cost",
+         "tokens that a prompt is padded to; 0: the next power of two, at most the caches", "", "", 0, 1 << 30},
     Setting{"temperature", in<&Text::temperature>, kRun, kSampling, kTexts,
          "randomness of sampling; 0: always the most likely token", "", "", 0},
     Setting{"top_k", in<&Text::top_k>, kRun, kSampling, kTexts,
