@@ -112,6 +112,8 @@ class BlockTimer {
       : block_{block},
         target_{machine.target()},
         table_load_{fs_of(machine.scalar_table_load.value)},
+        wake_{fs_of(target_.timing.semaphore)},
+        wake_dma_{fs_of(target_.timing.dma.wake)},
         joined_{machine.exchange.value > 0} {
     find_shared_ports(machine);
   }
@@ -130,6 +132,7 @@ class BlockTimer {
       gpsimd_sbuf |= instr.engine == isa::Engine::kGpSimd && isa::uses_sbuf(instr);
       vector_psum |= instr.engine == isa::Engine::kVector && isa::uses_psum(instr);
       scalar_psum |= instr.engine == isa::Engine::kScalar && isa::uses_psum(instr);
+      if (vector_sbuf && gpsimd_sbuf && vector_psum && scalar_psum) break;  // a block is long, and far away in memory
     }
     sbuf_shared_ = machine.sbuf_shared_port.value > 0 && vector_sbuf && gpsimd_sbuf;
     psum_shared_ = machine.psum_shared_port.value > 0 && vector_psum && scalar_psum;
@@ -169,7 +172,7 @@ class BlockTimer {
   /// `held`: it finds its stationary tile in these squares of the PE array.
   Price price_of(const isa::Instr& instr, bool held, std::uint16_t squares) {
     using Kind = Price::Kind;
-    Price price{.wake = fs_of(isa::is_dma(instr.op) ? target_.timing.dma.wake : target_.timing.semaphore)};
+    Price price{.wake = isa::is_dma(instr.op) ? wake_dma_ : wake_};
     const isa::Cost cost = isa::cost_of(instr, target_);
     double slowdown = isa::port_slowdown(instr);
     if (instr.op == isa::Opcode::kMatMul || instr.op == isa::Opcode::kPeTranspose) {
@@ -314,7 +317,7 @@ class BlockTimer {
 
   const isa::Block& block_;
   const isa::Target target_;
-  const Fs table_load_;
+  const Fs table_load_, wake_, wake_dma_;  // from a semaphore to an instruction, and to a DMA
   const bool joined_;  // a core of two physical ones, which see each other's part of an operation later
   TimedBlock out_;
   ActivationTable table_;
