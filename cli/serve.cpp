@@ -91,7 +91,7 @@ nlohmann::ordered_json json_of(const std::string& model, const std::vector<Serve
                              {"batches", nlohmann::ordered_json::parse(table.render(base::Format::kJson))}};
   if (const std::string padding = padding_text(served.front().job); !padding.empty()) out["padding"] = padding;
   out["best_batch_size"] = best ? nlohmann::ordered_json(best->job.step.plan.micro_batch) : nullptr;
-  return analysis::with_schema(std::move(out));
+  return analysis::with_schema(out);
 }
 
 }  // namespace

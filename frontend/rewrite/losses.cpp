@@ -24,7 +24,8 @@ constexpr double kLossFloor = 1e-2;  // below it differences count as they are
 Numbers logits() {
   Numbers out;
   for (std::size_t i = 0; i < kSampleRows * kWidth; ++i) {
-    const double place = 0.6180339887498949 * static_cast<double>(i * (3 + i / kWidth) + 1);
+    const std::size_t row = i / kWidth;
+    const double place = 0.6180339887498949 * static_cast<double>(i * (3 + row) + 1);
     out.push_back(4 * (place - std::floor(place)) - 1.7);
   }
   return out;
