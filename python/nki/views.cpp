@@ -131,7 +131,7 @@ View with_index(const View& v, const View& index, std::int64_t step, std::int64_
 View without_axis(const View& v, int axis) {
   View out = v;
   for (int d = axis; d + 1 < v.rank; ++d)
-    out.axes[static_cast<std::size_t>(d)] = v.axes[static_cast<std::size_t>(d + 1)];
+    out.axes[static_cast<std::size_t>(d)] = v.axes[static_cast<std::size_t>(d) + 1];
   --out.rank;
   if (out.rank == 1 && out.on_chip()) out.axes[1] = {}, out.rank = 2;
   return out;

@@ -21,8 +21,8 @@ constexpr std::size_t kLanes = isa::kSemaphores;
 using Clock = std::array<std::uint32_t, kLanes>;  // how many of each lane are known to be complete
 
 std::size_t lane_of(const Instr& i) {
-  if (isa::is_dma(i.op)) return static_cast<std::size_t>(isa::kFirstDmaSemaphore + i.queue);
-  if (isa::is_collective(i.op)) return static_cast<std::size_t>(isa::kFirstCcSemaphore + i.queue);
+  if (isa::is_dma(i.op)) return std::size_t{isa::kFirstDmaSemaphore} + i.queue;
+  if (isa::is_collective(i.op)) return std::size_t{isa::kFirstCcSemaphore} + i.queue;
   return static_cast<std::size_t>(i.engine);
 }
 

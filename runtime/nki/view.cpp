@@ -141,7 +141,8 @@ class Subscript {
     if (checked && joined_size() > 0 && (index.least() < 0 || index.most() >= a.size)) claim(index, first);
     advance(out_, a, index.constant);
     for (int d = 0; d < index.rank; ++d)
-      if (index.coef[d] != 0) add_step(out_.axes[static_cast<std::size_t>(first + d)], a, index.coef[d]);
+      if (index.coef[d] != 0)
+        add_step(out_.axes[static_cast<std::size_t>(first) + static_cast<std::size_t>(d)], a, index.coef[d]);
     // A partition axis of one place stays the first axis.
     if (a.kind == Axis::Kind::kPart && joined_.rank > 0 && out_.axes[static_cast<std::size_t>(first_)].step == 0)
       out_.axes[static_cast<std::size_t>(first_)].kind = a.kind;

@@ -16,7 +16,7 @@ inline std::filesystem::path folder() {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
   std::string name = std::string{test->test_suite_name()} + "_" + test->name() + "_" + std::to_string(getpid());
   for (char& c : name) c = c == '/' ? '_' : c;
-  const std::filesystem::path path = std::filesystem::path{testing::TempDir()} / name;
+  std::filesystem::path path = std::filesystem::path{testing::TempDir()} / name;
   std::filesystem::create_directories(path);
   return path;
 }
