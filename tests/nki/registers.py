@@ -154,6 +154,23 @@ def counted(numbers):
 COUNTED = counted.compile(NUMBERS)
 checks.check("iterations", lambda: [COUNTED.iterations, "8 iterations" in _report.text(COUNTED, COUNTED.time(True))],
              [3 + 5, True])
+
+
+@nki.jit
+def own_register(numbers):
+    run, left = nisa.register_alloc(), loaded(numbers)
+    nisa.register_load(run, left[0:1, 0:1])
+
+    def body(_):
+        nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract, operand0=1)
+        nisa.register_load(run, left[0:1, 0:1])
+        return run
+
+    nl.while_loop(run, body)
+    return stored(left)
+
+
+checks.check("a loop whose body returns its own register", lambda: own_register.compile(NUMBERS).iterations, 5)
 LOOPS = {counted.func.__code__.co_firstlineno + n for n in (4, 6)}
 LINES = {int(line[0].rsplit(":", 1)[1]) for line in COUNTED.time(True)["lines"] if ":" in line[0]}
 checks.check("the wait of an iteration is its loop's", lambda: LOOPS <= LINES, True)

@@ -229,7 +229,7 @@ def fori_loop(lower, upper, body_fun, step=1):
 def while_loop(init, body_fun):
     in_any_order()
     register = init
-    while bool(register):
+    while register.number() != 0:
         register = body_fun(VirtualRegister(register.value, tile=register.tile))
         iteration_ends()
         if not isinstance(register, VirtualRegister):
