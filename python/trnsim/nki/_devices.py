@@ -3,6 +3,8 @@ import importlib.abc
 import sys
 import types
 
+from trnsim._device_class import take_place
+
 NAMES = ("neuron", "xla")
 
 
@@ -11,20 +13,9 @@ def hosted(place):
     return "cpu" if isinstance(place, str) and place.split(":")[0] in NAMES else place
 
 
-def _of_host(plain):
-    """A class in the place of torch.device, which makes devices of PyTorch's and answers for their class."""
-    class Device(type):
-        def __call__(cls, *args, **kwargs):
-            given = [*args, *kwargs.values()]
-            return plain("cpu") if any(hosted(x) is not x for x in given) else plain(*args, **kwargs)
-
-        def __instancecheck__(cls, instance):
-            return isinstance(instance, plain)
-
-        def __subclasscheck__(cls, other):
-            return other is cls or issubclass(other, plain)
-
-    return Device("device", (), {"__doc__": plain.__doc__, "__module__": "torch"})
+def _made(plain, *args, **kwargs):
+    given = [*args, *kwargs.values()]
+    return plain("cpu") if any(hosted(x) is not x for x in given) else plain(*args, **kwargs)
 
 
 def _named(torch):
@@ -33,7 +24,7 @@ def _named(torch):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             return function(*map(hosted, args), **{key: hosted(value) for key, value in (kwargs or {}).items()})
 
-    torch.device = _of_host(torch.device)
+    take_place(torch, _made)
     torch.neuron = types.SimpleNamespace(
         is_available=lambda: True, device_count=lambda: 1, current_device=lambda: 0, set_device=lambda device: None,
         synchronize=lambda device=None: None)
