@@ -250,7 +250,7 @@ class Finder {
   std::uint32_t unused_ = kNone;         // the first of those in no list any more
   std::vector<Operand> read_, written_;  // of this instruction
   std::vector<std::uint32_t> found_;
-  bool meets_;    // some instruction is a wait that is written
+  bool meets_;                                        // some instruction is a wait that is written
   std::vector<std::uint32_t> since_, met_, meeting_;  // behind the last such waits; in front of them; they
   bool chained_;  // some instruction continues what another one began in the state of its engine
   std::array<std::optional<std::uint32_t>, isa::kEngineCount> last_{};
