@@ -89,7 +89,9 @@ nlohmann::ordered_json json_of(const std::string& model, const std::vector<Serve
                              {"instance_type", served.front().job.machine.name},
                              {"plan", describe(served.front().job)},
                              {"batches", nlohmann::ordered_json::parse(table.render(base::Format::kJson))}};
-  if (const std::string padding = padding_text(served.front().job); !padding.empty()) out["padding"] = padding;
+  const trnsim::Job& job = served.front().job;
+  if (trnsim::writes_text(*job.model)) out["prompt_bucket"] = prompt_bucket(job);
+  if (const std::string padding = padding_text(job); !padding.empty()) out["padding"] = padding;
   out["best_batch_size"] = best ? nlohmann::ordered_json(best->job.step.plan.micro_batch) : nullptr;
   return analysis::with_schema(out);
 }

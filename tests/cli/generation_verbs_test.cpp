@@ -63,6 +63,9 @@ TEST_F(GenerationVerbs, PaddingIsTold) {
       EXPECT_THAT(run(job + " --format " + form).out, HasSubstr("10 key-value heads copied for 40 heads")) << job;
   EXPECT_THAT(run("estimate llama-small --task inference --batch_size 1 --format json").out,
               testing::Not(HasSubstr("padding")));
+  const std::string requests = "estimate llama-small --task inference --batch_size 1 --prompt_length 100 --format ";
+  EXPECT_THAT(run(requests + "table").out, HasSubstr("100 tokens read (padded to 128)"));
+  EXPECT_EQ(nlohmann::json::parse(run(requests + "json").out)["prompt_bucket"], 128);
 }
 
 TEST_F(GenerationVerbs, SweepVariesItsCoresAndItsBatch) {
