@@ -88,7 +88,7 @@ std::string launch_line(const Choice& choice, const std::string& model) {
   if (plan.recompute == runtime::Recompute::kFull) out += " --gradient_checkpointing";
   if (plan.recompute == runtime::Recompute::kSelective) out += " --recompute selective";
   if (plan.numerics.name.starts_with("bf16")) out += " --bf16";
-  return job.model->image() ? out : out + fmt::format(" --max_length {}", job.step.kind.length);
+  return job.model->fixed_length() > 0 ? out : out + fmt::format(" --max_length {}", job.step.kind.length);
 }
 
 void print_choice(const ChooseOptions& options, const char* name, const Choice& choice, const std::string& model) {

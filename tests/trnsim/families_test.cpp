@@ -109,6 +109,7 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"m2m100-418m", false},
                            {"blenderbot-400m-distill", false},
                            {"plbart-base", false},
+                           {"whisper-tiny", false},
                            {"deit-tiny-distilled-patch16-224"}};
 
 workloads::ModelPtr small(const char* preset) {

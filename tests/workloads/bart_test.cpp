@@ -23,7 +23,7 @@ using workloads_test::golden;
 // Norms of the sums, 3 + 2 layers; norms in front, scaled embeddings, texts that begin with their last token.
 // Marian and Pegasus: sines and cosines, and a first token that is padding, whose embedding is not trained.
 constexpr std::array kBartGolden = {"bart_tiny",    "mbart_tiny",      "marian_tiny", "pegasus_tiny",
-                                    "m2m_100_tiny", "blenderbot_tiny", "plbart_tiny"};
+                                    "m2m_100_tiny", "blenderbot_tiny", "plbart_tiny", "whisper_tiny"};
 
 TEST(Bart, FollowsPyTorchOnOneCore) {
   for (const char* model : kBartGolden) expect_pytorch(model, {});
@@ -35,7 +35,8 @@ TEST(Bart, FollowsPyTorchTensorParallel) {
 }
 
 TEST(Bart, FollowsPyTorchCutBetweenEncoderAndDecoder) {
-  expect_pytorch("mbart_tiny", {.tensor = 2, .pipeline = 2, .data = 2, .zero1 = true});
+  for (const char* model : {"mbart_tiny", "whisper_tiny"})
+    expect_pytorch(model, {.tensor = 2, .pipeline = 2, .data = 2, .zero1 = true});
 }
 
 TEST(Bart, FollowsPyTorchUnderZeroAndRecomputation) {
@@ -62,6 +63,8 @@ TEST(Bart, PresetsHaveTheirPublishedParameters) {
   EXPECT_NEAR(millions("nllb-200-1.3b"), 1370.6, 1);
   EXPECT_NEAR(millions("blenderbot-400m-distill"), 365, 1);
   EXPECT_NEAR(millions("plbart-base"), 139, 1);
+  const double positions = 1500 * 768 / 1e6;  // of sounds, which a file has and nothing trains
+  EXPECT_NEAR(millions("whisper-small") + positions, 241.7, 0.1);
 }
 
 /// The graph's FLOPs are those of the textbook.
@@ -71,6 +74,34 @@ TEST(Bart, FlopsAreTheGraphs) {
                   .kind = {.length = 256, .target_length = 128}};
   const auto compiled = runtime::compile(model->step(step).graph, trn1_target(), compile_options(step, "bart", {}));
   EXPECT_NEAR(compiled.program.model_flops / model->flops(step), 1, 3e-5);
+}
+
+TEST(Whisper, FlopsAreTheGraphs) {
+  const ModelPtr model = model_preset("whisper-tiny")->with_sizes({.layers = 2});
+  for (const bool training : {false, true}) {
+    const Step step{.plan = {.micro_batch = 2, .numerics = runtime::numerics("bf16")},
+                    .kind = {.length = 1500, .training = training, .keep_logits = true, .target_length = 128}};
+    const auto compiled = runtime::compile(model->step(step).graph, trn1_target(), compile_options(step, "sounds", {}));
+    EXPECT_NEAR(compiled.program.model_flops / model->flops(step), 1, 3e-5) << training;
+  }
+}
+
+TEST(Whisper, RefusesOtherLengthsAndForms) {
+  const ModelPtr model = model_preset("whisper-tiny");
+  EXPECT_EQ(model->sequence_length(128), 1500);
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->step({.kind = {.length = 1501, .target_length = 9}}); }, {"1500"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->step({.kind = {.length = 1500, .target_length = 449}}); }, {"448"}));
+  nlohmann::json file = read_json_file(golden("whisper_tiny") / "config.json");
+  for (const auto& [key, value] : {std::pair<const char*, nlohmann::json>{"apply_spec_augment", true},
+                                   {"use_weighted_layer_sum", true},
+                                   {"d_model", 18},
+                                   {"num_mel_bins", 0}}) {
+    nlohmann::json other = file;
+    other[key] = value;
+    const workloads_test::Scratch s;
+    s.write("config.json", other.dump());
+    EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {key}));
+  }
 }
 
 TEST(Bart, RefusesPlansAndFormsThatItHasNot) {

@@ -59,10 +59,10 @@ TEST(Config, EveryBadKeyIsNamed) {
   EXPECT_TRUE(fails(Fault::kData, with("pad_token_id", 201), {"pad_token_id"}));
   EXPECT_TRUE(fails(Fault::kData, with("id2label", {{"0", "a"}, {"2", "b"}}), {"id2label"}));
   EXPECT_TRUE(fails(Fault::kData, with("num_labels", 0), {"num_labels"}));
-  EXPECT_TRUE(
-      fails(Fault::kData, with("model_type", "xlnet"),
-            {"xlnet", "olmo2, smollm3, stablelm, cohere, cohere2",
-             "vit, deit, t5, mt5, umt5, bart, mbart, marian, pegasus, m2m_100, plbart or blenderbot", "trnsim torch"}));
+  EXPECT_TRUE(fails(Fault::kData, with("model_type", "xlnet"),
+                    {"xlnet", "olmo2, smollm3, stablelm, cohere, cohere2",
+                     "vit, deit, t5, mt5, umt5, bart, mbart, marian, pegasus, m2m_100, plbart, blenderbot or whisper",
+                     "trnsim torch"}));
   EXPECT_TRUE(fails(Fault::kData, with("model_type", nullptr), {"model_type"}));
 }
 

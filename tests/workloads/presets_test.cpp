@@ -72,7 +72,7 @@ TEST(Presets, UnknownNamesLeadToThoseOfTheSameSize) {
   const std::string family = preset_fix("qwen3-9b");
   EXPECT_THAT(family, testing::StartsWith("give a folder with the model's config.json, or one of qwen2-0.5b"));
   EXPECT_THAT(family, HasSubstr("qwen3-8b"));
-  EXPECT_EQ(preset_fix("whisper-large-v3"),
+  EXPECT_EQ(preset_fix("wav2vec2-base"),
             "give a folder with the model's config.json, or a name of trnsim list models");
 }
 

@@ -52,6 +52,16 @@ void require_weights(const fs::path& folder) {
               "add `numerics` off for the time alone, or download the weights too"};
 }
 
+/// There are no files of sounds here, and a text is none.
+void require_texts(const workloads::Model& model, const Settings& o) {
+  if (!model.sound()) return;
+  const std::string reads = fmt::format("a {} model reads sounds, and not from files", model.family());
+  if (!o.generation.prompt.empty()) throw Error{Fault::kUsage, "`prompt`", reads, "leave it out"};
+  refuse_texts(o, "has no effect: " + reads);
+  if (o.numerics.name != "off")
+    throw Error{Fault::kUsage, "`numerics`", reads, "add `numerics` off for the time alone"};
+}
+
 TextSource open_source(const std::string& name, const Settings& o) {
   if (!fs::exists(name)) {
     if (name.find('/') != std::string::npos)
@@ -63,8 +73,10 @@ TextSource open_source(const std::string& name, const Settings& o) {
   TextSource source;
   if (o.numerics.name == "off") {
     source.config = workloads::load_model_config(name)->with_lora(std::nullopt);
+    require_texts(*source.config, o);
   } else {
     require_weights(name);
+    require_texts(*workloads::load_model_config(name), o);
     workloads::LoadedModel model = workloads::load_model(name, static_cast<std::uint64_t>(o.training.seed));
     source.weights = workloads::merged(model.config, std::move(model.weights));
     source.config = model.config->with_lora(std::nullopt);

@@ -110,8 +110,9 @@ workloads::GenerationSpec generation_spec(const Job& job) {
   const PromptAndTokens& g = *job.generation;
   const std::int64_t positions = job.model->sizes().positions;
   const std::int64_t most = job.model->pairs() ? positions : std::min(g.length, positions);
+  const std::int64_t fixed = job.model->fixed_length();
   return {.batch = job.step.plan.micro_batch,
-          .prompt = g.bucket > 0 ? g.bucket : workloads::prompt_bucket(g.prompt_tokens, most),
+          .prompt = fixed > 0 ? fixed : g.bucket > 0 ? g.bucket : workloads::prompt_bucket(g.prompt_tokens, most),
           .length = g.length,
           .tensor_parallel = job.step.plan.tensor,
           .sequence = job.step.plan.sequence,

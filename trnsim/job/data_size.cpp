@@ -117,7 +117,9 @@ DataSize of_pairs(const Settings& s, const DataSource& source) {
 /// The samples of a workload have no other form for another model: pictures are no texts.
 void require_same_samples(const workloads::Workload& workload, const Settings& s, const workloads::Model& model) {
   if (s.data.model_id.empty() || workload.program) return;
-  const auto form = [](const workloads::Model& of) { return of.image() ? "pictures" : "texts"; };
+  const auto form = [](const workloads::Model& of) {
+    return of.image() ? "pictures" : of.sound() ? "sounds" : "texts";
+  };
   const char *has = form(*load_model_config(workload.model)), *reads = form(model);
   if (std::string_view{has} != reads)
     throw Error{Fault::kUsage, "`model_id`",
@@ -150,6 +152,10 @@ DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const wo
   const bool pads = pads_to_lengths(s, *model);
   if (!s.data.dataset_path.empty()) {
     if (loaded && (!text || !s.data.model_id.empty())) return of_loaded(s, *loaded);
+    if (model->sound())
+      throw Error{Fault::kUsage, "`dataset_path`",
+                  fmt::format("a {} model reads sounds, and not from files", model->family()),
+                  "give their number as `samples`"};
     if (model->pairs()) return of_pairs(s, source);
     if (text) return Texts{s, source}.size(s.data.max_length > 0 ? s.data.max_length : kDefaultTextLength);
     DataSize size = of_labelled(s, model);

@@ -59,17 +59,18 @@ std::string numerics_of(const Settings& s) {
 
 std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
   const std::int64_t positions = model->sizes().positions;
-  if (s.data.max_length > 0 && s.data.buckets.empty() && positions > 0 && !model->image())
+  if (s.data.max_length > 0 && s.data.buckets.empty() && positions > 0 && model->fixed_length() == 0)
     workloads::require_positions(s.data.max_length, positions);
   if (s.data.max_length > 0) return model->sequence_length(s.data.max_length);
-  if (model->task() == workloads::Task::kTextToText) return 1024;                        // run_summarization.py
-  if (model->task() != workloads::Task::kNextToken) return model->sequence_length(128);  // as HF truncates
+  if (model->task() == workloads::Task::kTextToText) return model->sequence_length(1024);  // run_summarization.py
+  if (model->task() != workloads::Task::kNextToken) return model->sequence_length(128);    // as HF truncates
   return model->sequence_length(positions > 0 ? std::min(kDefaultTextLength, positions) : kDefaultTextLength);
 }
 
 /// The length of the generated text. Errors: Fault::kUsage when the model does not generate a text of its own.
 std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& model) {
-  if (model->pairs()) return s.data.max_target_length > 0 ? s.data.max_target_length : 128;  // run_summarization.py
+  // Defaults of run_summarization.py, and of the commands beside run_speech_recognition_seq2seq.py.
+  if (model->pairs()) return s.data.max_target_length > 0 ? s.data.max_target_length : model->sound() ? 225 : 128;
   if (s.data.max_target_length > 0)
     throw Error{Fault::kUsage, "`max_target_length`",
                 fmt::format("a {} model does not turn one text into another", model->family()),
@@ -229,7 +230,8 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
                 "leave it out, or give `tensor_parallel_size`"};
   if (!s.machine.passes.empty())
     throw Error{Fault::kUsage, "`passes`", "generation is always compiled with all passes", "leave it out"};
-  const std::int64_t positions = model->sizes().positions, prompt = s.generation.prompt_length;
+  require_prompts(s, *model);
+  const std::int64_t positions = model->sizes().positions, prompt = model->sequence_length(s.generation.prompt_length);
   const std::int64_t wanted = (model->pairs() ? 0 : prompt) + s.generation.max_new_tokens;  // a T5 writes apart
   require_room(s.generation, wanted, positions);
   if (!model->pairs()) require_caches(s, wanted, positions);

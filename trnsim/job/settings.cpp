@@ -176,7 +176,7 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
 }
 
 bool pads_to_lengths(const Settings& settings, const workloads::Model& model) {
-  if (model.image()) return false;
+  if (model.fixed_length() > 0) return false;
   return !settings.data.buckets.empty() || (model.task() == workloads::Task::kNextToken && !settings.data.packing);
 }
 
@@ -185,12 +185,18 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
              masked = model.task() == workloads::Task::kMaskedTokens;
   if (masked && !settings.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "texts with masked tokens all have one length", "leave it out"};
-  if (model.image() && !settings.data.buckets.empty())
-    throw Error{Fault::kUsage, "`buckets`", fmt::format("the images of {} all have one length", model.family()),
+  const bool fixed = model.fixed_length() > 0;
+  const char* form = model.image() ? "images" : "sounds";
+  if (fixed && !settings.data.buckets.empty())
+    throw Error{Fault::kUsage, "`buckets`", fmt::format("the {} of {} all have one length", form, model.family()),
                 "leave it out"};
-  if (model.image() && settings.data.max_length > 0 && settings.given.contains("max_length"))
+  if (fixed && settings.data.max_length > 0 && settings.given.contains("max_length") &&
+      settings.data.max_length != model.fixed_length())
     throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("the images of {} have {} patches each", model.family(), model.image()->patches()),
+                model.image()
+                    ? fmt::format("the images of {} have {} patches each", model.family(), model.image()->patches())
+                    : fmt::format("the sounds of {} have {} frames each, which become {} tokens", model.family(),
+                                  model.sound()->frames(), model.sound()->tokens),
                 "leave it out"};
   if (decoder && settings.data.packing && !settings.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "packed texts are cut to one length", "add `packing` false"};
@@ -201,6 +207,12 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
 
 void require_room(const GenerationSettings& text, std::int64_t tokens, std::int64_t positions) {
   const std::int64_t prompt = text.prompt_length, bucket = text.prompt_bucket;
+  const bool apart = tokens == text.max_new_tokens;  // an encoder-decoder's text
+  if (tokens > positions && apart)
+    throw Error{Fault::kUsage, "`max_new_tokens`",
+                fmt::format("a text of {} is too long: the model has {}", base::counted(tokens, "token"),
+                            base::counted(positions, "position")),
+                fmt::format("use `max_new_tokens` {} or less", positions)};
   if (tokens > positions)
     throw Error{Fault::kUsage, prompt >= positions ? "`prompt`" : "`max_new_tokens`",
                 fmt::format("a prompt of {} and {} new ones are too many: the model has {}",
@@ -213,6 +225,15 @@ void require_room(const GenerationSettings& text, std::int64_t tokens, std::int6
                     ? fmt::format("a prompt of {} does not fit in {}", base::counted(prompt, "token"), bucket)
                     : fmt::format("the model has only {}", base::counted(positions, "position")),
                 fmt::format("use {} to {}, or leave it out", prompt, positions)};
+}
+
+void require_prompts(const Settings& s, const workloads::Model& model) {
+  if (!model.sound()) return;
+  for (const char* name : {"prompt_length", "prompt_bucket"})
+    if (s.given.contains(name))
+      throw Error{Fault::kUsage, fmt::format("`{}`", name),
+                  fmt::format("a {} model reads sounds, each of {} tokens", model.family(), model.sound()->tokens),
+                  "leave it out"};
 }
 
 void require_caches(const Settings& s, std::int64_t tokens, std::int64_t positions) {

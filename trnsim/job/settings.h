@@ -91,6 +91,8 @@ void require_lengths(const Settings& settings, const workloads::Model& model);
 /// Errors: Fault::kUsage for `tokens`, of a prompt and its continuation, that are more than `positions`, and for a
 /// bucket that does not hold the prompt or has more.
 void require_room(const GenerationSettings& text, std::int64_t tokens, std::int64_t positions);
+/// Errors: Fault::kUsage for settings of prompts, where a sound stands for them.
+void require_prompts(const Settings& settings, const workloads::Model& model);
 /// Errors: Fault::kUsage for caches that the user made too short for the tokens, or longer than the model's positions.
 void require_caches(const Settings& settings, std::int64_t tokens, std::int64_t positions);
 

@@ -71,7 +71,7 @@ class Candidates {
 
   /// Only for the user's own data: a published job does not say whose lengths its data has.
   void lengths() {
-    const bool texts = job_.model->task() != workloads::Task::kNextToken && !job_.model->image();
+    const bool texts = job_.model->task() != workloads::Task::kNextToken && job_.model->fixed_length() == 0;
     if (texts && settings_.data.buckets.empty() && !settings_.data.dataset_path.empty())
       add({{"buckets", "auto"}}, "pads each text to a nearby length, compiles a program per length");
   }

@@ -166,9 +166,10 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
 
 void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
   if (memory.fits()) return;
+  const std::string shorter = job.model->fixed_length() > 0 ? "" : " or `max_length`";
   if (job.generation && job.generation->new_tokens == 0)
     return runtime::require_fit("inference", memory.by_kind, memory.total, memory.capacity,
-                                "use a smaller `batch_size` or `max_length`");
+                                "use a smaller `batch_size`" + shorter);
   if (job.generation)
     return runtime::require_fit("generation", memory.by_kind, memory.total, memory.capacity,
                                 fix.empty() ? generation_fix(job) : fix);
@@ -176,11 +177,10 @@ void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
     return runtime::require_fit("program", memory.by_kind, memory.total, memory.capacity,
                                 "split it over more cores, keep less for its gradient, or use an `instance_type` with "
                                 "more memory; the time given assumes a core with enough memory");
-  const char* general = job.model->splits()
-                            ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
-                              "smaller `per_device_train_batch_size`"
-                            : "use `recompute` full, `zero_1`, a smaller `per_device_train_batch_size` or "
-                              "`max_length`";
+  const std::string general = job.model->splits()
+                                  ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a smaller "
+                                    "`per_device_train_batch_size`"
+                                  : "use `recompute` full, `zero_1`, a smaller `per_device_train_batch_size`" + shorter;
   runtime::require_fit("train", memory.by_kind, memory.total, memory.capacity, fix.empty() ? general : fix,
                        memory.least);
 }

@@ -17,6 +17,7 @@ struct Batch {
   std::vector<std::int32_t> token_type_ids{};  // [rows, length]
   std::vector<float> attention_mask{};         // [rows, length]: 1 for tokens, 0 for padding
   std::vector<float> patches{};                // [rows * length, elements of a patch]
+  std::vector<float> frames{};                 // of sounds: [rows * frames, bands]
   std::vector<std::int32_t> labels{};          // of each row of the logits; kIgnoredLabel where nothing is learnt
   std::vector<float> weights{};                // per label: its share in the loss
 };

@@ -87,6 +87,7 @@ bool Model::ends_text(std::int64_t id) const { return decoder() && std::ranges::
 
 double Model::input_bytes(const StepKind& kind) const {
   if (image()) return 4.0 * static_cast<double>(image()->elements());
+  if (sound()) return 4.0 * static_cast<double>(sound()->elements()) + 8.0 * static_cast<double>(kind.target_length);
   if (pairs()) return 8.0 * static_cast<double>(2 * kind.length + kind.target_length);
   return 3.0 * 8.0 * static_cast<double>(kind.length);
 }

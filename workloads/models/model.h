@@ -60,11 +60,19 @@ struct ImageShape {
   std::int64_t elements() const { return channels * size * size; }
 };
 
+/// Sounds that a model reads: a spectrum of `bands` in each frame of a recording of fixed length; two frames become a
+/// token.
+struct SoundShape {
+  std::int64_t tokens = 0, bands = 0;
+  std::int64_t frames() const { return 2 * tokens; }
+  std::int64_t elements() const { return frames() * bands; }
+};
+
 /// The labels that a model learns: data, loss and scores follow from it (workloads/tasks/task.h).
 enum class Task : std::uint8_t {
   kClassification,  // a label of each sample
   kNextToken,       // the next token, for each token of a text: the model can generate
-  kTextToText,      // the next token of a text that answers another one
+  kTextToText,      // the next token of a text that answers another one, or a sound
   kMaskedTokens,    // the hidden tokens of a text
 };
 
@@ -134,6 +142,7 @@ struct ModelInfo {
   std::optional<std::int64_t> pad_row{};   // of the token table: drawn as zeros
   std::optional<TokenFading> fading{};
   std::optional<ImageShape> image{};     // its input
+  std::optional<SoundShape> sound{};     // the same
   std::optional<TextPairs> pairs{};      // of a text-to-text model
   std::optional<DecoderArch> decoder{};  // of a model that generates text
   TensorNames names{};
@@ -195,14 +204,17 @@ class Model : public std::enable_shared_from_this<Model> {
   const DecoderArch* decoder() const { return info_.decoder ? &*info_.decoder : nullptr; }
   const TextPairs* pairs() const { return info_.pairs ? &*info_.pairs : nullptr; }
   const ImageShape* image() const { return info_.image ? &*info_.image : nullptr; }
+  const SoundShape* sound() const { return info_.sound ? &*info_.sound : nullptr; }
+  /// The tokens of a picture or a sound, of which all have as many; 0: texts have any length.
+  std::int64_t fixed_length() const { return image() ? image()->tokens() : sound() ? sound()->tokens : 0; }
   /// The adapters that are trained beside frozen weights, if there are any.
   const std::optional<Lora>& lora() const { return info_.lora; }
   /// Whether generation ends with this token.
   bool ends_text(std::int64_t id) const;
-  /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
-  std::int64_t sequence_length(std::int64_t length) const { return image() ? image()->tokens() : length; }
+  /// Tokens of a sequence, when the user wants `length`: a picture or a sound has as many as it has.
+  std::int64_t sequence_length(std::int64_t length) const { return fixed_length() > 0 ? fixed_length() : length; }
   /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, of pairs of
-  /// texts ids, mask and labels, or fp32 pixels.
+  /// texts ids, mask and labels, or fp32 pixels, or fp32 spectra and labels.
   double input_bytes(const StepKind& kind) const;
   /// The least number of elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on
   /// one rank: the inputs of its six linear layers, three of which share one, and the probabilities of attention. For

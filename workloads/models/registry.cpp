@@ -173,6 +173,9 @@ constexpr std::array kFamilies = {
     FamilyRow{"Blenderbot", "blenderbot", "BlenderbotFor",
               [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kBlenderbot)); },
               [] { return make_model(blank_bart(BartKind::kBlenderbot)); }},
+    FamilyRow{"Whisper", "whisper", "WhisperFor",
+              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kWhisper)); },
+              [] { return make_model(blank_bart(BartKind::kWhisper)); }},
 };
 // clang-format on
 

@@ -72,6 +72,15 @@ class SpecList {
                                                             : split;
     tensor(name + ".bias", {out}, Init::kZeros, false, bias);
   }
+  /// A convolution over `places` neighbours, whose weight is [out, in, places] in a file. On the device each neighbour
+  /// has a matrix.
+  void convolution(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t places) {
+    for (std::int64_t i = 0; i < places; ++i) {
+      matrix(fmt::format("{}.{}", name, i), in, out);
+      stored_in({{name + ".weight", {out, in, places}, i, out * in, places, true}});
+    }
+    tensor(name + ".bias", {out}, Init::kZeros);
+  }
   void layer_norm(const std::string& name, std::int64_t size, bool bias = true) {
     rms_norm(name, size);
     if (bias) norm_bias(name, size);

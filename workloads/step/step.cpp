@@ -8,11 +8,11 @@
 
 namespace workloads {
 
-void require_positions(std::int64_t length, std::int64_t positions) {
+void require_positions(std::int64_t length, std::int64_t positions, std::string_view setting) {
   if (length > positions)
-    throw base::Error{base::Fault::kUsage, "`max_length`",
+    throw base::Error{base::Fault::kUsage, fmt::format("`{}`", setting),
                       fmt::format("a sequence of {} tokens is longer than the model's {} positions", length, positions),
-                      fmt::format("use `max_length` {} or less", positions)};
+                      fmt::format("use `{}` {} or less", setting, positions)};
 }
 
 bool is_recomputed(const runtime::Node& node, Recompute recompute) {

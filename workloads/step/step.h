@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "runtime/step/plan.h"
 
@@ -63,6 +64,6 @@ struct Step {
 };
 
 /// Errors: Fault::kUsage for a sequence of `length` tokens that a model's positions do not reach.
-void require_positions(std::int64_t length, std::int64_t positions);
+void require_positions(std::int64_t length, std::int64_t positions, std::string_view setting = "max_length");
 
 }  // namespace workloads

@@ -133,6 +133,9 @@ void load_model_of(const DataOptions& o, LanguageModelling& out) {
   const std::string name = o.model_folder.empty() ? o.preset : o.model_folder;
   if (out.config->task() == Task::kClassification)
     throw Error{Fault::kUsage, name, "is an encoder, not a decoder", "use trnsim run bert_emotion for it"};
+  if (out.config->sound())
+    throw Error{Fault::kUsage, name, "reads sounds, of which there is no data set here",
+                "use trnsim estimate, plan, cost or choose for its time"};
   if ((out.config->pairs() != nullptr) != (o.target_length > 0))
     throw Error{Fault::kUsage, "`max_target_length`",
                 fmt::format("{} {}", name, out.config->pairs() ? "writes a new text" : "continues its own text"),

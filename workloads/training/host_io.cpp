@@ -142,7 +142,8 @@ void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, st
                           const Batch& batch, std::int64_t tensor) const {
   const std::uint32_t first = step_.plan.rank_of(data_rank, tensor, 0),
                       last = step_.plan.rank_of(data_rank, tensor, step_.plan.last_stage());
-  write_ids(session, first, micro_batch, {"input_ids", "vocabulary"}, batch.input_ids, tensor);
+  if (!batch.input_ids.empty())
+    write_ids(session, first, micro_batch, {"input_ids", "vocabulary"}, batch.input_ids, tensor);
   if (const TextPairs* pairs = model_->pairs())
     write_ids(session, last, micro_batch, {"decoder_input_ids", "decoder_vocabulary"},
               predecessors(batch.labels, predicted(), *pairs), tensor);
@@ -181,7 +182,9 @@ void HostIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std
   for (std::int64_t t = 0; t < step_.plan.tensor; ++t) {
     if (!batch.patches.empty())
       session.write(step_.plan.rank_of(data_rank, t, 0), micro_name("patches", micro_batch), batch.patches);
-    if (!batch.input_ids.empty()) write_tokens(session, data_rank, micro_batch, batch, t);
+    if (!batch.frames.empty())
+      session.write(step_.plan.rank_of(data_rank, t, 0), micro_name("frames", micro_batch), batch.frames);
+    if (!batch.input_ids.empty() || model_->pairs()) write_tokens(session, data_rank, micro_batch, batch, t);
     if (step_.kind.training || step_.kind.with_loss)
       write_labels(session, step_.plan.rank_of(data_rank, t, step_.plan.last_stage()), micro_batch, batch, t);
   }

@@ -28,10 +28,7 @@ VerifyBatches::VerifyBatches(const std::filesystem::path& folder, ModelPtr model
     : model_{std::move(model)}, tensors_{Checkpoint::open(folder / "batches.safetensors")} {
   const Shape labels = tensors_.info("step0.labels").shape;
   samples_ = labels.at(0), labels_ = labels.size() > 1 ? labels.back() : 1;
-  if (model_->image()) {
-    length_ = model_->image()->tokens();
-    return;
-  }
+  if (length_ = model_->fixed_length(); length_ > 0) return;
   const Shape shape = tensors_.info("step0.input_ids").shape;
   if (shape.size() != 2)
     throw Error{Fault::kData, "step0.input_ids", "must have two axes, but is " + to_string(shape),
@@ -81,6 +78,23 @@ void VerifyBatches::read_pictures(const std::string& prefix, std::span<const std
         batch.patches);
 }
 
+/// A file has [batch, bands, frames], as transformers' feature extractors leave it.
+void VerifyBatches::read_sounds(const std::string& prefix, std::span<const std::int64_t> rows, Batch& batch) const {
+  const SoundShape& shape = *model_->sound();
+  const std::vector<float> all = tensors_.floats(prefix + "input_features");
+  const auto elements = static_cast<std::size_t>(shape.elements());
+  if (all.size() != static_cast<std::size_t>(samples_) * elements)
+    throw Error{Fault::kData, prefix + "input_features", "has a different shape than the model's sounds",
+                "export [batch, bands, frames]"};
+  for (const std::int64_t row : rows) {
+    const auto sound =
+        std::span{all}.subspan(static_cast<std::size_t>(std::max<std::int64_t>(row, 0)) * elements, elements);
+    const std::vector<float> frames =
+        transpose(sound, static_cast<std::size_t>(shape.bands), static_cast<std::size_t>(shape.frames()));
+    batch.frames.insert(batch.frames.end(), frames.begin(), frames.end());
+  }
+}
+
 Batch VerifyBatches::batch(std::int64_t step, std::span<const std::int64_t> rows) const {
   const std::string prefix = fmt::format("step{}.", step);
   const std::vector<std::int32_t> labels = labels_of(prefix);
@@ -92,7 +106,12 @@ Batch VerifyBatches::batch(std::int64_t step, std::span<const std::int64_t> rows
       out.labels.push_back(label);
       out.weights.push_back(label < 0 ? 0.0F : static_cast<float>(1 / static_cast<double>(counted)));
     }
-  model_->image() ? read_pictures(prefix, rows, out) : read_texts(prefix, rows, out);
+  if (model_->image())
+    read_pictures(prefix, rows, out);
+  else if (model_->sound())
+    read_sounds(prefix, rows, out);
+  else
+    read_texts(prefix, rows, out);
   return out;
 }
 

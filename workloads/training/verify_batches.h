@@ -30,6 +30,7 @@ class VerifyBatches {
   std::vector<std::int32_t> labels_of(const std::string& prefix) const;
   void read_texts(const std::string& prefix, std::span<const std::int64_t> rows, Batch& batch) const;
   void read_pictures(const std::string& prefix, std::span<const std::int64_t> rows, Batch& batch) const;
+  void read_sounds(const std::string& prefix, std::span<const std::int64_t> rows, Batch& batch) const;
 
   const ModelPtr model_;
   const Checkpoint tensors_;

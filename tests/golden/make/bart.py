@@ -2,7 +2,7 @@
 """Trains a tiny BART: bart.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
 Written after transformers' modeling_bart.py, modeling_mbart.py, modeling_marian.py, modeling_pegasus.py,
-modeling_m2m_100.py, modeling_blenderbot.py and modeling_plbart.py. Stacks of
+modeling_m2m_100.py, modeling_blenderbot.py, modeling_plbart.py and modeling_whisper.py. Stacks of
 different depth, targets that are shorter than the sources, padded to their own lengths."""
 import json
 import math
@@ -36,33 +36,51 @@ FAMILIES = {
                    "scale_embedding": True, "decoder_layers": 3, "pad_token_id": 0, "decoder_start_token_id": 1},
     "plbart": {**BASE, "model_type": "plbart", "architectures": ["PLBartForConditionalGeneration"],
                "scale_embedding": True},
+    "whisper": {**{key: value for key, value in BASE.items() if key != "max_position_embeddings"},
+                "model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"], "num_mel_bins": 6,
+                "max_source_positions": READ, "max_target_positions": 24, "pad_token_id": 0,
+                "decoder_start_token_id": 1, "eos_token_id": 2},
 }
-FIRST = ("mbart", "pegasus", "m2m_100", "blenderbot")  # norms of a part's input
+FIRST = ("mbart", "pegasus", "m2m_100", "blenderbot", "whisper")  # norms of a part's input
 WAVES = ("marian", "pegasus", "m2m_100")  # positions are sines and cosines
 
 
 def first_row(c):
-    """BartLearnedPositionalEmbedding's offset, which Blenderbot's has not."""
-    return 0 if c["model_type"] == "blenderbot" else 2
+    """BartLearnedPositionalEmbedding's offset, which Blenderbot's and Whisper's have not."""
+    return 0 if c["model_type"] in ("blenderbot", "whisper") else 2
+
+
+def hears(c):
+    return c["model_type"] == "whisper"
+
+
+def table_of(c):
+    return "model.decoder.embed_tokens.weight" if hears(c) else "model.shared.weight"
 
 
 def shapes(c):
-    h, out = c["d_model"], {"model.shared.weight": (c["vocab_size"], c["d_model"])}
+    h, out = c["d_model"], {table_of(c): (c["vocab_size"], c["d_model"])}
 
     def pair(name, *weight):
         out[name + ".weight"], out[name + ".bias"] = weight, (weight[0],)
 
+    if hears(c):
+        pair("model.encoder.conv1", h, c["num_mel_bins"], 3)
+        pair("model.encoder.conv2", h, h, 3)
     for stack in ("encoder", "decoder"):
         p = f"model.{stack}."
-        if c["model_type"] not in WAVES:
-            out[p + "embed_positions.weight"] = (c["max_position_embeddings"] + first_row(c), h)
-        if c["model_type"] not in (*WAVES, "blenderbot"):
+        if c["model_type"] not in WAVES and not (hears(c) and stack == "encoder"):
+            positions = c["max_target_positions" if hears(c) else "max_position_embeddings"]
+            out[p + "embed_positions.weight"] = (positions + first_row(c), h)
+        if c["model_type"] not in (*WAVES, "blenderbot", "whisper"):
             pair(p + "layernorm_embedding", h)
         for i in range(c[stack + "_layers"]):
             layer = f"{p}layers.{i}."
             for part in ["self_attn"] + (["encoder_attn"] if stack == "decoder" else []):
                 for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
                     pair(f"{layer}{part}.{name}", h, h)
+                    if hears(c) and name == "k_proj":
+                        del out[f"{layer}{part}.{name}.bias"]
                 pair(f"{layer}{part}_layer_norm", h)
             pair(layer + "fc1", c[stack + "_ffn_dim"], h)
             pair(layer + "fc2", h, c[stack + "_ffn_dim"])
@@ -77,7 +95,8 @@ class Model:
         self.c, self.first, self.waves = c, c["model_type"] in FIRST, c["model_type"] in WAVES
 
     def linear(self, x, name):
-        return x @ self.w[name + ".weight"].T + self.w[name + ".bias"]
+        y, bias = x @ self.w[name + ".weight"].T, self.w.get(name + ".bias")
+        return y if bias is None else y + bias
 
     def norm(self, x, name):
         return torch.nn.functional.layer_norm(x, (x.shape[-1],), self.w[name + ".weight"], self.w[name + ".bias"], 1e-5)
@@ -103,8 +122,13 @@ class Model:
     def stack(self, name, ids, own, hidden, source=None):
         c, p = self.c, f"model.{name}."
         scale = math.sqrt(c["d_model"]) if c["scale_embedding"] else 1.0
-        x = torch.nn.functional.embedding(ids, self.w["model.shared.weight"], padding_idx=c["pad_token_id"]) * scale
-        if self.waves:
+        if ids.dtype == torch.long:
+            x = torch.nn.functional.embedding(ids, self.w[table_of(c)], padding_idx=c["pad_token_id"]) * scale
+        else:
+            x = self.stem(ids.to(self.w[table_of(c)].dtype))
+        if hears(c) and name == "encoder":
+            x = x + fairseq_sinusoids(x.shape[1], c["d_model"], 0).to(x.dtype)
+        elif self.waves:
             of = fairseq_sinusoids if c["model_type"] == "m2m_100" else sinusoids
             x = x + of(ids.shape[1], c["d_model"]).to(x.dtype)
         else:
@@ -121,14 +145,23 @@ class Model:
                           lambda y: self.linear(self.act(self.linear(y, layer + "fc1")), layer + "fc2"))
         return self.norm(x, p + "layer_norm") if self.first else x
 
+    def stem(self, features):
+        """Two nn.Conv1d as products with the columns that they read: gradients of PyTorch 1.13's own are NaN in bf16."""
+        for name, stride in (("conv1", 1), ("conv2", 2)):
+            weight, bias = (self.w[f"model.encoder.{name}.{part}"] for part in ("weight", "bias"))
+            wide = torch.nn.functional.pad(features, (1, 1)).transpose(1, 2)
+            sums = sum(wide[:, i:i + features.shape[2]:stride] @ weight[:, :, i].T for i in range(3))
+            features = torch.nn.functional.gelu(sums + bias).transpose(1, 2)
+        return features.transpose(1, 2)
+
     def forward(self, w, ids, mask, targets):
-        self.w, kind = w, w["model.shared.weight"].dtype
-        hidden = ((mask[:, None, None, :] - 1) * 1e9).to(kind)
+        self.w, kind = w, w[table_of(self.c)].dtype
+        hidden = 0 if mask is None else ((mask[:, None, None, :] - 1) * 1e9).to(kind)
         length = targets.shape[1]
         later = (torch.triu(torch.ones(length, length), 1) * -1e9).to(kind)
         source = self.stack("encoder", ids, hidden, hidden)
         x = self.stack("decoder", targets, later, hidden, source)
-        logits = x @ w["model.shared.weight"].T
+        logits = x @ w[table_of(self.c)].T
         return logits if self.bias is None else logits + self.bias.to(kind)
 
 
@@ -138,10 +171,11 @@ def sinusoids(length, size):
     return torch.cat((angles.sin(), angles.cos()[:, :size // 2]), 1)
 
 
-def fairseq_sinusoids(length, size):
-    """M2M100SinusoidalPositionalEmbedding: from the position behind padding's on, whose number is 1."""
+def fairseq_sinusoids(length, size, first=2):
+    """M2M100SinusoidalPositionalEmbedding: from the position behind padding's on, whose number is 1. Whisper's
+    sinusoids() begins with 0."""
     waves = torch.exp(torch.arange(size // 2).double() * -(math.log(10000) / (size // 2 - 1)))
-    angles = torch.outer(torch.arange(2, length + 2).double(), waves)
+    angles = torch.outer(torch.arange(first, length + first).double(), waves)
     return torch.cat((angles.sin(), angles.cos()), 1)
 
 
@@ -166,9 +200,20 @@ def batches(c):
             written = ids[row, :length:2]
             labels[row, :len(written)], labels[row, len(written)] = written, c["eos_token_id"]
         step = f"step{step}."
+        out[step + "labels"] = labels
+        if hears(c):
+            out[step + "input_features"] = torch.randn(BATCH, c["num_mel_bins"], 2 * READ)
+            continue
         out[step + "input_ids"] = ids * mask + c["pad_token_id"] * (1 - mask)
-        out[step + "attention_mask"], out[step + "labels"] = mask, labels
+        out[step + "attention_mask"] = mask
     return out
+
+
+def source_of(batch):
+    """The text that is read and its mask, or the sound."""
+    if "input_features" in batch:
+        return batch["input_features"], None
+    return batch["input_ids"], batch["attention_mask"]
 
 
 def greedy(model, w, ids, mask, tokens):
@@ -187,7 +232,8 @@ def greedy(model, w, ids, mask, tokens):
 
 
 # Their texts do not repeat one token.
-SEEDS = {"bart": 11, "mbart": 52, "marian": 30, "pegasus": 35, "m2m_100": 94, "blenderbot": 110, "plbart": 53}
+SEEDS = {"bart": 11, "mbart": 52, "marian": 30, "pegasus": 35, "m2m_100": 94, "blenderbot": 110, "plbart": 53,
+         "whisper": 7}
 
 
 def make(family, folder, seed=None, changes=None, sizes=None, **drawn):
@@ -202,19 +248,19 @@ def make(family, folder, seed=None, changes=None, sizes=None, **drawn):
 
     def loss_of(w, batch):
         labels = batch["labels"]
-        logits = model.forward(w, batch["input_ids"], batch["attention_mask"], shifted(labels, config))
+        logits = model.forward(w, *source_of(batch), shifted(labels, config))
         return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, VOCAB), labels.reshape(-1),
                                                          label_smoothing=chosen["smoothing"])
 
     weights, data = common.draw(shapes(config), drawn.get("deviation", 0.15)), batches(config)
     # a buffer: it is in the file and not trained
-    model.bias = torch.randn(1, VOCAB) * 0.1 if config["model_type"] != "m2m_100" else None
+    model.bias = torch.randn(1, VOCAB) * 0.1 if config["model_type"] not in ("m2m_100", "whisper") else None
     adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
     common.train(folder, config, weights, data, loss_of, chosen, adapter)
     if model.bias is not None:
         common.write_safetensors(pathlib.Path(folder) / "model.safetensors",
                                  {**weights, "final_logits_bias": model.bias})
-    if drawn:
+    if drawn or hears(config):
         return
     exact = {name: tensor.double() for name, tensor in weights.items()}
     written = greedy(model, exact, data["step0.input_ids"], data["step0.attention_mask"], WRITTEN)

@@ -209,6 +209,9 @@ def a_bart(family, draw):
                "encoder_ffn_dim": ffn, "decoder_ffn_dim": ffn, "encoder_layers": draw.randint(1, 3), "decoder_layers": draw.randint(1, 3),
                "encoder_attention_heads": heads, "decoder_attention_heads": heads,
                "max_position_embeddings": max(read, written) + draw.randint(0, 9)}
+    if family == "whisper":
+        changes |= {"d_model": heads * 2 * draw.randint(2, 12), "num_mel_bins": draw.randint(1, 130),
+                    "max_source_positions": read, "max_target_positions": changes.pop("max_position_embeddings")}
     return changes, {"BATCH": draw.randint(1, 4), "READ": read, "WRITTEN": written, "VOCAB": vocab}, heads
 
 

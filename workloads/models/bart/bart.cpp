@@ -45,16 +45,28 @@ constexpr std::array kBartDialects = {
                 .norms_first = true,
                 .bare = true},
     BartDialect{
-        .kind = BartKind::kPlbart, .family = "PLBART", .type = "plbart", .architecture = "PLBart", .last_first = true}};
+        .kind = BartKind::kPlbart, .family = "PLBART", .type = "plbart", .architecture = "PLBart", .last_first = true},
+    BartDialect{.kind = BartKind::kWhisper,
+                .family = "Whisper",
+                .type = "whisper",
+                .architecture = "Whisper",
+                .norms_first = true,
+                .bare = true,
+                .hears = true}};
 
 bool norms_first(const BartConfig& c) { return dialect_of(c.kind).norms_first; }
 /// Rows of a table of positions before that of a text's first token. Source: transformers, modeling_bart.py,
 /// BartLearnedPositionalEmbedding, and modeling_blenderbot.py.
 std::int64_t first_row(const BartConfig& c) { return dialect_of(c.kind).bare ? 0 : 2; }
+bool hears(const BartConfig& c) { return dialect_of(c.kind).hears; }
 bool has_waves(const BartConfig& c) { return dialect_of(c.kind).waves; }
-bool has_bias(const BartConfig& c) { return !dialect_of(c.kind).of_fairseq; }
-/// Source: transformers, modeling_m2m_100.py, M2M100SinusoidalPositionalEmbedding.
+bool has_bias(const BartConfig& c) { return !dialect_of(c.kind).of_fairseq && !hears(c); }
+/// The table of the tokens of both texts, or of the one that is written.
+const char* table_of(const BartConfig& c) { return hears(c) ? "model.decoder.embed_tokens" : "model.shared"; }
+/// Source: transformers, modeling_m2m_100.py, M2M100SinusoidalPositionalEmbedding, and modeling_whisper.py,
+/// sinusoids().
 WaveArch waves_of(const BartConfig& c) {
+  if (hears(c)) return {.size = c.d_model, .closed = true};
   if (!has_waves(c)) return {};
   if (!dialect_of(c.kind).of_fairseq) return {.size = c.d_model};
   return {.size = c.d_model, .first = c.pad_token_id + 1, .closed = true};
@@ -77,7 +89,7 @@ DecoderArch arch_of(const BartConfig& c) {
                             .bias = true},
                     .residual = {.norms = norms_first(c) ? NormPlace::kBefore : NormPlace::kAfterSum,
                                  .dropout = c.dropout}},
-          .embedding = {.name = "model.shared",
+          .embedding = {.name = table_of(c),
                         .first_position = first_row(c),
                         .trains_padding = false,
                         .scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1,
@@ -90,8 +102,12 @@ DecoderArch arch_of(const BartConfig& c) {
 }
 
 void attention(SpecList& list, const BartConfig& c, const std::string& name) {
-  for (const char* part : {"k_proj", "v_proj", "q_proj"})
-    list.linear(name + part, c.d_model, c.d_model, TensorSplit::kAxis0);
+  const auto key = [&](const std::string& weight) {
+    hears(c) ? list.matrix(weight, c.d_model, c.d_model, TensorSplit::kAxis0)
+             : list.linear(weight, c.d_model, c.d_model, TensorSplit::kAxis0);
+  };
+  key(name + "k_proj");
+  for (const char* part : {"v_proj", "q_proj"}) list.linear(name + part, c.d_model, c.d_model, TensorSplit::kAxis0);
   list.linear(name + "out_proj", c.d_model, c.d_model, TensorSplit::kAxis1);
 }
 
@@ -119,8 +135,9 @@ void stack(SpecList& list, const BartConfig& c, const PairStack& stack) {
 
 ModelInfo info_of(const BartConfig& c) {
   std::map<std::string, std::string> copies;
-  for (const char* copy : {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
-    copies.emplace(copy, "model.shared.weight");
+  if (!hears(c))
+    for (const char* copy : {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
+      copies.emplace(copy, "model.shared.weight");
   std::vector<std::string> left_out{"classification_head.*", "qa_outputs.*", "model.*.embed_positions.weight",
                                     "model.*.embed_positions.weights"};
   const BartDialect& dialect = dialect_of(c.kind);
@@ -133,13 +150,14 @@ ModelInfo info_of(const BartConfig& c) {
   info.task = Task::kTextToText;
   info.initializer_range = c.init_std;
   info.pad_row = c.pad_token_id;
+  if (hears(c)) info.sound = pair_of(c).stem.sound;
   info.pairs = {.start = c.decoder_start_token_id,
                 .end = c.eos_token_id,
                 .pad = c.pad_token_id,
                 .layers = c.decoder_layers,
                 .last_first = dialect.last_first,
-                .forced = c.forced_bos_token_id,
-                .never = c.never};
+                .forced = c.written.first,
+                .never = c.written.never};
   return info;
 }
 
@@ -174,7 +192,7 @@ void apply(const ModelChange& change, BartConfig& c) {
     c.eos_token_id = ids->end.value_or(std::min(c.eos_token_id, c.vocab_size - 1));
     c.pad_token_id = ids->pad.value_or(std::min(c.pad_token_id, c.vocab_size - 1));
     c.decoder_start_token_id = ids->begin.value_or(c.eos_token_id);
-    c.forced_bos_token_id.reset(), c.never.clear();
+    c.written = {};
   }
   if (change.no_dropout) c.dropout = c.attention_dropout = c.activation_dropout = 0;
 }
@@ -197,7 +215,7 @@ PairArch pair_of(const BartConfig& c) {
                      .self = attention("self_attn"),
                      .mlp = {.up = "fc1", .down = "fc2"},
                      .mlp_norm = "final_layer_norm",
-                     .positions = has_waves(c) ? "" : prefix + "embed_positions",
+                     .positions = has_waves(c) || (hears(c) && name == "encoder") ? "" : prefix + "embed_positions",
                      .embedding_norm = has_waves(c) || dialect_of(c.kind).bare ? "" : prefix + "layernorm_embedding",
                      .last_norm = norms_first(c) ? prefix + "layer_norm" : ""};
   };
@@ -206,6 +224,7 @@ PairArch pair_of(const BartConfig& c) {
                 .first_position = has_waves(c) ? 0 : first_row(c),
                 .waves = waves_of(c),
                 .positions = c.max_position_embeddings};
+  if (hears(c)) pair.stem = {.first = "model.encoder.conv1", .second = "model.encoder.conv2", .sound = c.sound};
   pair.decoder.first = c.encoder_layers;
   pair.decoder.cross = attention("encoder_attn");
   return pair;
@@ -214,9 +233,15 @@ PairArch pair_of(const BartConfig& c) {
 std::vector<WeightSpec> bart_weights(const BartConfig& c) {
   const PairArch pair = pair_of(c);
   SpecList list;
-  list.at(WeightSpec::kBeforeAndAfterLayers);  // of the source and of the target
-  list.tensor("model.shared.weight", {c.vocab_size, c.d_model}, Init::kNormalPadZero, false, TensorSplit::kVocabulary);
+  list.at(hears(c) ? WeightSpec::kAfterLayers : WeightSpec::kBeforeAndAfterLayers);  // of the target, or of both
+  list.tensor(std::string{table_of(c)} + ".weight", {c.vocab_size, c.d_model}, Init::kNormalPadZero, false,
+              TensorSplit::kVocabulary);
   list.table();
+  if (hears(c)) {
+    list.at(WeightSpec::kBeforeLayers);
+    list.convolution(pair.stem.first, c.sound.bands, c.d_model, 3);
+    list.convolution(pair.stem.second, c.d_model, c.d_model, 3);
+  }
   stack(list, c, pair.encoder);
   stack(list, c, pair.decoder);
   if (has_bias(c)) {

@@ -155,7 +155,8 @@ class Bert : EncoderGraph {
     const ValueId column =
         graph_.add1(runtime::kView, "seen", {seen}, runtime::ViewAttrs{.rows = graph_.value(x).rows});
     ValueId y = graph_.add1(runtime::kMul, "masked", {input, column});
-    y = net_.convolved("convolution", y, config_.conv_kernel_size, embedding(names_.embedding.convolution));
+    y = net_.convolved("convolution", y, {.places = config_.conv_kernel_size, .length = step_.kind.length},
+                       embedding(names_.embedding.convolution));
     y = net_.active("activation", net_.dropout("dropout", y, config_.hidden_dropout_prob),
                     device_function(config_.conv_act));
     return norm("norm", net_.add("residual", y, x), embedding(names_.embedding.convolution_norm));

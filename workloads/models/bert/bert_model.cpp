@@ -177,17 +177,6 @@ BertConfig read_bert_config(const std::filesystem::path& path) { return read_one
 
 namespace {
 
-/// On the device a matrix of each neighbour.
-void convolution_weights(SpecList& list, const BertConfig& c, const std::string& name, const std::string& norm) {
-  const std::int64_t h = c.hidden_size, places = c.conv_kernel_size;
-  for (std::int64_t i = 0; i < places; ++i) {
-    list.matrix(fmt::format("{}.{}", name, i), h, h);
-    list.stored_in({{name + ".weight", {h, h, places}, i, h * h, places, true}});
-  }
-  list.tensor(name + ".bias", {h}, Init::kZeros);
-  list.layer_norm(norm, h);
-}
-
 void embedding_weights(SpecList& list, const BertConfig& c, bool masked) {
   const BertDialect& dialect = dialect_of(c.kind);
   const BertEmbeddingNames& names = dialect.embedding;
@@ -204,7 +193,10 @@ void embedding_weights(SpecList& list, const BertConfig& c, bool masked) {
   if (has_projection(c)) list.linear(std::string{dialect.projection}, width, c.hidden_size);
   if (c.uses_places()) list.embedding(full(names.places), 2 * places_of(c).count, c.hidden_size);
   if (c.uses_places() && c.normed_places) list.layer_norm(full(names.places_norm), c.hidden_size);
-  if (c.conv_kernel_size > 0) convolution_weights(list, c, full(names.convolution), full(names.convolution_norm));
+  if (c.conv_kernel_size > 0) {
+    list.convolution(full(names.convolution), c.hidden_size, c.hidden_size, c.conv_kernel_size);
+    list.layer_norm(full(names.convolution_norm), c.hidden_size);
+  }
   if (dialect.relative.empty()) return;
   // [heads, buckets] on the device, because heads are rows of the scores
   list.tensor(fmt::format("{}.weight", dialect.relative), {kMpnetBuckets.count, c.num_attention_heads}, Init::kNormal,

@@ -95,7 +95,11 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"starcoder2", "activation_function"}, {"starcoder2", "layer_norm_epsilon"}, {"starcoder2", "mlp_type"},
     {"starcoder2", "norm_type"}, {"t5", "dense_act_fn"}, {"t5", "is_gated_act"}, {"t5", "n_positions"},
     {"umt5", "dense_act_fn"}, {"umt5", "is_gated_act"}, {"umt5", "n_positions"}, {"umt5", "output_past"},
-    {"umt5", "scalable_attention"}, {"vit", "pooler_act"}, {"xlm", "n_langs"}, {"xlm", "same_enc_dec"},
+    {"umt5", "scalable_attention"}, {"vit", "pooler_act"}, {"whisper", "classifier_proj_size"},
+    {"whisper", "mask_feature_length"}, {"whisper", "mask_feature_min_masks"}, {"whisper", "mask_feature_prob"},
+    {"whisper", "mask_time_length"}, {"whisper", "mask_time_min_masks"}, {"whisper", "mask_time_prob"},
+    {"whisper", "median_filter_width"}, {"whisper", "num_hidden_layers"}, {"whisper", "scale_embedding"},
+    {"xlm", "n_langs"}, {"xlm", "same_enc_dec"},
     {"xlm", "share_inout_emb"}, {"xlm", "use_lang_emb"}, {"xlm", "vocab_size"},
 });
 // clang-format on

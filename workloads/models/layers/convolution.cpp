@@ -7,8 +7,9 @@ namespace workloads {
 
 using runtime::ValueId;
 
-ValueId Layers::convolved(const std::string& label, ValueId x, std::int64_t places, const std::string& name) {
-  const std::int64_t batch = program_.batch, length = program_.length, width = graph_.value(x).cols;
+ValueId Layers::convolved(const std::string& label, ValueId x, const Neighbours& neighbours, const std::string& name) {
+  const auto [places, length, stride] = neighbours;
+  const std::int64_t batch = program_.batch, width = graph_.value(x).cols;
   const std::int64_t rows = length + places - 1;  // with zeros on both sides
   const isa::Dtype type = numerics().activation;
   const ValueId zeros =
@@ -22,10 +23,10 @@ ValueId Layers::convolved(const std::string& label, ValueId x, std::int64_t plac
     const ValueId weight = w(fmt::format("{}.{}.weight", name, i));
     const ValueId part = graph_.add1(runtime::kBatchMatmul, fmt::format("{}.{}", label, i), {wide, weight},
                                      runtime::BatchMatmulAttrs{.batch = {batch},
-                                                               .m = length,
+                                                               .m = length / stride,
                                                                .k = width,
                                                                .n = graph_.value(weight).cols,
-                                                               .x = {rows * width, width, 1},
+                                                               .x = {rows * width, stride * width, 1},
                                                                .w = {0, graph_.value(weight).cols, 1},
                                                                .x_first = i * width,
                                                                .dtype = type,

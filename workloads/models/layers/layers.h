@@ -74,6 +74,13 @@ struct PlaceTable {
   runtime::ValueId rows = runtime::kNoValue, forwards = runtime::kNoValue, backwards = runtime::kNoValue;
 };
 
+/// The rows of a text that a convolution reads.
+struct Neighbours {
+  std::int64_t places = 3;  // in one sum, an odd number
+  std::int64_t length = 0;  // rows of a text
+  std::int64_t stride = 1;  // from the middle of a sum to that of the next
+};
+
 /// Inputs of a loss, by their names, and the loss as an output.
 struct LossNames {
   const char *labels = "labels", *weights = "weights", *loss = "loss";
@@ -189,9 +196,9 @@ class Layers {
 
   // ---- convolution.cpp
 
-  /// Sums over each token and its neighbours in a text, `places` together, an odd number. The weight of the neighbour
-  /// at place i is NAME.i.
-  ValueId convolved(const std::string& label, ValueId x, std::int64_t places, const std::string& name);
+  /// Sums over each row of a text, or every `stride`-th, and its neighbours. The weight of the neighbour at place i is
+  /// NAME.i. [batch * length, width] -> [batch * length / stride, width of the weights].
+  ValueId convolved(const std::string& label, ValueId x, const Neighbours& neighbours, const std::string& name);
 
   // ---- head.cpp
 

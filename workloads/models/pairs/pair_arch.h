@@ -9,6 +9,7 @@
 #include "workloads/models/decoder/generation_graph.h"
 #include "workloads/models/layers/arch.h"
 #include "workloads/models/layers/distances.h"
+#include "workloads/models/layers/layers.h"
 #include "workloads/models/model.h"
 #include "workloads/models/weights.h"
 
@@ -38,6 +39,15 @@ struct PairStack {
   std::string prefix(std::int64_t layer) const { return blocks + std::to_string(layer - first) + "."; }
 };
 
+/// Two convolutions, each with an activation behind it, that make tokens of a sound: over each frame and its
+/// neighbours, then over every other one and its neighbours.
+struct StemArch {
+  std::string first, second;  // names; empty: the source is a text
+  isa::Fn activation = isa::Fn::kGelu;
+  SoundShape sound{};
+  explicit operator bool() const { return !first.empty(); }
+};
+
 /// Positions that are sines, and behind them as many cosines.
 struct WaveArch {
   std::int64_t size = 0;   // elements; 0: there are none
@@ -50,8 +60,10 @@ struct PairArch {
   PairStack encoder{}, decoder{};
   Buckets buckets{};                // of the biases by distance
   std::int64_t first_position = 0;  // the row of a text's first token in a table of positions
-  WaveArch waves{};                 // positions in place of a table
+  WaveArch waves{};                 // positions of stacks without a table
+  StemArch stem{};                  // in place of the embeddings of the source
   std::int64_t positions = 0;       // tokens of the longest text; 0: there is no end
+  std::int64_t source_positions() const { return stem ? stem.sound.tokens : positions; }
 
   const PairStack& stack_of(std::int64_t layer) const { return layer < decoder.first ? encoder : decoder; }
 };
@@ -63,8 +75,9 @@ std::int64_t target_length(const StepKind& kind);
 /// and "vocabulary.m" are of the texts that are read, [batch * length, 1]; "source_mask.m" [batch, length] is 1 where
 /// there is a token of them; "decoder_input_ids.m" and "decoder_vocabulary.m" are of those that are written, [batch *
 /// target_length(), 1], each token's predecessor; "labels.m" and "weights.m" are of these too. Model::tables() beside
-/// them. A pipeline has two stages, encoder and decoder: the first has the source, the last the rest, and both the
-/// mask. Errors: Fault::kUsage for another plan, or lengths that sequence parallelism does not divide.
+/// them. A sound has "frames.m" [batch * frames, bands], in the activations' type, in place of ids and mask of
+/// the source. A pipeline has two stages, encoder and decoder: the first has the source, the last the rest, and both
+/// the mask. Errors: Fault::kUsage for another plan, or lengths that sequence parallelism does not divide.
 StepGraph pair_step(const ModelPtr& model, const PairArch& pair, const Step& step);
 
 /// Generation has the inputs and outputs of prompt_graph() and token_graph(), but all texts of a batch are written in
@@ -72,7 +85,8 @@ StepGraph pair_step(const ModelPtr& model, const PairArch& pair, const Step& ste
 /// "input_ids" [batch * prompt, 1] int32 and "distances.encoder" (Model::tables()); in both "source_mask" [batch,
 /// prompt], 1 where there is a token, "decoder_input_ids" [batch, 1] int32, "positions" [batch, 1] int32, the place of
 /// these, with a table of positions "places", their rows in it, "seen" [batch, length], 1 up to that place, and
-/// "distances" (Model::host_tables() of the place). One core. Errors: as check(GenerationSpec).
+/// "distances" (Model::host_tables() of the place). A sound has "frames" as above. One core. Errors: as
+/// check(GenerationSpec).
 runtime::Graph pair_generation(const ModelPtr& model, const PairArch& pair, const GenerationSpec& spec, bool prompt);
 
 /// The tables of a step, or of a token at `position`: "distances..." of stacks with a bias by distance, and sines and
@@ -85,6 +99,9 @@ std::optional<Problem> pair_problem(const PairArch& pair, const Sizes& sizes, co
 /// Matmul FLOPs: keys and values of the source are computed once in each layer of the decoder; all pairs of tokens are
 /// counted.
 double pair_flops(const Model& model, const PairArch& pair, const Step& step);
+
+/// The tokens of sounds, whose frames the host writes. In scope "embeddings".
+runtime::ValueId stem(Layers& net, const StemArch& arch);
 
 /// Names of the MLP in a layer.
 MlpNames with_prefix(const std::string& prefix, const MlpNames& names);

@@ -54,11 +54,12 @@ class PairGeneration : Places {
       source_.push_back(caches("source.", l, spec_.prompt));
     }
     enter("masks");
-    source_mask_ = net_.hidden("source", net_.input("source_mask", spec_.batch, spec_.prompt, type), fp32);
+    if (!pair_.stem)
+      source_mask_ = net_.hidden("source", net_.input("source_mask", spec_.batch, spec_.prompt, type), fp32);
     seen_ = net_.hidden("seen", net_.input("seen", spec_.batch, spec_.length, type), fp32);
     positions_ = net_.input("positions", spec_.batch, 1, isa::Dtype::kInt32);
     if (!pair_.decoder.positions.empty()) places_ = net_.input("places", spec_.batch, 1, isa::Dtype::kInt32);
-    if (pair_.waves.size > 0) place_ = net_.input("place", 1, pair_.waves.size, type);
+    if (pair_.waves.size > 0 && places_ == kNoValue) place_ = net_.input("place", 1, pair_.waves.size, type);
     if (pair_.decoder.relative.empty()) return;
     distances_ = net_.input("distances", pair_.buckets.count, spec_.length, type);
   }
@@ -110,10 +111,12 @@ class PairGeneration : Places {
 
   void read() {
     net_.program().mode = Mode::kPrompt;
-    ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", spec_.batch * spec_.prompt);
+    ValueId x = pair_.stem
+                    ? stem(net_, pair_.stem)
+                    : net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", spec_.batch * spec_.prompt);
     const PairStack& stack = pair_.encoder;
     ValueId positions = kNoValue;
-    if (pair_.waves.size > 0)
+    if (pair_.waves.size > 0 && stack.positions.empty())
       positions = net_.input("positions.encoder", spec_.prompt, pair_.waves.size, spec_.numerics.activation);
     if (!stack.positions.empty()) positions = net_.w(stack.positions + ".weight");
     if (positions != kNoValue)
@@ -214,7 +217,7 @@ class PairGeneration : Places {
 }  // namespace
 
 runtime::Graph pair_generation(const ModelPtr& model, const PairArch& pair, const GenerationSpec& spec, bool prompt) {
-  if (pair.positions > 0) require_positions(spec.prompt, pair.positions);
+  if (pair.positions > 0) require_positions(spec.prompt, pair.source_positions());
   return PairGeneration{model, pair, spec, prompt}.run();
 }
 

@@ -43,13 +43,15 @@ class PairGraph final : public SplitGraph {
     const std::int64_t batch = step_.plan.micro_batch, rows = batch * step_.kind.length;
     layer_ = -1, mask_ = kNoValue;
     net_.restart_stream();
-    const ValueId mask = net_.input("source_mask", batch, step_.kind.length, step_.plan.numerics.activation);
+    const ValueId mask =
+        pair_.stem ? kNoValue : net_.input("source_mask", batch, step_.kind.length, step_.plan.numerics.activation);
     const ValueId source = chunk.first ? encode(mask, rows) : receive(number, rows, chunk.from_group);
     return {chunk.last ? decode(source, mask) : send(number, source, chunk.to_group)};
   }
 
   ValueId encode(ValueId mask, std::int64_t rows) {
-    ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", rows);
+    ValueId x = pair_.stem ? stem(net_, pair_.stem)
+                           : net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", rows);
     x = begin(encoder_, x, mask);
     for (layer_ = 0; layer_ < pair_.encoder.layers; ++layer_) {
       begin_layer(encoder_);
@@ -90,7 +92,7 @@ class PairGraph final : public SplitGraph {
     enter(stack.bias);
     x = placed(stack, x);
     x = net_.dropout("dropout", x, arch_.embedding.dropout);
-    if (mask_ == kNoValue) mask_ = net_.hidden("mask", mask, isa::Dtype::kFp32);
+    if (mask_ == kNoValue && mask != kNoValue) mask_ = net_.hidden("mask", mask, isa::Dtype::kFp32);
     if (!stack.arch.each_relative) set_biases(stack, stack.arch.first);
     return x;
   }
@@ -191,7 +193,11 @@ class PairGraph final : public SplitGraph {
 }  // namespace
 
 StepGraph pair_step(const ModelPtr& model, const PairArch& pair, const Step& step) {
-  if (pair.positions > 0) require_positions(std::max(step.kind.length, target_length(step.kind)), pair.positions);
+  if (pair.positions > 0) {
+    require_positions(step.kind.length, pair.source_positions());
+    require_positions(target_length(step.kind), pair.positions,
+                      step.kind.target_length > 0 ? "max_target_length" : "max_length");
+  }
   require_plan(*model, step.plan);
   for (const std::int64_t length : {step.kind.length, target_length(step.kind)})
     if (step.plan.sequence && step.plan.micro_batch * length % step.plan.tensor != 0)

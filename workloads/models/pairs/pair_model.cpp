@@ -87,8 +87,15 @@ double pair_flops(const Model& model, const PairArch& pair, const Step& step) {
                         2 * h * static_cast<double>(model.sizes().vocabulary) * written;
   const double others =
       encoders * 4 * inner * read * read + decoders * 4 * inner * (written * written + written * read);
-  const ForwardFlops sequence{.linear = linear, .others = others + adapters_of_sequence(model, pair, read, written)};
-  return step_flops(sequence, step.kind.training, model.lora()) * static_cast<double>(step.plan.sequences_per_step());
+  const double frames = static_cast<double>(pair.stem.sound.frames()) * 3 * 2 * h *
+                        static_cast<double>(pair.stem.sound.bands),
+               halving = pair.stem ? read * 3 * 2 * h * h : 0;
+  const ForwardFlops sequence{.linear = linear + halving,
+                              .others = others + adapters_of_sequence(model, pair, read, written)};
+  // The gradient of frames is not needed.
+  const double first = (step.kind.training && !model.lora() ? 2 : 1) * frames;
+  return (first + step_flops(sequence, step.kind.training, model.lora())) *
+         static_cast<double>(step.plan.sequences_per_step());
 }
 
 MlpNames with_prefix(const std::string& prefix, const MlpNames& names) {
