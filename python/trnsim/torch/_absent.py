@@ -17,8 +17,8 @@ ABSENT = {
     "torch_neuronx": "torch_neuronx has trace(), replace_weights(), DataParallel(), lazy_load(), async_load(), "
                      "move_trace_to_device(), dynamic_batch(), and experimental's places and profiler",
     "torch_neuron": "use torch_neuronx.trace()",
-    "neuronx_distributed": "neuronx_distributed has tensor and data parallelism, ZeRO-1, trainer and "
-                           "checkpoints: docs/your_script.md",
+    "neuronx_distributed": "neuronx_distributed has tensor and data parallelism, ZeRO-1, trainer, checkpoints "
+                           "and parallel_model_trace(): docs/your_script.md",
     "neuronx_distributed_training": PLANS, "neuronx_distributed_inference": PLANS,
     "optimum": "write the training loop in PyTorch", "transformers_neuronx": "`trnsim generate` writes text",
     "neuronxcc": KERNELS, "nki": KERNELS,

@@ -76,13 +76,14 @@ class Simulated:
         metas = [graph.nodes[place].call.outs[index] for place, index in graph.outs]
         if not any(meta.numel for meta in metas) and not graph.collective:
             return Nothing([self.core.Buffer(element_of(m.dtype), list(m.shape), b"") for m in metas])
-        program = self.core.Program(text, name + ".mlir", self.instance_type, 1, settled().numerics)
+        rows = graph.rows if graph.collective else 1
+        program = self.core.Program(text, name + ".mlir", self.instance_type, rows, settled().numerics)
         if program.refused:
             self.refused[name] = program.refused
         return program
 
     def text(self, graph, name):
-        return program_text(graph, name, self.ranks if graph.collective else 1)
+        return program_text(graph, name, max(self.ranks, graph.rows) if graph.collective else 1)
 
     def path(self, name):
         return os.path.join(self.folder, name + ".mlir")
@@ -111,6 +112,12 @@ class Simulated:
             return program.results
         return program.run(self.cores_of(), [self.values(leaves)])[0]
 
+    def run_rows(self, program, rows, together):
+        """The results of each core of a process that runs several. `together`: they talk to one another."""
+        if together and not isinstance(program, Nothing):
+            return program.run(self.cores_of(), [self.values(leaves) for leaves in rows])
+        return [self.run(program, leaves) for leaves in rows]
+
     def cores_of(self):
         """The cores of this process, with the seed that its environment names."""
         if self.cores is None:
@@ -128,6 +135,9 @@ class Timed(Simulated):
 
     def run(self, program, leaves):
         return [Zeros(element_of(meta.dtype), list(meta.shape)) for meta in program]
+
+    def run_rows(self, program, rows, together):
+        return [self.run(program, leaves) for leaves in rows]
 
     def download(self, buffer, meta):
         if not isinstance(buffer, Zeros):

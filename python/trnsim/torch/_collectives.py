@@ -29,9 +29,13 @@ class Collective:
 FUNCTIONS, CALLS = {}, {}
 
 
+def of_name(name):
+    return FUNCTIONS.setdefault(name, Collective(name))
+
+
 def collective(name, tensor, shape, *args):
     """A tensor of `shape` that `name` makes of each core's `tensor`."""
-    func = FUNCTIONS.setdefault(name, Collective(name))
+    func = of_name(name)
     key = (name, tensor._meta.key, tuple(shape), args)
     if key not in CALLS:
         call = CALLS[key] = Call(func, [Slot(0), *args], {}, [tensor._meta])

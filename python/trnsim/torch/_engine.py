@@ -71,6 +71,7 @@ class Graph:
         self.nodes, self.leaves, self.key = GRAPHS.order(wanted, next(Graph.count))
         self.donated = {}  # a leaf's place: the result that takes its memory
         self.constants = None  # of a traced model: the places of its weights
+        self.rows = 1  # so many cores, each with leaves of its own, run it for one process
 
     @property
     def outs(self):
@@ -86,6 +87,16 @@ class Graph:
         """`weights`: ids of the values that belong to a model that was traced; the host only launches its graph."""
         self.constants = tuple(i for i, leaf in enumerate(self.leaves) if id(leaf) in weights)
         self.key += b"constant" + str(self.constants).encode()
+
+    def share(self, others):
+        """`others`: the same graph as other cores have it, with their leaves. Errors: Refused, if it is another."""
+        for number, other in enumerate(others, 1):
+            if other.key != self.key:
+                raise Refused(script_line(), f"the model of core {number} has other operators or other constants than "
+                              "that of core 0: one program serves all cores, so take a core's number from "
+                              "parallel layers, not from Python")
+        self.rows = 1 + len(others)
+        self.key += b"rows" + str(self.rows).encode() if others else b""
 
     @property
     def collective(self):
@@ -250,10 +261,12 @@ class Engine:
         if self.everything and not self.knows_torch_xla:
             self.mark_step("optimizer.step")
 
-    def compute(self, values, cause, weights=None):
-        """`weights`: of a traced model, as Graph.hold_constant() has them."""
+    def compute(self, values, cause, weights=None, others=()):
+        """`weights`: of a traced model, as Graph.hold_constant() has them. `others`: values of the same graph on other
+        cores, which this process runs, too."""
         values = GRAPHS.pending([], values)
-        graph = Graph(values)
+        graph, beside = Graph(values), [Graph(GRAPHS.pending([], other)) for other in others]
+        graph.share(beside)
         unread = self.unread(graph) if cause != "a value is read" or self.everything else []
         if unread:
             values += unread
@@ -271,7 +284,7 @@ class Engine:
             made = self.make(graph, cause)
         begin = time.perf_counter()
         try:
-            results = self.backend.run(made.program, graph.leaves)
+            results, *more = self.run(made, [graph, *beside])
         except Differs:
             del self.programs[graph.key]
             self.apart.add(graph.key)
@@ -283,6 +296,14 @@ class Engine:
             made.runs += 1
             self.log.append(made.name)
         GRAPHS.settle(storages, values, results)
+        for other, found in zip(beside, more):
+            GRAPHS.settle(storages, other.wanted, found)
+
+    def run(self, made, graphs):
+        """The results on each core."""
+        if len(graphs) == 1:
+            return [self.backend.run(made.program, graphs[0].leaves)]
+        return self.backend.run_rows(made.program, [graph.leaves for graph in graphs], made.collective)
 
     def unread(self, graph):
         """Results of collectives that nothing in a whole graph reads."""

@@ -6,6 +6,7 @@ import sys
 import torch
 
 from trnsim.torch import _record
+from trnsim.torch._collectives import Collective, of_name
 from trnsim.torch._engine import Graph, Refused, engine, script_line
 from trnsim.torch._tensor import from_host, new_tensor
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Value, contiguous, filled
@@ -113,10 +114,13 @@ def loaded(found):
 
 
 def described(call):
-    if not isinstance(call.func, torch._ops.OpOverload):
+    if isinstance(call.func, Collective):
+        name = (*call.func._schema.name.split("::"), "default")
+    elif not isinstance(call.func, torch._ops.OpOverload):
         raise Refused(script_line(), f"a traced model with {call.name} cannot be stored: trace it in the script that "
                                      "uses it")
-    name = (*call.func._schema.name.split("::"), call.func._schema.overload_name or "default")
+    else:
+        name = (*call.func._schema.name.split("::"), call.func._schema.overload_name or "default")
     metas = [[meta and (meta.shape, meta.stride, meta.dtype, meta.offset) for meta in side]
              for side in (call.ins, call.outs)]
     words = name, call.args, call.kwargs, *metas, call.single, call.kind
@@ -135,7 +139,7 @@ def call_of(words):
     key = key_of(words)
     if key not in LOADED:
         (space, name, overload), args, kwargs, ins, outs, single, kind = words
-        func = getattr(getattr(getattr(torch.ops, space), name), overload)
+        func = of_name(name) if space == "trnsim" else getattr(getattr(getattr(torch.ops, space), name), overload)
         call = LOADED[key] = Call(func, args, kwargs, [meta and Meta(*meta) for meta in ins])
         call.outs, call.single, call.kind = [meta and Meta(*meta) for meta in outs], single, kind
         _record.CALLS.append(call)

@@ -101,25 +101,18 @@ class TracedModel(torch.nn.Module):
         self._fold = Folder([v for v in program.held if v.buffer is not None] if program.inlines else [])
 
     def forward(self, *inputs):
-        if shapes_of(inputs) != self._shapes:
-            raise Refused(script_line(), f"the model was traced for inputs {self._shapes} and gets "
-                                         f"{shapes_of(inputs)}: trace it for these, or pad them")
-        running = engine()
-        given = [HOOKS["current"](t.detach().to(DEVICE).contiguous()) for t in tensors_of(inputs)]
-        with running.ahead():
-            values = self._program.replay(given, [self.settled(state) for state in self.states])
+        return together([self], inputs)
+
+    def called(self, given, states):
+        """The values of a call's results, and those among them that are still to be computed."""
+        with engine().ahead():
+            values = self._program.replay(given, states)
         pending = [value for value in {id(v): v for v in values}.values() if value.pending]
         if pending:
             self._fold(pending)
         for state, place in zip(self.states, self._program.becomes):
             HOOKS["assign"](state, values[place])
-        if pending:
-            running.cuts["a traced model"] += 1
-            with compiled_with(self._program.flags):
-                running.compute(pending, "a traced model", set(self._fold.held))
-        tensors = [new_tensor(value) for value in values]
-        tensors = iter([t.cpu() for t in tensors] if running.backend.computes else tensors)
-        return mapped(lambda _: next(tensors), self._program.form)
+        return values, pending
 
     @staticmethod
     def settled(state):
@@ -130,9 +123,8 @@ class TracedModel(torch.nn.Module):
         state._base_storage.home = value
         return value
 
-    def compile(self, examples):
-        """Runs once; states begin again after it."""
-        self(*examples)
+    def begin(self):
+        """States are again those that the model was traced with."""
         for state, begin in zip(self.states, self._program.states):
             state.data = from_host(begin)
 
@@ -155,6 +147,24 @@ class TracedModel(torch.nn.Module):
             replace(os.fspath(f), self.save_to_buffer())
 
 
+def together(models, inputs):
+    """The results of one call: of the first of several cores' models, which work at the same time."""
+    first, running = models[0], engine()
+    if shapes_of(inputs) != first._shapes:
+        raise Refused(script_line(), f"the model was traced for inputs {first._shapes} and gets "
+                                     f"{shapes_of(inputs)}: trace it for these, or pad them")
+    given = [HOOKS["current"](t.detach().to(DEVICE).contiguous()) for t in tensors_of(inputs)]
+    states = [[model.settled(state) for state in model.states] for model in models]
+    (values, pending), *others = [model.called(given, before) for model, before in zip(models, states)]
+    if pending:
+        running.cuts["a traced model"] += 1
+        with compiled_with(first._program.flags):
+            running.compute(pending, "a traced model", set(first._fold.held), [more for _, more in others])
+    copies = [new_tensor(Value(v.meta, buffer=v.buffer, host=v.host)) for v in values]  # states keep their memory
+    tensors = iter([t.cpu() for t in copies] if running.backend.computes else copies)
+    return mapped(lambda _: next(tensors), first._program.form)
+
+
 def replace(path, data):
     """Writes all of a file, or leaves the old one."""
     regular = os.path.isfile(path) or not os.path.exists(path)
@@ -170,7 +180,7 @@ def replace(path, data):
         raise
 
 
-def trace(func, example_inputs, *_, input_output_aliases=None, compiler_args=None, **options):
+def made_model(func, example_inputs, *_, input_output_aliases=None, compiler_args=None, **options):
     """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS,
     for this model; `compiler_workdir` and `cpu_backend` say where neuronx-cc works, and change no program here."""
     known = {"compiler_workdir", "partitioner_config", "inline_weights_to_neff", "cpu_backend"}
@@ -184,8 +194,14 @@ def trace(func, example_inputs, *_, input_output_aliases=None, compiler_args=Non
     examples = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
     program = _recorded.record(func, examples, dict(input_output_aliases or {}))
     program.flags, program.inlines = flags, bool(options.get("inline_weights_to_neff", True))
-    model = TracedModel(program)
-    model.compile(examples)
+    return TracedModel(program), examples
+
+
+def trace(func, example_inputs, *placed, **options):
+    """The model that made_model() makes, compiled, which runs it once."""
+    model, examples = made_model(func, example_inputs, *placed, **options)
+    model(*examples)
+    model.begin()
     return model
 
 

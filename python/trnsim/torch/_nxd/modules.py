@@ -1,8 +1,10 @@
 """neuronx_distributed's modules by name, found by Python's import where a script asks for them."""
+import importlib
+
 from trnsim.torch import _finder
 from trnsim.torch._engine import engine
 from trnsim.torch._nxd import checkpointing, grads, layers, lora, losses, mappings, qkv, random, state, trainer
-from trnsim.torch._nxd import utils, zero
+from trnsim.torch._nxd import trace, utils, zero
 
 VERSION = "0.9.0"
 
@@ -17,6 +19,8 @@ def absent(name, way_out):
 ABSENT = {
     "pipeline": ("NxDPPModel", "use tensor and data parallelism"),
     "pipeline.model": ("NxDPPModel", "use tensor and data parallelism"),
+    "trace": ("ModelBuilder", "trace the model with parallel_model_trace()"),
+    "trace.model_builder": ("ModelBuilder", "trace the model with parallel_model_trace()"),
     "kernels.flash_attn": ("nki_flash_attn_func", "write attention in PyTorch"),
     "kernels.ring_attention_kernel": ("nki_ring_attn_func", "write attention in PyTorch"),
 }
@@ -68,15 +72,17 @@ def tables():
         "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
         "trainer": of_trainer, "trainer.trainer": of_trainer, "trainer.checkpoint": of_trainer,
         "trainer.model": dict(NxDModel=trainer.NxDModel), "trainer.optimizer": dict(NxDOptimizer=trainer.NxDOptimizer),
-        **lora.tables(), **helpers()}
+        "trace": trace.names(), "trace.trace": trace.names(), **lora.tables(), **helpers()}
     for module, (name, way_out) in ABSENT.items():
         found.setdefault(module, {})[name] = absent(name, way_out)
     return found
 
 
 def begin():
-    """A script that imports it marks its steps by itself, as torch_xla's do."""
+    """A script that imports it marks its steps by itself, as torch_xla's do. It imports torch_neuronx, which reads and
+    writes models that were traced."""
     engine().knows_torch_xla = True
+    importlib.import_module("torch_neuronx")
 
 
 def install():

@@ -1,0 +1,148 @@
+"""neuronx_distributed.trace: models of parallel layers compiled ahead of time for several cores of one process."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import forked
+
+try:
+    import torch  # noqa: whether it is there
+except ImportError:
+    torch = None
+
+HEAD = """
+import sys, torch, torch.nn as nn
+from neuronx_distributed.parallel_layers import layers, parallel_state
+from neuronx_distributed.trace import parallel_model_load, parallel_model_save, parallel_model_trace
+
+class Decoder(nn.Module):
+    "One step of attention with the keys and values of earlier ones, whose heads are divided among cores."
+    def __init__(self, cores):
+        super().__init__()
+        column = nn.Linear if not cores else lambda i, o: layers.ColumnParallelLinear(i, o, gather_output=False)
+        row = nn.Linear if not cores else lambda i, o: layers.RowParallelLinear(i, o, input_is_parallel=True)
+        self.words = layers.ParallelEmbedding(12, 16) if cores else nn.Embedding(12, 16)
+        self.q, self.k, self.v, self.o = column(16, 16), column(16, 16), column(16, 16), row(16, 16)
+        self.norm, self.heads = nn.BatchNorm1d(16), 4 // (cores or 1)
+        self.keys = nn.Parameter(torch.zeros(self.heads, 6, 4), False)
+        self.values = nn.Parameter(torch.zeros(self.heads, 6, 4), False)
+    def forward(self, token, place):
+        x, steps = self.words(token), torch.arange(6, device=token.device)
+        q, k, v = (layer(x).view(self.heads, 1, 4) for layer in (self.q, self.k, self.v))
+        here = (steps == place)[None, :, None]
+        k, v = torch.where(here, k, self.keys), torch.where(here, v, self.values)
+        share = (q @ k.transpose(1, 2)).masked_fill(steps > place, -1e9).softmax(-1)
+        return self.norm(x + self.o((share @ v).view(1, -1))), k, v
+
+torch.manual_seed(0)
+plain = Decoder(0).eval()
+weights = {name: t for name, t in plain.state_dict().items() if name not in ("keys", "values")}
+def part():
+    assert parallel_state.get_tensor_model_parallel_size() == count
+    model = Decoder(count).eval()
+    return model, {model.keys: 1, model.values: 2}
+def traced():
+    return parallel_model_trace(part, (torch.tensor([0]), torch.tensor(0)), inline_weights_to_neff=False,
+                                tp_degree=count, spmd_mode=True, checkpoint_loader_callable=lambda: weights)
+def same(model):
+    with torch.no_grad():
+        plain.keys.zero_(), plain.values.zero_()
+        for i in range(6):
+            token, place = torch.tensor([(5 * i) % 12]), torch.tensor(i)
+            want, plain.keys.data, plain.values.data = plain(token, place)
+            got = model(token, place)
+            if got[0].device.type != "cpu":
+                continue  # --timed
+            if not torch.allclose(got[0], want, atol=1e-5):
+                sys.exit(f"step {i}: {got[0]} and {want}")
+"""
+STEPS = HEAD + """
+count = CORES
+model = traced()
+parallel_model_save(model, "parts")
+same(model)
+for one in model.models:
+    for state in one.parameters():
+        state.data.zero_()
+same(model)
+same(parallel_model_load("parts"))
+"""
+WITHOUT_SUMS = HEAD + """
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = nn.Parameter(torch.zeros(4), False)
+    def forward(self, x):
+        return (self.seen + x).sum(), self.seen + x
+def part():
+    model = Counter()
+    return model, {model.seen: 1}
+model = parallel_model_trace(part, torch.zeros(4), tp_degree=2)
+assert [float(model(torch.ones(4))[0]) for _ in range(3)] == [4, 8, 12]
+"""
+ERRORS = (
+    ("traced(bucket_config=1)", "bucket_config=...) is not supported"),
+    ("traced(buckets=1)", "unexpected keyword argument 'buckets'"),
+    ("traced(spmd_mode=True)", "Spmd mode is not supported when inline_weights_to_neff=True"),
+    ("traced(states=[])", "states=...) is not supported"),
+    ("traced(own=lambda x: x[:, parallel_state.get_tensor_model_parallel_rank():])", "the model of core 1 has other "
+     "operators or other constants"),
+    ("import torch_xla.distributed.xla_multiprocessing as xmp; xmp.spawn(lambda rank: traced())", "from one process"),
+    ("from neuronx_distributed.trace import ModelBuilder; ModelBuilder()", "ModelBuilder is not supported"))
+WRONG = HEAD + """
+class Own(nn.Module):
+    def __init__(self, own):
+        super().__init__()
+        self.forward = own
+def traced(own=lambda x: x + 1, **options):
+    return parallel_model_trace(lambda: (Own(own), {}), torch.ones(2, 4), tp_degree=2, **options)
+"""
+
+
+@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+class ParallelTrace(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_text(self, text, *settings):
+        path = self.root / "script.py"
+        path.write_text(text)
+        command = [sys.executable, "-B", "-m", "trnsim.torch", *settings, str(path)]
+        return forked.run(command, cwd=self.root)
+
+    def passes(self, text, *settings):
+        done = self.run_text(text, *settings)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        return done.stderr
+
+    def test_steps_of_a_divided_decoder(self):
+        for cores in (2, 4):
+            told = self.passes(STEPS.replace("CORES", str(cores)), "--numeric")
+            self.assertIn(f"simulated device: {cores} cores", told)
+            self.assertRegex(told, r"graph0 +\d+ operators +19 runs")  # the first is trace()'s own
+
+    def test_its_time_has_the_sums_between_cores(self):
+        told = self.passes(HEAD + "count = 4\nsame(traced())\n", "--timed")
+        self.assertRegex(told, r"graph0 +\d+ operators +7 runs")
+        self.assertIn("machine                   1 x trn1.32xlarge", told)
+        text = next(self.root.glob("runs/*/graph0.mlir")).read_text()
+        self.assertIn("mhlo.num_replicas = 4", text)
+        self.assertIn("stablehlo.all_reduce", text)
+
+    def test_parts_that_do_not_talk(self):
+        self.passes(WITHOUT_SUMS, "--numeric")
+
+    def test_errors(self):
+        for call, words in ERRORS:
+            done = self.run_text(WRONG + call + "\n", "--numeric")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
