@@ -18,6 +18,23 @@ x, y = t.clone().requires_grad_(), t.to(d).requires_grad_()
 x.abs().sum().backward(); y.abs().sum().backward()  # whose gradient has the sign
 assert x.grad.tolist() == y.grad.tolist() == [0, -1, 0, 1, 1, -1]
 """
+SIZES = """
+import torch.nn.functional as F
+def at(*sizes): return torch.ones(sizes).to(d)
+def wide(x, k, turned=0, **given): return lambda: (F.conv_transpose2d if turned else F.conv2d)(x, k, **given)
+large = "Kernel size can't be greater than actual input size"
+for call, words in ((wide(at(1, 1, 2, 3), at(1, 1, 3, 1)), large), (lambda: F.conv1d(at(2, 2, 2), at(1, 2, 3)), large),
+                    (lambda: nn.Conv3d(1, 1, 2).to(d)(at(1, 1, 1, 2, 2)), large),
+                    (wide(at(1, 3, 8, 8), at(4, 2, 3, 3), turned=1), "expected input[0, 3, 8, 8] to have 4 channels"),
+                    (wide(at(1, 3, 8, 8), at(4, 2, 3, 3)), "to have 2 channels"),
+                    (wide(at(1, 4, 8, 8), at(6, 1, 3, 3), groups=4), "divisible by 4"),
+                    (wide(at(1, 4, 8, 8), at(6, 4, 3, 3), bias=at(5)), "1-dimensional with 6 elements")):
+    refused(call, RuntimeError, words)
+assert F.conv2d(at(0, 1, 4, 4), at(2, 1, 3, 3)).shape == (0, 2, 2, 2)
+for call in (torch.triu, torch.tril):
+    refused(lambda: call(at(3)), (RuntimeError, IndexError), "")
+assert torch.triu(at(2, 2)).tolist() == [[1, 1], [0, 1]]
+"""
 COMPILED = """
 import torch._dynamo as dynamo
 import torch._dynamo.config
@@ -226,6 +243,9 @@ class Corners(device_scripts.Scripts):
 
     def test_types_that_an_operator_does_not_take_are_pytorchs_error_at_their_line(self):
         self.runs(TYPES)
+
+    def test_sizes_that_do_not_fit_are_pytorchs_error_at_their_line(self):
+        self.runs(SIZES)
 
     def test_a_compiled_function_runs_at_its_call(self):
         self.runs(COMPILED)

@@ -6,6 +6,7 @@ from trnsim.torch._values import Unsupported, contiguous, meta_of
 
 ORDERED = ("max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue",
            "quantile", "nanquantile", "cummax", "cummin", "sort", "topk")
+MATRICES = ("tril", "triu")
 
 
 def stand_in(item, device):
@@ -39,17 +40,23 @@ def made_of_numbers(func, args, kwargs):
     return None
 
 
-def refused_empty(func, args, kwargs):
-    """Raises PyTorch's own error for an extreme, or a place in an order, of no element: its meta functions do not."""
-    first = args[0] if args else None
-    if func._schema.name.split("::")[1] in ORDERED and isinstance(first, torch.Tensor) and 0 in first.shape:
+def refused_forms(func, args, kwargs):
+    """Raises PyTorch's own error, which its meta functions do not: for an extreme, or a place in an order, of no
+    element; for a triangle of fewer than two dimensions; for a convolution whose sizes do not fit."""
+    name, first = func._schema.name.split("::")[1], args[0] if args else None
+    if not isinstance(first, torch.Tensor):
+        return
+    if name in ORDERED and 0 in first.shape or name in MATRICES and len(first.shape) < 2:
         asked(func, args, kwargs, "cpu")
+    if name == "convolution":  # of no picture: the sizes are checked, and nothing is computed
+        sizes = [(0, *first.shape[1:]), *(t.shape for t in args[1:3] if t is not None)]
+        func(*[torch.empty(size, dtype=first.dtype) for size in sizes], *[None][:3 - len(sizes)], *args[3:])
 
 
 def results(func, args, kwargs):
     """(Metas, whether there is one result alone)."""
     with torch.no_grad():
-        refused_empty(func, args, kwargs)
+        refused_forms(func, args, kwargs)
         made = made_of_numbers(func, args, kwargs)
         if made is not None:
             return [meta_of(made)], True
