@@ -35,6 +35,35 @@ for call in (torch.triu, torch.tril):
     refused(lambda: call(at(3)), (RuntimeError, IndexError), "")
 assert torch.triu(at(2, 2)).tolist() == [[1, 1], [0, 1]]
 """
+CAPTURABLE = """
+import io
+def trained(d, kind, **given):
+    torch.manual_seed(0)
+    model = nn.Linear(4, 3).to(d)
+    optimizer = kind(model.parameters(), lr=0.01, weight_decay=0.1, **given)
+    def steps():
+        for _ in range(4):
+            optimizer.zero_grad()
+            model(torch.ones(2, 4, device=d)).square().sum().backward()
+            optimizer.step()
+            xm.mark_step()
+    steps()
+    file = io.BytesIO()
+    torch.save(optimizer.state_dict(), file)
+    file.seek(0)
+    optimizer.load_state_dict(torch.load(file, map_location="cpu"))
+    reads = met.metric_data("TransferFromServerTime")[0] if d != "cpu" else 0
+    steps()
+    assert d == "cpu" or met.metric_data("TransferFromServerTime")[0] == reads  # of the number of steps
+    assert all(float(state["step"]) == 8 for state in optimizer.state.values())
+    return torch.cat([p.detach().cpu().flatten() for p in model.parameters()])
+for kind in (torch.optim.Adam, torch.optim.AdamW):
+    for given in ({}, {"amsgrad": True}, {"foreach": True}):
+        got, want = trained(d, kind, capturable=True, **given), trained("cpu", kind, **given)
+        assert torch.allclose(got, want, atol=1e-5), (kind, given, got, want)
+assert not torch.ones(1).to(d).is_cuda
+refused(lambda: trained("cpu", torch.optim.Adam, capturable=True), AssertionError)
+"""
 COMPILED = """
 import torch._dynamo as dynamo
 import torch._dynamo.config
@@ -246,6 +275,9 @@ class Corners(device_scripts.Scripts):
 
     def test_sizes_that_do_not_fit_are_pytorchs_error_at_their_line(self):
         self.runs(SIZES)
+
+    def test_adam_counts_its_steps_on_the_device(self):
+        self.runs(CAPTURABLE)
 
     def test_a_compiled_function_runs_at_its_call(self):
         self.runs(COMPILED)

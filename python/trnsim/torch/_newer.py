@@ -10,6 +10,8 @@ import types
 import torch
 import torch.nn.functional as F
 
+from trnsim.torch._tensor import DeviceTensor
+
 
 def only(options, names, where):
     """Errors: TypeError for an option that is not of `names`."""
@@ -82,6 +84,38 @@ def smoothed(original):
     return cross_entropy
 
 
+def capturable(plain):
+    """Adam's function with capturable=True, for XLA's tensors, too: an older PyTorch takes those of CUDA alone."""
+    @functools.wraps(plain)
+    def step(params, *rest, **named):
+        DeviceTensor.counts_as_cuda = named.get("capturable", False)
+        try:
+            return plain(params, *rest, **named)
+        finally:
+            DeviceTensor.counts_as_cuda = False
+    return step
+
+
+def counting_there(load_state_dict):
+    """Optimizer.load_state_dict(): with capturable=True, the number of steps is where the parameter is."""
+    @functools.wraps(load_state_dict)
+    def loaded(optimizer, *args, **kwargs):
+        load_state_dict(optimizer, *args, **kwargs)
+        for group in optimizer.param_groups:
+            for p in group["params"] if group.get("capturable") else ():
+                if isinstance(optimizer.state[p].get("step"), torch.Tensor):
+                    optimizer.state[p]["step"] = optimizer.state[p]["step"].to(p.device, torch.float32)
+    return loaded
+
+
+def install_capturable():
+    for kind in (torch.optim.Adam, torch.optim.AdamW):
+        module, name = sys.modules[kind.__module__], kind.__name__.lower()
+        for function in (f"_single_tensor_{name}", f"_multi_tensor_{name}"):
+            setattr(module, function, capturable(getattr(module, function)))
+    torch.optim.Optimizer.load_state_dict = counting_there(torch.optim.Optimizer.load_state_dict)
+
+
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     from torch.nn.utils.stateless import functional_call as call
     given = parameter_and_buffer_dicts
@@ -132,6 +166,7 @@ def install():
     supplied(F, scaled_dot_product_attention=scaled_dot_product_attention, rms_norm=rms_norm)
     if int(torch.__version__.split(".")[0]) < 2:
         F.cross_entropy = smoothed(F.cross_entropy)
+        install_capturable()
     supplied(torch.nn, RMSNorm=RMSNorm)
     supplied(torch.optim.lr_scheduler, LRScheduler=torch.optim.lr_scheduler._LRScheduler)
     try:

@@ -48,6 +48,12 @@ class DeviceTensor(torch.Tensor):
     def is_meta(self):
         return False
 
+    counts_as_cuda = False
+
+    @property
+    def is_cuda(self):
+        return self.counts_as_cuda
+
     @property
     def data(self):
         return self.detach()
