@@ -236,6 +236,9 @@ NAMES = """
 import torch_xla.version, torch_xla.core.xla_env_vars as xenv, torch_xla.experimental.pjrt_backend
 import torch_xla.distributed.data_parallel as dp, torch.distributed as dist
 from torch_xla.version import __version__ as version
+from torch_xla.amp.syncfree import Adam, AdamW, SGD, adam, adamw, sgd
+from torch_xla.utils.checkpoint import checkpoint
+assert (adam.Adam, adamw.AdamW, sgd.SGD) == (Adam, AdamW, SGD) and callable(torch.utils.checkpoint.checkpoint)
 assert version == torch_xla.__version__ and xenv.PJRT_DEVICE == "PJRT_DEVICE"
 dist.init_process_group("xla", init_method="pjrt://")
 from neuronx_distributed.utils import cpu_mode, mark_step

@@ -3,6 +3,7 @@ compiler makes one of equal operators; those behind a barrier are computed there
 import contextlib
 
 import torch
+import torch.utils.checkpoint  # noqa: torch_xla.utils.checkpoint imports it, and scripts put their own in its place
 
 from trnsim.torch import _amp
 from trnsim.torch._collectives import Collective

@@ -79,7 +79,10 @@ def stepping(base, rule, **more):
     return type(base.__name__, (base,), {"step": step, "__doc__": base.__doc__, "__module__": "torch_xla.amp.syncfree"})
 
 
-def names():
-    return dict(Adam=stepping(torch.optim.Adam, adam, decoupled=False),
-                AdamW=stepping(torch.optim.AdamW, adam, decoupled=True),
-                SGD=stepping(torch.optim.SGD, gradient_descent))
+def tables():
+    """{module below torch_xla: its names}: the package, and a module of each class."""
+    classes = dict(Adam=stepping(torch.optim.Adam, adam, decoupled=False),
+                   AdamW=stepping(torch.optim.AdamW, adam, decoupled=True),
+                   SGD=stepping(torch.optim.SGD, gradient_descent))
+    return {"amp.syncfree": classes,
+            **{f"amp.syncfree.{name.lower()}": {name: kind} for name, kind in classes.items()}}
