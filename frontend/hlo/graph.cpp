@@ -115,6 +115,15 @@ LiteralPtr literal(const Instruction& one) {
   return std::make_shared<const frontend::Literal>(std::move(out));
 }
 
+/// The attributes of a node. An exchange without groups is one of all replicas, or behind a channel of all partitions.
+Attributes attributes_of(const Instruction& one, const Shape* operand, const frontend::Module& program) {
+  Attributes out;
+  set_attributes(one, operand, out);
+  if (begun_opcode(one.opcode) == "all-to-all" && out.integer("split_count") == 0)
+    out.set("split_count", out.integer("channel_id") > 0 ? program.partitions : program.replicas);
+  return out;
+}
+
 class GraphMaker {
  public:
   GraphMaker(const Module& source, const std::string& file) : source_{source} {
@@ -313,7 +322,7 @@ class GraphMaker {
       fail(one, fmt::format("no operator has the opcode {}", opcode), "use an operator that docs/frontend.md lists");
     frontend::Node node = begun(one, op->name);
     const Shape* first = one.operands.empty() ? nullptr : &place.computation.instructions[one.operands[0]].shape;
-    set_attributes(one, first, node.attributes);
+    node.attributes = attributes_of(one, first, out_);
     if (one.literal) node.attributes.set("value", literal(one));
     for (const std::uint32_t operand : one.operands) flatten(place.values[operand], node.operands);
     for (const std::uint32_t computation : one.called) node.regions.push_back(region(computation, place.depth));

@@ -167,6 +167,19 @@ TEST(ComposedGraphs, CollectivesThatBeginAndEnd) {
                    4);
 }
 
+/// Groups that are not named are one of all replicas, or of all partitions.
+TEST(ComposedGraphs, ExchangesAmongAll) {
+  for (const char* attributes : {", replica_count=4|", ", num_partitions=4|channel_id=1, "}) {
+    const std::string both = attributes;
+    const std::size_t bar = both.find('|');
+    for (const char* groups : {"", "replica_groups={}, ", "replica_groups={{0,1,2,3}}, "})
+      expect_numbers(module_of(both.substr(0, bar), "ENTRY main {\nx = f32[8,6] parameter(0)\nROOT y = f32[8,6] "
+                                                    "all-to-all(x), " +
+                                                        both.substr(bar + 1) + groups + "dimensions={0}\n}\n"),
+                     4);
+  }
+}
+
 /// Any operation and any computation may begin in one place, and end in another.
 TEST(ComposedGraphs, ComputationsThatBeginAndEnd) {
   constexpr const char* kParts =
