@@ -35,6 +35,28 @@ for call in (torch.triu, torch.tril):
     refused(lambda: call(at(3)), (RuntimeError, IndexError), "")
 assert torch.triu(at(2, 2)).tolist() == [[1, 1], [0, 1]]
 """
+MIXED = """
+here, x = torch.randn(3, 4), torch.randn(3, 4)
+there = x.to(d)
+def same(a, b): assert str(a.device) == "xla:0" and torch.allclose(a.cpu(), b, atol=1e-6), (a, b)
+for name in ("add", "sub", "mul", "div"):
+    call, a, b = getattr(torch, name), there.clone(), x.clone()
+    same(call(there, here), call(x, here)), same(call(here, there), call(here, x))
+    same(getattr(a, name + "_")(here), getattr(b, name + "_")(here))
+same(2 - there * here[0] + here[:, :1].double(), (2 - x * here[0] + here[:, :1].double()))
+p, q = nn.Parameter(x.clone()), nn.Parameter(there.clone())
+(p * here).sum().backward(), (q * here).sum().backward()
+same(q.grad, p.grad)
+one = "Expected all tensors to be on the same device"
+for call in (lambda: there @ here.T, lambda: torch.cat([there, here]), lambda: torch.where(there > 0, there, here)):
+    refused(call, RuntimeError, one)
+for call in (lambda: here.add_(there), lambda: torch.tensor(0.0).add_(there[0, 0]), lambda: torch.neg(there, out=here)):
+    refused(call, RuntimeError, "a tensor of the host cannot be changed in place by one of the device")
+xm.mark_step()
+made = met.metric_data("CompileTime")[0]
+totals = [(there * torch.full((3, 4), float(i))).sum().item() for i in range(3)]
+assert met.metric_data("CompileTime")[0] == made + 1 and totals[0] == 0 and totals[2] == 2 * totals[1]
+"""
 CAPTURABLE = """
 import io
 def trained(d, kind, **given):
@@ -275,6 +297,9 @@ class Corners(device_scripts.Scripts):
 
     def test_sizes_that_do_not_fit_are_pytorchs_error_at_their_line(self):
         self.runs(SIZES)
+
+    def test_one_operand_of_arithmetic_may_be_on_the_host(self):
+        self.runs(MIXED)
 
     def test_adam_counts_its_steps_on_the_device(self):
         self.runs(CAPTURABLE)

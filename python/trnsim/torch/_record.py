@@ -6,7 +6,7 @@ import torch
 from trnsim.torch import _infer, _lower, _special
 from trnsim.torch._engine import engine
 from trnsim.torch._environment import settled
-from trnsim.torch._tensor import DeviceTensor, from_host, new_tensor, view_of, wrapped
+from trnsim.torch._tensor import DeviceTensor, from_host, host_argument, is_there, new_tensor, view_of, wrapped
 from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Value, element_of
 from trnsim.torch._views import current, step_into, steps_of, write
 
@@ -16,6 +16,8 @@ CALLS, FUNCTIONAL = [], {}
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
           "addcdiv_", "lerp_", "eq", "ne", "lt", "le", "gt", "ge", "clamp", "clamp_min", "clamp_max",
           "fmod", "remainder"}
+# One operand of these may be on the host: torch_xla uploads it. Others take only numbers and indices from there.
+MIXED = {"add", "sub", "rsub", "mul", "div"}
 CONSTANTS, INTEGERS = (0, 1), {int}
 PLACES = {"device", "pin_memory", "layout"}  # arguments that name where a tensor is; its memory_format gives strides
 FORMS = PLACES | {"memory_format"}  # those that no value depends on
@@ -27,11 +29,13 @@ WIDE = ({}, Meta((), (), DOUBLES))
 
 
 class Known:
-    """An operator: the function that records it, whether its numbers are parameters, its calls so far by their
-    arguments, how it writes. `way`: that function's number where the compiled recorder knows it, else 0."""
-    __slots__ = ("handle", "scaled", "calls", "writing", "way")
+    """An operator: the function that records it, whether its numbers are parameters, whether one of its operands may be
+    on the host, its calls so far by their arguments, how it writes. `way`: that function's number where the compiled
+    recorder knows it, else 0."""
+    __slots__ = ("handle", "scaled", "mixed", "calls", "writing", "way")
 
     def __init__(self, func):
+        self.mixed = name_of(func) in MIXED
         self.scaled, self.calls, self.writing, self.handle = name_of(func) in SCALED, {}, None, classify(func)
         if self.handle is writing:
             self.writing = Writing(func)
@@ -119,14 +123,6 @@ def read_one(item, values, key, scaled):
     key += (kind, repr(item) if kind is slice else item)
 
 
-def host_argument(tensor):
-    """Numbers of the CPU may be mixed in, as PyTorch allows; so may indices."""
-    if tensor.dim() and not tensor.dtype in (torch.int64, torch.bool, torch.uint8):
-        raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, "
-                           f"xla:0 and {tensor.device}!")
-    return from_host(tensor)
-
-
 def template_of(item, counter, scaled):
     if isinstance(item, torch.Tensor):
         counter[0] += 1
@@ -161,6 +157,8 @@ def call_of(func, args, kwargs):
         operator = func.trnsim_known
     except AttributeError:
         operator = known(func)
+    if operator.mixed and not all(map(is_there, args)):
+        args = [a if is_there(a) else from_host(a) for a in args]
     values, key = read(args, kwargs, operator.scaled)
     call = operator.calls.get(key)
     if call is None:
@@ -282,7 +280,11 @@ class Writing:
 
 
 def holds(target, value):
-    """Errors: RuntimeError, as PyTorch's, for a result whose kind of number the tensor cannot hold."""
+    """Errors: RuntimeError, as PyTorch's, for a result whose kind of number the tensor cannot hold, and for a tensor of
+    the host."""
+    if not isinstance(target, DeviceTensor):
+        raise RuntimeError("a tensor of the host cannot be changed in place by one of the device: move it there with "
+                           ".to(device), or read the other one with .cpu()")
     made, kept = value.meta.dtype, target._meta.dtype
     if made is not kept and not torch.can_cast(made, kept):
         made, kept = [torch.empty(0, dtype=t).type().split(".")[-1].removesuffix("Tensor") for t in (made, kept)]

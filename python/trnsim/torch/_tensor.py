@@ -174,3 +174,16 @@ def from_host(tensor, meta=None):
     tensor = tensor.detach()
     meta = meta or contiguous(tensor.shape, tensor.dtype)
     return new_tensor(Value(meta, buffer=engine().upload(tensor)), meta)
+
+
+def host_argument(tensor):
+    """Numbers of the CPU may be mixed in, as PyTorch allows; so may indices."""
+    if tensor.dim() and not tensor.dtype in (torch.int64, torch.bool, torch.uint8):
+        raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, "
+                           f"xla:0 and {tensor.device}!")
+    return from_host(tensor)
+
+
+def is_there(item):
+    """Whether an argument is a tensor of the device, or a number."""
+    return type(item) is DeviceTensor or not isinstance(item, torch.Tensor) or item.dim() == 0
