@@ -81,6 +81,37 @@ def part():
 model = parallel_model_trace(part, torch.zeros(4), tp_degree=2)
 assert [float(model(torch.ones(4))[0]) for _ in range(3)] == [4, 8, 12]
 """
+PADDED = HEAD + """
+from neuronx_distributed.parallel_layers.pad import get_number_of_extra_heads, pad_model
+class Other(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.bias = torch.arange(4.0)  # no buffer: it stays on the host
+        self.inside = nn.ModuleDict({"c": layers.ColumnParallelLinear(2, size, gather_output=False),
+                                     "r": layers.RowParallelLinear(size, 4, input_is_parallel=True)})
+    def forward(self, x):
+        return self.inside.r(self.inside.c(x).relu()) + self.bias
+def part(heads, kinds):
+    torch.manual_seed(1)
+    model = Other(12)
+    before, ratios = [t.clone() for t in model.parameters()], []
+    assert pad_model(model, 2, heads, kinds, lambda one, ratio: ratios.append((type(one), ratio))) is model
+    sizes = [(a.shape, b.shape) for a, b in zip(before, model.parameters())]
+    if kinds and kinds[0] is nn.Conv2d:
+        assert not ratios
+    if heads == 4 or not ratios:
+        assert all(torch.equal(a, b) for a, b in zip(before, model.parameters()))
+    else:
+        assert {tuple(b) for _, b in sizes} == {(8, 2), (8,), (4, 8), (4,)} and {r for _, r in ratios} == {4 / 3}
+        assert model.inside.c.weight.partition_dim == 0 and not model.inside.r.weight[:, 6:].any()
+        assert len(ratios) == (4 if not kinds else 2)
+    return model, {}
+x = torch.ones(3, 2)
+assert [get_number_of_extra_heads(n, 8) for n in (8, 9, 15)] == [0, 7, 1]
+wanted = parallel_model_trace(lambda: part(4, ()), x, tp_degree=2)(x)
+for heads, kinds in ((3, ()), (3, [layers.BaseParallelLinear]), (3, (nn.Conv2d,)), (4, (Other,))):
+    assert torch.allclose(parallel_model_trace(lambda: part(heads, kinds), x, tp_degree=2)(x), wanted, atol=1e-6)
+"""
 ERRORS = (
     ("traced(bucket_config=1)", "bucket_config=...) is not supported"),
     ("traced(buckets=1)", "unexpected keyword argument 'buckets'"),
@@ -136,6 +167,9 @@ class ParallelTrace(unittest.TestCase):
 
     def test_parts_that_do_not_talk(self):
         self.passes(WITHOUT_SUMS, "--numeric")
+
+    def test_heads_that_cores_do_not_divide(self):
+        self.passes(PADDED, "--numeric")
 
     def test_errors(self):
         for call, words in ERRORS:

@@ -4,7 +4,7 @@ import importlib
 from trnsim.torch import _finder
 from trnsim.torch._engine import engine
 from trnsim.torch._nxd import checkpointing, grads, layers, lora, losses, mappings, qkv, random, state, trainer
-from trnsim.torch._nxd import trace, utils, zero
+from trnsim.torch._nxd import pad, trace, utils, zero
 
 VERSION = "0.9.0"
 
@@ -24,10 +24,6 @@ ABSENT = {
     "kernels.flash_attn": ("nki_flash_attn_func", "write attention in PyTorch"),
     "kernels.ring_attention_kernel": ("nki_ring_attn_func", "write attention in PyTorch"),
 }
-
-
-def extra_heads(num_head, tp_degree):
-    return -num_head % tp_degree
 
 
 def helpers():
@@ -65,8 +61,7 @@ def tables():
         "parallel_layers.loss_functions": losses.names(), "parallel_layers.grads": grads.names(),
         "parallel_layers.random": random.names(), "parallel_layers.utils": utils.names(),
         "parallel_layers.checkpointing": checkpointing.names(),
-        "parallel_layers.pad": dict(get_number_of_extra_heads=extra_heads, pad_model=absent(
-            "pad_model", "choose a number of heads that is a multiple of the cores")),
+        "parallel_layers.pad": pad.names(),
         "modules.qkv_linear": dict(GQAQKVColumnParallelLinear=qkv.GQAQKVColumnParallelLinear),
         "optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
         "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
