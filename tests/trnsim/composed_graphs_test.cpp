@@ -173,9 +173,10 @@ TEST(ComposedGraphs, ExchangesAmongAll) {
     const std::string both = attributes;
     const std::size_t bar = both.find('|');
     for (const char* groups : {"", "replica_groups={}, ", "replica_groups={{0,1,2,3}}, "})
-      expect_numbers(module_of(both.substr(0, bar), "ENTRY main {\nx = f32[8,6] parameter(0)\nROOT y = f32[8,6] "
-                                                    "all-to-all(x), " +
-                                                        both.substr(bar + 1) + groups + "dimensions={0}\n}\n"),
+      expect_numbers(module_of(both.substr(0, bar),
+                               "ENTRY main {\nx = f32[8,6] parameter(0)\nROOT y = f32[8,6] "
+                               "all-to-all(x), " +
+                                   both.substr(bar + 1) + groups + "dimensions={0}\n}\n"),
                      4);
   }
 }
@@ -216,6 +217,30 @@ TEST(ComposedGraphs, NumbersOfADistributionAreTimed) {
     ASSERT_EQ(lowered.timed_only.size(), 1u);
     EXPECT_THAT(lowered.timed_only[0], HasSubstr("random numbers"));
   }
+}
+
+/// A program that is timed in another form than its numbers are computed in is not said to have none.
+TEST(ComposedGraphs, ProgramsSayWhetherTheyAreComputed) {
+  constexpr const char* kParts =
+      "up {\na = f32[4] parameter(0)\nROOT b = f32[4] negate(a)\n}\n"
+      "down {\na = f32[4] parameter(0)\nROOT b = f32[4] tanh(a)\n}\n";
+  const workloads_test::Scratch scratch;
+  const auto text = [&](const std::string& head, const std::string& body) {
+    return graph_workload(
+               scratch.write("p.hlo", "HloModule m" + head + "\n" + kParts + "ENTRY main {\n" + body + "}\n"))
+        .text;
+  };
+  const std::string branch =
+      "x = f32[4] parameter(0)\nc = pred[] parameter(1)\nROOT y = f32[4] conditional(c, x, x), true_computation=up, "
+      "false_computation=down\n";
+  const std::string number = "i = u32[] partition-id()\nj = u32[] parameter(0)\nROOT y = u32[] add(i, j)\n";
+  for (const std::string& told : {text("", branch), text(", num_partitions=2", number)}) {
+    EXPECT_THAT(told, HasSubstr("its time leaves out what only its numbers need: "));
+    EXPECT_THAT(told, testing::Not(HasSubstr("not computed")));
+  }
+  const std::string drawn =
+      "a = f32[] parameter(0)\nb = f32[] constant(1)\nROOT r = f32[7,9] rng(a, b), distribution=rng_uniform\n";
+  EXPECT_THAT(text("", drawn), HasSubstr("; can be timed, but not computed: "));
 }
 
 /// A branch may not write what another one reads.

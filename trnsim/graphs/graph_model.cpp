@@ -120,6 +120,27 @@ void GraphModel::require_valid(std::string_view) const {}
 
 workloads::ModelPtr GraphModel::with(const workloads::ModelChange&) const { return shared_from_this(); }
 
+namespace {
+
+/// The steps whose numbers are not computed, if there are any. A program that only time is asked of leaves out what
+/// numbers alone need, such as the smaller one of two branches: the same program may well be computed.
+std::string uncomputed(const GraphModel& model) {
+  if (model.lowered().timed_only.empty()) return "";
+  std::vector<std::string> left = model.lowered().timed_only;
+  bool computes = false;
+  try {
+    const std::vector<std::string> kept = frontend::lower(model.module(), {.computed = true}).timed_only;
+    computes = kept.empty();
+    if (!computes) left = kept;
+  } catch (const base::Error&) {  // it cannot be lowered in that way
+  }
+  const char* told = computes ? "its time leaves out what only its numbers need" : "can be timed, but not computed";
+  return fmt::format("; {}: {}{}", told, left.front(),
+                     left.size() > 1 ? fmt::format(", and {} more such", left.size() - 1) : "");
+}
+
+}  // namespace
+
 std::shared_ptr<const GraphModel> load_graph_model(const fs::path& path) {
   return std::make_shared<const GraphModel>(path.string(), load_graph(path));
 }
@@ -145,9 +166,7 @@ workloads::Workload graph_workload(const fs::path& path) {
   if (model->module().undivided && model->ranks() > 1)
     out.text += fmt::format(
         "; its shardings were not applied by a partitioner: each of {} cores computes whole tensors", model->ranks());
-  if (const auto& timed = model->lowered().timed_only; !timed.empty())
-    out.text += fmt::format("; can be timed, but not computed: {}{}", timed.front(),
-                            timed.size() > 1 ? fmt::format(", and {} more such", timed.size() - 1) : "");
+  out.text += uncomputed(*model);
   out.model = path.string();
   out.program = model;
   out.file = path.string();
