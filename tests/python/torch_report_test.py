@@ -72,6 +72,19 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return done.stderr
 
+    def test_a_graph_that_its_line_has_for_the_first_time_is_no_recompilation(self):
+        told = self.report("""
+model, optimizer = training(4, 3)
+for size in (2, 2, 2, 5):
+    loss = step(model, optimizer, torch.ones(size, 4).to("xla"))
+    xm.mark_step()
+right = model(torch.ones(7, 4).to("xla")).sum()
+xm.mark_step()
+print(right.exp().item())
+print(loss.log().item())
+""", "--numeric")
+        self.assertIn("6 compiled, 2 of them recompilations; 7 runs", told)  # the first step's, and 5 rows
+
     def test_cuts_inside_the_standard_library_have_the_scripts_line(self):
         report = self.report("""
 import torch_xla

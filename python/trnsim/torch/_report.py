@@ -78,15 +78,27 @@ def changes(programs):
     return out
 
 
+def recompiled(programs):
+    """For each program whether its line had another one before. One that trace() compiled ahead of time is none: the
+    script asks for it."""
+    seen, out = set(), []
+    for made in programs:
+        out.append((made.cause, made.line) in seen and not made.launched)
+        seen.add((made.cause, made.line))
+    return out
+
+
 def gathered(engine):
     """All that the process knows."""
     programs = list(engine.programs.values())
     graphs = [{"graph": p.name, "operators": p.nodes, "cut": p.cause, "line": p.line, "changed": changed,
-               "other_batch": other, "runs": p.runs, "collective": p.collective, "launched": p.launched,
+               "other_batch": other, "recompiled": again, "runs": p.runs, "collective": p.collective,
+               "launched": p.launched,
                "numerics": p.numerics,
                "refused": engine.backend.refused.get(p.name, ""),
                "spread": getattr(p.program, "spread", 0)}
-              for p, changed, other in zip(programs, changes(programs), batches(programs))]
+              for p, changed, other, again in zip(programs, changes(programs), batches(programs),
+                                                  recompiled(programs))]
     return {"graphs": graphs, "log": list(engine.log), "reads": list(engine.reads),
             "moved": [(*where, size) for where, size in engine.moved.items()], "executions": len(engine.log),
             "cuts": dict(engine.cuts), "operators_recorded": engine.traced, "host_operators": dict(engine.counters),
@@ -188,7 +200,7 @@ def computed_by(figures):
 
 
 def text(figures, given, folder):
-    again = sum(1 for g in figures["graphs"] if g["changed"] != ALONE)
+    again = sum(g["recompiled"] for g in figures["graphs"])
     cores = "core" if figures["cores"] == 1 else "cores"
     lines = ["", f"***** simulated device: {figures['cores']} {cores} *****",
              f"computed by               {computed_by(figures)}",
