@@ -267,6 +267,7 @@ TYPES = """
 x, i = torch.ones(2).to(d), torch.tensor([1, 2]).to(d)
 for call in (lambda: x | x, lambda: x ^ 1, lambda: x << i, lambda: i.softmax(0), lambda: i.log_softmax(0)):
     refused(call, RuntimeError, "not implemented for")
+refused(lambda: torch.view_as_complex(x), NotImplementedError, "torch.complex64 is not on the device")
 assert i.softmax(0, dtype=torch.float32).sum().item() == 1
 whole = torch.tensor([1, 2]).to(d)
 for _ in range(2):

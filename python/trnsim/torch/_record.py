@@ -230,6 +230,8 @@ def view(func, args, kwargs):
         return func(*args, **kwargs)
     call, _ = call_of(func, args, kwargs)
     if not call.outs:
+        for meta in _infer.results(func, args, kwargs)[0]:
+            element_of(meta.dtype)  # says so, if it is complex
         raise Unsupported(f"{func} is not supported: no operator here views memory in this way")
     steps = steps_of(call)
     return step_into(base, steps[0]) if call.single else [step_into(base, step) for step in steps]
