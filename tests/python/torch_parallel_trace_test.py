@@ -165,6 +165,11 @@ class ParallelTrace(unittest.TestCase):
         self.assertIn("mhlo.num_replicas = 4", text)
         self.assertIn("stablehlo.all_reduce", text)
 
+    def test_weights_that_a_checkpoint_lacks(self):
+        self.assertNotIn("UserWarning", self.passes(HEAD + "count = 2\ntraced()\n", "--numeric"))
+        left_out = "count = 2\ndel weights['q.bias'], weights['norm.running_mean']\ntraced()\n"
+        self.assertIn("the checkpoint has no q.bias: they stay", self.passes(HEAD + left_out, "--numeric"))
+
     def test_parts_that_do_not_talk(self):
         self.passes(WITHOUT_SUMS, "--numeric")
 

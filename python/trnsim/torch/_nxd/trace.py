@@ -3,6 +3,7 @@ runs. Each core's part is a traced model; one program serves all of them, with t
 import contextlib
 import os
 import re
+import warnings
 
 import torch
 
@@ -51,7 +52,12 @@ def part(func, example_inputs, weights, options):
     """The traced model of this core, and its inputs. `weights`: of the whole model, or None: func() has loaded them."""
     model, aliases = func()
     if weights is not None:
-        model.load_state_dict(checkpointing.own_parts(model, weights), strict=False)
+        left = model.load_state_dict(checkpointing.own_parts(model, weights), strict=False).missing_keys
+        states = set(map(id, aliases))
+        left = [name for name, p in model.named_parameters() if name in left and id(p) not in states]
+        if left and engine().rank == 0:
+            warnings.warn(f"parallel_model_trace(): the checkpoint has no {', '.join(left)}: they stay as func() has "
+                          "made them")
     return _traced.made_model(model, example_inputs, input_output_aliases=aliases, **options)
 
 
