@@ -52,6 +52,44 @@ def f(rank):
     xm.master_print("all is well")
 xmp.spawn(f)
 """
+CONVOLUTIONS = """
+class Block(nn.Module):
+    def __init__(self, first, second, apart={}, parts={}):
+        super().__init__()
+        self.a, self.b, self.c = first(4, 6, 3, padding=1), second(6, 8, (3, 2), (2, 1)), first(8, 4, 1, bias=False)
+        self.d, self.e = first(4, 6, 2, 2, **apart), second(6, 2, 3, **parts)
+    def forward(self, x):
+        return self.e(self.d(self.c(self.b(self.a(x).relu()))).relu())
+def f(rank):
+    start(2)
+    torch.manual_seed(0)
+    model = Block(layers.OutputChannelParallelConv2d, layers.InputChannelParallelConv2d,
+                  dict(gather_output=False), dict(input_is_parallel=True)).to("xla")
+    torch.manual_seed(0)
+    plain = Block(nn.Conv2d, nn.Conv2d)
+    own = dict(model.named_parameters())
+    assert [p.partition_dim for p in (own["a.weight"], own["a.bias"], own["b.weight"])] == [0, 0, 1]
+    assert not hasattr(own["b.bias"], "partition_dim")
+    whole = {name: t.clone() for name, t in plain.state_dict().items()}
+    model.load_state_dict({name: t.to("xla") for name, t in checkpointing.get_sharded_model_dict(model, whole).items()})
+    x = torch.randn(2, 4, 16, 17)
+    a, b = x.to("xla").requires_grad_(), x.clone().requires_grad_()
+    y, z = model(a), plain(b)
+    same("values", y, z)
+    y.square().sum().backward(); z.square().sum().backward()
+    same("input's gradient", a.grad, b.grad)
+    for name, p in plain.named_parameters():
+        dim = getattr(own[name], "partition_dim", None)
+        same(name, own[name].grad, p.grad if dim is None else p.grad.chunk(2, dim)[rank], 1e-4)
+    random.model_parallel_xla_manual_seed(3)
+    for kind in (layers.OutputChannelParallelConv2d, layers.InputChannelParallelConv2d):
+        torch.manual_seed(0); host = kind(4, 6, 3, keep_master_weight=True)
+        torch.manual_seed(0); other = nn.Conv2d(4, 6, 3)
+        same("drawn", host.weight, other.weight.chunk(2, host.partition_dim)[rank])
+        same("kept", host.master_weight, other.weight)
+        assert kind(4, 6, 3, device=torch.device("xla")).to("cpu").weight.shape == host.weight.shape
+xmp.spawn(f)
+"""
 LOSSES = """
 def f(rank):
     start(4)

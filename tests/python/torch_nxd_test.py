@@ -15,7 +15,7 @@ except ImportError:
     torch = None
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from nxd_texts import CHECKPOINTS, HEAD, LAYERS, LOOPS, LORA, LOSSES, MAPPINGS  # noqa: E402
+from nxd_texts import CHECKPOINTS, CONVOLUTIONS, HEAD, LAYERS, LOOPS, LORA, LOSSES, MAPPINGS  # noqa: E402
 
 ABSENT = (
     ("nxd.neuronx_distributed_config(pipeline_parallel_size=2)", "pipeline_model_parallel_size=2 is not supported"),
@@ -24,8 +24,11 @@ ABSENT = (
     ("start(2); layers.ColumnParallelLinear(4, 6, pads=True)", "unexpected keyword argument 'pads'"),
     ("start(2); layers.ColumnParallelLinear(4, 5)", "5 is not divisible by 2"),
     ("start(2); layers.ColumnParallelLinear(4, 6)(torch.ones(2, 4))", "gets a host tensor"),
-    ("from neuronx_distributed.parallel_layers.layers import OutputChannelParallelConv2d",
-     "OutputChannelParallelConv2d of the module neuronx_distributed.parallel_layers.layers is not supported"),
+    ("from neuronx_distributed.parallel_layers.layers import SPMDRank",
+     "SPMDRank of the module neuronx_distributed.parallel_layers.layers is not supported"),
+    ("start(2); layers.OutputChannelParallelConv2d(4, 5, 3)", "5 is not divisible by 2"),
+    ("start(2); layers.InputChannelParallelConv2d(4, 5, 3, dilation=2)", "Non-1 dilation is not yet supported"),
+    ("start(2); layers.InputChannelParallelConv2d(4, 5, [3, 3])", "an int or a tuple of ints"),
     ("import neuronx_distributed.modules.moe", "the module neuronx_distributed.modules.moe is not supported"))
 MODELS = pathlib.Path(__file__).resolve().parent / "nxd_models.py"
 
@@ -110,6 +113,9 @@ class Distributed(unittest.TestCase):
 
     def test_layers_of_each_form(self):
         self.passes(LAYERS, 2)
+
+    def test_convolutions(self):
+        self.passes(CONVOLUTIONS, 2)
 
     def test_adapters_are_the_sum_of_a_layer_and_a_thin_product(self):
         self.passes(LORA, 2)

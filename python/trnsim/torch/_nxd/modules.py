@@ -3,7 +3,7 @@ import importlib
 
 from trnsim.torch import _finder
 from trnsim.torch._engine import engine
-from trnsim.torch._nxd import checkpointing, grads, layers, lora, losses, mappings, qkv, random, state, trainer
+from trnsim.torch._nxd import checkpointing, convs, grads, layers, lora, losses, mappings, qkv, random, state, trainer
 from trnsim.torch._nxd import pad, trace, utils, zero
 
 VERSION = "0.9.0"
@@ -43,9 +43,10 @@ def helpers():
 
 def tables():
     """{module below neuronx_distributed: its names}."""
-    weights = dict(layers.names(), **{name: value for name, value in utils.names().items() if "attributes" in name or
-                                      name.startswith(("create_local", "param_is", "divide"))})
-    package = dict(layers.names(), **mappings.names(), **random.names(), **checkpointing.names(),
+    weights = dict(layers.names(), **convs.names())
+    weights.update({name: value for name, value in utils.names().items() if "attributes" in name or
+                    name.startswith(("create_local", "param_is", "divide"))})
+    package = dict(layers.names(), **convs.names(), **mappings.names(), **random.names(), **checkpointing.names(),
                    clip_grad_norm=grads.clip_grad_norm, initialize_model_parallel=state.initialize_model_parallel,
                    split_tensor_along_last_dim=utils.split_tensor_along_last_dim,
                    move_model_to_device=utils.move_model_to_device)
