@@ -112,6 +112,64 @@ wanted = parallel_model_trace(lambda: part(4, ()), x, tp_degree=2)(x)
 for heads, kinds in ((3, ()), (3, [layers.BaseParallelLinear]), (3, (nn.Conv2d,)), (4, (Other,))):
     assert torch.allclose(parallel_model_trace(lambda: part(heads, kinds), x, tp_degree=2)(x), wanted, atol=1e-6)
 """
+BY_HAND = HEAD + """
+from types import SimpleNamespace
+import torch_neuronx
+from neuronx_distributed.trace.trace import TensorParallelNeuronModel, _mock_parallel_state, get_sharded_checkpoint, \\
+    init_on_device, replace_weights
+class Mixed(nn.Module):
+    def __init__(self, cores):
+        super().__init__()
+        self.config, self.size = SimpleNamespace(torch_dtype=torch.float32), 12 // cores
+        self.qkv = layers.ColumnParallelLinear(8, 24, gather_output=False)
+        self.o = layers.RowParallelLinear(12, 8, input_is_parallel=True)
+        self.qkv.weight.fused_qkv, self.qkv.bias.fused_qkv = True, True
+        for p in (self.qkv.weight, self.qkv.bias):
+            p.num_attention_heads, p.num_key_value_heads, p.head_dim = 4, 2, 3
+        self.o.preshard_hook = self.twice
+    def twice(self, checkpoint, name):
+        assert name == "o.weight"
+        checkpoint[name] = checkpoint[name] * 2
+    def forward(self, x):
+        q, k, v = self.qkv(x).split([self.size, self.size // 2, self.size // 2], -1)
+        return self.o(torch.cat([k * v, q[..., :self.size // 2]], -1))
+_mock_parallel_state(1, 0)
+torch.manual_seed(3)
+plain, x = Mixed(1), torch.randn(4, 8)
+given = {name: t.clone().to(torch.float64) for name, t in plain.state_dict().items()}
+with torch.no_grad():
+    q, k, v = plain.qkv(x).split([12, 6, 6], -1)
+    # heads of two cores one behind the other, as the parts of each core are
+    order = torch.cat([k[..., :3] * v[..., :3], q[..., :3], k[..., 3:] * v[..., 3:], q[..., 6:9]], -1)
+    want = nn.functional.linear(order, 2 * plain.o.weight, plain.o.bias)
+def part():
+    torch.manual_seed(4)
+    return Mixed(parallel_state.get_tensor_model_parallel_size()).eval(), None
+model = parallel_model_trace(part, x, tp_degree=2, inline_weights_to_neff=False)
+assert parallel_state.get_tensor_model_parallel_size() == 1  # as it was before
+parallel_model_save(model, "parts")
+parts = []
+for rank in range(2):
+    own = dict(given)
+    _mock_parallel_state(2, rank)
+    assert parallel_state.get_tensor_model_parallel_rank() == rank
+    with init_on_device(torch.device("meta")):
+        get_sharded_checkpoint(own, part()[0], rank, 2)
+    assert own["qkv.weight"].dtype is torch.float32 and own["qkv.weight"].shape == (12, 8)
+    own = {name: t.float() for name, t in own.items()}
+    cached = dict(given, **{"o.weight": 2 * given["o.weight"]})
+    get_sharded_checkpoint(cached, part()[0], rank, 2, is_cached=True)
+    assert torch.equal(cached["o.weight"], own["o.weight"])
+    with torch_neuronx.contexts.disable_nrt_load():
+        parts.append(torch.jit.load("parts/tp_0.pt"))
+    replace_weights(parts[-1], own)
+spmd = parallel_model_trace(part, x, tp_degree=2, inline_weights_to_neff=False, spmd_mode=True,
+                            checkpoint_loader_callable=lambda: given)
+for one in (TensorParallelNeuronModel(parts), spmd):
+    if not torch.allclose(one(x), want, atol=1e-5):
+        sys.exit(f"{one(x)} and {want}")
+assert torch.equal(given["o.weight"], plain.o.weight.double())  # the caller's stays
+"""
 ERRORS = (
     ("traced(bucket_config=1)", "bucket_config=...) is not supported"),
     ("traced(buckets=1)", "unexpected keyword argument 'buckets'"),
@@ -175,6 +233,9 @@ class ParallelTrace(unittest.TestCase):
 
     def test_heads_that_cores_do_not_divide(self):
         self.passes(PADDED, "--numeric")
+
+    def test_weights_divided_by_hand(self):
+        self.passes(BY_HAND, "--numeric")
 
     def test_errors(self):
         for call, words in ERRORS:

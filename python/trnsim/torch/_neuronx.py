@@ -86,8 +86,15 @@ class profile:
         self.stop()
 
 
+@contextlib.contextmanager
+def disable_nrt_load():
+    """Models that are loaded in the block are put on their cores later: of that nothing shows."""
+    yield
+
+
 def tables():
     """{module below torch_neuronx: its names}."""
     places = dict(set_neuron_cores=set_neuron_cores, set_multicore=set_multicore, multicore_context=multicore_context,
                   neuron_cores_context=neuron_cores_context)
-    return {"experimental": places, "experimental.placement": places, "experimental.profiler": dict(profile=profile)}
+    return {"contexts": dict(disable_nrt_load=disable_nrt_load), "experimental": places,
+            "experimental.placement": places, "experimental.profiler": dict(profile=profile)}

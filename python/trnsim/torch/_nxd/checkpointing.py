@@ -28,10 +28,18 @@ def save(checkpoint, output_dir, save_serially=True, save_xser=False, down_cast_
     _xla.rendezvous("Checkpoint Done")
 
 
+def sections(parameter, size):
+    """The sizes of the weights that follow one another in one of `size`."""
+    if hasattr(parameter, "fused_qkv"):
+        keys = parameter.num_key_value_heads * parameter.head_dim
+        return [parameter.num_attention_heads * parameter.head_dim, keys, keys]
+    return getattr(parameter, "sections", size)
+
+
 def own_part(parameter, whole):
     """This core's part of a whole weight, or of each of several that follow one another."""
     dim, whole = parameter.partition_dim, repeated(whole, getattr(parameter, "copies", 1))
-    weights = whole.split(getattr(parameter, "sections", whole.shape[dim]), dim)
+    weights = whole.split(sections(parameter, whole.shape[dim]), dim)
     size, stride = state.get_tensor_model_parallel_size(), parameter.partition_stride
     return torch.cat([create_local_weight(w, dim, divide(w.shape[dim], size), stride) for w in weights], dim)
 

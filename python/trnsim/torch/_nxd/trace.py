@@ -9,7 +9,7 @@ import torch
 
 from trnsim.torch import _dist, _traced
 from trnsim.torch._engine import engine
-from trnsim.torch._nxd import checkpointing, state
+from trnsim.torch._nxd import sharding, state
 
 OPTIONS = ("inline_weights_to_neff", "bucket_config", "tp_degree", "max_parallel_compilations", "spmd_mode",
            "checkpoint_loader_callable", "force_custom_init_on_device", "serialization_path")
@@ -37,23 +37,25 @@ def as_core(rank, count):
     """The block is told that it runs on one of so many cores."""
     running, before = engine(), torch.get_rng_state()
     running.rank, running.ranks = rank, count
-    _dist.init_process_group("xla")
-    state.initialize_model_parallel(count)
-    try:
-        yield
-    finally:
-        state.destroy_model_parallel()
-        _dist.destroy_process_group()
-        running.rank, running.ranks, running.collectives = 0, 1, []
-        torch.set_rng_state(before)  # each core draws the same numbers
+    with sharding.kept_state():
+        _dist.init_process_group("xla")
+        state.initialize_model_parallel(count)
+        try:
+            yield
+        finally:
+            _dist.destroy_process_group()
+            running.rank, running.ranks, running.collectives = 0, 1, []
+            torch.set_rng_state(before)  # each core draws the same numbers
 
 
 def part(func, example_inputs, weights, options):
     """The traced model of this core, and its inputs. `weights`: of the whole model, or None: func() has loaded them."""
     model, aliases = func()
     if weights is not None:
-        left = model.load_state_dict(checkpointing.own_parts(model, weights), strict=False).missing_keys
-        states = set(map(id, aliases))
+        own = dict(weights)
+        sharding.get_sharded_checkpoint(own, model, engine().rank, engine().ranks)
+        left = model.load_state_dict(own, strict=False).missing_keys
+        states = set(map(id, aliases or ()))
         left = [name for name, p in model.named_parameters() if name in left and id(p) not in states]
         if left and engine().rank == 0:
             warnings.warn(f"parallel_model_trace(): the checkpoint has no {', '.join(left)}: they stay as func() has "
@@ -114,6 +116,7 @@ def parallel_model_load(model_dir):
 
 
 def names():
-    return dict(parallel_model_trace=parallel_model_trace, parallel_model_save=parallel_model_save,
+    return dict(sharding.names(), replace_weights=_traced.replace_weights,
+                parallel_model_trace=parallel_model_trace, parallel_model_save=parallel_model_save,
                 parallel_model_load=parallel_model_load, ParallelModel=ParallelModel,
                 TensorParallelNeuronModel=TensorParallelNeuronModel)
