@@ -13,7 +13,7 @@ except ImportError:
 
 HEAD = """
 import sys, torch, torch.nn as nn
-from neuronx_distributed.parallel_layers import layers, parallel_state
+from neuronx_distributed.parallel_layers import layers, mappings, parallel_state
 from neuronx_distributed.trace import parallel_model_load, parallel_model_save, parallel_model_trace
 
 class Decoder(nn.Module):
@@ -170,6 +170,21 @@ for one in (TensorParallelNeuronModel(parts), spmd):
         sys.exit(f"{one(x)} and {want}")
 assert torch.equal(given["o.weight"], plain.o.weight.double())  # the caller's stays
 """
+NUMBERED = HEAD + """
+class Numbered(nn.Module):
+    def __init__(self, parts=2):
+        super().__init__()
+        self.number, self.table = layers.SPMDRank(parts), nn.Parameter(torch.zeros(3, 4))
+    def forward(self, x):
+        return mappings.reduce_from_tensor_model_parallel_region(x * self.table[self.number.get_rank().long()])
+def traced(number, parts=2):
+    loaded = {"table": torch.arange(12.0).view(3, 4), "number.rank": torch.tensor(number, dtype=torch.int32)}
+    return parallel_model_trace(lambda: (Numbered(parts), {}), torch.zeros(4), tp_degree=2, spmd_mode=True,
+                                inline_weights_to_neff=False, checkpoint_loader_callable=lambda: loaded)
+assert traced([0, 1])(torch.ones(4)).tolist() == [[4, 6, 8, 10]]
+assert traced([2, 1])(torch.ones(4)).tolist() == [[12, 14, 16, 18]]
+traced([0, 1, 2, 3], 4)
+"""
 ERRORS = (
     ("traced(bucket_config=1)", "bucket_config=...) is not supported"),
     ("traced(buckets=1)", "unexpected keyword argument 'buckets'"),
@@ -236,6 +251,10 @@ class ParallelTrace(unittest.TestCase):
 
     def test_weights_divided_by_hand(self):
         self.passes(BY_HAND, "--numeric")
+
+    def test_numbers_of_cores_as_weights(self):
+        done = self.run_text(NUMBERED, "--numeric")
+        self.assertIn("a weight of 4 parts is not supported on 2 cores", done.stderr)
 
     def test_errors(self):
         for call, words in ERRORS:

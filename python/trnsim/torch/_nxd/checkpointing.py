@@ -41,6 +41,9 @@ def own_part(parameter, whole):
     dim, whole = parameter.partition_dim, repeated(whole, getattr(parameter, "copies", 1))
     weights = whole.split(sections(parameter, whole.shape[dim]), dim)
     size, stride = state.get_tensor_model_parallel_size(), parameter.partition_stride
+    if getattr(parameter, "num_partitions", None) not in (None, size):
+        state.refuse(f"a weight of {parameter.num_partitions} parts is not supported on {size} cores: give it as many "
+                     "parts as a tensor-parallel group has cores")
     return torch.cat([create_local_weight(w, dim, divide(w.shape[dim], size), stride) for w in weights], dim)
 
 

@@ -226,6 +226,19 @@ class LayerNorm(torch.nn.LayerNorm):
         return F.layer_norm(input.double(), self.normalized_shape, *scale, self.eps).to(input.dtype)
 
 
+class SPMDRank(torch.nn.Module):
+    """A core's number as a weight: the checkpoint of the whole model has all numbers in a row."""
+
+    def __init__(self, world_size):
+        super().__init__()
+        self.world_size = world_size
+        self.rank = torch.nn.Parameter(torch.zeros(1, dtype=torch.int32), requires_grad=False)
+        set_tensor_model_parallel_attributes(self.rank, True, 0, 1, world_size)
+
+    def get_rank(self):
+        return self.rank
+
+
 def names():
     return dict(ParallelEmbedding=ParallelEmbedding, ColumnParallelLinear=ColumnParallelLinear,
-                RowParallelLinear=RowParallelLinear, BaseParallelLinear=BaseParallelLinear)
+                RowParallelLinear=RowParallelLinear, BaseParallelLinear=BaseParallelLinear, SPMDRank=SPMDRank)

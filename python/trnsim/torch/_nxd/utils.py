@@ -7,7 +7,8 @@ import torch
 from trnsim.torch import _xla
 from trnsim.torch._nxd import state
 
-ATTRIBUTES = {"tensor_model_parallel": False, "partition_dim": -1, "partition_stride": 1, "copies": 1}
+ATTRIBUTES = {"tensor_model_parallel": False, "partition_dim": -1, "partition_stride": 1, "copies": 1,
+              "num_partitions": None}
 
 
 def divide(numerator, denominator):
@@ -35,8 +36,9 @@ class EmbeddingUtility:
         return EmbeddingUtility.range_from_per_partition_vocab_size(each, rank, world_size)
 
 
-def set_tensor_model_parallel_attributes(tensor, is_parallel, dim, stride=1):
+def set_tensor_model_parallel_attributes(tensor, is_parallel, dim, stride=1, num_partitions=None):
     tensor.tensor_model_parallel, tensor.partition_dim, tensor.partition_stride = is_parallel, dim, stride
+    tensor.num_partitions = num_partitions
 
 
 def set_defaults_if_not_set_tensor_model_parallel_attributes(tensor):
