@@ -52,6 +52,22 @@ out = scan_layers(layers, torch.rand(2, 6).to(device))
 out.sum().backward()
 print(out.sum().item(), layers[0].weight.grad.abs().sum().item())
 """,
+    "assume_pure": """
+from torch_xla.experimental.assume_pure import assume_pure, assume_pure_torch
+from torch.func import functional_call
+from functools import partial
+@assume_pure
+def scaled(a, b, c=2):
+    return {"out": a @ b * c}
+x, layer = torch.rand(3, 3).to(device).requires_grad_(), nn.Linear(3, 3).to(device)
+forward = assume_pure(partial(lambda module, weights, x: functional_call(module, weights, (x,)), layer))
+for c in (2, 3):
+    forward(dict(layer.named_parameters()), scaled(x, x, c=c)["out"]).sum().backward()
+print(x.grad.sum().item(), layer.weight.grad.sum().item())
+with torch.no_grad():
+    for wrap in (assume_pure_torch, assume_pure_torch(use_cache=True), assume_pure_torch(True)):
+        print(wrap(lambda x: x.sin().sum())(x).item())
+""",
     "gradient_accumulation": """
 from torch_xla.experimental.gradient_accumulation import gradient_accumulation
 model = nn.Linear(8, 3).to(device)
@@ -85,6 +101,7 @@ for x, in pl.MpDeviceLoader([(torch.ones(3, 4),)], "xla", input_sharding=xs.Shar
 WRONG = {  # part of the message: lines behind the imports
     "first axes of [2, 3]": "scan(lambda c, x: (c, c), torch.zeros(1), (torch.ones(2), torch.ones(3)))",
     "the carry begins as": "scan(lambda c, x: (torch.cat([c, c]), c), torch.zeros(1), torch.ones(2))",
+    "use it within torch.no_grad()": "from torch_xla.experimental.assume_pure import *\nassume_pure_torch(torch.sin)",
     "layer 1 has other parameters": "scan_layers([nn.Linear(2, 2), nn.Linear(2, 3)], torch.ones(2))",
     "use_spmd()": "xs.mark_sharding(torch.ones(2), xs.Mesh([0], (1,), ('data',)), ('data',))",
     "but there is one": "xr.use_spmd()\nxs.Mesh([0, 1], (2,), ('data',))",
@@ -134,7 +151,7 @@ class Experimental(unittest.TestCase):
 
     def test_wishes_that_are_none_are_one_error(self):
         script = IMPORTS + f"for lines in {list(WRONG.values())!r}:\n  try:\n    exec(lines)\n"
-        done = ran(script + "  except (ValueError, RuntimeError) as error:\n    print(error)\n")
+        done = ran(script + "  except (AssertionError, RuntimeError, ValueError) as error:\n    print(error)\n")
         for said, line in zip(WRONG, done.stdout.splitlines(), strict=True):
             self.assertIn(said, line)
         done = ran("import torch_xla.runtime as xr\nxr.use_spmd()", "--cores", "4")

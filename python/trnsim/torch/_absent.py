@@ -12,8 +12,8 @@ KERNELS = ("no verb runs both a kernel and operators of PyTorch on the device: p
 ABSENT = {
     "torch_xla": "torch_xla is supported for training on one or several cores with collectives; GSPMD on one device",
     "torch_xla.distributed.spmd": "use XlaFullyShardedDataParallel or DistributedDataParallel",
-    "torch_xla.experimental": "torch_xla.experimental has eager_mode(), compile(), scan(), scan_layers() and "
-                              "gradient_accumulation()",
+    "torch_xla.experimental": "torch_xla.experimental has eager_mode(), compile(), scan(), scan_layers(), "
+                              "assume_pure() and gradient_accumulation()",
     "torch_neuronx": "torch_neuronx has trace(), replace_weights(), DataParallel(), lazy_load(), async_load(), "
                      "move_trace_to_device(), dynamic_batch(), and experimental's places and profiler",
     "torch_neuron": "use torch_neuronx.trace()",

@@ -95,8 +95,22 @@ def gradient_accumulation(train_step, iterable_tensors, model, carried_tensors=N
     return (total, *carried)
 
 
+def assume_pure(fn):
+    """The function itself: torch_xla records it once for all calls, which saves the host's time only."""
+    return fn
+
+
+def assume_pure_torch(func=None, use_cache=False):
+    """As assume_pure(), also as a decorator with options. Errors: AssertionError where gradients are recorded."""
+    assert not torch.is_grad_enabled(), "assume_pure_torch: it has no gradients: use it within torch.no_grad()"
+    if isinstance(func, bool):  # a release without `func` has the other in its place
+        func = None
+    return assume_pure if func is None else func
+
+
 def tables(compiled):
     """{module below torch_xla: its names}; `compiled`: torch_xla.compile()."""
     return {"experimental": dict(eager_mode=eager_mode, is_eager_mode=is_eager_mode, compile=compiled),
+            "experimental.assume_pure": dict(assume_pure=assume_pure, assume_pure_torch=assume_pure_torch),
             "experimental.gradient_accumulation": dict(gradient_accumulation=gradient_accumulation),
             "experimental.scan": dict(scan=scan), "experimental.scan_layers": dict(scan_layers=scan_layers)}
