@@ -17,7 +17,7 @@ struct RoofPoint {
   double seconds = 0;        // busy time of the engine that it keeps busy longest
   std::string engine;        // that engine
   double intensity = 0;      // matmul FLOPs per HBM byte; 0 without either
-  double achieved = 0;       // matmul FLOP/s
+  double achieved = 0;       // matmul FLOP/s, over `seconds` or the least time of the bytes, whichever is longer
   double roof = 0;           // min(peak, intensity * HBM bandwidth), FLOP/s; 0 without matmuls
   double share_of_roof = 0;  // per cent
 };

@@ -91,4 +91,16 @@ TEST(Roofline, BytesOfTheSameOperationLowerItsRoof) {
   EXPECT_DOUBLE_EQ(matmul.roof, 128 * 410e9);
 }
 
+// 6 us of TensorE, 41 us of HBM: the operation is as fast as its bytes at most.
+TEST(Roofline, NoOperationIsAboveItsRoof) {
+  auto p = two_loads();
+  p.blocks[0].instrs.own()[0].label = 1;
+  auto times = times_of_it();
+  times.peaks.hbm_bandwidth = 3.2e9;
+  const auto points = analysis::roofline(times, p);
+  const auto matmul = *std::ranges::find(points, "matmul", &analysis::RoofPoint::op);
+  EXPECT_DOUBLE_EQ(matmul.seconds, 6e-6);
+  EXPECT_NEAR(matmul.share_of_roof, 100, 1e-9);
+}
+
 }  // namespace
