@@ -72,11 +72,14 @@ void inherit(Parameters& base, Parameters&& own) {
 }
 
 std::filesystem::path inherited_path(const ParsedToml& toml, const std::filesystem::path& folder) {
-  std::filesystem::path path = folder / toml.inherits;
+  const std::filesystem::path named{toml.inherits}, path = folder / named;
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
+  if (named.has_parent_path())
+    for (const std::filesystem::path& own : data_files(named.parent_path().string(), named.extension().string()))
+      if (own.filename() == named.filename()) return own;
   throw Error{Fault::kUsage, toml.inherits_where, fmt::format("inherits \"{}\", which does not exist", path.string()),
-              "name a file relative to this one"};
+              "name a file relative to this one, or one of trnsim's, as in \"hw/params/trn1.2xlarge.toml\""};
 }
 
 Parameters resolve(std::string_view text, std::string_view name, const std::filesystem::path& folder, int depth) {
@@ -231,7 +234,8 @@ const Parameter& ParamFile::parameter(std::string_view key) const {
 void ParamFile::explain(std::string_view key, std::string_view text) {
   parameter(key);  // throws when the key is missing
   std::string& own = parameters_.find(key)->second.text;
-  if (own.empty()) own = text;
+  if (own.starts_with(text)) return;  // as in a file that a run wrote
+  own = own.empty() ? std::string{text} : fmt::format("{}; {}", text, own);
 }
 
 void ParamFile::ignore(std::string_view prefix) {

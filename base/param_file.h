@@ -40,9 +40,9 @@ struct Parameter {
 ///
 /// A key is a dotted path. Its entry is `{ value = ..., source = "...", text = "...", fitted_on = [...], read_off =
 /// [...] }` (source required, the last three optional) or, for other values, plain text, a flag or a list of
-/// texts. A root key `inherits = "other.toml"` starts from that file (beside this one) and replaces its keys one by
-/// one; a value such as "2x" then multiplies the inherited one. Arrays of tables get their index as a part of the path:
-/// "layer.0.name".
+/// texts. A root key `inherits = "other.toml"` starts from that file (relative to this one, or else of trnsim's data)
+/// and replaces its keys one by one; a value such as "2x" then multiplies the inherited one. Arrays of tables get their
+/// index as a part of the path: "layer.0.name".
 class ParamFile {
  public:
   /// Errors: Fault::kUsage when the file is missing, is not TOML, or an entry breaks the form above.
@@ -56,7 +56,7 @@ class ParamFile {
   /// As above, from text: "hbm.bandwidth=1.6TB/s".
   void set(std::string_view assignment);
 
-  /// Explains a key whose file does not: the reader of the key knows what it means. Errors: missing key.
+  /// Explains a key: the reader of the key knows what it means. A text of the file's own follows. Errors: missing key.
   void explain(std::string_view key, std::string_view text);
 
   /// A number in the base unit. Errors: missing key (with a suggestion), missing or other unit, missing source.

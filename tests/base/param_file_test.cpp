@@ -76,12 +76,12 @@ TEST(ParamFile, ReadsValuesInBaseUnitsWithTheirSource) {
   EXPECT_EQ(file.parameter("tensor.clock").text, "of the PE array");
 }
 
-TEST(ParamFile, AnExplanationFillsMissingKeys) {
+TEST(ParamFile, AnExplanationPrecedesTheTextOfTheFile) {
   ParamFile file = machine();
   const std::uint64_t before = file.hash();
-  file.explain("tensor.clock", "another");
+  for (int twice = 0; twice < 2; ++twice) file.explain("tensor.clock", "a clock");
   file.explain("host.launch", "time of a launch");
-  EXPECT_EQ(file.parameter("tensor.clock").text, "of the PE array");
+  EXPECT_EQ(file.parameter("tensor.clock").text, "a clock; of the PE array");
   EXPECT_EQ(file.parameter("host.launch").text, "time of a launch");
   EXPECT_EQ(file.hash(), before);
   EXPECT_THROW(file.explain("host.lunch", "?"), base::Error);
@@ -253,6 +253,13 @@ TEST_F(Inherits, ReplacesKeyByKeyAndKeepsTheRest) {
   EXPECT_EQ(file.read_count("link.ports").value, 4);
   EXPECT_FALSE(file.has("inherits"));
   EXPECT_THAT(error_of([&] { file.read("tensor.clock", kTime); }), HasSubstr("base.toml:9"));
+}
+
+TEST_F(Inherits, AFileOfTrnsimIsNamedByItsPlaceThere) {
+  ParamFile file = load("inherits = \"hw/params/trn1.2xlarge.toml\"\nname = \"mine\"\n");
+  EXPECT_EQ(file.read_count("chip.cores").value, 2);
+  EXPECT_EQ(file.read_string("name").value, "mine");
+  EXPECT_THAT(error_of([&] { load("inherits = \"hw/params/trn9.toml\""); }), HasSubstr("which does not exist"));
 }
 
 TEST_F(Inherits, ChangesNoDimension) {
