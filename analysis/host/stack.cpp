@@ -70,6 +70,7 @@ Stack load_stack(base::ParamFile file) {
   stack.text = file.read_string("text").value;
   stack.needs = file.read_string("needs").value;
   for (const Stack::Field& field : kFields) stack.*field.member = file.read(field.key, field.dimension);
+  stack.trains = file.read_string("trains").value;
   stack.passes = file.read_string("compiler.passes").value;
   stack.sequence_parallel = file.read_string("plan.sequence_parallel").value;
   stack.recompute = file.read_string("plan.recompute").value;

@@ -47,6 +47,7 @@ struct CompilerCosts {
 struct ReferenceScripts {
   std::string text;               // the software, in a line
   std::string needs;              // requirements on its user; empty: no training loop
+  std::string trains;             // "yes", or "no": a library that only generates text
   std::string passes;             // switches as of --passes
   std::string sequence_parallel;  // "yes", "no"
   std::string recompute;          // "none", "selective", "full"

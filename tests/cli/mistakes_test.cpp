@@ -54,6 +54,10 @@ const Mistake kMistakes[] = {
     {"estimate bert-small --instance_type p4d.24xlarge", "p4d.24xlarge has GPUs, which are not simulated"},
     {"plan bert-small --instance_type g5.xlarge", "compare it by trnsim cost"},
     {"estimate bert-small --instance_type trn9.2xlarge", "unknown machine 'trn9.2xlarge'"},
+    {"estimate mixtral-small --capacity_factor -0.5", "--capacity_factor: -0.5 is out of range"},
+    {"run bert_emotion --mode timed --num_train_epochs 0",
+     "--num_train_epochs: is 0, but a job has at least one step"},
+    {"estimate bert-small --stack nxd-inference", "--stack: nxd-inference generates text and does not train"},
 };
 INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(kMistakes));
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/host/stack.h"
 #include "analysis/profile/stats.h"
 #include "hw/trace.h"
 #include "runtime/compiler/compile.h"
@@ -64,7 +65,8 @@ TEST(Answers, EveryEntryOfARegistryIsAccepted) {
     change(given);
     EXPECT_NO_THROW(job_of(given, model, 0));
   };
-  for (const std::string& name : names_in("stacks")) accepted([&](Settings& s) { s.machine.stack = name; });
+  for (const std::string& name : names_in("stacks"))  // the others generate text
+    if (analysis::load_stack(name).trains == "yes") accepted([&](Settings& s) { s.machine.stack = name; });
   for (const std::string& name : names_in("numerics")) accepted([&](Settings& s) { s.numerics.name = name; });
   for (const std::string& name : names_in("machines")) accepted([&](Settings& s) { s.machine.instance_type = name; });
   const std::vector<std::string> rewrites = rewrite_names();  // of graphs, which this model is none of

@@ -21,6 +21,7 @@
 #include "trnsim/job/lengths.h"
 #include "trnsim/job/save_plan.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/job/training_limits.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/data/lengths.h"
 #include "workloads/jobs/workload.h"
@@ -303,9 +304,7 @@ workloads::Head step_head(const workloads::Model& model) {
 Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
   refuse_requests(s);
   if (!model->splits()) refuse_shared_model(s, model->family());
-  if (s.training.max_steps == 0)
-    throw Error{Fault::kUsage, "`max_steps`", "is 0, but a job has at least one step",
-                "give 1 or more, or leave it out"};
+  require_training(s);
   Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes, s.machine.nproc_per_node),
           .model = with_rewrites_of(adapted(s, model), s.machine.passes),
           .step = {},
@@ -333,6 +332,7 @@ Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double sampl
                .loaders = static_cast<double>(s.training.dataloader_num_workers),
                .save = save_plan(s.output)};
   set_host(job, s);
+  require_trainer(job.load_stack());
   job.passes = passes_of(job, s, job.step.kind.length);
   return job;
 }
