@@ -46,6 +46,9 @@ void resolve_numerics(Settings& settings) {
       throw Error{Fault::kUsage, "`bf16`", fmt::format("contradicts `numerics` {}", n.name), "give one of the two"};
     if (n.name.empty()) n.name = "bf16";
     settings.given.insert("numerics");
+  } else if (settings.given.contains("bf16") && !settings.given.contains("numerics")) {
+    n.name = "fp32";  // a trainer that is told not to use bf16 keeps fp32, of which the compiler casts operands
+    settings.given.insert("numerics");
   }
   // The switch is about casts to 16 bits, so it leaves fp32 unchanged, as on the machine.
   if (n.stochastic_rounding_enabled && (n.name == "bf16" || n.name == "fp16")) n.name += "+sr";

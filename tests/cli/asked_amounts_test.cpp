@@ -1,0 +1,31 @@
+// Amounts and prices that the user gives have their effect in every verb that takes them, however they are written.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+class AskedAmounts : public cli_test::Runs {
+ protected:
+  Json told(const std::string& arguments) const {
+    const Ran ran = run(arguments + " --format json");
+    EXPECT_EQ(ran.code, 0) << arguments << ": " << ran.err;
+    return ran.code == 0 ? Json::parse(ran.out) : Json{};
+  }
+};
+
+TEST_F(AskedAmounts, AJobWithoutBf16KeepsFp32) {
+  EXPECT_EQ(told("estimate bert-small --bf16 False"), told("estimate bert-small --numerics fp32"));
+  EXPECT_EQ(told("estimate bert-small --bf16 True"), told("estimate bert-small --numerics bf16"));
+  std::ofstream{at("settings.toml")} << "numerics = \"bf16\"\nbf16 = false\n";  // as --dump_config writes them
+  EXPECT_EQ(told("estimate bert-small --config " + at("settings.toml")), told("estimate bert-small"));
+}
+
+}  // namespace
