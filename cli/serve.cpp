@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "analysis/record/result.h"
@@ -65,21 +66,26 @@ base::Table table_of(const std::vector<Served>& served, bool writes) {
 
 std::string answer_of(const std::vector<Served>& served, const Requests& requests, bool writes) {
   const double within = seconds_in(requests.within);
-  const auto text = [&](const char* name, const Served& one) {
+  const auto text = [&](const std::string& name, const Served& one) {
     return paragraph(fmt::format("{}batch {}: {} until {}, {} requests/s of the instance{}", name,
                                  one.job.step.plan.micro_batch, base::readable(one.latency, base::Dimension::kTime),
                                  writes ? "the last token" : "the answers", short_number(one.requests),
                                  one.dollars ? ", " + dollars_text(one) : ""));
   };
-  const auto fastest = std::ranges::find_if(served, [](const Served& one) { return one.fits(); });
+  const auto latency = [](const Served& one) {
+    return one.fits() ? one.latency : std::numeric_limits<double>::infinity();
+  };
+  const auto soonest = std::ranges::min_element(served, {}, latency);
   const Served* cheapest = trnsim::most_within(served, 0);
-  std::string out = cheapest == &*fastest ? text("soonest and cheapest  ", *fastest)
-                                          : text("soonest    ", *fastest) + text("cheapest   ", *cheapest);
+  const bool same = cheapest == &*soonest;
+  const std::string limit = "in " + base::readable(within, base::Dimension::kTime);
+  const std::size_t width = same ? 22 : std::max<std::size_t>(within > 0 ? limit.size() + 2 : 0, 11);
+  const auto label = [&](std::string_view name) { return fmt::format("{:<{}}", name, width); };
+  std::string out = same ? text(label("soonest and cheapest"), *soonest)
+                         : text(label("soonest"), *soonest) + text(label("cheapest"), *cheapest);
   if (within <= 0) return out;
   const Served* best = trnsim::most_within(served, within);
-  const std::string limit = base::readable(within, base::Dimension::kTime);
-  return out + (best ? text(fmt::format("in {}  ", limit).c_str(), *best)
-                     : paragraph(fmt::format("in {}  no batch is answered that soon", limit)));
+  return out + (best ? text(label(limit), *best) : paragraph(label(limit) + "no batch is answered that soon"));
 }
 
 nlohmann::ordered_json json_of(const std::string& model, const std::vector<Served>& served, const Requests& requests,
@@ -139,6 +145,8 @@ std::vector<std::int64_t> batch_sizes_in(const std::string& text) {
                   "swap the ends of the range"};
     for (std::int64_t size = first; size <= last; size *= 2) out.push_back(size);
   }
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 

@@ -21,6 +21,14 @@ class AskedAmounts : public cli_test::Runs {
   }
 };
 
+TEST_F(AskedAmounts, TheSoonestBatchIsThatOfTheLeastLatencyInAnyOrder) {
+  const std::string asked = "estimate bert-small --task inference --within 1s --batch_size ";
+  const Ran rising = run(asked + "1,8"), falling = run(asked + "8,1,8");
+  EXPECT_EQ(falling.out, rising.out);
+  EXPECT_THAT(rising.out, HasSubstr("soonest    batch 1:")) << rising.out;
+  EXPECT_THAT(rising.out, HasSubstr("in 1 s     batch 8:")) << rising.out;
+}
+
 TEST_F(AskedAmounts, AJobWithoutBf16KeepsFp32) {
   EXPECT_EQ(told("estimate bert-small --bf16 False"), told("estimate bert-small --numerics fp32"));
   EXPECT_EQ(told("estimate bert-small --bf16 True"), told("estimate bert-small --numerics bf16"));
