@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/add_count.h"
 #include "cli/choose_requests.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -229,28 +230,20 @@ void choose(const ChooseOptions& options) {
 void add_choose(CLI::App& app) {
   auto options = std::make_shared<ChooseOptions>();
   app.add_option("NAME", options->name, "a model (a name, or a Hugging Face folder), or a workload")->required();
-  app.add_option("--samples,--sequences", options->samples,
-                 "training samples of the whole job, for a model; with --task inference, requests")
-      ->check(CLI::PositiveNumber);
+  add_count(app, "--samples,--sequences", options->samples,
+            "training samples of the whole job, for a model; with --task inference, requests");
   app.add_option("--within", options->within,
                  "longest time for the cheapest choice, as in 8h or 0:30:00; with --task inference for an answer, as "
                  "in \"20 ms\"");
-  app.add_option("--under", options->under, "most dollars for the fastest choice")->check(CLI::PositiveNumber);
+  add_amount(app, "--under", options->under, "most dollars for the fastest choice");
   app.add_option("--instance_types", options->space.instance_types,
                  "instance types to try, with commas [all with a price]")
       ->delimiter(',');
-  app.add_option("--instances", options->space.nnodes, "numbers of instances to try, with commas")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--global_batch_size", options->space.batches,
-                 "sequences of an optimizer step to try, with commas [the workload's; 64 of a model]")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--micro_batch_sizes", options->space.micro_batches, "sequences of a micro-batch to try, with commas")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_counts(app, "--instances", options->space.nnodes, "numbers of instances to try, with commas");
+  add_counts(app, "--global_batch_size", options->space.batches,
+             "sequences of an optimizer step to try, with commas [the workload's; 64 of a model]");
+  add_counts(app, "--micro_batch_sizes", options->space.micro_batches,
+             "sequences of a micro-batch to try, with commas");
   add_tables_flag(app, options->tables.asked);
   add_settings(app, "choose", options->settings);
   app.final_callback([options, &app] {

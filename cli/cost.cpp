@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/add_count.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/tables.h"
@@ -92,8 +93,6 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
                 "give a run folder, a workload or a model, or --runtime and --instance_type"};
   }
   trnsim::BuyersJob out;
-  if (std::ranges::any_of(options.instances, [](int count) { return count < 1; }))
-    throw Error{Fault::kUsage, "--instances", "is below 1", "give whole numbers from 1"};
   if (given) {
     refuse_known_time(options.settings);
     out.price = job_of_runtime(options);
@@ -110,11 +109,11 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
 /// "cheapest  $0.115 in 3:04 on 1 x trn2.3xlarge, 8 cores, 128 sequences a step".
 std::string line_of(std::string_view name, const analysis::CostRow* row) {
   if (!row) return "";
-  std::string out = fmt::format("{}: {} in {} on {} x {}", name, dollars(row->paid()),
+  std::string out = fmt::format("{}: {}{} on {} x {}", name, dollars(row->paid()) + " in ",
                                 base::duration_text(row->seconds), row->instances, row->instance_type);
   if (row->cores > 0)
-    out += fmt::format(", {}, {:g} sequences a step", base::counted(static_cast<std::int64_t>(row->cores), "core"),
-                       row->sequences_per_step);
+    out += fmt::format(", {}, {:g} {} a step", base::counted(static_cast<std::int64_t>(row->cores), "core"),
+                       row->sequences_per_step, row->sequences_per_step == 1 ? "sequence" : "sequences");
   for (const auto& [setting, value] : row->settings)
     out += fmt::format("{}--{} {}", setting == row->settings.front().first ? ": " : " ", setting, value);
   return paragraph(out);
@@ -182,15 +181,12 @@ void add_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
   app.add_option("NAME", options->name, "folder of a run, a workload, or a model (a name, or a Hugging Face folder)");
   app.add_option("--runtime", options->runtime, "time of a job without a run folder, as in 8:30 or \"2.5 h\"");
-  app.add_option("--instances", options->instances,
-                 "numbers of instances to price, with commas; with --runtime the first is the job's own")
-      ->delimiter(',');
-  app.add_option("--epochs", options->epochs, "passes over the data; adds the dollars of one pass")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--samples,--sequences", options->samples, "samples of the whole job; needed where a model is named")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--tokens", options->tokens, "tokens of the whole job; adds the dollars of a million tokens")
-      ->check(CLI::NonNegativeNumber);
+  add_counts(app, "--instances", options->instances,
+             "numbers of instances to price, with commas; with --runtime the first is the job's own");
+  add_amount(app, "--epochs", options->epochs, "passes over the data; adds the dollars of one pass");
+  add_count(app, "--samples,--sequences", options->samples,
+            "samples of the whole job; needed where a model is named");
+  add_count(app, "--tokens", options->tokens, "tokens of the whole job; adds the dollars of a million tokens");
   app.add_option("--flops", options->flops, "model FLOPs of the job, as in \"1.2 EFLOP\"");
   app.add_option("--hbm_bytes", options->hbm_bytes,
                  "bytes that the job reads from and writes to device memory, as in \"3 PB\"");

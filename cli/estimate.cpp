@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/add_count.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/serve.h"
@@ -82,8 +83,7 @@ void add_estimate(CLI::App& app) {
   auto options = std::make_shared<EstimateOptions>();
   app.add_option("MODEL", options->model, "a model by name (llama2-7b, bert-base-uncased), or a Hugging Face folder")
       ->required();
-  app.add_option("--sequences,--samples", options->sequences, "sequences of the whole job; default: one step")
-      ->check(CLI::PositiveNumber);
+  add_count(app, "--sequences,--samples", options->sequences, "sequences of the whole job; default: one step");
   app.add_option("--batch_size,--batch-size", options->requests.batch_sizes,
                  "with --task inference: requests that a copy of the model answers at once, 1..64 or 1,8,32")
       ->capture_default_str();

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "cli/add_count.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -233,19 +234,12 @@ void plan(const PlanOptions& options) {
 void add_plan(CLI::App& app) {
   auto options = std::make_shared<PlanOptions>();
   app.add_option("MODEL", options->model, "a decoder by name (llama2-7b), or a Hugging Face folder")->required();
-  app.add_option("--global_batch_size", options->batch, "sequences of an optimizer step, over all cores")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--sequences,--samples", options->sequences,
-                 "sequences of the whole job; adds the time and the dollars of its steps")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--micro_batch_sizes", options->micro_batches,
-                 "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--limit", options->limit, "number of plans to show")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_count(app, "--global_batch_size", options->batch, "sequences of an optimizer step, over all cores");
+  add_count(app, "--sequences,--samples", options->sequences,
+            "sequences of the whole job; adds the time and the dollars of its steps");
+  add_counts(app, "--micro_batch_sizes", options->micro_batches,
+             "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size");
+  add_count(app, "--limit", options->limit, "number of plans to show");
   app.add_flag("--refused", options->refused, "print the refused plans instead, each with its reason");
   add_tables_flag(app, options->tables.asked);
   add_settings(app, "plan", options->settings);

@@ -59,6 +59,9 @@ Json named_figures(const trnsim::Job& job, const Projection& p) {
 }
 
 Json project_workload(const Json& arguments, const Listener& hear) {
+  if (arguments.contains("sequences"))
+    throw base::Error{base::Fault::kUsage, "`sequences`", "is for a model, but a workload has data of its own",
+                      "use `num_train_epochs`, `max_steps` or `max_train_samples`"};
   trnsim::RunRequest request{.workload = workload_named(text_in(arguments, "job")),
                              .given = settings_of(arguments),
                              .command = "trnsim run " + text_in(arguments, "job"),

@@ -83,15 +83,18 @@ def _list(value):
     return [_text(value)] if isinstance(value, (str, os.PathLike)) else [_text(v) for v in value]
 
 
-def project(job, *, machine=None, sequences=None, note=None, **settings):
+def project(job, *, machine=None, sequences=None, samples=None, note=None, **settings):
     """Projects time, dollars and memory of a training; nothing is trained.
 
     job: a workload ("bert_emotion", or a workload file), the name of a model ("llama2-7b"), or a Hugging Face
     folder. machine: an instance type ("trn1.32xlarge"), parameters to change ({"hbm.bandwidth": "2x"}), or both
-    as (type, parameters). sequences: the number in the whole job, for a model or a folder; default: those of
-    one step. note(text): called with notes for the user. All other arguments are settings: batch (sequences per
-    core), max_length (tokens), tensor_parallel_size, zero_1, numerics, ... Returns a Projection. Raises
-    trnsim.Error, with exit_code 3 if it does not fit in memory."""
+    as (type, parameters). sequences, or samples: the number in the whole job, for a model or a folder; default:
+    those of one step. note(text): called with notes for the user. All other arguments are settings: batch
+    (sequences per core), max_length (tokens), tensor_parallel_size, zero_1, numerics, ... Returns a Projection.
+    Raises trnsim.Error, with exit_code 3 if it does not fit in memory."""
+    if samples is not None and sequences is not None:
+        raise TypeError("sequences is given twice, under two names")
+    sequences = samples if sequences is None else sequences
     hear = None if note is None else lambda event: note(event["text"])
     return Projection(_call("project", _arguments(settings, machine, job=_text(job), sequences=sequences), hear))
 

@@ -10,7 +10,8 @@ _Progress = Optional[Callable[[int, int], object]]
 _Setting = Union[str, int, float, bool, "PathLike[str]", Sequence[Union[str, int, float]], None]
 
 def project(job: _Path, *, machine: _Machine = ..., sequences: Optional[float] = ...,
-            note: Optional[Callable[[str], object]] = ..., **settings: _Setting) -> Projection: ...
+            samples: Optional[float] = ..., note: Optional[Callable[[str], object]] = ...,
+            **settings: _Setting) -> Projection: ...
 def run(job: _Path, *, machine: _Machine = ..., output_dir: Optional[_Path] = ...,
         progress: Optional[Callable[[dict[str, Any]], object]] = ...,
         step: Optional[Callable[[dict[str, Any]], object]] = ..., **settings: _Setting) -> Run: ...

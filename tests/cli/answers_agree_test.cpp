@@ -286,7 +286,7 @@ TEST_F(AnswersAgree, MistypedFlagsGetASuggestion) {
   EXPECT_THAT(told("run bert_tweets --lr=1"), HasSubstr("did you mean --learning_rate?"));
   EXPECT_THAT(told("estimate llama2-7b --tensor_parallel 2"), HasSubstr("did you mean --tensor_parallel_size?"));
   EXPECT_EQ(told("estimate llama2-7b --tp-degree 2"), told("estimate llama2-7b --tensor_parallel_size 2"));
-  EXPECT_THAT(told("estimate llama2-7b --sequences 0"), HasSubstr("is not a number above 0\n"));
+  EXPECT_THAT(told("estimate llama2-7b --sequences 0"), HasSubstr("--sequences: 0 is out of range\n"));
   EXPECT_THAT(told("estimate bert_tweets"), HasSubstr("trnsim run bert_tweets with --mode timed"));
   EXPECT_THAT(told("run bert_tweets --optim adafactor"), HasSubstr("only AdamW is available"));
   EXPECT_EQ(run("run bert_tweets --mode timed --optim adamw_torch --output_dir " + at("a")).code, 0);

@@ -21,6 +21,15 @@ class AskedAmounts : public cli_test::Runs {
   }
 };
 
+TEST_F(AskedAmounts, CountsOfAVerbMayHaveSuffixes) {
+  for (const char* verb : {"estimate bert-small --sequences ", "cost bert-small --samples "})
+    EXPECT_EQ(told(std::string{verb} + "2k"), told(std::string{verb} + "2000")) << verb;
+  EXPECT_EQ(told("plan llama-small --instance_type trn1.2xlarge --max_length 64 --global_batch_size 1K"),
+            told("plan llama-small --instance_type trn1.2xlarge --max_length 64 --global_batch_size 1024"));
+  EXPECT_EQ(told("plan llama-small --instance_type trn1.2xlarge --max_length 64 --micro_batch_sizes 1 2"),
+            told("plan llama-small --instance_type trn1.2xlarge --max_length 64 --micro_batch_sizes 1,2"));
+}
+
 TEST_F(AskedAmounts, TheSoonestBatchIsThatOfTheLeastLatencyInAnyOrder) {
   const std::string asked = "estimate bert-small --task inference --within 1s --batch_size ";
   const Ran rising = run(asked + "1,8"), falling = run(asked + "8,1,8");

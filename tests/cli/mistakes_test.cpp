@@ -28,7 +28,7 @@ TEST_P(Mistakes, AreOneErrorEach) {
 }
 
 const Mistake kMistakes[] = {
-    {"cost bert_emotion --instances 0", "--instances: is below 1"},
+    {"cost bert_emotion --instances 0", "--instances: 0 is out of range"},
     {"cost --runtime 8:30 --instance_type trn1.2xlarge --zero_1",
      "--zero_1: has no effect on a job whose time is given"},
     {"choose bert_emotion --interrupted_every 6h",
@@ -55,6 +55,13 @@ const Mistake kMistakes[] = {
     {"plan bert-small --instance_type g5.xlarge", "compare it by trnsim cost"},
     {"estimate bert-small --instance_type trn9.2xlarge", "unknown machine 'trn9.2xlarge'"},
     {"estimate mixtral-small --capacity_factor -0.5", "--capacity_factor: -0.5 is out of range"},
+    {"estimate bert-small --sequences 0.5", "--sequences: '0.5' is not an integer"},
+    {"estimate bert-small --sequences nan", "--sequences: 'nan' is not an integer"},
+    {"estimate bert-small --samples 1e30", "--sequences: '1e30' is too large"},
+    {"plan llama-small --sequences 0", "--sequences: 0 is out of range"},
+    {"plan llama-small --micro_batch_sizes 1,a", "--micro_batch_sizes: 'a' is not an integer"},
+    {"choose bert-small --samples 9 --under nan", "--under: 'nan' is not a number"},
+    {"cost --runtime 8:30 --epochs 0", "--epochs: 0 is not a number above 0"},
     {"run bert_emotion --mode timed --num_train_epochs 0",
      "--num_train_epochs: is 0, but a job has at least one step"},
     {"estimate bert-small --stack nxd-inference", "--stack: nxd-inference generates text and does not train"},

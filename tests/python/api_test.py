@@ -42,6 +42,13 @@ class SameAnswers(unittest.TestCase):
         self.assertIn("samples/s", str(p.answer))
         self.assertIn("<table>", p._repr_html_())
 
+    def test_the_data_of_a_model_have_two_names_and_a_workload_has_its_own(self):
+        p = trnsim.project("llama-small", samples=3000, suggestions=0)
+        self.assertEqual(p.seconds, trnsim.project("llama-small", sequences=3000, suggestions=0).seconds)
+        for job, number in (("bert_emotion", 5), ("llama-small", 0.5), ("llama-small", 1e30)):
+            with self.assertRaisesRegex(trnsim.Error, "sequences"):
+                trnsim.project(job, samples=number, suggestions=0)
+
     def test_prices_are_those_of_the_command_line(self):
         table = trnsim.cost(seconds=3600, instance_type="trn1.2xlarge", epochs=3)
         told = command("cost", "--runtime", "3600 s", "--instance_type", "trn1.2xlarge", "--epochs", "3")

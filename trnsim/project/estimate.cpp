@@ -1,9 +1,13 @@
 #include "trnsim/project/estimate.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "analysis/record/result.h"
+#include "base/error.h"
 #include "trnsim/job/data_size.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/known_blocks.h"
@@ -23,8 +27,22 @@ Settings estimate_settings(Settings given) {
   return given;
 }
 
+namespace {
+
+/// Errors: Fault::kUsage for a number of sequences that no job has.
+void require_whole(double sequences) {
+  constexpr double kMost = 9e15;
+  if (sequences == std::floor(sequences) && sequences <= kMost) return;
+  throw base::Error{base::Fault::kUsage, "`sequences`",
+                    fmt::format("{:g} is not a whole number up to {:g}", sequences, kMost),
+                    "give one, or leave it out"};
+}
+
+}  // namespace
+
 JobOf jobs_of_model(const std::string& name, const Settings& settings, double sequences,
                     const std::function<void(const std::string&)>& note) {
+  require_whole(sequences);
   workloads::ModelPtr model = load_model_config(name);
   DataSize data;
   if (settings.data.dataset_path.empty()) {
