@@ -109,7 +109,7 @@ trnsim::BuyersJob job_of(const CostOptions& options) {
 /// "cheapest  $0.115 in 3:04 on 1 x trn2.3xlarge, 8 cores, 128 sequences a step".
 std::string line_of(std::string_view name, const analysis::CostRow* row) {
   if (!row) return "";
-  std::string out = fmt::format("{}: {}{} on {} x {}", name, dollars(row->paid()) + " in ",
+  std::string out = fmt::format("{}: {}{} on {} x {}", name, row->paid() ? dollars(row->paid()) + " in " : "no price, ",
                                 base::duration_text(row->seconds), row->instances, row->instance_type);
   if (row->cores > 0)
     out += fmt::format(", {}, {:g} {} a step", base::counted(static_cast<std::int64_t>(row->cores), "core"),
@@ -163,7 +163,8 @@ void cost(const CostOptions& options) {
     print_for_people(job, rows, options.tables);
   else
     print(cost_table(rows, efficiency).render(format, columns()));
-  const analysis::PricedInstance& own = find_instance(prices, job.price.instance_type);
+  const std::vector<analysis::PricedInstance> with_own = prices_of(job.price, prices);
+  const analysis::PricedInstance& own = find_instance(with_own, job.price.instance_type);
   base::log_info("prices of {} on {}; spot prices are samples; all prices: --format md", own.region, own.date);
   const bool with_gpus = format != base::Format::kTable || options.largest_batch || options.tables.wanted();
   if (job.price.flops > 0 && with_gpus)

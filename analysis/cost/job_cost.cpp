@@ -195,6 +195,7 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
   add_job_work(job, f.work.job_model_flops, record, job.steps);
   job.state_bytes = state_of(f);
   job.purchase = purchase_of(f);
+  job.set = option(f, "set", std::vector<std::string>{});
   if (f.time.interrupted_runtime)
     job.interrupted = InterruptedTime{.seconds = *f.time.interrupted_runtime,
                                       .save_steps = f.time.interrupted_save_steps.value_or(0),
@@ -206,11 +207,18 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
   return job;
 }
 
-std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
+std::vector<PricedInstance> prices_of(const JobToPrice& job, const std::vector<PricedInstance>& list) {
+  if (job.cores > 0) return with_prices(list, job.instance_type, job.set);
+  find_instance(list, job.instance_type);  // a job of a time alone is on an instance of the list
+  return list;
+}
+
+std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& list,
                                const std::vector<int>& counts, double efficiency) {
   if (!(job.seconds > 0)) throw Error{Fault::kUsage, "cost", "the job has no time", "give `runtime`, as in 8:30"};
   if (!(efficiency > 0 && efficiency <= 1))
     throw Error{Fault::kUsage, "`efficiency`", "is not above 0 and at most 1", "give a share of the peak, as in 40%"};
+  const std::vector<PricedInstance> prices = prices_of(job, list);
   const PricedInstance& own = find_instance(prices, job.instance_type);
   std::set<int> numbers{counts.begin(), counts.end()};
   if (numbers.empty()) numbers.insert(1);

@@ -50,6 +50,7 @@ struct JobToPrice {
   double cores = 0;          // that work, on all instances
   double sequences_per_step = 0;
   Purchase purchase = Purchase::kOnDemand;  // how its instances are bought
+  std::vector<std::string> set{};           // the user's overrides, prices among them, as in "price.spot=$1/h"
   std::optional<InterruptedTime> interrupted{};
 };
 
@@ -85,10 +86,14 @@ struct CostRow {
   const std::optional<double>& paid() const { return run[static_cast<std::size_t>(purchase)]; }
 };
 
+/// The list with the job's own prices. A machine of the user's own on which the job was simulated is in it too, perhaps
+/// without a price. Errors: Fault::kUsage for a job of a time alone on an instance that the list does not have.
+std::vector<PricedInstance> prices_of(const JobToPrice& job, const std::vector<PricedInstance>& list);
+
 /// The job itself, its placements, and rooflines on `counts` instances of each type that is not simulated; these need
-/// the job's FLOPs. `efficiency` of the peaks in a roofline, 0..1.
+/// the job's FLOPs. Prices are those of `list`, or the job's own. `efficiency` of the peaks in a roofline, 0..1.
 /// Errors: Fault::kUsage for a job without time, an unknown instance type, an efficiency outside of (0, 1].
-std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
+std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& list,
                                const std::vector<int>& counts, double efficiency);
 
 /// Every figure of every row; columns for the largest batch and for interruptions only when a row has them.

@@ -93,27 +93,68 @@ Purchase parse_purchase(std::string_view name, std::string_view where) {
               base::suggest_fix(name, std::vector<std::string>{kPurchaseNames.begin(), kPurchaseNames.end()})};
 }
 
+namespace {
+
+/// An override of a price, as in "price.spot=0.5x".
+struct OwnPrice {
+  std::size_t purchase = 0;
+  std::string where;
+  bool multiple = false;  // of the list's price
+  double value = 0;
+};
+
+std::vector<OwnPrice> own_prices_in(const std::vector<std::string>& set) {
+  constexpr std::string_view kSection = "price.";
+  std::vector<OwnPrice> out;
+  for (const std::string& assignment : set) {
+    if (!assignment.starts_with(kSection)) continue;
+    const std::size_t equals = std::min(assignment.find('='), assignment.size() - 1);
+    OwnPrice own{.where = "`set` " + assignment.substr(0, equals)};
+    const std::string_view value = std::string_view{assignment}.substr(equals + 1);
+    own.purchase = static_cast<std::size_t>(
+        parse_purchase(assignment.substr(kSection.size(), equals - kSection.size()), own.where));
+    own.multiple = base::parse_quantity(value, own.where).dimension == Dimension::kRelative;
+    own.value = own.multiple ? base::parse_quantity(value, own.where).value
+                             : base::parse_as(value, Dimension::kPrice, own.where);
+    if (!(own.value >= 0)) throw Error{Fault::kUsage, own.where, "is negative", "give a price of 0 or more"};
+    out.push_back(std::move(own));
+  }
+  return out;
+}
+
+}  // namespace
+
 std::optional<double> price_per_hour(std::string_view instance, const PriceTerms& terms) {
   const std::vector<PricedInstance> prices = load_prices(std::string_view{});
   const auto row = std::ranges::find(prices, instance, &PricedInstance::name);
   std::array<std::optional<double>, kPurchaseCount> price;
   for (int p = 0; p < kPurchaseCount; ++p)
     if (row != prices.end() && row->per_hour[p]) price[p] = row->per_hour[p]->value;
-  constexpr std::string_view kSection = "price.";
-  for (const std::string& assignment : terms.set) {
-    if (!assignment.starts_with(kSection)) continue;
-    const std::size_t equals = std::min(assignment.find('='), assignment.size() - 1);
-    const std::string where = "`set` " + assignment.substr(0, equals);
-    const std::string_view value = std::string_view{assignment}.substr(equals + 1);
-    auto& own = price[static_cast<std::size_t>(
-        parse_purchase(assignment.substr(kSection.size(), equals - kSection.size()), where))];
-    const bool multiple = base::parse_quantity(value, where).dimension == Dimension::kRelative;
-    if (multiple && !own)
-      throw Error{Fault::kUsage, where, fmt::format("{} has no such price to multiply", instance), "write it as $2/h"};
-    own = multiple ? *own * base::parse_quantity(value, where).value : base::parse_as(value, Dimension::kPrice, where);
-    if (!(*own >= 0)) throw Error{Fault::kUsage, where, "is negative", "give a price of 0 or more"};
+  for (const OwnPrice& own : own_prices_in(terms.set)) {
+    std::optional<double>& there = price[own.purchase];
+    if (own.multiple && !there)
+      throw Error{Fault::kUsage, own.where, fmt::format("{} has no such price to multiply", instance),
+                  "write it as $2/h"};
+    there = own.multiple ? *there * own.value : own.value;
   }
   return price[static_cast<std::size_t>(terms.purchase)];
+}
+
+std::vector<PricedInstance> with_prices(std::vector<PricedInstance> prices, const std::string& instance,
+                                        const std::vector<std::string>& set) {
+  if (std::ranges::find(prices, instance, &PricedInstance::name) == prices.end()) {
+    PricedInstance mine;
+    mine.name = instance, mine.simulated = true;
+    if (!prices.empty()) mine.region = prices.front().region, mine.date = prices.front().date;
+    prices.push_back(std::move(mine));
+  }
+  for (const OwnPrice& own : own_prices_in(set))
+    for (PricedInstance& one : prices) {
+      auto& there = one.per_hour[own.purchase];
+      if (own.multiple ? !one.simulated || !there : one.name != instance) continue;
+      there = base::Sourced<double>{own.multiple ? there->value * own.value : own.value, own.where};
+    }
+  return prices;
 }
 
 const PricedInstance& find_instance(const std::vector<PricedInstance>& prices, std::string_view name) {

@@ -56,6 +56,12 @@ struct PriceTerms {
 /// a machine of the user's own. Errors: Fault::kUsage for an invalid price in `set`.
 std::optional<double> price_per_hour(std::string_view instance, const PriceTerms& terms = {});
 
+/// The list with `instance`, which is in no list where it is a machine of the user's own, and with the prices of `set`:
+/// dollars are the price of `instance`, a multiple is of the list's price of every instance that is simulated. Errors:
+/// Fault::kUsage for an invalid price in `set`.
+std::vector<PricedInstance> with_prices(std::vector<PricedInstance> prices, const std::string& instance,
+                                        const std::vector<std::string>& set);
+
 /// Errors: Fault::kUsage with a suggestion.
 const PricedInstance& find_instance(const std::vector<PricedInstance>& prices, std::string_view name);
 

@@ -74,11 +74,13 @@ ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const 
   if (!run.simulated()) return run;
   f.core = core_figures(run.record.utilisation);  // a pipeline's record may be of another stage
   if (!f.time.device_step_seconds) f.time.device_step_seconds = hw::seconds(run.record.result.total);
-  const bool priced = std::ranges::find(prices, run.record.info.instance_type, &PricedInstance::name) != prices.end();
-  if (priced && f.projected() && (f.generates() || f.work.train_steps_per_second))
-    run.costs = price_job(
-        on_whole_instances(job_to_price(f, run.record, (folder / "result.json").string()), run.record, prices), prices,
-        {1}, efficiency);
+  if (f.projected() && (f.generates() || f.work.train_steps_per_second)) {
+    const JobToPrice job = job_to_price(f, run.record, (folder / "result.json").string());
+    const std::vector<PricedInstance> own = with_prices(prices, job.instance_type, job.set);
+    const auto known = [](const auto& price) { return price.has_value(); };
+    if (std::ranges::any_of(find_instance(own, job.instance_type).per_hour, known))
+      run.costs = price_job(on_whole_instances(job, run.record, prices), prices, {1}, efficiency);
+  }
   run.warnings = warnings_of(run);
   return run;
 }

@@ -49,6 +49,20 @@ TEST(Prices, AnInstanceIsPricedByItsTermsOrByTheList) {
   EXPECT_THROW(price_per_hour("trn1.2xlarge", {.set = {"price.on_demand"}}), base::Error);
 }
 
+TEST(Prices, TheUsersPricesStandInThePlaceOfTheLists) {
+  const auto list = load_prices(std::string_view{});
+  const auto own = analysis::with_prices(list, "mine", {"price.on_demand=0.5x", "price.spot=$1/h", "hbm.bytes=2x"});
+  ASSERT_EQ(own.size(), list.size() + 1);
+  EXPECT_EQ(own.back().name, "mine");
+  EXPECT_FALSE(own.back().per_hour[0]) << "a multiple of no price";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].per_hour[0]) continue;
+    EXPECT_EQ(own[i].per_hour[0]->value, list[i].per_hour[0]->value * (list[i].simulated ? 0.5 : 1)) << list[i].name;
+  }
+  EXPECT_EQ(own.back().per_hour[3]->value, 1);
+  EXPECT_FALSE(find_instance(own, "trn2.3xlarge").per_hour[3]);
+}
+
 TEST(Prices, EveryNumberHasDateRegionAndSource) {
   const auto prices = load_prices(std::string_view{});
   EXPECT_GE(prices.size(), 9u);

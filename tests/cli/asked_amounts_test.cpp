@@ -45,4 +45,39 @@ TEST_F(AskedAmounts, AJobWithoutBf16KeepsFp32) {
   EXPECT_EQ(told("estimate bert-small --config " + at("settings.toml")), told("estimate bert-small"));
 }
 
+TEST_F(AskedAmounts, CostHasThePriceOfTheUser) {
+  const std::string job = "bert-small --samples 2000 --instance_type trn1.2xlarge";
+  const Json listed = told("cost " + job), own = told("cost " + job + " --set price.on_demand=2x");
+  ASSERT_EQ(own.size(), listed.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const bool simulated = !own[i]["pareto"].is_null();
+    EXPECT_EQ(own[i]["on_demand"], listed[i]["on_demand"].get<double>() * (simulated ? 2 : 1)) << own[i];
+    EXPECT_EQ(own[i]["spot"], listed[i]["spot"]);
+  }
+  const Json dollars = told("cost " + job + " --set price.on_demand='$9/h'");
+  for (std::size_t i = 1; i < dollars.size(); ++i) {
+    const bool own = dollars[i]["instance_type"] == "trn1.2xlarge";
+    EXPECT_EQ(dollars[i]["on_demand"] == listed[i]["on_demand"], !own) << dollars[i];
+  }
+  const std::string priced = " --set price.on_demand='$3/h'";
+  EXPECT_EQ(told("cost " + job + priced)[0]["on_demand"], told("estimate " + job + priced)["dollars"]);
+}
+
+TEST_F(AskedAmounts, CostOfARunHasThePriceOfTheRun) {
+  const Ran ran = run("run vit_mnist --mode timed --set price.on_demand='$3/h' --output_dir " + at("run"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(told("cost " + at("run"))[0]["on_demand"], result("run")["cost"]["dollars"]);
+}
+
+TEST_F(AskedAmounts, AMachineOfOnesOwnIsInTheCostsWithoutAPriceOrWithItsOwn) {
+  std::ofstream{at("mine.toml")} << "name = \"mine\"\ninherits = \"hw/params/trn1.2xlarge.toml\"\n";
+  const std::string job = "bert-small --samples 2000 --instance_type " + at("mine.toml");
+  const Ran text = run("cost " + job);
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("this job: no price, "));
+  EXPECT_EQ(told("cost " + job)[0]["on_demand"], nullptr);
+  const std::string priced = " --set price.on_demand='$2/h'";
+  EXPECT_EQ(told("cost " + job + priced)[0]["on_demand"], told("estimate " + job + priced)["dollars"]);
+}
+
 }  // namespace

@@ -77,6 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
     Jobs, CostIsRun,
     testing::Values(Question{"bert_emotion", ""}, Question{"bert_emotion", "--instance_type trn2.3xlarge"},
                     Question{"bert_tweets", ""}, Question{"vit_mnist", ""}, Question{"t5_small_summarize", ""},
+                    Question{"bert_tweets", "--set price.on_demand=2x"},
                     Question{"bert_tweets", "--per_device_train_batch_size 4"},
                     Question{"bert_imdb", "", 0, "sagemaker"},
                     Question{"bert_tweets", "--instance_type trn1.2xlarge --interrupted_every 3h"},

@@ -49,6 +49,11 @@ class SameAnswers(unittest.TestCase):
             with self.assertRaisesRegex(trnsim.Error, "sequences"):
                 trnsim.project(job, samples=number, suggestions=0)
 
+    def test_a_price_of_ones_own_is_that_of_every_answer(self):
+        mine = ("trn1.2xlarge", {"price.on_demand": "$3/h"})
+        p = trnsim.project("llama-small", samples=1000, machine=mine, suggestions=0)
+        self.assertEqual(trnsim.cost("llama-small", samples=1000, machine=mine)[0]["on_demand"], p.dollars)
+
     def test_prices_are_those_of_the_command_line(self):
         table = trnsim.cost(seconds=3600, instance_type="trn1.2xlarge", epochs=3)
         told = command("cost", "--runtime", "3600 s", "--instance_type", "trn1.2xlarge", "--epochs", "3")

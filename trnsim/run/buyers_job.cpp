@@ -84,6 +84,7 @@ BuyersJob of_model(const std::string& model, const Settings& given, double seque
   RunResult run;
   run.machine = e.job.machine, run.job = e.job, run.projection = e.projection;
   out.price = analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
+  out.price.set = out.settings.machine.set;
   out.text = describe(e.job);
   out.job_of = jobs_of_model(model, out.settings, sequences, {});
   out.project = projects(out.settings.machine.exact);
@@ -118,6 +119,7 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
   price.seconds = served.seconds_of(out.requests);
   price.cores = static_cast<double>(served.copies() * served.cores_of_copy());
   price.sequences_per_step = served.at_once(), price.epochs = 0;
+  price.set = out.settings.machine.set;
   out.text = fmt::format("{:.0f} requests, {}", out.requests, describe(served));
   return out;
 }
