@@ -63,12 +63,12 @@ std::string own_flags(const ChooseOptions& options) {
   return out;
 }
 
-/// The command that shows a choice.
-std::string command_of(const ChooseOptions& options, const Choice& choice) {
-  const bool model = options.samples > 0;
-  return fmt::format("trnsim {} {}{}{} {}", model ? "estimate" : "run", options.name,
-                     model ? fmt::format(" --sequences {:.0f}", options.samples) : " --mode timed", own_flags(options),
-                     flags_of_change(choice.change));
+/// The command that shows a choice for a job of `model`: `estimate` where the user named the model itself.
+std::string command_of(const ChooseOptions& options, const Choice& choice, const std::string& model) {
+  std::string out = fmt::format("trnsim run {} --mode timed", options.name);
+  if (options.name == model) out = "trnsim estimate " + model;
+  if (options.samples > 0) out += fmt::format(" --sequences {:.0f}", options.samples);
+  return fmt::format("{}{} {}", out, own_flags(options), flags_of_change(choice.change));
 }
 
 /// The command that starts the job on the real instances: torchrun with the arguments of optimum-neuron's scripts.
@@ -94,7 +94,7 @@ std::string launch_line(const Choice& choice, const std::string& model) {
 
 void print_choice(const ChooseOptions& options, const char* name, const Choice& choice, const std::string& model) {
   print(paragraph(fmt::format("{}: {} on {}", name, price_of(choice), place_of(choice))));
-  print(paragraph("  see: " + command_of(options, choice)));
+  print(paragraph("  see: " + command_of(options, choice, model)));
   print(paragraph("  launch: " + launch_line(choice, model)));
 }
 

@@ -80,4 +80,19 @@ TEST_F(AskedAmounts, AMachineOfOnesOwnIsInTheCostsWithoutAPriceOrWithItsOwn) {
   EXPECT_EQ(told("cost " + job + priced)[0]["on_demand"], told("estimate " + job + priced)["dollars"]);
 }
 
+TEST_F(AskedAmounts, AChoiceForAModelAndItsDataIsShownByTheCommandThatItNames) {
+  std::ofstream file{at("texts.csv")};
+  file << "text,label\n";
+  for (int i = 0; i < 64; ++i) file << "a text," << i % 2 << "\n";
+  file.close();
+  const std::string data = " --max_length 64 --num_train_epochs 3 --dataset_path " + at("texts.csv");
+  const Ran chosen = run("choose bert-small --instance_types trn1.2xlarge --micro_batch_sizes 8" + data);
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  const std::size_t begin = chosen.out.find("see: trnsim ") + 12;
+  const std::string command = chosen.out.substr(begin, chosen.out.find('\n', begin) - begin);
+  EXPECT_THAT(command, HasSubstr("estimate bert-small"));
+  EXPECT_EQ(told(command)["samples"], 192) << command;
+  EXPECT_EQ(told("estimate bert-small --max_steps 7")["steps"], 7);
+}
+
 }  // namespace

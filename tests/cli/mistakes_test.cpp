@@ -60,6 +60,7 @@ const Mistake kMistakes[] = {
     {"estimate bert-small --samples 1e30", "--sequences: '1e30' is too large"},
     {"plan llama-small --sequences 0", "--sequences: 0 is out of range"},
     {"plan llama-small --micro_batch_sizes 1,a", "--micro_batch_sizes: 'a' is not an integer"},
+    {"choose bert_tweets --samples 9", "--samples: is for a model, but bert_tweets has data of its own"},
     {"choose bert-small --samples 9 --under nan", "--under: 'nan' is not a number"},
     {"cost --runtime 8:30 --epochs 0", "--epochs: 0 is not a number above 0"},
     {"run bert_emotion --mode timed --num_train_epochs 0",

@@ -198,7 +198,11 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
   out.model = given.data.model_id.empty() ? workload.model : given.data.model_id;
   out.settings.machine.mode = "timed", out.settings.given.insert("mode");
   out.job_of = [workload](const Settings& s) { return projected_job(workload, s); };
-  out.batch = out.job_of(out.settings).step.plan.sequences_per_step();
+  const Job job = out.job_of(out.settings);
+  if (samples > 0 && !job.generation)
+    throw Error{Fault::kUsage, "`samples`", fmt::format("is for a model, but {} has data of its own", workload.name),
+                "use `num_train_epochs`, `max_steps` or `max_train_samples`"};
+  out.batch = job.step.plan.sequences_per_step();
   return out;
 }
 
