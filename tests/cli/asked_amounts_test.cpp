@@ -95,4 +95,10 @@ TEST_F(AskedAmounts, AChoiceForAModelAndItsDataIsShownByTheCommandThatItNames) {
   EXPECT_EQ(told("estimate bert-small --max_steps 7")["steps"], 7);
 }
 
+TEST_F(AskedAmounts, TheRunOfAGenerationHasACost) {
+  const Ran ran = run("run llama_small_generate --mode timed --output_dir " + at("run"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(told("cost " + at("run"))[0]["on_demand"], result("run")["cost"]["dollars"]);
+}
+
 }  // namespace

@@ -225,7 +225,8 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   if (s.plan.pipeline_parallel_size > 1 || s.machine.nnodes > 1)
     throw Error{Fault::kUsage, s.machine.nnodes > 1 ? "`nnodes`" : "`pipeline_parallel_size`",
                 "generation runs on one instance and is only tensor parallel", "leave it out"};
-  if (s.given.contains("nproc_per_node") && s.machine.nproc_per_node != s.plan.tensor_parallel_size)
+  if (s.given.contains("nproc_per_node") && s.machine.nproc_per_node > 0 &&  // 0, as a run's folder has it: as needed
+      s.machine.nproc_per_node != s.plan.tensor_parallel_size)
     throw Error{Fault::kUsage, "`nproc_per_node`",
                 "is not `tensor_parallel_size`, the number of cores of a copy of the model",
                 "leave it out, or give `tensor_parallel_size`"};
