@@ -63,6 +63,15 @@ bool may_be_zero(std::string_view key) {
   return key.ends_with("latency") || std::ranges::find(kMayBeZero, key) != kMayBeZero.end();
 }
 
+/// Checks the parameters that say whether the machine has something.
+void check_switches(const MachineParams& p) {
+  for (const auto& [key, value] : {std::pair{"chip.training", p.training.value},
+                                   std::pair{"sbuf.shared_port", p.sbuf_shared_port.value},
+                                   std::pair{"psum.shared_port", p.psum_shared_port.value}})
+    require(value == 0 || value == 1, p.name, fmt::format("{} is {}, but it is a switch", key, value),
+            fmt::format("set {} to 0 or 1", key));
+}
+
 /// Checks the network between chips and instances.
 void check_fabric(const MachineParams& p) {
   require(p.torus_rows.value * p.torus_columns.value == p.chips.value, p.name,
@@ -116,6 +125,7 @@ void check_machine(const MachineParams& p) {
   require(std::fmod(p.cores.value, p.hbm_stacks.value) == 0, p.name,
           fmt::format("{} stacks of HBM cannot be shared evenly by {} cores", p.hbm_stacks.value, p.cores.value),
           "make chip.cores a multiple of hbm.stacks");
+  check_switches(p);
   check_fabric(p);
   check_target(p);
 }

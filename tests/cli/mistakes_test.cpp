@@ -65,7 +65,10 @@ const Mistake kMistakes[] = {
     {"cost --runtime 8:30 --epochs 0", "--epochs: 0 is not a number above 0"},
     {"run bert_emotion --mode timed --num_train_epochs 0",
      "--num_train_epochs: is 0, but a job has at least one step"},
+    {"run bert_emotion --mode timed --output_dir text.toml", "--output_dir text.toml: is a file, not a folder"},
     {"estimate bert-small --stack nxd-inference", "--stack: nxd-inference generates text and does not train"},
+    {"estimate bert-small --set chip.training=2", "chip.training is 2, but it is a switch"},
+    {"estimate bert-small --task inference --max_new_tokens 4", "BERT: is an encoder, which writes no tokens"},
 };
 INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(kMistakes));
 

@@ -57,6 +57,7 @@ TEST(UnreadKeys, AreNamedUnlessTheyAreOffOrInert) {
         {"bert_tiny", "tie_word_embeddings", true},
         {"llama_tiny", "scale_attn_weights", true},
         {"llama_tiny", "is_llama_config", true},
+        {"gemma2_tiny", "sliding_window_size", 4096},
         {"phi3_tiny", "full_attn_mod", 1},
         {"phi3_tiny", "interpolate_factor", 1},
         {"deberta-v2_tiny", "legacy", true},

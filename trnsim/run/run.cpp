@@ -33,6 +33,8 @@ void require_free(const Settings& settings) {
   if (settings.output.output_dir.empty() || settings.output.overwrite_output_dir) return;
   const std::filesystem::path folder = settings.output.output_dir;
   std::error_code error;
+  if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error))
+    throw Error{Fault::kUsage, "`output_dir` " + folder.string(), "is a file, not a folder", "choose another one"};
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
     throw Error{Fault::kUsage, "`output_dir` " + folder.string(), "exists and is not empty",
                 "choose another one, or add `overwrite_output_dir`"};

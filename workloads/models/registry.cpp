@@ -200,7 +200,8 @@ std::string type_of_text(const Keys& keys) {
 const FamilyRow& family_row_of(const Keys& keys) {
   if (keys.has("quantization_config") && keys.at("quantization_config").is_object())
     keys.fail("\"quantization_config\" is set, but quantized weights are not supported",
-              "use the folder of the original model in bf16, fp16 or fp32");
+              "use the folder of the original model in bf16, fp16 or fp32; for its time alone, a config.json without "
+              "\"quantization_config\" is enough");
   if (keys.has("model_type") && keys.at("model_type").is_string()) {
     const std::string type = keys.at("model_type");
     const auto* row = std::ranges::find(kFamilies, type, &FamilyRow::type);

@@ -49,8 +49,9 @@ std::string DecoderArch::layer_prefix(std::int64_t layer) const { return fmt::fo
 
 DecoderArch decoder_arch(const ModelPtr& model) {
   if (const DecoderArch* arch = model->decoder()) return *arch;
-  throw base::Error{base::Fault::kUsage, "model", "is an encoder, not a decoder",
-                    "choose a decoder, or time requests: trnsim estimate MODEL with `task` inference"};
+  throw base::Error{base::Fault::kUsage, model->family(), "is an encoder, which writes no tokens",
+                    "choose a decoder, or time requests: trnsim estimate MODEL with `task` inference and without "
+                    "`max_new_tokens`"};
 }
 
 double decoder_kept_elements(const Sizes& c, const Plan& p, std::int64_t length) {
