@@ -168,6 +168,25 @@ check("words that are left", lambda: drawn(WORDS)[1], [s for _, s in EXPECTED])
 
 
 @nki.jit
+def narrow(words, types):
+    """The lowest bits of twelve numbers."""
+    outs = []
+    for dtype in types:
+        state, a = tile((128, 6), nl.uint32), tile((128, 12), dtype)
+        nisa.dma_copy(dst=state, src=words)
+        nisa.rand_set_state(src_seeds=state)
+        nisa.rng(dst=a, engine=nisa.engine.gpsimd)
+        outs.append(memory((128, 12), dtype))
+        nisa.dma_copy(dst=outs[-1], src=a)
+    return outs
+
+
+DRAWN = np.array([n for n, _ in EXPECTED], np.uint32)
+TYPES = [nl.int8, nl.uint8, nl.int16, nl.uint16]
+check("random bits of narrow numbers", lambda: narrow(WORDS, TYPES), [DRAWN.astype(np.dtype(t)) for t in TYPES])
+
+
+@nki.jit
 def unset():
     out, a = memory((128, 6), nl.uint32), tile((128, 6), nl.uint32)
     nisa.rand_get_state(dst=a)

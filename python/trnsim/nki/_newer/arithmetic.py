@@ -173,9 +173,7 @@ def rng(dst, engine=engines.vector, name=None):
     bits = to if to.itemsize == 4 else e.temp(to.shape, e._dtypes.UINT32)
     put("rng", which, bits, rng=drawn())
     if bits is not to:
-        kept = e.temp(to.shape, e._dtypes.UINT32)
-        put("tensor_scalar", e.VECTOR, kept, bits, None, alu0=ALU["and"], ints=[(1 << 8 * to.itemsize) - 1, 0, 0, 0])
-        e.current().copy(to, kept)
+        e.current().copy(to, bits.view(to.dtype)[..., ::4 // to.itemsize])
     return DONE
 
 
