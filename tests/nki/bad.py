@@ -152,6 +152,12 @@ CASES = [
     ("a column for each element", NEWER, "warning: 512 and 1 elements", """
     nisa.tensor_tensor(c, a, b[:, 0:1], nl.add)  # HERE
     nisa.dma_copy(out, c)"""),
+    ("a row for each partition", NEWER, "warning: 128 and 1 partitions", """
+    nisa.tensor_tensor(c, a, b[0:1], nl.add)  # HERE
+    nisa.dma_copy(out, c)"""),
+    ("nl.rms_norm", NEWER, "warning: a tile and a column by tensor_tensor", """
+    nisa.tensor_copy(c, nl.rms_norm(a, b, axis=1, n=512))  # HERE
+    nisa.dma_copy(out, c)"""),
     ("a transpose that converts", NEWER, "warning: one type for both", """
     t, half = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum), nl.ndarray((128, 128), dtype=nl.bfloat16)
     nisa.tensor_copy(half, a[:, 0:128])

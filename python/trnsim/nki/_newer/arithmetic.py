@@ -26,9 +26,13 @@ def _listed(*ops):
 
 def tensor_tensor(dst, data1, data2, op, engine=engines.unknown, name=None):
     _listed(op)
-    if e.is_tile(data1) and e.is_tile(data2) and data1.cols != data2.cols:
-        doubted(f"tensor_tensor of {data1.cols} and {data2.cols} elements in a partition: neuronx-cc refuses "
-                "it; nisa.tensor_scalar takes a column")
+    if e.is_tile(data1) and e.is_tile(data2):
+        if data1.cols != data2.cols:
+            doubted(f"tensor_tensor of {data1.cols} and {data2.cols} elements in a partition: neuronx-cc refuses "
+                    "it; nisa.tensor_scalar takes a column")
+        if data1.partitions != data2.partitions:
+            doubted(f"tensor_tensor of {data1.partitions} and {data2.partitions} partitions: neuronx-cc refuses it; "
+                    "nisa.nc_stream_shuffle repeats a row")
     if alu_name(op) == "pow":
         _outside_psum("nl.power", dst, data1, data2)
     small = e.is_tile(dst) and dst.size == 1

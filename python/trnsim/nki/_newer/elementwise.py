@@ -102,6 +102,7 @@ def softmax(x, axis=-1, dtype=None):
 
 
 def rms_norm(x, w, axis, n, epsilon=1e-06, dtype=None, compute_dtype=None):
+    doubted("nl.rms_norm multiplies a tile and a column by tensor_tensor, which neuronx-cc refuses (NKI 0.6.0)")
     return composed.rms_norm(x, w, axis, n, epsilon, dtype=dtype, compute_dtype=compute_dtype)
 
 
