@@ -223,7 +223,8 @@ void match_replace8(const Instr& instr, std::uint32_t index, Context& context) {
     std::vector<float> row = whole_row(a, p);
     const std::vector<float> wanted = whole_row(b, p);
     std::uint32_t places[8] = {};
-    for (std::size_t i = 0; i < 8; ++i) {  // a replaced value may be found again, as the documented loop does
+    // The last value is looked for first, and a replaced one may be found again: SDK 2.32, nki.isa.nc_match_replace8.
+    for (std::size_t i = 8; i-- > 0;) {
       const auto found = std::ranges::find(row, wanted[i]);
       if (found == row.end()) continue;
       places[i] = static_cast<std::uint32_t>(found - row.begin());

@@ -331,7 +331,7 @@ def places(x, v):
 def replaced(x, v, imm):
     out, at = x.copy(), np.zeros((len(x), 8), U32)
     for p in range(len(x)):
-        for j in range(8):
+        for j in reversed(range(8)):  # equal values: the last of them is the first that is found
             at[p, j] = np.flatnonzero(out[p] == v[p, j])[0]
             out[p, at[p, j]] = imm
     return out, at
