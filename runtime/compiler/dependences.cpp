@@ -121,7 +121,7 @@ class Finder {
   void follow_state(const Instr& instr, std::uint32_t i) {
     const bool random =
         sets_generator(instr) || instr.op == isa::Opcode::kRng || instr.op == isa::Opcode::kRandGetState;
-    if (!random && isa::command_of(instr) == isa::Registers::kIdle) return;
+    if (!random && !uses_registers(instr)) return;
     auto& last = last_[static_cast<std::size_t>(instr.engine)];
     if (last) found_.push_back(*last);
     last = i;
@@ -299,6 +299,11 @@ bool HbmRect::covers(const HbmRect& o) const {
   if (low > o.low || o.high > high) return false;
   if (pitch == 0) return true;
   return pitch == o.pitch && row0 <= o.row0 && o.row1 <= row1 && col0 <= o.col0 && o.col1 <= col1;
+}
+
+bool uses_registers(const isa::Instr& instr) {
+  const bool reads = instr.registers == isa::Registers::kIdle && instr.dst2;
+  return reads || isa::command_of(instr) != isa::Registers::kIdle;
 }
 
 Lists dependences(const VirtualBlock& block) { return Finder{block}.run(); }

@@ -25,6 +25,9 @@ struct ByteRange {
   static ByteRange of(const Tile& tile);
 };
 
+/// Whether an instruction changes the accumulator registers of its engine, or reads them into dst2.
+bool uses_registers(const isa::Instr& instr);
+
 /// For each instruction those before it that it must follow: it reads their results, or overwrites their operands or
 /// results. Dependences that others imply through the same bytes are omitted. Waits that are written in a row follow
 /// all that came before them, and all that comes after follows them.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "isa/operands.h"
+#include "runtime/compiler/dependences.h"
 #include "runtime/nki/live.h"
 #include "runtime/nki/passes.h"
 
@@ -96,7 +97,7 @@ class Numbering {
     const Instr& instr = block_.instrs[i];
     std::string key;
     const bool random = instr.op == Opcode::kRng || instr.op == Opcode::kRandGetState || instr.op == Opcode::kDropout ||
-                        isa::command_of(instr) != isa::Registers::kIdle;
+                        uses_registers(instr);
     append(key, instr.op, instr.fn, instr.alu0, instr.alu1, instr.accumulate, instr.reverse0, instr.reverse1,
            instr.imm0, instr.imm1, instr.imm2, instr.imm3, instr.ints, instr.negate, instr.skip, random ? i : 0u);
     for (const Tile* t : {&instr.a, &instr.b, &instr.c})

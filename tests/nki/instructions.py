@@ -198,10 +198,12 @@ def accumulated(x, y):
     res = nl.ndarray((P, 1), F32, buffer=nl.sbuf)
     nisa.activation(nl.copy, x, reduce_op=nl.add, reduce_cmd=nisa.reduce_cmd.reset_reduce)
     last = nisa.activation(nl.copy, y, reduce_op=nl.add, reduce_cmd=nisa.reduce_cmd.reduce, reduce_res=res)
-    return last, res
+    read = nl.ndarray((P, 1), F32, buffer=nl.sbuf)
+    nisa.activation(nl.square, y, reduce_res=read)  # no operation, no command: the registers as they are
+    return last, res, read
 
 
-check("activation accumulates", accumulated, lambda x, y: (y, (x.sum(axis=1) + y.sum(axis=1))[:, None]), SIGNS, GOOD, most=1e-6)
+check("activation accumulates", accumulated, lambda x, y: (y, *[(x.sum(axis=1) + y.sum(axis=1))[:, None]] * 2), SIGNS, GOOD, most=1e-6)
 
 # ---- copies and types
 BIG = np.array([[1e39, -1e39, 70000, -70000, 500, -500, 2.5, 3.5, -2.5, 65504, np.inf, np.nan]] * P, np.float64).astype(F32)

@@ -182,11 +182,11 @@ def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=Non
         return e.activation(fn, data, bias, scale, Result(dtype, mask, into=e.destination()))
     data = tile(data)
     out = e.result(data.shape, code(dtype, data.code))
-    given = reduce_res is None or reduce_cmd is not modes.reduce_cmd.idle
-    registers = modes.REGISTERS[reduce_cmd.name] if given else None
+    # On the chip, an operation without a command gives this call's own sum; without either, the registers are read.
+    own = reduce_op is not None and reduce_cmd is modes.reduce_cmd.idle
     put("activation" if reduce_res is None else "activation_reduce", e.SCALAR, out, data, e.scale_of(scale),
         e.bias_of(bias, data), dst2=None if reduce_res is None else tile(reduce_res), fn=fn, mask=mask,
-        registers=registers)
+        registers=None if own and reduce_res is not None else modes.REGISTERS[reduce_cmd.name])
     return out
 
 
