@@ -123,9 +123,24 @@ View declare(Trace& trace, int space, int dtype, const std::vector<std::int64_t>
   return trace.tensor(spec);
 }
 
+using TraceClass = py::class_<Trace, std::shared_ptr<Trace>>;
+
+void add_loops(TraceClass& trace) {
+  trace.def("begin_loop", &Trace::begin_loop)
+      .def("next_iteration", &Trace::next_iteration)
+      .def("end_loop", &Trace::end_loop)
+      .def("begin_body", &Trace::begin_body)
+      .def("next_in_body",
+           [](Trace& t, std::size_t body) {
+             label_line(t);
+             t.next_in_body(body);
+           })
+      .def("end_body", &Trace::end_body);
+}
+
 void bind_trace(py::module_& m) {
-  py::class_<Trace, std::shared_ptr<Trace>>(m, "Trace")
-      .def("tensor", &declare)
+  TraceClass trace{m, "Trace"};
+  trace.def("tensor", &declare)
       .def("temporary",
            [](Trace& t, int space, int dtype, const std::vector<std::int64_t>& sizes) {
              return t.temporary(static_cast<isa::Space>(space), static_cast<Dtype>(dtype), sizes);
@@ -152,15 +167,8 @@ void bind_trace(py::module_& m) {
       .def("program", &Trace::program)
       .def("programs_met", &Trace::programs_met)
       .def("set_apart", &Trace::set_apart)
-      .def("set_newer", &Trace::set_newer)
-      .def("begin_loop", &Trace::begin_loop)
-      .def("next_iteration", &Trace::next_iteration)
-      .def("engines_meet",
-           [](Trace& t) {
-             label_line(t);
-             t.engines_meet();
-           })
-      .def("end_loop", &Trace::end_loop);
+      .def("set_newer", &Trace::set_newer);
+  add_loops(trace);
 }
 
 template <class Names>

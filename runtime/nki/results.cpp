@@ -102,7 +102,7 @@ bool Trace::starts_sum(const View& part) {
   const auto apart = [&](const Region& w) {
     return w.part >= r.part + r.parts || r.part >= w.part + w.parts || w.low >= r.high || r.low >= w.high;
   };
-  return std::ranges::all_of(state.written, apart);
+  return std::ranges::all_of(state.sums ? *state.sums : state.written, apart);
 }
 
 bool Trace::redirect(const View& dst, const View& src, bool adds) {

@@ -40,6 +40,18 @@ void set_axes(View& view, const std::vector<std::int64_t>& sizes, int partition_
   }
 }
 
+/// Regions that are neighbours become one.
+void add(Region r, std::vector<Region>& all) {
+  if (r.dense)
+    for (auto it = all.begin(); it != all.end();) {
+      const bool joins =
+          it->dense && it->part == r.part && it->parts == r.parts && it->low <= r.high && r.low <= it->high;
+      if (joins) r.low = std::min(r.low, it->low), r.high = std::max(r.high, it->high);
+      it = joins ? all.erase(it) : it + 1;
+    }
+  all.push_back(r);
+}
+
 /// The operand of a reduction: its last axis is not joined with the one in front of it.
 View apart(View view) {
   if (view.rank > 2) view.apart = view.rank - 1;
@@ -215,16 +227,10 @@ void Trace::note_race(const isa::Instr& instr) {
 void Trace::note_write(const View& view) {
   if (!view.on_chip()) view.storage->written = true;
   if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return;
-  Region r = region_of(view);
-  std::vector<Region>& all = state_of(view).written;
-  if (r.dense)  // neighbours become one
-    for (auto it = all.begin(); it != all.end();) {
-      const bool joins =
-          it->dense && it->part == r.part && it->parts == r.parts && it->low <= r.high && r.low <= it->high;
-      if (joins) r.low = std::min(r.low, it->low), r.high = std::max(r.high, it->high);
-      it = joins ? all.erase(it) : it + 1;
-    }
-  all.push_back(r);
+  BlockState& state = state_of(view);
+  bodies_.write(view.storage, static_cast<std::size_t>(view.block));
+  if (state.sums) add(region_of(view), *state.sums);
+  add(region_of(view), state.written);
 }
 
 Tile Trace::write_tile(const View& view) {
@@ -321,7 +327,8 @@ void Trace::end_loop() {
   if (loop.starts.size() > 1) loops_.push_back(std::move(loop));
 }
 
-void Trace::engines_meet() {
+void Trace::next_in_body(std::size_t body) {
+  bodies_.again(body);
   for (std::size_t e = 0; e < isa::kEngineCount; ++e)
     push({.op = isa::Opcode::kWait, .engine = static_cast<isa::Engine>(e), .imm0 = 1});
 }
@@ -332,6 +339,7 @@ void Trace::program(std::size_t number) {
   for (LoopTrace& loop : open_loops_) loop.starts.clear();
   other_loops_[program_] = std::move(open_loops_);
   open_loops_ = std::move(other_loops_[number]);
+  bodies_.program(number);
   program_ = number;
 }
 

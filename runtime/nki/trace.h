@@ -14,6 +14,7 @@
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
 #include "runtime/compiler/engine_books.h"
+#include "runtime/nki/bodies.h"
 #include "runtime/nki/doubts.h"
 #include "runtime/nki/loops.h"
 #include "runtime/nki/placed.h"
@@ -78,9 +79,11 @@ class Trace {
   void begin_loop();
   void next_iteration();
   void end_loop();
-  /// An iteration of a loop that the sequencers count ends: the next instruction of each engine and ring follows all
-  /// before it.
-  void engines_meet();
+  /// A loop that the sequencers count begins: the number of its body.
+  std::size_t begin_body() { return bodies_.enter(); }
+  /// An iteration of it ends: the next instruction of each engine and ring follows all before it.
+  void next_in_body(std::size_t body);
+  void end_body(std::size_t body) { bodies_.leave(body); }
 
   /// Another program of the launch grid goes on: its own loops are open. Loops in which programs take turns are not
   /// joined.
@@ -147,6 +150,7 @@ class Trace {
   std::map<std::size_t, std::array<Direct, 2>> direct_;  // by core
   std::vector<LoopTrace> loops_, open_loops_;
   std::map<std::size_t, std::vector<LoopTrace>> other_loops_;  // of programs that wait
+  Bodies bodies_;
   std::size_t program_ = 0;
   std::uint64_t tensors_ = 0;  // declared so far
   bool newer_ = false;

@@ -67,6 +67,9 @@ struct BlockState {
   bool filled = false;       // the fill value has been written
   std::uint32_t slot = 0;    // the first instruction that touches it: a fill goes in front of it
   std::vector<Region> written;
+  /// Regions that a product may add to, if not all that have been written: former iterations of an open loop are not
+  /// among them (Bodies).
+  std::optional<std::vector<Region>> sums{};
 };
 
 struct Axis {

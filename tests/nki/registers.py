@@ -171,6 +171,22 @@ def own_register(numbers):
 
 
 checks.check("a loop whose body returns its own register", lambda: own_register.compile(NUMBERS).iterations, 5)
+
+
+@nki.jit
+def asked_before(numbers):
+    run, left = nisa.register_alloc(), loaded(numbers)
+    nisa.register_load(run, left[0:1, 0:1])
+    if run:
+        while run:
+            nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract, operand0=1)
+            nisa.register_load(run, left[0:1, 0:1])
+            if run:
+                nisa.tensor_scalar(dst=left, data=left, op0=nl.add, operand0=0)
+    return stored(left)
+
+
+checks.check("the condition of an if ends no iteration", lambda: asked_before.compile(NUMBERS).iterations, 5)
 LOOPS = {counted.func.__code__.co_firstlineno + n for n in (4, 6)}
 LINES = {int(line[0].rsplit(":", 1)[1]) for line in COUNTED.time(True)["lines"] if ":" in line[0]}
 checks.check("the wait of an iteration is its loop's", lambda: LOOPS <= LINES, True)
@@ -200,6 +216,91 @@ ONE, ITERATION = halves(2, False) - halves(1, False), 5.8e-6  # engine.iteration
 EACH = [halves(n + 4, True) - halves(n, True) for n in (4, 8)]
 checks.check("iterations do not overlap",
              lambda: [EACH[0] / 4 > ONE + ITERATION, abs(EACH[1] / EACH[0] - 1) < 0.01], [True, True])
+
+
+# ---- a product in a loop's body, which is traced once: it overwrites its bank in every iteration, or in none
+def products(loop, factor):
+    """The sum over a loop of what its body leaves in PSUM, which is declared in front of it: so often A.T @ B."""
+    @nki.jit
+    def kernel(a, b, numbers):
+        run, left, a, b = nisa.register_alloc(), loaded(numbers), loaded(a), loaded(b)
+        nisa.register_load(run, left[0:1, 1:2])  # 2
+        psum = nl.ndarray((16, 32), dtype=nl.float32, buffer=nl.psum)
+        total = nl.zeros((16, 32), dtype=nl.float32)
+
+        def product():
+            nisa.nc_matmul(dst=psum, stationary=a, moving=b)
+
+        def add(_=None):
+            nisa.tensor_tensor(dst=total, data1=total, data2=psum, op=nl.add)
+
+        def twice(_=None):
+            product()
+            product()
+            add()
+
+        def count_down(register):
+            nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract, operand0=1)
+            nisa.register_load(register, left[0:1, 1:2])
+            return register
+
+        loop(run, product, add, twice, count_down)
+        return stored(total)
+    a, b = np.random.default_rng(1).standard_normal((2, 8, 32)).astype(np.float32)
+    a = a[:, :16].copy()
+    checks.check(loop.__name__, lambda: kernel(a, b, NUMBERS), factor * (a.astype(np.float64).T @ b), 1e-5)
+
+
+def fori(run, product, add, twice, count_down):
+    nl.fori_loop(0, run, twice)
+
+
+def by_range(run, product, add, twice, count_down):
+    for _ in nl.dynamic_range(run):
+        twice()
+
+
+def by_while(run, product, add, twice, count_down):
+    while run:
+        twice()
+        count_down(run)
+
+
+def by_while_loop(run, product, add, twice, count_down):
+    def body(register):
+        twice()
+        return count_down(register)
+    nl.while_loop(run, body)
+
+
+def in_another(run, product, add, twice, count_down):
+    for _ in nl.dynamic_range(3):
+        product()
+        for _ in nl.dynamic_range(run):
+            product()
+        add()
+
+
+def behind_another(run, product, add, twice, count_down):
+    """The one in front of the loop is added to, and so is what the loop leaves."""
+    product()
+    for _ in nl.dynamic_range(run):
+        product()
+    add()
+    product()
+    add()
+
+
+def behind_its_first(run, product, add, twice, count_down):
+    for _ in nl.dynamic_range(run):
+        product()
+    product()
+    add()
+
+
+for loop, factor in ((fori, 4), (by_range, 4), (by_while, 4), (by_while_loop, 4), (in_another, 9), (behind_another, 7),
+                     (behind_its_first, 2)):
+    products(loop, factor)
 
 
 # ---- shuffles

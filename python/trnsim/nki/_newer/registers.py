@@ -1,5 +1,7 @@
 """nki.isa: registers of the sequencers, and the loops that they bound."""
+import linecache
 import math
+import sys
 
 import numpy as np
 
@@ -18,7 +20,7 @@ class VirtualRegister:
     """A number of a sequencer. Its value is known while the kernel is traced, or the run alone knows it."""
 
     def __init__(self, value=0, frozen=False, tile=None):
-        self.value, self.frozen, self.tile, self.again = value, frozen, tile, False
+        self.value, self.frozen, self.tile, self.body = value, frozen, tile, None
 
     @property
     def known(self):
@@ -37,15 +39,27 @@ class VirtualRegister:
     __int__ = __index__
 
     def __bool__(self):
-        if self.again:  # the condition of a while loop, behind its body
-            iteration_ends()
-        self.again = self.number() != 0
-        return self.again
+        """A condition. That of a while loop is asked once more behind its body."""
+        if _of_while(sys._getframe(1)):
+            if self.body is None:
+                self.body = Body()
+            else:
+                self.body.ends()
+            if self.number() == 0:
+                self.body.leave()
+                self.body = None
+        return self.number() != 0
 
     def __eq__(self, other):
         return self is other
 
     __hash__ = object.__hash__
+
+
+def _of_while(frame):
+    """Whether the line that a function is at is the head of a while loop; so is one that cannot be read."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
+    return not line or line.startswith("while")
 
 
 def register_alloc(x=None):
@@ -158,17 +172,29 @@ def loop(start, stop, step):
 
 
 def _iterated(numbers):
+    body = Body()
     for i in numbers:
         yield i
-        iteration_ends()
+        body.ends()
+    body.leave()
 
 
-def iteration_ends():
-    """The sequencers run the same instructions again, or go on behind the loop, when all engines have come to the end.
-    Source: AWS Neuron SDK, NKI dynamic loops."""
-    if state.trace is not None:
-        state.trace.engines_meet()
-        state.iterations += 1
+class Body:
+    """The body of a loop that the sequencers count: they run the same instructions again, or go on behind the loop,
+    when all engines have come to its end. Source: AWS Neuron SDK, NKI dynamic loops."""
+
+    def __init__(self):
+        self.number = state.trace.begin_body() if state.trace is not None else 0
+
+    def ends(self):
+        """An iteration ends."""
+        if state.trace is not None:
+            state.trace.next_in_body(self.number)
+            state.iterations += 1
+
+    def leave(self):
+        if state.trace is not None:
+            state.trace.end_body(self.number)
 
 
 def in_any_order():

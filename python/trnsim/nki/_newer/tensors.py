@@ -9,7 +9,7 @@ from trnsim.nki import _dtypes, compiler
 from trnsim.nki import _emit as e
 from trnsim.nki._language import indices, moves, tensors
 from trnsim.nki._language.types import Buffer, hbm, private_hbm, psum, sbuf, shared_hbm
-from trnsim.nki._newer.registers import VirtualRegister, in_any_order, iteration_ends, loop
+from trnsim.nki._newer.registers import Body, VirtualRegister, in_any_order, loop
 from trnsim.nki._newer.types import tile_size
 from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
 
@@ -228,12 +228,13 @@ def fori_loop(lower, upper, body_fun, step=1):
 
 def while_loop(init, body_fun):
     in_any_order()
-    register = init
+    register, body = init, Body()
     while register.number() != 0:
         register = body_fun(VirtualRegister(register.value, tile=register.tile))
-        iteration_ends()
+        body.ends()
         if not isinstance(register, VirtualRegister):
             raise error("the body of nl.while_loop returns no register", "return the next condition")
+    body.leave()
 
 
 def program_id(axis=0):
