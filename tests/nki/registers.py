@@ -156,6 +156,10 @@ checks.check("iterations", lambda: [COUNTED.iterations, "8 iterations" in _repor
              [3 + 5, True])
 
 
+checks.check("programs of a grid", lambda: ["2 programs of the launch grid" in _report.text(c, c.time(True))
+                                            for c in (COUNTED, counted[2].compile(NUMBERS))], [False, True])
+
+
 @nki.jit
 def own_register(numbers):
     run, left = nisa.register_alloc(), loaded(numbers)

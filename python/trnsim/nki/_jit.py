@@ -55,6 +55,7 @@ class Compiled:
         self.name, self.kernel, self.inputs, self.results, self.traced_in = name, kernel, inputs, results, traced_in
         self._time, self._path = None, False
         self.iterations = state.iterations  # of dynamic loops
+        self.programs = math.prod(state.grid) if state.newer else 1  # that the chip runs on cores of their own
 
     def time(self, path=False):
         """Seconds, bytes, engines, lines; with `path` how much of the critical path each line holds."""

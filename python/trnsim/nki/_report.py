@@ -71,6 +71,9 @@ def text(compiled, time, lines=8):
                f"{100 * r['reached']:.1f} % of it reached")
     if compiled.iterations > 1:
         out.append(f"  {compiled.iterations} iterations of dynamic loops: all engines wait for one another after each")
+    if compiled.programs > 1:
+        out.append(f"  {compiled.programs} programs of the launch grid: the time is that of one core with the work of "
+                   "all; on the chip, each has a core")
     own = [line for line in time["lines"] if line[0] != LAUNCH]
     for line, engine, count, busy, waiting, critical in own[:lines]:
         source = _source(line)[:60]
