@@ -6,12 +6,14 @@ import io
 import logging
 
 import numpy as np
+import neuronxcc
 import neuronxcc.nki as older
 import neuronxcc.nki.isa as oisa
 import neuronxcc.nki.language as onl
 import nki
 import nki.isa as nisa
 import nki.language as nl
+import torch_xla
 from jax_neuronx import nki_call
 from trnsim.nki import _jit
 
@@ -244,5 +246,13 @@ XJ, YJ = JaxArray(X), JaxArray(Y)
 check("nki_call", lambda: nki_call(functools.partial(summed, times=2.0), XJ, YJ, grid=(2,), out_shape=XJ), 2 * (X + Y))
 check("nki_call with several results", lambda: nki_call(both, XJ, out_shape=(XJ, YJ)),
       [np.minimum(X, 0), np.maximum(X, 0)])
+
+
+# ---- versions, which harnesses write down and compare
+def numbers(package):
+    return [int(n) for n in package.__version__.split("+")[0].split(".")]
+
+
+check("versions", lambda: [len(numbers(p)) for p in (neuronxcc, nki, torch_xla)], [3, 3, 3])
 
 ended()

@@ -47,7 +47,7 @@ _MODEL = {"xla_device": _device, "mark_step": _nothing, "wait_device_ops": _noth
           "is_master_ordinal": _always(True), "master_print": print, "set_rng_state": _nothing}
 _RUNTIME = {"device_type": _always("NEURON"), "world_size": _always(1), "global_ordinal": _always(0),
             "local_ordinal": _always(0), "set_device_type": _nothing}
-_MODULES = {"torch_xla": {"device": _device, "sync": _nothing, "step": _nothing, "__version__": "2.8 (trnsim)"},
+_MODULES = {"torch_xla": {"device": _device, "sync": _nothing, "step": _nothing, "__version__": "2.8.0+trnsim"},
             "torch_xla.core": {}, "torch_xla.core.xla_model": _MODEL, "torch_xla.runtime": _RUNTIME,
             "torch_neuronx": {"nki_jit": _jitted, "wrap_nki": _kernel, "nki_op": _always(_kernel)},
             "torch_neuronx.nki_hop": {"wrap_nki": _kernel}, "torch_neuronx.xla_impl": {},

@@ -29,7 +29,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if spec.name == "neuronxcc":
             module = types.ModuleType("neuronxcc")
             module.__path__ = []
-            module.__version__ = "2.21 (trnsim)"
+            module.__version__ = "2.21.0+trnsim"  # the compiler of SDK 2.26, in the form of PEP 440
             vars(logging).setdefault("OFF", logging.CRITICAL + 10)  # harnesses of published kernels name it
             return module
         if _host.known(spec.name):
