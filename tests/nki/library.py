@@ -451,6 +451,18 @@ BOUNDS = np.repeat(np.array([[5, 50]], np.float32), 16, 0)
 check("a selection in two parts", on_trn2(lambda: selected(S, BOUNDS)), S[:, 5:50].max(1, keepdims=True))
 
 
+@nki.jit
+def up_to(x, bounds, low):
+    """The greatest of the numbers from a number on to a column."""
+    a, b = loaded(x), loaded(bounds)
+    kept, most = nl.ndarray(x.shape, dtype=nl.float32), nl.ndarray((x.shape[0], 1), dtype=nl.float32)
+    nisa.range_select(kept, a, nl.greater_equal, nl.less, low, b[:, 1:], reduce_res=most)
+    return given(most)
+
+
+check("a selection with a number for a bound", on_trn2(lambda: up_to(S, BOUNDS, 7.0)), S[:, 7:50].max(1, keepdims=True))
+
+
 # ---- names that are no instructions
 @nki.jit
 def named(x):

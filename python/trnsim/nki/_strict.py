@@ -37,7 +37,8 @@ _OPERATIONS = {"op", "op0", "op1", "reduce_op", "comp_op0", "comp_op1", "cmp_op"
 _OTHERWISE = {"nl.expand_dims": {"axis"}, "nl.program_id": {"axis"}, "nisa.tensor_copy_predicated": {"src"},
               "nl.empty_like": {"x"}, "nl.zeros_like": {"x"}, "nisa.dma_transpose": {"axis"},
               "nisa.register_move": {"src", "dst"}, "nisa.register_load": {"dst"}, "nisa.register_store": {"src"},
-              "nisa.set_rng_seed": {"src"}, "nl.full": {"name"}, "nl.atomic_rmw": set(), "nisa.select_reduce": set()}
+              "nisa.set_rng_seed": {"src"}, "nl.full": {"name"}, "nl.atomic_rmw": set(), "nisa.select_reduce": set(),
+              "nisa.range_select": {"bound0", "bound1"}}
 
 
 class Row:

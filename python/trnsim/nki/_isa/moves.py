@@ -243,8 +243,8 @@ def range_select(*, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd
         raise error(f"range_select writes {otherwise:.8g}, not {on_false_value}", "give on_false_value=nl.fp32.min")
     mask = e.mask_of(mask)
     first = range_start + _masks.left(data, mask)[-1][0]  # the index of the first element that is left
-    put("range_select", e.VECTOR, out, data, tile(bound0), tile(bound1), alu0=ALU[alu_name(comp_op0)],
-        alu1=ALU[alu_name(comp_op1)], imm=(float(first), otherwise, 0, 0), mask=mask,
+    put("range_select", e.VECTOR, out, data, tile(bound0, "bound0"), tile(bound1, "bound1"),
+        alu0=ALU[alu_name(comp_op0)], alu1=ALU[alu_name(comp_op1)], imm=(float(first), otherwise, 0, 0), mask=mask,
         dst2=None if reduce_res is None else tile(reduce_res),
         registers=modes.REGISTERS[reduce_cmd.name] if given else None)
     return out

@@ -1,4 +1,6 @@
 """nki.isa of the newer dialect: VectorE, ScalarE and GpSimdE."""
+import numbers
+
 import numpy as np
 
 from trnsim.nki import _emit as e
@@ -8,6 +10,7 @@ from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._isa.moves import affine
 from trnsim.nki._isa.vector import scalar_reduced
+from trnsim.nki._language.tensors import full
 from trnsim.nki._newer.emit import DONE, NO_QUOTIENT, destination, doubted, into
 from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import reduce_cmd as commands
@@ -230,6 +233,8 @@ def range_select(dst, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_c
                     "greater_equal")
     if on_false_value is not None and np.float32(on_false_value) != np.float32(modes.fp32_min()):
         doubted(f"range_select writes {modes.fp32_min():.8g}, not {on_false_value}")
+    bound0, bound1 = (full([tile(on_true_tile).partitions, 1], b, np.float32) if isinstance(b, numbers.Real) else b
+                      for b in (bound0, bound1))
     return into(dst, isa.range_select, on_true_tile=on_true_tile, comp_op0=comp_op0, comp_op1=comp_op1, bound0=bound0,
                 bound1=bound1, reduce_cmd=reduce_cmd, range_start=range_start,
                 reduce_res=None if reduce_res is None else destination(reduce_res))
