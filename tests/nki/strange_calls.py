@@ -248,6 +248,21 @@ check("nki_call with several results", lambda: nki_call(both, XJ, out_shape=(XJ,
       [np.minimum(X, 0), np.maximum(X, 0)])
 
 
+# ---- a kernel that is given with its grid
+@older.jit
+def by_two(x):
+    out, n = onl.ndarray(x.shape, x.dtype, buffer=onl.shared_hbm), x.shape[0] // onl.num_programs(0)
+    rows = onl.ds(onl.program_id(0) * n, n)
+    onl.store(out[rows], onl.load(x[rows]) * 2.0)
+    return out
+
+
+_jit.settings.report = lambda *_: None
+check("a timed kernel keeps its grid", lambda: [older.benchmark(warmup=1, iters=1)(by_two[2])(X),
+                                                older.benchmark(by_two[(onl.nc(2),)])(X)], [2 * X, 2 * X])
+_jit.settings.report = None
+
+
 # ---- versions, which harnesses write down and compare
 def numbers(package):
     return [int(n) for n in package.__version__.split("+")[0].split(".")]

@@ -218,6 +218,8 @@ class Kernel:
 
     def __init__(self, func, grid=(), target=None, simulated=False):
         self.func, self.grid, self.target = getattr(func, "func", func), grid, target
+        if isinstance(func, Kernel):  # with the grid that it is launched on
+            self.grid, self.target = grid or func.grid, target or func.target
         self.simulated = simulated  # results on the chip are given too
         self.changes = []           # of the machine, by its compiler's options
         self.called = None          # the arrays of its first call, where rank asks for them
