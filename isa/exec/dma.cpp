@@ -60,6 +60,12 @@ void copy_rows(const View& dst, const View& a, const Context& context) {
   });
 }
 
+/// `dst` as a copy of `a` writes it: DMA engines move the bits between signed and unsigned integers of one width.
+View written(const Instr& instr, View dst, const View& a) {
+  if (!instr.accumulate && dst.size == a.size && is_integer(dst.dtype) && is_integer(a.dtype)) dst.dtype = a.dtype;
+  return dst;
+}
+
 /// The index of row p; none with `skip` when it is out of range, else an error.
 std::optional<std::int64_t> row_index(const Instr& instr, const View& index, std::int64_t p, std::int64_t rows) {
   std::uint32_t bits = 0;
@@ -90,6 +96,7 @@ void dma_copy(const Instr& instr, std::uint32_t index, Context& context) {
   View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, dst.elements() == a.elements(),
        fmt::format("dst has {} elements, a has {}", dst.elements(), a.elements()), "make them agree");
+  dst = written(instr, dst, a);
   if (dst.partitions != a.partitions || dst.cols == 1) dst = flattened(dst), a = flattened(a);
   if (!instr.accumulate && dst.dtype == a.dtype && dst.contiguous() && a.contiguous()) {
     copy_rows(dst, a, context);
@@ -100,7 +107,8 @@ void dma_copy(const Instr& instr, std::uint32_t index, Context& context) {
 }
 
 void dma_gather(const Instr& instr, std::uint32_t index, Context& context) {
-  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  const View a = view(instr, instr.a, "a", context);
+  const View dst = written(instr, view(instr, instr.dst, "dst", context), a);
   const View b = view(instr, instr.b, "b", context);
   check_index(instr, b, dst.partitions);
   need(instr, dst.cols == a.cols, "the rows of dst and a differ", "make them agree");
@@ -115,7 +123,8 @@ void dma_gather(const Instr& instr, std::uint32_t index, Context& context) {
 }
 
 void dma_scatter(const Instr& instr, std::uint32_t index, Context& context) {
-  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  const View a = view(instr, instr.a, "a", context);
+  const View dst = written(instr, view(instr, instr.dst, "dst", context), a);
   const View b = view(instr, instr.b, "b", context);
   check_index(instr, b, a.partitions);
   need(instr, dst.cols == a.cols, "the rows of dst and a differ", "make them agree");

@@ -352,6 +352,27 @@ for OURS in (np.dtype(nl.bfloat16), np.dtype(nl.float8_e4m3), np.dtype(nl.float8
     check(f"numbers of {OURS}", lambda: GOT.view(OURS), DOUBLED)
     check(f"{OURS} written to an argument", lambda: PUT.view(OURS), DOUBLED)
 
+
+
+@nki.jit
+def as_signed(x):
+    """The same bits by three kinds of DMA: DMA engines change no bits between integers of one width."""
+    a, rows = tile(x.shape, nl.uint32), tile((x.shape[0], 1), nl.int32)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.iota(rows, [[0, 1]], channel_multiplier=1)
+    outs = [memory(x.shape, nl.int32) for _ in range(2)]
+    nisa.dma_copy(dst=outs[0], src=a)
+    nisa.dma_copy(dst=outs[1].ap([[x.shape[1], x.shape[0]], [1, x.shape[1]]], vector_offset=rows, indirect_dim=0), src=a)
+    b, out = tile(x.shape, nl.int32), memory(x.shape, nl.int32)
+    nisa.dma_copy(dst=b, src=x.ap([[x.shape[1], x.shape[0]], [1, x.shape[1]]], vector_offset=rows, indirect_dim=0))
+    nisa.dma_copy(dst=out, src=b)
+    return outs[0], outs[1], out
+
+
+NONE = np.array([[0, 2 ** 24 + 1, 2 ** 31, 2 ** 32 - 1]] * 4, np.uint32)
+for number in range(3):
+    check(f"DMA of unsigned numbers as signed ones {number}", lambda n=number: as_signed(NONE)[n], NONE.view(np.int32))
+
 _jit.settings.machine = "trn1.2xlarge"
 check("and goes to the cheaper engine on Trn1", lambda: busy_with_inverse("vector") < 512 / 0.96e9, True)
 try:
