@@ -156,8 +156,29 @@ checks.check("iterations", lambda: [COUNTED.iterations, "8 iterations" in _repor
              [3 + 5, True])
 
 
-checks.check("programs of a grid", lambda: ["2 programs of the launch grid" in _report.text(c, c.time(True))
-                                            for c in (COUNTED, counted[2].compile(NUMBERS))], [False, True])
+# ---- the programs of a grid of cores, whose time is the slower one's
+@nki.jit
+def shared_out(x, times, meet=False):
+    """Program 0 doubles its half of the rows once, program 1 several times."""
+    out, core, half = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm), nl.program_id(0), x.shape[0] // 2
+    tile = loaded(x[core * half:(core + 1) * half])
+    for _ in range(times if core else 1):
+        nisa.activation(dst=tile, op=nl.copy, data=tile, scale=2.0)
+    if meet:
+        nisa.core_barrier(data=out, cores=(0, 1))
+    nisa.dma_copy(dst=out[core * half:(core + 1) * half], src=tile)
+    return out
+
+
+HALVES = np.ones((256, 512), np.float32)
+ON_TWO, FEWER, MET = (shared_out[2].compile(HALVES, *more) for more in ((9,), (1,), (9, True)))
+checks.check("programs of a grid", lambda: [
+    "has 2 cores" in _report.text(ON_TWO, ON_TWO.time(True)), ON_TWO.time()["instructions"],
+    "2 programs of the launch grid that meet" in _report.text(MET, MET.time(True)),
+    "cores" in _report.text(COUNTED, COUNTED.time(True))], [True, FEWER.time()["instructions"] + 8, True, False])
+checks.check("times of cores", lambda: [FEWER.time()["seconds"] < ON_TWO.time()["seconds"] < MET.time()["seconds"],
+                                        ON_TWO.time()["hbm_read_bytes"]], [True, HALVES.nbytes // 2])
+checks.check("numbers of both", lambda: shared_out[2](HALVES, 3), np.repeat([[2.0], [8.0]], 128, 0) * HALVES)
 
 
 @nki.jit

@@ -2,14 +2,13 @@
 import functools
 import inspect
 import math
-import operator
 import os
 import time as _time
 
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki import _doubts, _dtypes, _prints, _programs, _report, _torch
+from trnsim.nki import _doubts, _dtypes, _grids, _prints, _programs, _report, _torch
 from trnsim.nki._arguments import Arguments, written
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki._watch import Watch
@@ -55,13 +54,22 @@ class Compiled:
         self.name, self.kernel, self.inputs, self.results, self.traced_in = name, kernel, inputs, results, traced_in
         self._time, self._path = None, False
         self.iterations = state.iterations  # of dynamic loops
-        self.programs = math.prod(state.grid) if state.newer else 1  # that the chip runs on cores of their own
+        self.programs = _grids.cores(state.grid)  # that the chip runs on cores of their own
+        self.of_core = None  # the kernel of the programs of one core; None: one core does the work of all here
 
     def time(self, path=False):
-        """Seconds, bytes, engines, lines; with `path` how much of the critical path each line holds."""
+        """Seconds, bytes, engines, lines; with `path` how much of the critical path each line holds. Of several cores
+        those of the slowest one."""
         if self._time is None or (path and not self._path):
-            self._time, self._path = self.kernel.time(path), path
+            self._time, self._path = self.timed.time(path), path
         return self._time
+
+    @functools.cached_property
+    def timed(self):
+        """The kernel whose time counts."""
+        if self.of_core is None:
+            return self.kernel
+        return max(map(self.of_core, range(self.programs)), key=lambda kernel: kernel.time(False)["seconds"])
 
     def __repr__(self):
         return _report.text(self, self.time(path=True))
@@ -84,53 +92,28 @@ def _passes(func):
     return "-reuse,-reload,-reorder" + ("," + settings.passes if settings.passes else "")
 
 
-def _same(results):
-    return results
-
-
-def _stored(results):
-    """The results with those on the chip stored to HBM."""
-    if isinstance(results, dict):
-        return {k: _stored(v) for k, v in results.items()}
-    if isinstance(results, (list, tuple)):
-        made = map(_stored, results)
-        return type(results)(*made) if hasattr(results, "_fields") else type(results)(made)
-    if not isinstance(results, _core.View) or results.space == HBM:
-        return results
-    from trnsim.nki._language import moves, tensors, types
-    out = tensors.ndarray(results.shape, results.dtype, buffer=types.hbm)
-    moves.store(out, results)
-    return out
-
-
-def _grid(given):
-    """The sizes of a launch grid. Each program has an instruction at least, so there are not more of them either."""
-    sizes = given if isinstance(given, tuple) else (given,)
-    try:
-        grid = tuple(operator.index(g) for g in sizes)
-    except TypeError:
-        raise error(f"a launch grid of {str(given)[:40]}", "give whole numbers of programs, such as kernel[4] or "
-                    "kernel[2, 3]") from None
-    if not grid or min(grid) < 1 or math.prod(grid) > settings.instructions:
-        raise error(f"a launch grid of {' x '.join(map(str, grid))[:80]} programs",
-                    f"give from 1 to {settings.instructions} programs in all")
-    return grid
-
-
 def compile_kernel(func, grid, args, kwargs, simulated=False, prints=False):
     """Traces the kernel once for each program of the grid, and compiles what it did. `prints`: nl.device_print does."""
     try:
-        return _compiled(func, grid, args, kwargs, (simulated, prints), False)
+        compiled = _compiled(func, grid, args, kwargs, (simulated, prints, False))
     except _programs.Meets:
-        return _compiled(func, grid, args, kwargs, (simulated, prints), True)
+        return _compiled(func, grid, args, kwargs, (simulated, prints, True))
+    if compiled.programs > 1:
+        chosen = settings.machine, settings.changes
+
+        def of_core(core):
+            before = settings.machine, settings.changes
+            settings.machine, settings.changes = chosen
+            try:
+                return _compiled(func, grid, args, kwargs, (simulated, False, False), core)
+            finally:
+                settings.machine, settings.changes = before
+        compiled.of_core = of_core
+    return compiled
 
 
-def _compiled(func, grid, args, kwargs, kind, together):
-    simulated, prints = kind
-    names = list(inspect.signature(func).parameters)
-    settings.kernels += 1
-    begin = _time.perf_counter()
-    before = dict(state.__dict__)
+def _begin(func, grid, together):
+    """A trace with nothing in it."""
     state.__dict__.clear()
     state.cores = math.prod(grid) if together else 1
     state.trace = machine(state.cores).trace(func.__name__, settings.instructions)
@@ -141,21 +124,35 @@ def _compiled(func, grid, args, kwargs, kind, together):
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
     state.known, state.loops, state.placed, state.lent, state.masks, state.iterations = {}, [], {}, [], {}, 0
-    state.doubts, state.recipes, state.heard, state.prints = [], {}, None, [] if prints else None
+    state.doubts, state.recipes, state.heard, state.prints = [], {}, None, None
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)
+
+
+def _compiled(func, grid, args, kwargs, kind, core=None):
+    """The kernel of all programs; with `core` only the instructions of that one's programs."""
+    simulated, prints, together = kind
+    names = list(inspect.signature(func).parameters)
+    settings.kernels += core is None
+    begin = _time.perf_counter()
+    before = dict(state.__dict__)
+    _begin(func, grid, together)
+    state.prints = [] if prints else None
     try:
         arguments = Arguments()
         state.arrays = arguments.inputs
         with Watch(settings.seconds):
             views = [arguments.tensor(a, names[i] if i < len(names) else f"argument{i}") for i, a in enumerate(args)]
             named = {k: arguments.tensor(v, k) for k, v in kwargs.items()}
-            results = _programs.traced(grid, lambda: (_stored if simulated else _same)(func(*views, **named)), together)
+            results = _programs.traced(grid, lambda: _programs.given(func(*views, **named), simulated), together,
+                                       None if core is None else _grids.on_core(grid, core))
         inputs = [(reg, array) for reg, array, _ in arguments.inputs] + list(state.constants)
         taken = {reg for reg, _ in inputs}
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
         kernel = _core.Kernel(state.trace, tensors, machine(state.cores), _passes(func))
+        if core is not None:
+            return kernel
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
         idle = _doubts.unwritten(results, set(kernel.written()), func)
         compiled.warnings = _doubts.said(state.doubts + kernel.doubts() + idle, settings.warns)
@@ -231,7 +228,8 @@ class Kernel:
     __iter__ = None  # its items are its launches, without end
 
     def __getitem__(self, grid):
-        return type(self)(self.func, _grid(grid), target=self.target, simulated=self.simulated)
+        return type(self)(self.func, _grids.sizes(grid, settings.instructions), target=self.target,
+                          simulated=self.simulated)
 
     def compile(self, *args, **kwargs):
         return self._compiled(args, kwargs, False)

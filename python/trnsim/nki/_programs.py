@@ -12,9 +12,10 @@ class Meets(BaseException):
     """A program meets others: the kernel is traced again, its programs in turns."""
 
 
-def traced(grid, call, together):
-    """The result of the last program. `call` runs the kernel; `together`: in turns, else one after the other."""
-    programs = list(np.ndindex(*grid)) if grid else [()]
+def traced(grid, call, together, chosen=None):
+    """The result of the last program. `call` runs the kernel; `together`: in turns, else one after the other; `chosen`
+    says of a program whether it runs."""
+    programs = [p for p in np.ndindex(*grid) if chosen is None or chosen(p)] if grid else [()]
     if together:
         return _Turns([tuple(map(int, p)) for p in programs], call).run()
     results = None
@@ -26,6 +27,26 @@ def traced(grid, call, together):
     if len(programs) > 1:
         _need_shared(results)
     return results
+
+
+def given(results, simulated):
+    """The results of a program; `simulated`: with those on the chip stored to HBM."""
+    return _stored(results) if simulated else results
+
+
+def _stored(results):
+    """The results with those on the chip stored to HBM."""
+    if isinstance(results, dict):
+        return {k: _stored(v) for k, v in results.items()}
+    if isinstance(results, (list, tuple)):
+        made = map(_stored, results)
+        return type(results)(*made) if hasattr(results, "_fields") else type(results)(made)
+    if not isinstance(results, _core.View) or results.space == HBM:
+        return results
+    from trnsim.nki._language import moves, tensors, types
+    out = tensors.ndarray(results.shape, results.dtype, buffer=types.hbm)
+    moves.store(out, results)
+    return out
 
 
 def _need_shared(results):

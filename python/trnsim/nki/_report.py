@@ -71,9 +71,11 @@ def text(compiled, time, lines=8):
                f"{100 * r['reached']:.1f} % of it reached")
     if compiled.iterations > 1:
         out.append(f"  {compiled.iterations} iterations of dynamic loops: all engines wait for one another after each")
-    if compiled.programs > 1:
-        out.append(f"  {compiled.programs} programs of the launch grid: the time is that of one core with the work of "
-                   "all; on the chip, each has a core")
+    if compiled.programs > 1 and compiled.of_core is None:
+        out.append(f"  {compiled.programs} programs of the launch grid that meet: the time is that of one core with "
+                   "the work of all; on the chip, each has a core")
+    elif compiled.programs > 1:
+        out.append(f"  the launch grid has {compiled.programs} cores: the figures are those of the slower one")
     own = [line for line in time["lines"] if line[0] != LAUNCH]
     for line, engine, count, busy, waiting, critical in own[:lines]:
         source = _source(line)[:60]
@@ -89,7 +91,7 @@ def trace(kernels, file):
     events = []
     for number, compiled in enumerate(kernels):
         lanes = {}
-        for lane, line, op, begin, end in compiled.kernel.events():
+        for lane, line, op, begin, end in compiled.timed.events():
             thread = lanes.setdefault(lane, len(lanes))
             events.append({"name": op, "ph": "X", "pid": number, "tid": thread, "ts": begin, "dur": end - begin,
                            "args": {"line": line}})
@@ -129,5 +131,5 @@ def html(kernels, file):
                    ("roofline", f"{r['bound']}, {100 * r['reached']:.1f} % reached"),
                    ("SBUF of a partition", f"{t['sbuf_bytes'] / 1024:.0f} KiB"),
                    ("PSUM of a partition", f"{t['psum_bytes'] / 1024:.0f} KiB")]
-        pages.append((compiled.kernel, compiled.name, figures, {l[0]: _source(l[0]) for l in t["lines"]}))
+        pages.append((compiled.timed, compiled.name, figures, {l[0]: _source(l[0]) for l in t["lines"]}))
     _core.write_file(os.fspath(file), _core.Kernel.html(pages))

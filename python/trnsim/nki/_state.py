@@ -50,6 +50,10 @@ class Missing(Error, AttributeError):
     """A function that is asked for and not there: hasattr() still works."""
 
 
+class nc(int):
+    """So many cores in the launch grid."""
+
+
 def missing(prefix):
     """The `__getattr__` of a module of kernel functions."""
     def get(name):

@@ -2,7 +2,7 @@
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki._state import error, state
+from trnsim.nki._state import error, nc, state  # noqa: F401
 
 
 class ParDim(int):
@@ -163,10 +163,6 @@ def num_programs(axes=None):
 
 def program_ndim():
     return len(state.grid)
-
-
-class nc(int):
-    """So many cores in the launch grid."""
 
 
 def spmd_dim(*sizes):
