@@ -164,7 +164,9 @@ class Subscript {
   void tile(const Index& index) {
     if (out_.indirect) refuse("two axes have index tiles", "compute one index for both");
     const Axis a = axis();
-    out_.indirect = Indirect{.index = index.tile, .step = a.step, .limit = a.size, .rows = !view_.on_chip()};
+    const bool moved = index.affine.least() == index.affine.most();  // by a number, beside the index
+    const std::int64_t left = moved ? std::max<std::int64_t>(1, a.size - index.affine.constant) : a.size;
+    out_.indirect = Indirect{.index = index.tile, .step = a.step, .limit = left, .rows = !view_.on_chip()};
     affine(index.affine, false);
   }
 

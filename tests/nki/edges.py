@@ -369,6 +369,27 @@ def as_signed(x):
     return outs[0], outs[1], out
 
 
+@older.jit
+def behind(x, first):
+    """Rows behind one that the run knows, up to the tensor's last one."""
+    out = onl.ndarray((3, 1, 64), x.dtype, buffer=onl.shared_hbm)
+    row, some = onl.load(first)[0, 0], onl.arange(64)[None, :]
+    for n in onl.affine_range(3):
+        onl.store(out[n], onl.load(x[onl.arange(1)[:, None] + 60 + n + row, some + 64]))
+    return out
+
+
+LONG = np.arange(64 * 128, dtype=np.float32).reshape(64, 128)
+for last in (0, 1):
+    check(f"rows behind row {last}", lambda n=last: behind(LONG, np.array([[n]], np.int32))[:, 0],
+          LONG[60 + last:63 + last, 64:])
+try:
+    behind(LONG, np.array([[2]], np.int32))
+    FAILED.append("a row behind the last one")
+except Exception as error:  # noqa: BLE001
+    if "is not one of" not in str(error):
+        FAILED.append(f"a row behind the last one: {error}")
+
 NONE = np.array([[0, 2 ** 24 + 1, 2 ** 31, 2 ** 32 - 1]] * 4, np.uint32)
 for number in range(3):
     check(f"DMA of unsigned numbers as signed ones {number}", lambda n=number: as_signed(NONE)[n], NONE.view(np.int32))
