@@ -201,12 +201,12 @@ TEST_F(NkiVector, EqualValuesFindSuccessivePlaces) {
   EXPECT_THAT(values(places), testing::ElementsAre(6, 4, 8, 0, 2, 5, 3, 7));
   const Tile rest = row(256, 10), where = row(320, 8, Dtype::kUint16);
   run({.op = Opcode::kMatchReplace8, .imm0 = -7, .dst = rest, .dst2 = where, .a = a, .b = wanted});
-  EXPECT_THAT(values(where), testing::ElementsAre(6, 4, 8, 0, 2, 5, 3, 7));
+  EXPECT_THAT(values(where), testing::ElementsAre(6, 8, 4, 5, 2, 0, 7, 3));  // of equal values the last one first
   const float left[] = {-7, -1, -7, -7, -7, -7, -7, -7, -7, kNan};
   expect_same(rest, [&](int i) { return left[i]; });
   const Tile same = numbers(384, {2, 2, 1, 1, 1, 1, 1, 1});  // the value that replaces is found again
   run({.op = Opcode::kMatchReplace8, .imm0 = 2, .dst = same, .dst2 = where, .a = same, .b = same});
-  EXPECT_THAT(values(where), testing::ElementsAre(0, 0, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(values(where), testing::ElementsAre(0, 0, 7, 6, 5, 4, 3, 2));
 }
 
 TEST_F(NkiVector, EightLargestOfDuplicatesAndNan) {
