@@ -21,6 +21,19 @@ using base::Fault;
 using workloads_test::fails;
 using workloads_test::golden;
 
+/// The frames of the sounds of the first step, as a device reads them.
+std::vector<float> frames_of(const char* model, const SoundShape& shape) {
+  const std::vector<float> all = Checkpoint::open(golden(model) / "batches.safetensors").floats("step0.input_features");
+  const auto of_one = static_cast<std::size_t>(shape.elements());
+  std::vector<float> out;
+  for (std::size_t at = 0; at < all.size(); at += of_one) {
+    const auto frames = transpose(std::span{all}.subspan(at, of_one), static_cast<std::size_t>(shape.bands),
+                                  static_cast<std::size_t>(shape.frames()));
+    out.insert(out.end(), frames.begin(), frames.end());
+  }
+  return out;
+}
+
 /// The sources of the first step of a trajectory, without padding.
 std::vector<std::vector<std::int32_t>> texts_of(const char* model) {
   Checkpoint batches = Checkpoint::open(golden(model) / "batches.safetensors");
@@ -34,22 +47,22 @@ std::vector<std::vector<std::int32_t>> texts_of(const char* model) {
 
 TEST(T5Generation, WritesPyTorchsTokens) {
   for (const char* name : {"t5_tiny", "t5_v1_1_tiny", "umt5_tiny", "bart_tiny", "mbart_tiny", "marian_tiny",
-                           "pegasus_tiny", "m2m_100_tiny", "blenderbot_tiny", "plbart_tiny"}) {
+                           "pegasus_tiny", "m2m_100_tiny", "blenderbot_tiny", "plbart_tiny", "whisper_tiny"}) {
     const LoadedModel model = load_model(golden(name), 1);
-    const auto texts = texts_of(name);
+    const SoundShape* sound = model.config->sound();
     const nlohmann::json file = read_json_file(golden(name) / "generated.json");
     const auto want = file.at("step0.input_ids").get<std::vector<std::vector<std::int32_t>>>();
     const auto tokens = static_cast<std::int64_t>(want.front().size());
-    const GenerationSpec spec{.batch = static_cast<std::int64_t>(texts.size()),
+    const GenerationSpec spec{.batch = std::ssize(want),
                               .prompt = 20,
                               .length = cache_length(tokens),
                               .numerics = generation_numerics("fp32")};
     Generator generator{model.config, spec, model.weights, trn1_target(), isa::make_numeric_device(), 1};
-    std::vector<std::vector<std::int32_t>> got(texts.size());
-    std::vector<float> logits = generator.begin(texts);
+    std::vector<std::vector<std::int32_t>> got(want.size());
+    std::vector<float> logits = sound ? generator.begin(frames_of(name, *sound)) : generator.begin(texts_of(name));
     for (std::int64_t t = 0; t < tokens; ++t) {
       std::vector<std::int32_t> next;
-      for (std::size_t b = 0; b < texts.size(); ++b) {
+      for (std::size_t b = 0; b < want.size(); ++b) {
         const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(b) * generator.vocabulary();
         next.push_back(static_cast<std::int32_t>(std::max_element(begin, begin + generator.vocabulary()) - begin));
         got[b].push_back(next.back());
@@ -57,7 +70,7 @@ TEST(T5Generation, WritesPyTorchsTokens) {
       if (t + 1 < tokens) logits = generator.next(next);
     }
     EXPECT_EQ(got, want) << name;
-    const std::vector<std::int32_t> more(texts.size(), 2);
+    const std::vector<std::int32_t> more(want.size(), 2);
     EXPECT_TRUE(fails(Fault::kUsage, [&] { generator.next(more); }, {"max_new_tokens", "are full"})) << name;
   }
 }

@@ -163,9 +163,25 @@ struct Generator::State {
       io.write(0, "places", std::vector<std::int32_t>(batch, static_cast<std::int32_t>(row)));
     }
     for (const HostTable& table : config->host_tables({.length = spec.length}, place))
-      io.write(0, table.name, table.values);
-    io.write(0, "source_mask", source_mask);
+      if (io.has(0, table.name)) io.write(0, table.name, table.values);
+    if (io.has(0, "source_mask")) io.write(0, "source_mask", source_mask);
     return run_loaded();
+  }
+
+  /// The logits of the first token that is written, behind sources that the host has written.
+  std::vector<float> write_first() {
+    const TextPairs& pairs = *config->pairs();
+    positions.assign(static_cast<std::size_t>(spec.batch), 1);
+    for (const HostTable& table : config->tables({.length = spec.prompt}))
+      if (session().has(0, table.name)) session().write(0, table.name, table.values);
+    const auto start = static_cast<std::int32_t>(pairs.start);
+    std::vector<float> logits = write_after(std::vector<std::int32_t>(positions.size(), start), 0);
+    if (!pairs.forced) return allowed(std::move(logits));
+    // As transformers' ForcedBOSTokenLogitsProcessor: nothing else is possible.
+    std::ranges::fill(logits, std::numeric_limits<float>::lowest() / 2);
+    for (std::int64_t b = 0; b < spec.batch; ++b)
+      logits[static_cast<std::size_t>(b * arch.vocabulary + *pairs.forced)] = 0;
+    return logits;
   }
 
   /// The logits without those of tokens that are never written.
@@ -238,18 +254,18 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
   }
   s.use(s.programs.prompt.program);
   if (!pairs) return s.run(ids, "last", last);
-  s.positions.assign(prompts.size(), 1);
   s.session().write(0, "input_ids", ids);
-  for (const HostTable& table : s.config->tables({.length = s.spec.prompt}))
-    if (s.session().has(0, table.name)) s.session().write(0, table.name, table.values);
-  std::vector<float> logits =
-      s.write_after(std::vector<std::int32_t>(prompts.size(), static_cast<std::int32_t>(pairs->start)), 0);
-  if (!pairs->forced) return s.allowed(std::move(logits));
-  // As transformers' ForcedBOSTokenLogitsProcessor: nothing else is possible.
-  std::ranges::fill(logits, std::numeric_limits<float>::lowest() / 2);
-  for (std::size_t b = 0; b < prompts.size(); ++b)
-    logits[b * static_cast<std::size_t>(s.arch.vocabulary) + static_cast<std::size_t>(*pairs->forced)] = 0;
-  return logits;
+  return s.write_first();
+}
+
+std::vector<float> Generator::begin(std::span<const float> frames) {
+  State& s = *state_;
+  const SoundShape* shape = s.config->sound();
+  base::ensure(shape && std::ssize(frames) == s.spec.batch * shape->elements(), "generation",
+               "not as many frames as planned");
+  s.use(s.programs.prompt.program);
+  s.session().write(0, "frames", std::vector<float>(frames.begin(), frames.end()));
+  return s.write_first();
 }
 
 std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {

@@ -38,6 +38,8 @@ class Generator {
 
   /// Logits [batch, vocabulary] behind each of `prompts`, spec.batch of 1 to spec.prompt tokens.
   std::vector<float> begin(const std::vector<std::vector<std::int32_t>>& prompts);
+  /// The same behind sounds, [batch * frames, bands].
+  std::vector<float> begin(std::span<const float> frames);
   /// The same behind one more token of each sequence. Errors: Fault::kUsage when a cache is full.
   std::vector<float> next(std::span<const std::int32_t> tokens);
 
