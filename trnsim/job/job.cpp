@@ -302,7 +302,7 @@ workloads::Head step_head(const workloads::Model& model) {
   return head == workloads::Head::kNone ? workloads::StepKind{}.head : head;
 }
 
-Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
+Job job_of_one_length(const Settings& s, const workloads::ModelPtr& model, double samples, std::int64_t eval_samples) {
   refuse_requests(s);
   if (!model->splits()) refuse_shared_model(s, model->family());
   require_training(s);
