@@ -58,6 +58,8 @@ for name, numpy_op in {"add": np.add, "subtract": np.subtract, "multiply": np.mu
     check(name + " of a number", lambda x, o=op: o(x, 2.5), lambda x, o=numpy_op: o(x, np.float32(2.5)), X)
     check(name + " to a number", lambda x, o=op: o(2.5, x), lambda x, o=numpy_op: o(np.float32(2.5), x), POSITIVE)
 check("power", nl.power, np.power, POSITIVE, Y, most=1e-5)
+check("a cast", lambda x: nl.static_cast(x, nl.int32), lambda x: np.rint(x), 10 * X)
+check("a cast to bf16", lambda x: nl.static_cast(x[:, 0:1], nl.bfloat16), lambda x: x[:, 0:1], X, most=2.0 ** -8)
 for name in ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"):
     check(name, getattr(nl, name), getattr(np, name), np.round(X), np.round(Y))
 for name in ("logical_and", "logical_or", "logical_xor"):
@@ -305,6 +307,30 @@ def programs(x):
 
 
 close("a launch grid", programs[2](WIDE), WIDE * np.repeat([1, 2], 64))
+
+
+@nki.jit(platform_target="trn2")
+def rows(x):
+    """Program n of the first axis doubles its row n times."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    row, column = nl.program_id(0), nl.program_id(1)
+    tile = nl.load(x[row, column])
+    for _ in range(row):
+        tile = nl.multiply(tile, 2.0)
+    nl.store(out[row, column], tile)
+    return out
+
+
+FOUR = np.ones((4, 2, 128, 8), np.float32)
+GRIDS = [((nl.spmd_dim(nl.nc(2), 2), 2), 8 + 2 * (2 + 3)), ((nl.spmd_dim(2, nl.nc(2)), 2), 8 + 2 * (1 + 3)),
+         ((2 * nl.nc(2), 2), 8 + 2 * (1 + 3)), ((4, nl.nc(2)), 8 + 1 + 2 + 3), ((4, 2), 16 + 12)]
+for grid, count in GRIDS:
+    name = f"a grid of {[getattr(axis, 'parts', axis) for axis in grid]}"
+    on_grid = rows[grid].compile(FOUR)  # the time is that of the core with more to do
+    close(name, on_grid.time()["instructions"], count)
+    close(name, rows[grid](FOUR), FOUR * 2.0 ** np.arange(4).reshape(4, 1, 1, 1))
+    if ("8 programs of the launch grid: one core" in repr(on_grid)) != (grid is GRIDS[-1][0]):
+        FAILED.append(f"{name}: whose time is not said")
 
 
 @nki.jit

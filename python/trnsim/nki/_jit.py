@@ -54,6 +54,7 @@ class Compiled:
         self.name, self.kernel, self.inputs, self.results, self.traced_in = name, kernel, inputs, results, traced_in
         self._time, self._path = None, False
         self.iterations = state.iterations  # of dynamic loops
+        self.grid = math.prod(state.grid)         # programs
         self.programs = _grids.cores(state.grid)  # that the chip runs on cores of their own
         self.of_core = None  # the kernel of the programs of one core; None: one core does the work of all here
 

@@ -76,6 +76,8 @@ def text(compiled, time, lines=8):
                    "the work of all; on the chip, each has a core")
     elif compiled.programs > 1:
         out.append(f"  the launch grid has {compiled.programs} cores: the figures are those of the slower one")
+    elif compiled.grid > 1:
+        out.append(f"  {compiled.grid} programs of the launch grid: one core does the work of all")
     own = [line for line in time["lines"] if line[0] != LAUNCH]
     for line, engine, count, busy, waiting, critical in own[:lines]:
         source = _source(line)[:60]

@@ -1,4 +1,7 @@
 """The kernel that is being traced, of each thread."""
+import math
+import numbers
+import operator
 import threading
 
 from trnsim import _core
@@ -50,8 +53,30 @@ class Missing(Error, AttributeError):
     """A function that is asked for and not there: hasattr() still works."""
 
 
-class nc(int):
+class Dim(int):
+    """An axis of the launch grid that several dimensions make up: `parts` has (size, whether it counts cores) of each,
+    the slowest first."""
+
+    def __new__(cls, *sizes):
+        parts = [part for size in sizes for part in getattr(size, "parts", ((operator.index(size), False),))]
+        made = super().__new__(cls, math.prod(size for size, _ in parts))
+        made.parts = tuple(parts)
+        return made
+
+    def __mul__(self, other):
+        return Dim(self, other) if isinstance(other, numbers.Integral) else NotImplemented
+
+    def __rmul__(self, other):
+        return Dim(other, self) if isinstance(other, numbers.Integral) else NotImplemented
+
+
+class nc(Dim):
     """So many cores in the launch grid."""
+
+    def __new__(cls, size):
+        made = int.__new__(cls, size)
+        made.parts = ((int(made), True),)
+        return made
 
 
 def missing(prefix):

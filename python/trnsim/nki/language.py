@@ -12,12 +12,12 @@ from trnsim.nki._language.indices import (  # noqa: F401
     Grid, ParDim, affine_range, arange, ds, mgrid, nc, num_programs, par_dim, program_id, program_ndim,
     sequential_range, spmd_dim, static_range)
 from trnsim.nki._language.moves import (  # noqa: F401
-    atomic_rmw, broadcast_to, copy, expand_dims, load, load_transpose2d, store)
+    atomic_rmw, broadcast_to, copy, expand_dims, load, load_transpose2d, static_cast, store)
 from trnsim.nki._language.tensors import (  # noqa: F401
     empty_like, full, ndarray, ones, rand, random_seed, shared_constant, shared_identity_matrix, zeros, zeros_like)
 from trnsim.nki._language.types import (  # noqa: F401
     Buffer, bfloat16, bool_, constants, finfo, float8_e4m3, float8_e5m2, float16, float32, fp32, hbm, int8, int16,
-    int32, private_hbm, psum, sbuf, shared_hbm, static_cast, tfloat32, tile_size, uint8, uint16, uint32)
+    int32, private_hbm, psum, sbuf, shared_hbm, tfloat32, tile_size, uint8, uint16, uint32)
 from trnsim.nki import _strict as _s
 from trnsim.nki import _table as _t
 from trnsim.nki._state import missing

@@ -2,7 +2,7 @@
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki._state import error, nc, state  # noqa: F401
+from trnsim.nki._state import Dim, error, nc, state  # noqa: F401
 
 
 class ParDim(int):
@@ -157,7 +157,7 @@ def num_programs(axes=None):
     if axes is None:
         return int(np.prod(state.grid)) if state.grid else 1
     if isinstance(axes, int):
-        return state.grid[_launched(axes)]
+        return int(state.grid[_launched(axes)])
     return int(np.prod([state.grid[_launched(a)] for a in axes]))
 
 
@@ -166,4 +166,5 @@ def program_ndim():
 
 
 def spmd_dim(*sizes):
-    return int(np.prod([int(s) for s in sizes]))
+    """An axis of the launch grid that these dimensions make up, of which nl.nc may name cores."""
+    return Dim(*sizes)

@@ -139,6 +139,18 @@ def copy(src, *, mask=None, dtype=None):
     return out
 
 
+def static_cast(value, dtype):
+    """A tile, an array of the host, or a number, as numbers of another type: rounded to nearest, as the machine rounds.
+    That of a tile is a copy."""
+    if is_tile(value):
+        return copy(value, dtype=dtype)
+    kind, array = _dtypes.dtype_of(code(dtype)), np.asarray(value)
+    if kind == _dtypes.tfloat32:
+        return array.astype(np.float32)
+    wide = array if array.dtype.kind in "iub" or array.dtype == kind else array.astype(np.float32)
+    return wide.astype(kind)
+
+
 def expand_dims(data, axis):
     return data.expand_dims(axis)
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 from trnsim.nki import _dtypes
-from trnsim.nki._state import HBM, PSUM, SBUF, error
+from trnsim.nki._state import HBM, PSUM, SBUF
 
 float32, float16 = np.float32, np.float16
 int8, int16, int32, uint8, uint16, uint32 = np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32
@@ -52,18 +52,6 @@ class _Limits:
 _LIMITS = {bfloat16: (2.0 ** -126, (2 - 2.0 ** -7) * 2.0 ** 127, 2.0 ** -7),
            tfloat32: (2.0 ** -126, (2 - 2.0 ** -10) * 2.0 ** 127, 2.0 ** -10),
            float8_e4m3: (2.0 ** -6, 240.0, 2.0 ** -3), float8_e5m2: (2.0 ** -14, 57344.0, 2.0 ** -2)}
-
-
-def static_cast(value, dtype):
-    """An array of the host, or a number, as numbers of another type: rounded to nearest, as the machine rounds."""
-    kind = _dtypes.dtype_of(_dtypes.code(dtype))
-    if hasattr(value, "space"):
-        raise error("nl.static_cast is for arrays of the host", "use nl.copy(tile, dtype=...) in a kernel")
-    array = np.asarray(value)
-    if kind == tfloat32:
-        return array.astype(np.float32)
-    wide = array if array.dtype.kind in "iub" or array.dtype == kind else array.astype(np.float32)
-    return wide.astype(kind)
 
 
 def sizeinbytes(dtype):
