@@ -212,6 +212,32 @@ def asked_before(numbers):
 
 
 checks.check("the condition of an if ends no iteration", lambda: asked_before.compile(NUMBERS).iterations, 5)
+
+
+@nki.jit
+def left_early(numbers):
+    """Iterations of loops whose heads are of several lines, or that `break` ends."""
+    run, left = nisa.register_alloc(), loaded(numbers)
+    nisa.register_load(run, left[0:1, 0:1])
+    while_left = 1 if run else 0  # no head of a loop
+    for _ in nl.dynamic_range(run):
+        if while_left == 3:
+            break
+        while_left += 1
+    while (
+        bool(
+            run)
+    ):
+        nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract, operand0=1)
+        nisa.register_load(run, left[0:1, 0:1])
+        if (number := 1 if run else 2) and while_left == 4:
+            break
+        while_left += number
+    while run: nisa.register_move(run, 1 if number == 3 else 0)  # noqa: E701
+    return stored(left)
+
+
+checks.check("heads of loops", lambda: left_early.compile(NUMBERS).iterations, 3 + 2 + 1)
 LOOPS = {counted.func.__code__.co_firstlineno + n for n in (4, 6)}
 LINES = {int(line[0].rsplit(":", 1)[1]) for line in COUNTED.time(True)["lines"] if ":" in line[0]}
 checks.check("the wait of an iteration is its loop's", lambda: LOOPS <= LINES, True)

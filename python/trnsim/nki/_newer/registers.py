@@ -1,4 +1,7 @@
 """nki.isa: registers of the sequencers, and the loops that they bound."""
+import ast
+import functools
+import itertools
 import linecache
 import math
 import sys
@@ -40,9 +43,14 @@ class VirtualRegister:
 
     def __bool__(self):
         """A condition. That of a while loop is asked once more behind its body."""
-        if _of_while(sys._getframe(1)):
+        head = _while_of(sys._getframe(1))
+        if head is not None:
+            if self.body is not None and self.body.head != head:
+                self.body.ends()  # `break` ended that loop, which was not seen there
+                self.body.leave()
+                self.body = None
             if self.body is None:
-                self.body = Body()
+                self.body = Body(head)
             else:
                 self.body.ends()
             if self.number() == 0:
@@ -56,10 +64,28 @@ class VirtualRegister:
     __hash__ = object.__hash__
 
 
-def _of_while(frame):
-    """Whether the line that a function is at is the head of a while loop; so is one that cannot be read."""
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
-    return not line or line.startswith("while")
+def _while_of(frame):
+    """The head of the while loop whose condition a function is at: (file, line, column); None: it is at none. Every
+    condition of a source that cannot be read is one of a while loop."""
+    file = frame.f_code.co_filename
+    line, last, column, last_column = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+    begin, end = (line or frame.f_lineno, column or 0), (last or frame.f_lineno, last_column or 0)
+    heads = _heads("".join(linecache.getlines(file)))
+    if heads is None:
+        return file, *begin
+    return next(((file, *head) for head, test, behind in heads
+                 if begin == head or test <= begin and end <= behind), None)
+
+
+@functools.lru_cache(64)
+def _heads(source):
+    """(line, column) of each while loop, where its condition begins, and where that ends. None: no source of Python."""
+    try:
+        nodes = ast.walk(ast.parse(source)) if source else None
+    except (SyntaxError, ValueError):
+        return None
+    return nodes and [((n.lineno, n.col_offset), (n.test.lineno, n.test.col_offset),
+                       (n.test.end_lineno, n.test.end_col_offset)) for n in nodes if isinstance(n, ast.While)]
 
 
 def register_alloc(x=None):
@@ -173,28 +199,38 @@ def loop(start, stop, step):
 
 def _iterated(numbers):
     body = Body()
-    for i in numbers:
-        yield i
+    try:
+        for i in numbers:
+            yield i
+            body.ends()
+    except GeneratorExit:  # `break` or `return` in an iteration, which ends there
         body.ends()
-    body.leave()
+        raise
+    finally:
+        body.leave()
 
 
 class Body:
     """The body of a loop that the sequencers count: they run the same instructions again, or go on behind the loop,
     when all engines have come to its end. Source: AWS Neuron SDK, NKI dynamic loops."""
 
-    def __init__(self):
-        self.number = state.trace.begin_body() if state.trace is not None else 0
+    def __init__(self, head=None):
+        self.head, self.trace = head, state.trace
+        self.number = self.trace.begin_body() if self.trace is not None else 0
+
+    def _open(self):
+        """Whether the kernel is still traced: an error in a body leaves its loop later."""
+        return self.trace is not None and self.trace is state.trace
 
     def ends(self):
         """An iteration ends."""
-        if state.trace is not None:
-            state.trace.next_in_body(self.number)
+        if self._open():
+            self.trace.next_in_body(self.number)
             state.iterations += 1
 
     def leave(self):
-        if state.trace is not None:
-            state.trace.end_body(self.number)
+        if self._open():
+            self.trace.end_body(self.number)
 
 
 def in_any_order():
