@@ -270,4 +270,32 @@ def numbers(package):
 
 check("versions", lambda: [len(numbers(p)) for p in (neuronxcc, nki, torch_xla)], [3, 3, 3])
 
+
+# ---- tiles of no elements, on which there is no work
+@older.jit
+def grown(x):
+    """Each prefix doubles, the first one of no columns, and rows and columns of none are loaded and stored."""
+    out, tile = onl.ndarray(x.shape, x.dtype, buffer=onl.shared_hbm), onl.load(x)
+    for columns in range(x.shape[1]):
+        tile[:, :columns] = onl.add(tile[:, :columns], tile[:, :columns])
+    onl.store(out, tile)
+    onl.store(out[:, 3:3], onl.exp(onl.load(x[:, 3:3])))
+    onl.store(out[5:5], onl.load(x[5:5]))
+    row, column = onl.arange(128)[:, None], onl.arange(0)[None, :]
+    onl.store(out[row, column], onl.load(x[row, column]))
+    onl.ndarray((1, 0), onl.float32)
+    return out
+
+
+@nki.jit
+def of_none(x):
+    tile = nl.zeros((x.shape[0], 4, 0), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile.reshape((x.shape[0], 0)), src=x)
+    return stored(tile.reshape((x.shape[0], 0)))
+
+
+check("prefixes from none on", lambda: grown(X), X * 2.0 ** np.arange(7, -1, -1))
+check("an argument of no elements", lambda: of_none(X[:, :0]), X[:, :0])
+check("its warnings and instructions", lambda: [len(of_none.compile(X[:, :0]).warnings),
+                                                of_none.compile(X[:, :0]).time()["instructions"]], [0, 0])
 ended()

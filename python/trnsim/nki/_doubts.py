@@ -23,7 +23,7 @@ def unwritten(results, written, func):
     if isinstance(results, (list, tuple)):
         return [doubt for r in results for doubt in unwritten(r, written, func)]
     given = {reg for reg, _, _ in state.arrays} | {reg for reg, _ in state.constants} | written
-    if isinstance(results, _core.View) and results.space == HBM and results.reg not in given:
+    if isinstance(results, _core.View) and results.space == HBM and results.size and results.reg not in given:
         place = f"{func.__code__.co_filename}:{func.__code__.co_firstlineno}"
         return [(place, f"{func.__name__} returns a tensor that nothing is written to")]
     return []

@@ -76,8 +76,8 @@ class Result:
 
 def temp(shape, dtype, space=SBUF):
     sizes = list(shape)
-    if not sizes or min(sizes) < 1:
-        raise error(f"a tile of the shape {tuple(sizes)}", "give it at least one axis, and one element")
+    if not sizes or min(sizes) < 0:
+        raise error(f"a tile of the shape {tuple(sizes)}", "give it at least one axis")
     return current().temporary(space, dtype, sizes)
 
 

@@ -28,11 +28,11 @@ def _free_axis(view, dim, method):
 def _whole(shape, size):
     """The sizes, with the one that is -1 found."""
     sizes = [int(s) for s in shape]
-    if sizes.count(-1) > 1 or any(s < 1 and s != -1 for s in sizes):
-        raise error(f"the shape {tuple(sizes)}", "give whole numbers above 0, and one -1 at most")
+    if sizes.count(-1) > 1 or any(s < -1 for s in sizes):
+        raise error(f"the shape {tuple(sizes)}", "give whole numbers, none below 0 but one -1 at most")
     if -1 in sizes:
         known = math.prod(s for s in sizes if s != -1)
-        if size % known:
+        if known == 0 or size % known:
             raise error(f"{size} elements cannot be reshaped to {tuple(sizes)}", "keep the number of elements")
         sizes[sizes.index(-1)] = size // known
     return sizes

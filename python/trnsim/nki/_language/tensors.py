@@ -58,8 +58,8 @@ def sized(shape):
 @functools.lru_cache(1024)
 def _sized(sizes, kinds):
     """`kinds`: their types, by which the sizes of a cache differ from equal ones."""
-    if not sizes or any(k is bool or not issubclass(k, (int, np.integer)) or s < 1 for s, k in zip(sizes, kinds)):
-        raise error(f"a tensor of the shape {sizes}", "give whole numbers above 0")
+    if not sizes or any(k is bool or not issubclass(k, (int, np.integer)) or s < 0 for s, k in zip(sizes, kinds)):
+        raise error(f"a tensor of the shape {sizes}", "give whole numbers, none below 0")
     marked = [d for d, kind in enumerate(kinds) if issubclass(kind, ParDim)]
     if len(marked) > 1:
         raise error(f"{len(marked)} axes of a tensor are marked with nl.par_dim", "mark that of the partitions")
