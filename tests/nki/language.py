@@ -58,6 +58,12 @@ for name, numpy_op in {"add": np.add, "subtract": np.subtract, "multiply": np.mu
     check(name + " of a number", lambda x, o=op: o(x, 2.5), lambda x, o=numpy_op: o(x, np.float32(2.5)), X)
     check(name + " to a number", lambda x, o=op: o(2.5, x), lambda x, o=numpy_op: o(np.float32(2.5), x), POSITIVE)
 check("power", nl.power, np.power, POSITIVE, Y, most=1e-5)
+ZEROS, OVER = np.array([[-0.0, 0.0, 4.0]], np.float32), np.inf
+check("rsqrt of zeros", nl.rsqrt, lambda x: [[-OVER, OVER, 0.5]], ZEROS)
+check("reciprocal of zeros", nl.reciprocal, lambda x: [[-OVER, OVER, 0.25]], ZEROS)
+check("a zero without bias", lambda x: nl.reciprocal(nisa.activation(nl.copy, x)), lambda x: [[-OVER, OVER, 0.25]], ZEROS)
+check("a zero and another", lambda x: nl.reciprocal(nisa.activation(nl.copy, x, bias=0.0)),
+      lambda x: [[OVER, OVER, 0.25]], ZEROS)
 check("a cast", lambda x: nl.static_cast(x, nl.int32), lambda x: np.rint(x), 10 * X)
 check("a cast to bf16", lambda x: nl.static_cast(x[:, 0:1], nl.bfloat16), lambda x: x[:, 0:1], X, most=2.0 ** -8)
 for name in ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"):

@@ -306,13 +306,13 @@ def scale_of(scale):
 
 
 def bias_of(bias, data):
-    """A bias is a tile: a number becomes one."""
+    """A bias is a tile: a number other than zero becomes one."""
     if bias is None:
-        return None
+        return -0.0  # which keeps the sign of a zero: nothing is added
     if is_tile(bias):
         return tile(bias, "bias")
     if float(bias) == 0:
-        return None
+        return float(bias)
     return current().constant(float(bias))._cut(0, 0, data.partitions)
 
 
