@@ -17,7 +17,7 @@ import torch_xla
 from jax_neuronx import nki_call
 from trnsim.nki import _jit
 
-from checks import FAILED, check, ended, loaded, stored
+from checks import FAILED, check, ended, loaded, refused, stored
 
 _jit.settings.machine = "trn2.3xlarge"
 rng = np.random.default_rng(12)
@@ -295,6 +295,17 @@ def of_none(x):
 
 
 check("prefixes from none on", lambda: grown(X), X * 2.0 ** np.arange(7, -1, -1))
+@older.jit
+def over_none(x):
+    out, tile = onl.ndarray((2, 128, 1), x.dtype, buffer=onl.shared_hbm), onl.load(x)
+    onl.store(out[0], onl.sum(tile[:, 3:3], axis=[1]))
+    onl.store(out[1], onl.prod(tile[:, 3:3], axis=[1]))
+    return out
+
+
+check("sums and products over none", lambda: over_none(X), np.repeat([[[0.0]], [[1.0]]], 128, 1))
+refused("the largest of none", lambda: nki.jit(lambda x: nisa.tensor_reduce(
+    dst=loaded(x)[:, 0:1], op=nl.maximum, data=loaded(x)[:, 3:3], axis=1))(X), "max over no elements")
 check("an argument of no elements", lambda: of_none(X[:, :0]), X[:, :0])
 check("its warnings and instructions", lambda: [len(of_none.compile(X[:, :0]).warnings),
                                                 of_none.compile(X[:, :0]).time()["instructions"]], [0, 0])

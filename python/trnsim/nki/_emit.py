@@ -340,6 +340,11 @@ def reduction(name, data, axis, result, keepdims=False, negate=None):
     if math.prod(out.shape) != math.prod(shape):
         raise error(f"dst has the shape {tuple(out.shape)}, the reduction has {tuple(shape)}", "give a destination of "
                     "that shape")
+    if data.empty() and not out.empty():  # as in NumPy
+        if name not in ("add", "mul"):
+            raise error(f"{name} over no elements", "reduce an axis that has some")
+        fill(VECTOR, out, int(name == "mul"))
+        return out
     for part in parts(mask_of(result.mask), axes):
         source, where = data if part is None else data._masked(part), out
         for place, d in enumerate(kept_axes):
