@@ -33,6 +33,30 @@ for step in range(6):
     model.to(device)
     assert step == 2 or all(p is q for p, q in zip(before, model.parameters()))
 """
+WITHOUT_DATA = HEAD + """
+import copy
+meta = torch.device("meta")
+whole = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.Linear(8, 2))
+empty = nn.Sequential(nn.Linear(4, 8, device="meta"), nn.LayerNorm(8, device=meta), nn.Linear(8, 2).to(meta))
+with torch.autocast(device, dtype=torch.bfloat16):  # a mode of functions, which calls them a second time
+    there = torch.ones(2, 3).to(device)
+made = [torch.empty(2, device="meta"), torch.empty_like(there, device=meta), there.to("meta"), torch.ones(2).to(meta),
+        there.new_zeros(2, device="meta"), torch.zeros_like(torch.ones(2, device=meta)), empty[0].weight * 2,
+        torch.ones(2, device=meta).new_ones(3), torch.arange(3, device="meta"), *empty.parameters()]
+print({(t.device == meta, t.is_meta) for t in made}, there.is_meta, empty(torch.ones(3, 4, device=meta)).shape)
+for call in (lambda: empty.to(device), lambda: there.copy_(made[0][:, None]), lambda: made[0].to(device=device)):
+    try:
+        call()
+    except NotImplementedError as error:
+        print("no data" in str(error))
+assert not torch.empty_like(made[0], device=device).is_meta
+empty.to_empty(device=device)
+print(any(p.is_meta for p in empty.parameters()))
+empty.load_state_dict(whole.state_dict())
+x = torch.randn(3, 4)
+print("close", torch.allclose(empty(x.to(device)).cpu(), whole(x), atol=1e-5))
+print(len(list(empty.to("meta").parameters())), {p.device.type for p in copy.deepcopy(empty).parameters()})
+"""
 LATE = """
 import torch, torch_xla.core.xla_model as xm
 model = torch.nn.Linear(2, 2)
@@ -180,6 +204,10 @@ class Moves(unittest.TestCase):
 
     def test_functions_of_functions(self):
         self.same(FUNCTIONS, "xla", "--numeric")
+
+    def test_tensors_without_data_are_pytorchs(self):
+        there, here = self.run_it(WITHOUT_DATA, "cpu"), self.run_it(WITHOUT_DATA, "xla", "--numeric")
+        self.assertEqual((there.returncode, here.returncode, here.stdout), (0, 0, there.stdout), here.stderr)
 
     def test_names_of_later_versions(self):
         done = self.run_it(NEWER, "xla", "--numeric")

@@ -15,8 +15,8 @@ from trnsim.torch import _lazy, _record, _tensor, _values, _views
 from trnsim.torch._device import PLAIN
 from trnsim.torch._engine import engine
 from trnsim.torch._record import dispatch
-from trnsim.torch._tensor import DeviceTensor, from_host
-from trnsim.torch._values import HOOKS, Unsupported
+from trnsim.torch._tensor import NO_DATA, DeviceTensor, from_host
+from trnsim.torch._values import ALLOCATED, HOOKS, Unsupported
 
 NAMES = ("xla", "neuron")
 # The values of these are there when they are made.
@@ -36,6 +36,40 @@ def named(device):
     if type(device) is int:
         return "cuda" in NAMES
     return isinstance(device, PLAIN) and device.type in NAMES
+
+
+def without_data(place):
+    """Whether a script asks for PyTorch's own tensors without data, by name or by a tensor of that place. A mode of
+    functions calls makers and moves again, with the object that these modules have put in the device's place."""
+    if place is ALLOCATED:
+        return False
+    if type(place) is str:
+        return place.split(":")[0] == "meta"
+    return isinstance(place, PLAIN) and place.type == "meta" or plain_meta(place)
+
+
+def plain_meta(item):
+    return isinstance(item, torch.Tensor) and item.is_meta
+
+
+def made_without(call, args, kwargs):
+    """A tensor without data, which no mode sees: one whose place is called "meta" is the device's to it."""
+    guard = torch._C._DisableTorchDispatch()
+    try:
+        first = args[0] if args else None
+        if isinstance(first, DeviceTensor):
+            first = torch.empty_strided(first.shape, first.stride(), dtype=first.dtype, device="meta")
+            args = (first, *args[1:])
+        return call(*args, **kwargs)
+    finally:
+        del guard
+
+
+def there(tensor):
+    """The argument for the name of the device. Errors: PyTorch's, for a tensor without data."""
+    if tensor.is_meta:
+        raise NotImplementedError(NO_DATA)
+    return ALLOCATED
 
 
 OWN, LOADERS = os.path.dirname(__file__) + os.sep, os.path.join("torch", "utils", "data") + os.sep
@@ -67,10 +101,10 @@ def moved(make, args, kwargs):
 
 
 def crosses(args, kwargs):
-    """Whether a tensor of one place is to be made like one of the other; "meta" is the device's to PyTorch."""
+    """Whether a tensor of one place is to be made like one of the other."""
     device = kwargs.get("device")
     return device is not None and args and isinstance(args[0], torch.Tensor) and (
-        named(device) or str(device) == "meta") != isinstance(args[0], DeviceTensor)
+        named(device) != isinstance(args[0], DeviceTensor))
 
 
 def across(make, args, kwargs):
@@ -87,6 +121,8 @@ def maker(make, hosted, everywhere):
     @functools.wraps(make)
     def made(*args, **kwargs):
         device = kwargs.get("device")
+        if device is not None and without_data(device):
+            return made_without(make, args, kwargs)
         if likes and crosses(args, kwargs):
             return across(make, args, kwargs)
         if args and holds_ours(args[0]):
@@ -94,7 +130,7 @@ def maker(make, hosted, everywhere):
         if named(device) if device is not None else everywhere and not loads_data():
             if hosted:
                 return moved(make, args, kwargs)
-            kwargs["device"] = "meta"
+            kwargs["device"] = ALLOCATED
         return make(*args, **kwargs)
     return made
 
@@ -104,16 +140,18 @@ def method(call):
 
     @functools.wraps(call)
     def called(tensor, *args, **kwargs):
+        if kwargs and without_data(kwargs.get("device")) or not takes_sizes and args and without_data(args[0]):
+            return made_without(call, (tensor, *args), kwargs)
         if takes_sizes and kwargs and crosses((tensor,), kwargs):
             return across(call, (tensor, *args), kwargs)
         if args and named(args[0]) and not (takes_sizes and type(args[0]) is int):
             if _lazy.waits(tensor):
                 return tensor
-            args = ("meta", *args[1:])
+            args = (there(tensor), *args[1:])
         elif kwargs and named(kwargs.get("device")):
             if _lazy.waits(tensor):
                 return tensor
-            kwargs["device"] = "meta"
+            kwargs["device"] = there(tensor)
         return call(tensor, *args, **kwargs)
     return called
 
@@ -145,6 +183,15 @@ def legacy(new, everywhere):
     return of_class
 
 
+def shallow(alike):
+    """Whether a module's tensor may take over another's memory where it is: not from another place, which PyTorch's
+    C++ side does not see between the device and "meta"."""
+    @functools.wraps(alike)
+    def checked(tensor, other):
+        return isinstance(tensor, DeviceTensor) == isinstance(other, DeviceTensor) and alike(tensor, other)
+    return checked
+
+
 def install(everywhere):
     """Wraps makers and moves in their places; compiled scripts find their operators by identity."""
     torch.Tensor.__new__ = legacy(torch.Tensor.__new__, everywhere)
@@ -157,6 +204,7 @@ def install(everywhere):
     for name in METHODS:
         setattr(torch.Tensor, name, method(getattr(torch.Tensor, name)))
     _lazy.install(torch.Tensor.to)
+    torch._has_compatible_shallow_copy_type = shallow(torch._has_compatible_shallow_copy_type)
 
 
 def compiled_alike(plain, wrapped):
@@ -215,7 +263,7 @@ class Operators(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if kwargs:
             device = kwargs.get("device")
-            if device is not None and device.type == "meta":
+            if device is not None and device.type == "meta" and not (args and plain_meta(args[0])):
                 return dispatch(func, args, kwargs)
         else:
             kwargs = {}

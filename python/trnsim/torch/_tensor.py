@@ -7,6 +7,7 @@ from trnsim.torch._values import HOOKS, Storage, Value, contiguous
 
 TENSOR = getattr(torch._C, "_TensorBase", None) or torch._C.TensorBase  # 1.13's name, and that of 2.1 and later
 SEQUENCES = (list, tuple, range)
+NO_DATA = "Cannot copy out of meta tensor; no data!"  # PyTorch's words
 DEVICE = torch.device("xla", 0)  # PyTorch has the name built in; its C++ side is told "meta"
 
 
@@ -171,6 +172,8 @@ def new_tensor(value, meta=None):
 
 def from_host(tensor, meta=None):
     """A tensor of the CPU, copied to the device."""
+    if tensor.is_meta:
+        raise NotImplementedError(NO_DATA)
     tensor = tensor.detach()
     meta = meta or contiguous(tensor.shape, tensor.dtype)
     return new_tensor(Value(meta, buffer=engine().upload(tensor)), meta)
