@@ -116,6 +116,32 @@ with torch.no_grad():
 torch_neuronx.replace_weights(model, net)
 assert torch.allclose(model(pictures), net(pictures), rtol=1e-5, atol=1e-5)
 """
+WRITTEN = REPLACED[:REPLACED.index("with torch")] + """
+with torch.no_grad():
+    ours = torch_neuronx.trace(one, x, inline_weights_to_neff=False)
+    names = {name for name, _ in ours.named_parameters()}
+    assert names == set(ours.state_dict()), names
+    assert "weights.norm->running_mean" in names and "weights.first->weight" in names, names
+    found, new = ours.state_dict(), two.state_dict()
+    for key in new:
+        if "weights." + key.replace(".", "->") in found:
+            found["weights." + key.replace(".", "->")].copy_(new[key])
+    same(ours, two)
+    other, file = copy.deepcopy(ours), io.BytesIO()
+    ours.load_state_dict({"weights." + key.replace(".", "->"): value for key, value in three.state_dict().items()
+                          if "weights." + key.replace(".", "->") in names})
+    torch.jit.save(ours, file); file.seek(0)
+    again = torch.jit.load(file)
+    same(ours, three); same(other, two); same(again, three)
+    ours.weights["norm->bias"] += 1
+    three.norm.bias += 1
+    same(ours, three)
+    torch_neuronx.replace_weights(ours, one)
+    same(ours, one)
+    assert torch.allclose(dict(ours.named_parameters())["weights.norm->bias"].cpu(), one.norm.bias)
+    assert not again.training and not ours.training and again.train().training
+assert not list(model.named_parameters())
+"""
 UNCOPIED = """
 import threading
 class Net(torch.nn.Module):
@@ -291,6 +317,10 @@ import shutil; shutil.copy("out/graph1.mlir", "out/graph0.mlir")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-2000:])
         self.assertIn("replace_weights(): the model has no separate weights", done.stderr)
         self.assertIn("graphs                    2 compiled, 0 of them recompilations", done.stderr)
+
+    def test_weights_are_written_by_their_names(self):
+        done, _ = self.run_script(WRITTEN, "--numeric")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-2000:])
 
     def test_a_model_is_traced_without_a_copy_of_it(self):
         done, _ = self.run_script(UNCOPIED, "--numeric")

@@ -98,13 +98,36 @@ class TracedModel(torch.nn.Module):
         super().__init__()
         self._program, self._shapes = program, program.shapes
         self.states = torch.nn.ParameterList(torch.nn.Parameter(from_host(t), False) for t in program.states)
+        one = {place: torch.nn.Parameter(new_tensor(value), False) for place, value in self.placed_weights()}
+        self.weights = torch.nn.ParameterDict({name.replace(".", "->"): one[place]
+                                               for name, place in program.names.items() if place in one})
         self._fold = Folder([v for v in program.held if v.buffer is not None] if program.inlines else [])
+
+    def placed_weights(self):
+        """Weights that are parameters of the program, each with its place there."""
+        program = self._program
+        return [] if program.inlines else [(place, program.held[place]) for place in set(program.names.values())]
+
+    def take_weights(self):
+        """The program has the weights that the script has written."""
+        for name, place in self._program.names.items() if len(self.weights) else ():
+            value = HOOKS["current"](self.weights[name.replace(".", "->")])
+            if value.pending:
+                engine().compute([value], "a weight is written")
+            self._program.held[place] = value
+
+    def replace_weights(self, weights):
+        self.take_weights()
+        self._program.replace(weights)
+        for name, place in self._program.names.items():
+            self.weights[name.replace(".", "->")].data = new_tensor(self._program.held[place])
 
     def forward(self, *inputs):
         return together([self], inputs)
 
     def called(self, given, states):
         """The values of a call's results, and those among them that are still to be computed."""
+        self.take_weights()
         with engine().ahead():
             values = self._program.replay(given, states)
         pending = [value for value in {id(v): v for v in values}.values() if value.pending]
@@ -130,14 +153,16 @@ class TracedModel(torch.nn.Module):
 
     def __deepcopy__(self, memo):
         """A model of its own: its weights and its states can be replaced."""
-        copied = TracedModel(self._program.copied())
+        self.take_weights()
+        copied = TracedModel(self._program.copied()).train(self.training)
         for mine, other in zip(copied.states, self.states):
             mine.data = other.detach().clone()
         return copied
 
     def save_to_buffer(self, _extra_files=None):
+        self.take_weights()
         memory = io.BytesIO()  # PyTorch's own writer of files ends the process on a full disk
-        torch.save({MARK: 2, **self._program.described()}, memory)
+        torch.save({MARK: 2, "training": self.training, **self._program.described()}, memory)
         return memory.getvalue()
 
     def save(self, f, _extra_files=None):
@@ -194,7 +219,7 @@ def made_model(func, example_inputs, *_, input_output_aliases=None, compiler_arg
     examples = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
     program = _recorded.record(func, examples, dict(input_output_aliases or {}))
     program.flags, program.inlines = flags, bool(options.get("inline_weights_to_neff", True))
-    return TracedModel(program), examples
+    return TracedModel(program).train(getattr(func, "training", False)), examples  # as torch.jit.trace()'s
 
 
 def trace(func, example_inputs, *placed, **options):
@@ -221,7 +246,7 @@ def replace_weights(neuron_model, weights):
         warnings.warn("replace_weights(): the model has no separate weights and stays as it is: trace it with "
                       "inline_weights_to_neff=False", stacklevel=2)
         return
-    model._program.replace(weights.state_dict() if isinstance(weights, torch.nn.Module) else weights)
+    model.replace_weights(weights.state_dict() if isinstance(weights, torch.nn.Module) else weights)
 
 
 def without_states(model, user):
@@ -270,5 +295,5 @@ def load(original):
             found = torch.load(f)
             if not isinstance(found, dict) or MARK not in found:
                 raise
-            return TracedModel(_recorded.loaded(found))
+            return TracedModel(_recorded.loaded(found)).train(found.get("training", False))
     return loaded
