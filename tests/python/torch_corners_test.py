@@ -268,6 +268,15 @@ x, i = torch.ones(2).to(d), torch.tensor([1, 2]).to(d)
 for call in (lambda: x | x, lambda: x ^ 1, lambda: x << i, lambda: i.softmax(0), lambda: i.log_softmax(0)):
     refused(call, RuntimeError, "not implemented for")
 refused(lambda: torch.view_as_complex(x), NotImplementedError, "torch.complex64 is not on the device")
+w, f = torch.arange(6.).view(3, 2).to(d), torch.tensor([1., 0.]).to(d)
+for call in (lambda: torch.index_select(w, 0, f), lambda: w.index_fill(0, f, 1.),
+             lambda: w.clone().index_fill_(0, f, 1.), lambda: torch.nn.functional.nll_loss(w[:2], f)):
+    refused(call, (RuntimeError, IndexError), "xpected ")
+for below in (-1, -2, -100):  # as XLA's TorchIndexSelect: unsigned, and clamped; 32 bits keep their sign
+    for dtype, row in ((torch.int64, [4, 5]), (torch.int32, [0, 1])):
+        places = torch.tensor([[below, 1]], dtype=dtype).to(d)
+        assert torch.nn.functional.embedding(places, w).tolist() == [[row, [2, 3]]], (below, dtype)
+        assert w.index_select(0, places[0]).tolist() == [row, [2, 3]], (below, dtype)
 assert i.softmax(0, dtype=torch.float32).sum().item() == 1
 whole = torch.tensor([1, 2]).to(d)
 for _ in range(2):

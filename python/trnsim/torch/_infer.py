@@ -7,6 +7,7 @@ from trnsim.torch._values import Unsupported, contiguous, meta_of
 ORDERED = ("max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue",
            "quantile", "nanquantile", "cummax", "cummin", "sort", "topk")
 MATRICES = ("tril", "triu")
+INDICES = ("index", "indices", "target")
 
 
 def stand_in(item, device):
@@ -42,11 +43,16 @@ def made_of_numbers(func, args, kwargs):
 
 def refused_forms(func, args, kwargs):
     """Raises PyTorch's own error, which its meta functions do not: for an extreme, or a place in an order, of no
-    element; for a triangle of fewer than two dimensions; for a convolution whose sizes do not fit."""
+    element; for a triangle of fewer than two dimensions; for indices that are no whole numbers; for a convolution whose
+    sizes do not fit."""
     name, first = func._schema.name.split("::")[1], args[0] if args else None
     if not isinstance(first, torch.Tensor):
         return
     if name in ORDERED and 0 in first.shape or name in MATRICES and len(first.shape) < 2:
+        asked(func, args, kwargs, "cpu")
+    if name.startswith(("index_", "nll_loss")) and any(
+            argument.name in INDICES and isinstance(item, torch.Tensor) and item.is_floating_point()
+            for argument, item in zip(func._schema.arguments, args)):
         asked(func, args, kwargs, "cpu")
     if name == "convolution":  # of no picture: the sizes are checked, and nothing is computed
         sizes = [(0, *first.shape[1:]), *(t.shape for t in args[1:3] if t is not None)]

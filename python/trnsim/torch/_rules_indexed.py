@@ -15,12 +15,22 @@ def wrapped(at, places, size):
     return text.select(below, text.binary("add", places, text.constant(size, "i64", places.shape)), places)
 
 
-def rows(at, x, dim, places):
+def unsigned(at, places, size):
+    """Indices as XLA's TorchIndexSelect has them: 64 bits become unsigned ones, of which the gather takes the largest
+    for the last row. Those of 32 bits keep their sign, and below zero they are the first row."""
+    text = at.text
+    if places.element != "i64":
+        return places
+    below = text.compare("LT", places, text.constant(0, "i64", places.shape))
+    return text.select(below, text.constant(size - 1, "i64", places.shape), places)
+
+
+def rows(at, x, dim, places, of_places=wrapped):
     """x[:, places] at `dim`."""
     text = at.text
     if 0 in x.shape or 0 in places.shape:
         return text.constant(0, x.element, x.shape[:dim] + places.shape + x.shape[dim + 1:])
-    column = text.reshape(wrapped(at, places, x.shape[dim]), places.shape + (1,))
+    column = text.reshape(of_places(at, places, x.shape[dim]), places.shape + (1,))
     sizes = list(x.shape)
     sizes[dim] = 1
     out = _emit_more.gather(text, x, column, sizes, [dim], [dim])
@@ -31,14 +41,14 @@ def rows(at, x, dim, places):
 
 @rule("embedding")
 def embedding(at, weight, places, *_):
-    return rows(at, weight, 0, places)
+    return rows(at, weight, 0, places, unsigned)
 
 
 @rule("index_select")
 def index_select(at, x, dim, places):
     if not x.rank:
         return x
-    return rows(at, x, dim % x.rank, at.text.reshape(places, (places.shape or (1,))))
+    return rows(at, x, dim % x.rank, at.text.reshape(places, (places.shape or (1,))), unsigned)
 
 
 @rule("embedding_dense_backward")
