@@ -124,6 +124,47 @@ def f(rank):
     print("done", flush=True)
 xmp.spawn(f, nprocs=2)
 """
+NORM = """
+def f(rank):
+    d, size = xm.xla_device(), xm.xrt_world_size()
+    for shape in ((6, 3), (6, 3, 4), (6, 3, 2, 2)):
+        torch.manual_seed(1)
+        whole, factor = torch.rand(shape), torch.rand(shape)
+        kinds = {2: torch.nn.BatchNorm1d, 3: torch.nn.BatchNorm1d, 4: torch.nn.BatchNorm2d}
+        plain, norm = kinds[len(shape)](3), xf.SyncBatchNorm(3).to(d)
+        own = whole.chunk(size)[rank].to(d).requires_grad_()
+        whole.requires_grad_()
+        (plain(whole) * factor).sum().backward()
+        (norm(own) * factor.chunk(size)[rank].to(d)).sum().backward()
+        assert torch.allclose(own.grad.cpu(), whole.grad.chunk(size)[rank], atol=1e-4), (own.grad, whole.grad)
+        assert torch.allclose(norm.running_mean.cpu(), plain.running_mean, atol=1e-5)
+        count = whole.numel() / 3
+        biased = (plain.running_var - 0.9) * (count - 1) / count + 0.9
+        assert torch.allclose(norm.running_var.cpu(), biased, atol=1e-5), (norm.running_var, biased)
+        plain.running_var = norm.running_var.cpu()
+        assert torch.allclose(norm.eval()(own).cpu(), plain.eval()(whole).chunk(size)[rank], atol=1e-5)
+    print("done", flush=True)
+xmp.spawn(f, nprocs=2)
+"""
+CLOSE = """
+import torch_neuronx, torch_neuronx.testing
+from torch_neuronx.testing.validation import assert_close, custom_allclose, neuron_allclose
+want = torch.tensor([[100., 0.001], [0., -7.]])
+got = want + torch.tensor([[0., 0.5], [0., -0.9]])
+found = neuron_allclose(got.to(d), want, rtol=0.01, atol=1e-5)  # 1 % of 100, for each number
+assert found.allclose and found.num_mismatches == 0 and abs(found.max_abs_error - 0.9) < 1e-4, found
+assert abs(found.max_rel_error - 0.009) < 1e-6 and found.max_abs_error_index == (1, 1), found
+found = neuron_allclose(got, want, rtol=0.006)
+assert not found.allclose and found.num_mismatches == 1
+passed, most = custom_allclose(want, got, atol=0, rtol=0.01)
+assert passed and abs(most - 0.9) < 1e-4
+torch_neuronx.testing.assert_close({"a": [got]}, {"a": [want]}, rtol=0.01, atol=0)
+nan = torch.tensor([float("nan"), 1.])
+assert neuron_allclose(nan, nan).allclose and not neuron_allclose(nan, torch.ones(2)).allclose
+refused(lambda: assert_close(got, want), AssertionError, "num_mismatches=2")
+refused(lambda: assert_close(got, want.double(), rtol=1), AssertionError, "different dtypes")
+refused(lambda: assert_close(got[0], want), AssertionError, "different shapes")
+"""
 BUCKETS = """
 def f(rank):
     d, size = xm.xla_device(), xm.xrt_world_size()
@@ -284,6 +325,12 @@ class TorchXla(device_scripts.Scripts):
 
     def test_gradients_of_collectives_are_those_of_this_core(self):
         self.assertEqual(self.runs(GRADIENTS).stdout, "done\n" * 2)
+
+    def test_norms_of_the_batches_of_all_cores(self):
+        self.assertEqual(self.runs(NORM).stdout, "done\n" * 2)
+
+    def test_comparisons_of_torch_neuronx(self):
+        self.runs(CLOSE)
 
     def test_collectives_in_buckets(self):
         self.assertEqual(self.runs(BUCKETS).stdout, "done\n" * 2)

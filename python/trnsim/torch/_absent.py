@@ -15,7 +15,7 @@ ABSENT = {
     "torch_xla.experimental": "torch_xla.experimental has eager_mode(), compile(), scan(), scan_layers(), "
                               "assume_pure() and gradient_accumulation()",
     "torch_neuronx": "torch_neuronx has trace(), replace_weights(), DataParallel(), lazy_load(), async_load(), "
-                     "move_trace_to_device(), dynamic_batch(), and experimental's places and profiler",
+                     "move_trace_to_device(), dynamic_batch(), testing, and experimental's places and profiler",
     "torch_neuron": "use torch_neuronx.trace()",
     "neuronx_distributed": "neuronx_distributed has tensor and data parallelism, ZeRO-1, trainer, checkpoints "
                            "and parallel_model_trace(): docs/your_script.md",

@@ -47,6 +47,48 @@ class AllGather(torch.autograd.Function):
         return parts.index_select(0, from_host(torch.tensor([engine().rank])))[0], None
 
 
+class SummedOverCores(torch.autograd.Function):
+    """The gradient is the sum of all cores' gradients."""
+
+    @staticmethod
+    def forward(ctx, tensor):
+        return _xla.all_reduce("sum", tensor.clone())
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return _xla.all_reduce("sum", gradient.clone())
+
+
+class SyncBatchNorm(torch.nn.Module):
+    """torch_xla's own, beside PyTorch's: cores have as many elements each, and the running variance is that of the
+    batch, without the correction for its size."""
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.1):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.weight = torch.nn.Parameter(torch.ones(num_features))
+        self.bias = torch.nn.Parameter(torch.zeros(num_features))
+        self.register_buffer("running_mean", torch.zeros(num_features))
+        self.register_buffer("running_var", torch.ones(num_features))
+
+    def forward(self, batch):
+        assert 2 <= batch.ndim <= 5 and batch.shape[1] == self.num_features
+        mean, variance = self.running_mean, self.running_var
+        if self.training:
+            dims = [d for d in range(batch.ndim) if d != 1]
+            mean, squares = (SummedOverCores.apply(x.mean(dims)) / engine().ranks for x in (batch, batch * batch))
+            variance = squares - mean.pow(2)
+            with torch.no_grad():
+                self.running_mean = (1 - self.momentum) * self.running_mean + self.momentum * mean
+                self.running_var = (1 - self.momentum) * self.running_var + self.momentum * variance
+        mean, variance, weight, bias = (x.reshape([1, -1] + [1] * (batch.ndim - 2))
+                                        for x in (mean, variance, self.weight, self.bias))
+        return (batch - mean) / torch.sqrt(variance + self.eps) * weight + bias
+
+    def extra_repr(self):
+        return f"{self.num_features}, eps={self.eps}"
+
+
 def all_reduce(reduce_type, value, scale=1.0, groups=None):
     return AllReduce.apply(value, reduce_type, 1.0 if scale is None else scale, groups)
 
@@ -101,4 +143,5 @@ def distributed_mm(w, x, split=1):
 
 def names():
     return dict(all_reduce=all_reduce, all_gather=all_gather, nms=nms, distributed_mm=distributed_mm,
-                AllReduce=AllReduce, AllGather=AllGather)
+                AllReduce=AllReduce, AllGather=AllGather, AllReduceSumLayer=SummedOverCores,
+                SyncBatchNorm=SyncBatchNorm)
