@@ -39,6 +39,7 @@ CASES = dict(
     whole=lambda x, s: (10 * x).long() > s, where=lambda x, s: torch.where(x > 2, x, s),
     le=lambda x, s: x.half() <= s, clamp=lambda x, s: x.clamp(s / 9, max=s),
     masked=lambda x, s: x.masked_fill(x > 2, s), inside=lambda x, s: x.clone().masked_fill_(x > 2, s),
+    product=lambda x, s: torch.baddbmm(x[None], x[None], x.new_ones(1, 3, 3), beta=s, alpha=s / 9),
     rest=lambda x, s: x % s, fmod=lambda x, s: (-x).fmod(s),
     scalar=lambda x, s: x * torch.scalar_tensor(s, device=x.device),
     norm=lambda x, s: F.batch_norm(x, x.new_zeros(3), x.new_ones(3), training=True, momentum=s / 9))
@@ -100,6 +101,15 @@ for _ in range(2):
     def test_all_resources_of_the_device_may_bind(self):
         text = "x = torch.zeros(16 * 4096, 4096).to('xla')\nfor _ in range(3):\n    x += 1.5\n    xm.mark_step()\n"
         self.assertRegex(self.report(text, "--timed"), r"bound by +the device: its DMA engines are busy [5-9]\d %")
+
+    def test_more_cores_than_the_machine_has(self):
+        told = self.report("""
+import torch_xla.distributed.xla_multiprocessing as xmp
+def f(rank):
+    xm.all_reduce("sum", torch.ones(4, device=xm.xla_device())).cpu()
+xmp.spawn(f, nprocs=3)
+""", "--instance_type", "trn1.2xlarge")
+        self.assertRegex(told, r"time of the machine +none: 3 cores, but trn1.2xlarge has 2\n")
 
     def test_copies_that_may_matter_are_told(self):
         text = """

@@ -15,7 +15,7 @@ CALLS, FUNCTIONAL = [], {}
 # Numbers of these are parameters of the program, as torch_xla has them: learning rates change.
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
           "addcdiv_", "lerp_", "eq", "ne", "lt", "le", "gt", "ge", "clamp", "clamp_min", "clamp_max",
-          "fmod", "remainder"}
+          "fmod", "remainder", "baddbmm"}
 # One operand of these may be on the host: torch_xla uploads it. Others take only numbers and indices from there.
 MIXED = {"add", "sub", "rsub", "mul", "div"}
 CONSTANTS, INTEGERS = (0, 1), {int}

@@ -1,6 +1,7 @@
 """Asks the simulator for the time, memory and price of each graph, and adds them up for the script."""
 import json
 import os
+import re
 import time
 
 MOST_SECONDS = 120.0  # of asking; graphs that ran most come first
@@ -36,6 +37,13 @@ def timed(answer):
     return out
 
 
+def reason(error, settings):
+    """An error's first line. A setting that it names and that was not given is left out: the script has decided it."""
+    text = str(error).splitlines()[0]
+    named = re.match(r"`(\w+)`: ", text)
+    return text if named is None or named[1] in settings else text[named.end():]
+
+
 def add(figures, given, folder):
     """Times of the graphs, the step's and the script's; the main graph's results are in the folder as a workload's."""
     from trnsim import Error
@@ -52,7 +60,7 @@ def add(figures, given, folder):
             figures["times"][name] = timed(main_run(path, given, folder, settings, figures["steps"])
                                            if name == figures["main"] else ask("project", path, given, settings))
         except Error as error:
-            figures["times"][name] = {"error": str(error).splitlines()[0]}
+            figures["times"][name] = {"error": reason(error, settings)}
     figures["of_step"] = summed(figures, figures["step"])
     figures["of_script"] = summed(figures, {g["graph"]: g["runs"] for g in figures["graphs"]})
     compiled = [t["compile_seconds"] for t in figures["times"].values() if "compile_seconds" in t]
