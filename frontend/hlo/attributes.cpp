@@ -142,10 +142,10 @@ bool always_written(const Form& form, string_view opcode) {
 }
 
 bool is_passed_over(string_view name) {
-  constexpr std::array<string_view, 11> kNames{
+  constexpr std::array<string_view, 12> kNames{
       "origin",         "statistics",     "execution_thread",      "result_accuracy",
       "api_attributes", "sparsity",       "parameter_replication", "cross_program_prefetch_index",
-      "infeed_config",  "outfeed_config", "outfeed_shape"};
+      "infeed_config",  "outfeed_config", "outfeed_shape",         "domain"};
   return std::ranges::find(kNames, name) != kNames.end();
 }
 

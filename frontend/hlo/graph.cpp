@@ -66,8 +66,9 @@ Tree tree_of(const Shape& shape, const std::vector<ValueId>& values) {
   return tree_of(shape, values, next);
 }
 
-/// Opcodes whose result is their operand: they move, order, or mark values.
-bool is_identity(const Instruction& one) {
+/// Opcodes whose result is their operand: they move, order, or mark values, or set a size that it has.
+bool is_identity(const Computation& computation, const Instruction& one) {
+  if (one.opcode == "set-dimension-size") return keeps_size(computation, one);
   constexpr std::array<string_view, 4> kNames{"copy", "copy-start", "domain", "add-dependency"};
   if (std::ranges::find(kNames, one.opcode) != kNames.end()) return true;
   const bool ends = one.opcode.ends_with("-done") || one.opcode.ends_with("-update");
@@ -227,7 +228,7 @@ class GraphMaker {
     }
     if (opcode == "tuple") return tuple(place, one);
     if (opcode == "get-tuple-element") return element(place, one);
-    if (is_identity(one)) {
+    if (is_identity(computation, one)) {
       if (one.operands.empty()) fail(one, "has no operand", "give it one");
       if (text_of(one, "custom_call_target") == "Sharding") out_.undivided = true;  // a partitioner leaves none
       return values[one.operands[0]];

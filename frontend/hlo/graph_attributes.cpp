@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
+#include <optional>
 
 #include "frontend/hlo/attributes.h"
 
@@ -269,7 +271,31 @@ constexpr std::array kOpcodes = {OpcodeRow{"broadcast", "broadcast_in_dim", broa
                                  OpcodeRow{"batch-norm-inference", "", batch_norm},
                                  OpcodeRow{"batch-norm-grad", "", batch_norm}};
 
+/// The size of the dimension of `of` that `one` names.
+std::optional<std::int64_t> named_size(const Instruction& of, const Instruction& one) {
+  const Ints &sizes = of.shape.dims, &dims = ints_of(one, "dimensions");
+  if (dims.size() != 1 || dims[0] < 0 || static_cast<std::size_t>(dims[0]) >= sizes.size()) return {};
+  return sizes[static_cast<std::size_t>(dims[0])];
+}
+
+/// A size that the program states, as a constant or as that of a dimension; none for one that only the run knows.
+std::optional<std::int64_t> stated_size(const Computation& computation, const Instruction& one) {
+  std::int64_t number = 0;
+  if (one.opcode == "constant" && one.literal && !one.literal->elided && one.literal->bytes.size() <= sizeof number) {
+    std::memcpy(&number, one.literal->bytes.data(), one.literal->bytes.size());  // sizes have no sign
+    return number;
+  }
+  if (one.opcode != "get-dimension-size" || one.operands.size() != 1) return {};
+  return named_size(computation.instructions[one.operands[0]], one);
+}
+
 }  // namespace
+
+bool keeps_size(const Computation& computation, const Instruction& one) {
+  if (one.operands.size() != 2) return false;
+  const auto own = named_size(computation.instructions[one.operands[0]], one);
+  return own && own == stated_size(computation, computation.instructions[one.operands[1]]);
+}
 
 string_view begun_opcode(string_view opcode) {
   constexpr string_view kStart = "-start";

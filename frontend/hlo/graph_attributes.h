@@ -17,5 +17,7 @@ std::string_view begun_opcode(std::string_view opcode);
 std::string_view operator_of(std::string_view opcode);
 /// The ranks of the groups of a collective, a group in each row; empty: all ranks in one.
 IntTable groups_of(const Instruction& instruction);
+/// Whether `instruction`, a set-dimension-size, sets the size that the dimension has.
+bool keeps_size(const Computation& computation, const Instruction& instruction);
 
 }  // namespace trnsim::frontend::hlo

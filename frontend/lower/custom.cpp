@@ -184,12 +184,10 @@ struct CustomRow {
   std::string_view target;
   Rule rule;
 };
-constexpr std::array kTargets = {CustomRow{"te_fused_attn_forward_ffi", attention},
-                                 CustomRow{"te_fused_attn_backward_ffi", attention_gradient},
-                                 CustomRow{"rewrite.attention", found_attention},
-                                 CustomRow{"rewrite.update", found_update},
-                                 CustomRow{"rewrite.attention_grad", found_attention_gradient},
-                                 CustomRow{"TopK", top_k}};
+constexpr std::array kTargets = {
+    CustomRow{"te_fused_attn_forward_ffi", attention}, CustomRow{"te_fused_attn_backward_ffi", attention_gradient},
+    CustomRow{"rewrite.attention", found_attention}, CustomRow{"rewrite.update", found_update},
+    CustomRow{"rewrite.attention_grad", found_attention_gradient}};
 
 /// Marks, which leave their operands as they are.
 constexpr std::array<std::string_view, 13> kMarks = {"Sharding",

@@ -201,6 +201,11 @@ void bitcast_convert(Lowerer& l) {
                      runtime::ViewAttrs{.rows = rows, .cols = cols, .dtype = l.dtype_out()}));
 }
 
+void dimension_size(Lowerer& l) {
+  const auto along = static_cast<std::size_t>(attributes(l).integer("dimension"));
+  l.set(number_view(static_cast<double>(l.type_in(0).dims[along]), {}, l.dtype_out()));
+}
+
 struct MovementRow {
   std::string_view op;
   Rule rule;
@@ -214,6 +219,7 @@ constexpr std::array kMovementRules = {MovementRow{"broadcast_in_dim", broadcast
                                        MovementRow{"pad", pad},
                                        MovementRow{"iota", iota},
                                        MovementRow{"constant", constant},
+                                       MovementRow{"get_dimension_size", dimension_size},
                                        MovementRow{"optimization_barrier", barrier},
                                        MovementRow{"bitcast_convert", bitcast_convert}};
 

@@ -135,7 +135,7 @@ void gelu_slope(Along& a) {
 }
 
 /// By which rule `backend_config` and the types are checked.
-enum class Form : std::uint8_t { kAxis, kCount, kPicture, kElement };
+enum class Form : std::uint8_t { kAxis, kCount, kLast, kPicture, kElement };
 
 struct Target {
   std::string_view name;
@@ -150,6 +150,7 @@ constexpr std::array kTargets = {Target{"AwsNeuronRmsNorm", 3, 1, Form::kAxis, r
                                  Target{"AwsNeuronArgMax", 1, 1, Form::kAxis, largest},
                                  Target{"AwsNeuronArgMin", 1, 1, Form::kAxis, smallest},
                                  Target{"AwsNeuronTopK", 1, 2, Form::kCount, several_largest},
+                                 Target{"TopK", 1, 2, Form::kLast, several_largest},  // XLA's
                                  Target{"AwsNeuronGeluBackward", 1, 1, Form::kElement, gelu_slope},
                                  Target{"ResizeNearest", 1, 1, Form::kPicture, nearest},
                                  Target{"ResizeNearestGrad", 1, 1, Form::kPicture, nearest_gradient}};
@@ -161,10 +162,14 @@ bool is_multiple(const Type& small, const Type& large) {
   return l[1] % s[1] == 0 && l[2] % s[2] == 0;
 }
 
-/// The axis that `backend_config` names, the last one where it is a number of results; none: -1.
+/// The axis that `backend_config` names, the last one where it is a number of results or has no meaning; none: -1.
 std::int64_t axis_of(const Function& f, const Node& node, Form form) {
   if (form == Form::kElement || form == Form::kPicture) return 0;
   const Type& type = f.type(node.operands[0]);
+  if (form == Form::kLast) {
+    const Dims& dims = f.type(node.result(0)).dims;
+    return type.rank() > 0 && dims.size() == type.dims.size() && dims.back() <= type.dims.back() ? type.rank() - 1 : -1;
+  }
   const std::string text = node.attributes.text("backend_config");
   std::int64_t number = std::numeric_limits<std::int64_t>::max();
   if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{} || type.rank() == 0) return -1;
@@ -186,7 +191,14 @@ void require_form(const Module& module, const Function& f, const Node& node, con
     refuse(fmt::format("{} operands and {} results", node.operands.size(), node.results),
            fmt::format("give {} and {}, as torch_neuronx.xla_impl.ops does", target.operands, target.results));
   const Type& x = f.type(node.operands[0]);
-  if (target.form == Form::kPicture) {
+  if (target.form == Form::kLast) {
+    for (const Region& region : node.regions)
+      if (const auto& nodes = module.functions[region.function].nodes;
+          nodes.empty() || nodes.back().attributes.text("comparison_direction") != "GT")
+        refuse("its comparison is not GT", "sort instead: TopK gives the largest");
+    if (axis_of(f, node, target.form) < 0)
+      refuse(fmt::format("its results do not fit {}", mlir_text(x)), "let them have its rank and no more columns");
+  } else if (target.form == Form::kPicture) {
     const Type& y = f.type(node.result());
     if (target.name == "ResizeNearest" ? !is_multiple(x, y) : !is_multiple(y, x))
       refuse(fmt::format("{} becomes {}", mlir_text(x), mlir_text(y)),

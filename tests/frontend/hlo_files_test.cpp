@@ -109,6 +109,12 @@ TEST(HloFiles, HintsOfOtherCompilersArePassedOver) {
                               "b = f32[] negate(a), statistics={visualizing_index=0}, cross_program_prefetch_index=1"),
                       "f"),
             plain);
+  EXPECT_EQ(read_text(in_main("a = f32[] parameter(0)\nb = f32[] domain(a), "
+                              "domain={kind=\"sharding\", entry={maximal device=0}, exit={}}"),
+                      "f")
+                .computations[0]
+                .instructions.size(),
+            2U);
 }
 
 TEST(HloFiles, ProtoThatNamesWhatComesLaterIsRefused) {

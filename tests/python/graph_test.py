@@ -1,5 +1,7 @@
 """trnsim.Graph: programs of other frameworks computed and timed on simulated cores."""
 import math
+import pathlib
+import tempfile
 import unittest
 
 import numpy
@@ -97,6 +99,7 @@ class GraphTest(unittest.TestCase):
                 ("AwsNeuronArgMax", 1, ["4x12xi64"], (x,), x.argmax(1)),
                 ("AwsNeuronArgMin", -1, ["4x7xui32"], (x,), x.argmin(2)),
                 ("AwsNeuronGeluBackward", "", [same], (x,), slope),
+                ("TopK", "", ["4x7x3xf32", "4x7x3xi32"], (x,), most),  # XLA's
                 ("AwsNeuronTopK", 3, ["4x7x3xf32", "4x7x3xui32"], (x,), most)):
             got = self.called(target, config, result, *map(numpy.asarray, arrays))[0]
             numpy.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=target)
@@ -107,6 +110,52 @@ class GraphTest(unittest.TestCase):
         got, = self.called("ResizeNearestGrad", "00", ["2x3x5x4xf32"], large)
         numpy.testing.assert_allclose(got, 6 * picture, rtol=1e-6)
 
+    def of_hlo(self, text, *arrays):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "program.hlo")
+            path.write_text(text)
+            return trnsim.run_graph(path, *arrays)[0]
+
+    def test_sizes_of_static_shapes_in_hlo(self):
+        text = """HloModule m
+ENTRY main {
+  x = f32[4,3] parameter(0)
+  marked = f32[4,3] domain(x), domain={kind="sharding", entry={maximal device=0}, exit={}}
+  rows = s32[] get-dimension-size(marked), dimensions={0}
+  columns = s32[] constant(3)
+  one = f32[4,3] set-dimension-size(marked, rows), dimensions={0}
+  both = f32[4,3] set-dimension-size(one, columns), dimensions={1}
+  count = f32[] convert(rows)
+  counts = f32[4,3] broadcast(count), dimensions={}
+  ROOT out = f32[4,3] multiply(both, counts)
+}
+"""
+        x = numpy.arange(12, dtype="float32").reshape(4, 3)
+        numpy.testing.assert_array_equal(self.of_hlo(text, x)[0], 4 * x)
+        with self.assertRaisesRegex(trnsim.Error, "no operator has the opcode set-dimension-size"):
+            self.of_hlo(text.replace("constant(3)", "constant(2)"), x)
+
+    def test_the_comparison_of_a_top_k(self):
+        text = """HloModule m
+order {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT above = pred[] compare(a, b), direction=GT
+}
+ENTRY main {
+  x = f32[2,5] parameter(0)
+  ROOT out = (f32[2,2], s32[2,2]) custom-call(x), custom_call_target="TopK", called_computations={order}
+}
+"""
+        x = numpy.array([[1, 5, 3, 5, 2], [-1, -5, 0, 7, 7]], "float32")
+        values, places = self.of_hlo(text, x)
+        numpy.testing.assert_array_equal(values, [[5, 5], [7, 7]])
+        numpy.testing.assert_array_equal(places, [[1, 3], [3, 4]])
+        with self.assertRaisesRegex(trnsim.Error, "its comparison is not GT"):
+            self.of_hlo(text.replace("GT", "LT"), x)
+
     def test_custom_calls_of_another_form_are_one_error(self):
         x = numpy.ones((4, 7), "float32")
         for target, config, result, said in (
@@ -115,6 +164,7 @@ class GraphTest(unittest.TestCase):
                 ("AwsNeuronRmsNorm", "1", "4x7xf32", "give 3 and 1"),
                 ("SPMDFullToShardShape", "unspecified_dims=[1]", "2x7xf32", "divides tensors among cores"),
                 ("ResizeNearest", "00", "8x7xf32", "whole factors"),
+                ("TopK", "", "4x8xf32", "give 1 and 2"),
                 ("AwsNeuronUnheardOf", "", "4x7xf32", "EVRF015")):
             with self.assertRaisesRegex(trnsim.Error, said):
                 self.called(target, config, [result], x)
