@@ -47,14 +47,21 @@ Cell percent(double value) { return number(value, fmt::format("{:.1f}", value));
 
 Cell bytes_cell(double n) { return {n, base::readable(n, base::Dimension::kBytes)}; }
 
+/// The number format. A program states its types, and only those that are fp32 are cast.
+std::string number_format(const trnsim::Job& job) {
+  const runtime::Numerics& n = job.step.plan.numerics;
+  if (!job.model->is_given() || !n.name.starts_with("fp32+")) return trnsim::describe(n);
+  return fmt::format("{}: the program's types, {} of fp32 cast to {} by the compiler, unless `auto_cast` is none",
+                     n.name, n.activation != n.weight ? "all arithmetic" : "matmuls", isa::name_of(n.operand));
+}
+
 }  // namespace
 
 std::string dollars(const std::optional<double>& value) { return value ? base::money_text(*value) : "no price"; }
 
 std::string setting_of(const trnsim::Job& job) {
   return fmt::format("{} x {}, {}, {}, {}, stack {}", job.instances(), job.machine.name,
-                     base::counted(job.cores(), "core"), describe(job),
-                     flags_in(trnsim::describe(job.step.plan.numerics)), job.stack);
+                     base::counted(job.cores(), "core"), describe(job), flags_in(number_format(job)), job.stack);
 }
 
 std::string plan_flags(const trnsim::Job& job) {

@@ -33,6 +33,18 @@ class Inputs(unittest.TestCase):
             return subprocess.run([BINARY, "run", str(path), "--mode", "numeric", "--inputs", str(npz)],
                                   capture_output=True, text=True, check=False)
 
+    def test_a_program_has_steps_and_its_own_types(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "p.hlo")
+            path.write_text("HloModule m\nENTRY main {\nx = bf16[64,64] parameter(0)\n"
+                            "ROOT y = bf16[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n")
+            for steps, said in (("100", r"[\d.]+ steps/s"), ("1", r"a step, [\d.]+ steps/s[^@]*for a thousand steps")):
+                told = subprocess.run([BINARY, "run", str(path), "--max_steps", steps], capture_output=True, text=True,
+                                      check=False, cwd=folder).stdout
+                self.assertRegex(told, said)
+                self.assertIn("the program's types, matmuls of fp32 cast to bf16 by the compiler, unless", told)
+                self.assertNotIn("fp32 weights", told)
+
     def arrays(self):
         return [numpy.arange(12, dtype="f4").reshape(3, 4), numpy.array([1, 2, 0, 4], "i4"), numpy.array(True)]
 

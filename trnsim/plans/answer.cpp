@@ -71,11 +71,22 @@ std::string generation_text(const Job& job, const Projection& p) {
                      p.samples * p.steps / p.time.total, job.stack);
 }
 
+/// Nothing says how many samples a program takes: its steps are counted.
+const char* counted_by(const Job& job) { return job.model->is_given() ? "steps" : "samples"; }
+
+/// By the second.
+double rate(const Job& job, const Projection& p) {
+  return p.samples_per_second() / (job.model->is_given() ? job.sequences_per_step() : 1);
+}
+
+std::string rate_text(const Job& job, const Projection& p) {
+  return fmt::format("{:.2f} {}/s", rate(job, p), counted_by(job));
+}
+
 std::string time_text(const Job& job, const Projection& p) {
   if (p.generation) return generation_text(job, p);
-  if (is_one_step(p)) return fmt::format("{} a step, {:.2f} samples/s", exact(p.time.step), p.samples_per_second());
-  return fmt::format("{}{} = {}; {:.2f} samples/s", exact(p.time.total), clock_unit(p.time.total), parts_text(p),
-                     p.samples_per_second());
+  if (is_one_step(p)) return fmt::format("{} a step, {}", exact(p.time.step), rate_text(job, p));
+  return fmt::format("{}{} = {}; {}", exact(p.time.total), clock_unit(p.time.total), parts_text(p), rate_text(job, p));
 }
 
 std::string cost_text(const Job& job, const Projection& p) {
@@ -90,10 +101,10 @@ std::string cost_text(const Job& job, const Projection& p) {
                        *p.price_per_hour);
   if (is_one_step(p))
     return fmt::format(
-        "{} for a thousand samples: {} x {} at ${:.2f} an hour; a first run without cached programs takes {} more to "
+        "{} for a thousand {}: {} x {} at ${:.2f} an hour; a first run without cached programs takes {} more to "
         "compile",
-        base::money_text(*p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / p.samples_per_second()),
-        job.instances(), job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
+        base::money_text(*p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / rate(job, p)),
+        counted_by(job), job.instances(), job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
   return fmt::format("{}: {} x {} at ${:.2f} an hour; a first run without cached programs takes {} more to compile",
                      base::money_text(*p.dollars), job.instances(), job.machine.name, *p.price_per_hour,
                      base::clock_text(p.time.compile));
