@@ -64,8 +64,8 @@ base::Table figures_of(const Generated& g) {
   return table;
 }
 
-std::string bounds_text(const GenerationTime& t) {
-  std::string text = "the prompt is bound by " + bound_of(t.prompt);
+std::string bounds_text(const trnsim::Job& job, const GenerationTime& t) {
+  std::string text = fmt::format("the {} is bound by {}", job.model->sound() ? "sound" : "prompt", bound_of(t.prompt));
   if (!t.tokens.empty()) text += ", a token by " + bound_of(t.tokens.back());
   return text + "\n";
 }
@@ -107,7 +107,7 @@ void generate(const GenerateOptions& options) {
   if (const std::string experts = experts_text(g.job); people && !experts.empty()) print(paragraph(experts));
   if (!people) return;
   print(paragraph(confidence_text(g.job, g.projection)));
-  print(bounds_text(*g.projection.generation) + "\n" + memory_text(g.projection.memory, form));
+  print(bounds_text(g.job, *g.projection.generation) + "\n" + memory_text(g.projection.memory, form));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ void add_job(std::vector<base::Cell>& row, const TriedPlan& plan, const PlanOpti
 /// All flags with which `estimate`, or `generate`, gives this plan its figures.
 std::string full_flags(const trnsim::Job& job, const PlanOptions& options) {
   std::string out = fmt::format("--instance_type {}", job.machine.name);
-  if (!job.generation) out += fmt::format(" --max_length {}", job.step.kind.length);
+  if (!job.generation && job.model->fixed_length() == 0) out += fmt::format(" --max_length {}", job.step.kind.length);
   const std::vector<std::string> typed = typed_job_flags("plan", options.settings);
   const std::string plan = " " + plan_flags(job) + " ";
   for (std::size_t i = 0; i < typed.size(); ++i) {
@@ -181,10 +181,11 @@ void require_some(const std::vector<TriedPlan>& plans, const PlanOptions& option
 /// The settings that all plans share.
 std::string heading(const PlanOptions& options, const trnsim::Job& job) {
   if (job.generation)
-    return fmt::format("{} on {} with {}, {} and {}, {}, stack {}", options.model, job.machine.name,
-                       base::counted(job.machine.instance_cores(), "core"),
-                       base::counted(job.generation->prompt_tokens, "token") + " of a prompt",
-                       base::counted(job.generation->new_tokens, "new one"), job.step.plan.numerics.name, job.stack);
+    return fmt::format(
+        "{} on {} with {}, {} and {}, {}, stack {}", options.model, job.machine.name,
+        base::counted(job.machine.instance_cores(), "core"),
+        base::counted(job.generation->prompt_tokens, "token") + (job.model->sound() ? " of a sound" : " of a prompt"),
+        base::counted(job.generation->new_tokens, "new one"), job.step.plan.numerics.name, job.stack);
   return fmt::format("{} on {} x {}, {}, {:.0f} sequences of {} tokens a step, {}, stack {}", options.model,
                      job.instances(), job.machine.name, base::counted(job.cores(), "core"), job.sequences_per_step(),
                      job.step.kind.length, flags_in(trnsim::describe(job.step.plan.numerics)), job.stack);

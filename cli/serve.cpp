@@ -163,10 +163,10 @@ void estimate_requests(const std::string& model, const trnsim::Settings& setting
   if (form == base::Format::kCsv) return print(table.render(form, columns()));
   const std::int64_t bucket = writes ? prompt_bucket(job) : job.generation->prompt_tokens;
   const std::string padded = bucket > job.generation->prompt_tokens ? fmt::format(" (padded to {})", bucket) : "";
-  print(paragraph(fmt::format("{}: requests to 1 x {}, {} of {} each, {} tokens read{}{}, {}, stack {}", model,
-                              job.machine.name, base::counted(served.front().copies(), "copy"),
-                              base::counted(served.front().cores_of_copy(), "core"), job.generation->prompt_tokens,
-                              padded, writes ? fmt::format(" and {} written", job.generation->new_tokens) : "",
+  print(paragraph(fmt::format("{}: requests to 1 x {}, {} of {} each, {}{}{}, {}, stack {}", model, job.machine.name,
+                              base::counted(served.front().copies(), "copy"),
+                              base::counted(served.front().cores_of_copy(), "core"), trnsim::tokens_read(job), padded,
+                              writes ? fmt::format(" and {} written", job.generation->new_tokens) : "",
                               job.step.plan.numerics.name, job.stack)) +
         "\n");
   if (const std::string padding = padding_text(job); !padding.empty()) print(paragraph(padding) + "\n");

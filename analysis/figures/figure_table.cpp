@@ -73,7 +73,7 @@ constexpr std::array kFigures = {
     held<kTime, &TimeFigures::generate_runtime>(
         "job", "generate_runtime", "s", "time of the generation: all tokens of its sequences", "generation time"),
     held<kTime, &TimeFigures::time_to_first_token_seconds>(
-        "job", "time_to_first_token_seconds", "s", "time until the first new token of each prompt", "first token"),
+        "job", "time_to_first_token_seconds", "s", "time until the first new token of each sequence", "first token"),
     held<kTime, &TimeFigures::time_per_output_token_p50_seconds>("job", "time_per_output_token_p50_seconds", "s",
                                                                  "median time of each further token of a sequence",
                                                                  "time per token"),

@@ -68,6 +68,21 @@ TEST_F(GenerationVerbs, PaddingIsTold) {
   EXPECT_EQ(nlohmann::json::parse(run(requests + "json").out)["prompt_bucket"], 128);
 }
 
+// A sound has one length, which no flag sets; it is no prompt.
+TEST_F(GenerationVerbs, SoundsAreNoPrompts) {
+  const std::string requests = "estimate whisper-tiny --task inference --batch_size 1 --max_new_tokens 2";
+  EXPECT_THAT(run(requests).out, HasSubstr("a sound of 1500 tokens read and 2 written"));
+  EXPECT_THAT(run("plan whisper-tiny --max_new_tokens 2").out, HasSubstr("1500 tokens of a sound and 2 new ones"));
+  for (const std::string& job : {requests, std::string{"generate whisper-tiny"}})
+    EXPECT_THAT(run(job + " --max_length 100").err, HasSubstr("fix: leave it out: --max_new_tokens is the length"));
+  EXPECT_THAT(run("estimate whisper-tiny --max_length 448").err,
+              HasSubstr("fix: leave it out: --max_target_length is the length"));
+  EXPECT_THAT(run("generate whisper-large-v3 --instance_type inf2.xlarge --batch_size 128").err,
+              HasSubstr("use a smaller --batch_size, or a larger --instance_type"));
+  const std::string two = " --instance_type trn1.2xlarge --nproc_per_node 2 --global_batch_size 4";
+  EXPECT_THAT(run("plan whisper-tiny" + two).out, testing::Not(HasSubstr("--max_length")));
+}
+
 TEST_F(GenerationVerbs, SweepVariesItsCoresAndItsBatch) {
   const Ran ran = run("sweep --workload " + at("write.toml") +
                       " --set tensor_parallel_size=1,2 --set batch_size=1,4 --format json --output_dir " + at("sweep"));

@@ -155,6 +155,9 @@ TEST_F(Refused, AModelOfPicturesOnTexts) {
   const Ran pictures = run("run bert_emotion --model_id " + vit + out + at("out"));
   EXPECT_EQ(pictures.code, 2);
   EXPECT_THAT(pictures.err, HasSubstr("--model_id: is a model of pictures, but the samples of bert_emotion are texts"));
+  const Ran sounds = run("run t5_small_summarize --model_id " + std::string{TRNSIM_TEST_DIR} + "/golden/whisper_tiny" +
+                         out + at("out"));
+  EXPECT_THAT(sounds.err, HasSubstr("fix: no workload has sounds: use trnsim estimate with the model"));
   const Ran texts = run("run vit_mnist --model_id " + at("bert") + out + at("out"));
   EXPECT_EQ(texts.code, 2);
   EXPECT_THAT(texts.err, HasSubstr("is a model of texts, but the samples of vit_mnist are pictures"));

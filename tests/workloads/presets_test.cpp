@@ -66,12 +66,15 @@ TEST(Presets, UnknownNamesLeadToThoseOfTheSameSize) {
            {"meta-llama/Meta-Llama-3.1-8B-Instruct", "write \"llama3.1-8b\", which has its sizes"},
            {"Qwen/Qwen2.5-32B-Instruct", "write \"qwen2.5-32b\", which has its sizes"},
            {"google/gemma-2b-it", "write \"gemma-2b\", which has its sizes"},
+           {"openai/whisper-large-v3", "write \"whisper-large-v3\", which has its sizes"},
+           {"openai/whisper-large", "choose one of whisper-large-v2, whisper-large-v3, whisper-large-v3-turbo"},
            {"qwem3-8b", "write \"qwen3-8b\""},
            {"FacebookAI/roberta-base", "write \"roberta-base\", which has its sizes"}})
     EXPECT_EQ(preset_fix(typed), fix);
   const std::string family = preset_fix("qwen3-9b");
   EXPECT_THAT(family, testing::StartsWith("give a folder with the model's config.json, or one of qwen2-0.5b"));
   EXPECT_THAT(family, HasSubstr("qwen3-8b"));
+  EXPECT_THAT(preset_fix("openai/whisper-medium.en"), HasSubstr("or one of whisper-tiny"));
   EXPECT_EQ(preset_fix("wav2vec2-base"),
             "give a folder with the model's config.json, or a name of trnsim list models");
 }

@@ -43,7 +43,8 @@ TEST(UnreadKeys, AreNamedUnlessTheyAreOffOrInert) {
                                          {"phi3_tiny", "full_attn_mod", 2},
                                          {"vit_tiny", "layerscale_value", 0.1},
                                          {"deberta-v2_tiny", "conv_act", "gelu"},
-                                         {"t5_tiny", "sliding_window", 4}})
+                                         {"t5_tiny", "sliding_window", 4},
+                                         {"whisper_tiny", "apply_spec_augment", true}})
     EXPECT_THAT(
         reading(name, key, value),
         AllOf(HasSubstr(fmt::format("trnsim ignores \"{}\" ({})", key, value.dump())), HasSubstr("trnsim torch")));
@@ -72,6 +73,19 @@ TEST(UnreadKeys, OfAnObjectInsideAreNamed) {
   EXPECT_THAT(
       reading("llama_linear_tiny", "rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}, {"short_mscale", 1.25}}),
       HasSubstr("trnsim ignores \"rope_scaling.short_mscale\" (1.25)"));
+}
+
+// An encoder-decoder is modelled as it writes a text: a file of its encoder, or of a classifier, is another model.
+TEST(UnreadKeys, AnotherHeadOfAnEncoderDecoderIsNamed) {
+  for (const auto& [name, made] : {std::pair{"whisper_tiny", "WhisperForAudioClassification"},
+                                   {"bart_tiny", "BartForSequenceClassification"},
+                                   {"t5_tiny", "T5EncoderModel"}})
+    EXPECT_THAT(reading(name, "architectures", json::array({made})), HasSubstr(fmt::format("not for {}", made)));
+  for (const auto& [name, made] : {std::pair{"whisper_tiny", "WhisperForConditionalGeneration"},
+                                   {"bart_tiny", "BartModel"},
+                                   {"t5_tiny", "T5WithLMHeadModel"},
+                                   {"marian_tiny", "MarianMTModel"}})
+    EXPECT_EQ(reading(name, "architectures", json::array({made})), "") << made;
 }
 
 TEST(UnreadKeys, OfWindowsThatAreOffAreNot) {

@@ -172,8 +172,8 @@ std::string generation_fix(const Job& job) {
       return fmt::format("use `tensor_parallel_size` {}", wider.step.plan.tensor);
   }
   const bool shrinks = isa::size_of(job.step.plan.numerics.weight) > isa::size_of(isa::Dtype::kBf16);
-  return fmt::format("use a smaller `batch_size` or `max_length`{}, or a larger `instance_type`",
-                     shrinks ? ", `numerics` bf16" : "");
+  return fmt::format("use a smaller `batch_size`{}{}, or a larger `instance_type`",
+                     job.model->fixed_length() > 0 ? "" : " or `max_length`", shrinks ? ", `numerics` bf16" : "");
 }
 
 Projection project_generation(const Job& own, const ProjectOptions& options) {

@@ -124,7 +124,8 @@ void require_same_samples(const workloads::Workload& workload, const Settings& s
   if (std::string_view{has} != reads)
     throw Error{Fault::kUsage, "`model_id`",
                 fmt::format("is a model of {}, but the samples of {} are {}", reads, workload.name, has),
-                "choose a workload with such samples, or give your own as `dataset_path`"};
+                model.sound() ? "no workload has sounds: use trnsim estimate with the model"
+                              : "choose a workload with such samples, or give your own as `dataset_path`"};
 }
 
 }  // namespace

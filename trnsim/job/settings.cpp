@@ -197,11 +197,15 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
                     ? fmt::format("the images of {} have {} patches each", model.family(), model.image()->patches())
                     : fmt::format("the sounds of {} have {} frames each, which become {} tokens", model.family(),
                                   model.sound()->frames(), model.sound()->tokens),
-                "leave it out"};
+                !model.pairs()          ? "leave it out"
+                : is_requests(settings) ? "leave it out: `max_new_tokens` is the length of the text"
+                                        : "leave it out: `max_target_length` is the length of the text"};
   if (decoder && settings.data.packing && !settings.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "packed texts are cut to one length", "add `packing` false"};
   if (!decoder && !masked && settings.data.packing && settings.given.contains("packing"))
-    throw Error{Fault::kUsage, "`packing`", fmt::format("{} is an encoder, whose samples are padded", model.family()),
+    throw Error{Fault::kUsage, "`packing`",
+                fmt::format("{} is an {}, whose samples are padded", model.family(),
+                            model.pairs() ? "encoder-decoder" : "encoder"),
                 "leave it out, or name the workload of a decoder"};
 }
 
@@ -229,6 +233,7 @@ void require_room(const GenerationSettings& text, std::int64_t tokens, std::int6
 
 void require_prompts(const Settings& s, const workloads::Model& model) {
   if (!model.sound()) return;
+  require_lengths(s, model);
   for (const char* name : {"prompt_length", "prompt_bucket"})
     if (s.given.contains(name))
       throw Error{Fault::kUsage, fmt::format("`{}`", name),

@@ -160,11 +160,16 @@ std::vector<Served> serve(const std::string& name, const Settings& settings, con
   return out;
 }
 
+std::string tokens_read(const Job& job) {
+  const char* of = job.model->sound() ? "a sound of " : job.model->image() ? "a picture of " : "";
+  return fmt::format("{}{} read", of, base::counted(job.generation->prompt_tokens, "token"));
+}
+
 std::string describe(const Served& served) {
   const PromptAndTokens& asked = *served.job.generation;
-  return fmt::format("{} of {}, batch {}, {} tokens read{}", base::counted(served.copies(), "copy"),
+  return fmt::format("{} of {}, batch {}, {}{}", base::counted(served.copies(), "copy"),
                      base::counted(served.cores_of_copy(), "core"), served.job.step.plan.micro_batch,
-                     asked.prompt_tokens,
+                     tokens_read(served.job),
                      writes_text(*served.job.model) ? fmt::format(" and {} written", asked.new_tokens) : "");
 }
 

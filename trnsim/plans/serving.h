@@ -37,6 +37,8 @@ struct Served {
   double seconds_of(double count, int instances = 1) const { return std::max(latency, count / (requests * instances)); }
 };
 
+/// "128 tokens read", "a sound of 1500 tokens read".
+std::string tokens_read(const Job& job);
 /// "32 copies of 1 core, batch 8, 128 tokens read and 128 written".
 std::string describe(const Served& served);
 

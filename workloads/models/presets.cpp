@@ -94,9 +94,14 @@ std::vector<PresetEntry> in_order(std::vector<PresetEntry> all) {
   return all;
 }
 
+/// A name without its publisher.
+std::string without_publisher(std::string_view name) {
+  return base::lower(name.substr(name.rfind('/') + 1));  // npos + 1 is 0
+}
+
 /// A model's name without what its publishers add: "meta-llama/Llama-2-7b-chat-hf" and "llama2-7b" are both "llama27b".
 std::string plain_name(std::string_view name) {
-  std::string lowered = base::lower(name.substr(name.rfind('/') + 1));  // npos + 1 is 0
+  std::string lowered = without_publisher(name);
   if (lowered.starts_with("meta-llama-")) lowered.erase(0, std::string_view{"meta-"}.size());
   std::string out;
   for (const std::string& word : base::split(lowered, '-')) {
@@ -128,7 +133,12 @@ std::string_view letters_of(std::string_view name) {
 
 std::string preset_fix(std::string_view name) {
   const std::vector<std::string> all = model_preset_names();
-  const std::string plain = plain_name(name);
+  const std::string plain = plain_name(name), typed = without_publisher(name);
+  if (std::ranges::find(all, typed) != all.end()) return fmt::format("write \"{}\", which has its sizes", typed);
+  std::vector<std::string> longer;  // of a name that leaves its size open, such as "whisper-large"
+  std::ranges::copy_if(all, std::back_inserter(longer),
+                       [&](const std::string& preset) { return !typed.empty() && preset.starts_with(typed); });
+  if (longer.size() > 1) return fmt::format("choose one of {}", fmt::join(longer, ", "));
   for (const std::string& preset : all)
     if (plain_name(preset) == plain) return fmt::format("write \"{}\", which has its sizes", preset);
   std::vector<std::string> alike, family;  // a model of another size is not what a slip of the keys meant
@@ -136,7 +146,7 @@ std::string preset_fix(std::string_view name) {
                        [&](const std::string& preset) { return numbers_of(preset) == numbers_of(base::lower(name)); });
   if (const auto near = base::closest(name, alike)) return fmt::format("write \"{}\"", *near);
   std::ranges::copy_if(all, std::back_inserter(family), [&](const std::string& preset) {
-    return letters_of(preset) == letters_of(plain) && !letters_of(plain).empty();
+    return letters_of(preset) == letters_of(typed) && !letters_of(typed).empty();
   });
   constexpr const char* kFolder = "give a folder with the model's config.json";
   if (family.empty()) return fmt::format("{}, or a name of trnsim list models", kFolder);

@@ -233,6 +233,7 @@ ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
   ModelPtr model = read_config(keys);
   warn_of_unread(keys);
+  if (model->pairs()) warn_of_other_head(keys);
   return model;
 }
 

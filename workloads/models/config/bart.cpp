@@ -93,7 +93,6 @@ constexpr auto kBartFields = std::to_array<Field<A>>({
      }},
     {.key = "is_encoder_decoder", .only = true},
     {.key = "use_weighted_layer_sum", .only = false, .when = of_sound},
-    {.key = "apply_spec_augment", .only = false, .when = of_sound},
     {.key = "bad_words_ids", .written = [](const A& c) { return !c.written.never.empty(); }, .read = read_never,
      .write = never_json,
      .check = [](const Rules& r, const A& c) {

@@ -156,4 +156,17 @@ void warn_of_unread(const Keys& keys) {
                   keys.where(), fmt::join(unread, ", ")));
 }
 
+void warn_of_other_head(const Keys& keys) {
+  if (!keys.has("architectures") || !keys.at("architectures").is_array() || keys.at("architectures").empty()) return;
+  const json& first = keys.at("architectures").front();
+  const std::string made = first.is_string() ? first.get<std::string>() : "";
+  const std::size_t head = made.find("For");
+  const bool other = head != std::string::npos && made.substr(head) != "ForConditionalGeneration";
+  if (!other && !made.ends_with("EncoderModel")) return;
+  base::warn_once(
+      fmt::format("{}: trnsim answers for the encoder-decoder that writes a text, not for {}; for that one, run its "
+                  "PyTorch code by 'trnsim torch SCRIPT.py'",
+                  keys.where(), made));
+}
+
 }  // namespace workloads

@@ -9,5 +9,7 @@ namespace workloads {
 /// change nothing. transformers takes any key in silence, so most of them change nothing there; a file cannot say which
 /// do.
 void warn_of_unread(const Keys& keys);
+/// Warns of an encoder-decoder's file that was saved from another class than the modelled one, which writes a text.
+void warn_of_other_head(const Keys& keys);
 
 }  // namespace workloads

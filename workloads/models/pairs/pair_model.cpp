@@ -70,7 +70,7 @@ std::optional<Problem> pair_problem(const PairArch& pair, const Sizes& sizes, co
         "an encoder-decoder can only be cut in two stages, between an encoder and a decoder with equally many layers",
         "use `pipeline_parallel_size` 1, or 2 where both have equally many layers, with one chunk each"};
   if ((pair.waves.size > 0 || !pair.encoder.positions.empty()) && plan.tensor > 1 && plan.sequence)
-    return Problem{"`disable_sequence_parallel`", "models with two texts and position tables cannot be split by tokens",
+    return Problem{"`disable_sequence_parallel`", "encoder-decoders with position tables cannot be split by tokens",
                    "give `disable_sequence_parallel`"};
   return problem(shard_plan(plan), sizes);
 }
