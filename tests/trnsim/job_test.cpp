@@ -137,9 +137,9 @@ TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
     EXPECT_TRUE(!changes || setting.effect.job) << setting.name();
     // Adapters need a rank too, experts a mixture of them, samples and lengths data, a cast fp32 weights.
     const std::set<std::string_view> need_more{
-        "lora_alpha", "lora_dropout",      "capacity_factor",  "virtual_pipeline_size",
-        "packing",    "max_train_samples", "max_eval_samples", "bf16",
-        "auto_cast",  "auto_cast_type",    "batch_size",       "prompt_length",
+        "lora_alpha",   "lora_dropout",      "capacity_factor",  "virtual_pipeline_size",
+        "packing",      "max_train_samples", "max_eval_samples", "bf16",
+        "auto_cast",    "auto_cast_type",    "batch_size",       "prompt_length",
         "prompt_bucket"};
     const bool tried = !values_of(setting).empty() && !need_more.contains(setting.name());
     EXPECT_TRUE(changes || !tried || !setting.effect.job) << setting.name();
@@ -190,6 +190,25 @@ TEST(Job, AnEvaluationBeforeTheFirstStepIsOneMore) {
   Settings first;
   first.training.eval_on_start = true;
   EXPECT_EQ(load_job("bert_emotion", first).evaluations(), load_job("bert_emotion").evaluations() + 1);
+}
+
+// Each epoch ends with a step of its own, as it does in the trainer: 62.5 steps are 63, three times.
+TEST(Job, StepsAreWholeInEachEpoch) {
+  Settings given;
+  given.training.per_device_train_batch_size = 8, given.machine.nproc_per_node = 2;
+  given.machine.instance_type = "trn1.2xlarge";
+  const auto steps = [&](double epochs, double samples = 1000) {
+    given.training.num_train_epochs = epochs;
+    return job_of(given, load_model_config("bert-small"), samples, 100).steps();
+  };
+  EXPECT_EQ(steps(1), 63);
+  EXPECT_EQ(steps(3), 189);
+  EXPECT_EQ(steps(2.5), 158);  // 157.5
+  EXPECT_EQ(steps(0.5), 32);
+  EXPECT_EQ(steps(3, 992), 186);
+  EXPECT_EQ(steps(3, 1), 3);
+  given.training.max_steps = 126;
+  EXPECT_EQ(job_of(given, load_model_config("bert-small"), 1000, 100).evaluations(), 2);
 }
 
 // The description of a plan for the user reproduces it.

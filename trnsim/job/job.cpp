@@ -112,39 +112,6 @@ runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
 
 double Job::parameters() const { return static_cast<double>(workloads::parameter_count(model->weights())); }
 
-double Job::mean_length() const {
-  if (generation) return 1;
-  if (sizes.lengths.empty()) return static_cast<double>(step.kind.length);
-  double sum = 0;
-  for (const LengthShare& one : sizes.lengths) sum += one.share * static_cast<double>(one.length);
-  return sum;
-}
-
-double Job::evaluations() const {
-  if (sizes.eval_samples <= 0) return 0;
-  const double first = sizes.eval_on_start ? 1 : 0;
-  if (sizes.max_steps >= 0 && sizes.samples > 0)
-    return first + std::ceil(static_cast<double>(sizes.max_steps) * sequences_per_step() / sizes.samples);
-  return first + std::ceil(sizes.epochs);
-}
-
-double Job::steps() const {
-  if (generation && generation->new_tokens == 0) return std::max(1.0, std::ceil(sizes.samples / sequences_per_step()));
-  if (generation) return static_cast<double>(generation->new_tokens);
-  double steps = 0;  // per length those that its samples fill
-  for (std::size_t i = 0; i < sizes.lengths.size(); ++i) steps += of_length(*this, i).steps();
-  if (!sizes.lengths.empty()) return steps;
-  if (sizes.max_steps >= 0) return static_cast<double>(sizes.max_steps);
-  const double samples = sizes.samples > 0 ? sizes.samples : sequences_per_step();
-  return std::max(1.0, std::ceil(samples / sequences_per_step() * sizes.epochs));
-}
-
-double Job::samples() const {
-  if (generation) return std::max(sequences_per_step(), generation->new_tokens == 0 ? sizes.samples : 0);
-  if (sizes.max_steps >= 0 || sizes.samples <= 0) return steps() * sequences_per_step();
-  return sizes.samples * sizes.epochs;
-}
-
 namespace {
 
 /// All that decides a job's time, memory or price, as bytes: every member of Job and of its members, by

@@ -38,7 +38,45 @@ LengthPlan plan_of(std::string name, const Job& job, const Projection& device, d
           .epoch_seconds = training_seconds(p.time) / epochs};
 }
 
+/// Steps of one epoch: its last one may be smaller, as the next epoch begins with a step of its own.
+double steps_of_epoch(const Job& job) {
+  constexpr double kRounding = 1e-9;  // a share of the samples is no exact number
+  return job.sizes.samples > 0 ? std::ceil(job.sizes.samples / job.sequences_per_step() - kRounding) : 1;
+}
+
 }  // namespace
+
+double Job::mean_length() const {
+  if (generation) return 1;
+  if (sizes.lengths.empty()) return static_cast<double>(step.kind.length);
+  double sum = 0;
+  for (const LengthShare& one : sizes.lengths) sum += one.share * static_cast<double>(one.length);
+  return sum;
+}
+
+double Job::evaluations() const {
+  if (sizes.eval_samples <= 0) return 0;
+  const double first = sizes.eval_on_start ? 1 : 0;
+  if (sizes.max_steps >= 0 && sizes.samples > 0)
+    return first + std::ceil(static_cast<double>(sizes.max_steps) / steps_of_epoch(*this));
+  return first + std::ceil(sizes.epochs);
+}
+
+double Job::steps() const {
+  if (generation && generation->new_tokens == 0) return std::max(1.0, std::ceil(sizes.samples / sequences_per_step()));
+  if (generation) return static_cast<double>(generation->new_tokens);
+  double steps = 0;  // per length those that its samples fill
+  for (std::size_t i = 0; i < sizes.lengths.size(); ++i) steps += of_length(*this, i).steps();
+  if (!sizes.lengths.empty()) return steps;
+  if (sizes.max_steps >= 0) return static_cast<double>(sizes.max_steps);
+  return std::max(1.0, std::ceil(steps_of_epoch(*this) * sizes.epochs));
+}
+
+double Job::samples() const {
+  if (generation) return std::max(sequences_per_step(), generation->new_tokens == 0 ? sizes.samples : 0);
+  if (sizes.max_steps >= 0 || sizes.samples <= 0) return steps() * sequences_per_step();
+  return sizes.samples * sizes.epochs;
+}
 
 Job of_length(const Job& job, std::size_t i) {
   const LengthShare& of = job.sizes.lengths.at(i);

@@ -128,7 +128,7 @@ Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std
   assumed.push_back(
       fmt::format("numerics {}; MFU of the device's time {:.1f} %", job.step.plan.numerics.name, p.mfu * 100));
   assumed.push_back(fmt::format("device {:.4g} s of a step of {:.4g} s", p.time.device_step, p.time.step));
-  const double samples = job.sequences_per_step();
+  const double samples = p.samples / p.steps;  // the last step of an epoch may hold fewer
   return in_row_metric(row,
                        {.seconds = p.time.total / p.steps,
                         .samples = samples,

@@ -215,10 +215,10 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
   if (is_rate(job, size)) assumed.push_back("rate of steps, without the start of the job");
   if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const trnsim::Projection p = projected(plan, context, true);
-  const double per_step = plan.sequences_per_step();
+  const bool whole = !is_rate(job, size) && job.timing != "steps";  // its last steps hold fewer samples
+  const double per_step = whole ? p.samples / p.steps : plan.sequences_per_step();
   assume_loop(plan, size.told, assumed);
   const double seconds = step_seconds(job, size, p.time, p.steps);
-  const analysis::JobTime counted = counted_parts(job, size, p.time);
   const double step = job.timing == "steps" ? seconds : p.time.step;
   assumed.push_back(fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, step * 1e3));
   return in_row_metric(row,
@@ -226,7 +226,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                         .samples = per_step,
                         .tokens = per_step * static_cast<double>(plan.step.kind.length),
                         .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
-                       std::move(assumed), shares(counted), work_of(p.stage().device()));
+                       std::move(assumed), shares(counted_parts(job, size, p.time)), work_of(p.stage().device()));
 }
 
 /// A forward pass of a row: its program, tokens of a sequence, and bytes that the host reads of each batch.
