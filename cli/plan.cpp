@@ -17,6 +17,7 @@
 #include "cli/serve.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/job/job_price.h"
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/projection.h"
@@ -206,6 +207,8 @@ void plan(const PlanOptions& options) {
   const base::Format form = base::parse_format(s.output.format);
   const trnsim::Job job = job_of(s, trnsim::load_model_config(options.model), 0);
   if (job.generation) refuse_steps(options);
+  if (const std::string prices = unread_prices(job, s); !prices.empty())
+    base::log(base::LogLevel::kWarning, flags_in(prices));
   std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));

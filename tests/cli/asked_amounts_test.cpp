@@ -63,6 +63,18 @@ TEST_F(AskedAmounts, CostHasThePriceOfTheUser) {
   EXPECT_EQ(told("cost " + job + priced)[0]["on_demand"], told("estimate " + job + priced)["dollars"]);
 }
 
+// A price of another way to buy the instances changes nothing, and the answer says so.
+TEST_F(AskedAmounts, APriceThatTheJobIsNotBoughtAtIsTold) {
+  const std::string bert = "estimate bert-small --samples 2000 --instance_type trn1.2xlarge --suggestions 0 --set ";
+  const std::string told =
+      "--set price.spot has no effect: its instances are bought at the on demand price; give "
+      "--price spot";
+  EXPECT_THAT(run(bert + "price.spot=2x").err, HasSubstr(told));
+  EXPECT_THAT(run("run vit_mnist --mode timed --set price.spot=2x --output_dir " + at("run")).err, HasSubstr(told));
+  for (const char* read : {"price.spot=2x --price spot", "price.on_demand=2x", "hbm.bandwidth=2x"})
+    EXPECT_EQ(run(bert + read).err, "") << read;
+}
+
 TEST_F(AskedAmounts, CostOfARunHasThePriceOfTheRun) {
   const Ran ran = run("run vit_mnist --mode timed --set price.on_demand='$3/h' --output_dir " + at("run"));
   ASSERT_EQ(ran.code, 0) << ran.err;

@@ -338,5 +338,16 @@ TEST(Job, MasterWeightsMakeAFormatOnceAndNoOtherOne) {
   EXPECT_THROW(format("bf16+fp32-softmax"), base::Error);
 }
 
+TEST(Job, WeightsOfFp32HaveNoMasterCopies) {
+  const auto job = [](bool copies) {
+    Settings given;
+    given.machine.instance_type = "trn1.32xlarge", given.numerics.name = "fp32";
+    given.plan.optimizer_use_master_weights = copies, given.data.max_length = 64;
+    return job_of(given, load_model_config("llama-small"), 0);
+  };
+  EXPECT_EQ(least_memory(job(true)).total, least_memory(job(false)).total);
+  EXPECT_EQ(hash_of(job(true)), hash_of(job(false)));
+}
+
 }  // namespace
 }  // namespace trnsim

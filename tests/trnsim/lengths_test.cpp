@@ -148,6 +148,9 @@ TEST(DataSize, HeldOutSequencesOfADecoderAreEvaluated) {
   EXPECT_NE(note.find("assumed"), std::string::npos);
   EXPECT_EQ(data.samples, 39);
   EXPECT_EQ(data.eval_samples, 2);
+  given.data.max_eval_samples = 1, given.given.insert("max_eval_samples");
+  data = size();
+  EXPECT_EQ(data.eval_samples, 1);
   const auto evaluation = [&](const DataSize& d) {
     const Projection p = project(job_of(given, model, d.samples, d.eval_samples, d.lengths));
     for (const analysis::TimeItem& part : p.time.parts)
@@ -158,6 +161,7 @@ TEST(DataSize, HeldOutSequencesOfADecoderAreEvaluated) {
   given.training.eval_strategy = "no";
   EXPECT_EQ(size().samples, 41);
   EXPECT_EQ(evaluation(size()), 0);
+  EXPECT_NE(note.find("`max_eval_samples` has no effect"), std::string::npos);
   given.training.eval_strategy = "epoch", given.data.validation_file = file.string(), given.data.max_eval_samples = 10;
   EXPECT_EQ(size().samples, 41);
   EXPECT_EQ(size().eval_samples, 10);

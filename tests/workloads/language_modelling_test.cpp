@@ -92,6 +92,8 @@ TEST(LanguageModelling, OneOfTwentySequencesIsHeldOut) {
   for (int i = 0; i < 1000; ++i) text += std::to_string(i) + " ";
   DataOptions o{.preset = "llama-small", .dataset_path = s.write("t.txt", text), .length = 16};
   const LanguageModelling with = load_language_modelling(o);
+  o.max_eval_samples = 2;
+  const LanguageModelling two = load_language_modelling(o);
   o.hold_out = false;
   const LanguageModelling without = load_language_modelling(o);
   EXPECT_FALSE(without.validation);
@@ -100,6 +102,8 @@ TEST(LanguageModelling, OneOfTwentySequencesIsHeldOut) {
   EXPECT_EQ(with.train.size() + with.validation->size(), without.train.size());
   EXPECT_TRUE(std::ranges::equal(with.validation->sequence(0), without.train.sequence(19)));
   EXPECT_TRUE(std::ranges::equal(with.train.sequence(19), without.train.sequence(20)));
+  EXPECT_EQ(two.validation->size(), 2u);
+  EXPECT_EQ(two.train.size(), with.train.size());
 }
 
 TEST(LanguageModelling, FilesOfAFolderAndTasksWithInstances) {

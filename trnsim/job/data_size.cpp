@@ -65,6 +65,7 @@ class Texts {
         out.eval_samples = sequences(lengths(*validation, s_.data.max_eval_samples), length);
       else
         out.eval_samples = samples / static_cast<std::int64_t>(workloads::kHeldOutOneOf), samples -= out.eval_samples;
+      out.eval_samples = at_most(out.eval_samples, s_.data.max_eval_samples);
     }
     out.samples = static_cast<double>(samples);
     return out;
@@ -128,6 +129,9 @@ void require_same_samples(const workloads::Workload& workload, const Settings& s
                               : "choose a workload with such samples, or give your own as `dataset_path`"};
 }
 
+DataSize size_of_data(const Settings& s, const workloads::ModelPtr& given, const workloads::TrainingData* loaded,
+                      const DataSource& source);
+
 }  // namespace
 
 PublishedSamples published_samples(const workloads::Workload& workload, const Settings& s,
@@ -145,8 +149,20 @@ PublishedSamples published_samples(const workloads::Workload& workload, const Se
           .evaluation = at_most(static_cast<std::int64_t>(evaluation), s.data.max_eval_samples)};
 }
 
-DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const workloads::TrainingData* loaded,
+DataSize data_size(const Settings& s, const workloads::ModelPtr& model, const workloads::TrainingData* loaded,
                    const DataSource& source) {
+  DataSize size = size_of_data(s, model, loaded, source);
+  const bool evaluates = loaded || s.training.eval_strategy == "epoch";  // a training ends with an evaluation anyway
+  if (s.given.contains("max_eval_samples") && !(evaluates && size.eval_samples > 0) && source.note)
+    source.note(fmt::format("`max_eval_samples` has no effect, because nothing is evaluated: give {}",
+                            evaluates ? "`validation_file`" : "`eval_strategy` epoch"));
+  return size;
+}
+
+namespace {
+
+DataSize size_of_data(const Settings& s, const workloads::ModelPtr& given, const workloads::TrainingData* loaded,
+                      const DataSource& source) {
   const workloads::ModelPtr model = headed(s, given);
   require_lengths(s, *model);
   const bool text = model->task() != workloads::Task::kClassification;
@@ -175,4 +191,5 @@ DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const wo
   return size;
 }
 
+}  // namespace
 }  // namespace trnsim

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "hw/params.h"
 #include "runtime/compiler/program_cache.h"
@@ -92,6 +93,11 @@ std::string cores_fix(std::int64_t share, std::int64_t cores, const hw::MachineP
 
 runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
   const std::int64_t cores = cores_of(s, machine), share = s.plan.tensor_parallel_size * s.plan.pipeline_parallel_size;
+  const runtime::Numerics numerics = runtime::numerics(numerics_of(s));
+  const bool copies = s.plan.optimizer_use_master_weights && numerics.weight != isa::Dtype::kFp32;
+  if (s.plan.optimizer_use_master_weights && !copies)  // a command line may have it for other numerics
+    base::warn_once(fmt::format("`optimizer_use_master_weights` has no effect: the weights of `numerics` {} are fp32",
+                                numerics.name));
   if (cores % share != 0)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("TP {} x PP {} does not divide {}", s.plan.tensor_parallel_size,
@@ -103,11 +109,11 @@ runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
           .data = static_cast<std::uint32_t>(cores / share),
           .sequence = s.plan.tensor_parallel_size > 1 && !s.plan.disable_sequence_parallel,
           .zero1 = s.plan.zero_1,
-          .master_weights = s.plan.optimizer_use_master_weights,
+          .master_weights = copies,
           .recompute = runtime::recompute_of(s.plan.recompute),
           .micro_batch = s.training.per_device_train_batch_size,
           .micro_batches = s.training.gradient_accumulation_steps,
-          .numerics = runtime::numerics(numerics_of(s))};
+          .numerics = numerics};
 }
 
 double Job::parameters() const { return static_cast<double>(workloads::parameter_count(model->weights())); }

@@ -23,4 +23,19 @@ void set_price(Job& job, const Settings& s) {
                 "use `price` on_demand or another `instance_type`, or add it to analysis/cost/prices/aws.toml"};
 }
 
+std::string unread_prices(const Job& job, const Settings& s) {
+  constexpr std::string_view kPrice = "price.";
+  for (const std::string& one : s.machine.set) {
+    if (!one.starts_with(kPrice)) continue;
+    const std::string key = one.substr(0, one.find('='));
+    const analysis::Purchase of = analysis::parse_purchase(key.substr(kPrice.size()), "`set` " + key);
+    const bool interrupted =
+        job.sizes.save.interrupted_every > 0 && of == analysis::bought_when_interrupted(job.purchase);
+    if (of != job.purchase && !interrupted)
+      return fmt::format("`set` {} has no effect: its instances are bought {}; give `price` {}", key,
+                         analysis::bought_text(job.purchase), key.substr(kPrice.size()));
+  }
+  return "";
+}
+
 }  // namespace trnsim

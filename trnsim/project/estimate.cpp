@@ -9,6 +9,7 @@
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "trnsim/job/data_size.h"
+#include "trnsim/job/job_price.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/known_blocks.h"
 #include "trnsim/project/compile_cost.h"
@@ -69,6 +70,7 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
                   const std::function<void(const std::string&)>& note) {
   const JobOf job = jobs_of_model(name, settings, sequences, note);
   Estimate out{.job = job(settings), .projection = {}, .changes = {}, .fitting_change = {}};
+  if (const std::string prices = unread_prices(out.job, settings); !prices.empty() && note) note(prices);
   const auto most = static_cast<std::size_t>(settings.output.suggestions);
   KnownBlocks known;
   out.projection = project_if_it_fits(

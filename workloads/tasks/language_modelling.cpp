@@ -44,13 +44,15 @@ Parts synthetic_parts(const DataOptions& o, LanguageModelling& out) {
           .validation = synthetic_corpus(SyntheticSplit::kValidation, held, o.seed, pairs)};
 }
 
-/// Takes every n-th sequence out of the training data. Nothing when there are fewer.
-std::optional<PackedDataset> held_out(PackedDataset& train) {
+/// Takes every n-th sequence out of the training data, and keeps at most so many of them (0: all), as the scripts of
+/// Hugging Face do. Nothing when there are fewer than n.
+std::optional<PackedDataset> held_out(PackedDataset& train, std::size_t most) {
   if (train.size() < kHeldOutOneOf) return std::nullopt;
   PackedDataset held{.length = train.length, .answer_length = train.answer_length}, kept = held;
   for (std::size_t i = 0; i < train.size(); ++i) {
     const auto sequence = train.sequence(i), answer = train.answer(train.answer_length > 0 ? i : 0);
     PackedDataset& to = (i + 1) % kHeldOutOneOf == 0 ? held : kept;
+    if (&to == &held && most > 0 && held.size() >= most) continue;
     to.ids.insert(to.ids.end(), sequence.begin(), sequence.end());
     to.answers.insert(to.answers.end(), answer.begin(), answer.end());
     if (!train.used.empty()) to.used.push_back(train.used[i]);
@@ -185,7 +187,7 @@ LanguageModelling load_language_modelling(const DataOptions& o) {
   if (parts.validation) {
     out.validation = sequences(*parts.validation);
   } else if (o.hold_out) {
-    out.validation = held_out(out.train);
+    out.validation = held_out(out.train, o.max_eval_samples);
     out.notes.push_back(out.validation ? fmt::format("one of {} sequences is held out for evaluation", kHeldOutOneOf)
                                        : fmt::format("{} sequences are too few to hold any out for evaluation: give "
                                                      "`validation_file`, or `eval_strategy` no",
