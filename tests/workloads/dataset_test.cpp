@@ -100,6 +100,23 @@ TEST(Dataset, SemicolonLinesSplitAtTheLastOne) {
   }
 }
 
+// The names of two columns may be any: labels recur, and a name is no label.
+TEST(Dataset, FirstRowOfTwoUnusualColumnsIsNamesIfItsLabelIsNoOther) {
+  const Scratch s;
+  const auto count = [&](const char* file, const std::string& rows) {
+    return read_dataset(s.write(file, rows)).samples.size();
+  };
+  EXPECT_EQ(count("a.csv", "comment,rating\nnice,good\nawful,bad\nlovely,good\n"), 3u);
+  EXPECT_EQ(count("b.csv", "comment,stars\nnice,5\nawful,1\n"), 2u);
+  EXPECT_EQ(count("c.tsv", "comment\trating\nnice\tgood\nawful\tbad\nlovely\tgood\n"), 3u);
+  EXPECT_EQ(count("d.csv", "so so,good\nnice,bad\nawful,bad\nlovely,good\n"), 4u);
+  EXPECT_EQ(count("e.csv", "nice,good\nawful,bad\n"), 2u);
+  EXPECT_EQ(count("f.csv", "nice,1\nawful,0\n"), 2u);
+  std::string many = "comment,rating\n";
+  for (int i = 0; i < 3000; ++i) many += "text," + std::to_string(i % 7) + "\n";
+  EXPECT_EQ(count("g.csv", many), 3000u);
+}
+
 TEST(Dataset, OtherNamesAreSorted) {
   const Scratch s;
   const auto file = s.write("d.tsv", "sentence\tlabel\na \"quote\"\tworld\nb\tart\nc\tworld\n");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <span>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -120,7 +122,7 @@ Columns find_columns(const std::vector<std::string>& first_row, const RowSource&
   if (!text) text = first_of(first_row, usual_text_columns());
   if (!label) label = first_of(first_row, usual_label_columns());
   const bool two = first_row.size() == 2;
-  if (!text && !label && two) return {};
+  if (!text && !label && two) return {.unclear = true};
   if (two && text && !label) label = 1 - *text;  // the other one
   if (two && label && !text) text = 1 - *label;
   if (text && label && *text != *label)
@@ -142,19 +144,58 @@ RawRow row_of(std::vector<std::string> fields, const Columns& columns, std::size
   return row;
 }
 
+bool LaterRows::add(RawRow row) {
+  if (!unclear_) return sink_(std::move(row));
+  constexpr std::size_t kEnough = 1000;  // a label of a data set has been seen again by then
+  const bool again = !held_.empty() && row.problem.empty() && row.label == held_.front().label;
+  held_.push_back(std::move(row));
+  return again || held_.size() > kEnough ? pass() : true;
+}
+
+void LaterRows::end() {
+  if (unclear_) pass();
+}
+
+bool LaterRows::first_is_names() const {
+  const auto whole = [](const std::string& label) {
+    return !label.empty() && std::ranges::all_of(label, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  std::size_t labels = 0, numbers = 0;
+  std::set<std::string> different;
+  for (const RawRow& row : std::span{held_}.subspan(1)) {
+    if (!row.problem.empty()) continue;
+    ++labels, numbers += whole(row.label) ? 1 : 0;
+    different.insert(row.label);
+  }
+  const std::string& first = held_.front().label;
+  if (labels == 0 || different.contains(first)) return false;
+  return different.size() < labels || (numbers == labels && !whole(first));
+}
+
+bool LaterRows::pass() {
+  unclear_ = false;
+  if (held_.empty()) return true;
+  for (std::size_t i = first_is_names() ? 1 : 0; i < held_.size(); ++i)
+    if (!sink_(std::move(held_[i]))) return false;
+  return true;
+}
+
 void read_tsv_rows(const RowSource& source, const RowSink& sink) {
   base::LineReader lines{source.in};
   std::string line;
   std::optional<Columns> columns;
+  std::optional<LaterRows> rows;
   while (lines.next(line)) {
     if (line.empty()) continue;
     std::vector<std::string> fields = base::split(line, '\t');
     if (!columns) {
       columns = find_columns(fields, source);
+      rows.emplace(sink, columns->unclear);
       if (columns->header) continue;
     }
-    if (!sink(row_of(std::move(fields), *columns, lines.number()))) return;
+    if (!rows->add(row_of(std::move(fields), *columns, lines.number()))) return;
   }
+  if (rows) rows->end();
 }
 
 void read_semicolon_rows(const RowSource& source, const RowSink& sink) {

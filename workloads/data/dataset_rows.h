@@ -40,13 +40,33 @@ struct Columns {
   std::size_t text = 0;
   std::size_t label = 1;
   std::size_t count = 2;
-  bool header = false;  // the first row was names, not data
+  bool header = false;   // the first row was names, not data
+  bool unclear = false;  // the first row may be either: LaterRows decides
 };
 
 /// Reads the names if `first_row` is a header: it holds the requested names, or, without any, a usual name for the
-/// text or for the label. Without a header a file must have two fields, text and label. Errors: Fault::kData when the
-/// requested columns are missing or the roles are not clear.
+/// text or for the label. Without one a file must have two fields, text and label, and its first row may hold any
+/// names. Errors: Fault::kData when the requested columns are missing or the roles are not clear.
 Columns find_columns(const std::vector<std::string>& first_row, const RowSource& source);
+
+/// Passes rows on. Where the first one may be names or data, the ones behind it decide: labels recur, and a name is no
+/// label. It is names if no other row has its label although labels of the others recur, or if it is the only label
+/// that is no whole number.
+class LaterRows {
+ public:
+  LaterRows(const RowSink& sink, bool unclear) : sink_{sink}, unclear_{unclear} {}
+  /// False: no more rows are wanted.
+  bool add(RawRow row);
+  void end();
+
+ private:
+  bool first_is_names() const;
+  bool pass();
+
+  const RowSink& sink_;
+  bool unclear_;
+  std::vector<RawRow> held_;  // until it is clear
+};
 
 /// The usual names of the two columns, in order of preference.
 const std::vector<std::string>& usual_text_columns();
