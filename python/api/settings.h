@@ -10,6 +10,7 @@
 
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #include "python/api/answers.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
@@ -30,14 +31,24 @@ inline bool is_workload(const std::string& name) {
 
 inline workloads::Workload workload_named(const std::string& name) { return trnsim::workload_of(name); }
 
-/// {"settings": {"numerics": "bf16"}, "set": ["hbm.bandwidth=2x"]}, and from the environment those that are not
-/// given. Errors: Fault::kUsage for an unknown name, with a suggestion, and for an invalid value.
+/// Errors: Fault::kUsage for a name of no setting, with a suggestion, which may be one of the `shorter` names.
+inline void require_known(const std::map<std::string, std::string>& values, std::vector<std::string> shorter) {
+  for (const trnsim::Setting& row : trnsim::settings_table()) shorter.emplace_back(row.name());
+  for (const auto& [name, value] : values)
+    if (!trnsim::find_setting(name))
+      throw base::Error{base::Fault::kUsage, "keyword arguments", "unknown option '" + name + "'",
+                        base::suggest_fix(name, shorter)};
+}
+
+/// {"settings": {"numerics": "bf16"}, "set": ["hbm.bandwidth=2x"], "short": ["batch"]}, and from the environment those
+/// that are not given. Errors: Fault::kUsage for an unknown name, with a suggestion, and for an invalid value.
 inline trnsim::Settings settings_of(const Json& arguments) {
   std::map<std::string, std::string> values = arguments.value("settings", std::map<std::string, std::string>{});
   for (const trnsim::Setting& row : trnsim::settings_table()) {
     const char* value = row.env.empty() ? nullptr : std::getenv(std::string{row.env}.c_str());
     if (value) values.emplace(row.name(), value);
   }
+  require_known(values, arguments.value("short", std::vector<std::string>{}));
   trnsim::Settings settings;
   apply_defaults(settings, values, "keyword arguments");
   for (const auto& [name, value] : values) settings.given.insert(name);

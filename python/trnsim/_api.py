@@ -2,10 +2,12 @@
 (`per_device_train_batch_size=32` is `--per_device_train_batch_size 32`); a few have a second, shorter name
 (`batch`)."""
 import json
+import math
 import os
 import time
 
 from trnsim import _core
+from trnsim._errors import Error
 from trnsim._results import Generation, Projection, Run, Table
 
 _to_list = list  # `list` below is a function of this module
@@ -44,7 +46,7 @@ def _put(settings, name, value):
 def _arguments(settings, machine, **more):
     """`machine`: the name of an instance type, or {parameter: value} of the one that the job has, or both as
     a pair."""
-    out = {"settings": {}, "set": [], **{k: v for k, v in more.items() if v is not None}}
+    out = {"settings": {}, "set": [], "short": _to_list(_SHORT), **{k: v for k, v in more.items() if v is not None}}
     for name, value in settings.items():
         if value is None:
             continue
@@ -60,14 +62,23 @@ def _arguments(settings, machine, **more):
     return out
 
 
+def _json(arguments):
+    """JSON has no NaN and no infinity."""
+    for name, value in arguments.items():
+        for number in value if isinstance(value, (_to_list, tuple)) else (value,):
+            if isinstance(number, float) and not math.isfinite(number):
+                raise Error(f"`{name}`", f"{number} is not a number that a job can have", "give one, or leave it out")
+    return json.dumps(arguments)
+
+
 def _ask(question, **arguments):
-    return json.loads(_core.ask(question, json.dumps({k: v for k, v in arguments.items() if v is not None})))
+    return json.loads(_core.ask(question, _json({k: v for k, v in arguments.items() if v is not None})))
 
 
 def _call(question, arguments, progress=None, orderly=False):
     """In a child process; `progress` hears each event as a dict."""
     hear = None if progress is None else lambda line: progress(json.loads(line))
-    return json.loads(_core.call(question, json.dumps(arguments), hear, orderly))
+    return json.loads(_core.call(question, _json(arguments), hear, orderly))
 
 
 def _counting(progress):

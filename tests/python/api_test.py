@@ -123,6 +123,13 @@ class Behaviour(unittest.TestCase):
         self.assertIn("per_device_train_batch_size", caught.exception.fix)
         self.assertEqual(caught.exception.exit_code, 2)
         with self.assertRaises(trnsim.Error) as caught:
+            trnsim.project("llama-small", lenght=5)
+        self.assertEqual(caught.exception.fix, 'write "length"')
+        for number in (float("nan"), float("inf")):
+            with self.assertRaises(trnsim.Error) as caught:
+                trnsim.project("llama-small", sequences=number)
+            self.assertEqual(caught.exception.where, "`sequences`")
+        with self.assertRaises(trnsim.Error) as caught:
             trnsim.project("llama-small", machine=("trn1.2xlarge", {"hbm.bytes": "1 MiB"}))
         self.assertEqual(caught.exception.exit_code, 3)
         self.assertIn("does not fit", caught.exception.what)
