@@ -83,7 +83,7 @@ std::vector<std::string> flags_in(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<CachedModule> modules_of(const fs::path& folder) {
+std::vector<CachedModule> modules_of(const fs::path& folder, const std::string& fix) {
   constexpr std::array<std::string_view, 4> kFiles{"model.hlo_module.pb", "model.hlo_module.pb.gz", "model.hlo.pb",
                                                    "model.hlo.pb.gz"};
   std::vector<CachedModule> out;
@@ -101,11 +101,7 @@ std::vector<CachedModule> modules_of(const fs::path& folder) {
        !unreadable && entry != fs::recursive_directory_iterator{}; entry.increment(unreadable))
     if (entry->is_directory()) add(entry->path());
   if (out.empty())
-    throw Error{Fault::kData, folder.string(), "has no module of the Neuron compile cache",
-                fs::exists(folder / "config.json")
-                    ? fmt::format("it is a model: use trnsim estimate {0}, or a workload with `model_id` {0}",
-                                  folder.string())
-                    : "give a folder with MODULE_.../model.hlo_module.pb below it"};
+    throw Error{Fault::kData, folder.string(), "has no module of the Neuron compile cache", fix};
   std::ranges::sort(out, {}, [](const CachedModule& one) { return one.file; });
   return out;
 }

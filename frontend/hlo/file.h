@@ -29,7 +29,9 @@ struct CachedModule {
 };
 
 /// The modules below a folder, by name: the folder of one module, of a compiler's version, or of the whole cache.
-/// Errors: base::Fault::kData when there is none, or the flags are no JSON list.
-std::vector<CachedModule> modules_of(const std::filesystem::path& folder);
+/// Errors: base::Fault::kData when there is none, with `fix`, or the flags are no JSON list.
+std::vector<CachedModule> modules_of(
+    const std::filesystem::path& folder,
+    const std::string& fix = "give a folder with MODULE_.../model.hlo_module.pb below it");
 
 }  // namespace trnsim::frontend::hlo

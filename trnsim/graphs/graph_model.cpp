@@ -151,8 +151,9 @@ std::string hlo_of(const runtime::Graph& graph, const std::string& name, bool pr
 }
 
 std::vector<CachedProgram> cached_programs(const fs::path& folder) {
+  const std::string fix = workloads::model_folder_fix(folder);
   std::vector<CachedProgram> out;
-  for (const auto& module : frontend::hlo::modules_of(folder))
+  for (const auto& module : fix.empty() ? frontend::hlo::modules_of(folder) : frontend::hlo::modules_of(folder, fix))
     out.push_back({module.file, module.name, fmt::format("{}", fmt::join(module.flags, " "))});
   return out;
 }

@@ -43,13 +43,17 @@ std::filesystem::path folder() { return base::data_path("workloads/jobs/bert_emo
 
 /// For a name that is no workload: a model is trained as part of one.
 std::string fix_of(const std::string& name, const std::vector<std::string>& names) {
-  if (std::filesystem::exists(std::filesystem::path{name} / "config.json"))
-    return fmt::format("it is a model: use trnsim estimate {0}, or a workload with `model_id` {0}", name);
+  if (std::string fix = model_folder_fix(name); !fix.empty()) return fix;
   if (!is_model_preset(name)) return base::suggest_fix(name, names);
   return fmt::format("{0} is a model: use trnsim estimate {0}, or a workload: {1}", name, fmt::join(names, ", "));
 }
 
 }  // namespace
+
+std::string model_folder_fix(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "config.json")) return "";
+  return fmt::format("it is a model: use trnsim estimate {0}, or a workload with `model_id` {0}", folder.string());
+}
 
 std::vector<std::string> workload_names() {
   std::vector<std::string> names;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -45,5 +46,7 @@ struct Workload {
 /// missing or unknown keys of the file.
 Workload load_workload(std::string_view name_or_file);
 std::vector<std::string> workload_names();
+/// For a folder that holds a model where something else was asked for; empty: it holds none.
+std::string model_folder_fix(const std::filesystem::path& folder);
 
 }  // namespace workloads
