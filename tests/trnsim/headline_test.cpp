@@ -83,7 +83,7 @@ TEST(Headline, PackedDataHaveAsManyTokensAtEveryLength) {
     s.data.max_length = length, s.given = {"max_length"};
     for (const Job& job : {projected_job(dolly, s), job_of(dolly, s)}) {
       EXPECT_EQ(job.samples() * job.mean_length(), 1720.0 * 2048 * 3) << length;
-      EXPECT_EQ(job.steps(), std::ceil(1720.0 * 2048 / static_cast<double>(length) * 3 / 64)) << length;
+      EXPECT_EQ(job.steps(), 3 * std::ceil(1720.0 * 2048 / static_cast<double>(length) / 64)) << length;
     }
   }
   Settings few;
