@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <new>
+
 #include "base/error.h"
 
 namespace isa {
@@ -45,7 +47,7 @@ Team::Team(int size, int threads_in_all)
 Team::~Team() {
   if (process_ != ::getpid()) {
     // The handles name threads that are not here, or others that have got their stacks since: no call on them is safe.
-    static_cast<void>(new std::vector<std::thread>(std::move(helpers_)));
+    static_cast<void>(new (std::nothrow) std::vector<std::thread>(std::move(helpers_)));
     return;
   }
   function_ = nullptr;

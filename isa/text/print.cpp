@@ -176,7 +176,7 @@ void put_block(std::string& out, const Block& block) {
 template <typename Items>
 void put_list(std::string& out, const Items& items) {
   out += '[';
-  std::string_view gap = "";
+  std::string_view gap;
   for (const auto& item : items) {
     put(out, "{}{}", gap, item);
     gap = " ";
