@@ -129,9 +129,6 @@ void require_same_samples(const workloads::Workload& workload, const Settings& s
                               : "choose a workload with such samples, or give your own as `dataset_path`"};
 }
 
-DataSize size_of_data(const Settings& s, const workloads::ModelPtr& given, const workloads::TrainingData* loaded,
-                      const DataSource& source);
-
 }  // namespace
 
 PublishedSamples published_samples(const workloads::Workload& workload, const Settings& s,
@@ -147,16 +144,6 @@ PublishedSamples published_samples(const workloads::Workload& workload, const Se
   return {.train =
               s.data.max_train_samples > 0 ? std::min(samples, static_cast<double>(s.data.max_train_samples)) : samples,
           .evaluation = at_most(static_cast<std::int64_t>(evaluation), s.data.max_eval_samples)};
-}
-
-DataSize data_size(const Settings& s, const workloads::ModelPtr& model, const workloads::TrainingData* loaded,
-                   const DataSource& source) {
-  DataSize size = size_of_data(s, model, loaded, source);
-  const bool evaluates = loaded || s.training.eval_strategy == "epoch";  // a training ends with an evaluation anyway
-  if (s.given.contains("max_eval_samples") && !(evaluates && size.eval_samples > 0) && source.note)
-    source.note(fmt::format("`max_eval_samples` has no effect, because nothing is evaluated: give {}",
-                            evaluates ? "`validation_file`" : "`eval_strategy` epoch"));
-  return size;
 }
 
 namespace {
@@ -192,4 +179,15 @@ DataSize size_of_data(const Settings& s, const workloads::ModelPtr& given, const
 }
 
 }  // namespace
+
+DataSize data_size(const Settings& s, const workloads::ModelPtr& model, const workloads::TrainingData* loaded,
+                   const DataSource& source) {
+  DataSize size = size_of_data(s, model, loaded, source);
+  const bool evaluates = loaded || s.training.eval_strategy == "epoch";  // a training ends with an evaluation anyway
+  if (s.given.contains("max_eval_samples") && !(evaluates && size.eval_samples > 0) && source.note)
+    source.note(fmt::format("`max_eval_samples` has no effect, because nothing is evaluated: give {}",
+                            evaluates ? "`validation_file`" : "`eval_strategy` epoch"));
+  return size;
+}
+
 }  // namespace trnsim

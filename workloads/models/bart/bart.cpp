@@ -150,7 +150,7 @@ ModelInfo info_of(const BartConfig& c) {
   info.task = Task::kTextToText;
   info.initializer_range = c.init_std;
   info.pad_row = c.pad_token_id;
-  if (hears(c)) info.sound = pair_of(c).stem.sound;
+  if (hears(c)) info.sound = c.sound;
   info.pairs = {.start = c.decoder_start_token_id,
                 .end = c.eos_token_id,
                 .pad = c.pad_token_id,
