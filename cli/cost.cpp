@@ -166,6 +166,9 @@ void cost(const CostOptions& options) {
   const std::vector<analysis::PricedInstance> with_own = prices_of(job.price, prices);
   const analysis::PricedInstance& own = find_instance(with_own, job.price.instance_type);
   base::log_info("prices of {} on {}; spot prices are samples; all prices: --format md", own.region, own.date);
+  if (job.requests > 0 && !job.settings.given.contains("batch_size"))
+    base::log_info("each copy answers one request at a time; larger batches can cost less: trnsim choose {} --task {}",
+                   options.name, job.settings.data.task);
   const bool with_gpus = format != base::Format::kTable || options.largest_batch || options.tables.wanted();
   if (job.price.flops > 0 && with_gpus)
     base::log_info(

@@ -211,6 +211,25 @@ TEST(Job, StepsAreWholeInEachEpoch) {
   EXPECT_EQ(job_of(given, load_model_config("bert-small"), 1000, 100).evaluations(), 2);
 }
 
+// The 63 micro-batches of a rank are 15 steps of four: a classifier's trainer leaves three of them out, one that deals
+// whole steps does not, nor does one that deals steps of each length.
+TEST(Job, MicroBatchesThatFillNoStepAreLeftOutAsTheTrainerDoes) {
+  Settings given;
+  given.training.per_device_train_batch_size = 8, given.machine.nproc_per_node = 2;
+  given.training.gradient_accumulation_steps = 4, given.training.num_train_epochs = 3;
+  given.machine.instance_type = "trn1.2xlarge";
+  const auto steps = [&](const char* model, double samples) {
+    return job_of(given, load_model_config(model), samples, 100).steps();
+  };
+  EXPECT_EQ(steps("bert-small", 1000), 45);
+  EXPECT_EQ(steps("bert-small", 1024), 48);
+  EXPECT_EQ(steps("bert-small", 20), 3);
+  EXPECT_EQ(steps("gpt2", 1000), 48);
+  Job job = job_of(given, load_model_config("bert-small"), 1000, 100);
+  job.sizes.lengths = {{.length = 64, .share = 0.5}, {.length = 128, .share = 0.5}};
+  EXPECT_EQ(job.steps(), 2 * 24);
+}
+
 // The description of a plan for the user reproduces it.
 TEST(Job, PlanSettingsGiveThePlanBack) {
   Settings given;

@@ -67,6 +67,7 @@ TEST(Presets, UnknownNamesLeadToThoseOfTheSameSize) {
            {"Qwen/Qwen2.5-32B-Instruct", "write \"qwen2.5-32b\", which has its sizes"},
            {"google/gemma-2b-it", "write \"gemma-2b\", which has its sizes"},
            {"openai/whisper-large-v3", "write \"whisper-large-v3\", which has its sizes"},
+           {"whisper-turbo", "write \"whisper-large-v3-turbo\""},
            {"openai/whisper-large", "choose one of whisper-large-v2, whisper-large-v3, whisper-large-v3-turbo"},
            {"qwem3-8b", "write \"qwen3-8b\""},
            {"FacebookAI/roberta-base", "write \"roberta-base\", which has its sizes"}})

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workloads/tasks/task.h"
+
 namespace trnsim {
 namespace {
 
@@ -38,10 +40,16 @@ LengthPlan plan_of(std::string name, const Job& job, const Projection& device, d
           .epoch_seconds = training_seconds(p.time) / epochs};
 }
 
-/// Steps of one epoch: its last one may be smaller, as the next epoch begins with a step of its own.
+/// Steps of one epoch, as the trainer deals them (workloads::Dealer). Its last one may be smaller, as the next epoch
+/// begins with a step of its own; where each rank draws its own micro-batches, those that fill no step are left out.
 double steps_of_epoch(const Job& job) {
+  if (job.sizes.samples <= 0) return 1;
   constexpr double kRounding = 1e-9;  // a share of the samples is no exact number
-  return job.sizes.samples > 0 ? std::ceil(job.sizes.samples / job.sequences_per_step() - kRounding) : 1;
+  const double accumulated = static_cast<double>(job.step.plan.micro_batches);
+  const double of_micro_batches = job.sizes.samples * accumulated / job.sequences_per_step();
+  if (job.sizes.among_lengths || workloads::task_row(job.model->task()).dealing == workloads::Dealing::kByStep)
+    return std::ceil(of_micro_batches / accumulated - kRounding);
+  return std::max(1.0, std::floor(std::ceil(of_micro_batches - kRounding) / accumulated));
 }
 
 }  // namespace
@@ -81,6 +89,7 @@ double Job::samples() const {
 Job of_length(const Job& job, std::size_t i) {
   const LengthShare& of = job.sizes.lengths.at(i);
   Job one = with_length(job, of);
+  one.sizes.among_lengths = true;
   one.sizes.samples = job.sizes.samples * of.share;
   one.sizes.eval_samples =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(job.sizes.eval_samples) * of.share - 1e-9));

@@ -124,6 +124,13 @@ std::string numbers_of(std::string_view name) {
   return std::string{base::trim(out)};
 }
 
+/// Whether each word of `part` is one of `name`: "whisper-turbo" and "whisper-large-v3-turbo".
+bool has_words(std::string_view name, std::string_view part) {
+  const std::vector<std::string> words = base::split(name, '-');
+  return std::ranges::all_of(base::split(part, '-'),
+                             [&](const std::string& word) { return std::ranges::find(words, word) != words.end(); });
+}
+
 /// The letters that a name begins with.
 std::string_view letters_of(std::string_view name) {
   return name.substr(0, std::ranges::find_if_not(name, [](char c) { return c >= 'a' && c <= 'z'; }) - name.begin());
@@ -141,7 +148,10 @@ std::string preset_fix(std::string_view name) {
   if (longer.size() > 1) return fmt::format("choose one of {}", fmt::join(longer, ", "));
   for (const std::string& preset : all)
     if (plain_name(preset) == plain) return fmt::format("write \"{}\", which has its sizes", preset);
-  std::vector<std::string> alike, family;  // a model of another size is not what a slip of the keys meant
+  std::vector<std::string> worded, alike, family;  // a model of another size is not what a slip of the keys meant
+  std::ranges::copy_if(all, std::back_inserter(worded), [&](const std::string& p) { return has_words(p, typed); });
+  if (worded.size() == 1) return fmt::format("write \"{}\"", worded.front());
+  if (worded.size() > 1) return fmt::format("choose one of {}", fmt::join(worded, ", "));
   std::ranges::copy_if(all, std::back_inserter(alike),
                        [&](const std::string& preset) { return numbers_of(preset) == numbers_of(base::lower(name)); });
   if (const auto near = base::closest(name, alike)) return fmt::format("write \"{}\"", *near);
