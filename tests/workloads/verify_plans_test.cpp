@@ -90,6 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"ALBERT's shared layers, ZeRO-1, recompute", "albert_tiny", 2, 1, 2, false, true, kFull},
                     PlanCase{"ModernBERT's windows, recompute selective", "modernbert_tiny", 1, 1, 1, false, false,
                              Recompute::kSelective},
+                    PlanCase{"norms of heads beside others, ZeRO-1", "qwen3_tiny", 2, 2, 1, false, true, kNone},
                     PlanCase{"ViT, ZeRO-1, recompute", "vit_tiny", 2, 1, 1, false, true, kFull}));
 
 // A layer that runs again rounds as before.

@@ -145,8 +145,11 @@ void Gradients::reduce_tied() {
 }
 
 void Gradients::scatter() {
+  // Gradients that are in a bucket already stay in it, as in reduce().
   const auto kind = [&](std::size_t i) {
-    return (is_shared(i) ? 8 : 0) + (is_tied(i) ? 4 : 0) + (is_split(i) ? 2 : 0) + (decays(i) ? 1 : 0);
+    const bool partial = sets_.partial.contains(weights_[i].weight);
+    return (is_shared(i) ? 16 : 0) + (is_tied(i) ? 8 : 0) + (is_split(i) ? 4 : 0) + (partial ? 2 : 0) +
+           (decays(i) ? 1 : 0);
   };
   for (const auto& members : buckets(kind)) {
     enter_collective("reduce_scatter", shards_.size());
