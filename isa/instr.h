@@ -217,6 +217,7 @@ struct Instr {
   std::uint8_t group = 0;  // replica group of the program
   std::uint8_t wait_count = 0;
   std::uint16_t peer = 0;   // send, receive
+  std::uint16_t alike = 0;  // dropout: so many neighbouring ranks drop the same elements; 0: each its own
   std::uint32_t label = 0;  // index into Block::labels: the graph node it comes from
   std::uint32_t rng = 0;    // stream of random numbers inside the call; 0: roundings draw by the place in the block
   PeTile pe{};              // matmul

@@ -263,7 +263,7 @@ void dropout(const Instr& instr, std::uint32_t index, Context& context) {
   need_same_shape(instr, dst, a, "a");
   const Operand probability{instr, instr.b, "b", instr.imm0, dst.partitions, context};
   const Rounder how = rounder(index, context);
-  const kernels::Stream stream = random_stream(Purpose::kDropout, instr.rng, context);
+  const kernels::Stream stream = random_stream(Purpose::kDropout, instr.rng, context, instr.alike);
   // 16 bits decide: the probability is met to 1/131072.
   const auto threshold = [&](std::int64_t p) {
     const float drop = probability.block(p, 0, 1, nullptr).scalar;

@@ -2,6 +2,7 @@
 // tests.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/philox.h"
@@ -15,9 +16,11 @@ enum class Purpose : std::uint32_t { kRounding, kWideRounding, kDropout, kRng, k
 
 /// The stream of one instruction: `id` is Instr::rng, or its place in the block for a rounding without one. All ranks
 /// round with the same numbers, as on the machine where they share a seed (NEURON_RT_STOCHASTIC_ROUNDING_SEED): else
-/// replicas of a weight would drift apart in their updates.
-inline kernels::Stream random_stream(Purpose purpose, std::uint32_t id, const Context& context) {
-  const std::uint32_t rank = purpose == Purpose::kDropout || purpose == Purpose::kRng ? context.rank : 0;
+/// replicas of a weight would drift apart in their updates. `alike`: so many neighbouring ranks draw the same; 0: one.
+inline kernels::Stream random_stream(Purpose purpose, std::uint32_t id, const Context& context,
+                                     std::uint32_t alike = 0) {
+  const bool own = purpose == Purpose::kDropout || purpose == Purpose::kRng;
+  const std::uint32_t rank = own ? context.rank / std::max(alike, 1U) : 0;
   const base::PhiloxCounter words =
       base::philox4x32<10>({context.step, rank, context.call_rng, id}, base::philox_key(context.seed));
   return {{words[0], words[1]}, {words[2] + static_cast<std::uint32_t>(purpose), words[3]}};

@@ -137,6 +137,7 @@ bool parse_number(Cursor& in, Instr& instr, std::string_view word) {
   if (is("queue")) return instr.queue = in.integer<std::uint8_t>("a queue"), true;
   if (is("group")) return instr.group = in.integer<std::uint8_t>("a replica group"), true;
   if (is("peer")) return instr.peer = in.integer<std::uint16_t>("a peer"), true;
+  if (is("alike")) return instr.alike = in.integer<std::uint16_t>("a number of ranks"), true;
   if (is("rng")) return instr.rng = in.integer<std::uint32_t>("a random stream"), true;
   if (is("label")) return instr.label = in.integer<std::uint32_t>("a label index"), true;
   return false;
@@ -178,7 +179,7 @@ bool parse_function(Cursor& in, Instr& instr, std::string_view word, int& steps)
   for (const char* key :
        {"sbuf",    "psum",      "hbm",   "reverse0", "reverse1", "accumulate", "negate", "skip", "integers", "onezero",
         "bitwise", "registers", "pe",    "signal",   "wait",     "imm0",       "imm1",   "imm2", "imm3",     "step0",
-        "step1",   "step2",     "step3", "queue",    "group",    "peer",       "rng",    "label"})
+        "step1",   "step2",     "step3", "queue",    "group",    "peer",       "alike",  "rng",  "label"})
     names.emplace_back(key);
   if (word.empty()) in.fail_here("neither a word nor an operand", "see docs/asm.md for the grammar");
   in.fail_here(fmt::format("\"{}\" means nothing here", word), base::suggest_fix(word, names));

@@ -103,6 +103,7 @@ void put_numbers(std::string& out, const Instr& instr) {
   if (queued || instr.queue != 0) put(out, " queue={}", instr.queue);
   if (is_collective(instr.op) || instr.group != 0) put(out, " group={}", instr.group);
   if (instr.peer != 0) put(out, " peer={}", instr.peer);
+  if (instr.alike != 0) put(out, " alike={}", instr.alike);
   if (instr.rng != 0) put(out, " rng={}", instr.rng);
 }
 

@@ -265,11 +265,12 @@ void Emitter::reduce(const Tile& dst, Alu op, const Tile& a) {
   emit({.op = Opcode::kTensorReduce, .engine = Engine::kVector, .alu0 = op, .dst = dst, .a = a});
 }
 
-void Emitter::dropout(const Tile& dst, const Tile& a, double p, std::uint32_t stream, std::uint32_t tile) {
-  base::ensure(stream < 256 && tile < (1u << 24), block_.name, "too many random streams");
+void Emitter::dropout(const Tile& dst, const Tile& a, double p, const Draws& draws) {
+  base::ensure(draws.stream < 256 && draws.piece < (1u << 24), block_.name, "too many random streams");
   emit({.op = Opcode::kDropout,
         .engine = Engine::kVector,
-        .rng = stream << 24 | tile,
+        .alike = draws.alike,
+        .rng = draws.stream << 24 | draws.piece,
         .imm0 = static_cast<float>(p),
         .imm1 = static_cast<float>(1 / (1 - p)),
         .dst = dst,

@@ -123,7 +123,12 @@ class Emitter {
   void activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale = 1.0F, Scalar bias = 0.0F,
                   const Tile* sum = nullptr);
   void reduce(const Tile& dst, Alu op, const Tile& a);
-  void dropout(const Tile& dst, const Tile& a, double p, std::uint32_t stream, std::uint32_t tile);
+  /// The random numbers of a piece, and of how many neighbouring ranks they are (DropoutAttrs).
+  struct Draws {
+    std::uint32_t stream = 0, piece = 0;
+    std::uint16_t alike = 0;
+  };
+  void dropout(const Tile& dst, const Tile& a, double p, const Draws& draws);
   void emit(const Instr& instr);
 
   // --- constants, made once per block

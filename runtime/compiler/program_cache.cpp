@@ -17,11 +17,11 @@ namespace isa {
 
 void each_field(auto& archive, base::Is<Instr> auto& x) {
   auto& [op, engine, fn, alu0, alu1, accumulate, reverse0, reverse1, negate, skip, integers, onezero, bitwise,
-         registers, signal, queue, group, wait_count, peer, label, rng, pe, imm0, imm1, imm2, imm3, ints, steps, dst,
-         dst2, a, b, c, waits] = x;
+         registers, signal, queue, group, wait_count, peer, alike, label, rng, pe, imm0, imm1, imm2, imm3, ints, steps,
+         dst, dst2, a, b, c, waits] = x;
   archive(op, engine, fn, alu0, alu1, accumulate, reverse0, reverse1, negate, skip, integers, onezero, bitwise,
-          registers, signal, queue, group, wait_count, peer, label, rng, pe, imm0, imm1, imm2, imm3, ints, steps, dst,
-          dst2, a, b, c, waits);
+          registers, signal, queue, group, wait_count, peer, alike, label, rng, pe, imm0, imm1, imm2, imm3, ints, steps,
+          dst, dst2, a, b, c, waits);
 }
 void each_field(base::ArchiveWriter& archive, const Block& x) {
   const auto& [name, instrs, registers, labels, sbuf, psum, flops] = x;

@@ -57,6 +57,7 @@ struct ActivationAttrs {
 struct DropoutAttrs {
   double p = 0;
   std::uint32_t stream = 0;
+  std::uint16_t alike = 0;  // so many neighbouring ranks, which hold the same operand, drop the same elements; 0: one
   bool operator==(const DropoutAttrs&) const = default;
 };
 

@@ -110,7 +110,7 @@ inline std::int64_t piece_at(const Heads& h, std::int64_t place, std::int64_t c)
 /// Dropout of one piece.
 inline void drop_piece(Emitter& e, const Node& node, std::int64_t piece, const Tile& dst, const Tile& src) {
   const auto& a = node.attrs.as<AttentionAttrs>();
-  e.dropout(dst, src, a.p, a.stream, static_cast<std::uint32_t>(piece));
+  e.dropout(dst, src, a.p, {.stream = a.stream, .piece = static_cast<std::uint32_t>(piece)});
 }
 /// Dropout of 128 queries of one head, in pieces of one size, so that forward and backward drop the same elements.
 /// `source`: the piece at that column.

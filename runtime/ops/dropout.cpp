@@ -21,7 +21,8 @@ void dropout_lower(RowTiler& r, const Node& node, Span span) {
   for (std::int64_t c = 0; c < span.size; c += kChunk) {
     const std::int64_t size = std::min(kChunk, span.size - c);
     const std::int64_t piece = r.tile() * pieces + (span.begin + c) / kChunk;
-    r.e().dropout(columns(y, c, size), columns(x, c, size), a.p, a.stream, static_cast<std::uint32_t>(piece));
+    r.e().dropout(columns(y, c, size), columns(x, c, size), a.p,
+                  {.stream = a.stream, .piece = static_cast<std::uint32_t>(piece), .alike = a.alike});
   }
 }
 

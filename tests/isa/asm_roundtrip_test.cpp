@@ -76,6 +76,7 @@ class Generator {
     i.queue = static_cast<std::uint8_t>(upto(255));
     i.group = static_cast<std::uint8_t>(upto(255));
     i.peer = static_cast<std::uint16_t>(upto(65535));
+    i.alike = static_cast<std::uint16_t>(upto(65535));
     i.label = static_cast<std::uint32_t>(upto(labels + 1));
     i.rng = static_cast<std::uint32_t>(upto(0xffffffff));
     for (float* imm : {&i.imm0, &i.imm1, &i.imm2, &i.imm3}) *imm = number();

@@ -44,7 +44,11 @@ TEST_F(RandomExec, DropoutKeepsTheMaskOfAStreamForAnyIndex) {
   EXPECT_TRUE(differs());
   context.step = 0, context.rank = 1;
   EXPECT_TRUE(differs());
-  context.rank = 0, context.seed = 1;
+  instr.alike = 2;  // ranks 0 and 1, which draw what a single rank does
+  EXPECT_FALSE(differs());
+  context.rank = 2;
+  EXPECT_TRUE(differs());
+  instr.alike = 0, context.rank = 0, context.seed = 1;
   EXPECT_TRUE(differs());
 }
 

@@ -22,11 +22,6 @@ void require_computable(const ModelPtr& model, const Step& step) {
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use `numerics` off, or a degree that divides it"};
-  const DecoderArch arch = decoder_arch(model);
-  if (step.kind.training && !step.plan.sequence && (arch.block.residual.dropout > 0 || arch.embedding.dropout > 0))
-    throw Error{Fault::kUsage, "`disable_sequence_parallel`",
-                "each tensor-parallel rank would drop different elements of a replicated tensor",
-                "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
 }
 
 /// The row of each text's last token.

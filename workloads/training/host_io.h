@@ -19,8 +19,8 @@ std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, st
 /// A single rank is a special case.
 class HostIo {
  public:
-  /// Errors: Fault::kUsage for plans that can be timed, not computed: ranks would share a vocabulary that their number
-  /// does not divide, or each would drop different elements of a replicated tensor.
+  /// Errors: Fault::kUsage for a plan that can be timed, not computed: ranks would share a vocabulary that their number
+  /// does not divide.
   HostIo(const ModelPtr& model, const Step& step);
 
   /// Rotary angles, positions of tokens and other tables that stay the same from step to step, but not when programs

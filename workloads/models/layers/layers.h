@@ -53,6 +53,9 @@ class Places {
   ~Places() = default;
 };
 
+/// Whether tensor-parallel ranks have the same columns of a value, or parts of it.
+enum class Across : std::uint8_t { kSame, kParts };
+
 /// Inputs of attention besides queries, keys and values.
 struct Seen {
   std::int64_t queries = 0;  // per text
@@ -119,7 +122,7 @@ class Layers {
   ValueId row_split(const std::string& label, ValueId x, const std::string& name);
   ValueId add(const std::string& label, ValueId x, ValueId y);
   ValueId times(const std::string& label, ValueId x, double factor);
-  ValueId dropout(const std::string& label, ValueId x, double p);
+  ValueId dropout(const std::string& label, ValueId x, double p, Across ranks = Across::kSame);
   ValueId active(const std::string& label, ValueId x, isa::Fn fn);
   /// cap * tanh(x / cap); of 0 x itself.
   ValueId soft_capped(const std::string& label, ValueId x, double cap);
@@ -212,9 +215,10 @@ class Layers {
  private:
   /// The term of scores of slopes or these sinks.
   runtime::ScoreTerm term(ValueId sinks) const;
-  ValueId partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {});
+  ValueId partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {},
+                  Across ranks = Across::kSame);
   ValueId by_distance(const std::string& label, ValueId x, ValueId places, const AttentionArch& arch, bool turned);
-  ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name);
+  ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name, Across ranks);
   std::vector<ValueId> skinny(ValueId x, const std::vector<std::string>& names, bool bias = true) const;
   ValueId gain(const std::string& label, const NormArch& arch, const std::string& name);
   std::vector<ValueId> norm_operands(const std::string& label, ValueId x, const NormArch& arch,

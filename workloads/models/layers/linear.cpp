@@ -41,26 +41,27 @@ std::vector<ValueId> Layers::skinny(ValueId x, const std::vector<std::string>& n
   return in;
 }
 
-ValueId Layers::partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs) {
+ValueId Layers::partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs,
+                        Across ranks) {
   if (program_.mode == Mode::kToken)
     return graph_.add1(runtime::kSkinnyMatmul, label, skinny(x, {name}, false),
                        runtime::SkinnyAttrs{.operand = numerics().operand});
   attrs.blocked = program_.mode == Mode::kPrompt;
   const ValueId y = matmul(label, x, w(name + ".weight"), attrs);
   const bool adapts = program_.mode == Mode::kTrain && has(name + ".lora_A.weight");
-  return adapts ? adapted(label + ".lora", y, x, name) : y;
+  return adapts ? adapted(label + ".lora", y, x, name, ranks) : y;
 }
 
 ValueId Layers::row_split(const std::string& label, ValueId x, const std::string& name) {
-  return program_.split() ? partial(label, x, name) : linear(label, x, name);
+  return program_.split() ? partial(label, x, name, {}, Across::kParts) : linear(label, x, name);
 }
 
 /// Adds the low-rank product to a frozen weight's product y. Layers that a file has as one share its first factor.
 /// Between ranks a product of split inputs is a sum, and so is this; one of split outputs has the same columns.
-ValueId Layers::adapted(const std::string& label, ValueId y, ValueId x, const std::string& name) {
+ValueId Layers::adapted(const std::string& label, ValueId y, ValueId x, const std::string& name, Across ranks) {
   const ValueId a = w(name + ".lora_A.weight");
   const auto [low, added] = low_.try_emplace({x, a}, ValueId{});
-  if (added) low->second = matmul(label + ".a", dropout(label + ".dropout", x, program_.lora->dropout), a);
+  if (added) low->second = matmul(label + ".a", dropout(label + ".dropout", x, program_.lora->dropout, ranks), a);
   x = matmul(label + ".b", low->second, w(name + ".lora_B.weight"), {.alpha = program_.lora->scale()});
   return add(label, y, x);
 }
@@ -73,9 +74,13 @@ ValueId Layers::times(const std::string& label, ValueId x, double factor) {
   return factor == 1 ? x : graph_.add1(runtime::kAffine, label, {x}, runtime::AffineAttrs{.alpha = factor});
 }
 
-ValueId Layers::dropout(const std::string& label, ValueId x, double p) {
+ValueId Layers::dropout(const std::string& label, ValueId x, double p, Across ranks) {
   if (!program_.training || p <= 0) return x;
-  return graph_.add1(runtime::kDropout, label, {x}, runtime::DropoutAttrs{.p = p, .stream = stream_++});
+  // Copies of a value must stay equal; under sequence parallelism each rank has tokens of its own.
+  const bool alike = program_.split() && !program_.sequence && ranks == Across::kSame;
+  return graph_.add1(runtime::kDropout, label, {x},
+                     runtime::DropoutAttrs{
+                         .p = p, .stream = stream_++, .alike = static_cast<std::uint16_t>(alike ? program_.ranks : 0)});
 }
 
 ValueId Layers::active(const std::string& label, ValueId x, isa::Fn fn) {

@@ -53,7 +53,7 @@ ValueId Layers::mlp(ValueId h, const MlpArch& arch, const MlpNames& names) {
     x = active("mlp.activation", up, arch.activation);
     if (arch.squared) x = graph_.add1(runtime::kMul, "mlp.square", {x, x});
   }
-  return row_split("mlp.down", dropout("mlp.inner.dropout", x, arch.dropout), names.down);
+  return row_split("mlp.down", dropout("mlp.inner.dropout", x, arch.dropout, Across::kParts), names.down);
 }
 
 }  // namespace workloads
