@@ -58,7 +58,8 @@ constexpr const char* kEncoders[] = {"roberta_tiny",
 struct EncoderPlan {
   const char* name;
   std::uint32_t data = 1;
-  std::int64_t micro = 1;
+  std::int64_t micro = 1, tensor = 1;
+  bool all = false;  // ZeRO and recomputation too
 
   friend void PrintTo(const EncoderPlan& c, std::ostream* out) { *out << c.name; }
 };
@@ -68,14 +69,18 @@ class EncoderRelatives : public testing::TestWithParam<std::tuple<const char*, E
 TEST_P(EncoderRelatives, Fp32FollowsPyTorch) {
   const auto& [model, plan] = GetParam();
   runtime::Plan p;
-  p.data = plan.data, p.micro_batches = plan.micro;
+  p.data = plan.data, p.micro_batches = plan.micro, p.tensor = plan.tensor, p.zero1 = plan.all;
+  if (plan.all) p.recompute = runtime::Recompute::kFull;
   workloads_test::expect_pytorch(model, p);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, EncoderRelatives,
-                         testing::Combine(testing::ValuesIn(kEncoders),
-                                          testing::Values(EncoderPlan{.name = "one core"},
-                                                          EncoderPlan{.name = "DP 2 x 2", .data = 2, .micro = 2})));
+INSTANTIATE_TEST_SUITE_P(
+    Golden, EncoderRelatives,
+    testing::Combine(
+        testing::ValuesIn(kEncoders),
+        testing::Values(EncoderPlan{.name = "one core"}, EncoderPlan{.name = "DP 2 x 2", .data = 2, .micro = 2},
+                        EncoderPlan{.name = "TP 4", .tensor = 4},
+                        EncoderPlan{.name = "TP 2 x DP 2 x 2", .data = 2, .micro = 2, .tensor = 2, .all = true})));
 
 TEST(EncoderFolder, NamesAndKeysAreTheFilesBothWays) {
   for (const char* name : kEncoders) workloads_test::expect_same_folder(name, {"hidden_act"});

@@ -197,7 +197,7 @@ TEST(Pipeline, IndivisiblePlansAreRefused) {
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_tiny"), plan(2, 2, 2)); },
                     {"the 2 layers cannot be divided into 2 stages of 2 chunks"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("bert_tiny"), plan(2, 1)); },
-                    {"each core holds the whole encoder"}));
+                    {"an encoder's layers are not cut into stages"}));
 }
 
 }  // namespace

@@ -91,7 +91,11 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"ModernBERT's windows, recompute selective", "modernbert_tiny", 1, 1, 1, false, false,
                              Recompute::kSelective},
                     PlanCase{"norms of heads beside others, ZeRO-1", "qwen3_tiny", 2, 2, 1, false, true, kNone},
-                    PlanCase{"ViT, ZeRO-1, recompute", "vit_tiny", 2, 1, 1, false, true, kFull}));
+                    PlanCase{"BERT, TP 2, whole vocabulary", "bert_tiny", 1, 2, 1, false, false, kNone},
+                    PlanCase{"BERT's adapters, TP 2", "bert_lora_tiny", 1, 2, 2, false, false, kFull},
+                    PlanCase{"DeiT, TP 4, recompute", "deit_teacher_tiny", 1, 4, 1, false, false, kFull},
+                    PlanCase{"ViT, ZeRO-1, recompute", "vit_tiny", 2, 1, 1, false, true, kFull},
+                    PlanCase{"ViT, TP 2 x DP 2", "vit_tiny", 2, 2, 1, false, false, kNone}));
 
 // A layer that runs again rounds as before.
 TEST(Plans, ARecomputedEncoderHasTheBitsOfTheOther) {
@@ -133,9 +137,19 @@ TEST(Plans, IndivisiblePlansAreRefused) {
   EXPECT_TRUE(fails(base::Fault::kUsage, [&] { verify({"", "llama_gqa", 1, 6, 1, false, false, kNone}); }, {"divide"}));
   EXPECT_TRUE(fails(base::Fault::kUsage,
                     [&] {
-                      verify({"", "bert_tiny", 1, 2, 1, false, false, kNone});
+                      verify({"", "bert_tiny", 1, 4, 1, false, false, kNone});
                     },
-                    {"each core holds the whole encoder"}));
+                    {"does not divide the 2 attention heads", "1, 2"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage,
+                    [&] {
+                      verify({"", "bert_odd", 1, 3, 1, false, false, kNone});
+                    },
+                    {"does not divide the feed-forward size 320"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage,
+                    [&] {
+                      verify({"", "bert_tiny", 1, 2, 1, true, false, kNone});
+                    },
+                    {"the tokens of an encoder are not split"}));
 }
 
 }  // namespace

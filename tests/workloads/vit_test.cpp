@@ -85,7 +85,9 @@ TEST(Vit, DeitIsARowWithATokenMore) {
 TEST(Vit, RefusesPlansAndLengthsThatItDoesNotHave) {
   const ModelPtr model = read_config(golden("vit_tiny"));
   EXPECT_FALSE(model->refuses({.data = 4}));
-  EXPECT_TRUE(model->refuses({.tensor = 2}));
+  EXPECT_FALSE(model->refuses({.tensor = 2}));
+  EXPECT_TRUE(model->refuses({.tensor = 2, .sequence = true}));
+  EXPECT_TRUE(model->refuses({.tensor = 3}));
   EXPECT_TRUE(fails(Fault::kUsage, [&] { model->step({.kind = {.length = 16}}); }, {"16", "17"}));
 }
 

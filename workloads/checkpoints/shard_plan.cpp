@@ -29,7 +29,8 @@ std::string tensor_obstacle(const Sizes& sizes, const ShardPlan& plan, std::int6
   if (sizes.dense % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.dense);
   if (!by_expert && sizes.shared % ranks != 0)
     return fmt::format("does not divide the {} of the shared expert", sizes.shared);
-  if (sizes.vocabulary > 0 && (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
+  if (sizes.splits_vocabulary(ranks) && sizes.vocabulary > 0 &&
+      (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
     return fmt::format("leaves a rank without any row of the vocabulary of {}", sizes.vocabulary);
   return {};
 }
@@ -46,6 +47,8 @@ struct AxisPart {
 bool splits_each(const WeightSpec& spec, const ShardPlan& plan) { return spec.expert_split && plan.split_experts; }
 
 TensorSplit split_of(const WeightSpec& spec, const ShardPlan& plan) {
+  if (spec.split == TensorSplit::kEvenVocabulary)
+    return spec.shape.front() % plan.tensor_parallel_size == 0 ? TensorSplit::kVocabulary : TensorSplit::kNone;
   return splits_each(spec, plan) ? *spec.expert_split : spec.split;
 }
 
@@ -68,6 +71,7 @@ AxisPart part_of(const WeightSpec& spec, const ModelPtr& model, const ShardPlan&
     case TensorSplit::kAxis0: return equal(1, rows, row);
     case TensorSplit::kAxis1: return equal(rows, row, 1);
     case TensorSplit::kFused: return equal(all / spec.shape.back() * 3, spec.shape.back() / 3, 1);
+    case TensorSplit::kEvenVocabulary: break;
     case TensorSplit::kVocabulary: {
       const std::int64_t begin = rank * rows_of_vocabulary(rows, ranks);
       return {1, rows, row, begin, std::min(rows - begin, rows_of_vocabulary(rows, ranks))};
@@ -129,10 +133,14 @@ std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes) {
                  legal.empty() ? "use another `virtual_pipeline_size`" : use_one_of(legal)};
 }
 
-std::optional<Problem> encoder_problem(const Plan& plan) {
-  if (plan.tensor == 1 && plan.pipeline == 1) return std::nullopt;
-  return Problem{"plan", "each core holds the whole encoder",
-                 "leave out tensor and pipeline parallelism, or use a decoder"};
+std::optional<Problem> encoder_problem(const Plan& plan, const Sizes& sizes) {
+  if (plan.pipeline > 1 || plan.chunks > 1)
+    return Problem{plan.chunks > 1 ? "`virtual_pipeline_size`" : "`pipeline_parallel_size`",
+                   "an encoder's layers are not cut into stages", "leave it out, or use `tensor_parallel_size`"};
+  if (plan.tensor > 1 && plan.sequence)
+    return Problem{"`disable_sequence_parallel`", "the tokens of an encoder are not split",
+                   "give `disable_sequence_parallel`"};
+  return problem(shard_plan(plan), sizes);
 }
 
 void check(const ShardPlan& plan, const ModelPtr& model) {
@@ -154,7 +162,9 @@ std::vector<WeightSpec> shard_specs(const ModelPtr& model, const ShardPlan& plan
   std::vector<WeightSpec> specs;
   for (WeightSpec& spec : model->weights()) {
     if (!is_on_stage(spec, model, plan, rank.pipeline)) continue;
-    spec.shape = part_shape(spec, plan, part_of(spec, model, plan, rank.tensor));
+    const AxisPart part = part_of(spec, model, plan, rank.tensor);
+    if (spec.split == TensorSplit::kEvenVocabulary) spec.split = split_of(spec, plan);
+    spec.shape = part_shape(spec, plan, part);
     if (splits_rows_of_each(spec, plan)) spec.stack /= plan.tensor_parallel_size;
     specs.push_back(std::move(spec));
   }

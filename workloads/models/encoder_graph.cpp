@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/graph/autodiff.h"
+#include <algorithm>
+
+#include "workloads/checkpoints/shards.h"
 
 namespace workloads {
 
@@ -15,32 +17,54 @@ EncoderGraph::EncoderGraph(const Step& step, const std::vector<WeightSpec>& weig
            declare_weights(graph_, weights, step.kind.fold_weights),
            {.batch = step.plan.micro_batch,
             .length = step.kind.length,
+            .ranks = step.plan.tensor,
+            .group = tensor_group(step.plan),
             .training = step.kind.training,
             .smoothing = step.kind.training ? step.kind.smoothing : 0,
             .lora = lora},
            *this},
       layers_{layers},
       specs_{weights},
-      sets_{parameter_sets(weights, net_.weights())},
       block_{net_, arch_, 0} {
   graph_.set_replica_groups(replica_groups(step.plan));
+  backward_.recompute([this](const runtime::Node& node) { return segment_of(node); });
+}
+
+std::vector<WeightSpec> weights_of_rank(const ModelPtr& model, const Step& step) {
+  return step.plan.tensor == 1 ? model->weights() : shard_specs(model, shard_plan(step.plan), {});
+}
+
+ParameterSets EncoderGraph::sets() const {
+  ParameterSets out = parameter_sets(specs_, net_.weights());
+  if (!net_.program().split()) return out;
+  for (const WeightSpec& spec : specs_)
+    if (spec.split != TensorSplit::kNone)
+      out.split.insert(net_.w(spec.name));
+    else if (is_adapter(spec.name) || of_heads(spec.name))  // a factor on all ranks: as those of decoders
+      out.partial.insert(net_.w(spec.name));
+  return out;
 }
 
 bool EncoderGraph::only_updates() {
   if (step_.kind.part != Part::kUpdate) return false;
-  zero_ = add_update(graph_, declare_gradients(graph_, net_.weights()), step_, layers_, sets_);
+  zero_ = add_update(graph_, declare_gradients(graph_, net_.weights()), step_, layers_, sets());
   return true;
 }
 
-void EncoderGraph::train_on(const std::vector<ValueId>& losses) {
+/// Backward follows its forward at once, as in decoders: with recomputation a micro-batch's activations are gone before
+/// others begin.
+void EncoderGraph::add_losses(const std::vector<ValueId>& losses) {
+  if (step_.kind.training) backward_.run(losses);
+}
+
+void EncoderGraph::train() {
   if (!step_.kind.training) return;
   require_read(graph_, specs_, net_.weights());
-  const auto gradients =
-      runtime::differentiate(graph_, losses, [this](const runtime::Node& node) { return segment_of(node); });
+  const auto gradients = backward_.finish();
   if (step_.kind.part == Part::kMicroStep)
     add_accumulation(graph_, gradients, layers_);
   else
-    zero_ = add_update(graph_, gradients, step_, layers_, sets_);
+    zero_ = add_update(graph_, gradients, step_, layers_, sets());
 }
 
 /// The recomputed segment of a node: a layer of a micro-batch.
@@ -58,9 +82,18 @@ void EncoderGraph::enter(const std::string& name, std::int64_t number, std::int6
   net_.restart_stream();
 }
 
+bool EncoderGraph::is_split(const std::string& weight) const {
+  return net_.program().split() && std::ranges::find(specs_, weight, &WeightSpec::name)->split != TensorSplit::kNone;
+}
+
+void EncoderGraph::enter_part(const std::string& part) {
+  if (net_.program().split()) enter(fmt::format("layer.{}", part), number_, layer_);
+}
+
 runtime::ValueId EncoderGraph::layer(ValueId x, std::int64_t number, std::int64_t layers, const std::string& prefix,
                                      const LayerInputs& inputs) {
-  enter("layer", micro_ * layers + number, number);
+  number_ = micro_ * layers + number, layer_ = number;
+  if (!net_.program().split()) enter("layer", number_, layer_);
   Residual sum{.sum = x};
   block_.layer(sum, number, prefix, inputs);
   return sum.sum;

@@ -1,4 +1,6 @@
 // Shared by the graphs of encoders of any input: their layers, a classifier's loss, and the end of a step.
+// Tensor-parallel ranks share heads, columns and the vocabulary; each has all tokens, and what is outside of these is
+// the same on each. Source: Shoeybi et al., arXiv:1909.08053, section 3.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/graph/autodiff.h"
 #include "runtime/graph/graph.h"
 #include "workloads/models/layers/block.h"
 #include "workloads/models/weights.h"
@@ -16,6 +19,9 @@
 
 namespace workloads {
 
+/// The weights of an encoder on a rank of the plan.
+std::vector<WeightSpec> weights_of_rank(const ModelPtr& model, const Step& step);
+
 class EncoderGraph : protected Places {
  protected:
   using ValueId = runtime::ValueId;
@@ -23,18 +29,25 @@ class EncoderGraph : protected Places {
   /// `layers`: the prefix of a layer's weights' names, before its number.
   EncoderGraph(const Step& step, const std::vector<WeightSpec>& weights, std::string_view layers, BlockArch arch,
                const std::optional<Lora>& lora);
-  ~EncoderGraph() = default;
+  virtual ~EncoderGraph() = default;
   EncoderGraph(const EncoderGraph&) = delete;
   EncoderGraph& operator=(const EncoderGraph&) = delete;
 
   /// Whether the program only updates weights: then it is complete.
   bool only_updates();
-  /// Adds backward and update, as far as the step's part has them.
-  void train_on(const std::vector<ValueId>& losses);
+  /// The losses of a micro-batch: adds its backward pass.
+  void add_losses(const std::vector<ValueId>& losses);
+  /// Adds the update, or the sums of gradients, as the step's part has them.
+  void train();
   StepGraph take() { return {std::move(graph_), std::move(zero_)}; }
 
   void enter(const std::string& name) override { enter(name, micro_, -1); }
-  void enter_part(const std::string&) override {}  // a layer is one block
+  /// With one rank a layer is one block; ranks wait for each other between its parts.
+  void enter_part(const std::string& part) override;
+  /// A scope beside that of a collective, which holds nothing else.
+  void enter_apart(const std::string& name) {
+    if (net_.program().split()) enter(name);
+  }
   std::string host_name(std::string_view name) const override { return micro_name(name, micro_); }
 
   /// x through layer `number` of `layers`, whose weights' names begin with `prefix`.
@@ -44,6 +57,10 @@ class EncoderGraph : protected Places {
   /// Logits of `rows` rows as an output, and their loss. For several heads, each on rows of its own, their mean.
   ValueId classified(const std::vector<ValueId>& xs, std::int64_t rows, std::span<const std::string_view> heads);
   ValueId classified(ValueId x, std::int64_t rows, const std::string& name);
+  /// Whether each rank has its own part of the weight.
+  bool is_split(const std::string& weight) const;
+  /// Whether every rank holds the weight, but each reads it for its own heads alone.
+  virtual bool of_heads(const std::string&) const { return false; }
 
   const Step& step_;
   const BlockArch arch_;
@@ -54,11 +71,13 @@ class EncoderGraph : protected Places {
  private:
   void enter(const std::string& name, std::int64_t number, std::int64_t layer);
   std::int32_t segment_of(const runtime::Node& node) const;
+  ParameterSets sets() const;
 
   const std::string_view layers_;
   const std::vector<WeightSpec> specs_;
-  const ParameterSets sets_;
   Block block_;
+  runtime::Backward backward_{graph_};
+  std::int64_t number_ = 0, layer_ = 0;  // of the present layer: among those of all micro-batches, and of the model
   std::vector<ZeroBucket> zero_;
   std::uint32_t calls_ = 0;
 };

@@ -100,10 +100,11 @@ double Model::kept_elements(const Plan& plan, std::int64_t length) const {
     const double kept = decoder_kept_elements(c, least, length);
     return pairs() ? kept * static_cast<double>(c.layers - pairs()->layers) / static_cast<double>(c.layers) : kept;
   }
-  const auto tokens = static_cast<double>(plan.micro_batch * length);
-  if (plan.recompute == Recompute::kFull) return tokens * static_cast<double>(c.hidden);
-  const double kept = tokens * static_cast<double>(3 * c.hidden + c.ffn);
-  return plan.recompute == Recompute::kNone ? kept + tokens * static_cast<double>(length * c.heads) : kept;
+  const auto tokens = static_cast<double>(plan.micro_batch * length), share = static_cast<double>(plan.tensor);
+  const auto hidden = static_cast<double>(c.hidden);
+  if (plan.recompute == Recompute::kFull) return tokens * hidden;
+  const double kept = tokens * (2 * hidden + (hidden + static_cast<double>(c.ffn)) / share);
+  return plan.recompute == Recompute::kNone ? kept + tokens * static_cast<double>(length * c.heads) / share : kept;
 }
 
 isa::GroupTables Model::groups(const Plan& plan) const {

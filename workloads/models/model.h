@@ -31,10 +31,19 @@ struct Sizes {
   std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0;
   std::int64_t head = 0;  // elements of one
   std::int64_t ffn = 0, vocabulary = 0, positions = 0;
-  std::int64_t experts = 0;  // of a layer, each with an ffn of its own
-  std::int64_t shared = 0;   // the ffn of an expert that every token has
-  std::int64_t dense = 0;    // the ffn of layers without experts, where others have them
-  bool joint_heads = false;  // all heads of a layer share one norm, in which padded ones would count
+  std::int64_t experts = 0;       // of a layer, each with an ffn of its own
+  std::int64_t shared = 0;        // the ffn of an expert that every token has
+  std::int64_t dense = 0;         // the ffn of layers without experts, where others have them
+  bool joint_heads = false;       // all heads of a layer share one norm, in which padded ones would count
+  bool whole_vocabulary = false;  // ranks hold all of it, where their number does not divide it
+  bool splits_vocabulary(std::int64_t ranks) const { return !whole_vocabulary || vocabulary % ranks == 0; }
+};
+
+/// The parts of a model that cores can share.
+enum class Sharing : std::uint8_t {
+  kNone,
+  kTensors,  // those of each layer: tensor parallelism
+  kAll,      // layers and tokens too: pipeline stages, sequence parallelism
 };
 
 /// The special ids of a model's token table.
@@ -133,8 +142,7 @@ struct ModelInfo {
   Task task = Task::kClassification;
   Head head = Head::kNone;
   double initializer_range = 0.02;  // standard deviation of the first values
-  /// Whether cores can share the model: tensor parallelism and pipeline stages.
-  bool splits = false;
+  Sharing sharing = Sharing::kNone;
   std::optional<Lora> lora{};              // adapters that are trained beside frozen weights
   bool given = false;                      // a framework's program: its step is as it is written, forward or training
   bool free_heads = false;                 // the model's width does not depend on their number
@@ -199,7 +207,9 @@ class Model : public std::enable_shared_from_this<Model> {
   Task task() const { return info_.task; }
   Head head() const { return info_.head; }
   bool is_given() const { return info_.given; }
-  bool splits() const { return info_.splits; }
+  /// Whether cores can share all of it, and at least the tensors of a layer.
+  bool splits() const { return info_.sharing == Sharing::kAll; }
+  bool shares_tensors() const { return info_.sharing != Sharing::kNone; }
   const std::vector<std::string>& label_names() const { return info_.label_names; }
   const DecoderArch* decoder() const { return info_.decoder ? &*info_.decoder : nullptr; }
   const TextPairs* pairs() const { return info_.pairs ? &*info_.pairs : nullptr; }
@@ -250,7 +260,7 @@ class Model : public std::enable_shared_from_this<Model> {
 /// Errors: Fault::kUsage with the model's problem, when it has one with the plan.
 void require_plan(const Model& model, const Plan& plan);
 
-/// Why a plan is not one of an encoder: every replica has all of the model.
-std::optional<Problem> encoder_problem(const Plan& plan);
+/// Why a plan is not one of an encoder, whose cores can share the tensors of its layers.
+std::optional<Problem> encoder_problem(const Plan& plan, const Sizes& sizes);
 
 }  // namespace workloads

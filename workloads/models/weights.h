@@ -29,12 +29,13 @@ enum class Init : std::uint8_t {
 /// The split of a tensor over tensor-parallel ranks, by the axes of the file. Source: Shoeybi et al., arXiv:1909.08053,
 /// section 3.
 enum class TensorSplit : std::uint8_t {
-  kNone,        // every rank holds all of it
-  kAxis0,       // equal parts of axis 0
-  kAxis1,       // equal parts of axis 1
-  kVocabulary,  // parts of ceil(vocab_size / ranks) of axis 0; the last may be smaller
-  kKeyValue,    // axis 0 by key-value heads; with fewer heads than ranks, neighbours hold the same head
-  kFused,       // the last axis is query, key and value, one after the other, each split in equal parts
+  kNone,            // every rank holds all of it
+  kAxis0,           // equal parts of axis 0
+  kAxis1,           // equal parts of axis 1
+  kVocabulary,      // parts of ceil(vocab_size / ranks) of axis 0; the last may be smaller
+  kEvenVocabulary,  // the same where ranks divide it, else every rank holds all of it
+  kKeyValue,        // axis 0 by key-value heads; with fewer heads than ranks, neighbours hold the same head
+  kFused,           // the last axis is query, key and value, one after the other, each split in equal parts
 };
 
 /// Rows of a tensor of a file: stretches of its last axis, or elements where it has one axis alone.

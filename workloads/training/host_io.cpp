@@ -17,7 +17,7 @@ using base::Fault;
 
 void require_computable(const ModelPtr& model, const Step& step) {
   const std::int64_t tensor = step.plan.tensor, tokens = model->sizes().vocabulary;
-  if (tensor == 1) return;
+  if (!model->sizes().splits_vocabulary(tensor)) return;
   if (tokens % tensor != 0)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
@@ -76,7 +76,17 @@ std::int64_t HostIo::predicted() const {
   return model_->pairs() && kind.target_length > 0 ? kind.target_length : kind.length;
 }
 
-std::int64_t HostIo::vocabulary_part() const { return model_->sizes().vocabulary / step_.plan.tensor; }
+bool HostIo::splits_vocabulary() const {
+  return step_.plan.tensor > 1 && model_->sizes().splits_vocabulary(step_.plan.tensor);
+}
+
+std::int64_t HostIo::vocabulary_part() const {
+  return model_->sizes().vocabulary / (splits_vocabulary() ? step_.plan.tensor : 1);
+}
+
+std::int64_t HostIo::first_of_vocabulary(std::int64_t tensor) const {
+  return splits_vocabulary() ? tensor * vocabulary_part() : 0;
+}
 
 /// Places of a rank's tokens, where tensor-parallel ranks share those of a sequence.
 void HostIo::write_places(runtime::Session& session) const {
@@ -115,12 +125,12 @@ void HostIo::write_tables(runtime::Session& session) const {
 
 void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const TokenNames& names,
                        std::span<const std::int32_t> all, std::int64_t tensor) const {
-  const std::int64_t part = vocabulary_part();
+  const std::int64_t first = first_of_vocabulary(tensor), part = vocabulary_part();
   std::vector<std::int32_t> counted;
   std::vector<float> is_mine;
   for (const std::int32_t id : all) {
-    const bool here = id >= tensor * part && id < (tensor + 1) * part;
-    counted.push_back(here ? id - static_cast<std::int32_t>(tensor * part) : 0);
+    const bool here = id >= first && id < first + part;
+    counted.push_back(here ? id - static_cast<std::int32_t>(first) : 0);
     is_mine.push_back(here ? 1.0F : 0.0F);
   }
   session.write(rank, micro_name(names.ids, micro_batch), counted);
@@ -130,7 +140,7 @@ void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64
     for (const std::int32_t id : all) factors.push_back(id == model_->pairs()->pad ? 0.0F : 1.0F);
     session.write(rank, trained, factors);
   }
-  if (step_.plan.tensor > 1) session.write(rank, micro_name(names.mine, micro_batch), is_mine);
+  if (splits_vocabulary()) session.write(rank, micro_name(names.mine, micro_batch), is_mine);
 }
 
 void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
@@ -154,11 +164,15 @@ void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, st
     session.write(last, micro_name("last_tokens", micro_batch), last_tokens(batch));
 }
 
+/// All ranks have a decoder's classes, whose input they share: the gradients add up. Ranks of an encoder, which share
+/// no tokens, each have the same gradient.
+bool HostIo::adds_up_classes() const { return model_->task() == Task::kClassification && model_->splits(); }
+
 /// Tokens are counted from the first of the rank's part of the vocabulary.
 void HostIo::write_labels(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const Batch& batch,
                           std::int64_t tensor) const {
   const bool tokens = model_->task() != Task::kClassification;
-  const std::int64_t part = tokens ? vocabulary_part() : 0, begin = tensor * part;
+  const std::int64_t part = tokens ? vocabulary_part() : 0, begin = tokens ? first_of_vocabulary(tensor) : 0;
   std::vector<std::int32_t> labels;
   for (const std::int32_t label : batch.labels)
     if (tokens)
@@ -167,7 +181,7 @@ void HostIo::write_labels(runtime::Session& session, std::uint32_t rank, std::in
       labels.push_back(std::max(label, 0));  // one that is ignored weighs nothing
   session.write(rank, micro_name("labels", micro_batch), labels);
   std::vector<float> weights = batch.weights;
-  if (!tokens)  // tensor-parallel ranks all have the classes, and their gradients add up
+  if (adds_up_classes())
     for (float& weight : weights) weight /= static_cast<float>(step_.plan.tensor);
   session.write(rank, micro_name("weights", micro_batch), weights);
 }
@@ -197,11 +211,11 @@ double HostIo::loss(runtime::Session& session) const {
           session.read(step_.plan.rank_of(d, 0, step_.plan.last_stage()), micro_name("loss", m));
       loss += std::accumulate(labels.begin(), labels.end(), 0.0);
     }
-  return model_->task() == Task::kClassification ? loss * static_cast<double>(step_.plan.tensor) : loss;
+  return adds_up_classes() ? loss * static_cast<double>(step_.plan.tensor) : loss;
 }
 
 std::vector<float> HostIo::logits(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const {
-  if (step_.plan.tensor == 1 || model_->task() == Task::kClassification)
+  if (!splits_vocabulary() || model_->task() == Task::kClassification)
     return session.read(step_.plan.rank_of(data_rank, 0, step_.plan.last_stage()), micro_name("logits", micro_batch));
   const std::int64_t part = vocabulary_part(), all = part * step_.plan.tensor,
                      rows = step_.plan.micro_batch * predicted();

@@ -47,7 +47,11 @@ class HostIo {
   };
   void write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const TokenNames& names,
                  std::span<const std::int32_t> all, std::int64_t tensor) const;
+  /// Whether ranks have parts of the vocabulary; tokens of one, and the first of a rank.
+  bool splits_vocabulary() const;
   std::int64_t vocabulary_part() const;
+  std::int64_t first_of_vocabulary(std::int64_t tensor) const;
+  bool adds_up_classes() const;
   /// Tokens of a sequence whose next ones are predicted.
   std::int64_t predicted() const;
 

@@ -18,7 +18,7 @@ using runtime::ValueId;
 std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   const BertDialect& names = dialect_of(config.kind);
   std::vector<WeightSpec> out;
-  for (WeightSpec& w : with_adapters(bert_weights(config), config.lora)) {
+  for (WeightSpec& w : weights_of_rank(config, step)) {
     const bool pooler = !names.pooled.empty() && w.name.starts_with(names.pooled);
     const bool last = !names.last_norm.empty() && w.name.starts_with(names.last_norm);
     const bool top = pooler || (w.layer == WeightSpec::kAfterLayers && !last);
@@ -29,33 +29,22 @@ std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   return out;
 }
 
-class Bert : EncoderGraph {
- public:
-  Bert(const BertConfig& config, const Step& step)
+/// The embeddings of tokens.
+class Embedder : protected EncoderGraph {
+ protected:
+  Embedder(const BertConfig& config, const Step& step)
       : EncoderGraph{step, weights_of(config, step), dialect_of(config.kind).layers, bert_block(config), config.lora},
         config_{config},
         names_{dialect_of(config.kind)} {}
 
-  StepGraph run() {
-    if (only_updates()) return take();
-    declare_tables();
-    std::vector<ValueId> losses;
-    for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
-      const ValueId hidden = encode();
-      if (step_.kind.head == Head::kNone) {
-        graph_.output(hidden, host_name("hidden"));
-      } else if (step_.kind.head == Head::kPretraining) {
-        for (const ValueId loss : pretraining(hidden)) losses.push_back(loss);
-      } else {
-        losses.push_back(step_.kind.head == Head::kMaskedTokens ? masked_tokens(hidden) : head(hidden));
-      }
-    }
-    train_on(losses);
-    return take();
-  }
-
- private:
   std::string embedding(std::string_view name) const { return fmt::format("{}{}", names_.prefix, name); }
+
+  std::string token_table() const { return embedding(names_.embedding.tokens) + ".weight"; }
+  bool of_heads(const std::string& weight) const override {
+    const BertEmbeddingNames& names = names_.embedding;
+    return !names.places.empty() &&
+           (weight == embedding(names.places) + ".weight" || weight.starts_with(embedding(names.places_norm) + "."));
+  }
 
   /// The rows of a table that the host's numbers name.
   ValueId rows_of(const char* label, const std::string& table, ValueId ids) {
@@ -83,7 +72,13 @@ class Bert : EncoderGraph {
   /// The sum of a token's embeddings, normed.
   ValueId embed(ValueId ids, std::int64_t batch) {
     const std::int64_t tokens = batch * step_.kind.length;
-    ValueId x = rows_of("word", embedding(names_.embedding.tokens) + ".weight", ids);
+    ValueId x = rows_of("word", token_table(), ids);
+    if (is_split(token_table())) {
+      x = graph_.add1(runtime::kMul, "word.mine", {x, net_.input("vocabulary", tokens, 1, net_.numerics().activation)});
+      enter("embeddings.sum");
+      x = net_.summed(x);
+      enter("embeddings.rest");
+    }
     if (config_.token_dropout)
       x = graph_.add1(runtime::kMul, "fade", {x, net_.input("token_factors", tokens, 1, net_.numerics().activation)});
     const ValueId type = token_type(tokens), place = position(batch);
@@ -100,6 +95,32 @@ class Bert : EncoderGraph {
     return has_projection(config_) ? net_.linear("projection", x, std::string{names_.projection}) : x;
   }
 
+  const BertConfig& config_;
+  const BertDialect& names_;
+};
+
+class Bert : Embedder {
+ public:
+  Bert(const BertConfig& config, const Step& step) : Embedder{config, step} {}
+
+  StepGraph run() {
+    if (only_updates()) return take();
+    declare_tables();
+    for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
+      const ValueId hidden = encode();
+      if (step_.kind.head == Head::kNone) {
+        graph_.output(hidden, host_name("hidden"));
+      } else if (step_.kind.head == Head::kPretraining) {
+        add_losses(pretraining(hidden));
+      } else {
+        add_losses({step_.kind.head == Head::kMaskedTokens ? masked_tokens(hidden) : head(hidden)});
+      }
+    }
+    train();
+    return take();
+  }
+
+ private:
   /// Biases by distance: of all layers, and of those that see a window.
   struct Biases {
     ValueId all = runtime::kNoValue, windowed = runtime::kNoValue;
@@ -215,8 +236,8 @@ class Bert : EncoderGraph {
     const ValueId first =
         graph_.add1(runtime::kTakeRows, "mean.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
     const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
-    AttentionArch arch = arch_.attention;
-    arch.dropout = 0;
+    AttentionArch arch = arch_.attention;  // every rank has the tokens with all of their heads
+    arch.heads *= net_.program().ranks, arch.kv_heads *= net_.program().ranks, arch.dropout = 0;
     return net_.heads("mean", {query, x, x}, arch, {.queries = 1, .mask = mask_});
   }
 
@@ -234,8 +255,8 @@ class Bert : EncoderGraph {
     const ValueId places = net_.input("masked_positions", rows, 1, isa::Dtype::kInt32);
     const ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places},
                                   runtime::ResultAttrs{.dtype = net_.numerics().activation});
-    const ValueId masked =
-        net_.token_loss(token_logits(t), rows, 0, {"masked_labels", "masked_weights", "masked_loss"});
+    const ValueId masked = loss_of(token_logits(t), rows, {"masked_labels", "masked_weights", "masked_loss"});
+    enter_apart("pretraining.next");
     const ValueId next = net_.linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
     return {masked, net_.class_loss(next, step_.plan.micro_batch, {"next_labels", "next_weights", "next_loss"})};
   }
@@ -245,7 +266,16 @@ class Bert : EncoderGraph {
     enter("head");
     const ValueId logits = token_logits(x);
     if (step_.kind.keep_logits) graph_.output(logits, host_name("logits"));
-    return net_.token_loss(logits, step_.plan.micro_batch * step_.kind.length, 0);
+    return loss_of(logits, step_.plan.micro_batch * step_.kind.length, {});
+  }
+
+  std::string head_table() const {
+    return names_.masked.own_table ? std::string{names_.masked.table_copy} : token_table();
+  }
+
+  ValueId loss_of(ValueId logits, std::int64_t rows, const LossNames& names) {
+    if (!is_split(head_table())) return net_.token_loss(logits, rows, 0, names, Across::kSame);
+    return net_.token_loss(logits, rows, config_.vocab_size, names);
   }
 
   /// A transform of each token, then the table of tokens. The loss behind it is computed in pieces of columns: SBUF
@@ -257,9 +287,12 @@ class Bert : EncoderGraph {
     else if (!masked.dense.empty())
       x = masked_transform(x);
     const isa::Dtype type = net_.numerics().activation;
-    const std::string table =
-        masked.own_table ? std::string{masked.table_copy} : embedding(names_.embedding.tokens) + ".weight";
-    x = net_.matmul("mlm.decoder", x, net_.w(table), {.trans_b = !masked.own_table, .dtype = type});
+    if (is_split(head_table())) {
+      enter("head.share");
+      x = net_.shared(x);
+      enter("head.logits");
+    }
+    x = net_.matmul("mlm.decoder", x, net_.w(head_table()), {.trans_b = !masked.own_table, .dtype = type});
     return config_.decoder_bias ? net_.add("mlm.decoder.bias", x, net_.w(std::string{masked.bias})) : x;
   }
 
@@ -270,8 +303,6 @@ class Bert : EncoderGraph {
     return norm("mlm.layernorm", x, std::string{names_.masked.norm});
   }
 
-  const BertConfig& config_;
-  const BertDialect& names_;
   ValueId distances_ = runtime::kNoValue, near_ = runtime::kNoValue;  // tables
   PlaceTable places_;                                                 // without its rows
   ValueId mask_ = runtime::kNoValue;                                  // of the present micro-batch

@@ -14,9 +14,10 @@ namespace workloads {
 /// Head::kPretraining (BertForPreTraining; config.head must say so) reads instead "masked_positions.m" [batch *
 /// predictions, 1] int32 (rows of the micro-batch: sequence * length + place), "masked_labels.m" and "masked_weights.m"
 /// of the same shape, "next_labels.m" and "next_weights.m" [batch, 1]; it leaves "masked_loss.m" and "next_loss.m".
-/// Head::kMaskedTokens (BertForMaskedLM) has a label of each token, and "logits.m" with kind.keep_logits.
-/// Part::kMicroStep adds to "sum.NAME" instead of updating; Part::kUpdate reads "grad.NAME".
-/// Errors: Fault::kUsage when the sequence is longer than the position table.
+/// Tensor-parallel ranks that share the vocabulary read ids and labels of tokens, and "vocabulary.m", as those of
+/// decoder_step(). Head::kMaskedTokens (BertForMaskedLM) has a label of each token, and "logits.m" with
+/// kind.keep_logits. Part::kMicroStep adds to "sum.NAME" instead of updating; Part::kUpdate reads "grad.NAME". Errors:
+/// Fault::kUsage when the sequence is longer than the position table.
 StepGraph bert_graph(const BertConfig& config, const Step& step);
 
 /// Matmul FLOPs of one rank's step by the textbook: 2 per weight of a linear layer and token, 4 * length * hidden for

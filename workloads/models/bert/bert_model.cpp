@@ -10,6 +10,7 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
+#include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/spec_list.h"
 #include "workloads/step/step_graph.h"
 
@@ -91,10 +92,12 @@ ModelInfo info_of(const BertConfig& c) {
                     .head = c.num_attention_heads > 0 ? c.head_size() : 0,
                     .ffn = c.intermediate_size,
                     .vocabulary = c.vocab_size,
-                    .positions = c.max_position_embeddings - c.first_position()},
+                    .positions = c.max_position_embeddings - c.first_position(),
+                    .whole_vocabulary = true},
           .task = c.head == Head::kMaskedTokens ? Task::kMaskedTokens : Task::kClassification,
           .head = c.head,
           .initializer_range = c.initializer_range,
+          .sharing = Sharing::kTensors,
           .label_names = c.label_names,
           .pad_row = c.pad_token_id,
           .fading = c.token_dropout ? std::optional{TokenFading{.mask = c.mask_token_id}} : std::nullopt,
@@ -133,11 +136,12 @@ class BertModel final : public ConfigModel<BertConfig> {
                           : config_.local_attention > 0 ? kModernBertLayer
                                                         : kEsmLayer;
     const std::vector<WeightSpec> all = weights();
-    const LayerOps layer = with_recomputation(with_adapter_ops(kind, lora(), all), step.plan.recompute);
+    const LayerOps layer =
+        with_recomputation(with_collectives(with_adapter_ops(kind, lora(), all), step.plan), step.plan.recompute);
     return {n * layer.forward + kBertEmbeddings.forward + head.forward,
             n * layer.backward + kBertEmbeddings.backward + head.backward, tensors_in_file(all)};
   }
-  std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
+  std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan, sizes()); }
 };
 
 /// MPNet's positions begin after token 1, whatever else its files say: transformers takes that for padding.
@@ -184,7 +188,7 @@ void embedding_weights(SpecList& list, const BertConfig& c, bool masked) {
   const auto full = [&](std::string_view name) { return fmt::format("{}{}", dialect.prefix, name); };
   list.at(masked && !dialect.masked.own_table ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
   list.tensor(full(names.tokens) + ".weight", {c.vocab_size, width}, Init::kNormalPadZero, false,
-              TensorSplit::kVocabulary);
+              TensorSplit::kEvenVocabulary);
   list.at(WeightSpec::kBeforeLayers);
   if (c.has_positions()) list.embedding(full(names.positions), c.max_position_embeddings, width);
   if (c.has_types()) list.embedding(full(names.types), c.type_vocab_size, width);
@@ -200,7 +204,7 @@ void embedding_weights(SpecList& list, const BertConfig& c, bool masked) {
   if (dialect.relative.empty()) return;
   // [heads, buckets] on the device, because heads are rows of the scores
   list.tensor(fmt::format("{}.weight", dialect.relative), {kMpnetBuckets.count, c.num_attention_heads}, Init::kNormal,
-              true);
+              true, TensorSplit::kAxis1);
   list.table();
 }
 
@@ -220,10 +224,10 @@ void masked_weights(SpecList& list, const BertConfig& c) {
   const std::int64_t width = masked_width(c);
   if (names.own_table) {
     const std::string table{names.table_copy};
-    list.matrix(table.substr(0, table.rfind('.')), width, c.vocab_size, TensorSplit::kVocabulary);
+    list.matrix(table.substr(0, table.rfind('.')), width, c.vocab_size, TensorSplit::kEvenVocabulary);
   }
   if (c.decoder_bias)
-    list.tensor(std::string{names.bias}, {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
+    list.tensor(std::string{names.bias}, {c.vocab_size}, Init::kZeros, false, TensorSplit::kEvenVocabulary);
   if (names.dense.empty()) return;
   if (names.dense == dialect_of(c.kind).pooled) return pooled_weights(list, c);
   list.linear(std::string{names.dense}, c.hidden_size, width);

@@ -64,11 +64,15 @@ double decoder_kept_elements(const Sizes& c, const Plan& p, std::int64_t length)
   return kept;
 }
 
-FrameworkOps decoder_traced_ops(LayerOps layer, std::int64_t layers, const Plan& plan) {
+LayerOps with_collectives(LayerOps layer, const Plan& plan) {
   const OpsOf parallel = collectives(plan);
   layer.forward += parallel.forward;
   layer.backward += parallel.backward;
-  layer = with_recomputation(layer, plan.recompute);
+  return layer;
+}
+
+FrameworkOps decoder_traced_ops(LayerOps layer, std::int64_t layers, const Plan& plan) {
+  layer = with_recomputation(with_collectives(layer, plan), plan.recompute);
   const auto n = static_cast<double>(layers);
   return {n * layer.forward + kDecoderEnds.forward, n * layer.backward + kDecoderEnds.backward};
 }
@@ -79,7 +83,7 @@ ModelInfo decoder_info(std::string_view family, DecoderArch arch, TensorNames na
           .sizes = sizes_of(arch),
           .task = arch.head.classes > 0 ? Task::kClassification : Task::kNextToken,
           .head = arch.head.classes > 0 ? Head::kClassifier : Head::kNone,
-          .splits = true,
+          .sharing = Sharing::kAll,
           .decoder = std::move(arch),
           .names = std::move(names)};
 }

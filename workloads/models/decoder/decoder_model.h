@@ -13,6 +13,8 @@
 
 namespace workloads {
 
+/// A layer's operations with the collectives of the plan's tensor-parallel ranks.
+LayerOps with_collectives(LayerOps layer, const Plan& plan);
 /// Operations of `layers` layers with the plan's collectives, embedding and head.
 FrameworkOps decoder_traced_ops(LayerOps layer, std::int64_t layers, const Plan& plan);
 

@@ -76,10 +76,11 @@ ValueId Layers::place_scores(const std::vector<ValueId>& qkv, const AttentionArc
 /// `turned`, begin one further left each.
 ValueId Layers::by_distance(const std::string& label, ValueId x, ValueId places, const AttentionArch& arch,
                             bool turned) {
-  const std::int64_t batch = program_.batch, length = program_.length, width = arch.query_size();
-  const std::int64_t distances = 2 * length - 1, step = distances - 1, rows = batch * arch.heads;
+  const std::int64_t batch = program_.batch, length = program_.length;
+  const std::int64_t heads = arch.heads / program_.ranks, width = heads * arch.head;
+  const std::int64_t distances = 2 * length - 1, step = distances - 1, rows = batch * heads;
   const ValueId products = graph_.add1(runtime::kBatchMatmul, label, {x, places},
-                                       runtime::BatchMatmulAttrs{.batch = {batch, arch.heads},
+                                       runtime::BatchMatmulAttrs{.batch = {batch, heads},
                                                                  .m = length,
                                                                  .k = arch.head,
                                                                  .n = distances,

@@ -20,7 +20,9 @@ ValueId Layers::logits(ValueId x, const HeadArch& arch, const std::string& table
   return soft_capped("logits.cap", y, arch.soft_cap);
 }
 
-ValueId Layers::token_loss(ValueId logits, std::int64_t rows, std::int64_t classes, const LossNames& names) {
+ValueId Layers::token_loss(ValueId logits, std::int64_t rows, std::int64_t classes, const LossNames& names,
+                           Across ranks) {
+  const bool split = program_.split() && ranks == Across::kParts;
   const ValueId labels = input(names.labels, rows, 1, Dtype::kInt32),
                 weights = input(names.weights, rows, 1, Dtype::kFp32);
   const runtime::LossAttrs attrs{.scale = numerics().loss_scale,
@@ -30,13 +32,13 @@ ValueId Layers::token_loss(ValueId logits, std::int64_t rows, std::int64_t class
   runtime::CollectiveAttrs most_attrs = group();
   most_attrs.alu = isa::Alu::kMax;
   ValueId most = graph_.add1(runtime::kRowMax, "loss.max", {logits});
-  if (program_.split()) {
+  if (split) {
     places_.enter("head.max");
     most = graph_.add1(runtime::kRankSum, "loss.max.all", {most}, most_attrs);
     places_.enter("head.sums");
   }
   ValueId sums = graph_.add1(runtime::kLossSums, "loss.sums", {logits, labels, most}, attrs);
-  if (program_.split()) {
+  if (split) {
     places_.enter("head.sum");
     sums = graph_.add1(runtime::kRankSum, "loss.sums.all", {sums}, group());
     places_.enter("head.loss");

@@ -207,8 +207,10 @@ class Layers {
 
   /// Logits of x, which all ranks have. `weight`: of the head, or the table of tokens.
   ValueId logits(ValueId x, const HeadArch& arch, const std::string& table);
-  /// The loss of each of `rows` rows of logits, whose columns ranks share. Its output is in place `head.loss`.
-  ValueId token_loss(ValueId logits, std::int64_t rows, std::int64_t classes, const LossNames& names = {});
+  /// The loss of each of `rows` rows of logits, whose columns ranks share unless all have the same. Its output is in
+  /// place `head.loss`.
+  ValueId token_loss(ValueId logits, std::int64_t rows, std::int64_t classes, const LossNames& names = {},
+                     Across ranks = Across::kParts);
   /// As above, for a classifier, which every rank has.
   ValueId class_loss(ValueId logits, std::int64_t rows, const LossNames& names = {});
 

@@ -7,6 +7,7 @@
 
 #include "runtime/ops/ops.h"
 #include "workloads/models/config_model.h"
+#include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/encoder_graph.h"
 #include "workloads/models/spec_list.h"
 #include "workloads/step/step_graph.h"
@@ -56,11 +57,12 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
     const std::string layer = fmt::format("{}{}.", layers_of(c), l);
     list.at(l);
     list.layer_norm(layer + "layernorm_before", h);
-    for (const char* name : {"query", "key", "value"}) list.linear(layer + "attention.attention." + name, h, h);
-    list.linear(layer + "attention.output.dense", h, h);
+    for (const char* name : {"query", "key", "value"})
+      list.linear(layer + "attention.attention." + name, h, h, TensorSplit::kAxis0);
+    list.linear(layer + "attention.output.dense", h, h, TensorSplit::kAxis1);
     list.layer_norm(layer + "layernorm_after", h);
-    list.linear(layer + "intermediate.dense", h, c.intermediate_size);
-    list.linear(layer + "output.dense", c.intermediate_size, h);
+    list.linear(layer + "intermediate.dense", h, c.intermediate_size, TensorSplit::kAxis0);
+    list.linear(layer + "output.dense", c.intermediate_size, h, TensorSplit::kAxis1);
   }
   list.at(WeightSpec::kAfterLayers);
   list.layer_norm(norm_of(c), h);
@@ -90,22 +92,21 @@ BlockArch block_of(const VitConfig& c) {
 class Vit : EncoderGraph {
  public:
   /// `layers`: layers_of(config), which the graph refers to.
-  Vit(const VitConfig& config, const Step& step, std::string_view layers)
-      : EncoderGraph{step, with_adapters(vit_weights(config), config.lora), layers, block_of(config), config.lora},
+  Vit(const ModelPtr& model, const VitConfig& config, const Step& step, std::string_view layers)
+      : EncoderGraph{step, weights_of_rank(model, step), layers, block_of(config), config.lora},
         config_{config},
         dialect_{dialect_of(config.kind)},
         layers_{layers} {}
 
   StepGraph run() {
     if (only_updates()) return take();
-    std::vector<ValueId> losses;
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       ValueId x = embed();
       for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
         x = layer(x, l, config_.num_hidden_layers, fmt::format("{}{}.", layers_, l));
-      losses.push_back(head(x));
+      add_losses({head(x)});
     }
-    train_on(losses);
+    train();
     return take();
   }
 
@@ -171,6 +172,7 @@ ModelInfo info_of(const VitConfig& c) {
                     .positions = tokens_of(c)},
           .head = Head::kClassifier,
           .initializer_range = c.initializer_range,
+          .sharing = Sharing::kTensors,
           .label_names = c.label_names,
           .image = image_of(c),
           .names = {.prefix = prefix,
@@ -192,7 +194,7 @@ class VitModel final : public ConfigModel<VitConfig> {
                                     tokens_of(config_)),
                         fmt::format("use a length of {}", tokens_of(config_))};
     const std::string layers = layers_of(config_);
-    return Vit{config_, step, layers}.run();
+    return Vit{shared_from_this(), config_, step, layers}.run();
   }
 
   double flops(const Step& step) const override {
@@ -218,12 +220,13 @@ class VitModel final : public ConfigModel<VitConfig> {
     // With queries, keys and values in one product; the ends are embeddings and head.
     const LayerOps kind = config_.of_torch ? LayerOps{.forward = 51, .backward = 84, .core = 18}
                                            : LayerOps{.forward = 57, .backward = 115, .core = 18};
-    const LayerOps layer = with_recomputation(with_adapter_ops(kind, lora(), all), step.plan.recompute);
+    const LayerOps layer =
+        with_recomputation(with_collectives(with_adapter_ops(kind, lora(), all), step.plan), step.plan.recompute);
     if (config_.of_torch) return {n * layer.forward + 18, n * layer.backward + 31, tensors - 4 * n};
     constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;
     return {n * layer.forward + kEndsForward, n * layer.backward + kEndsBackward, tensors};
   }
-  std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
+  std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan, sizes()); }
   /// Which rows of a sequence are special tokens, and which are patches.
   std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t>) const override {
     const std::vector<float> none(static_cast<std::size_t>(kind.length), 0);
