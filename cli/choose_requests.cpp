@@ -35,7 +35,8 @@ std::string command_of(const RequestsToPlace& asked, const Served& one) {
   other.given.erase("batch_size");  // the choice has its own
   for (const std::string& word : typed_job_flags("choose", other)) out += " " + word;
   out += fmt::format(" --instance_type {}", one.job.machine.name);
-  if (one.job.model->splits()) out += fmt::format(" --tensor_parallel_size {}", one.cores_of_copy());
+  if (one.job.model->splits() || one.cores_of_copy() > 1)
+    out += fmt::format(" --tensor_parallel_size {}", one.cores_of_copy());
   return out + fmt::format(" --batch_size {}", one.job.step.plan.micro_batch);
 }
 

@@ -136,7 +136,7 @@ Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, 
 Settings generation_settings(Settings given = {});
 
 /// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
-runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine);
+runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine, const workloads::Model& model);
 
 /// The job that a workload publishes, changed by `given`.
 Job job_of(const workloads::Workload& workload, const Settings& given);

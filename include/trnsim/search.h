@@ -30,7 +30,7 @@ struct TriedPlan {
 /// All combinations of degrees, ZeRO, recomputation and micro-batches that use all of the job's cores and make up the
 /// batch; of its own plan only the chunks per stage are read. Plans that the model or the machine does not allow, or
 /// that cannot fit, have a reason at once and are not compiled. For a generation: the degrees of tensor parallelism,
-/// and micro-batches are sequences side by side. Errors: Fault::kUsage for a model with data parallelism only.
+/// and micro-batches are sequences side by side. Errors: Fault::kUsage for a program, whose plan is as it is written.
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space);
 
 /// Times the plans without a reason, or gives them one, in `processes` child processes; all stages of a pipeline are

@@ -147,9 +147,9 @@ TEST_F(Ablate, UnknownWordsAreRefused) {
   expect_refused(run("ablate bert_emotion --only speed"), "time|batch|numbers");
   expect_refused(run("ablate bert_emotoin"), "fix: write \"bert_emotion\"");
   expect_refused(run("ablate bert_emotion --pipeline_parallel_size 2"),
-                 "is an encoder: its cores can only be data parallel");
-  expect_refused(run("run bert_emotion --tensor_parallel_size 2"),
-                 "is an encoder: its cores can only be data parallel");
+                 "is an encoder: its cores can share tensors, but not layers");
+  expect_refused(run("run bert_emotion --virtual_pipeline_size 2"),
+                 "is an encoder: its cores can share tensors, but not layers");
 }
 
 }  // namespace

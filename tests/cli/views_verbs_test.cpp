@@ -196,7 +196,7 @@ TEST_F(ViewsVerbs, SweepOfADecoderTakesItsPlanAndOtherModels) {
   EXPECT_EQ(none.code, 1);  // all points failed
   EXPECT_THAT(none.err, HasSubstr("no point could be computed"));
   EXPECT_EQ(run("sweep --workload llama2_7b_dolly --set model=bert-small --output_dir " + at("none")).code, 2);
-  EXPECT_EQ(run("sweep --workload bert_emotion --set tensor_parallel_size=2 --output_dir " + at("none")).code, 2);
+  EXPECT_EQ(run("sweep --workload bert_emotion --set pipeline_parallel_size=2 --output_dir " + at("none")).code, 2);
 }
 
 TEST_F(ViewsVerbs, SweepSaysThatAGoalIsUnknownWithTheFirstPoint) {

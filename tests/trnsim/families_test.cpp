@@ -110,7 +110,7 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"blenderbot-400m-distill", false},
                            {"plbart-base", false},
                            {"whisper-tiny", false},
-                           {"deit-tiny-distilled-patch16-224"}};
+                           {"deit-tiny-distilled-patch16-224", false}};
 
 workloads::ModelPtr small(const char* preset) {
   const workloads::ModelPtr model = workloads::model_preset(preset);
@@ -136,7 +136,7 @@ class Families : public testing::TestWithParam<Member> {
     settings_.training.per_device_train_batch_size = 2, settings_.data.max_length = 64,
     settings_.machine.nproc_per_node = 2;
     settings_.output.suggestions = 0;
-    if (model_->splits()) settings_.plan.tensor_parallel_size = GetParam().tensor ? 2 : 1;
+    settings_.plan.tensor_parallel_size = GetParam().tensor ? 2 : 1;
     settings_ = estimate_settings(settings_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -160,7 +160,6 @@ TEST_P(Families, EstimateProjectionAndPlansAgree) {
   const auto json = to_json(asked);
   EXPECT_EQ(json["train_runtime"], p.time.total);
   EXPECT_EQ(json["step_seconds"], p.time.step);
-  if (!model_->splits()) return;
   std::vector<TriedPlan> plans =
       plans_of(job, {.batch = static_cast<std::int64_t>(job.sequences_per_step()), .micro_batches = {2}});
   const auto same = [&](const TriedPlan& plan) {

@@ -30,8 +30,9 @@ struct Case {
 
 // Small ones of each family, on 8 cores.
 const Case kCases[] = {
-    {"bert", "bert-small", 64, 1, 1, 2, false, "none"},      {"vit", "vit-mnist", 0, 1, 1, 1, true, "full"},
-    {"gpt", "gpt-small", 64, 2, 1, 1, true, "none"},         {"llama", "llama-small", 64, 2, 1, 2, true, "selective"},
+    {"bert", "bert-small", 64, 1, 1, 2, false, "none"},       {"vit", "vit-mnist", 0, 1, 1, 1, true, "full"},
+    {"gpt", "gpt-small", 64, 2, 1, 1, true, "none"},          {"llama", "llama-small", 64, 2, 1, 2, true, "selective"},
+    {"shared_bert", "bert-small", 64, 2, 1, 2, true, "full"}, {"shared_vit", "vit-mnist", 0, 4, 1, 1, false, "none"},
     {"pipeline", "llama-small", 64, 2, 2, 4, false, "full"},
 };
 

@@ -24,7 +24,7 @@ Settings requests_to(std::string_view model) {
 
 Settings at(Settings s, const Served& one) {
   s.machine.instance_type = one.job.machine.name, s.given.insert("instance_type");
-  if (one.job.model->splits()) {
+  if (one.job.model->splits() || one.cores_of_copy() > 1) {
     s.plan.tensor_parallel_size = one.cores_of_copy();
     s.given.insert("tensor_parallel_size");
   }

@@ -12,7 +12,8 @@ namespace trnsim {
 std::string describe(const Job& job) {
   const runtime::Plan& p = job.step.plan;
   if (job.generation && job.generation->new_tokens == 0)
-    return fmt::format("DP {}, {} x {}", p.data, p.micro_batch, job.step.kind.length);
+    return fmt::format("{}DP {}, {} x {}", p.tensor > 1 ? fmt::format("TP {}, ", p.tensor) : "", p.data, p.micro_batch,
+                       job.step.kind.length);
   if (job.generation)
     return fmt::format("TP {}, {} x ({} + {})", p.tensor, p.micro_batch, job.generation->prompt_tokens,
                        base::counted(job.generation->new_tokens, "token"));
@@ -41,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
                                                        {"pipeline_parallel_size", std::to_string(p.pipeline)}};
   if (p.micro_batch > 1) out.emplace_back("per_device_train_batch_size", std::to_string(p.micro_batch));
   if (p.chunks > 1) out.emplace_back("virtual_pipeline_size", std::to_string(p.chunks));
-  if (p.tensor > 1 && !p.sequence) out.emplace_back("disable_sequence_parallel", "");
+  if (p.tensor > 1 && !p.sequence && job.model->splits()) out.emplace_back("disable_sequence_parallel", "");
   if (p.zero1) out.emplace_back("zero_1", "");
   if (p.master_weights) out.emplace_back("optimizer_use_master_weights", "");
   out.emplace_back("recompute", runtime::name_of(p.recompute));

@@ -89,25 +89,31 @@ std::string cores_fix(std::int64_t share, std::int64_t cores, const hw::MachineP
   return fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores", share);
 }
 
+/// Errors: Fault::kUsage for cores that the ranks of a replica do not divide.
+void require_even_shares(const Settings& s, std::int64_t cores, const hw::MachineParams& machine) {
+  const std::int64_t share = s.plan.tensor_parallel_size * s.plan.pipeline_parallel_size;
+  if (cores % share != 0)
+    throw Error{Fault::kUsage, "`tensor_parallel_size`",
+                fmt::format("TP {} x PP {} does not divide {}", s.plan.tensor_parallel_size,
+                            s.plan.pipeline_parallel_size, base::counted(cores, "core")),
+                cores_fix(share, cores, machine)};
+}
+
 }  // namespace
 
-runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
+runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine, const workloads::Model& model) {
   const std::int64_t cores = cores_of(s, machine), share = s.plan.tensor_parallel_size * s.plan.pipeline_parallel_size;
   const runtime::Numerics numerics = runtime::numerics(numerics_of(s));
   const bool copies = s.plan.optimizer_use_master_weights && numerics.weight != isa::Dtype::kFp32;
   if (s.plan.optimizer_use_master_weights && !copies)  // a command line may have it for other numerics
     base::warn_once(fmt::format("`optimizer_use_master_weights` has no effect: the weights of `numerics` {} are fp32",
                                 numerics.name));
-  if (cores % share != 0)
-    throw Error{Fault::kUsage, "`tensor_parallel_size`",
-                fmt::format("TP {} x PP {} does not divide {}", s.plan.tensor_parallel_size,
-                            s.plan.pipeline_parallel_size, base::counted(cores, "core")),
-                cores_fix(share, cores, machine)};
+  require_even_shares(s, cores, machine);
   return {.tensor = s.plan.tensor_parallel_size,
           .pipeline = s.plan.pipeline_parallel_size,
           .chunks = s.plan.virtual_pipeline_size,
           .data = static_cast<std::uint32_t>(cores / share),
-          .sequence = s.plan.tensor_parallel_size > 1 && !s.plan.disable_sequence_parallel,
+          .sequence = s.plan.tensor_parallel_size > 1 && !s.plan.disable_sequence_parallel && model.splits(),
           .zero1 = s.plan.zero_1,
           .master_weights = copies,
           .recompute = runtime::recompute_of(s.plan.recompute),
@@ -231,7 +237,7 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
 /// `requests` to a model that reads and does not write; 0: one batch on each core. Errors: Fault::kUsage for more than
 /// one instance.
 Job inference_job(const Settings& s, const workloads::ModelPtr& model, double requests) {
-  if (!model->splits()) refuse_shared_model(s, model->family());
+  refuse_shared_model(s, *model);
   if (s.machine.nnodes > 1)
     throw Error{Fault::kUsage, "`nnodes`", "has no effect: each instance answers its own requests", "leave it out"};
   Job job{.machine = hw::load_machine(s.machine.instance_type, s.machine.set),
@@ -247,7 +253,10 @@ Job inference_job(const Settings& s, const workloads::ModelPtr& model, double re
   const std::string type = s.numerics.name.empty() || s.numerics.name == "off" ? "bf16" : s.numerics.name;
   require_cast(s, type);
   require_lengths(s, *model);
-  job.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(s, job.machine)),
+  const std::int64_t cores = cores_of(s, job.machine), tensor = s.plan.tensor_parallel_size;
+  require_even_shares(s, cores, job.machine);
+  job.step = {.plan = {.tensor = tensor,
+                       .data = static_cast<std::uint32_t>(cores / tensor),
                        .micro_batch = std::max<std::int64_t>(1, s.generation.batch_size),
                        .numerics = runtime::numerics(type)},
               .kind = {.length = length, .training = false, .head = workloads::Head::kNone, .fold_weights = true},
@@ -277,7 +286,7 @@ workloads::Head step_head(const workloads::Model& model) {
 
 Job job_of_one_length(const Settings& s, const workloads::ModelPtr& model, double samples, std::int64_t eval_samples) {
   refuse_requests(s);
-  if (!model->splits()) refuse_shared_model(s, model->family());
+  refuse_shared_model(s, *model);
   require_training(s);
   Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes, s.machine.nproc_per_node),
           .model = with_rewrites_of(adapted(s, model), s.machine.passes),
@@ -285,7 +294,7 @@ Job job_of_one_length(const Settings& s, const workloads::ModelPtr& model, doubl
           .sizes = {}};
   if (s.plan.capacity_factor >= 0) job.model = job.model->with_capacity_factor(s.plan.capacity_factor);
   require_cast(s, numerics_of(s));
-  job.step = {.plan = plan_of(s, job.machine),
+  job.step = {.plan = plan_of(s, job.machine, *job.model),
               .kind = {.length = length_of(s, job.model),
                        .head = step_head(*job.model),
                        .smoothing = s.training.label_smoothing_factor,

@@ -38,14 +38,24 @@ bool shares_model(const Setting& setting) {
   return std::ranges::count(kNames, setting.name()) > 0;
 }
 
-void refuse_shared_model(const Settings& settings, std::string_view model) {
+bool shares_model(const Setting& setting, const workloads::Model& model) {
+  if (!shares_model(setting) || model.splits()) return shares_model(setting);
+  return model.shares_tensors() && setting.name() == "tensor_parallel_size";
+}
+
+void refuse_shared_model(const Settings& settings, const workloads::Model& model) {
   const Settings one_core;
   const auto same = [&](auto member) { return member(settings) == member(one_core); };
-  for (const Setting& s : settings_table())
-    if (shares_model(s) && settings.given.contains(std::string{s.name()}) && !std::visit(same, s.member))
+  for (const Setting& s : settings_table()) {
+    const bool true_anyway = model.shares_tensors() && s.name() == "disable_sequence_parallel";
+    if (!shares_model(s) || shares_model(s, model) || true_anyway) continue;
+    if (settings.given.contains(std::string{s.name()}) && !std::visit(same, s.member))
       throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
-                  fmt::format("{} is an encoder: its cores can only be data parallel", model),
+                  model.shares_tensors()
+                      ? fmt::format("{} is an encoder: its cores can share tensors, but not layers", model.family())
+                      : fmt::format("{} is an encoder: its cores can only be data parallel", model.family()),
                   "leave it out, or name the workload of a decoder"};
+  }
 }
 
 bool is_requests(const Settings& settings) {

@@ -79,8 +79,10 @@ workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& 
 
 /// Whether cores with other values of the setting hold other parts of the model.
 bool shares_model(const Setting& setting);
-/// Encoders are data parallel only. Errors: Fault::kUsage when the user gave a setting of another plan.
-void refuse_shared_model(const Settings& settings, std::string_view model);
+/// And whether cores can share this model so.
+bool shares_model(const Setting& setting, const workloads::Model& model);
+/// Errors: Fault::kUsage when the user gave a setting of a plan by which cores cannot share the model.
+void refuse_shared_model(const Settings& settings, const workloads::Model& model);
 
 /// Whether samples are padded to lengths of their own. Packed texts, pictures and samples that all have one length are
 /// not.

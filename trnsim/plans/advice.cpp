@@ -29,7 +29,7 @@ class Candidates {
       return;
     }
     batches();  // other blocks first: they take longest
-    if (job.model->splits()) degrees();
+    if (job.model->shares_tensors()) degrees();
     lengths();
     plans();
     passes();

@@ -24,13 +24,12 @@ constexpr std::int64_t kMostStages = 8;
 PlanMoves moves_of(const Job& job, const std::vector<std::int64_t>& micro_batches) {
   PlanMoves moves{.micro_batch = micro_batches};
   moves.zero1 = {true, false};
-  if (!job.model->splits()) {
-    moves.recompute = {Recompute::kNone, Recompute::kFull};
-    return moves;
-  }
-  moves.recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull};
-  for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
-    for (std::int64_t stages = 1; stages <= kMostStages; stages *= 2)
+  const bool splits = job.model->splits();
+  moves.recompute = {Recompute::kNone, Recompute::kFull};
+  if (splits) moves.recompute.insert(moves.recompute.begin() + 1, Recompute::kSelective);
+  const bool shares = job.model->shares_tensors() && job.cores() % job.machine.instance_cores() == 0;
+  for (std::int64_t tensor = 1; tensor <= (shares ? job.machine.instance_cores() : 1); tensor *= 2)
+    for (std::int64_t stages = 1; stages <= (splits ? kMostStages : 1); stages *= 2)
       if (job.model->sizes().layers % stages == 0) moves.degrees.push_back({tensor, stages});
   return moves;
 }
@@ -80,13 +79,9 @@ class ChoiceSearch {
     if (problem_of([&] { base = job_of_(changed(settings_, place)); })) return;
     runtime::Plan& plan = base->step.plan;
     plan.zero1 = false;
-    if (base->model->splits()) {  // one sequence at a time on all cores: the plans near it share them otherwise
-      plan.tensor = cores, plan.data = 1, plan.micro_batches = batch;
-      plan.sequence = !settings_.plan.disable_sequence_parallel;
-    } else {
-      if (batch % cores != 0) return;
-      plan.micro_batches = batch / cores;
-    }
+    // One sequence at a time on all cores: the plans near it share them otherwise.
+    plan.tensor = cores, plan.data = 1, plan.micro_batches = batch;
+    plan.sequence = base->model->splits() && !settings_.plan.disable_sequence_parallel;
     for (Job& job : plans_near(*base, moves_of(*base, space_.micro_batches))) {
       if (job.step.plan.sequences_per_step() != batch) continue;
       if (job.step.plan.micro_batches < job.step.plan.pipeline || possible(job)) continue;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "workloads/models/model.h"
+
 namespace trnsim {
 namespace {
 
@@ -18,7 +20,7 @@ bool reshape(Job& job, std::int64_t micro_batch, PlanMoves::Degrees degrees, boo
   if (shared == 0 || cores % shared != 0) return false;
   const std::int64_t all = plan.sequences_per_step(), at_once = micro_batch * (cores / shared);
   if (all % at_once != 0 && !any_batch) return false;
-  const bool split = plan.sequence || plan.tensor == 1;
+  const bool split = (plan.sequence || plan.tensor == 1) && job.model->splits();
   plan.tensor = degrees.tensor, plan.pipeline = degrees.pipeline;
   plan.data = static_cast<std::uint32_t>(cores / shared);
   plan.sequence = plan.tensor > 1 && split;

@@ -56,6 +56,7 @@ TriedPlan screened(Job job, std::int64_t batch) {
 /// Divisors of the layers: each is a number of stages.
 std::vector<std::int64_t> stages_of(const workloads::ModelPtr& model) {
   constexpr std::int64_t kMost = 16;
+  if (!model->splits()) return {1};
   const std::int64_t layers = model->sizes().layers;
   std::vector<std::int64_t> out;
   for (std::int64_t n = 1; n <= std::min(layers, kMost); ++n)
@@ -198,9 +199,9 @@ std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans) {
 
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (job.generation) return generation_plans(job, space);
-  if (!job.model->splits())
-    throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are only data parallel",
-                "use trnsim choose MODEL for instances, cores and batches, or name a decoder"};
+  if (!job.model->shares_tensors())
+    throw Error{Fault::kUsage, job.model->family(), "is a program: its plan is as it is written",
+                "name a model, such as bert-base"};
   Job plain = job;  // a state that exists once is not shared, even if the job says so
   plain.step.plan.zero1 = false;
   std::vector<TriedPlan> out;

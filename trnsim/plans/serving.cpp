@@ -68,9 +68,9 @@ class Everywhere {
   std::vector<std::int64_t> degrees(const hw::MachineParams& machine) const {
     if (!space_.tensor.empty()) return space_.tensor;
     std::vector<std::int64_t> out{1};
-    if (model_->splits())
+    if (model_->shares_tensors())
       while (2 * out.back() <= machine.instance_cores()) out.push_back(2 * out.back());
-    if (model_->splits() && out.back() < machine.instance_cores()) out.push_back(machine.instance_cores());
+    if (model_->shares_tensors() && out.back() < machine.instance_cores()) out.push_back(machine.instance_cores());
     return out;
   }
 
@@ -80,6 +80,8 @@ class Everywhere {
     if (model_->splits())
       place.settings.insert(place.settings.end(), {{"nproc_per_node", std::to_string(tensor)},
                                                    {"tensor_parallel_size", std::to_string(tensor)}});
+    else if (tensor > 1)
+      place.settings.emplace_back("tensor_parallel_size", std::to_string(tensor));
     std::vector<Served> entries;
     try {
       for (const std::int64_t batch : space_.batches)

@@ -177,10 +177,11 @@ void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
     return runtime::require_fit("program", memory.by_kind, memory.total, memory.capacity,
                                 "split it over more cores, keep less for its gradient, or use an `instance_type` with "
                                 "more memory; the time given assumes a core with enough memory");
-  const std::string general = job.model->splits()
-                                  ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a smaller "
-                                    "`per_device_train_batch_size`"
-                                  : "use `recompute` full, `zero_1`, a smaller `per_device_train_batch_size`" + shorter;
+  const std::string general =
+      job.model->splits() ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a smaller "
+                            "`per_device_train_batch_size`"
+                          : "use `recompute` full, `zero_1`, a smaller `per_device_train_batch_size`" + shorter +
+                                (job.model->shares_tensors() ? ", or a larger `tensor_parallel_size`" : "");
   runtime::require_fit("train", memory.by_kind, memory.total, memory.capacity, fix.empty() ? general : fix,
                        memory.least);
 }

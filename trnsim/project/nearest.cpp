@@ -61,6 +61,12 @@ std::vector<Job> smaller_plans(const Job& job) {
                                    .recompute = {plan.recompute, runtime::Recompute::kFull}}))
     if (std::ranges::none_of(out, [&](const Job& tried) { return tried.step.plan == less.step.plan; }))
       out.push_back(std::move(less));
+  if (!job.model->shares_tensors()) return out;
+  PlanMoves shared{.zero1 = {plan.zero1, true}, .recompute = {runtime::Recompute::kFull}};
+  for (std::int64_t more = 2; plan.data % more == 0; more *= 2)
+    shared.degrees.push_back({plan.tensor * more, plan.pipeline});
+  if (!shared.degrees.empty())
+    for (Job& less : plans_near(job, shared)) out.push_back(std::move(less));
   return out;
 }
 

@@ -110,7 +110,7 @@ void require_groups(const Job& job) {
         fmt::format("needs {} (TP {} x PP {} x DP {}), but {} x {} have {}", base::counted(job.cores(), "core"),
                     plan.tensor, plan.pipeline, plan.data, job.instances(), job.machine.name, job.machine.core_count()),
         "use more `nnodes`, or a smaller plan"};
-  if (!job.model->splits()) {  // its ranks are one group, all of them; a program has its own groups
+  if (!job.model->splits() && plan.tensor == 1) {  // its ranks are one group, all of them; a program has its own groups
     hw::Ranks all(static_cast<std::size_t>(job.cores()));
     std::iota(all.begin(), all.end(), 0U);
     if (!job.model->is_given() && all.size() > 1) hw::shape_of({all}, job.machine, "plan");

@@ -8,6 +8,7 @@
 #include "runtime/graph/passes.h"
 #include "trnsim/graphs/rewrite_switches.h"
 #include "trnsim/job.h"
+#include "workloads/models/config.h"
 
 namespace trnsim {
 namespace {
@@ -41,7 +42,7 @@ workloads::VerifyReport verify(const std::filesystem::path& folder, const Settin
       load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes, s.machine.nproc_per_node);
   workloads::VerifyOptions options;
   options.target = machine.target();
-  options.plan = plan_of(s, machine);
+  options.plan = plan_of(s, machine, *workloads::read_config(folder));
   options.cache = s.machine.programs.get();
   options.host_threads = static_cast<int>(s.machine.host_threads);
   options.seed = static_cast<std::uint64_t>(s.training.seed);

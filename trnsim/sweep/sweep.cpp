@@ -114,8 +114,10 @@ std::uint64_t hash_at(const workloads::Workload& workload, const std::string& ma
 }
 
 /// A sweep over a setting that is not part of the job would show the same point again and again. Errors: Fault::kUsage.
-void require_effect(const workloads::Workload& workload, bool splits, const SweepPoint& point) {
-  const auto changes = [&](const Setting& setting) { return setting.effect.job && (splits || !shares_model(setting)); };
+void require_effect(const workloads::Workload& workload, const workloads::Model& model, const SweepPoint& point) {
+  const auto changes = [&](const Setting& setting) {
+    return setting.effect.job && (!shares_model(setting) || shares_model(setting, model));
+  };
   for (const auto& [key, value] : point)
     if (const Setting* setting = find_setting(key); setting && !changes(*setting))
       throw base::Error{base::Fault::kUsage, fmt::format("`{}`", key),
@@ -185,8 +187,8 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
                       "compares two batches, without and with the compiler's passes, but a point of a sweep has one",
                       "use `trnsim run` or `trnsim ablate`, or sweep a copy of its file without [compiler]"};
   return {.hash =
-              [jobs, machine, splits = load_model_config(jobs->model)->splits()](const SweepPoint& point) {
-                require_effect(*jobs, splits, point);
+              [jobs, machine, model = load_model_config(jobs->model)](const SweepPoint& point) {
+                require_effect(*jobs, *model, point);
                 return base::hash64(base::hash_text(hash_at(*jobs, machine, point)), base::hash_of_own_code());
               },
           .evaluate =
