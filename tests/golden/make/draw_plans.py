@@ -55,6 +55,19 @@ def split_layers(kind, family, shape, draw):
     return flags
 
 
+def share_heads(shape, draw):
+    """Tensor parallelism of encoders: ranks that do not divide the vocabulary each hold all of it."""
+    changes, sizes, heads = shape
+    tensor = draw.choice([n for n in (1, 2, 4, 8) if heads % n == 0])
+    if draw.random() < 0.9:  # else the plan may be refused
+        for key in ("intermediate_size", "hidden_dim"):
+            if changes.get(key):
+                changes[key] = -(-changes[key] // tensor) * tensor
+                if "FFN" in sizes:
+                    sizes["FFN"] = changes[key]
+    return {"--tensor_parallel_size": tensor}
+
+
 def a_machine(flags, cores, draw):
     """A chip, what the compiler leaves out, and how it is simulated."""
     if cores > 1:
@@ -75,7 +88,8 @@ def a_machine(flags, cores, draw):
 
 def a_plan(kind, family, shape, draw):
     """Flags, some of which the model may refuse. `shape`: (changes, sizes, heads that ranks share)."""
-    flags = split_layers(kind, family, shape, draw) if kind not in ("encoder", "encoder relative", "vit") else {}
+    encodes = kind in ("encoder", "encoder relative", "vit")
+    flags = share_heads(shape, draw) if encodes else split_layers(kind, family, shape, draw)
     if draw.random() < 0.3:
         flags["--recompute"] = draw.choice(["selective", "full"])
     data, again = data_parallel(family, shape[1], flags, draw)

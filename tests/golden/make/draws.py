@@ -147,7 +147,7 @@ def a_vit(_, draw):
     changes = {"patch_size": patch, "image_size": patch * draw.randint(1, 7), "num_channels": draw.randint(1, 4),
                "hidden_size": heads * draw.randint(1, 20), "num_attention_heads": heads,
                "num_hidden_layers": draw.randint(1, 3), "intermediate_size": draw.randint(3, 120)}
-    return changes, {"BATCH": draw.randint(1, 6), "LABELS": draw.randint(2, 9)}, 1
+    return changes, {"BATCH": draw.randint(1, 6), "LABELS": draw.randint(2, 9)}, heads
 
 
 def an_encoder(family, draw):
