@@ -53,8 +53,8 @@ CASES = [
     nl.store(out[p, f], nl.load(x[p + 1, f]))  # HERE"""),
     ("index out of bounds that the mask does not leave out", OLDER, "", """
     nl.store(out[p, f], nl.load(x[p, f + 8], mask=f < 505))  # HERE"""),
-    ("an index as an operand", OLDER, "y is an index, not a tile or a number", """
-    nl.store(out[p, f], nl.multiply(nl.load(x[p, f]), f))  # HERE"""),
+    ("an index as an operand", OLDER, "data2 is an index, not a tile", """
+    nl.store(out[p, f], nisa.tensor_tensor(nl.load(x[p, f]), f, nl.multiply))  # HERE"""),
     ("a comparison of indices as an operand", OLDER, "y is a comparison of indices", """
     nl.store(out[p, f], nl.multiply(nl.load(x[p, f]), p >= f))  # HERE"""),
     ("slice behind the end", OLDER, "", """

@@ -340,6 +340,26 @@ for grid, count in GRIDS:
 
 
 @nki.jit
+def chosen(x, scale, index, wide):
+    """[P, A, B] by a tile of [P, A]; one number of each index, by its place; a product of fp32 with fp16."""
+    out, hits = (nl.ndarray(t.shape, nl.float32, buffer=nl.shared_hbm) for t in (x, wide))
+    product = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
+    nl.store(out, nisa.tensor_tensor(nl.load(x), nl.load(scale), nl.multiply))
+    nl.store(hits, nl.multiply(nl.equal(nl.load(index), nl.arange(wide.shape[2])[None, None, :]), nl.load(scale)))
+    ones = nl.ones((128, 64), nl.float32, buffer=nl.sbuf)
+    nl.store(product, nisa.nc_matmul(ones, nl.copy(nl.load(x)[:, 0, 0:64], dtype=nl.float16)))
+    return out, hits, product
+
+
+CUBE, SCALE = rng.standard_normal((128, 3, 80)).astype(np.float32), rng.standard_normal((128, 3)).astype(np.float32)
+PLACES = rng.integers(0, 9, (128, 3)).astype(np.int32)
+CHOSEN = chosen(CUBE, SCALE, PLACES, np.zeros((128, 3, 9), np.float32))
+close("a tile of fewer axes", CHOSEN[0], CUBE * SCALE[:, :, None])
+close("a comparison with an index", CHOSEN[1], (PLACES[:, :, None] == np.arange(9)) * SCALE[:, :, None])
+close("fp32 times fp16", CHOSEN[2], np.tile(CUBE[:, 0, :64].astype(np.float16).astype(np.float32).sum(0), (64, 1)), 1e-4)
+
+
+@nki.jit
 def written(x, y):
     nl.store(y, nl.add(nl.load(x), 1.0))
 

@@ -138,20 +138,21 @@ def in_sbuf(x):
 
 
 def alike(x, y):
-    """Two tiles of as many partitions with the same axes. As many elements a partition are the same elements;
-    otherwise axes that one of them lacks follow its partitions. Source: nki.isa.tensor_tensor, "the same partition axis
-    size and the same number of elements per partition"."""
-    if x.partitions != y.partitions or HBM in (x.space, y.space) or list(x.shape) == list(y.shape):
+    """Two tiles with the same axes. As many elements of as many partitions are the same (nki.isa.tensor_tensor); else
+    axes that one lacks follow its partitions, or all its axes where only that fits, as published kernels have both."""
+    parts = {x.partitions, y.partitions}
+    if len(parts - {1}) > 1 or HBM in (x.space, y.space) or list(x.shape) == list(y.shape):
         return x, y
-    if x.cols == y.cols:
+    if len(parts) == 1 and x.cols == y.cols:
         return (x, y._reshape(list(x.shape))) if x.ndim >= y.ndim else (x._reshape(list(y.shape)), y)
     short, long = (x, y) if x.ndim < y.ndim else (y, x)
-    short = short._reshape([short.partitions] + [1] * (long.ndim - short.ndim) + list(short.shape[1:]))
+    own, ones = list(short.shape[1:]), [1] * (long.ndim - short.ndim)
+    short = short._reshape([short.partitions] + (ones + own if _fits(own, long.shape[1:]) else own + ones))
     return (short, long) if long is y else (long, short)
 
 
-def numpy_broadcasts(x, y):
-    return all(1 in sizes or sizes[0] == sizes[1] for sizes in zip(reversed(x.shape), reversed(y.shape)))
+def _fits(x, y):
+    return all(1 in sizes or sizes[0] == sizes[1] for sizes in zip(reversed(x), reversed(y)))
 
 
 def spread(x, shape, in_psum=False):
@@ -199,8 +200,7 @@ FUNCTIONS = {"copy": "copy", "identity": "copy", "square": "square", "sigmoid": 
 def function(op):
     """The ScalarE function that an `op=` argument names; None when there is none."""
     name = op if isinstance(op, str) else getattr(op, "__name__", None)
-    known = FUNCTIONS.get(name)
-    return FN.get(known) if known else None
+    return FN.get(FUNCTIONS.get(name))
 
 
 def elementwise_type(name, x, y):
@@ -232,7 +232,7 @@ def combined(name, x, y, result):
     if _core.same_sizes(x, y):
         shape = x.shape
     else:
-        if not numpy_broadcasts(x, y) and x.ndim != y.ndim:
+        if x.ndim != y.ndim:
             x, y = alike(x, y)
         shape = _core.common(x, y)
         if x.cols == 1 and y.cols > 1 and x.partitions == shape[0] and name not in BITS:

@@ -91,10 +91,13 @@ def _guarded(name, function, newer):
     signature, seen = inspect.signature(function), set()
     skipped = _OTHERWISE.get(name, set())
     kept, sums = name in _recipes.KEPT, name == "nisa.nc_matmul" and "dst" in signature.parameters
+    numbered = not newer and name.startswith("nl.") and {"x", "y"} <= set(signature.parameters)
 
     @functools.wraps(function)
     def call(*args, **named):
         key, trace = None, state.trace
+        if numbered and any(a.__class__ in _Index for a in (*args, *named.values())):
+            args, named = _with_tiles(args, named)
         if kept and trace is not None and state.heard is None:
             result = _core.replay(state.recipes, function, args, named, sums, trace)
             if result is not NotImplemented:
@@ -116,6 +119,21 @@ def _guarded(name, function, newer):
         except _UNMEANT as problem:
             raise _told(name, problem) from None
     return call
+
+
+def _with_tiles(args, named):
+    """The operands of x and y, an index beside a tile as the tile of its values in the tile's partitions: published
+    kernels compare tiles with nl.arange."""
+    from trnsim.nki._isa.moves import iota
+    from trnsim.nki._language.indices import arange
+    parts = next((a.partitions for a in (*args, *named.values()) if a.__class__ is _View), None)
+
+    def tile(value):
+        if parts is None or value.__class__ not in _Index or not getattr(value, "shape", ()):
+            return value
+        every = arange(parts)[(slice(None), *[None] * (len(value.shape) - 1))] if value.shape[0] == 1 else 0
+        return iota(every * 0 + value, np.int32)
+    return tuple(map(tile, args)), {key: tile(value) for key, value in named.items()}
 
 
 def _of_call(name, problem):

@@ -15,8 +15,16 @@ def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onez
     if perf_mode is not None:
         return double_row(stationary, moving, perf_mode)
     mask = e.mask_of(mask)
-    return product((stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
+    return product(_of_one_width(stationary, moving), bool(is_stationary_onezero or is_moving_onezero), is_transpose,
                    (tile_position, tile_size), mask=mask)
+
+
+def _of_one_width(*operands):
+    """The array multiplies fp32 with fp32 alone (SDK 2.32, nki.isa.nc_matmul). That of SDK 2.26 names no such rule, and
+    published kernels give it fp32 and fp16: the narrower tile becomes fp32, which changes no number."""
+    if sum(t.code == FP32 for t in operands) != 1 or any(is_integer(t.code) for t in operands):
+        return operands
+    return tuple(t if t.code == FP32 else copy(t, dtype="float32") for t in operands)
 
 
 def double_row(stationary, moving, mode, accumulate=False):
