@@ -99,13 +99,16 @@ device = torch.device("neuron", 0)
 torch.neuron.synchronize()
 z = [doubled(torch.ones(4, 9, device="neuron")), torch.nn.Linear(9, 4).to("xla:0").weight.to(device)]
 print(float(z[0].to(device, torch.float64).sum()), z[1].device, isinstance(device, torch.device))
+compiled = torch.compile(doubled, backend="neuron")
+with torch.autocast("neuron", dtype=torch.bfloat16):
+    print(float(compiled(torch.ones(2, 3)).sum()), (torch.ones(2, 2) @ torch.ones(2, 2)).dtype)
 xm.optimizer_step(None)
 )";
   const Ran ran = run("nki " + script.string());
   fs::remove(script);
   if (ran.err.find("No module named 'torch'") != std::string::npos) GTEST_SKIP() << ran.err;
   EXPECT_EQ(ran.code, 2) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("1024.0\n72.0 cpu True"));
+  EXPECT_THAT(ran.out, HasSubstr("1024.0\n72.0 cpu True\n12.0 torch.bfloat16"));
   EXPECT_THAT(ran.err, HasSubstr("xla_model.optimizer_step: PyTorch runs on the host here"));
   EXPECT_THAT(ran.err, HasSubstr("no verb runs both a kernel and operators on the device"));
 }

@@ -30,6 +30,12 @@ STRANGE = [object(), b"bytes", "no such thing", "", "\0", float("nan"), float("i
            np.array("a"), complex(1, 2), slice(None), Ellipsis, NotImplemented, True]
 
 
+def kept(ctx, inputs, output):
+    """Keeps the operands of a square for its backward pass."""
+    ctx.save_for_backward(inputs[0])
+    ctx.scale = inputs[1]
+
+
 def functions(dialect):
     """(name, function) of each documented function of a dialect."""
     for name, row in sorted(_listing.DIALECTS[dialect].items()):
@@ -191,6 +197,31 @@ class Arrays(unittest.TestCase):
             want = -given
             negated(given)
             self.assertTrue(torch.equal(given, want))
+
+    def test_operators_of_torch_around_kernels_have_gradients(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("PyTorch is not there")
+        from libtorch_neuronx_lite.nki.nki_hop import wrap_nki
+        from torch_neuronx import nki_op
+
+        @nki.jit
+        def square(a):
+            out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+            nl.store(out, nl.square(nl.load(a)))
+            return out
+
+        @nki_op("trnsim_tests::square", mutates_args={})
+        def squared(a: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+            return wrap_nki(square)[1](a) * scale
+        x = torch.arange(64.0).repeat(128, 1).requires_grad_()
+        self.assertFalse(squared(x).requires_grad)  # without a backward pass
+        squared.register_autograd(lambda ctx, g: (2 * ctx.saved_tensors[0] * ctx.scale * g, None), setup_context=kept)
+        squared(x, scale=3.0).sum().backward()
+        self.assertTrue(torch.equal(x.grad, 6 * x))
+        self.assertTrue(torch.equal(torch.ops.trnsim_tests.square(x), x * x))
+        self.assertRaises(trnsim.Error, nki_op, "square", lambda a: a)
 
     def test_grids_of_impossible_sizes_are_refused(self):
         for grid in (-1, 0, 10 ** 9, 10 ** 30, (10 ** 4, 10 ** 4), "x", 1.5, (1, -1), None, ()):

@@ -18,13 +18,27 @@ def _made(plain, *args, **kwargs):
     return plain("cpu") if any(hosted(x) is not x for x in given) else plain(*args, **kwargs)
 
 
+def _compiler(plain):
+    """torch.compile: the host runs a model that is compiled for the device as it is."""
+    def compile(model=None, **options):
+        if model is None:
+            return lambda given: compile(given, **options)
+        return model if plain is None or hosted(options.get("backend")) == "cpu" else plain(model, **options)
+    return compile
+
+
 def _named(torch):
     """From here on PyTorch knows the names."""
+    class autocast(torch.autocast):
+        def __init__(self, device_type, *args, **kwargs):
+            super().__init__(hosted(device_type), *args, **kwargs)
+
     class Hosted(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             return function(*map(hosted, args), **{key: hosted(value) for key, value in (kwargs or {}).items()})
 
     take_place(torch, _made)
+    torch.autocast, torch.compile = autocast, _compiler(getattr(torch, "compile", None))
     torch.neuron = types.SimpleNamespace(
         is_available=lambda: True, device_count=lambda: 1, current_device=lambda: 0, set_device=lambda device: None,
         synchronize=lambda device=None: None)

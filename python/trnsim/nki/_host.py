@@ -1,12 +1,13 @@
 """Names of torch_xla, torch_neuronx and jax_neuronx, as far as scripts around kernels use them: their PyTorch or JAX
 runs on the host."""
 import functools
+import os
 import sys
 import types
 
 import numpy as np
 
-from trnsim.nki._state import error
+from trnsim.nki._state import error, state
 
 
 def _device(*_, **__):
@@ -31,6 +32,19 @@ def _kernel(kernel):
     return kernel
 
 
+def _operator(*args, **named):
+    from trnsim.nki import _custom_op
+    return _custom_op.nki_op(*args, **named)
+
+
+def _platform():
+    return f"trn{state.machine().generation - 1}"
+
+
+def _logical():
+    return os.environ.get("NEURON_LOGICAL_NC_CONFIG", "1" if state.machine().generation < 3 else "2")
+
+
 def _nki_call(kernel, *args, out_shape, grid=()):
     """A kernel whose last parameters are its results, of the shapes and types in `out_shape`."""
     from trnsim.nki import _jit
@@ -47,10 +61,15 @@ _MODEL = {"xla_device": _device, "mark_step": _nothing, "wait_device_ops": _noth
           "is_master_ordinal": _always(True), "master_print": print, "set_rng_state": _nothing}
 _RUNTIME = {"device_type": _always("NEURON"), "world_size": _always(1), "global_ordinal": _always(0),
             "local_ordinal": _always(0), "set_device_type": _nothing}
+_OPERATORS = {"wrap_nki": _kernel, "nki_op": _operator}
 _MODULES = {"torch_xla": {"device": _device, "sync": _nothing, "step": _nothing, "__version__": "2.8.0+trnsim"},
             "torch_xla.core": {}, "torch_xla.core.xla_model": _MODEL, "torch_xla.runtime": _RUNTIME,
-            "torch_neuronx": {"nki_jit": _jitted, "wrap_nki": _kernel, "nki_op": _always(_kernel)},
-            "torch_neuronx.nki_hop": {"wrap_nki": _kernel}, "torch_neuronx.xla_impl": {},
+            "torch_neuronx": {"nki_jit": _jitted, "synchronize": _nothing, **_OPERATORS},
+            "torch_neuronx.nki_hop": _OPERATORS,
+            "torch_neuronx.utils": {"get_platform_target": _platform, "get_logical_neuron_cores": _logical},
+            "libtorch_neuronx_lite": {}, "libtorch_neuronx_lite._compiler": {"nki_op": _operator},
+            "libtorch_neuronx_lite.nki": {}, "libtorch_neuronx_lite.nki.nki_hop": _OPERATORS,
+            "torch_neuronx.xla_impl": {},
             "torch_neuronx.xla_impl.ops": {"nki_jit": _jitted}, "jax_neuronx": {"nki_call": _nki_call}}
 
 
