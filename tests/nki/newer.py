@@ -277,20 +277,20 @@ for columns in (1, 2):
 _jit.settings.machine = "trn1.2xlarge"
 
 
-def largest(out, x, count, places=False):
-    """The largest numbers of each 16 partitions, or their places, in the layout of the input."""
+def largest(out, x, count, places=False, first=False):
+    """The largest numbers of each 16 partitions, or their places, in the layout of the input; `first`: the largest."""
     values, where = (nl.ndarray(out.shape, dtype=d) for d in (nl.bfloat16, nl.uint32))
     nisa.memset(values, 0.0)
     nisa.memset(where, 0)
-    nisa.topk(val_dst=values, idx_dst=where, src=loaded(x), n=count)
+    nisa.topk(values, where, loaded(x), count, *([True] if first else []))
     nisa.dma_copy(out, where if places else values)
 
 
-def snakes(x, count, k, places=False):
+def snakes(x, count, k, places=False, first=False):
     out = np.zeros((len(x), k), np.uint32 if places else np.float32)
     for g in range(0, len(x), 16):
         snake = np.asarray(x[g:g + 16], np.float32).T.ravel()[:count]
-        order = np.argsort(snake)[-k:]
+        order = np.argsort(snake)[-k:][::-1 if first else 1]
         j = np.arange(k)
         out[g + j % 16, j // 16] = order if places else snake[order]
     return out
@@ -300,9 +300,9 @@ for parts, count, k in ((32, 42, 8), (16, 128, 37), (128, 150, 64)):
     columns = -(-count // 16)
     EACH = np.stack([rng.permutation(16 * columns).reshape(columns, 16).T for _ in range(parts // 16)]).reshape(parts, -1)
     SMALL = EACH.astype(np.float32).astype(nl.bfloat16)
-    for places in (False, True):
-        wanted = snakes(SMALL, count, k, places)
-        check(f"topk {k} of {count}", lambda o, x, n=count, p=places: largest(o, x, n, p),
+    for places, first in ((False, False), (True, False), (False, True), (True, True)):
+        wanted = snakes(SMALL, count, k, places, first)
+        check(f"topk {k} of {count}", lambda o, x, n=count, p=places, f=first: largest(o, x, n, p, f),
               wanted if places else wanted.astype(nl.bfloat16), SMALL)
 
 

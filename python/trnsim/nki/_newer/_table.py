@@ -202,5 +202,5 @@ nisa.tensor_scalar_reduce(dst, data, op0, operand0, reduce_op, reduce_res=None, 
   reduce_cmd=reduce_cmd.reset_reduce, reduce_init=None, reduce_res_negate=False, name=None) | vector
 nisa.tensor_tensor(dst, data1, data2, op, engine=engine.unknown, name=None) | vector gpsimd
 nisa.tensor_tensor_scan(dst, data0, data1, initial, op0, op1, reverse0=False, reverse1=False, name=None) | vector
-nisa.topk(val_dst, idx_dst, src, n, name=None) | gpsimd
+nisa.topk(val_dst, idx_dst, src, n, sorted=False, name=None) | gpsimd
 """

@@ -16,8 +16,9 @@ _EIGHT = 8   # numbers that VectorE finds at a time
 _BEHIND = -3.4028234663852886e38  # in place of numbers that were found
 
 
-def topk(val_dst, idx_dst, src, n, name=None):
-    """Numbers run along the 16 partitions of a group first, then along the row; results do so too, the largest last.
+def topk(val_dst, idx_dst, src, n, sorted=False, name=None):
+    """Numbers run along the 16 partitions of a group first, then along the row; results do so too, the largest last,
+    or first where they are `sorted`.
     Its time is that of VectorE, which takes the eight largest that are left again and again, and of DMA, which brings
     a group to one row and back: GpSimdE's own way is not published."""
     values, places, src = destination(val_dst), destination(idx_dst), e.tile(src)
@@ -27,10 +28,11 @@ def topk(val_dst, idx_dst, src, n, name=None):
     keys = e.temp([src.partitions // _LANES, n], _dtypes.FP32)
     e.current().copy(keys, rows._cut(1, 0, n))
     found, where = _largest(keys, k)
-    back = e.temp([keys.partitions, k], _dtypes.UINT32)  # the largest last
-    put("iota", e.GPSIMD, back, imm=(float(k - 1), 0.0, -1.0, 0.0))
+    if not sorted:
+        back = e.temp([keys.partitions, k], _dtypes.UINT32)  # the largest last
+        put("iota", e.GPSIMD, back, imm=(float(k - 1), 0.0, -1.0, 0.0))
     for to, row in ((values, found), (places, where)):
-        turned = isa.nc_n_gather(row, back)
+        turned = row if sorted else isa.nc_n_gather(row, back)
         typed = e.temp(turned.shape, to.code)
         e.current().copy(typed, turned)
         _spread(to, typed)
