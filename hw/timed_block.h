@@ -29,7 +29,7 @@ struct Transfer {
 
 /// The cost of an instruction: among the hundred thousands in a block, few differ.
 struct Price {
-  enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait };
+  enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait, kMeeting };
   Fs occupy = 0;
   Fs latency = 0;             // >= occupy
   Fs wake = 0;                // from a semaphore to the start of the waiting instruction
@@ -79,7 +79,7 @@ struct TimedBlock {
   std::vector<Slot> slots;
   DmaTime dma;               // traffic of one call; times are zero
   double matmul_flops = 0;   // of its kMatMul instructions, one call
-  bool collectives = false;  // issues or waits for one
+  bool collectives = false;  // issues or waits for one, or for the other core
   std::shared_ptr<KnownCalls> known{};
 };
 

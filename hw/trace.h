@@ -26,7 +26,7 @@ enum class Hold : std::uint8_t {
   kPort,         // another engine on the shared SBUF or PSUM port
   kStationary,   // TensorE: the load of a stationary tile that the running matmul did not hide
   kPower,        // TensorE: the chip's power limit
-  kBarrier,      // the step from one call to the next
+  kBarrier,      // the step from one call to the next, or the other core of a logical one
 };
 inline constexpr int kHoldCount = 8;
 inline constexpr std::array<const char*, kHoldCount> kHoldNames = {

@@ -90,8 +90,9 @@ enum class Opcode : std::uint8_t {
   kSend,  // to rank `peer` of the group
   kRecv,  // from rank `peer` of the group
   // Sequencers
-  kBarrier,  // all ranks of the group reach it
-  kWait,     // nothing but its waits
+  kBarrier,      // all ranks of the group reach it
+  kCoreBarrier,  // both physical cores of a logical one reach that of number imm0; a is ready before it, dst after it
+  kWait,         // nothing but its waits
 };
 inline constexpr std::size_t kOpcodeCount = static_cast<std::size_t>(Opcode::kWait) + 1;
 

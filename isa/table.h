@@ -47,6 +47,10 @@ inline constexpr std::string_view kPlain = "max(MIN_II, N)";
 inline constexpr std::string_view kActivated = "max(MIN_II, ACT_START + N)";
 inline constexpr std::string_view kProfiled = "AWS Neuron SDK 2.26.1, nki.isa; ACT_START: profiles of NeuronCore-v2";
 inline constexpr std::string_view kOnDma = "MIN_II, then the DMA engines";
+inline constexpr std::string_view kOnBothCores = "the other core, then MIN_II";
+inline constexpr std::string_view kSeenAlike =
+    "each core raises a semaphore of the other one, which is assumed to see it as late as one of its own: nothing is "
+    "published";
 inline constexpr std::string_view kOnCcCores = "MIN_II, then the CC-cores";
 
 // clang-format off
@@ -232,6 +236,9 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   // ---- Sequencers
   {Opcode::kBarrier, "barrier", kAny, exec::collective, cost::issued, kOnCcCores,
    {}, rule::free, 0, "", kSequencer, ""},
+  {Opcode::kCoreBarrier, "core_barrier", kNoEngine, exec::wait, cost::issued, kOnBothCores,
+   {.dst = kAll | set_of(Space::kNone), .a = kAll | set_of(Space::kNone)}, rule::free, 0, "", kSequencer,
+   "a logical core has two physical ones from NeuronCore-v3 on"},
   {Opcode::kWait, "wait", kAny, exec::wait, cost::waited, "MIN_II; imm0 1: and a loop's next iteration",
    {}, rule::free, 0, "at least one wait, a signal, or imm0 1", kSequencer, ""},
 }};
@@ -276,6 +283,7 @@ constexpr std::array<Row, kOpcodeCount> v3_rows() {
     at(op).limits = "SBUF only; [P, 6] uint32";
     at(op).note = "a few words of each partition";
   }
+  at(Opcode::kCoreBarrier).engines = kAny, at(Opcode::kCoreBarrier).note = kSeenAlike;
   return rows;
 }
 inline constexpr std::array<Row, kOpcodeCount> kV3Rows = v3_rows();

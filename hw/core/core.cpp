@@ -24,10 +24,12 @@ Fs semaphore_round_trip(const MachineParams& machine) {
 
 }  // namespace
 
-Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams& machine, CcCores& collectives)
+Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams& machine, CcCores& collectives,
+           Meetings& meetings)
     : sc_module{name},
       rank_{rank},
       collectives_{collectives},
+      meetings_{meetings},
       barrier_{semaphore_round_trip(machine)},
       hbm_{machine.hbm_bandwidth_per_core()},
       dma_{"dma",
@@ -168,6 +170,11 @@ void Core::collective(const TimedInstr& instr, Fs when) {
   const isa::Block& block = program_->program->blocks[program_->program->calls[call_].block];
   ++collectives_open_;
   collectives_.submit(rank_, call_, block.instrs[instr.index], instr.index, when);
+}
+
+std::optional<Fs> Core::meets(const TimedInstr& instr, Fs when, sc_core::sc_event& wake) {
+  const isa::Block& block = program_->program->blocks[program_->program->calls[call_].block];
+  return meetings_.arrive(rank_, {call_, isa::integer_of(block.instrs[instr.index], 0)}, when, wake);
 }
 
 void Core::collective_known(const CcCores::Done& done) {

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <systemc>
 
+#include "hw/core/meetings.h"
 #include "hw/core/sequencer.h"
 #include "hw/memory/dma.h"
 #include "hw/network/cc_core.h"
@@ -40,7 +42,8 @@ class Core : public sc_core::sc_module, private IssueSink {
   };
 
   SC_HAS_PROCESS(Core);
-  Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams& machine, CcCores& collectives);
+  Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams& machine, CcCores& collectives,
+       Meetings& meetings);
 
   /// Runs the calls of `program` from `begin` on; program and options must outlive the run.
   void start(const TimedProgram& program, const Options& options, Fs begin);
@@ -60,6 +63,7 @@ class Core : public sc_core::sc_module, private IssueSink {
  private:
   void dma(const TimedInstr& instr, Fs when) override;
   void collective(const TimedInstr& instr, Fs when) override;
+  std::optional<Fs> meets(const TimedInstr& instr, Fs when, sc_core::sc_event& wake) override;
   void issued(isa::Engine engine, const TimedInstr& instr, const Price& price, const Issue& issue) override;
   void finished(isa::Engine engine, Fs free, Fs done) override;
 
@@ -81,6 +85,7 @@ class Core : public sc_core::sc_module, private IssueSink {
 
   const std::uint32_t rank_;
   CcCores& collectives_;
+  Meetings& meetings_;
   const Fs barrier_;
   Semaphores semaphores_;
   Ports ports_;

@@ -59,10 +59,12 @@ std::string Core::stuck() const {
   for (int e = 0; e < isa::kEngineCount; ++e) {
     const auto held = sequencers_[e]->stuck();
     if (!held) continue;
-    text += fmt::format("rank {}: {} waits for semaphore {} to be raised {} (it was {}) at #{} of {}: {}\n", rank_,
-                        isa::name_of(static_cast<isa::Engine>(e)), isa::semaphore_name(held->wait.sem),
-                        base::counted(held->wait.count, "time"), semaphores_.count(held->wait.sem), held->instr->index,
-                        block.name, isa::print(block.instrs[held->instr->index], block));
+    const std::string awaited =
+        held->wait ? fmt::format("semaphore {} to be raised {} (it was {})", isa::semaphore_name(held->wait->sem),
+                                 base::counted(held->wait->count, "time"), semaphores_.count(held->wait->sem))
+                   : std::string{"the other core"};
+    text += fmt::format("rank {}: {} waits for {} at #{} of {}: {}\n", rank_, isa::name_of(static_cast<isa::Engine>(e)),
+                        awaited, held->instr->index, block.name, isa::print(block.instrs[held->instr->index], block));
   }
   return text;
 }

@@ -43,6 +43,7 @@ void Sequencer::step() {
     const TimedInstr& instr = stream_->instrs[next_];
     const Price& price = stream_->prices[instr.price];
     if (!resolve(instr, price)) return;
+    if (price.kind == Price::Kind::kMeeting && !meets(instr, price)) return;
     if (price.ports != kNoPort && !owns_ports()) return;
     issue(instr, price);
     ++next_;
@@ -53,6 +54,7 @@ void Sequencer::step() {
 /// Finds when the waits of `instr` are met. False when that is not known yet: step() runs again once it is.
 bool Sequencer::resolve(const TimedInstr& instr, const Price& price) {
   ready_ = free_;
+  late_ = 0;
   if (price.kind == Price::Kind::kCompute && price.load > 0) {  // the table is loaded before its operands are there
     ready_ += static_cast<Fs>(price.load);
     hold_ = Hold::kOwnEngine;
@@ -93,11 +95,27 @@ bool Sequencer::owns_ports() {
   return false;
 }
 
+/// The other core's semaphore is seen as late as one of this core. False when that core is not known to come yet.
+bool Sequencer::meets(const TimedInstr& instr, const Price& price) {
+  const auto other = sink_.meets(instr, ready_, wake_);
+  if (!other) {
+    blocked_ = true;
+    blocked_on_.reset();
+    return false;
+  }
+  const Fs seen = std::max(ready_, *other + price.wake);
+  late_ = seen - ready_;
+  ready_ = seen;
+  return true;
+}
+
 void Sequencer::issue(const TimedInstr& instr, const Price& price) {
   const Fs before = time_.waited();
-  const Fs still_busy = std::clamp(unit_.busy_until(), free_, std::max(free_, ready_)) - free_;
+  const Fs alone = ready_ - late_;
+  const Fs still_busy = std::clamp(unit_.busy_until(), free_, std::max(free_, alone)) - free_;
   time_.busy += still_busy;
-  if (ready_ > free_) time_.waiting[static_cast<int>(hold_)] += ready_ - free_ - still_busy;
+  if (alone > free_) time_.waiting[static_cast<int>(hold_)] += alone - free_ - still_busy;
+  time_.waiting[static_cast<int>(Hold::kBarrier)] += late_;
   Fs begin = ready_;
   Fs done = ready_ + price.latency;
   if (price.kind <= Price::Kind::kMatMul) {

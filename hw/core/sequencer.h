@@ -1,6 +1,8 @@
 // One in-order sequencer: holds each instruction on its waits, gives it to the engine, raises its semaphores.
 #pragma once
 
+#include <optional>
+
 #include <systemc>
 
 #include "hw/core/engine.h"
@@ -22,6 +24,9 @@ class IssueSink {
   virtual ~IssueSink() = default;
   virtual void dma(const TimedInstr& instr, Fs when) = 0;
   virtual void collective(const TimedInstr& instr, Fs when) = 0;
+  /// The engine is at a meeting with the other core at `when`: when that one gets there; nothing when that is not known
+  /// yet, and `wake` is notified then.
+  virtual std::optional<Fs> meets(const TimedInstr& instr, Fs when, sc_core::sc_event& wake) = 0;
   /// Called for every issue when the core records or executes.
   virtual void issued(isa::Engine engine, const TimedInstr& instr, const Price& price, const Issue& issue) = 0;
   /// Called when everything is issued; the engine can take the next call at `free`, and its last result is ready at
@@ -46,10 +51,11 @@ class Sequencer : public sc_core::sc_module {
   void run(const Stream& stream, Slots& slots, Fs begin, bool watched);
 
   EngineTime& time() { return time_; }
-  /// The instruction and wait that block it; nothing when it is not blocked.
+  /// The instruction and wait that block it, a wait for no semaphore where it is the other core; nothing when it is not
+  /// blocked.
   struct Stuck {
     const TimedInstr* instr;
-    isa::Wait wait;
+    std::optional<isa::Wait> wait;
   };
   std::optional<Stuck> stuck() const;
 
@@ -58,6 +64,7 @@ class Sequencer : public sc_core::sc_module {
   void step();
   bool resolve(const TimedInstr& instr, const Price& price);
   bool owns_ports();
+  bool meets(const TimedInstr& instr, const Price& price);
   void issue(const TimedInstr& instr, const Price& price);
   Hold hold_of(int semaphore) const;
 
@@ -74,11 +81,12 @@ class Sequencer : public sc_core::sc_module {
   Fs free_ = 0;   // the engine takes the next instruction
   Fs ready_ = 0;  // and its waits are met
   Fs met_ = 0;    // the waits alone
+  Fs late_ = 0;   // how much later the other core comes, at a meeting
   Hold hold_ = Hold::kOwnEngine;
   bool watched_ = false;
   bool claimed_ = false;  // the ports of the next instruction
   bool blocked_ = false;
-  isa::Wait blocked_on_{};
+  std::optional<isa::Wait> blocked_on_{};
   EngineTime time_;
   sc_core::sc_event wake_;
 };

@@ -116,7 +116,8 @@ Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, cons
                           if (observer_) observer_->collective(members, begin, end);
                         }}} {
   for (const std::uint32_t rank : ranks_)
-    cores_.push_back(std::make_unique<Core>(fmt::format("core{}", rank).c_str(), rank, params_, collectives_));
+    cores_.push_back(
+        std::make_unique<Core>(fmt::format("core{}", rank).c_str(), rank, params_, collectives_, meetings_));
 }
 
 Core& Machine::core(std::uint32_t rank) {
@@ -146,6 +147,7 @@ std::vector<SimResult> Machine::run(const std::vector<TimedProgram>& programs, c
   isa::Programs plain;
   for (const TimedProgram& timed : programs) plain.push_back(timed.program);
   collectives_.reset(plain, simulated);
+  meetings_.reset(std::move(simulated));
   const Core::Options core_options{
       .replay = !options.exact && !options.execute,
       .trace = {.from = origin + fs_of(options.trace_from),

@@ -46,6 +46,7 @@ class Machine : public sc_core::sc_module {
   CollectivePlanner planner_;
   Fabric fabric_;
   CcCores collectives_;
+  Meetings meetings_;
   std::vector<std::unique_ptr<Core>> cores_;  // of ranks_
   Observer* observer_ = nullptr;
   bool broken_ = false;  // a run ended in an error: the kernel would not start again

@@ -139,7 +139,8 @@ class BlockTimer {
   }
 
   static bool is_compute(const isa::Instr& instr) {
-    return !isa::is_dma(instr.op) && !isa::is_collective(instr.op) && instr.op != isa::Opcode::kWait;
+    return !isa::is_dma(instr.op) && !isa::is_collective(instr.op) && instr.op != isa::Opcode::kWait &&
+           instr.op != isa::Opcode::kCoreBarrier;
   }
 
   /// Cycles from a matmul to the next one in another part of the array. Assumed: the initiation interval of TensorE,
@@ -163,6 +164,7 @@ class BlockTimer {
     add_waits(index, stream, timed);
     if (isa::is_dma(instr.op)) time_dma(index, timed);
     if (isa::is_collective(instr.op)) check_collective(index);
+    if (instr.op == isa::Opcode::kCoreBarrier) out_.collectives = true;
     timed.price = number_of(price_of(instr, held, squares), timed.slot);
     const Price& price = stream.prices[timed.price];
     stream.min_busy += price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;
@@ -183,6 +185,8 @@ class BlockTimer {
       price.kind = Kind::kCollective;
     } else if (instr.op == isa::Opcode::kWait) {
       price.kind = Kind::kWait;
+    } else if (instr.op == isa::Opcode::kCoreBarrier) {
+      price.kind = Kind::kMeeting;
     } else {
       price.ports = ports_of(instr);
       if (table_.loads(instr)) price.load = static_cast<float>(table_load_);

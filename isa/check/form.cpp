@@ -11,7 +11,10 @@ namespace isa::detail {
 namespace {
 
 /// Engines read and write through an access pattern; DMA and collectives by descriptors, which have none of its limits.
-bool by_engine(const Instr& instr) { return !is_dma(instr.op) && !is_collective(instr.op); }
+/// A barrier moves nothing.
+bool by_engine(const Instr& instr) {
+  return !is_dma(instr.op) && !is_collective(instr.op) && instr.op != Opcode::kCoreBarrier;
+}
 
 void check_engine(const Instr& instr, const Row& row, int generation) {
   if (row.engines.bits == 0) breach(row.note, "{} cannot run on NeuronCore-v{}", row.name, generation);

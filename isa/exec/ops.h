@@ -62,7 +62,7 @@ void dma_transpose(const Instr& instr, std::uint32_t index, Context& context);
 /// The row of every collective (kAllReduce to kBarrier): it meets other ranks, so it runs by execute_collective only.
 /// Errors: always Fault::kInternal.
 void collective(const Instr& instr, std::uint32_t index, Context& context);
-/// kWait: has only the sequencer's waits.
+/// kWait, kCoreBarrier: only the sequencer waits.
 void wait(const Instr& instr, std::uint32_t index, Context& context);
 /// kRangeSelect, kCustomOp: rows without semantics on this machine. Errors: always Fault::kProgram.
 void range_select(const Instr& instr, std::uint32_t index, Context& context);

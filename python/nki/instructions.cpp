@@ -167,6 +167,8 @@ void bind_trace(py::module_& m) {
       .def("program", &Trace::program)
       .def("programs_met", &Trace::programs_met)
       .def("set_apart", &Trace::set_apart)
+      .def("set_timed", &Trace::set_timed)
+      .def("set_beside", &Trace::set_beside)
       .def("set_newer", &Trace::set_newer);
   add_loops(trace);
 }

@@ -120,6 +120,22 @@ std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& 
   return std::make_shared<NkiKernel>(*trace, std::move(all), machine.params, chosen);
 }
 
+/// The kernels of the programs of one trace, each on a core of its own.
+std::vector<std::shared_ptr<NkiKernel>> compiled_apart(
+    const std::shared_ptr<runtime::nki::Trace>& trace, std::size_t programs,
+    const std::vector<std::tuple<std::string, std::uint64_t, bool>>& tensors, const Machine& machine,
+    const std::string& passes) {
+  std::vector<std::shared_ptr<NkiKernel>> out;
+  for (std::size_t p = 0; p < programs; ++p) out.push_back(compiled(trace->part(p), tensors, machine, passes));
+  return out;
+}
+
+/// The kernel of the core that takes longer, of two that share a logical one.
+std::shared_ptr<NkiKernel> slower(const std::shared_ptr<NkiKernel>& first, const std::shared_ptr<NkiKernel>& second) {
+  const WithoutGil free;
+  return NkiKernel::beside(*first, *second) ? second : first;
+}
+
 /// Errors: at the kernel's line, without the instruction there, which the script may know by another name.
 void compute(NkiKernel& kernel, int threads) {
   try {
@@ -163,6 +179,8 @@ void bind_compiled(py::module_& m) {
              compute(kernel, threads);
            })
       .def("time", &time_of)
+      .def_static("apart", &compiled_apart)
+      .def_static("slower", &slower)
       .def("events", &events_of)
       .def("written",
            [](const NkiKernel& kernel) {

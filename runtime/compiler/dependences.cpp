@@ -72,7 +72,8 @@ class Finder {
         is_written_(written_tensors(block)),
         meets_{std::ranges::any_of(block.instrs, [](const Instr& i) { return i.op == isa::Opcode::kWait; })},
         chained_{std::ranges::any_of(block.instrs, [](const Instr& i) {
-          return i.registers != isa::Registers::kDefault || sets_generator(i) || i.op == isa::Opcode::kRandGetState;
+          return i.registers != isa::Registers::kDefault || sets_generator(i) || i.op == isa::Opcode::kRandGetState ||
+                 i.op == isa::Opcode::kCoreBarrier;
         })} {}
 
   Lists run() {
@@ -117,11 +118,11 @@ class Finder {
   };
 
   /// Accumulator registers and the generator's state have no address: instructions of one engine that use them keep
-  /// their order.
+  /// their order. So do its meetings with the other core, which has them in the same order.
   void follow_state(const Instr& instr, std::uint32_t i) {
     const bool random =
         sets_generator(instr) || instr.op == isa::Opcode::kRng || instr.op == isa::Opcode::kRandGetState;
-    if (!random && !uses_registers(instr)) return;
+    if (!random && !uses_registers(instr) && instr.op != isa::Opcode::kCoreBarrier) return;
     auto& last = last_[static_cast<std::size_t>(instr.engine)];
     if (last) found_.push_back(*last);
     last = i;

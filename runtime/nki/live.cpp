@@ -20,7 +20,8 @@ Live::Live(const VirtualBlock& block, const std::vector<std::uint32_t>& same)
     const Instr& instr = block.instrs[i];
     bool needed = false;
     for (const Tile* t : isa::writes(instr)) needed |= t->space == Space::kHbm || (wanted[t->reg] && same[t->reg] == 0);
-    needed |= !instr.dst || isa::command_of(instr) != isa::Registers::kIdle || instr.op == Opcode::kRng;
+    needed |= !instr.dst || isa::command_of(instr) != isa::Registers::kIdle || instr.op == Opcode::kRng ||
+              instr.op == Opcode::kCoreBarrier;  // the other core waits there
     if (!needed) continue;
     keep[i] = true;
     for (const Tile* t : isa::reads(instr))

@@ -85,7 +85,7 @@ base::Error another_kernel(const Storage& storage) {
 }  // namespace
 
 Trace::Trace(const isa::Target& target, std::string name, std::size_t most_instructions)
-    : target_{target}, most_instructions_{most_instructions}, books_{target, policy_for(target)} {
+    : target_{target}, most_instructions_{most_instructions} {
   block_.name = std::move(name);
   add_label("kernel");
 }
@@ -190,8 +190,8 @@ void Trace::fill_block(const View& view, BlockState& state) {
       .op = isa::Opcode::kMemset, .label = label_, .imm0 = static_cast<float>(number), .dst = on_chip_tile(whole)};
   if (isa::is_integer(whole.dtype) && fill.imm0 != number)  // more bits than fp32 has
     fill.integers = true, fill.ints[0] = static_cast<std::int32_t>(static_cast<std::int64_t>(number));
-  fill = books_.choose(fill);
-  books_.add(fill);
+  fill = books().choose(fill);
+  books().add(fill);
   fills_.emplace_back(state.slot, fill);
 }
 
@@ -251,17 +251,22 @@ std::uint32_t Trace::push(const isa::Instr& instr) {
                       "check its loops, or raise the limit (TRNSIM_NKI_INSTRUCTIONS)"};
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
-  books_.add(instr);
+  makers_.push_back(maker());
+  books().add(instr);
   return static_cast<std::uint32_t>(block_.instrs.size() - 1);
+}
+
+EngineBooks& Trace::books() {
+  return books_.try_emplace(timed_ ? maker() : 0, target_, policy_for(target_)).first->second;
 }
 
 isa::Instr Trace::on_ring(const isa::Instr& instr) {
   if (!isa::is_dma(instr.op)) return instr;
-  return instr.dst.space == Space::kHbm ? books_.store(instr) : books_.load(instr);
+  return instr.dst.space == Space::kHbm ? books().store(instr) : books().load(instr);
 }
 
 isa::Instr Trace::on_engine(const isa::Instr& instr) {
-  return books_.choose(instr, [&](float number, const Tile& like) {
+  return books().choose(instr, [&](float number, const Tile& like) {
     return read_tile(cut(constant(number), 0, like.start, like.partitions));
   });
 }

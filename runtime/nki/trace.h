@@ -90,6 +90,12 @@ class Trace {
   void program(std::size_t number);
   /// Each program of the launch grid has a core, and its memories, of its own.
   void set_apart() { apart_ = true; }
+  /// Each program's engines are chosen for its own work, for part().
+  void set_timed() { timed_ = true; }
+  /// The instructions to come are for the values alone: no program's part() has them.
+  void set_beside(bool beside) { beside_ = beside; }
+  /// The trace of one program, which is all that its core does. Errors: as the constructor.
+  std::unique_ptr<Trace> part(std::size_t program) const;
   /// The programs of the launch grid have met.
   void programs_met() { races_.meet(); }
 
@@ -112,6 +118,7 @@ class Trace {
   const std::vector<Doubt>& doubts() const { return doubts_; }
 
  private:
+  static constexpr std::uint32_t kNoProgram = ~0U;
   struct Direct {  // the part of a memory that a kernel allocates itself
     std::uint32_t buffer = 0;
     std::int64_t bytes = 0;
@@ -129,6 +136,8 @@ class Trace {
   void note_race(const isa::Instr& instr);
   void fill_block(const View& view, BlockState& state);
   std::uint32_t push(const isa::Instr& instr);
+  std::uint32_t maker() const { return beside_ ? kNoProgram : static_cast<std::uint32_t>(program_); }
+  EngineBooks& books();
   void check(isa::Instr instr) const;
   isa::Instr on_engine(const isa::Instr& instr);
   isa::Instr on_ring(const isa::Instr& instr);
@@ -143,9 +152,10 @@ class Trace {
   const isa::Target& target_;
   const std::size_t most_instructions_;
   VirtualBlock block_;
+  std::vector<std::uint32_t> makers_;                        // of the instructions: a program, or kNoProgram
   std::vector<std::pair<std::uint32_t, isa::Instr>> fills_;  // each goes in front of the instruction of that number
   std::uint32_t label_ = 0;
-  EngineBooks books_;
+  std::map<std::uint32_t, EngineBooks> books_;  // by program where each is timed apart
   Constants<View> constants_;
   std::map<std::size_t, std::array<Direct, 2>> direct_;  // by core
   std::vector<LoopTrace> loops_, open_loops_;
@@ -158,6 +168,8 @@ class Trace {
   Placed placed_;
   bool shared_ = false;  // by several programs
   bool apart_ = false;   // each on a core of its own
+  bool timed_ = false;   // each by itself
+  bool beside_ = false;
   Races races_;
   std::vector<Doubt> doubts_;
 };

@@ -55,7 +55,7 @@ TEST_F(Nki, TheNewerDialectEqualsNumpy) {
 
 // Kernels as libraries write them: classes, allocators, programs that meet, loops that the run bounds.
 TEST_F(Nki, LibrariesOfBothDialectsEqualNumpy) {
-  for (const char* script : {"library", "library_older"}) {
+  for (const char* script : {"library", "library_older", "meetings"}) {
     const Ran ran = run(std::string{"nki " TRNSIM_SOURCE_DIR "/tests/nki/"} + script + ".py");
     EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, HasSubstr(" checks"));

@@ -85,4 +85,58 @@ TEST(Programs, AReceiverWithoutASenderIsNamed) {
                     {"deadlock", "rank 0 waits in recv on queue 1 for a message of rank 16"}));
 }
 
+Instr core_barrier(int number) {
+  Instr instr = on(Engine::kGpSimd, Opcode::kCoreBarrier);
+  instr.imm0 = static_cast<float>(number);
+  instr.dst = sbuf(128, 4096);
+  return instr;
+}
+
+hw::MachineParams physical_cores() {
+  const std::vector<std::string> changes{"chip.logical=1"};
+  return hw::load_machine("trn2.3xlarge", changes);
+}
+
+/// One of the two physical cores of a logical one of Trn2.
+isa::Program physical(std::uint32_t rank, std::vector<Instr> instrs) {
+  isa::Program out = program(std::move(instrs), 1, 2);
+  out.first_rank = rank, out.own_ranks = 1;
+  return out;
+}
+
+TEST(Programs, PhysicalCoresOfALogicalOneWaitForEachOther) {
+  const hw::MachineParams machine = physical_cores();
+  std::vector<Instr> early = work(2), late = work(40);
+  early.back().signal = late.back().signal = true;
+  for (auto* instrs : {&early, &late}) {
+    instrs->push_back(core_barrier(0));
+    instrs->back().waits[0] = {.sem = static_cast<std::uint16_t>(Engine::kVector), .count = 1};
+    instrs->back().wait_count = 1;
+  }
+  const isa::Program first = physical(0, early), second = physical(1, late);
+  const auto results = hw::simulate_each({&first, &second}, machine, {});
+  ASSERT_EQ(results.size(), 2u);
+  // The late one finds the other there; a semaphore's way is between their ends.
+  EXPECT_NEAR(seconds(results[0].total), seconds(results[1].total), 2 * machine.semaphore.value);
+  const auto of = [&](std::size_t core, Engine engine) {
+    return results[core].engines[static_cast<std::size_t>(engine)];
+  };
+  const auto waited = [&](std::size_t core) {
+    return seconds(of(core, Engine::kGpSimd).waiting[static_cast<std::size_t>(hw::Hold::kBarrier)]);
+  };
+  const double work = seconds(of(1, Engine::kVector).busy);  // 40 copies, 38 more than the other core has
+  EXPECT_NEAR(waited(0), work * 38 / 40, 0.02 * work);
+  EXPECT_LE(waited(1), machine.semaphore.value);
+}
+
+TEST(Programs, ACoreWhoseOtherNeverMeetsItIsNamed) {
+  const hw::MachineParams machine = physical_cores();
+  const isa::Program first = physical(0, {core_barrier(0)}), second = physical(1, {core_barrier(1)});
+  EXPECT_TRUE(fails(base::Fault::kProgram,
+                    [&] {
+                      hw::simulate_each_in_child({&first, &second}, machine, {});
+                    },
+                    {"deadlock", "rank 0: gpsimd waits for the other core at #0"}));
+}
+
 }  // namespace

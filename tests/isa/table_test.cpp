@@ -39,7 +39,8 @@ TEST(Table, EveryRowComputesCostsAndIsChecked) {
 TEST(Table, OnlyRowsThatTheMachineLacksHaveNoEngine) {
   for (const isa::Row& row : isa::kTable) {
     const bool lacking = row.op == Opcode::kRangeSelect || row.op == Opcode::kRandSetState ||
-                         row.op == Opcode::kRandGetState || row.op == Opcode::kCustomOp;
+                         row.op == Opcode::kRandGetState || row.op == Opcode::kCustomOp ||
+                         row.op == Opcode::kCoreBarrier;
     EXPECT_EQ(row.engines.bits == 0, lacking) << row.name;
     EXPECT_EQ(row.exec == isa::exec::unsupported, row.op == Opcode::kCustomOp) << row.name;  // range_select: on v3
     EXPECT_TRUE(!lacking || !row.note.empty()) << row.name << " must say why";

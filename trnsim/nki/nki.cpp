@@ -106,10 +106,39 @@ void NkiKernel::compute(int host_threads) {
   device_->run({.host_threads = host_threads});
 }
 
+namespace {
+
+/// How long an engine waited for the other core, the one that waited longest.
+hw::Fs awaited(const hw::SimResult& result) {
+  hw::Fs out = 0;
+  for (const hw::EngineTime& e : result.engines)
+    out = std::max(out, e.waiting[static_cast<std::size_t>(hw::Hold::kBarrier)]);
+  return out;
+}
+
+/// Whether a core takes longer than another one; of two that end a semaphore's way apart, which may be that of their
+/// last meeting, the one that waited less for the other.
+bool holds_up(const hw::SimResult& core, const hw::SimResult& other, hw::Fs way) {
+  if (core.total > other.total + way || other.total > core.total + way) return core.total > other.total;
+  return std::pair{awaited(other), core.total} > std::pair{awaited(core), other.total};
+}
+
+}  // namespace
+
+bool NkiKernel::beside(NkiKernel& first, NkiKernel& second) {
+  for (std::uint32_t rank = 0; isa::Program * program : {&first.program_, &second.program_})
+    program->ranks = 2, program->first_rank = rank++, program->own_ranks = 1;
+  first.other_ = second.program_, second.other_ = first.program_;
+  const auto results = hw::simulate_each({&first.program_, &second.program_}, first.machine_, {});
+  return holds_up(results.back(), results.front(), hw::fs_of(first.machine_.semaphore.value));
+}
+
 NkiTime NkiKernel::time(bool path) const {
   hw::SimOptions options;
   if (path) options.trace_until = 1000;  // seconds: all of it
-  NkiTime out{.result = hw::simulate(program_, machine_, options), .lines = {}};
+  isa::Programs programs{&program_};
+  if (other_) programs.push_back(&*other_);
+  NkiTime out{.result = std::move(hw::simulate_each(programs, machine_, options).front()), .lines = {}};
   std::map<std::uint32_t, NkiLine> lines;
   for (const hw::OpTime& op : out.result.ops) {
     NkiLine& line = lines[op.label];

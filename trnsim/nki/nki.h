@@ -75,13 +75,18 @@ class NkiKernel {
   std::span<std::byte> memory(std::size_t tensor);
   /// Executes the instructions. Errors: as isa::Device::run().
   void compute(int host_threads);
-  /// Simulates it; with `path` also its critical path. Errors: as hw::simulate().
+  /// Kernels of the two physical cores of a logical one: each is timed with the other at its side from now on. Returns
+  /// whether the second one takes longer. Errors: as hw::simulate().
+  static bool beside(NkiKernel& first, NkiKernel& second);
+  /// Simulates it, with the other one at its side if there is one; with `path` also its critical path. Errors: as
+  /// hw::simulate().
   NkiTime time(bool path) const;
 
  private:
   hw::MachineParams machine_;
   runtime::nki::Arranged arranged_;
   isa::Program program_;
+  std::optional<isa::Program> other_;  // of the other physical core
   std::unique_ptr<isa::Device> device_;
 };
 

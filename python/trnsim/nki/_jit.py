@@ -1,4 +1,5 @@
 """nki.jit, simulate_kernel, benchmark, profile: a kernel is traced, compiled, computed and timed."""
+import contextlib
 import functools
 import inspect
 import math
@@ -10,6 +11,7 @@ import numpy as np
 from trnsim import _core
 from trnsim.nki import _doubts, _dtypes, _grids, _prints, _programs, _report, _torch
 from trnsim.nki._arguments import Arguments, written
+from trnsim.nki._latency import BenchmarkResult
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki._watch import Watch
 from trnsim.nki.typing import TensorType
@@ -47,6 +49,17 @@ _machines = {}
 type(state).machine = staticmethod(machine)
 
 
+@contextlib.contextmanager
+def _on(name, changes):
+    """Kernels are compiled for that machine, with these changes."""
+    before = settings.machine, settings.changes
+    settings.machine, settings.changes = name, changes
+    try:
+        yield
+    finally:
+        settings.machine, settings.changes = before
+
+
 class Compiled:
     """A kernel for arguments of certain shapes: `seconds`, `engines`, `lines`, ... once it is timed."""
 
@@ -55,8 +68,8 @@ class Compiled:
         self._time, self._path = None, False
         self.iterations = state.iterations  # of dynamic loops
         self.grid = math.prod(state.grid)         # programs
-        self.programs = _grids.cores(state.grid)  # that the chip runs on cores of their own
-        self.of_core = None  # the kernel of the programs of one core; None: one core does the work of all here
+        self.programs = max(state.cores, _grids.cores(state.grid))  # that the chip runs on cores of their own
+        self.of_cores = None  # gives the kernel of each core; None: one core does the work of all here
 
     def time(self, path=False):
         """Seconds, bytes, engines, lines; with `path` how much of the critical path each line holds. Of several cores
@@ -68,9 +81,7 @@ class Compiled:
     @functools.cached_property
     def timed(self):
         """The kernel whose time counts."""
-        if self.of_core is None:
-            return self.kernel
-        return max(map(self.of_core, range(self.programs)), key=lambda kernel: kernel.time(False)["seconds"])
+        return self.kernel if self.of_cores is None else _core.Kernel.slower(*self.of_cores())
 
     def __repr__(self):
         return _report.text(self, self.time(path=True))
@@ -95,31 +106,37 @@ def _passes(func):
 
 def compile_kernel(func, grid, args, kwargs, simulated=False, prints=False):
     """Traces the kernel once for each program of the grid, and compiles what it did. `prints`: nl.device_print does."""
+    together = False
     try:
-        compiled = _compiled(func, grid, args, kwargs, (simulated, prints, False))
+        compiled = _compiled(func, grid, args, kwargs, (simulated, prints, together))
     except _programs.Meets:
-        return _compiled(func, grid, args, kwargs, (simulated, prints, True))
+        together = True
+        compiled = _compiled(func, grid, args, kwargs, (simulated, prints, together))
     if compiled.programs > 1:
         chosen = settings.machine, settings.changes
 
-        def of_core(core):
-            before = settings.machine, settings.changes
-            settings.machine, settings.changes = chosen
-            try:
-                return _compiled(func, grid, args, kwargs, (simulated, False, False), core)
-            finally:
-                settings.machine, settings.changes = before
-        compiled.of_core = of_core
+        def of_cores():
+            with _on(*chosen):
+                if together:
+                    return _compiled(func, grid, args, kwargs, (simulated, False, True), _EACH)
+                return [_compiled(func, grid, args, kwargs, (simulated, False, False), core)
+                        for core in range(compiled.programs)]
+        compiled.of_cores = of_cores
     return compiled
 
 
-def _begin(func, grid, together):
-    """A trace with nothing in it."""
+_EACH = -1  # in place of a core: the programs of each, which meet
+
+
+def _begin(func, grid, together, timed):
+    """A trace with nothing in it. `timed`: of programs that meet, each for its own core."""
     state.__dict__.clear()
-    state.cores = math.prod(grid) if together else 1
+    state.cores, state.timed = math.prod(grid) if together else 1, timed
     state.trace = machine(state.cores).trace(func.__name__, settings.instructions)
     if together:
         state.trace.set_apart()
+    if timed:
+        state.trace.set_timed()
     state.newer = _newer(func)
     if state.newer:
         state.trace.set_newer()
@@ -131,13 +148,13 @@ def _begin(func, grid, together):
 
 
 def _compiled(func, grid, args, kwargs, kind, core=None):
-    """The kernel of all programs; with `core` only the instructions of that one's programs."""
+    """The kernel of all programs; with `core` only the instructions of that one's programs, or a kernel for each."""
     simulated, prints, together = kind
     names = list(inspect.signature(func).parameters)
     settings.kernels += core is None
     begin = _time.perf_counter()
     before = dict(state.__dict__)
-    _begin(func, grid, together)
+    _begin(func, grid, together, core == _EACH)
     state.prints = [] if prints else None
     try:
         arguments = Arguments()
@@ -146,11 +163,13 @@ def _compiled(func, grid, args, kwargs, kind, core=None):
             views = [arguments.tensor(a, names[i] if i < len(names) else f"argument{i}") for i, a in enumerate(args)]
             named = {k: arguments.tensor(v, k) for k, v in kwargs.items()}
             results = _programs.traced(grid, lambda: _programs.given(func(*views, **named), simulated), together,
-                                       None if core is None else _grids.on_core(grid, core))
+                                       None if core in (None, _EACH) else _grids.on_core(grid, core))
         inputs = [(reg, array) for reg, array, _ in arguments.inputs] + list(state.constants)
         taken = {reg for reg, _ in inputs}
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
+        if core == _EACH:
+            return _core.Kernel.apart(state.trace, state.cores, tensors, machine(), _passes(func))
         kernel = _core.Kernel(state.trace, tensors, machine(state.cores), _passes(func))
         if core is not None:
             return kernel
@@ -236,15 +255,12 @@ class Kernel:
         return self._compiled(args, kwargs, False)
 
     def _compiled(self, args, kwargs, prints):
-        before = settings.machine, settings.changes
-        if self.target is not None and not before[0].startswith(self.target):
-            settings.machine = _TARGETS[self.target]
-        if self.changes and machine().generation >= 3:
-            settings.changes = [*settings.changes, *self.changes]
-        try:
+        with _on(settings.machine, settings.changes):
+            if self.target is not None and not settings.machine.startswith(self.target):
+                settings.machine = _TARGETS[self.target]
+            if self.changes and machine().generation >= 3:
+                settings.changes = [*settings.changes, *self.changes]
             return compile_kernel(self.func, self.grid, args, kwargs, self.simulated, prints)
-        finally:
-            settings.machine, settings.changes = before
 
     def __call__(self, *args, **kwargs):
         if state.trace is not None:
@@ -299,33 +315,6 @@ def simulate_kernel(kernel, *args, **kwargs):
         settings.heard(own, args, kwargs)
     shown = Kernel(own.func, own.grid, own.target, simulated=True)
     return compute(shown._compiled(args, kwargs, True))
-
-
-class Latency:
-    """Latencies of the repetitions in microseconds."""
-
-    def __init__(self, values):
-        self.values = sorted(values)
-
-    def get_latency_percentile(self, percentile):
-        """Microseconds that so many per cent of the repetitions stay below."""
-        return float(np.percentile(self.values, percentile))
-
-    def __repr__(self):
-        return f"{self.get_latency_percentile(50):.2f} us"
-
-
-class BenchmarkResult:
-    def __init__(self, compiled, times):
-        self.compiled, self.times = compiled, times
-        self.nc_latency = Latency([times["seconds"] * 1e6])
-        whole = times["benchmark"] * 1e6  # every repetition takes the same time
-        self.full_results = {"latency": {str(percentile): whole for percentile in (0, 1, 10, 25, 50, 90, 99, 100)}}
-
-    def text(self, name):
-        """As nki.benchmark prints it on the chip: each percentile, which are the same here."""
-        nc, whole = self.nc_latency.get_latency_percentile(99), self.full_results["latency"]["99"]
-        return f"{name}: latency on the NeuronCore {nc:.2f} us (p50 and p99), with the runtime {whole:.2f} us"
 
 
 _TIMED = {"warmup": 10, "iters": 100, "folder": None, "changes": []}

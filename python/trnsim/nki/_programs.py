@@ -62,8 +62,9 @@ def _need_shared(results):
                         "declare it with buffer=nl.shared_hbm")
 
 
-def meet(pipe, given, act):
-    """Waits until every program is here; then `act` gets what they gave, by their numbers, once."""
+def meet(pipe, given, act, timed):
+    """Waits until every program is here; then `act` gets what they gave, by their numbers, once. `timed` adds the
+    program's own instructions of the meeting, where those of each core are timed."""
     if state.machine().generation < 3:
         raise error("programs that meet exist from NeuronCore-v3 on", "use a machine with Trn2 (--instance_type)")
     if int(np.prod(state.grid or (1,))) != 2:
@@ -71,6 +72,8 @@ def meet(pipe, given, act):
                     "launch it as kernel[2](...)")
     if state.turns is None:
         raise Meets()
+    if state.timed:
+        timed()
     state.turns.meet(pipe, given, act)
 
 
@@ -81,7 +84,7 @@ class _Turns:
         self.programs, self.call = programs, call
         self.changed, self.turn = threading.Condition(), 0
         self.waiting, self.ended, self.failed, self.results = {}, set(), None, {}
-        self.place = ""  # of the last meeting
+        self.place, self.met = "", 0  # of the last meeting, and how many there were
         self.known = dict(state.__dict__)  # the trace's state, which the running program has; each thread has its own
 
     def run(self):
@@ -132,8 +135,11 @@ class _Turns:
         if len(self.waiting) == len(self.programs):
             if len({p for p, _ in self.waiting.values()}) > 1:
                 raise error("the programs meet in different places", "use the same pipe_id in the same order")
+            state.trace.set_beside(state.timed)
             act({n: g for n, (_, g) in self.waiting.items()})
+            state.trace.set_beside(False)
             state.trace.programs_met()
+            self.met += 1
             self.waiting.clear()
         with self.changed:
             self._pass_on()

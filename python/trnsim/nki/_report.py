@@ -71,11 +71,7 @@ def text(compiled, time, lines=8):
                f"{100 * r['reached']:.1f} % of it reached")
     if compiled.iterations > 1:
         out.append(f"  {compiled.iterations} iterations of dynamic loops: all engines wait for one another after each")
-    if compiled.programs > 1 and compiled.of_core is None:
-        out.append(f"  {compiled.programs} programs of the launch grid that meet: all figures are those of one core "
-                   "with the work of all; on the chip, each has a core, and the time may be as short as "
-                   f"1/{compiled.programs} of this")
-    elif compiled.programs > 1:
+    if compiled.programs > 1:
         out.append(f"  the launch grid has {compiled.programs} cores: the figures are those of the slower one")
     elif compiled.grid > 1:
         out.append(f"  {compiled.grid} programs of the launch grid: one core does the work of all")

@@ -22,6 +22,7 @@ class _State(threading.local):
     constants = []     # (register, array)
     transposes = True  # transposed loads go over TensorE
     turns = None       # of programs that meet
+    timed = False      # programs that meet are traced for their time: each has its instructions of a meeting
     cores = 1          # whose work and memories the machine's one core has
     doubts = []        # (place, text) of what a chip would do wrongly without a word
     loops = []         # the loops of the older dialect that are open: the index of a static one, or None
